@@ -33,7 +33,7 @@ def plan_complete(snapshot: ClusterSnapshot, verdicts: Sequence[HangVerdict], ta
 
     Args:
         snapshot: The evidence, with two readings and the transaction log.
-        verdicts: What ``analysis.hanging`` says of it.
+        verdicts: The verdicts of ``analysis.hanging`` on it.
         target: The transaction that the user means.
 
     Raises:

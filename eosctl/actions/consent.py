@@ -33,6 +33,6 @@ def require_confirmation(consent: Consent, target: str, protected_profile: str |
     if protected_profile is not None and consent.ordered and not consent.confirmed:
         raise UsageError(
             f"Profile {protected_profile} is protected: --yes alone is not enough.",
-            "It was marked so that nobody changes it by habit.",
+            "It is protected against accidental changes.",
             f"Add: --confirm {target}",
         )

@@ -50,7 +50,7 @@ async def prepare_election(cluster: Cluster, topic: str = "") -> ElectionPlan:
     plan = plan_election(await cluster.collect(frozenset()), topic)
     if not plan.partitions:
         raise PlanRefused(
-            "There is nothing to elect.",
+            "No election is needed.",
             "Every partition is led by its first replica, or that one is out of sync.",
             "See who is out of sync: eosctl doctor -b ADDRESS",
         )

@@ -57,8 +57,8 @@ def plan_verification(snapshot: ClusterSnapshot) -> VerificationPlan:
     if not found:
         raise PlanRefused(
             "No broker reports that partition verification is off: nothing was changed.",
-            "It is on everywhere, or the brokers do not tell.",
-            "See what they tell: eosctl check run EOS-BRK-002.",
+            "It is on everywhere, or the brokers do not report it.",
+            "See what they report: eosctl check run EOS-BRK-002.",
         )
     return VerificationPlan(snapshot.cluster_id, found)
 

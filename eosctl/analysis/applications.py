@@ -48,13 +48,13 @@ def permanent_loss(transactional_id: str, timeout_ms: int | None = None) -> str:
     match recognize_application(transactional_id, timeout_ms):
         case ApplicationKind.FLINK:
             return (
-                "Ids of this pattern are Flink's: a transaction that its checkpoint has already counted as done would "
+                "Ids of this pattern are Flink's: a transaction that its checkpoint already counts as complete would "
                 "be lost, because Flink does not read that input again."
             )
         case ApplicationKind.TWO_PHASE:
             return (
                 "It takes part in a two-phase commit: if its other half has committed, aborting it loses this half "
-                "for good."
+                "permanently."
             )
         case _:
             return ""

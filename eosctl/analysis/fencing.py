@@ -117,17 +117,17 @@ def _fenced(abort: _Abort, confidence: Confidence, *, certain: bool) -> FencingE
             "coordinator aborted it."
         )
         return _event(abort, FencingCause.ADMIN_FENCE, Confidence.LIKELY, explanation)
-    who = "Another producer initialised with the same transactional id"
+    who = "Another producer initialized with the same transactional id"
     if certain:
         explanation = (
             f"{who} {lasted} after the transaction began, well before its timeout: the coordinator raised the epoch "
             f"from {abort.ongoing.producer_epoch} to {abort.prepare.producer_epoch} and aborted it. "
-            "The earlier instance is a zombie: whatever it still sends is refused."
+            "The earlier instance is a zombie: brokers refuse all its later requests."
         )
     else:
         explanation = (
-            f"{who} right after the transaction was aborted, {lasted} after it began. Under TV2 that is the trace of a "
-            "newer instance that fences an older one; a producer that aborts and is restarted at once leaves the same."
+            f"{who} right after the transaction was aborted, {lasted} after it began. Under TV2 this is the trace of a "
+            "newer instance that fences an older one, or of a producer that aborts and restarts immediately."
         )
     return _event(abort, FencingCause.NEWER_INSTANCE, confidence, explanation)
 

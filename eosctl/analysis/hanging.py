@@ -1,10 +1,10 @@
 """Find open transactions that hang, and why: KIP-664's definition, made race-free by a second reading.
 
-A reading queries the partition leaders first (L), then the coordinators (C). One reading cannot tell a hanging
+A reading queries the partition leaders first (L), then the coordinators (C). One reading cannot separate a hanging
 transaction from one that ended between L and C. Two readings can: a transaction that a leader shows with the same first
 offset and epoch in L1 and L2 was open in between, and therefore also at C1. A coordinator knows a live transaction and
 its partition from before the first record until after the marker. A transaction that neither C1 nor C2 knows hangs: no
-coordinator will ever end it. Client timestamps are not used.
+coordinator will ever complete it. Client timestamps are not used.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def _judge(sighting: Sighting, now: Relation, owner: Transaction | None, scene: 
         return _judge_by_log(sighting, logged, scene)
     where_before = scene.seen_before.get(sighting.partition)
     if scene.before is None or where_before is None:
-        return _judge_one_look(sighting, now, owner, scene)
+        return _judge_one_reading(sighting, now, owner, scene)
     if not was_open(sighting, where_before):
         return _in_flight("It began between the two readings: it is being worked on.")
     before, _ = relate(sighting, scene.before, scene.unheard)
@@ -165,7 +165,7 @@ def _judge(sighting: Sighting, now: Relation, owner: Transaction | None, scene: 
     if now in ORPHANED and before in ORPHANED:
         return _hanging(sighting, now, owner, scene)
     if now in ORPHANED:
-        return _in_flight("Its coordinator ended it during the second reading; a third look will not show it any more.")
+        return _in_flight("Its coordinator ended it during the second reading; a third reading will no longer show it.")
     return _alive(sighting, now, owner, scene)
 
 
@@ -204,19 +204,19 @@ def _why_it_may_be_hidden(sighting: Sighting, scene: _Scene) -> str:
     return ""
 
 
-def _judge_one_look(sighting: Sighting, now: Relation, owner: Transaction | None, scene: _Scene) -> _Ruling:
+def _judge_one_reading(sighting: Sighting, now: Relation, owner: Transaction | None, scene: _Scene) -> _Ruling:
     if now is Relation.UNCLEAR:
         return _unclear(sighting, scene, owner)
     if now not in ORPHANED:
         return _alive(sighting, now, owner, scene)
-    if owner is not None and _ended_before_the_look(owner, scene):
+    if owner is not None and _ended_before_the_reading(owner, scene):
         return _hanging(sighting, now, owner, scene)
     return _undecided(
         "It was seen in one reading only: it may have ended after the leader and before the coordinator was asked."
     )
 
 
-def _ended_before_the_look(owner: Transaction, scene: _Scene) -> bool:
+def _ended_before_the_reading(owner: Transaction, scene: _Scene) -> bool:
     """Return whether the log proves that the coordinator was idle before the leaders were queried.
 
     A transaction that started and ended in between would have another start time, which `record_of` compares.
@@ -291,7 +291,7 @@ def _unclear(sighting: Sighting, scene: _Scene, owner: Transaction | None) -> _R
 def _why_unclear(sighting: Sighting, scene: _Scene, owner: Transaction | None) -> str:
     if owner is not None:
         return f"The coordinator did not describe {owner.transactional_id}, or its epoch lies behind the leader's."
-    missing = "; ".join(scene.unheard) or "one of the looks lacks the answer"
+    missing = "; ".join(scene.unheard) or "one of the readings lacks the response"
     logged = scene.logged_owners.get(sighting.state.producer_id)
     known = "" if logged is None else (
         f" The transaction log has its producer id for {logged.transactional_id}, last in state {logged.state}."

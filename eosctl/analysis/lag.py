@@ -60,7 +60,7 @@ def measure_lag(
 def find_pins(
     snapshot: ClusterSnapshot, verdicts: Sequence[HangVerdict], group_ids: Iterable[str] = ()
 ) -> tuple[Pin, ...]:
-    """Find unstable offsets, by group and partition, with whoever pins them.
+    """Find unstable offsets, by group and partition, with the transactions that pin them.
 
     Args:
         snapshot: With group offsets (asked with and without require_stable) and pending offsets.
@@ -77,7 +77,7 @@ def find_pins(
     for pending in sorted(snapshot.pending_offsets, key=lambda p: p.log_offset):
         newest[pending.group_id, pending.partition] = pending
     pins = []
-    # Brokers do not name a partition of which nothing was committed yet; the log does.
+    # Brokers do not name a partition without a committed offset; the log does.
     for where in {where for where, found in committed.items() if found.unstable} | set(newest):
         group_id, partition = where
         if wanted and group_id not in wanted:

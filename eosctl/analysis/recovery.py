@@ -171,12 +171,14 @@ def _positions(flow: _Flow) -> Carried:
             str(flow),
             "positions",
             Fate.WRONG,
-            "Without checkpoints nobody can translate a group's positions, and offsets differ between clusters.",
+            "Without checkpoints, a group's positions cannot be translated, and offsets differ between clusters.",
             "Leave emit.checkpoints.enabled at true, set sync.group.offsets.enabled=true.",
             flow.place("emit.checkpoints.enabled"),
         )
     if flow.is_on("sync.group.offsets.enabled", False):
-        detail = "Translated and committed there while the group is empty; they lag, so the last records come again."
+        detail = (
+            "Translated and committed there while the group is empty; they lag, so the last records are read again."
+        )
         return Carried(
             str(flow), "positions", Fate.PARTLY, detail, "Expect duplicates.", flow.place("sync.group.offsets.enabled")
         )
@@ -250,7 +252,9 @@ def _explain_link(flow: _Flow) -> Iterator[Carried]:
         str(flow),
         "positions",
         Fate.PARTLY if synced else Fate.WRONG,
-        "Copied at intervals, so the last records come again." if synced else "Not copied: every group starts anew.",
+        "Copied at intervals, so the last records are read again."
+        if synced
+        else "Not copied: every group starts anew.",
         "Expect duplicates." if synced else "Set consumer.offset.sync.enable=true with filters for the groups.",
         flow.place("consumer.offset.sync.enable"),
     )

@@ -28,7 +28,7 @@ class Relation(Enum):
     UNKNOWN = "no transactional id has its producer id"
     NOT_IN_SET = "the coordinator's transaction does not hold the partition"
     SUPERSEDED = "the coordinator's transaction has a later epoch"
-    MARKERS_DUE = "its outcome is decided and the marker is due"
+    MARKERS_DUE = "its outcome is decided and the marker is pending"
     MEMBER = "it belongs to the coordinator's open transaction"
     UNCLEAR = "the coordinator's answer is missing"
 

@@ -1,8 +1,8 @@
-"""Whether one reading at transactions leaves a question that a second one would answer.
+"""Decide whether a second reading of the transactions is needed.
 
-A second reading tells a race from what stays. Where every leader shows nothing open but what a coordinator's ongoing
-transaction holds, no decision waits for its markers and no timeout has passed, there was no race and nothing to stay:
-the verdicts of a second reading would be the same.
+A second reading distinguishes a race from a lasting state. If the leaders show only open transactions that coordinators
+list as ongoing, no decision waits for its markers, and no timeout has passed, then there was no race, and a second
+reading would give the same verdicts.
 """
 
 from __future__ import annotations

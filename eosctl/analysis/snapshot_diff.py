@@ -125,7 +125,7 @@ def _group_offsets(one: Group, other: Group) -> Iterator[SnapshotChange]:
 def _settings(kind: str, name: str, old: Iterable[Setting], new: Iterable[Setting]) -> Iterator[SnapshotChange]:
     before, after = {s.name: s.value for s in old}, {s.name: s.value for s in new}
     if not before or not after:
-        return  # Not collected in one of them, so there is nothing to compare.
+        return  # Not collected in one of them, so they cannot be compared.
     for setting in sorted(before.keys() | after.keys()):
         yield from _changed(kind, name, setting, before.get(setting), after.get(setting))
 

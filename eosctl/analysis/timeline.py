@@ -125,7 +125,7 @@ def _transactions(entries: Sequence[TransactionLogEntry]) -> Iterator[Mark]:
         if not entry.state:
             yield Mark(entry.written_at_ms, None, "the id expired", Tone.TAKEOVER, source, *place)
         elif entry.state == TransactionState.EMPTY:
-            yield Mark(entry.written_at_ms, None, f"initialised: {who}", Tone.PLAIN, source, *place)
+            yield Mark(entry.written_at_ms, None, f"initialized: {who}", Tone.PLAIN, source, *place)
         elif entry.state == TransactionState.ONGOING and begun is None:
             begun = entry
         elif entry.state.startswith("Prepare"):

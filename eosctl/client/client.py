@@ -300,7 +300,7 @@ class Client:
                 return answer
             if not deadline.remaining_ms():
                 break
-        raise _nobody_answered(problems)
+        raise _no_broker_answered(problems)
 
     async def _session(self, node_id: int, deadline: Deadline) -> Session:
         endpoint = await self._router.endpoint(node_id, deadline)
@@ -353,7 +353,7 @@ def _may_appear(outcome: Outcome[int]) -> bool:
     )
 
 
-def _nobody_answered(problems: Sequence[EosctlError]) -> EosctlError:
+def _no_broker_answered(problems: Sequence[EosctlError]) -> EosctlError:
     if len(problems) == 1:
         return problems[0]
     first = problems[0]

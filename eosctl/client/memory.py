@@ -46,7 +46,7 @@ class MemoryNetwork:
         await asyncio.sleep(self._latency())
         accept = self._listeners.get(endpoint)
         if accept is None:
-            raise ConnectionRefusedError(f"nobody listens on {endpoint}")
+            raise ConnectionRefusedError(f"no server listens on {endpoint}")
         here, there = MemoryStream(self._latency), MemoryStream(self._latency)
         here.join(there, receiver)
         there.join(here, accept(there))

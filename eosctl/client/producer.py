@@ -84,7 +84,7 @@ class TransactionalProducer:
         """
         if self._identity is None:
             raise UsageError(
-                f"The producer {self.transactional_id} is not initialised.",
+                f"The producer {self.transactional_id} is not initialized.",
                 "It has no producer id and epoch yet.",
                 "Await init_transactions() first.",
             )

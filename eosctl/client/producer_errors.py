@@ -107,8 +107,8 @@ def producer_error(api_key: ApiKey, code: int, operation: str) -> EosctlError:
     if error in _FENCED:
         return ProducerFenced(
             what,
-            "A newer producer with this transactional id was initialised, or the transaction ran into its timeout.",
-            "Stop this instance, or initialise it again if it is the one that should work.",
+            "A newer producer with this transactional id was initialized, or the transaction timed out.",
+            "Stop this instance, or initialize it again if it should continue.",
             error_code=code,
             severity=severity,
         )

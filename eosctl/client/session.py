@@ -147,7 +147,7 @@ class Session:
             error = RequestTimedOut(
                 f"{self.endpoint} did not answer {api_key.name} in time.",
                 "The broker is overloaded, paused, or waits for something itself.",
-                "Look at the broker, or allow more time.",
+                "Check the broker, or allow more time.",
             )
             self._end(error)
             raise error from None

@@ -29,7 +29,7 @@ async def ensure_topic(
 ) -> TopicMetadata:
     """Create a topic if it does not exist; return it once all partitions have a leader.
 
-    An existing topic is not changed, whatever its partition count.
+    An existing topic is not changed, even if its partition count differs.
 
     Args:
         client: The client.

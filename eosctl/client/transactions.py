@@ -288,7 +288,7 @@ async def wait_until_ended(client: Client, transactional_id: str) -> Transaction
             raise RequestTimedOut(
                 f"The transaction of {transactional_id} is still in {state.value}.",
                 "A partition leader does not take the marker.",
-                "Look at the leaders of the transaction's partitions.",
+                "Check the leaders of the transaction's partitions.",
             )
         await asyncio.sleep(_POLL_MS / 1000)
 

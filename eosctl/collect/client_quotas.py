@@ -15,7 +15,8 @@ from eosctl.wire.messages.describe_client_quotas import DescribeClientQuotasRequ
 async def collect_client_quotas(reader: ReadOnly, brokers: Sequence[Broker]) -> Probed[tuple[ClientQuota, ...]]:
     """Return the quotas of all entities, ordered by entity (DescribeClientQuotas, KIP-546).
 
-    Any broker answers from the cluster's metadata. Releases before 2.6 do not serve the request.
+    Any broker answers from the cluster's metadata. Releases before 2.6 keep quotas in ZooKeeper alone and do not serve
+    the request, so they have no quotas to collect.
     """
     serving = [broker.node_id for broker in brokers if broker.reachable and _describes_quotas(broker)]
     if not serving:

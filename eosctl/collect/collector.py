@@ -20,7 +20,7 @@ from eosctl.collect.leader_epochs import collect_leader_epochs
 from eosctl.collect.offsets import collect_offsets
 from eosctl.collect.quorum import collect_quorum, frozen_metadata
 from eosctl.collect.reader import Asks, ReadOnly
-from eosctl.collect.transactions import EVERY_TRANSACTION, TransactionQuery, look_at_transactions
+from eosctl.collect.transactions import EVERY_TRANSACTION, TransactionQuery, read_transactions
 from eosctl.collect.visibility import collect_visibility
 from eosctl.model.evidence import ACTIVE_CONTROLLER, EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.snapshot import ClusterSnapshot, Topic
@@ -34,7 +34,7 @@ EVERYTHING: Final = ASKED - {EvidenceKind.READABLE_RECORDS}
 TRANSACTION_STATE: Final = "__transaction_state"
 
 Progress = Callable[[str], None]
-"""Told in a few words what is being collected now."""
+"""Called with a short description of the evidence that is being collected."""
 
 
 class Observer(msgspec.Struct, frozen=True):
@@ -203,13 +203,13 @@ async def _looks(
     partitions = [info for topic in topics for info in topic.partitions]
     broker_ids = _answering(snapshot)
     observer.progress("transactions")
-    first = await look_at_transactions(reader, broker_ids, partitions, observer.now_ms, observer.query)
+    first = await read_transactions(reader, broker_ids, partitions, observer.now_ms, observer.query)
     gaps += first.gaps
     if not (leaves_doubt(first.value) or (first.gaps and _shows_open(first.value))):
         return (first.value,)
     observer.progress("transactions, a second reading")
     await asyncio.sleep(observer.second_look_after_ms / 1000)
-    second = await look_at_transactions(
+    second = await read_transactions(
         reader, broker_ids, partitions, observer.now_ms, observer.query, before=first.value
     )
     gaps += second.gaps

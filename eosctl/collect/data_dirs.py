@@ -40,7 +40,7 @@ def inspect_data_dirs(
     surveyed: Sequence[DataDirFacts],
     read: Read,
     pause: Callable[[], None],
-    tell: Callable[[str], None] = lambda text: None,
+    report: Callable[[str], None] = lambda text: None,
 ) -> Inspected:
     """Check the data directories of a cluster.
 
@@ -48,27 +48,29 @@ def inspect_data_dirs(
         surveyed: The directories with their files.
         read: Reads the logs.
         pause: Waits before the second pass.
-        tell: Receives the name of the next partition, for progress.
+        report: Receives the name of the next partition, for progress.
 
     Raises:
         OSError: A directory or file cannot be read.
     """
     before = [fingerprint_of(facts) for facts in surveyed]
-    findings, partition_count = _look(surveyed, read, tell)
+    findings, partition_count = _inspect(surveyed, read, report)
     if not any(map(is_suspicious, findings)):
         return Inspected(findings, partition_count, is_in_use(surveyed))
     if not is_in_use(surveyed) and before == [fingerprint_of(facts) for facts in surveyed]:
         return Inspected(findings, partition_count, False)
-    tell("a second reading")
+    report("a second reading")
     pause()
-    again, partition_count = _look([survey_data_dir(facts.path) for facts in surveyed], read, tell)
+    again, partition_count = _inspect([survey_data_dir(facts.path) for facts in surveyed], read, report)
     return Inspected(confirm(findings, again), partition_count, True)
 
 
-def _look(surveyed: Sequence[DataDirFacts], read: Read, tell: Callable[[str], None]) -> tuple[list[FsckFinding], int]:
+def _inspect(
+    surveyed: Sequence[DataDirFacts], read: Read, report: Callable[[str], None]
+) -> tuple[list[FsckFinding], int]:
     check = DataSetCheck()
     findings: list[FsckFinding] = []
     for facts in surveyed:
-        findings += check.check_directory(facts, partial(survey_partition, read=read), tell)
+        findings += check.check_directory(facts, partial(survey_partition, read=read), report)
     findings += check.check_together()
     return findings, check.partition_count

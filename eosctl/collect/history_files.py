@@ -35,7 +35,7 @@ def read_history(arguments: Iterable[str], now_ms: int) -> ClusterSnapshot:
     try:
         files = [path for path in find_files(names, is_segment_file(Suffix.LOG)) if _partition_of(path) is not None]
     except FileNotFoundError as error:
-        raise UsageError(f"There is nothing at {error}.", "", "Name a broker's data directory.") from error
+        raise UsageError(f"{error} does not exist.", "", "Name a broker's data directory.") from error
     if not files:
         raise UsageError(
             f"No segment of {TRANSACTION_STATE_TOPIC} lies below {', '.join(names)}.",

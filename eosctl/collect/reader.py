@@ -55,8 +55,8 @@ _RIGHTS: Final = {
 """The right that each kind of evidence needs (analysis.minimal_access.OWN_READING)."""
 # KIP-664; ListTransactions and DescribeTransactions were added after DescribeProducers.
 _SINCE: Final = {
-    EvidenceKind.TRANSACTIONS: "Coordinators tell their transactions from Kafka 3.0 on.",
-    EvidenceKind.PRODUCERS: "Leaders tell the producers of their partitions from Kafka 2.8 on.",
+    EvidenceKind.TRANSACTIONS: "Coordinators list their transactions since Kafka 3.0.",
+    EvidenceKind.PRODUCERS: "Leaders describe the producers of their partitions since Kafka 2.8.",
 }
 
 

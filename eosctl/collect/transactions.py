@@ -64,7 +64,7 @@ class TransactionQuery(msgspec.Struct, frozen=True):
 EVERY_TRANSACTION: Final = TransactionQuery()
 
 
-async def look_at_transactions(
+async def read_transactions(
     reader: ReadOnly,
     broker_ids: Sequence[int],
     partitions: Iterable[PartitionInfo],

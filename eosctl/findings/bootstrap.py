@@ -42,7 +42,7 @@ def marker_line(verdict: HangVerdict, bootstrap: str) -> str:
     """Return the command that plans the marker of a hanging transaction; empty where neither marker can be written.
 
     Args:
-        verdict: The judgement on the transaction.
+        verdict: The verdict on the transaction.
         bootstrap: What follows ``-b``, see ``bootstrap_of``.
     """
     if not (verdict.can_abort or verdict.can_complete):

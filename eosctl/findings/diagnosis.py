@@ -15,7 +15,7 @@ NO_LETTER: Final = "-"
 
 
 class CheckStatus(Enum):
-    """The outcome of one check; missing evidence is never a pass, nor are findings that somebody lives with."""
+    """The outcome of one check; missing evidence is never a pass, nor are suppressed findings."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -77,7 +77,7 @@ class Grade(msgspec.Struct, frozen=True):
 class Diagnosis(msgspec.Struct, frozen=True):
     """The result of a doctor or check run, ready to be rendered.
 
-    ``suppressed`` are findings that do not count, each with the reason; ``remarks`` are for whoever keeps suppressions.
+    ``suppressed`` are findings that do not count, each with the reason; ``remarks`` concern outdated suppressions.
     """
 
     cluster_id: str

@@ -29,7 +29,7 @@ class Gate(NamedTuple):
 def judge_gate(diagnosis: Diagnosis, gate: Gate) -> ExitCode:
     """Return the exit code of a run whose suppressed findings are already removed.
 
-    A run without a grade because its checks were skipped is incomplete, even if the gate does not demand completeness.
+    A run without a grade, because its checks were skipped, is incomplete for every gate and never an all-clear.
     """
     if gate.exit_zero:
         return ExitCode.DONE

@@ -1,4 +1,4 @@
-"""Findings that somebody decided to live with, for a reason and for a time."""
+"""Define suppressions: findings that users accept, with a reason and an end date."""
 
 from __future__ import annotations
 

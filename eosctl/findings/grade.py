@@ -17,7 +17,7 @@ AT_MOST: Final = "grade_at_most"
 
 
 def at_most(letter: str) -> tuple[str, str]:
-    """Return the fact by which a finding says that no better grade is honest, whatever it costs in points."""
+    """Return the fact with which a finding caps the grade, independent of the points that it costs."""
     return AT_MOST, letter
 
 
@@ -28,7 +28,7 @@ def grade(results: Iterable[CheckResult]) -> Grade:
     the same fault. A critical finding allows no better than D. A finding may limit the letter itself (`at_most`).
 
     Skipped checks limit the grade: one allows no better than B, a quarter of all no better than C. Where most were
-    skipped, a good letter would claim too much: there is none, and the grade names the number of evaluated checks.
+    skipped, a good letter would claim too much: the grade has no letter, and names the number of evaluated checks.
     """
     results = tuple(results)
     return replace(_graded(results), scope=_scope(results))

@@ -1,4 +1,4 @@
-"""Findings with one cause, told as one: the cause first, its symptoms beside it."""
+"""Group findings with one cause: the cause first, then its symptoms."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ _NO_CLUSTER: Final = ClusterSnapshot(captured_at_ms=0, cluster_id="")
 def group_findings(findings: Iterable[Finding], snapshot: ClusterSnapshot = _NO_CLUSTER) -> tuple[FindingGroup, ...]:
     """Group findings by cause, the group with the worst finding first.
 
-    Two causes show themselves in several checks: a transaction that somebody left open (its incident is written
-    ``place@offset``), and brokers that are gone, which take replicas of many topics with them. What logs tell of the
+    Two causes show themselves in several checks: a transaction that was left open (its incident is written
+    ``place@offset``), and brokers that are gone, which take replicas of many topics with them. The logs' report of the
     same transaction, producer or broker is a symptom of theirs. Without a snapshot no broker is known to be gone.
     """
     lost = _lost_brokers(snapshot)

@@ -9,7 +9,7 @@ GROUPS_NAMED = 5
 
 
 def incident_of(verdict: HangVerdict) -> str:
-    """Name the incident that a transaction on a partition is, the same in every check that meets it."""
+    """Return the name of the incident of a transaction on a partition, which is the same in every check."""
     return f"{verdict.transaction.partition}@{verdict.transaction.first_offset}"
 
 

@@ -1,4 +1,4 @@
-"""A check as the catalogue lists it, and its manual."""
+"""Define a check as listed in the catalog, and its manual."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FILES: Final = "configuration-files"
 
 
 class CheckItem(msgspec.Struct, frozen=True):
-    """A check as the catalogue lists it; ``since`` and ``until`` are Kafka releases, empty when it applies to all."""
+    """A check as listed in the catalog; ``since`` and ``until`` are Kafka releases, empty when it applies to all."""
 
     id: str
     name: str

@@ -79,7 +79,7 @@ MEANINGS: Final[dict[FlawKind, FlawMeaning]] = {
         "No symptom",
         Stage.WHOLE,
         "eosctl diagnose never suggests this runbook.",
-        "Add symptoms: the words that somebody on call would type.",
+        "Add symptoms: the words that an engineer on call would type.",
         Severity.WARNING,
     ),
     FlawKind.NO_WAY_ON: FlawMeaning(

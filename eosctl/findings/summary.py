@@ -1,4 +1,4 @@
-"""The verdict in a few lines, for somebody who was just woken up."""
+"""Summarize the verdict in a few lines for an engineer who was just woken up."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GAPS_NAMED: Final = 3
 
 
 def summarize(results: Iterable[CheckResult], gaps: Sequence[EvidenceGap] = ()) -> tuple[str, ...]:
-    """Return the verdict: how many findings of which severity, the impact of each critical one, and unread input.
+    """Return the verdict: the number of findings by severity, the impact of each critical one, and unread input.
 
     Where no check could be evaluated, unread input is the headline: nothing else is known.
     """

@@ -1,4 +1,4 @@
-"""Take out of a diagnosis what somebody decided to live with, and say so."""
+"""Remove suppressed findings from a diagnosis, and report them as suppressed."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class Look(msgspec.Struct, frozen=True):
         at_ms: When, ms since the epoch.
         diagnosis: What was found; None while no look has succeeded.
         standing: The causes, worst first.
-        gone: What was found at the look before and is not any more.
+        gone: The findings that only the previous reading had.
         scores: Of all looks so far, None for those that failed.
         error: Why this look failed, while ``diagnosis`` is that of the last one that did not; empty when it succeeded.
     """
@@ -44,7 +44,7 @@ SCORES_KEPT = 120
 
 
 def follow(before: Look | None, diagnosis: Diagnosis, groups: Sequence[FindingGroup], at_ms: int) -> Look:
-    """Return the look that a diagnosis makes after another reading; at the first one nothing is new."""
+    """Return the reading for a diagnosis, compared with the previous one; in the first reading, nothing is new."""
     known = {} if before is None else {one.group.cause.fingerprint: one for one in before.standing}
     first = before is None or before.diagnosis is None
     standing = tuple(
@@ -60,7 +60,7 @@ def follow(before: Look | None, diagnosis: Diagnosis, groups: Sequence[FindingGr
 
 
 def failed(before: Look | None, error: str, at_ms: int) -> Look:
-    """Return the look that failed: what stood before is still shown, and since when nobody could look."""
+    """Return a failed reading: it keeps the previous findings, and the time since when the cluster was unreadable."""
     if before is None:
         return Look(at_ms, None, scores=(None,), error=error)
     standing = tuple(one._replace(is_new=False) for one in before.standing)

@@ -1,1 +1,1 @@
-"""Metric catalogue, alert rules, and dashboards."""
+"""Provide the metric catalog, alert rules, and dashboards."""

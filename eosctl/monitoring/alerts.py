@@ -92,5 +92,5 @@ def _shortened(duration: str, faster: int) -> str:
         return duration
     found = _DURATION.fullmatch(duration)
     if found is None:
-        raise ValueError(f"alerts.toml: {duration!r} is no duration")
+        raise ValueError(f"alerts.toml: {duration!r} is not a duration")
     return f"{int(found[1]) * _UNITS_MS[found[2]] // faster}ms"

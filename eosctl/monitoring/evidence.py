@@ -32,7 +32,7 @@ class MetricEvidence(NamedTuple):
 
 @cache
 def wanted_metrics(extra_series: tuple[str, ...] = ()) -> WantedMetrics:
-    """Return the beans and series of all numeric metrics in the catalogue.
+    """Return the beans and series of all numeric metrics in the catalog.
 
     Args:
         extra_series: Additional series to query from a Prometheus server.

@@ -23,7 +23,7 @@ class Exporter:
     Args:
         look: Takes a snapshot; an `EosctlError` means that the cluster is unreachable.
         render: Renders gauges as text.
-        tell: Called when the cluster becomes unreachable or reachable again.
+        report: Called when the cluster becomes unreachable or reachable again.
         measure: Returns the gauges of a snapshot.
     """
 
@@ -31,12 +31,12 @@ class Exporter:
         self,
         look: Callable[[], Awaitable[ClusterSnapshot]],
         render: Callable[[tuple[Gauge, ...]], str],
-        tell: Callable[[str], None],
+        report: Callable[[str], None],
         measure: Callable[[ClusterSnapshot], tuple[Gauge, ...]] = measure_cluster,
     ) -> None:
         self._look = look
         self._render = render
-        self._tell = tell
+        self._report = report
         self._measure = measure
         self._failure: str | None = None
         self.page = render(unreachable())
@@ -48,7 +48,7 @@ class Exporter:
         except EosctlError as error:
             gauges, failure = unreachable(), str(error)
         if failure != self._failure:
-            self._tell(failure or "the cluster can be asked again")
+            self._report(failure or "the cluster can be asked again")
         self._failure = failure
         self.page = self._render(gauges)
 

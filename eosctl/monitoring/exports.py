@@ -13,7 +13,7 @@ CONFIG_KEY: Final = "eosctl-jmx-exporter.yaml"
 
 
 def jmx_exporter_document() -> dict[str, Any]:
-    """Return a configuration of jmx_exporter (1.x) that exports the catalogue's beans under their plain names.
+    """Return a configuration of jmx_exporter (1.x) that exports the catalog's beans under their plain names.
 
     It serves brokers and clients: beans that a JVM does not have match nothing. Without rules, the exporter prints each
     attribute under the bean's own name, which the alerts expect.

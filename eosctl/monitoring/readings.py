@@ -19,13 +19,13 @@ COUNTED = frozenset({MetricKind.COUNTER, MetricKind.METER})
 def read_metrics(
     samples: Iterable[MetricSample], limits: Mapping[str, float] = MappingProxyType({})
 ) -> tuple[Reading, ...]:
-    """Read the catalogue's metrics of a program under their plain names, in catalogue order.
+    """Read the catalog's metrics of a program under their plain names, in catalog order.
 
     Labels that no bean has (`job`, `instance`, `pod`) belong to a Prometheus server and are ignored.
 
     Args:
         samples: The samples of a program.
-        limits: Limits that override the catalogue's, by name.
+        limits: Limits that override the catalog's, by name.
     """
     wanted = {_key(one): _limited(one, limits) for one in load_metrics() if one.kind is not MetricKind.TEXT}
     label_names = frozenset[str]().union(*(metric.label_names for metric in wanted.values()))

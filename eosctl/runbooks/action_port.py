@@ -56,7 +56,7 @@ class ActionPort:
     """The port of one action: confirmed by the steps before it, recorded in the journal and in the audit file.
 
     The journal keeps each step of the attempt, and a line there comes before what it announces. ``planned`` is the plan
-    that was shown with the question of the step before, None where there was none.
+    that was shown with the previous step's question; None without one.
     """
 
     def __init__(self, walk: Walk, step: Action, planned: object = None) -> None:

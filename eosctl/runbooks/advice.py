@@ -50,7 +50,7 @@ def _named(result: CheckResult, bootstrap: str) -> CheckResult:
 def _command(finding: Finding, book: Runbook, bootstrap: str) -> Command:
     found = _inputs(finding)
     if any(one.default is None and name not in found for name, one in book.inputs.items()):
-        # It cannot run before somebody has chosen the inputs; the page of the runbook explains them.
+        # It cannot run before the user has chosen the inputs; the page of the runbook explains them.
         return Command(f"eosctl runbook show {book.id}", "the runbook and its inputs")
     inputs = [shlex.quote(f"{name}={value}") for name, value in found.items() if name in book.inputs]
     line = " ".join([f"eosctl runbook run {book.id} -b {bootstrap}", *(f"-i {one}" for one in inputs)])
@@ -58,7 +58,7 @@ def _command(finding: Finding, book: Runbook, bootstrap: str) -> Command:
 
 
 def _inputs(finding: Finding) -> dict[str, str]:
-    """Return what a finding says of a runbook's inputs."""
+    """Return the values of a runbook's inputs that a finding has."""
     resource = finding.resource
     facts = {name: str(value) for name, value in finding.facts if name in ("group", "topic", "transactional_id")}
     return facts | _inputs_of(resource)

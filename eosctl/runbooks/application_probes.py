@@ -65,13 +65,13 @@ APPLICATION_PROBES: Final = (
     ),
     ProbeKind(
         "log_dirs",
-        "Tell which log directories failed, and how full the fullest volume is.",
+        "Report failed log directories and the usage of the fullest volume.",
         frozenset({EvidenceKind.LOG_DIRS}),
         {
             "count": "log directories of all brokers",
             "failed": "those that failed",
             "failed_places": "where they are",
-            "fullest_percent": "how full the fullest volume is, -1 when no broker tells",
+            "fullest_percent": "usage of the fullest volume in percent, -1 if no broker reports it",
             "fullest_place": "where it is",
         },
         read_log_dirs,
@@ -93,13 +93,13 @@ APPLICATION_PROBES: Final = (
     ),
     ProbeKind(
         "replicas",
-        "Tell what one broker holds.",
+        "Describe the replicas of one broker.",
         frozenset(),
         {
             "count": "replicas that are placed on it",
             "in_sync": "those in sync",
             "leads": "partitions that it leads",
-            "alone": "partitions of which it has the only replica in sync",
+            "alone": "partitions with their only in-sync replica on it",
             "first_alone": "the first of them",
         },
         read_replicas,

@@ -68,7 +68,7 @@ def read_producers(snapshot: ClusterSnapshot, given: Arguments) -> Facts:
 
 
 def read_log_dirs(snapshot: ClusterSnapshot, given: Arguments) -> Facts:
-    """Tell which log directories failed, and how full the fullest volume is."""
+    """Report failed log directories and the usage of the fullest volume."""
     failed = [directory for directory in snapshot.log_directories if directory.error]
     fullest = max(snapshot.log_directories, key=_used_percent, default=None)
     return {
@@ -108,7 +108,7 @@ def _right(rule: AccessRule) -> tuple[str, ...]:
 
 
 def read_replicas(snapshot: ClusterSnapshot, given: Arguments) -> Facts:
-    """Tell what one broker holds."""
+    """Describe the replicas of one broker."""
     broker = int(given["broker"])
     infos = [info for topic in snapshot.topics for info in topic.partitions if broker in info.replicas]
     alone = [info for info in infos if info.isr == (broker,)]

@@ -77,7 +77,7 @@ class ChangeKind(msgspec.Struct, Generic[P, R], frozen=True):
         return not self.rollback.startswith("none")
 
     async def plan(self, cluster: Cluster, arguments: Arguments) -> P:
-        """Plan it; raises what ``prepare`` raises, and UsageError where an argument is no number."""
+        """Plan it; raises the errors of ``prepare``, and UsageError if an argument is not a number."""
         return await self.prepare(cluster, with_defaults(self.name, self.parameters, arguments))
 
 
@@ -170,7 +170,7 @@ CHANGES: Final[tuple[ChangeKind[Any, Any], ...]] = (
         "txn.fence",
         "Have the coordinator end what an id has open; its present producer is refused from then on.",
         Risk.DESTRUCTIVE,
-        "none: the transaction is aborted; the application goes on when it initialises again",
+        "none: the transaction is aborted; the application continues after it initializes again",
         _fence,
         lambda plan: f"fence {plan.transaction.transactional_id}: {plan.consequence}",
         Action(_transaction_of, FENCE.send),
@@ -225,7 +225,7 @@ def find_change(name: str) -> ChangeKind[Any, Any]:
     """Return a change.
 
     Raises:
-        UsageError: There is none of this name.
+        UsageError: No change has this name.
     """
     if name not in _BY_NAME:
         raise unknown_name("action", name, _BY_NAME, "See docs/runbooks/index.md")

@@ -93,7 +93,7 @@ class Run:
         return self._journal is None
 
     async def walk(self) -> Ending:
-        """Go on until the run ends, and say how.
+        """Walk until the run ends, and return how it ended.
 
         Raises:
             EosctlError: The journal cannot be written. What the cluster refuses is an ending, not an error.
@@ -123,7 +123,7 @@ class Run:
         return self._stopped(self.book.step(at), f"The run took {MAX_STEPS} steps: it goes in circles.")
 
     async def _settle(self, action: Step) -> str:
-        """Return where a run goes on that was cut off at a change: behind it when it is seen done, else empty."""
+        """Return the step after an interrupted change if the cluster shows that it is done, else an empty string."""
         assert isinstance(action, Action)
         following, verify = self.book.after(action), action.verify
         if following not in set(Outcome) and isinstance(self.book.step(following), Assert | Confirm | Action):
@@ -268,7 +268,7 @@ class Run:
         self._position.acted = True
 
     async def check_again(self, step: Action) -> None:
-        """Ask the deciding probe again; another answer means that somebody changed the cluster meanwhile."""
+        """Run the deciding probe again; another result means that the cluster has changed in the meantime."""
         if self._decision is None:
             return
         asked, target = self._decision

@@ -50,7 +50,7 @@ def parse_condition(text: str) -> ast.expr:
         _check(parsed)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise ConfigFileError(
-            f"{text[:80]!r} is no condition: {getattr(error, 'msg', None) or 'it cannot be parsed'}.",
+            f"{text[:80]!r} is not a condition: {getattr(error, 'msg', None) or 'it cannot be parsed'}.",
             "A condition compares facts (step.fact) with constants by == != < <= > >=, joined by and, or, not.",
             'For example: open.hanging > 0 and open.status == "hanging"',
         ) from error
@@ -61,7 +61,7 @@ def evaluate(condition: str, known: Known) -> bool:
     """Return whether a condition holds.
 
     Raises:
-        ConfigFileError: It is no condition, names an unknown fact, or compares what cannot be compared.
+        ConfigFileError: It is not a condition, names an unknown fact, or compares incompatible values.
     """
     return bool(_value(parse_condition(condition), known))
 
@@ -137,7 +137,7 @@ def _value(node: ast.expr, known: Known) -> Value:
             return constant
         case _:  # pragma: no cover - parse_condition lets nothing else through
             raise ConfigFileError(
-                f"{ast.unparse(node)} is no condition.",
+                f"{ast.unparse(node)} is not a condition.",
                 "A condition is made of facts of earlier steps, texts, numbers, comparisons, and, or, not.",
                 "Check the runbook: eosctl runbook lint FILE",
             )

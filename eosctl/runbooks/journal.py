@@ -62,8 +62,8 @@ class Journal:
 def read_journal(path: Path) -> tuple[Entry, ...]:
     """Read a journal and check that no line was changed, removed or put in between.
 
-    A last line without its end, as a crash leaves it, is refused too. Whole lines cut off at the end cannot be told
-    from a run that stopped there.
+    An incomplete last line, as after a crash, is refused, too. If complete lines are missing at the end, the journal
+    looks like a run that stopped there.
 
     Raises:
         UsageError: There is no such journal.
@@ -86,7 +86,7 @@ def read_journal(path: Path) -> tuple[Entry, ...]:
         try:
             entry = msgspec.json.decode(line, type=Entry)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise _tampered(path, number, "it is no entry") from error
+            raise _tampered(path, number, "it is not an entry") from error
         if entry.sequence != number - 1 or entry.previous != (entries[-1].hash if entries else _START):
             raise _tampered(path, number, "it does not follow the line before it")
         if entry.hash != _hash(entry):
@@ -147,7 +147,7 @@ def journal_path(run_id: str) -> Path:
     """
     if not run_id or any(not (letter.isalnum() or letter == "-") for letter in run_id):
         raise UsageError(
-            f"{run_id!r} is no run.", "Runs are named by time and runbook.", "List: eosctl runbook journal"
+            f"{run_id!r} is not a run.", "Runs are named by time and runbook.", "List: eosctl runbook journal"
         )
     return runbook_state() / f"{run_id}.jsonl"
 

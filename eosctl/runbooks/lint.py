@@ -1,4 +1,4 @@
-"""Find what is wrong with a runbook before anybody runs it."""
+"""Find errors in a runbook before a user runs it."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _step(book: Runbook, step: Step) -> Iterator[_Problem]:
             yield FlawKind.UNKNOWN_STEP, f"There is no step {target}."
     # Harm may be named to warn of it (never:), not to be done.
     for refused in find_refused(step.say):
-        yield FlawKind.REFUSED_PROCEDURE, f"It tells to {refused.name}. {refused.why} Instead: {refused.instead}"
+        yield FlawKind.REFUSED_PROCEDURE, f"It says to {refused.name}. {refused.why} Instead: {refused.instead}"
     for kind, problems in ((FlawKind.UNKNOWN_CALL, _calls(step)), (FlawKind.INVALID_EXPRESSION, _expressions(step))):
         try:
             yield from problems
@@ -101,7 +101,7 @@ def _expressions(step: Step) -> Iterator[_Problem]:
     _named(step)
     match step:
         case Action(verify=Verification(until=until)) if not any(r.source == AFTER for r in references(until)):
-            idle = f"Its verification looks at nothing that is read afterwards ({AFTER}.…)."
+            idle = f"Its verification does not use any fact that is read afterwards ({AFTER}.…)."
             yield FlawKind.IDLE_VERIFICATION, idle
         case Wait(until=until) if not any(r.source == step.id for r in references(until)):
             yield FlawKind.IDLE_WAIT, f"It waits for nothing that it reads itself ({step.id}.…)."
@@ -148,7 +148,7 @@ def _paths(book: Runbook) -> Iterator[Flaw]:
                 unconfirmed = f"{step.run} is {risk} and is not confirmed on every path."
                 yield Flaw(FlawKind.UNCONFIRMED_CHANGE, step.id, unconfirmed)
             if not any(isinstance(book.step(other), Probe | Wait) for other in reaches):
-                unobserved = f"{step.run} is done without a look at the cluster."
+                unobserved = f"{step.run} runs without a probe of the cluster before it."
                 yield Flaw(FlawKind.UNOBSERVED_CHANGE, step.id, unobserved)
     ends = _ending(book)
     for step in book.steps:
@@ -197,7 +197,7 @@ def _unknown(book: Runbook, step: Step, reference: Reference, before: frozenset[
         probe = find_probe(origin.run)
     else:
         return f"{reference} is not known on every path here."
-    return "" if fact in probe.facts or fact == COMPLETE else f"{probe.name} does not tell {fact}."
+    return "" if fact in probe.facts or fact == COMPLETE else f"{probe.name} does not report {fact}."
 
 
 def required_inputs(book: Runbook) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ def parse_runbook(text: str, name: str) -> Source:
     """Read a runbook.
 
     Raises:
-        ConfigFileError: It is no YAML, or no runbook; the message names the key.
+        ConfigFileError: It is not YAML, or not a runbook; the message names the key.
     """
     book = parse_yaml_as(Runbook, text, name, "runbook", _FORMAT)
     return Source(book, name, hashlib.sha256(text.encode()).hexdigest(), text)
@@ -58,7 +58,7 @@ def find_runbook(name: str) -> Source:
     """Return the runbook of the library with this id, or that of a file.
 
     Raises:
-        UsageError: There is none.
+        UsageError: No runbook has this id.
         ConfigFileError: The file cannot be read, or is none.
     """
     if name.endswith((".yaml", ".yml")):

@@ -1,4 +1,4 @@
-"""Where a run stands, and where one goes on that was cut off: read from its journal."""
+"""Find the position of a run, and the step at which an interrupted run continues, in its journal."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _FOR_GOOD: Final = (Outcome.VERIFIED, Outcome.NO_ACTION, Outcome.MANUAL)
 
 @dataclass(slots=True)
 class Position:
-    """Where a run stands and what it knows; a resumed one is read from its journal.
+    """The position and the facts of a run; those of a resumed run come from its journal.
 
     Attributes:
-        at: The step at which it goes on.
+        at: The step at which it continues.
         known: The facts, by the step that found them.
         acted: Whether it has changed anything.
         begun: The action at which it was cut off, or that was not seen done; empty without one.
@@ -32,13 +32,13 @@ class Position:
 
 
 def position_of(book: Runbook, entries: tuple[Entry, ...]) -> Position:
-    """Read from a journal where a run goes on.
+    """Return the position at which a run continues, according to its journal.
 
-    A run that was cut off, blocked or failed goes on at the last step that looked at the cluster: what was done
+    A run that was interrupted, blocked, or failed continues at the last step that read the cluster: what was done
     meanwhile is seen there, and not done again. One that was cut off at a change first readings whether that is done.
 
     Raises:
-        UsageError: The run has ended for good.
+        UsageError: The run has ended permanently.
     """
     inputs: dict[str, Value] = entries[0].data["inputs"]
     position = Position(book.steps[0].id, {INPUTS: inputs})

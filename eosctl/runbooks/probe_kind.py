@@ -1,4 +1,4 @@
-"""What a probe is: evidence that it reads, flat facts that it returns, all of which it declares."""
+"""Define probes: the evidence that a probe reads, and the flat facts that it declares and returns."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def with_defaults(name: str, parameters: Mapping[str, Parameter], given: Argumen
             whole[key] = int(value) if parameters[key].is_number else value
         except ValueError:
             raise UsageError(
-                f"{name}: {key} is {value!r}, which is no number.", parameters[key].about, "Write a number."
+                f"{name}: {key} is {value!r}, which is not a number.", parameters[key].about, "Write a number."
             ) from None
     return whole
 
@@ -46,7 +46,7 @@ class ProbeKind(msgspec.Struct, frozen=True):
 
     Attributes:
         name: As runbooks call it.
-        about: What it tells, in one sentence.
+        about: What it reports, in one sentence.
         kinds: The evidence that it reads; brokers and topics always are.
         facts: What it returns, with a word on each. Every probe also returns ``complete``: nothing of its evidence is
             missing.

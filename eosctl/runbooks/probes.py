@@ -1,4 +1,4 @@
-"""What runbooks can ask: each probe reads a snapshot and returns flat facts, all of which it declares."""
+"""Define the probes of runbooks: each reads a snapshot, and returns the flat facts that it declares."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ PROBES: Final = (
             "status": "the worst one's status",
             "cause": "the worst one's cause",
             "explanation": "why, in words",
-            "can_abort": "whether an ABORT marker can harm nobody",
+            "can_abort": "whether an ABORT marker is safe",
             "abort_refusal": "why not",
             "can_complete": "whether it was committed and only its COMMIT marker is missing",
             "topic": "the worst one's topic",
@@ -119,7 +119,7 @@ PROBES: Final = (
     ),
     ProbeKind(
         "brokers",
-        "Tell which brokers are silent, fenced, or gone while replicas are still placed on them.",
+        "List brokers that are silent, fenced, or gone while replicas are still placed on them.",
         frozenset(),
         {
             "count": "brokers known by name or by a replica",
@@ -132,7 +132,7 @@ PROBES: Final = (
     ),
     ProbeKind(
         "coordinators",
-        "Tell how the partitions of the transaction log are spread.",
+        "Describe the distribution of the transaction log's partitions.",
         frozenset({EvidenceKind.TRANSACTIONS}),
         {
             "exists": "whether __transaction_state exists",
@@ -161,7 +161,7 @@ PROBES: Final = (
     ),
     ProbeKind(
         "feature",
-        "Tell the level of a feature.",
+        "Report the level of a feature.",
         frozenset({EvidenceKind.FEATURES}),
         {
             "known": "whether the brokers know it",
@@ -184,7 +184,7 @@ PROBES: Final = (
             "unstable": "positions that open transactions hold",
             "out_of_range": "positions outside of what their partitions hold",
             "positions": "committed positions",
-            "committed": "their sum, which tells whether any of them was moved",
+            "committed": "their sum, which shows whether any of them was moved",
             "first_out_of_range": "the first of those, with the nearest offset inside",
             "holder_status": "the status of the worst transaction that blocks it",
             "holder_id": "that transaction's id, empty when unknown",
@@ -218,7 +218,7 @@ def find_probe(name: str) -> ProbeKind:
     """Return a probe.
 
     Raises:
-        UsageError: There is none of this name.
+        UsageError: No probe has this name.
     """
     if name not in _BY_NAME:
         raise unknown_name("probe", name, _BY_NAME, "See docs/runbooks/index.md")

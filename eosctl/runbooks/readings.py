@@ -142,7 +142,7 @@ def read_partitions(snapshot: ClusterSnapshot, given: Arguments) -> Facts:
 
 
 def read_brokers(snapshot: ClusterSnapshot, given: Arguments) -> Facts:
-    """Tell which brokers are silent, fenced, or gone."""
+    """List the brokers that are silent, fenced, or gone."""
     silent = [broker.node_id for broker in snapshot.brokers if not broker.reachable or broker.fenced]
     hosted = {replica for topic in snapshot.topics for info in topic.partitions for replica in info.replicas}
     known = {broker.node_id for broker in snapshot.brokers}
@@ -156,7 +156,7 @@ def read_brokers(snapshot: ClusterSnapshot, given: Arguments) -> Facts:
 
 
 def read_coordinators(snapshot: ClusterSnapshot, given: Arguments) -> Facts:
-    """Tell how the partitions of the transaction log are spread."""
+    """Describe the distribution of the transaction log's partitions."""
     topic = snapshot.topic("__transaction_state")
     infos = topic.partitions if topic else ()
     led: dict[int, int] = {broker.node_id: 0 for broker in snapshot.brokers if broker.reachable and not broker.fenced}
@@ -190,7 +190,7 @@ def read_quorum(snapshot: ClusterSnapshot, given: Arguments) -> Facts:
 
 
 def read_feature(snapshot: ClusterSnapshot, given: Arguments) -> Facts:
-    """Tell the level of a feature."""
+    """Report the level of a feature."""
     found = snapshot.feature(str(given["feature"]))
     return {
         "known": found is not None,

@@ -14,7 +14,7 @@ INPUTS: Final = "inputs"
 
 
 class Way(NamedTuple):
-    """One way out of a step: a branch by its condition, or a word for what is no branch."""
+    """One way out of a step: a branch by its condition, or a name for any other way."""
 
     step: str
     out: str
@@ -45,7 +45,7 @@ def _outs(step: Step) -> tuple[str, ...]:
         case Manual():
             return ("handed over",)
         case Notify():
-            return ("told",)
+            return ("notified",)
 
 
 def ways_taken(book: Runbook, entries: Sequence[Entry]) -> frozenset[Way]:
@@ -92,4 +92,4 @@ def _out_at_end(step: Step, entry: Entry, known: Mapping[str, Mapping[str, Value
         case Manual():
             yield Way(step.id, "handed over")
         case Notify():
-            yield Way(step.id, "told")
+            yield Way(step.id, "notified")

@@ -67,7 +67,7 @@ def stream_logs(
     """
     yield writer.head()
     outcomes, partition = Outcomes(()), None
-    by_record = selection.looks_at_records
+    by_record = selection.selects_records
     filtered = bool(selection.producer_ids) or by_record or selection.only is not None
     one_by_one = filtered or deep or with_outcomes
     for source in files:
@@ -117,7 +117,7 @@ def stream_rows(
     """
     text = _row_text(row, writer.row, lines)
     nothing_known = Outcomes(())
-    filtered, by_record = selection != Selection(), selection.looks_at_records
+    filtered, by_record = selection != Selection(), selection.selects_records
     yield writer.head()
     for source in found:
         outcomes: Outcomes | None = None
@@ -183,7 +183,7 @@ def _records_text(
     except WireError as error:
         what = f"{error.what} (field {error.field})"
         return _report_damage(writer, damage, source, error.offset, "records-malformed", what)
-    if selection.looks_at_records:
+    if selection.selects_records:
         records = [record for record in records if selection.keeps_record(record)]
     if not batch.header.is_control:
         from eosctl.analysis.record_redactor import redact_records  # batches alone need none

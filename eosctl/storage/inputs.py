@@ -30,7 +30,7 @@ def find_files(arguments: Iterable[str], matches: Callable[[Path], bool]) -> Ite
     """Yield the files that arguments name, in argument order and sorted within a directory.
 
     Args:
-        arguments: Files, directories (searched recursively), and glob patterns. A file is included whatever its name.
+        arguments: Files, directories (searched recursively), and glob patterns. A file is included under any name.
         matches: Predicate for the files of a directory.
 
     Raises:

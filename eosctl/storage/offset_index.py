@@ -55,7 +55,7 @@ class OffsetIndex:
         self.entries += _ENTRY.pack(offset - self.base_offset, position)
 
     def lookup(self, offset: int) -> OffsetEntry:
-        """Find the last entry at or below an offset; the segment's start if there is none."""
+        """Find the last entry at or below an offset; the segment's start if no entry precedes it."""
         count = self._count_up_to(offset)
         return self[count - 1] if count else OffsetEntry(self.base_offset, 0)
 

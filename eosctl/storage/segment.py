@@ -127,7 +127,7 @@ class Segment:
         )
 
     def add(self, batch_bytes: int, last_offset: int, max_timestamp: int, index_interval_bytes: int) -> None:
-        """Account for a batch at the end of the segment; add an index entry when one is due."""
+        """Account for a batch at the end of the segment; add an index entry if the interval is reached."""
         if not self.size_bytes:
             self.first_timestamp = max_timestamp
         if max_timestamp > self.max_timestamp:

@@ -57,7 +57,7 @@ class TimeIndex:
             self.entries += _ENTRY.pack(timestamp, offset - self.base_offset)
 
     def lookup(self, timestamp: int) -> TimeEntry:
-        """Find the last entry at or below a timestamp; the segment's start if there is none."""
+        """Find the last entry at or below a timestamp; the segment's start if no entry precedes it."""
         entries = self.entries
         low, high = 0, len(self)
         while low < high:

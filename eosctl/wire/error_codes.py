@@ -80,7 +80,7 @@ class ErrorCode(IntEnum):
     INVALID_TXN_STATE = 48, "The state of the transaction does not allow the request."
     INVALID_PRODUCER_ID_MAPPING = 49, "The transactional id belongs to another producer id."
     INVALID_TRANSACTION_TIMEOUT = 50, "The transaction timeout is above the broker's maximum."
-    CONCURRENT_TRANSACTIONS = 51, "Another operation on the same transaction is going on.", True
+    CONCURRENT_TRANSACTIONS = 51, "Another operation on the same transaction is in progress.", True
     TRANSACTION_COORDINATOR_FENCED = 52, "The marker comes from a coordinator that has been replaced."
     TRANSACTIONAL_ID_AUTHORIZATION_FAILED = 53, "Not authorised for the transactional id."
     SECURITY_DISABLED = 54, "The cluster has no authoriser."
@@ -114,7 +114,7 @@ class ErrorCode(IntEnum):
     FENCED_INSTANCE_ID = 82, "Another member uses the same group.instance.id."
     ELIGIBLE_LEADERS_NOT_AVAILABLE = 83, "No eligible leader is available.", True
     ELECTION_NOT_NEEDED = 84, "No election is needed.", True
-    NO_REASSIGNMENT_IN_PROGRESS = 85, "No reassignment is going on."
+    NO_REASSIGNMENT_IN_PROGRESS = 85, "No reassignment is in progress."
     GROUP_SUBSCRIBED_TO_TOPIC = 86, "The group is subscribed to the topic."
     INVALID_RECORD = 87, "The broker refused the record after looking into it."
     UNSTABLE_OFFSET_COMMIT = 88, "A transaction with offsets of this group is still open.", True
@@ -122,7 +122,7 @@ class ErrorCode(IntEnum):
     PRODUCER_FENCED = 90, "A newer producer with the same transactional id has taken over."
     RESOURCE_NOT_FOUND = 91, "The resource does not exist."
     DUPLICATE_RESOURCE = 92, "The request names a resource twice."
-    UNACCEPTABLE_CREDENTIAL = 93, "The credential does not meet the requirements."
+    UNACCEPTABLE_CREDENTIAL = 93, "The credential does not satisfy the requirements."
     INCONSISTENT_VOTER_SET = 94, "Sender or receiver is not one of the expected voters."
     INVALID_UPDATE_VERSION = 95, "The version of the update is invalid."
     FEATURE_UPDATE_FAILED = 96, "The features could not be updated."
@@ -149,14 +149,14 @@ class ErrorCode(IntEnum):
     UNKNOWN_SUBSCRIPTION_ID = 117, "The telemetry subscription is unknown."
     TELEMETRY_TOO_LARGE = 118, "The telemetry is larger than the broker accepts."
     INVALID_REGISTRATION = 119, "The controller refused the registration."
-    TRANSACTION_ABORTABLE = 120, "The transaction failed and can be aborted; the producer may go on."
+    TRANSACTION_ABORTABLE = 120, "The transaction failed and can be aborted; the producer may continue."
     INVALID_RECORD_STATE = 121, "The state of the share-group record does not allow this."
     SHARE_SESSION_NOT_FOUND = 122, "The broker does not know the share session.", True
     INVALID_SHARE_SESSION_EPOCH = 123, "The share session has another epoch.", True
     FENCED_STATE_EPOCH = 124, "The share group's state has a newer epoch."
     INVALID_VOTER_KEY = 125, "The voter's directory id differs."
     DUPLICATE_VOTER = 126, "The node is a voter already."
-    VOTER_NOT_FOUND = 127, "The node is no voter."
+    VOTER_NOT_FOUND = 127, "The node is not a voter."
     INVALID_REGULAR_EXPRESSION = 128, "The regular expression is invalid."
     REBOOTSTRAP_REQUIRED = 129, "The client's metadata is too old; it must bootstrap again."
     STREAMS_INVALID_TOPOLOGY = 130, "The topology is invalid."

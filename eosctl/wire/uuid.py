@@ -21,5 +21,5 @@ def parse_uuid(text: str) -> bytes:
     """
     value = urlsafe_b64decode(text + "==")
     if len(value) != 16 or render_uuid(value) != text:
-        raise ValueError(f"{text!r} is no Kafka uuid")
+        raise ValueError(f"{text!r} is not a Kafka uuid")
     return value

@@ -54,7 +54,7 @@ async def late_produce(place: Place, dialect: TransactionDialect) -> Hung:
 
 
 async def expired_id(place: Place, dialect: TransactionDialect) -> Hung:
-    """The same, and the transactional id expires before anybody looks."""
+    """The same, and the transactional id expires before the reading."""
     hung = await late_produce(place, dialect)
     await asyncio.sleep(40)
     return hung

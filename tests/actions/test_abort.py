@@ -65,7 +65,7 @@ def test_without_a_leader_there_is_no_plan():
         plan_abort(snapshot(leader=None), [verdict()], Target(ORDERS))
 
 
-def test_several_open_transactions_must_be_told_apart():
+def test_several_open_transactions_must_be_distinguished():
     both = [verdict(), verdict(producer_id=10, first_offset=40)]
     with pytest.raises(UsageError, match="2 open transactions on orders-0 match") as error:
         plan_abort(snapshot(), both, Target(ORDERS))

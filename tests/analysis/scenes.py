@@ -150,7 +150,7 @@ def snapshot(*looks: TransactionLook, **fields: Any) -> ClusterSnapshot:
     )
 
 
-def two_looks(
+def two_reads(
     producers: Iterable[ProducerState], transactions: Iterable[Transaction] = (), **fields: Any
 ) -> ClusterSnapshot:
     """The same picture twice, half a second apart."""

@@ -12,7 +12,16 @@ from eosctl.model.hang import BlastRadius, HangStatus, OpenTransaction
 from eosctl.model.setting import Setting
 from eosctl.model.snapshot import ClusterSnapshot, CommittedOffset, Group, Topic
 from eosctl.model.transaction import TopicPartition
-from tests.analysis.scenes import ORDERS_0, ORDERS_1, partition, producer, snapshot, state_topic, transaction, two_looks
+from tests.analysis.scenes import (
+    ORDERS_0,
+    ORDERS_1,
+    partition,
+    producer,
+    snapshot,
+    state_topic,
+    transaction,
+    two_reads,
+)
 
 OFFSETS = "__consumer_offsets"
 
@@ -32,26 +41,26 @@ def with_settings(cluster: ClusterSnapshot, **settings: str) -> ClusterSnapshot:
 
 
 def test_invisible_offsets_end_at_the_high_watermark() -> None:
-    assert radius_of(two_looks([producer()])).invisible_offsets == 60
-    assert radius_of(two_looks([producer()]), first_offset=100).invisible_offsets == 0
-    assert radius_of(two_looks([producer()], topics=())).invisible_offsets is None
+    assert radius_of(two_reads([producer()])).invisible_offsets == 60
+    assert radius_of(two_reads([producer()]), first_offset=100).invisible_offsets == 0
+    assert radius_of(two_reads([producer()], topics=())).invisible_offsets is None
 
 
 def test_only_the_oldest_transaction_pins_the_offset() -> None:
-    cluster = two_looks([producer(7, since=40), producer(8, since=60)])
+    cluster = two_reads([producer(7, since=40), producer(8, since=60)])
     assert radius_of(cluster, 40).pins_last_stable_offset
     assert not radius_of(cluster, 60).pins_last_stable_offset
 
 
 def test_readers_at_or_before_the_stable_offset_are_held_up() -> None:
-    cluster = two_looks([producer()], groups=(group("waiting", 40), group("behind", 12), group("uncommitted", 70),
+    cluster = two_reads([producer()], groups=(group("waiting", 40), group("behind", 12), group("uncommitted", 70),
                                               group("new", None), group("elsewhere", 40, ORDERS_1)))  # fmt: skip
     held = {g.group_id: g.invisible_offsets for g in radius_of(cluster).groups}
     assert held == {"waiting": 60, "behind": 60}
 
 
 def test_compacted_topics_stop_being_compacted() -> None:
-    cluster = two_looks([producer()])
+    cluster = two_reads([producer()])
     assert not radius_of(with_settings(cluster, cleanup_policy="delete")).blocks_compaction
     assert radius_of(with_settings(cluster, cleanup_policy="compact")).blocks_compaction
     assert radius_of(with_settings(cluster, cleanup_policy="compact,delete")).blocks_compaction
@@ -60,7 +69,7 @@ def test_compacted_topics_stop_being_compacted() -> None:
 def test_offset_commits_name_the_groups_that_wait_for_them() -> None:
     home = coordinator_partition(OFFSETS, "billing", 4)
     topic = Topic(OFFSETS, "offsets", True, tuple(partition(TopicPartition(OFFSETS, i)) for i in range(4)))
-    cluster = two_looks(
+    cluster = two_reads(
         [producer()],
         topics=(topic, state_topic()),
         groups=(group("billing", 2, unstable=True), group("calm", 2)),
@@ -74,7 +83,7 @@ def test_offset_commits_name_the_groups_that_wait_for_them() -> None:
 
 
 def test_gaps_name_the_oldest_holder_and_come_widest_first() -> None:
-    cluster = two_looks([producer(7, since=40), producer(8, since=60)], [transaction()])
+    cluster = two_reads([producer(7, since=40), producer(8, since=60)], [transaction()])
     orders = replace(
         cluster.topics[0],
         partitions=(partition(ORDERS_0), partition(ORDERS_1, last_stable_offset=10, high_watermark=500)),

@@ -85,7 +85,7 @@ class TestLevel2:
         assert event.confidence is Confidence.CERTAIN
 
 
-def test_records_that_are_cut_off_tell_nothing() -> None:
+def test_truncated_records_show_nothing() -> None:
     for start in range(2, len(FENCED)):
         assert fencings(*FENCED[start:]) == ()
 

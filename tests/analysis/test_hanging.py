@@ -28,7 +28,7 @@ from tests.analysis.scenes import (
     snapshot,
     state_topic,
     transaction,
-    two_looks,
+    two_reads,
 )
 
 
@@ -38,7 +38,7 @@ def only(cluster: ClusterSnapshot) -> HangVerdict:
 
 
 def test_unknown_producer_id_hangs() -> None:
-    verdict = only(two_looks([producer()]))
+    verdict = only(two_reads([producer()]))
     assert (verdict.status, verdict.cause) == (HangStatus.HANGING, HangCause.UNKNOWN_TO_COORDINATOR)
     assert verdict.can_abort
     assert verdict.confidence is Confidence.CERTAIN
@@ -47,45 +47,45 @@ def test_unknown_producer_id_hangs() -> None:
 
 def test_another_ids_transaction_does_not_own_it() -> None:
     other = transaction(transactional_id="other", producer_id=8)
-    assert only(two_looks([producer()], [other])).cause is HangCause.UNKNOWN_TO_COORDINATOR
+    assert only(two_reads([producer()], [other])).cause is HangCause.UNKNOWN_TO_COORDINATOR
 
 
 @pytest.mark.parametrize("state", ["Empty", "CompleteCommit", "CompleteAbort", "Dead"])
 def test_ended_transaction_without_the_partition_hangs(state: str) -> None:
-    verdict = only(two_looks([producer()], [transaction(state)]))
+    verdict = only(two_reads([producer()], [transaction(state)]))
     assert (verdict.status, verdict.cause) == (HangStatus.HANGING, HangCause.PARTITION_NOT_IN_TRANSACTION)
     assert verdict.transaction.transactional_id == "app"
 
 
 def test_other_partitions_are_not_aborted_under_a_live_producer() -> None:
-    verdict = only(two_looks([producer()], [transaction(partitions=(ORDERS_1,))]))
+    verdict = only(two_reads([producer()], [transaction(partitions=(ORDERS_1,))]))
     assert (verdict.status, verdict.cause) == (HangStatus.HANGING, HangCause.PARTITION_NOT_IN_TRANSACTION)
     assert not verdict.can_abort
     assert "tear that transaction apart" in verdict.abort_refusal
 
 
 def test_partition_in_the_set_is_open_and_well() -> None:
-    verdict = only(two_looks([producer()], [transaction()]))
+    verdict = only(two_reads([producer()], [transaction()]))
     assert (verdict.status, verdict.cause) == (HangStatus.OPEN, HangCause.WITHIN_TIMEOUT)
     assert not verdict.can_abort
     assert verdict.coordinator_acts_at_ms == NOW_MS - 5_000 + 60_000 + 10_000
 
 
 def test_later_epoch_at_the_coordinator_hangs_and_may_be_aborted() -> None:
-    verdict = only(two_looks([producer(epoch=0)], [transaction(producer_epoch=2)]))
+    verdict = only(two_reads([producer(epoch=0)], [transaction(producer_epoch=2)]))
     assert (verdict.status, verdict.cause) == (HangStatus.HANGING, HangCause.COORDINATOR_AT_HIGHER_EPOCH)
     assert verdict.can_abort
     assert "fenced" in verdict.explanation
 
 
 def test_earlier_epoch_at_the_coordinator_is_undecided() -> None:
-    verdict = only(two_looks([producer(epoch=3)], [transaction(producer_epoch=2)]))
+    verdict = only(two_reads([producer(epoch=3)], [transaction(producer_epoch=2)]))
     assert (verdict.status, verdict.can_abort) == (HangStatus.UNDECIDED, False)
 
 
 @pytest.mark.parametrize("state", ["PrepareCommit", "PrepareAbort"])
 def test_prepared_with_the_partition_waits_for_its_marker(state: str) -> None:
-    verdict = only(two_looks([producer()], [transaction(state, producer_epoch=1)]))
+    verdict = only(two_reads([producer()], [transaction(state, producer_epoch=1)]))
     assert (verdict.status, verdict.cause) == (HangStatus.OPEN, HangCause.IN_FLIGHT)
 
 
@@ -106,14 +106,14 @@ def test_another_transaction_in_the_second_pass_is_not_stalled() -> None:
     assert only(cluster).status is HangStatus.OPEN
 
 
-def test_old_prepare_record_in_the_log_is_stalled_at_first_sight() -> None:
+def test_old_prepare_record_is_stalled_in_the_first_reading() -> None:
     prepared = transaction("PrepareAbort", start_time_ms=NOW_MS - 600_000)
     cluster = snapshot(look([producer()], [prepared]), transaction_history=(entry("PrepareAbort", 4),))
     assert only(cluster).status is HangStatus.STALLED
 
 
 def test_prepared_without_the_partition_hangs_and_is_not_touched() -> None:
-    verdict = only(two_looks([producer()], [transaction("PrepareCommit", partitions=(ORDERS_1,))]))
+    verdict = only(two_reads([producer()], [transaction("PrepareCommit", partitions=(ORDERS_1,))]))
     assert verdict.status is HangStatus.HANGING
     assert not verdict.can_abort
     assert "decided" in verdict.abort_refusal
@@ -121,13 +121,13 @@ def test_prepared_without_the_partition_hangs_and_is_not_touched() -> None:
 
 def test_ongoing_past_timeout_and_scan_is_late() -> None:
     started = NOW_MS - 60_000 - 10_000 - 60_000
-    verdict = only(two_looks([producer()], [transaction(start_time_ms=started)]))
+    verdict = only(two_reads([producer()], [transaction(start_time_ms=started)]))
     assert (verdict.status, verdict.cause) == (HangStatus.LATE, HangCause.COORDINATOR_NOT_EXPIRING)
     assert not verdict.can_abort
 
 
 def test_a_timeout_within_the_scan_interval_is_not_late() -> None:
-    verdict = only(two_looks([producer()], [transaction(start_time_ms=NOW_MS - 65_000)]))
+    verdict = only(two_reads([producer()], [transaction(start_time_ms=NOW_MS - 65_000)]))
     assert verdict.status is HangStatus.OPEN
 
 
@@ -135,49 +135,49 @@ def test_brokers_with_a_slower_scan_are_given_the_time() -> None:
     slow = broker(settings=(replace(AUTHORIZER, name="transaction.abort.timed.out.transaction.cleanup.interval.ms",
                                     value="600000"),))  # fmt: skip
     started = NOW_MS - 60_000 - 10_000 - 60_000
-    verdict = only(two_looks([producer()], [transaction(start_time_ms=started)], brokers=(slow,)))
+    verdict = only(two_reads([producer()], [transaction(start_time_ms=started)], brokers=(slow,)))
     assert verdict.status is not HangStatus.LATE
 
 
 def test_old_within_a_raised_timeout_is_long_running() -> None:
-    verdict = only(two_looks([producer()], [transaction(timeout_ms=900_000, start_time_ms=NOW_MS - 300_000)]))
+    verdict = only(two_reads([producer()], [transaction(timeout_ms=900_000, start_time_ms=NOW_MS - 300_000)]))
     assert (verdict.status, verdict.cause) == (HangStatus.LONG_RUNNING, HangCause.WITHIN_TIMEOUT)
     assert verdict.transaction.age_ms == 300_540
 
 
 def test_two_phase_commit_has_no_timeout() -> None:
-    verdict = only(two_looks([producer()], [transaction(timeout_ms=2_147_483_647, start_time_ms=NOW_MS - 9_000_000)]))
+    verdict = only(two_reads([producer()], [transaction(timeout_ms=2_147_483_647, start_time_ms=NOW_MS - 9_000_000)]))
     assert (verdict.status, verdict.cause) == (HangStatus.LONG_RUNNING, HangCause.PREPARED_TWO_PHASE)
 
 
 def test_client_timestamps_decide_nothing() -> None:
     for timestamp in (0, NOW_MS - 10**10, NOW_MS + 10**10):
-        well = only(two_looks([producer(last_timestamp_ms=timestamp)], [transaction()]))
-        stray = only(two_looks([producer(last_timestamp_ms=timestamp)]))
+        well = only(two_reads([producer(last_timestamp_ms=timestamp)], [transaction()]))
+        stray = only(two_reads([producer(last_timestamp_ms=timestamp)]))
         assert (well.status, stray.status) == (HangStatus.OPEN, HangStatus.HANGING)
 
 
 class TestRaces:
     """What a transaction in motion looks like must not be called hanging."""
 
-    def test_one_look_cannot_tell_an_end_in_between(self) -> None:
+    def test_one_reading_cannot_see_an_end_in_between(self) -> None:
         verdict = only(snapshot(look([producer()], [transaction("CompleteCommit")])))
         assert (verdict.status, verdict.can_abort) == (HangStatus.UNDECIDED, False)
 
-    def test_one_look_and_an_unknown_id(self) -> None:
+    def test_one_reading_and_an_unknown_id(self) -> None:
         assert only(snapshot(look([producer()]))).status is HangStatus.UNDECIDED
 
-    def test_one_look_is_enough_when_the_log_says_it_ended_before(self) -> None:
+    def test_one_reading_is_enough_if_the_log_has_the_end(self) -> None:
         ended = transaction("CompleteAbort", start_time_ms=NOW_MS - 600_000)
         cluster = snapshot(look([producer()], [ended]), transaction_history=(entry("CompleteAbort", 5),))
         assert only(cluster).status is HangStatus.HANGING
 
-    def test_one_look_and_a_log_that_is_too_fresh(self) -> None:
+    def test_one_reading_and_a_log_that_is_too_fresh(self) -> None:
         ended = transaction("CompleteAbort", start_time_ms=NOW_MS - 600_000)
         record = entry("CompleteAbort", 5, written_at_ms=NOW_MS - 10)
         assert only(snapshot(look([producer()], [ended]), transaction_history=(record,))).status is HangStatus.UNDECIDED
 
-    def test_one_look_and_a_log_of_an_earlier_transaction(self) -> None:
+    def test_one_reading_and_a_log_of_an_earlier_transaction(self) -> None:
         ended = transaction("CompleteAbort", start_time_ms=NOW_MS - 40)
         cluster = snapshot(look([producer()], [ended]), transaction_history=(entry("CompleteAbort", 5),))
         assert only(cluster).status is HangStatus.UNDECIDED
@@ -192,22 +192,22 @@ class TestRaces:
         cluster = snapshot(look([producer(epoch=4)], done), look([producer(epoch=5)], done, at_ms=NOW_MS + 500))
         assert only(cluster).cause is HangCause.IN_FLIGHT
 
-    def test_seen_in_the_second_look_only(self) -> None:
+    def test_seen_in_the_second_reading_only(self) -> None:
         cluster = snapshot(look([producer(since=None)]), look([producer()], at_ms=NOW_MS + 500))
         assert only(cluster).cause is HangCause.IN_FLIGHT
 
-    def test_leader_silent_in_the_first_look(self) -> None:
+    def test_leader_silent_in_the_first_reading(self) -> None:
         cluster = snapshot(look(None), look([producer()], at_ms=NOW_MS + 500))
         assert only(cluster).status is HangStatus.UNDECIDED
 
-    def test_ended_during_the_second_look(self) -> None:
+    def test_ended_during_the_second_reading(self) -> None:
         cluster = snapshot(
             look([producer()], [transaction()]),
             look([producer()], [transaction("CompleteCommit")], at_ms=NOW_MS + 500),
         )
         assert only(cluster).cause is HangCause.IN_FLIGHT
 
-    def test_producer_id_rotated_during_the_second_look(self) -> None:
+    def test_producer_id_rotated_during_the_second_reading(self) -> None:
         rotated = transaction("CompleteCommit", producer_id=1000)
         cluster = snapshot(
             look([producer(epoch=32_766)], [transaction("PrepareCommit", producer_epoch=32_767)]),
@@ -233,43 +233,43 @@ class TestMissingEvidence:
     """A transaction is never hanging on partial evidence."""
 
     def test_silent_coordinator(self) -> None:
-        cluster = two_looks([producer()], gaps=(gap(EvidenceKind.TRANSACTIONS, "broker 1"),))
+        cluster = two_reads([producer()], gaps=(gap(EvidenceKind.TRANSACTIONS, "broker 1"),))
         verdict = only(cluster)
         assert (verdict.status, verdict.can_abort) == (HangStatus.UNDECIDED, False)
         assert "broker 1: NOT_COORDINATOR" in verdict.explanation
 
     def test_silent_broker_that_coordinates_nothing(self) -> None:
-        cluster = two_looks([producer()], gaps=(gap(EvidenceKind.TRANSACTIONS, "broker 2"),))
+        cluster = two_reads([producer()], gaps=(gap(EvidenceKind.TRANSACTIONS, "broker 2"),))
         assert only(cluster).status is HangStatus.HANGING
 
-    def test_silent_broker_where_nobody_knows_who_coordinates(self) -> None:
-        cluster = two_looks([producer()], gaps=(gap(EvidenceKind.TRANSACTIONS, "broker 2"),), topics=())
+    def test_silent_broker_with_an_unknown_coordinator(self) -> None:
+        cluster = two_reads([producer()], gaps=(gap(EvidenceKind.TRANSACTIONS, "broker 2"),), topics=())
         assert only(cluster).status is HangStatus.UNDECIDED
 
     def test_state_partition_without_leader(self) -> None:
-        topics = (two_looks([]).topics[0], state_topic([1, None]))
-        assert only(two_looks([producer()], topics=topics)).status is HangStatus.UNDECIDED
+        topics = (two_reads([]).topics[0], state_topic([1, None]))
+        assert only(two_reads([producer()], topics=topics)).status is HangStatus.UNDECIDED
 
     def test_transactions_never_asked_for(self) -> None:
-        cluster = two_looks([producer()], collected=EVERYTHING - {EvidenceKind.TRANSACTIONS})
+        cluster = two_reads([producer()], collected=EVERYTHING - {EvidenceKind.TRANSACTIONS})
         assert only(cluster).status is HangStatus.UNDECIDED
 
     def test_id_listed_but_not_described(self) -> None:
-        assert only(two_looks([producer()], [transaction(described=False)])).status is HangStatus.UNDECIDED
+        assert only(two_reads([producer()], [transaction(described=False)])).status is HangStatus.UNDECIDED
 
     def test_idle_id_need_not_be_described(self) -> None:
         idle = transaction("CompleteAbort", described=False)
-        assert only(two_looks([producer()], [idle])).status is HangStatus.HANGING
+        assert only(two_reads([producer()], [idle])).status is HangStatus.HANGING
 
     def test_state_of_a_newer_release(self) -> None:
-        assert only(two_looks([producer()], [transaction("Suspended")])).status is HangStatus.UNDECIDED
+        assert only(two_reads([producer()], [transaction("Suspended")])).status is HangStatus.UNDECIDED
 
     def test_a_known_id_is_judged_if_another_coordinator_is_silent(self) -> None:
-        cluster = two_looks(
+        cluster = two_reads(
             [producer()],
             [transaction("CompleteAbort")],
             gaps=(gap(EvidenceKind.TRANSACTIONS, "broker 2"),),
-            topics=(two_looks([]).topics[0], state_topic([1, 2])),
+            topics=(two_reads([]).topics[0], state_topic([1, 2])),
         )
         assert only(cluster).status is HangStatus.HANGING
 
@@ -278,13 +278,13 @@ class TestHiddenIds:
     """With an authorizer a broker leaves out ids without saying so."""
 
     def test_unknown_id_is_likely_and_not_aborted(self) -> None:
-        verdict = only(two_looks([producer()], brokers=(broker(settings=(AUTHORIZER,)),)))
+        verdict = only(two_reads([producer()], brokers=(broker(settings=(AUTHORIZER,)),)))
         assert verdict.confidence is Confidence.LIKELY
         assert not verdict.can_abort
         assert "authorizer" in verdict.abort_refusal
 
     def test_unknown_settings_count_as_an_authorizer(self) -> None:
-        assert not only(two_looks([producer()], brokers=(broker(settings=()),))).can_abort
+        assert not only(two_reads([producer()], brokers=(broker(settings=()),))).can_abort
 
     @pytest.mark.parametrize("fields", [
         {"gaps": (gap(EvidenceKind.TRANSACTION_HISTORY, "*", "TOPIC_AUTHORIZATION_FAILED"),)},
@@ -292,30 +292,30 @@ class TestHiddenIds:
     ])  # fmt: skip
     def test_without_the_log_it_cannot_be_decided(self, fields: dict[str, Any]) -> None:
         guarded = (broker(settings=(AUTHORIZER,)),)
-        verdict = only(two_looks([producer()], brokers=guarded, **fields))
+        verdict = only(two_reads([producer()], brokers=guarded, **fields))
         assert (verdict.status, verdict.can_abort) == (HangStatus.UNDECIDED, False)
-        assert only(two_looks([producer()], **fields)).status is HangStatus.HANGING
+        assert only(two_reads([producer()], **fields)).status is HangStatus.HANGING
 
     def test_live_id_that_only_the_log_shows_is_not_touched(self) -> None:
         history = (entry("Empty", 0), entry("Ongoing", 1))
         for brokers in ((broker(settings=(AUTHORIZER,)),), (broker(),)):
-            verdict = only(two_looks([producer()], brokers=brokers, transaction_history=history))
+            verdict = only(two_reads([producer()], brokers=brokers, transaction_history=history))
             assert (verdict.status, verdict.can_abort) == (HangStatus.UNDECIDED, False)
             assert "may not describe the id" in verdict.explanation
 
     def test_id_that_moved_on_to_another_producer_id_is_not_hidden(self) -> None:
         history = (entry("CompleteAbort", 3), entry("Empty", 4, producer_id=1000))
-        verdict = only(two_looks([producer()], brokers=(broker(settings=(AUTHORIZER,)),), transaction_history=history))
+        verdict = only(two_reads([producer()], brokers=(broker(settings=(AUTHORIZER,)),), transaction_history=history))
         assert (verdict.status, verdict.can_abort) == (HangStatus.HANGING, True)
 
     def test_log_that_names_the_producer_id_settles_it(self) -> None:
         history = (entry("Empty", 0), entry("Ongoing", 1), entry("PrepareAbort", 2), entry("CompleteAbort", 3),
                    entry("", 4, producer_id=-1))  # fmt: skip
-        cluster = two_looks([producer()], brokers=(broker(settings=(AUTHORIZER,)),), transaction_history=history)
+        cluster = two_reads([producer()], brokers=(broker(settings=(AUTHORIZER,)),), transaction_history=history)
         assert only(cluster).can_abort
 
     def test_known_id_is_not_affected(self) -> None:
-        cluster = two_looks([producer()], [transaction("CompleteAbort")], brokers=(broker(settings=(AUTHORIZER,)),))
+        cluster = two_reads([producer()], [transaction("CompleteAbort")], brokers=(broker(settings=(AUTHORIZER,)),))
         verdict = only(cluster)
         assert verdict.can_abort
         assert verdict.confidence is Confidence.CERTAIN
@@ -332,7 +332,7 @@ class TestSkippedMarkers:
     )
 
     def cluster(self, history: object, **info: object) -> ClusterSnapshot:
-        base = two_looks([producer()], [transaction("CompleteCommit", producer_epoch=1)])
+        base = two_reads([producer()], [transaction("CompleteCommit", producer_epoch=1)])
         orders = replace(base.topics[0], partitions=(partition(ORDERS_0, leader_epoch=4, **info),))
         return replace(
             base,
@@ -383,12 +383,12 @@ class TestSkippedMarkers:
 def test_duplicate_producer_ids_count_as_alive_when_either_is() -> None:
     dead = transaction("CompleteAbort", transactional_id="aaa")
     alive = transaction(transactional_id="bbb")
-    verdict = only(two_looks([producer()], [dead, alive]))
+    verdict = only(two_reads([producer()], [dead, alive]))
     assert (verdict.status, verdict.transaction.transactional_id) == (HangStatus.OPEN, "bbb")
 
 
 def test_nothing_open_nothing_to_judge() -> None:
-    assert classify_open_transactions(two_looks([producer(since=None)])) == ()
+    assert classify_open_transactions(two_reads([producer(since=None)])) == ()
     assert classify_open_transactions(snapshot()) == ()
 
 

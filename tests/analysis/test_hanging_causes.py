@@ -1,4 +1,4 @@
-"""Why an open transaction is late or cannot be judged; each cause stands beside a case that differs in one fact."""
+"""Causes of late or undecided transactions; each cause is next to a case that differs in one fact."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from eosctl.model.evidence import EvidenceKind
 from eosctl.model.hang import HangCause, HangStatus, HangVerdict
 from eosctl.model.setting import Setting, SettingSource
 from eosctl.model.snapshot import ClusterSnapshot
-from tests.analysis.scenes import NOW_MS, gap, producer, snapshot, state_topic, transaction, two_looks
+from tests.analysis.scenes import NOW_MS, gap, producer, snapshot, state_topic, transaction, two_reads
 
 MINUTE_MS = 60_000
 
@@ -31,7 +31,7 @@ def only(cluster: ClusterSnapshot) -> HangVerdict:
     ],
 )
 def test_timestamps_of_records_mislead_and_never_decide(last_timestamp_ms: int, cause: HangCause) -> None:
-    verdict = only(two_looks([producer(last_timestamp_ms=last_timestamp_ms)], [transaction()]))
+    verdict = only(two_reads([producer(last_timestamp_ms=last_timestamp_ms)], [transaction()]))
     assert (verdict.status, verdict.cause) == (HangStatus.OPEN, cause)
 
 
@@ -40,21 +40,21 @@ def test_timestamps_of_records_mislead_and_never_decide(last_timestamp_ms: int, 
 )
 def test_a_timeout_beyond_the_default_maximum_is_named(timeout_ms: int, cause: HangCause) -> None:
     old = transaction(timeout_ms=timeout_ms, start_time_ms=NOW_MS - 10 * MINUTE_MS)
-    verdict = only(two_looks([producer()], [old]))
+    verdict = only(two_reads([producer()], [old]))
     assert (verdict.status, verdict.cause) == (HangStatus.LONG_RUNNING, cause)
     assert verdict.coordinator_acts_at_ms == NOW_MS - 10 * MINUTE_MS + timeout_ms + 10_000
 
 
 def test_a_coordinator_that_loads_or_has_no_leader_is_named() -> None:
     loading = gap(EvidenceKind.TRANSACTIONS, "broker 1", "COORDINATOR_LOAD_IN_PROGRESS")
-    verdict = only(two_looks([producer()], gaps=(loading,)))
+    verdict = only(two_reads([producer()], gaps=(loading,)))
     assert (verdict.status, verdict.cause) == (HangStatus.UNDECIDED, HangCause.COORDINATOR_UNAVAILABLE)
     assert "COORDINATOR_LOAD_IN_PROGRESS" in verdict.explanation
     topics = (snapshot().topics[0], state_topic((1, None)))
-    verdict = only(two_looks([producer()], topics=topics))
+    verdict = only(two_reads([producer()], topics=topics))
     assert verdict.cause is HangCause.COORDINATOR_UNAVAILABLE
     assert "__transaction_state-1 has no leader" in verdict.explanation
-    assert only(two_looks([producer()])).cause is HangCause.UNKNOWN_TO_COORDINATOR
+    assert only(two_reads([producer()])).cause is HangCause.UNKNOWN_TO_COORDINATOR
 
 
 @pytest.mark.parametrize(("isr", "min_isr", "is_said"), [((1,), "2", True), ((1, 2), "2", False), ((1,), "1", False)])
@@ -68,7 +68,7 @@ def test_a_coordinator_that_cannot_write_is_why_a_timeout_passes(
         settings=(Setting("min.insync.replicas", min_isr, SettingSource.DEFAULT, "DescribeConfigs"),),
     )
     overdue = transaction(timeout_ms=1_000, start_time_ms=NOW_MS - 2 * MINUTE_MS)
-    verdict = only(two_looks([producer()], [overdue], topics=(snapshot().topics[0], log)))
+    verdict = only(two_reads([producer()], [overdue], topics=(snapshot().topics[0], log)))
     assert verdict.cause is HangCause.COORDINATOR_NOT_EXPIRING
     said = "cannot write the abort to __transaction_state-0: 1 of 2 replicas in sync, min.insync.replicas=2"
     assert (said in verdict.explanation) is is_said

@@ -1,4 +1,4 @@
-"""Transactions in motion, looked at at any four moments: the living are never called hanging, strays always are."""
+"""Transactions in motion, read at any four moments: live ones never count as hanging, stray ones always do."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def successors(world: World, forbidden: TopicPartition | None = None) -> list[Wo
     world = replace(world, clock=world.clock + 1)
     found = [_add(world, where) for where in PARTITIONS if where != forbidden]
     found += [move(world, where) for move in (_append, _deliver) for where in PARTITIONS]
-    found += [move(world, ORDERS_0) for move in (_end, _complete, _initialise)]
+    found += [move(world, ORDERS_0) for move in (_end, _complete, _initialize)]
     return [after for after in found if after != world]
 
 
@@ -87,7 +87,7 @@ def _prepare(world: World, outcome: str, *, bump: bool) -> World:
 
 
 def _deliver(world: World, where: TopicPartition) -> World:
-    """Append the marker at the leader; the coordinator hears of it in ``_complete``."""
+    """Append the marker at the leader; the coordinator learns of it in ``_complete``."""
     if not world.state.startswith("Prepare") or where not in world.in_set:
         return world
     return _close(world, where)
@@ -114,7 +114,7 @@ def _complete(world: World, where: TopicPartition) -> World:
     )
 
 
-def _initialise(world: World, where: TopicPartition) -> World:
+def _initialize(world: World, where: TopicPartition) -> World:
     """A new instance: it fences what is open, else it takes the next epoch."""
     if world.state.startswith("Prepare"):
         return world
@@ -170,7 +170,7 @@ def observe(history: list[World], start: int, pauses: tuple[int, int, int]) -> C
 
 CHOICES = st.lists(st.integers(0, 100), min_size=1, max_size=60)
 START = st.integers(0, 60)
-# Little happens between the questions, so that one transaction is seen twice; then much, so that it ends behind a look.
+# Few events between the requests, so that a transaction is seen twice; then many, so that it ends after a reading.
 PAUSES = st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(0, 8))
 
 
@@ -194,7 +194,7 @@ def test_what_a_coordinator_will_end_is_never_hanging(
 
 @settings(max_examples=200)
 @given(tv2=st.booleans(), before=CHOICES, where=st.sampled_from(PARTITIONS), after=CHOICES, start=START, pauses=PAUSES)
-def test_a_stray_batch_that_nobody_takes_up_is_hanging(
+def test_an_abandoned_stray_batch_is_hanging(
     tv2: bool,
     before: list[int],
     where: TopicPartition,

@@ -1,4 +1,4 @@
-"""Looking at a busy cluster, again and again, on virtual time: nothing that is at work is called hanging."""
+"""Repeated readings of a busy cluster on virtual time: no active transaction counts as hanging."""
 
 from __future__ import annotations
 

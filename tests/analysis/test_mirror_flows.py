@@ -51,7 +51,7 @@ def test_a_cluster_may_be_called_source() -> None:
     assert without_effect(flow_of(text).mirror) == ()
 
 
-def test_flows_that_are_off_are_no_flows() -> None:
+def test_disabled_flows_are_not_flows() -> None:
     text = f"{DEDICATED}west->east.enabled=false\nwest.consumer.isolation.level=read_committed\n"
     flow = flow_of(text)
     assert (flow.source, flow.target) == ("east", "west")

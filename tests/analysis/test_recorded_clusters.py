@@ -27,8 +27,8 @@ def test_late_produce() -> None:
     assert verdict.can_abort
 
 
-def test_late_produce_in_one_look() -> None:
-    # Seconds passed between the end of the transaction and the look, but not more than clocks may differ.
+def test_late_produce_in_one_reading() -> None:
+    # Seconds passed between the end of the transaction and the reading, but not more than clocks may differ.
     verdict = only(snapshot_of("hanging-late-produce-1", looks=1))
     assert (verdict.status, verdict.can_abort) == (HangStatus.UNDECIDED, False)
 

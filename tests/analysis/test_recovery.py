@@ -88,7 +88,7 @@ def test_connectors_of_mirror_maker_are_flows() -> None:
     assert (found["records"].flow, found["records"].fate) == ("east->west", Fate.PARTLY)
 
 
-def test_cluster_links_are_told_by_their_settings(tmp_path: Path) -> None:
+def test_cluster_links_are_recognized_by_their_settings(tmp_path: Path) -> None:
     link, other = tmp_path / "link.properties", tmp_path / "client.properties"
     link.write_text("bootstrap.servers=a:1\nlink.mode=DESTINATION\nacl.sync.enable=true\n")
     other.write_text("bootstrap.servers=a:1\n")

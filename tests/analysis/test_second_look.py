@@ -12,9 +12,9 @@ from eosctl.analysis.second_look import holds_something_long, leaves_doubt
 from eosctl.model.hang import HangStatus
 from eosctl.model.limits import Limits
 from eosctl.model.transaction import ProducerState, Transaction
-from tests.analysis.scenes import NOW_MS, ORDERS_1, look, producer, snapshot, transaction, two_looks
+from tests.analysis.scenes import NOW_MS, ORDERS_1, look, producer, snapshot, transaction, two_reads
 
-#: What a look that takes 20 ms and begins at NOW_MS ends at.
+#: The end of a reading that takes 20 ms and begins at NOW_MS.
 SEEN_MS = NOW_MS + 20
 
 
@@ -70,13 +70,13 @@ PRODUCERS = st.builds(producer, st.sampled_from([7, 8]), st.integers(0, 2), st.n
 
 
 @given(st.lists(PRODUCERS, max_size=2, unique_by=lambda p: p.producer_id), st.none() | TRANSACTIONS)
-def test_without_doubt_one_look_says_what_two_say(seen: list[ProducerState], known: Transaction | None) -> None:
+def test_without_doubt_one_reading_equals_two(seen: list[ProducerState], known: Transaction | None) -> None:
     transactions = [] if known is None else [known]
     first = look(seen, transactions)
     if leaves_doubt(first):
         return
     one = classify_open_transactions(snapshot(first))
-    two = classify_open_transactions(two_looks(seen, transactions))
+    two = classify_open_transactions(two_reads(seen, transactions))
     assert [(v.transaction.producer_id, v.status, v.cause) for v in one] == [
         (v.transaction.producer_id, v.status, v.cause) for v in two
     ]

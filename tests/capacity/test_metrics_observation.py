@@ -183,8 +183,8 @@ def test_the_command_reads_an_exporter_twice(exporter: Exporter, tmp_path: Path)
     [
         (("--metrics", "http://127.0.0.1:1/metrics"), 2, "--producers is missing"),
         (("--metrics", "http://127.0.0.1:1/metrics", "--producers", "1"), 1, "does not answer"),
-        (("--metrics", "ftp://127.0.0.1", "--producers", "1"), 2, "no address of metrics"),
-        (("--metrics", "jmx://127.0.0.1", "--producers", "1"), 2, "no address of metrics"),
+        (("--metrics", "ftp://127.0.0.1", "--producers", "1"), 2, "not an address of metrics"),
+        (("--metrics", "jmx://127.0.0.1", "--producers", "1"), 2, "not an address of metrics"),
         (("--metrics", "http://u:secret@127.0.0.1:1/", "--producers", "1"), 2, "password in it"),
         (("--metrics", "http://127.0.0.1:1/", "-b", "127.0.0.1:1"), 2, "goes with neither"),
     ],

@@ -70,7 +70,7 @@ def test_a_broker_that_has_moved_is_found_by_bootstrapping_again(by_id: bool) ->
     run_virtual(run())
 
 
-def test_brokers_before_4_4_receive_no_expectations() -> None:
+def test_brokers_before_4_4_get_no_expected_name() -> None:
     async def run() -> None:
         network = MemoryNetwork()
         first, second = scripted_cluster(network, 2)

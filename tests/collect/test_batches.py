@@ -79,7 +79,7 @@ def test_a_range_too_long_to_read_has_no_count(cluster):
     assert hidden(cluster, topic(ORDERS, 0, 100)).value == ()
 
 
-def test_bytes_that_are_no_batch_are_a_gap(cluster):
+def test_bytes_that_are_not_a_batch_are_a_gap(cluster):
     cluster.on(1, ApiKey.FETCH, leader_with([(9, b"\0" * 80)]))
     answer = hidden(cluster, topic(ORDERS, 2, 10))
     assert answer.value == ()
@@ -99,7 +99,7 @@ def state_record(state, epoch, partitions=()):
     return transaction_log.encode_value(value, 1)
 
 
-def test_the_log_tells_the_life_of_an_id(cluster):
+def test_the_log_shows_the_history_of_an_id(cluster):
     key = transaction_log.encode_key(transaction_log.TransactionKey("app"))
     records = [Record(0, 2_000, key, state_record(1, 4)), Record(1, 2_100, key, None)]
     cluster.on(1, ApiKey.FETCH, leader_with([(1, encode_batch(records, base_offset=0, partition_leader_epoch=6))]))

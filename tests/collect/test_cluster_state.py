@@ -61,7 +61,7 @@ def test_a_refusal_is_a_gap() -> None:
     assert [gap.reason for gap in found.gaps] == [GapReason.NOT_AUTHORIZED]
 
 
-def test_a_failed_directory_is_told_and_a_silent_broker_is_a_gap() -> None:
+def test_a_failed_directory_is_reported_and_silence_is_a_gap() -> None:
     held = describe_log_dirs.DescribeLogDirsTopic(
         "t", [describe_log_dirs.DescribeLogDirsPartition(0, 70, 0, is_future_key=False)]
     )

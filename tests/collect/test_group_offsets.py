@@ -24,7 +24,7 @@ OFFSETS = {"a": 10, "b": 20}
 SECRET = "c"
 
 
-def several_at_once(request: Any) -> Any:
+def several_groups(request: Any) -> Any:
     """Answer as versions 8 and later do (KIP-709)."""
     groups = []
     for group_id in [asked.group_id for asked in request.groups]:
@@ -39,7 +39,7 @@ def several_at_once(request: Any) -> Any:
 
 def one_at_a_time(request: Any) -> Any:
     """Answer as versions up to 7 do: only `group_id` is on the wire."""
-    (group,) = several_at_once(
+    (group,) = several_groups(
         api.OffsetFetchRequest(
             groups=[api.OffsetFetchRequestGroup(request.group_id)], require_stable=request.require_stable
         )
@@ -57,7 +57,7 @@ def one_at_a_time(request: Any) -> Any:
     return api.OffsetFetchResponse(topics=topics, error_code=group.error_code)
 
 
-@pytest.mark.parametrize(("answer", "requests"), [(several_at_once, 2), (one_at_a_time, 6)])
+@pytest.mark.parametrize(("answer", "requests"), [(several_groups, 2), (one_at_a_time, 6)])
 def test_offsets_of_groups(cluster: ScriptedCluster, answer: Any, requests: int) -> None:
     listed = [list_groups.ListedGroup(group_id, "consumer", "Stable") for group_id in IDS]
     cluster.on(1, ApiKey.LIST_GROUPS, list_groups.ListGroupsResponse(groups=listed))

@@ -66,7 +66,7 @@ def test_an_output_is_recognized(release: str, name: str) -> None:
 @pytest.mark.parametrize(
     "text", ["", "acks=all\n", "ssh 22/tcp\n", "Topic: a\n", "ProducerId Epoch\n", '{"brokers": []}\n']
 )
-def test_other_texts_are_no_output(text: str) -> None:
+def test_other_texts_are_not_output(text: str) -> None:
     assert not is_tool_output(text)
 
 
@@ -149,7 +149,7 @@ def diagnose_text(text: str) -> tuple[object, ...]:
 
 
 @pytest.mark.parametrize("name", ["groups-members", "transactions-describe-producers"])
-def test_output_that_no_check_judges_is_no_all_clear(tmp_path: Path, name: str) -> None:
+def test_output_that_no_check_judges_is_not_an_all_clear(tmp_path: Path, name: str) -> None:
     path = tmp_path / "a.txt"
     path.write_text(printed("4.3.1", name), "utf-8")
     assert diagnose(DiagnoseRequest(paths=(path,)), SILENT).exit_code.value == 2

@@ -112,7 +112,7 @@ def test_a_controller_without_voters_is_queried_until_it_resigns(cluster: Script
     [(9_000, 8_000, 5_000), (-1, -1, -1), (9_000,), (9_000, 5_000, 5_000)],
     ids=["one voter is down", "no times", "one voter", "old times, but it does not resign"],
 )
-def test_a_controller_that_goes_on_leading_is_believed(cluster: ScriptedCluster, at_ms: tuple[int, ...]) -> None:
+def test_a_controller_that_keeps_leading_is_believed(cluster: ScriptedCluster, at_ms: tuple[int, ...]) -> None:
     cluster.on(1, ApiKey.DESCRIBE_QUORUM, fetched(*at_ms))
     found = ask(cluster, broker(1))
     assert found.value is not None
@@ -136,7 +136,7 @@ def _unsupported(request: Any) -> Exception:
     ],
     ids=["refused within", "refused", "no such API"],
 )
-def test_what_is_no_silence_is_a_gap_of_all_of_it(
+def test_any_error_but_silence_is_a_gap_of_all_of_it(
     cluster: ScriptedCluster, reply: Callable[[Any], Any], serves: tuple[ApiRange, ...], reason: GapReason
 ) -> None:
     cluster.on(1, ApiKey.DESCRIBE_QUORUM, reply)

@@ -119,7 +119,7 @@ def test_codes_become_gaps_with_their_reason(code, reason):
     assert (gap.reason, gap.error, gap.subject) == (reason, code.name, "orders-0")
 
 
-def test_a_code_that_nobody_knows_is_still_a_gap():
+def test_an_unknown_code_is_still_a_gap():
     assert gap_from_code(EvidenceKind.GROUPS, "g", 31_000).reason is GapReason.BROKER_ERROR
 
 

@@ -1,4 +1,4 @@
-"""Each case of KAFKA-17507 is named by ``group pending``; without it nothing is, whatever transactions do."""
+"""``group pending`` reports each case of KAFKA-17507, and no other transaction."""
 
 from __future__ import annotations
 

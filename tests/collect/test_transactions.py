@@ -1,7 +1,7 @@
 import asyncio
 
 from eosctl.collect.reader import ReadOnly
-from eosctl.collect.transactions import TransactionQuery, look_at_transactions
+from eosctl.collect.transactions import TransactionQuery, read_transactions
 from eosctl.model.evidence import EvidenceKind, GapReason
 from eosctl.model.snapshot import PartitionInfo
 from eosctl.model.transaction import ProducerState, TopicPartition, Transaction
@@ -47,7 +47,7 @@ def listing(*ids):
 
 def look(cluster, brokers, partitions, query=TransactionQuery(), before=None):  # noqa: B008 - immutable
     clock = iter(range(100, 200))
-    return asyncio.run(look_at_transactions(ReadOnly(cluster), brokers, partitions, lambda: next(clock), query, before))
+    return asyncio.run(read_transactions(ReadOnly(cluster), brokers, partitions, lambda: next(clock), query, before))
 
 
 def test_leaders_are_asked_before_coordinators(cluster):
@@ -130,7 +130,7 @@ def test_idle_ids_are_described_only_if_open_at_a_leader(cluster):
     assert described == {"open": True, "idle": False, "late": True, "new": True}
 
 
-def test_a_second_look_asks_only_for_what_may_have_changed(cluster):
+def test_a_second_reading_requests_only_possible_changes(cluster):
     def listing_of(*states):
         return lambda request: lt.ListTransactionsResponse(
             transaction_states=[

@@ -146,7 +146,7 @@ def test_a_rule_that_denies_is_found_by_its_own_name(
 ) -> None:
     serve(cluster, rules(resource), topics=EVERYTHING, ids=EVERYTHING, hidden=[hidden])
     assert {kind: gap.subject for kind, gap in look(cluster).items()} == {kind: subject}
-    # The same rule about somebody else, whom it does not keep from anything.
+    # The same rule for another principal, which it does not restrict.
     serve(cluster, rules(resource), topics=EVERYTHING, ids=EVERYTHING)
     assert look(cluster) == {}
 

@@ -30,7 +30,7 @@ def marker(offset: int, committed: bool) -> bytes:
     return encode_marker_batch(EndTxnMarker(committed, 0), 7, 0, 1, base_offset=offset)
 
 
-def test_data_markers_and_producers_are_told_apart() -> None:
+def test_data_markers_and_producers_are_distinguished() -> None:
     data = batch(0, 3, producer_id=7) + marker(3, True) + batch(4, 1) + batch(5, 1, producer_id=8) + marker(6, False)
     counted, next_offset = count_batches(NOTHING, data, 0, 100)
     assert (counted.data_batch_count, counted.data_record_count) == (3, 5)

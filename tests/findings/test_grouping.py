@@ -1,4 +1,4 @@
-"""One cause with many symptoms is told once, and what to do about the worst causes comes first."""
+"""One cause with many symptoms is reported once, and the actions for the worst causes come first."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_a_transaction_is_the_cause_of_what_it_holds_up() -> None:
     assert [(group.cause, group.symptoms) for group in groups] == [(other, ()), (hanging, (behind,))]
 
 
-def test_equal_names_of_other_incidents_are_no_common_cause() -> None:
+def test_equal_names_of_other_incidents_are_not_a_common_cause() -> None:
     disks = (finding("EOS-OPS-004", "1", incident="/data"), finding("EOS-OPS-005", "2", incident="/data"))
     assert len(group_findings(disks, build({}))) == 2
     in_files = tuple(finding("EOS-CFG-001", name, incident="k@y", facts=(("file", name),)) for name in ("f", "g"))

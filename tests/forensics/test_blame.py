@@ -68,12 +68,12 @@ def test_a_newer_instance(cluster: SandboxThread) -> None:
     ("later_timeout_ms", "writes", "cause"),
     [(30_000, False, "admin-fence"), (60_000, False, "newer-instance"), (30_000, True, "newer-instance")],
 )
-def test_an_administrator_is_told_from_a_producer(
+def test_an_administrator_is_distinguished_from_a_producer(
     later_timeout_ms: int, writes: bool, cause: str, cluster: SandboxThread
 ) -> None:
     name = f"admin-{later_timeout_ms}-{writes}"
 
-    async def story(client: Client) -> None:
+    async def scenario(client: Client) -> None:
         await leave_open(client, name, dialect=TV1)
         if writes:
             newer = producer(client, name, transaction_timeout_ms=later_timeout_ms)
@@ -82,7 +82,7 @@ def test_an_administrator_is_told_from_a_producer(
         else:
             await init_producer_id(client, name, later_timeout_ms)
 
-    on(cluster.bootstrap, story)
+    on(cluster.bootstrap, scenario)
     assert [found for found, _ in causes(cluster, name)] == [cause]
 
 
@@ -90,20 +90,18 @@ def test_an_administrator_is_told_from_a_producer(
 def test_a_timeout(timeout_ms: int, expected: list[str], cluster: SandboxThread) -> None:
     name = f"timeout-{timeout_ms}"
 
-    async def story(client: Client) -> None:
+    async def scenario(client: Client) -> None:
         await leave_open(client, name, timeout_ms=timeout_ms, dialect=TV1)
         if expected:
             await wait_until_ended(client, name)
 
-    on(cluster.bootstrap, story)
+    on(cluster.bootstrap, scenario)
     assert [cause for cause, _ in causes(cluster, name)] == expected
 
 
 @pytest.mark.parametrize(("committed", "cause"), [(False, "recovery-bump"), (True, "idle-takeover")])
-def test_a_client_that_repairs_itself_is_told_from_a_restart(
-    committed: bool, cause: str, cluster: SandboxThread
-) -> None:
-    async def story(client: Client, name: str) -> None:
+def test_a_recovery_is_distinguished_from_a_restart(committed: bool, cause: str, cluster: SandboxThread) -> None:
+    async def scenario(client: Client, name: str) -> None:
         await ensure_topic(client, "orders", partition_count=1)
         mine = producer(client, name)
         await mine.init_transactions()
@@ -113,9 +111,9 @@ def test_a_client_that_repairs_itself_is_told_from_a_restart(
         await mine.init_transactions(keep_identity=True)
 
     found = []
-    for attempt in range(5):  # a client repairs itself at once; a machine that is held up does not show it
+    for attempt in range(5):  # a client recovers immediately; a machine that is held up does not show it
         name = f"repair-{committed}-{attempt}"
-        on(cluster.bootstrap, lambda client, name=name: story(client, name))
+        on(cluster.bootstrap, lambda client, name=name: scenario(client, name))
         found = [cause for cause, _ in causes(cluster, name)]
         if found == [cause]:
             break
@@ -128,13 +126,13 @@ def test_a_streams_task_that_moved(cluster: SandboxThread) -> None:
 
 
 def test_two_applications_with_one_id(cluster: SandboxThread) -> None:
-    async def story(client: Client) -> None:
+    async def scenario(client: Client) -> None:
         await leave_open(client, "shared", topic="orders", dialect=TV1)
         other = producer(client, "shared")
         await other.init_transactions()
         await commit_on(client, "staging-orders", other)
 
-    on(cluster.bootstrap, story)
+    on(cluster.bootstrap, scenario)
     (item,) = blamed(cluster, "shared")["items"]
     assert item["cause"] == "id-collision"
     assert "staging-orders" in item["explanation"]
@@ -145,7 +143,7 @@ def test_an_offset_that_goes_back_at_a_takeover(later_offset: int, expected: lis
     group = GroupIdentity(f"billing-{later_offset}")
     names = [f"thread-{number}-of-{later_offset}" for number in (1, 2)]
 
-    async def story(client: Client) -> None:
+    async def scenario(client: Client) -> None:
         await ensure_topic(client, "orders", partition_count=1)
         for name, offset in zip(names, (7, later_offset), strict=True):
             mine = producer(client, name)
@@ -154,7 +152,7 @@ def test_an_offset_that_goes_back_at_a_takeover(later_offset: int, expected: lis
             await mine.commit()
             await wait_until_ended(client, name)
 
-    on(cluster.bootstrap, story)
+    on(cluster.bootstrap, scenario)
     for name in names:
         assert [cause for cause, _ in causes(cluster, name)] == expected
 
@@ -166,7 +164,7 @@ def test_an_id_that_expired() -> None:
     }
     with unhurried(**settings) as cluster:
 
-        async def story(client: Client) -> None:
+        async def scenario(client: Client) -> None:
             mine = producer(client, "pausing")
             await mine.init_transactions()
             await commit_on(client, "orders", mine)
@@ -174,7 +172,7 @@ def test_an_id_that_expired() -> None:
                 pass
             await producer(client, "pausing").init_transactions()
 
-        on(cluster.bootstrap, story)
+        on(cluster.bootstrap, scenario)
         (item,) = blamed(cluster, "pausing")["items"]
         assert (item["cause"], item["confidence"]) == ("id-expired", "certain")
 

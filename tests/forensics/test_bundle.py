@@ -85,7 +85,7 @@ def test_metrics_are_kept_and_judged_later(one_broker: SandboxThread, tmp_path: 
     assert "metrics" in eosctl("snapshot", "show", path).out
 
 
-def test_diff_tells_what_changed(bundle: Path, one_broker: SandboxThread, tmp_path: Path) -> None:
+def test_diff_lists_the_changes(bundle: Path, one_broker: SandboxThread, tmp_path: Path) -> None:
     later = tmp_path / "later.zip"
     assert eosctl("txn", "fence", "shop-0", "-b", one_broker.bootstrap, "--yes").code == 0
     assert eosctl("snapshot", "capture", later, "-b", one_broker.bootstrap).code == 0

@@ -95,7 +95,7 @@ def test_names_are_found_as_people_write_them(words: list[str], name: str) -> No
     assert done.json["items"][0]["entry"]["name"] == name
 
 
-def test_typos_are_met_with_the_nearest_and_everything_is_listed() -> None:
+def test_typos_get_the_nearest_name_and_everything_is_listed() -> None:
     done = eosctl("explain", "PRODUCR_FENCD")
     assert (done.code, "PRODUCER_FENCED" in done.err) == (2, True)
     assert eosctl("explain", "xyzzy").code == 2

@@ -45,7 +45,7 @@ def items(command: str, bootstrap: str, *more: str) -> list[dict[str, Any]]:
 
 
 def test_lag_is_parted_into_what_can_be_read_and_what_cannot(one_broker: SandboxThread) -> None:
-    async def story(client: Client) -> Any:
+    async def scenario(client: Client) -> Any:
         await committed(client, "first", 3)  # offsets 0-2, marker 3
         await committed(client, "aborted", 4, outcome=False)  # 4-7, marker 8
         await committed(client, "second", 2)  # 9-10, marker 11
@@ -54,7 +54,7 @@ def test_lag_is_parted_into_what_can_be_read_and_what_cannot(one_broker: Sandbox
         await committed(client, "behind", 5)  # 14-18, marker 19
         return opened
 
-    opened = on(one_broker.bootstrap, story)
+    opened = on(one_broker.bootstrap, scenario)
     (lag,) = items("lag", one_broker.bootstrap, "billing")
     assert (lag["committed_offset"], lag["last_stable_offset"], lag["high_watermark"]) == (1, opened.first_offset, 20)
     assert (lag["lag_offsets"], lag["readable_offsets"], lag["blocked_offsets"]) == (19, 11, 8)
@@ -66,14 +66,14 @@ def test_lag_is_parted_into_what_can_be_read_and_what_cannot(one_broker: Sandbox
     assert eosctl("group", "lag", "nobody", "-b", one_broker.bootstrap).code == 2
 
 
-def test_a_pending_offset_is_told_with_its_transaction(one_broker: SandboxThread) -> None:
-    async def story(client: Client) -> None:
+def test_a_pending_offset_is_reported_with_its_transaction(one_broker: SandboxThread) -> None:
+    async def scenario(client: Client) -> None:
         await committed(client, "first", 9)
         await commit_offset(client, "billing-app", 3)
         await commit_offset(client, "billing-app-2", 7, end=False)
         await leave_open(client, "elsewhere")
 
-    on(one_broker.bootstrap, story)
+    on(one_broker.bootstrap, scenario)
     (pin,) = items("pending", one_broker.bootstrap)
     assert (pin["group_id"], pin["committed_offset"], pin["pending_offset"]) == ("billing", 3, 7)
     assert pin["transactional_id"] == "billing-app-2"
@@ -83,12 +83,12 @@ def test_a_pending_offset_is_told_with_its_transaction(one_broker: SandboxThread
 
 
 def test_without_doubt_there_is_no_second_pass(one_broker: SandboxThread) -> None:
-    async def story(client: Client) -> None:
+    async def scenario(client: Client) -> None:
         await committed(client, "first", 3)
         await commit_offset(client, "billing-app", 1)
         await leave_open(client, "shop-0")
 
-    on(one_broker.bootstrap, story)
+    on(one_broker.bootstrap, scenario)
     never = ("--second-look-after", "1h", "-b", one_broker.bootstrap, "-o", "json")
     quiet = eosctl("txn", "hanging", *never)
     assert (quiet.code, quiet.json["items"], quiet.json["evidence"]["look_count"]) == (0, [], 1)

@@ -1,4 +1,4 @@
-"""txn watch: one frame a look, with the course of the looks before."""
+"""``txn watch``: one frame per reading, with the history of previous readings."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 from eosctl.analysis.watching import observe
 from eosctl.render.transactions.watch import render_frame, sparkline
 from eosctl.testing import SandboxThread
-from tests.analysis.scenes import producer, transaction, two_looks
+from tests.analysis.scenes import producer, transaction, two_reads
 from tests.commands.conftest import eosctl
 from tests.forensics.conftest import leave_open, on
 
@@ -42,9 +42,9 @@ def test_what_is_listed_can_be_narrowed(one_broker: SandboxThread) -> None:
 
 
 def test_a_frame_shows_the_course_and_cuts_long_tables() -> None:
-    calm = observe(two_looks([], [transaction("Empty")]))
+    calm = observe(two_reads([], [transaction("Empty")]))
     busy = observe(
-        two_looks([producer(), producer(99)], [transaction(), transaction(transactional_id="b", producer_id=8)])
+        two_reads([producer(), producer(99)], [transaction(), transaction(transactional_id="b", producer_id=8)])
     )
     assert (len(calm.transactions), len(busy.transactions), busy.unowned_count) == (0, 2, 1)
     text = render_frame([calm, busy], 1)

@@ -50,7 +50,7 @@ def test_a_tasks_death_has_the_cause_in_its_exception(tmp_path: Path) -> None:
     assert (found.kind, found.subject["connector.task"]) == ("transactional_id_expired", "jdbc-0")
 
 
-def test_an_error_of_the_application_leaves_the_death_without_a_cause(tmp_path: Path) -> None:
+def test_an_application_error_leaves_the_death_without_a_cause(tmp_path: Path) -> None:
     text = DEATH.format(SHUT, "X").replace("org.apache.kafka.common.errors.X", "java.lang.NullPointerException")
     (found,) = judge(tmp_path, {"app.log": text})
     assert found.kind == "stream_thread_died"

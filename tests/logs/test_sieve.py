@@ -148,7 +148,7 @@ def test_no_anchor_holds_a_text_that_is_an_anchor_by_itself() -> None:
     assert not [(one, other) for one in texts for other in texts if one != other and one in other]
 
 
-def test_a_pattern_without_an_anchor_of_its_own_is_matched_by_a_shared_one() -> None:
+def test_a_pattern_without_an_anchor_matches_a_shared_one() -> None:
     whole = re.compile("|".join(f"(?:{anchor})" for anchor in meaning_anchors()))
     patterns = [pattern for category in load_catalog().categories for pattern in category.patterns]
     texts = [

@@ -1,4 +1,4 @@
-"""What the engine promises: nothing is done on an old answer, and a run goes on after any interruption."""
+"""The engine never acts on an old result, and a run can continue after any interruption."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ DIALOG = RunbookDialog(lambda _, __: True, lambda _: None)
 
 
 class Agreeable(LiveScene):
-    """Agrees to everything; ``meanwhile`` is what somebody else does while the question stands."""
+    """Confirms everything; ``meanwhile`` is another user's action while the question is open."""
 
     meanwhile: Any = None
     silent: bool = False
@@ -79,7 +79,7 @@ class Agreeable(LiveScene):
 
 
 async def walk(place: Place, run_id: str, *, writes: int = 0, meanwhile: Any = None, text: str | None = None) -> Ending:
-    """Start or go on with a run in this process."""
+    """Start or continue a run in this process."""
     book = BOOK.book if text is None else parse_runbook(text, "test").book
     async with connect(place.config, connector=place.connector, chance=random.Random(1)) as client:
         scene = Agreeable(client, RunbookRequest("test", yes=True), DIALOG, SILENT, run_id)
@@ -109,7 +109,7 @@ def on_virtual_time(work: Callable[[Place], Awaitable[None]], directory: Path, b
     run_virtual(run())
 
 
-def test_a_run_that_is_killed_after_any_line_goes_on_to_the_end(tmp_path: Path) -> None:
+def test_a_run_that_is_killed_after_any_line_can_be_completed(tmp_path: Path) -> None:
     """After each line of the journal in turn, from the first to the last."""
 
     async def kill_again_and_again(place: Place) -> None:

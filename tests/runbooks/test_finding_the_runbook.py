@@ -78,7 +78,7 @@ ROWS = [line.split("\t") for line in (FIXTURES / "symptoms.tsv").read_text().spl
 
 @pytest.mark.parametrize(("row", "words", "leads_to"), ROWS, ids=[f"{row}-{words[:20]}" for row, words, _ in ROWS])
 def test_each_symptom_that_is_asked_for_is_one_step_away(row: str, words: str, leads_to: str) -> None:
-    """Each row of the requirements, in somebody's words: its runbook, what explains it, or why it is refused."""
+    """Each row of the requirements in a user's words: its runbook, its explanation, or the reason for its refusal."""
     done = eosctl("diagnose", *words.split(), "-o", "json")
     items = done.json["items"]
     if leads_to == "REFUSED":

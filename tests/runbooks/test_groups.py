@@ -50,14 +50,14 @@ async def open_transaction(bootstrap: str) -> AsyncIterator[TransactionalProduce
         yield producer
 
 
-def told(bootstrap: str, book: str, *options: str) -> Done:
+def run_for_group(bootstrap: str, book: str, *options: str) -> Done:
     return run(bootstrap, book, "-i", "group=app", *options)
 
 
 def test_a_transaction_that_blocks_a_group_is_ended() -> None:
     with SandboxThread(fast=False) as cluster:
 
-        async def story() -> None:
+        async def scenario() -> None:
             async with open_transaction(cluster.bootstrap):
                 await asyncio.to_thread(unstable)  # its first offset: nothing is committed
             await commit(cluster.bootstrap, "app", 0)
@@ -65,44 +65,44 @@ def test_a_transaction_that_blocks_a_group_is_ended() -> None:
                 await asyncio.to_thread(stuck)
 
         def unstable() -> None:
-            planned = told(cluster.bootstrap, "unstable-offsets")
+            planned = run_for_group(cluster.bootstrap, "unstable-offsets")
             assert (planned.code, item_of(planned)["outcome"]) == (0, "planned"), planned.err
-            done = told(cluster.bootstrap, "unstable-offsets", "--yes", "--confirm", "mover")
+            done = run_for_group(cluster.bootstrap, "unstable-offsets", "--yes", "--confirm", "mover")
             assert (done.code, item_of(done)["acted"]) == (VERIFIED, True), done.err
-            assert told(cluster.bootstrap, "unstable-offsets").code == NO_ACTION
+            assert run_for_group(cluster.bootstrap, "unstable-offsets").code == NO_ACTION
 
         def stuck() -> None:
-            done = told(cluster.bootstrap, "consumer-stuck", "--yes", "--confirm", "mover")
+            done = run_for_group(cluster.bootstrap, "consumer-stuck", "--yes", "--confirm", "mover")
             assert (done.code, item_of(done)["acted"]) == (VERIFIED, True), done.err
-            free = told(cluster.bootstrap, "consumer-stuck")
+            free = run_for_group(cluster.bootstrap, "consumer-stuck")
             assert (free.code, item_of(free)["step"]) == (MANUAL, "nobody_reads")
 
-        asyncio.run(story())
+        asyncio.run(scenario())
 
 
 def test_a_position_out_of_range_is_moved_to_the_nearest_offset() -> None:
     with SandboxThread(fast=False) as cluster:
 
-        async def story() -> None:
+        async def scenario() -> None:
             async with open_transaction(cluster.bootstrap) as producer:
                 await producer.abort()
             await commit(cluster.bootstrap, "app", 99)
             await asyncio.to_thread(steps)
 
         def steps() -> None:
-            stuck = told(cluster.bootstrap, "consumer-stuck", "--yes")
+            stuck = run_for_group(cluster.bootstrap, "consumer-stuck", "--yes")
             assert (stuck.code, item_of(stuck)["step"]) == (MANUAL, "other_book"), stuck.err
-            refused = told(cluster.bootstrap, "offsets-out-of-range", "--yes")
+            refused = run_for_group(cluster.bootstrap, "offsets-out-of-range", "--yes")
             assert refused.code == BLOCKED, refused.err
-            done = told(cluster.bootstrap, "offsets-out-of-range", "--yes", "--confirm", "app")
+            done = run_for_group(cluster.bootstrap, "offsets-out-of-range", "--yes", "--confirm", "app")
             assert (done.code, item_of(done)["acted"]) == (VERIFIED, True), done.err
             # Two records, two markers: the end is 4.
             assert "orders-0: 99 -> 4" in done.err
-            assert told(cluster.bootstrap, "offsets-out-of-range").code == NO_ACTION
+            assert run_for_group(cluster.bootstrap, "offsets-out-of-range").code == NO_ACTION
             unknown = run(cluster.bootstrap, "offsets-out-of-range", "-i", "group=nobody")
             assert (unknown.code, item_of(unknown)["step"]) == (MANUAL, "unknown")
             missing = run(cluster.bootstrap, "offsets-out-of-range")
             assert missing.code == 2
             assert "--input group=VALUE" in missing.err
 
-        asyncio.run(story())
+        asyncio.run(scenario())

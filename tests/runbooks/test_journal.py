@@ -1,4 +1,4 @@
-"""A journal that anybody changed is refused, wherever it was changed."""
+"""A journal that was changed at any position is refused."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_lines_that_are_taken_out_moved_or_cut_are_noticed(tmp_path: Path) -> No
             read_journal(path)
 
 
-def test_a_run_goes_on_where_it_was_handed_over(tmp_path: Path) -> None:
+def test_a_run_continues_at_its_manual_step(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     write(path)
     book = find_runbook("min-isr-lost").book
@@ -66,7 +66,7 @@ def test_a_journal_is_not_overwritten_or_written_elsewhere(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("name", ["", "../audit", "a/b", "a.b", "a\0"])
 def test_only_names_of_runs_are_runs(name: str) -> None:
-    with pytest.raises(UsageError, match="is no run"):
+    with pytest.raises(UsageError, match="is not a run"):
         journal_path(name)
 
 

@@ -1,4 +1,4 @@
-"""The linter finds what would go wrong, and the library is without a flaw."""
+"""The linter finds errors, and the library has none."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ FLAWS = {
     ),
     "unknown fact": (
         '  - {id: a, type: probe, say: "{{a.nonsense}}", run: brokers, next: verified}\n',
-        "does not tell nonsense",
+        "does not report nonsense",
     ),
     "fact of one path": (
         "  - {id: a, type: probe, say: A., run: brokers, branch: [{when: a.count > 1, goto: c}]}\n"  # noqa: ISC004
@@ -77,11 +77,11 @@ FLAWS = {
     "unverified": (
         LOOK + "  - {id: a, type: action, say: A., run: leaders.elect, verify: {run: brokers, until: look.count > 0}, "
         "next: verified}\n",
-        "looks at nothing that is read afterwards",
+        "does not use any fact that is read afterwards",
     ),
     "code": (
         "  - {id: a, type: assert, say: A., that: \"__import__('os')\", why: A, next: verified}\n",
-        "is no condition",
+        "is not a condition",
     ),
     "taken id": (LOOK + LOOK, "The id look is taken"),
     "outcome as id": (
@@ -124,7 +124,7 @@ def test_the_same_runbook_without_a_flaw_passes() -> None:
         ("", "is not a runbook"),
     ],
 )
-def test_what_is_no_runbook_is_refused_with_the_place(text: str, told: str, tmp_path: Path) -> None:
+def test_an_invalid_runbook_is_refused_with_the_place(text: str, told: str, tmp_path: Path) -> None:
     path = tmp_path / "own.yaml"
     path.write_text(text)
     done = eosctl("runbook", "lint", path)

@@ -1,4 +1,4 @@
-"""A broker goes and comes back: the program waits, hands over, and goes on where it stopped; stories have the rest."""
+"""A broker leaves and returns: the run waits, stops for a manual step, and continues there; scenarios have the rest."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def test_a_refusal_is_about_the_named_object(text: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("printed", [DESCRIBED, CONFIGS, RULES, LOGGED, PROPERTIES])
-def test_what_tools_and_logs_print_is_no_request(printed: str) -> None:
+def test_output_of_tools_and_logs_is_not_a_request(printed: str) -> None:
     assert find_refused(printed) == ()
     assert [found.name for found in find_refused(f"{printed}\ndelete __transaction_state")] == [
         "delete __transaction_state"

@@ -31,7 +31,7 @@ async def mirror(source: str, target: str) -> int:
     return len(found)
 
 
-def test_a_region_is_lost_and_the_group_goes_on_in_the_other() -> None:
+def test_a_region_is_lost_and_the_group_continues_elsewhere() -> None:
     with SandboxThread(fast=False) as second:
         with SandboxThread(fast=False) as first:
 

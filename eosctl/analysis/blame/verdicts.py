@@ -26,8 +26,8 @@ _ENDED_BY_CLIENT: Final = (TransactionState.COMPLETE_ABORT,)
 
 _ADVICE: Final = {
     BlameCause.NEWER_INSTANCE: (
-        "If both should run, give each its own transactional.id. If one replaces the other, this is how it should "
-        "be: let the earlier one end when it is refused (ProducerFencedException) and not start again at once."
+        "If both should run, give each its own transactional.id. If one replaces the other, this is expected: the "
+        "earlier one must exit when it is refused (ProducerFencedException), without an immediate restart."
     ),
     BlameCause.TIMEOUT_ABORT: (
         "Keep transactions shorter, or raise transaction.timeout.ms (brokers bound it by transaction.max.timeout.ms). "
@@ -36,11 +36,11 @@ _ADVICE: Final = {
     BlameCause.ADMIN_FENCE: "Ask who fenced it; the producer must be restarted.",
     BlameCause.RECOVERY_BUMP: (
         "Look in the producer's log for the error before it (UNKNOWN_PRODUCER_ID, OUT_OF_ORDER_SEQUENCE_NUMBER, "
-        "TimeoutException); the bump itself is how the client repairs itself."
+        "TimeoutException); the bump is the client's recovery."
     ),
     BlameCause.ID_EXPIRED: (
-        "Producers that pause longer than transactional.id.expiration.ms (7 days by default) must initialise again; "
-        "raise it if they should not have to."
+        "Producers that pause longer than transactional.id.expiration.ms (7 days by default) must initialize again; "
+        "raise it to avoid this."
     ),
     BlameCause.EPOCH_EXHAUSTED: "Nothing: the coordinator changes the producer id after some 32,000 epochs.",
     BlameCause.TASK_MIGRATION: (
@@ -138,8 +138,8 @@ def _taken(
         by_api = event.cause is FencingCause.ADMIN_FENCE or other_timeout
         if by_api:
             text = (
-                f"{_open_for(event)}; whoever initialised the id then set a timeout of {winner.timeout_ms} ms and "
-                "never wrote: that is Admin.fenceProducers (its request timeout becomes the transaction's), "
+                f"{_open_for(event)}. The next initialization of the id set a timeout of {winner.timeout_ms} ms, and "
+                "no write followed: this is Admin.fenceProducers (its request timeout becomes the transaction's), "
                 "not a producer."
             )
             return _verdict(BlameCause.ADMIN_FENCE, Confidence.LIKELY, at_ms, text, reign, following, event.evidence)
@@ -160,7 +160,7 @@ def _taken(
         return _verdict(BlameCause.TASK_MIGRATION, Confidence.LIKELY, at_ms, text, reign, following, event.evidence)
     again = ""
     if after is not None and _same_work(reign, after):
-        again = " The id went on changing hands: two instances fight for it."
+        again = " The id then changed owners again: two instances compete for it."
     doubt = "" if winner.transaction_count or _is_open(following) else (
         " The newcomer has written nothing since, so it may also have been an administrator's fence."
     )  # fmt: skip
@@ -183,15 +183,15 @@ def _idle(reign: Reign, following: Reign, limits: Limits) -> BlameVerdict:
     same = winner.producer_id == loser.producer_id and winner.timeout_ms == loser.timeout_ms
     if last.state in _ENDED_BY_CLIENT and soon and same:
         text = (
-            f"The producer aborted its transaction itself and initialised again "
-            f"{duration_text(first.written_at_ms - last.written_at_ms)} later: a client repairs itself so after an "
-            "abortable error (KIP-360). A producer that aborts and is restarted at once leaves the same."
+            f"The producer aborted its transaction itself and initialized again "
+            f"{duration_text(first.written_at_ms - last.written_at_ms)} later: this is how a client recovers from an "
+            "abortable error (KIP-360). A producer that aborts and is restarted immediately leaves the same trace."
         )
         return _verdict(
             BlameCause.RECOVERY_BUMP, Confidence.LIKELY, first.written_at_ms, text, reign, following, evidence
         )
     text = (
-        f"The id was initialised again {duration_text(max(0, first.written_at_ms - last.written_at_ms))} after its "
+        f"The id was initialized again {duration_text(max(0, first.written_at_ms - last.written_at_ms))} after its "
         f"last step ({last.state}), with nothing open.{_who(loser, winner)} A producer that is still at epoch "
         f"{loser.last_epoch} is refused from then on."
     )

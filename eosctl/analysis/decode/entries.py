@@ -42,7 +42,7 @@ def transaction_row(record: Record, header: BatchHeader) -> Row:
         }
     value = transaction_log.decode_value(record.value)
     if not 0 <= value.transaction_status < len(TRANSACTION_STATES):
-        raise WireError(f"transaction status {value.transaction_status} is no state", "transaction_status", 0)
+        raise WireError(f"transaction status {value.transaction_status} is not a state", "transaction_status", 0)
     return {
         "offset": record.offset,
         "timestamp": record.timestamp,

@@ -62,6 +62,6 @@ class Selection(NamedTuple):
         return self.only is not None and self.only.needs_outcomes
 
     @property
-    def looks_at_records(self) -> bool:
+    def selects_records(self) -> bool:
         """Return whether records of a batch must be selected individually."""
         return self.offsets != EVERYTHING or self.times != EVERYTHING

@@ -46,7 +46,7 @@ class OffsetOrder:
             self._notes.add(
                 "offset-not-monotonic",
                 f"the batch at position {batch.position} starts at offset {header.base_offset}; "
-                f"{floor} or later was due",
+                f"{floor} or later was expected",
                 file,
                 position=batch.position,
                 offset=header.base_offset,
@@ -176,7 +176,7 @@ class SequenceOrder:
             self._runs[producer_id] = deque(maxlen=_REMEMBERED)
             self._also_due.pop(producer_id, None)
             if is_new and not header.is_control and header.base_sequence > 0:
-                self._tell_gap(batch, file, 0, header.base_offset)
+                self._report_gap(batch, file, 0, header.base_offset)
         if header.is_control or header.base_sequence < 0:
             return True
         runs = self._runs[producer_id]
@@ -197,7 +197,7 @@ class SequenceOrder:
                 )
                 return False
             due = (runs[-1].last + 1) % _SEQUENCES
-            self._tell_gap(batch, file, due, runs[-1].offset)
+            self._report_gap(batch, file, due, runs[-1].offset)
             # Either this batch has a wrong sequence, or a previous one is missing: the next may continue after either.
             self._also_due[producer_id] = (due + header.last_offset_delta + 1) % _SEQUENCES
         else:
@@ -208,12 +208,12 @@ class SequenceOrder:
     def _continues(self, header: BatchHeader, last: _Run) -> bool:
         return header.base_sequence in ((last.last + 1) % _SEQUENCES, self._also_due.get(header.producer_id))
 
-    def _tell_gap(self, batch: LogBatch, file: str, due: int, since: int) -> None:
+    def _report_gap(self, batch: LogBatch, file: str, due: int, since: int) -> None:
         header = batch.header
         self._notes.add(
             "sequence-gap",
             f"producer {header.producer_id} epoch {header.producer_epoch}: sequence {header.base_sequence} at offset "
-            f"{header.base_offset} where {due} was due",
+            f"{header.base_offset} where {due} was expected",
             file,
             since=since,
             position=batch.position,

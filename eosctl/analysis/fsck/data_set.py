@@ -38,14 +38,14 @@ class DataSetCheck:
         self,
         facts: DataDirFacts,
         survey: Callable[..., PartitionFacts],
-        tell: Callable[[str], None] = lambda text: None,
+        report: Callable[[str], None] = lambda text: None,
     ) -> Iterator[FsckFinding]:
         """Yield the findings of a single data directory.
 
         Args:
             facts: The directory.
             survey: Reads the small files of a partition directory.
-            tell: Receives the name of the next partition, for progress.
+            report: Receives the name of the next partition, for progress.
         """
         directory = str(facts.path)
         ends: dict[TopicPartition, int] = {}
@@ -56,7 +56,7 @@ class DataSetCheck:
         starts = facts.checkpoints.get(LOG_START_CHECKPOINT)
         committed = facts.checkpoints.get(HIGH_WATERMARK_CHECKPOINT)
         for path in facts.partitions:
-            tell(path.name)
+            report(path.name)
             try:
                 partition = survey(path)
                 cleaned_to = cleaner.get(partition.partition) if isinstance(cleaner, dict) else None

@@ -44,7 +44,7 @@ def diagnose_data_dirs(
     Args:
         findings: The findings.
         partitions: The names of the replicas' directories, once for each replica: `orders-0`.
-        cluster_id: The id in `meta.properties`; empty if there is none.
+        cluster_id: The id in `meta.properties`; empty if it has none.
         now_ms: The time of the check, ms since the epoch.
     """
     by_kind: dict[str, list[Finding]] = {}

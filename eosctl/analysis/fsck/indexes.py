@@ -65,9 +65,9 @@ class OffsetIndexCheck:
             number, entry = self._due.popleft()
             self._settle()
             if entry.position < position:
-                self._tell(number, entry, f"no batch starts at position {entry.position}")
+                self._report(number, entry, f"no batch starts at position {entry.position}")
             elif entry.offset < header.last_offset:
-                self._tell(number, entry, f"the batch there ends with offset {header.last_offset}")
+                self._report(number, entry, f"the batch there ends with offset {header.last_offset}")
             elif entry.offset > header.last_offset:
                 self._open.append((number, entry))
         if self._open and self._open[0][1].offset == header.last_offset:
@@ -77,15 +77,15 @@ class OffsetIndexCheck:
         """Judge what is left when the segment has been read in full."""
         self._settle()
         for number, entry in self._due:
-            self._tell(number, entry, f"no batch starts at position {entry.position}")
+            self._report(number, entry, f"no batch starts at position {entry.position}")
 
     def _settle(self) -> None:
         """Report an entry if no batch before the next entry ends with its offset."""
         for number, entry in self._open:
-            self._tell(number, entry, "no batch behind that position ends with the offset")
+            self._report(number, entry, "no batch behind that position ends with the offset")
         self._open.clear()
 
-    def _tell(self, number: int, entry: OffsetEntry, what: str) -> None:
+    def _report(self, number: int, entry: OffsetEntry, what: str) -> None:
         self._notes.add(
             "index-mismatch",
             f"entry {number} (offset {entry.offset}, position {entry.position}): {what}",
@@ -130,18 +130,18 @@ class TimeIndexCheck:
         while self._due and self._due[0][1].offset <= header.last_offset:
             number, entry = self._due.popleft()
             if entry.offset < header.base_offset:
-                self._tell(number, entry, "no batch holds that offset")
+                self._report(number, entry, "no batch holds that offset")
             elif entry.timestamp != header.max_timestamp:
-                self._tell(number, entry, f"the log says {header.max_timestamp}")
+                self._report(number, entry, f"the log says {header.max_timestamp}")
             elif entry.timestamp < self._largest:
-                self._tell(number, entry, f"an earlier batch has {self._largest}")
+                self._report(number, entry, f"an earlier batch has {self._largest}")
 
     def finish(self) -> None:
         """Judge what is left when the segment has been read in full."""
         for number, entry in self._due:
-            self._tell(number, entry, "no batch holds that offset")
+            self._report(number, entry, "no batch holds that offset")
 
-    def _tell(self, number: int, entry: TimeEntry, what: str) -> None:
+    def _report(self, number: int, entry: TimeEntry, what: str) -> None:
         self._notes.add(
             "timeindex-mismatch",
             f"entry {number}: timestamp {entry.timestamp} at offset {entry.offset}; {what}",

@@ -39,7 +39,7 @@ class Notes:
             message: What was found.
             file: The file's name within the partition directory.
             severity: How bad it is.
-            since: First offset that the judgement rests on. It is dropped when the cleaner has been there.
+            since: First offset that the verdict depends on. It is dropped when the cleaner has been there.
             where: Further fields of the finding.
         """
         if len(self._kept) >= _MOST_FINDINGS:

@@ -55,7 +55,7 @@ class OffsetsLog:
                 self._end(header.producer_id, records)
                 return
         except WireError as error:
-            if not header.is_control:  # what is wrong with a marker is told where producers are followed
+            if not header.is_control:  # errors of markers are reported with their producers
                 what = f"the batch at position {batch.position}: {error.what}"
                 notes.add("records-malformed", what, log, position=batch.position, offset=header.base_offset)
             self.damaged.add(partition)

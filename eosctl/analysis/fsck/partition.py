@@ -234,7 +234,7 @@ class PartitionCheck:
             return
         self._notes.add(
             damage.kind,
-            f"at position {damage.position}: {damage.what}; offset {offset} was due",
+            f"at position {damage.position}: {damage.what}; offset {offset} was expected",
             segment.log_name,
             position=damage.position,
             offset=offset,

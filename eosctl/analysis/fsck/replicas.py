@@ -13,7 +13,7 @@ from eosctl.storage.names import PARTITION_METADATA
 from eosctl.text import count_text
 from eosctl.wire.records.header import BatchHeader
 
-#: Stretches of a log that are told apart; with fewer batches than that each is a stretch of its own.
+#: Maximum number of offset ranges that are compared; with fewer batches, each batch is a range.
 _MOST_STRETCHES: Final = 2048
 _MASK: Final = (1 << 64) - 1
 
@@ -99,7 +99,7 @@ class Replica(NamedTuple):
         end: Where it is readable to without damage.
         end_offset: Where the log ends.
         high_watermark: Up to which offset the broker knew records to be committed; None without its checkpoint.
-        topic_id: The id of the topic in `partition.metadata`; None if there is none.
+        topic_id: The id of the topic in `partition.metadata`; None if it has none.
         batches: Its batches.
     """
 
@@ -128,7 +128,7 @@ def compare_replicas(partition: TopicPartition, replicas: Sequence[Replica]) -> 
 def truncation_offset(follower: Replica, leader: Replica) -> int:
     """Return the offset to which a follower would truncate its log to follow a leader (KIP-101, KIP-279).
 
-    It asks for the end of its last epoch; as long as the leader does not know that epoch, it goes on with the largest
+    It asks for the end of its last epoch; as long as the leader does not know that epoch, it continues with the largest
     one that both may have.
     """
     end = follower.end_offset

@@ -11,7 +11,7 @@ from eosctl.storage.survey import Unreadable
 
 _KINDS: Final = {"version": "snapshot-version", "crc": "snapshot-crc", "entries": "snapshot-truncated"}
 #: A producer that wrote so shortly before another that is kept cannot have expired alone (`producer.id.expiration.ms`
-#: is a day unless somebody changed it).
+#: is a day by default).
 _TOGETHER_MS: Final = 3_600_000
 
 

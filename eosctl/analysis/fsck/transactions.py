@@ -58,7 +58,7 @@ def _judge(txn: OpenTxn, owner: IdState | None, states: StateLog) -> FsckFinding
         )
     if owner is None:
         if not states.partitions:
-            what = "without the transaction state log it cannot be told whether it hangs"
+            what = "without the transaction state log, it is unknown whether it hangs"
             return _finding(txn, "open-transaction-undecided", INFO, f"{since}; {what}", owner)
         if not states.is_complete():
             what = "no transactional id found here owns the producer id, but the transaction state log is not whole"

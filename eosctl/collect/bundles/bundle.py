@@ -125,7 +125,7 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
         raise ConfigFileError(f"Cannot read {path}.", error.strerror or str(error), "Check the path.") from error
     except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError, ValueError) as error:
         # RuntimeError: an encrypted member. _read catches zlib's own error, which is not a subclass of ValueError.
-        raise _refused(path, f"It is no readable zip file: {error}.") from error
+        raise _refused(path, f"It is not a readable zip file: {error}.") from error
 
 
 def _check(archive: zipfile.ZipFile, path: Path) -> None:

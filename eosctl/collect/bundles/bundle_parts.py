@@ -1,4 +1,4 @@
-"""The parts of a bundle besides the snapshot: ends of logs, and data directories without records."""
+"""Collect the parts of a bundle in addition to the snapshot: ends of logs, and data directories without records."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ _KEY: Final = re.compile(r'([^=,]+)=("(?:[^"\\]|\\.)*"|[^,]*)(?:,|$)')
 
 
 def bean_sample(object_name: str, attribute: str, value: object) -> MetricSample | None:
-    """Return an attribute as a sample; None of one that is no number, or of an object name without a type."""
+    """Return an attribute as a sample; None if it is not a number, or if the object name has no type."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     domain, _, rest = object_name.partition(":")

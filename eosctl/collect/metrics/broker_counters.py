@@ -85,7 +85,7 @@ def _check(url: str) -> None:
         )
     if not known:
         raise UsageError(
-            f"{url!r} is no address of metrics.",
+            f"{url!r} is not an address of metrics.",
             "It is neither http://HOST:PORT/metrics (jmx_exporter) nor jmx://HOST:PORT.",
             "Correct it.",
         )

@@ -67,7 +67,7 @@ def resolve_metric_source(url: str) -> MetricSource:
         )
     if not known or (parts.scheme == "jmx" and (port is None or parts.path not in ("", "/"))):
         raise UsageError(
-            f"{url!r} is no address of metrics.",
+            f"{url!r} is not an address of metrics.",
             "",
             "Write http://HOST:PORT/metrics (jmx_exporter), http://HOST:PORT/jolokia, http://HOST:PORT (a Prometheus "
             "server) or jmx://HOST:PORT.",

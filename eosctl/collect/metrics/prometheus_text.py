@@ -26,7 +26,7 @@ def parse_samples(text: str) -> Iterator[Sample]:
             continue
         match = _SAMPLE.fullmatch(line.strip())
         if match is None:
-            raise ValueError(f"line {number} is no sample: {line[:80]!r}")
+            raise ValueError(f"line {number} is not a sample: {line[:80]!r}")
         try:
             value = float(match[3])
         except ValueError:

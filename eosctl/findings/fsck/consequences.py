@@ -1,7 +1,7 @@
-"""What follows from each kind of finding: for readers, at the broker's next start, and for whoever repairs it.
+"""Give the consequences of each kind of finding: for readers, at the broker's next start, and for the repair.
 
 What brokers do is Kafka 3.9 and 4.3: LogLoader, LogSegment.recover, ProducerStateManager, CheckpointFile, LogManager.
-After an orderly shutdown only index files are looked at; segments are read again after a crash, from the recovery
+After a clean shutdown, only index files are checked; segments are read again after a crash, from the recovery
 point on.
 """
 
@@ -43,7 +43,7 @@ _INDEX: Final = Consequence(
     _REBUILT,
 )
 _TXN_INDEX: Final = Consequence(
-    "Readers of committed data are told the wrong aborted transactions: they may see records that were aborted.",
+    "Readers of committed data get the wrong aborted transactions: they may see records that were aborted.",
     "The index is believed as it is, unless the segment is recovered after a crash; then it is rebuilt.",
     "Stop the broker, move the segment's .txnindex, .index and .timeindex aside, start it: a segment without its "
     "offset index is read again, and all three are rebuilt. Check again afterwards.",
@@ -107,7 +107,7 @@ CONSEQUENCES: Final[dict[str, Consequence]] = {
     ),
     "duplicate-batch": Consequence(
         "Records appear twice although the producer is idempotent; one that follows its transaction's marker opens a "
-        "transaction that nobody ends.",
+        "transaction that no coordinator completes.",
         "Nothing: sequences are checked only when a producer appends.",
         "Compare with the other replicas: eosctl decode segment. Consumers must drop the second copy.",
     ),
@@ -218,7 +218,7 @@ CONSEQUENCES: Final[dict[str, Consequence]] = {
     "offset-pending": Consequence(
         "A consumer that starts waits (UNSTABLE_OFFSET_COMMIT) or reads from the offset before.",
         "It stays pending until a marker is written.",
-        "See what is said of the producer's transaction; on a cluster: eosctl group pending",
+        "See the finding on the producer's transaction; on a cluster: eosctl group pending",
     ),
     "internal-topic-repartitioned": Consequence(
         "Coordinators look for the ids that are astray in another partition and do not find them: groups lose their "

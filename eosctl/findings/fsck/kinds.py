@@ -29,7 +29,7 @@ class FsckKind(NamedTuple):
 
     @property
     def manual(self) -> ManualItem:
-        """The kind as the catalogue of checks lists it, with its manual."""
+        """The kind as listed in the catalog of checks, with its manual."""
         item = CheckItem(
             id=check_id(self.name),
             name=self.name,

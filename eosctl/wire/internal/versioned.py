@@ -137,7 +137,7 @@ def find_record(topic: str, value: object) -> tuple[int, Message]:
 def _find_record(topic: str, name: str) -> tuple[int, Message]:
     number, message = RECORDS.get(f"{topic}.{name}", (None, None))
     if number is None or message is None:
-        raise TypeError(f"{name} is no record of {topic}")
+        raise TypeError(f"{name} is not a record of {topic}")
     return number, message
 
 

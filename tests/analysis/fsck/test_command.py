@@ -45,7 +45,7 @@ def test_several_brokers_are_judged_together(capsys: pytest.CaptureFixture[str])
     assert item["directory"] == str(case / "data-broker-2")
 
 
-def test_ids_tell_replicas_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_ids_distinguish_replicas(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     case = FIXTURES / "damaged-bitflip-payload" / "data"
     copies = [shutil.copytree(case, tmp_path / name) for name in ("one", "two")]
     items = json.loads(run(capsys, "fsck", *copies, "-o", "json").out)["items"]
@@ -81,6 +81,6 @@ def test_a_vanished_file_is_reported_and_the_rest_is_checked(
     assert [(item["kind"], item["partition"]) for item in result["items"]] == [("changed-while-read", "transfers-0")]
 
 
-def test_what_is_no_data_directory_is_a_usage_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_path_without_data_directory_is_a_usage_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "fsck", tmp_path).code == 2
     assert run(capsys, "fsck", tmp_path / "absent").code == 2

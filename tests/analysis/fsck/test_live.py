@@ -43,9 +43,9 @@ def alarms(found: Inspected) -> list[tuple[str, str]]:
 
 
 def inspect(
-    *directories: Path, tell: Callable[[str], None] = nothing, pause: Callable[[], None] = nothing
+    *directories: Path, report: Callable[[str], None] = nothing, pause: Callable[[], None] = nothing
 ) -> Inspected:
-    return inspect_data_dirs([survey_data_dir(directory) for directory in directories], os.pread, pause, tell)
+    return inspect_data_dirs([survey_data_dir(directory) for directory in directories], os.pread, pause, report)
 
 
 @pytest.fixture
@@ -63,12 +63,12 @@ def test_a_half_appended_batch_is_a_finding_only_if_it_stays(copy: Path) -> None
             log.write_bytes(whole)
 
     log.write_bytes(whole[:-20])
-    found = inspect(copy, tell=append)
+    found = inspect(copy, report=append)
     assert (alarms(found), found.is_live) == ([], True)
 
     log.write_bytes(whole[:-20])
     other = copy / "transfers-1" / LOG
-    found = inspect(copy, tell=lambda _: os.utime(other))
+    found = inspect(copy, report=lambda _: os.utime(other))
     assert (("torn-batch", "transfers-0") in alarms(found), found.is_live) == (True, True)
 
     found = inspect(copy, pause=lambda: pytest.fail("nobody writes here"))
@@ -90,7 +90,7 @@ def test_a_busy_cluster_is_clean_but_for_a_hanging_transaction(tmp_path: Path, t
     steps = 0
 
     def work(_: str) -> None:
-        """Let every producer be at another place of its transactions each time that the reader goes on."""
+        """Move every producer to another state of its transactions each time that the reader continues."""
         nonlocal steps
         steps += 1
         for number, producer in enumerate(producers):
@@ -103,7 +103,7 @@ def test_a_busy_cluster_is_clean_but_for_a_hanging_transaction(tmp_path: Path, t
     directories = [harness.core.directory_of(node) for node in harness.core.node_ids]
     suspicious = 0
     for _ in range(6):
-        found = inspect(*directories, tell=work, pause=lambda: harness.advance(100))
+        found = inspect(*directories, report=work, pause=lambda: harness.advance(100))
         assert alarms(found) == []
         suspicious += found.is_live
     assert suspicious, "one reading alone would have raised no alarm either: the test shows nothing"
@@ -112,7 +112,7 @@ def test_a_busy_cluster_is_clean_but_for_a_hanging_transaction(tmp_path: Path, t
     answer = below_tv2.append(TopicPartition("orders", 0), stranger_batch(harness), "stranger")
     assert answer is not None
     assert not answer.error_code
-    found = inspect(*directories, tell=work, pause=lambda: harness.advance(100))
+    found = inspect(*directories, report=work, pause=lambda: harness.advance(100))
     assert set(alarms(found)) == {("hanging-transaction", "orders-0")}
     harness.close()
 
@@ -124,7 +124,7 @@ def stranger_batch(harness: Harness) -> bytes:
     )
 
 
-def test_who_runs_on_a_directory_is_seen_and_told(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_broker_that_uses_a_directory_is_reported(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lock = copy / ".lock"
     lock.touch()
     assert not is_in_use([survey_data_dir(copy)])

@@ -103,7 +103,7 @@ def test_no_alarm(tmp_path: Path, brokers: int, release: str, transaction_versio
 
 
 def test_a_metadata_log_may_start_within_a_segment(tmp_path: Path) -> None:
-    """It begins where its oldest snapshot ends, of which no checkpoint tells."""
+    """It begins where its oldest snapshot ends, although no checkpoint has that offset."""
     minute = "60000"
     settings = {
         "metadata.log.max.snapshot.interval.ms": minute,

@@ -52,7 +52,7 @@ def test_the_command_names_the_file(tmp_path: Path) -> None:
     assert "It is not a regular file" in result.err
 
 
-def test_a_device_and_a_folder_are_no_regular_files(tmp_path: Path) -> None:
+def test_a_device_and_a_folder_are_not_regular_files(tmp_path: Path) -> None:
     for path in (Path("/dev/null"), tmp_path):
         with pytest.raises(OSError, match="not a regular file"):
             read_regular(path)

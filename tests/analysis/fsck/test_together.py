@@ -134,7 +134,7 @@ def test_a_changed_batch_with_a_valid_crc_needs_another_replica(tmp_path: Path) 
 
 @given(st.randoms(use_true_random=False))
 def test_kafka_cuts_where_logs_part(chance: random.Random) -> None:
-    """Whatever leaders were elected, a follower is cut exactly where it parts from the leader (KIP-279)."""
+    """With any elected leaders, a follower truncates exactly where it diverges from the leader (KIP-279)."""
     logs: list[list[Written]] = [[], [], []]
     for epoch in range(chance.randint(1, 6)):
         leader = logs[chance.randrange(3)]

@@ -13,7 +13,7 @@ from tests.analysis.fsck.damage import DAMAGES, Damage
 from tests.analysis.fsck.test_recorded_cases import FOLLOWERS, check
 from tests.storage.cases import FIXTURES
 
-#: Partitions that nobody has compacted or trimmed, written by three releases and two clients.
+#: Partitions without compaction or deletion, written by three releases and two clients.
 CASES = [
     FIXTURES / name / "data"
     for name in (

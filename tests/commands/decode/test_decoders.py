@@ -141,7 +141,7 @@ def test_the_life_of_a_transactional_id(capsys: pytest.CaptureFixture[str]) -> N
 def test_an_unknown_transaction_state_is_damage(capsys: pytest.CaptureFixture[str]) -> None:
     ran = run(capsys, "decode", "txn-log", FIXTURES / "damaged-state-status" / "data", "-o", "json")
     assert ran.code == 1
-    assert "record at offset 130: transaction status 99 is no state" in ran.err
+    assert "record at offset 130: transaction status 99 is not a state" in ran.err
 
 
 def test_offsets_know_what_their_transaction_became(capsys: pytest.CaptureFixture[str]) -> None:

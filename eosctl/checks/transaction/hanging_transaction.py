@@ -48,8 +48,8 @@ def hanging_transaction(case: Case) -> Iterator[Problem]:
     What it checks:
         Every producer with an open transaction on every partition leader is compared with what the coordinators know,
         twice. A transaction hangs when no transactional id has its producer id, when the coordinator's transaction does
-        not hold the partition, or when the coordinator has moved on to a later epoch. Client timestamps play no part;
-        a hang is recognized when it is a second old. Coordinators before Kafka 3.0 do not list what they hold open;
+        not hold the partition, or when the coordinator has a later epoch. Client timestamps are not used; a hang is
+        detected as soon as it is a second old. Coordinators before Kafka 3.0 do not list their open transactions;
         there the newest record of the transaction log decides, once it is older than five seconds.
 
     Why it matters for exactly-once:

@@ -223,8 +223,8 @@ def find_unclean_stops(timeline: LogTimeline) -> Iterator[Incident]:
                 [*episode, *echoes],
                 f"{application} found local stores without a checkpoint, as after a kill; under exactly-once it wiped "
                 "and restored them" + (f" ({restored:,} records)." if restored else "."),
-                "Nothing if it happens once. Shut instances down cleanly so that they keep their stores. From Kafka "
-                "Streams 4.4 on, enable.transactional.statestores=true keeps what RocksDB has written of them.",
+                "Nothing if it happens once. Shut instances down cleanly so that they keep their stores. Kafka Streams "
+                "4.4 and later keep the flushed part of them with enable.transactional.statestores=true.",
                 severity=Severity.WARNING,
                 confidence=0.9,
             )

@@ -14,7 +14,7 @@ GAP_MS: Final = 900_000
 """A store that restores for longer than this makes progress."""
 LOOP_COUNT: Final = 3
 SAME_MOMENT_MS: Final = 5_000
-"""Records within this time report the same corruption."""
+"""Several records report one corruption."""
 _ROUND: Final = "Detected the states of tasks"
 """A thread writes this once for each corruption that it handles (``StreamThread``)."""
 

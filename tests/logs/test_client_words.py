@@ -254,7 +254,7 @@ WORDS = (
     ("TIMEOUT_INIT_PID", "InitTransactions timed out - did not complete coordinator discovery", {}),
     ("TIMEOUT_COMMIT_TXN", "CommitTransaction timed out - did not complete EndTxn", {}),
     ("TIMEOUT_ADD_OFFSETS", "SendOffsetsToTransaction timed out - did not reach the coordinator", {}),
-    ("STATE_DIR_ERROR", "Unable to obtain lock as state directory is already locked by another process", {}),
+    ("STATE_DIR_LOCKED", "Unable to obtain lock as state directory is already locked by another process", {}),
     ("PRODUCER_ID_BLOCK_FAILED", "Timed out when requesting AllocateProducerIds from the controller.", {}),
     (
         "TXN_LOG_APPEND_FAILED",

@@ -121,3 +121,23 @@ def test_rows_of_the_transactions_tool_are_read(tmp_path: Path) -> None:
 def test_redpandas_expiration_explains_the_refusal_after_it(tmp_path: Path) -> None:
     (found,) = judge(tmp_path, {"redpanda.log": REDPANDA})
     assert (found.kind, found.subject["transactional.id"]) == ("transaction_timeout", "dc-1@keres")
+
+
+def test_markers_that_are_denied_lack_a_permission_of_brokers(tmp_path: Path) -> None:
+    text = (
+        "[2024-05-01 10:00:00,123] ERROR [TransactionMarkerChannelManager 1]: Sending pay-1's transaction marker for "
+        "partition x-3 has permanently failed with error org.apache.kafka.common.errors.ClusterAuthorizationException "
+        "(kafka.coordinator.transaction.TransactionMarkerRequestCompletionHandler)\n"
+    )
+    (found,) = judge(tmp_path, {"broker-1/server.log": text})
+    assert (found.kind, found.root_cause) == ("cluster_authorization", "missing-cluster-action-acl")
+    assert "ClusterAction on Cluster" in found.next_step
+
+
+def test_a_client_that_ran_out_of_retries_is_no_all_clear(tmp_path: Path) -> None:
+    text = (
+        '{"level":"ERROR","timestamp":"2024-05-01T10:01:00.000Z","logger":"kafkajs","message":"[Producer] '
+        'KafkaJSNumberOfRetriesExceeded: The coordinator is not available"}\n'
+    )
+    (found,) = judge(tmp_path, {"app.log": text})
+    assert found.kind == "client_gave_up"

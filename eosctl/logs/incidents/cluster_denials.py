@@ -50,7 +50,13 @@ def _denied(timeline: LogTimeline, episode: Sequence[LogEvent]) -> Incident:
     principal, operation = head.fields.get("principal", ""), head.fields.get("operation", "")
     request = head.fields.get("request", "")
     client = next((event for event in episode if event.application not in timeline.servers()), None)
-    if not operation:
+    if not operation and "transaction marker" in head.message:
+        operation, cause, confidence = "CLUSTER_ACTION", "missing-cluster-action-acl", 0.9
+        what = (
+            f"Brokers refuse the transaction markers of {head.application}: its principal lacks ClusterAction on the "
+            "cluster. Transactions cannot complete, and readers of their partitions wait."
+        )
+    elif not operation:
         cause, confidence = "missing-idempotent-write-acl", 0.6
         what = (
             f"{head.application} lacks a permission on the cluster, most likely IDEMPOTENT_WRITE, which "
@@ -80,6 +86,6 @@ def _denied(timeline: LogTimeline, episode: Sequence[LogEvent]) -> Incident:
         "Grant IdempotentWrite on the cluster (or Write on any topic from 2.8 on), or set enable.idempotence=false "
         "where exactly-once is not needed."
         if cause == "missing-idempotent-write-acl"
-        else f"Add the ACL: {operation.capitalize()} on Cluster kafka-cluster.",
+        else f"Add the ACL: {operation.title().replace('_', '')} on Cluster kafka-cluster.",
         confidence=confidence,
     )

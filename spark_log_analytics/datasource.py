@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
 
+from eosctl.logs.files.urls import local_path, scheme_of
 from eosctl.logs.scan import (
     SPLIT_BYTES,
     Split,
@@ -84,11 +85,26 @@ class _Options:
         lowered = {name.lower(): value for name, value in options.items()}
         if "path" not in lowered:
             raise ValueError("eos_logs needs a path: load(path), or option('path', ...)")
-        self.paths = [Path(path.removeprefix("file://").strip()) for path in lowered["path"].split(",")]
+        self.paths = [_here(path.strip()) for path in lowered["path"].split(",")]
         self.zone = ZoneInfo(lowered["zone"]) if "zone" in lowered else None
         self.split_bytes = int(lowered.get("split_bytes", SPLIT_BYTES))
         self.fail_on_data_loss = lowered.get("failondataloss", "true").lower() != "false"
         self.idle_ms = int(lowered.get("idle_ms", IDLE_MS))
+
+
+def _here(address: str) -> Path:
+    """Return the path of logs that tasks open themselves.
+
+    Raises:
+        ValueError: They are in another file system.
+    """
+    path = local_path(address)
+    if path is None:
+        raise ValueError(
+            f"eos_logs opens files by their path, and cannot read a URL of {scheme_of(address)}. Mount the storage, or "
+            "run eosctl logs submit, and read its table of events."
+        )
+    return path
 
 
 class _Reader(DataSourceReader):

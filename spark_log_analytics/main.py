@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import reduce
 from typing import TYPE_CHECKING, Final, NamedTuple
 from zoneinfo import ZoneInfo
 
+from eosctl.logs.files.sources import Unread
 from eosctl.logs.files.urls import local_path
 from eosctl.logs.pattern_string import layout_of_pattern
 from eosctl.logs.scan import SPLIT_BYTES
-from eosctl.logs.topics.address import TopicError
+from eosctl.logs.topics.address import TopicError, is_topic_url
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import SourceSummary
 from eosctl.model.period import ALL_TIME, Period
@@ -35,10 +37,15 @@ from spark_log_analytics.outcome import failure_line, job_errors, write_json
 from spark_log_analytics.rows import SCHEMA_VERSION
 from spark_log_analytics.session import session
 from spark_log_analytics.sinks import FORMATS, Sink, SinkError, settings_of_format
+from spark_log_analytics.stored import Reading as StoredReading
+from spark_log_analytics.stored import scan_stored
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+LISTING: Final = {"spark.sql.streaming.fileStreamSink.ignoreMetadata": "true"}
+"""List directories without the metadata of Spark's streams; looking for it logs a stack trace for each glob."""
+NOTHING: Final = "There is nothing to read.\n"
 INCIDENTS: Final = "incidents.json"
 EVENTS: Final = f"events-v{SCHEMA_VERSION}"
 EXCEPTIONS: Final = f"exceptions-v{SCHEMA_VERSION}"
@@ -50,20 +57,20 @@ def main(arguments: Sequence[str]) -> int:
     """Run the job.
 
     Returns:
-        0 if everything was read, 1 if a file was not, 2 if there is no input.
+        0 when all was read, 1 when a file or a storage was not, 2 when there is nothing to read.
     """
     options = _parse(arguments)
     layouts = () if options.pattern is None else (options.pattern,)
     period = Period(options.from_ms, options.until_ms)
+    stored = [path for path in options.paths if not is_topic_url(path) and local_path(path) is None]
     try:
-        reading = plan_reading(options.paths, options.zone, layouts, period)
+        reading = plan_reading((path for path in options.paths if path not in stored), options.zone, layouts, period)
     except TopicError as error:
         sys.stderr.write(f"{error}\n")
         return 1
-    for one in reading.unread:
-        sys.stderr.write(f"not read: {one.name}: {one.reason}\n")
-    if not reading.sources and not reading.parts:
-        sys.stderr.write("No logs were found in the paths.\n")
+    _report_unread(reading.unread)
+    if not (reading.sources or reading.parts or stored):
+        sys.stderr.write(NOTHING)
         return 2
     try:
         # An old verdict with new events, or without events, would be inconsistent. In other file systems, only the
@@ -72,7 +79,9 @@ def main(arguments: Sequence[str]) -> int:
         if folder is not None:
             options.out = str(folder)
             (folder / INCIDENTS).unlink(missing_ok=True)
-        done = _scan_and_save(reading, period, options)
+        done = _scan_and_save(reading, stored, period, options)
+        if done is None:
+            return 1 if stored else 2
         if folder is not None:
             write_json(folder / INCIDENTS, [_plain(one) for one in done.incidents])
     except SinkError as error:
@@ -84,9 +93,14 @@ def main(arguments: Sequence[str]) -> int:
     damaged = [summary for summary in done.summaries if summary.error]
     for summary in damaged:
         sys.stderr.write(f"not read to its end: {summary.file}: {summary.error}\n")
-    what = f"{len(done.summaries)} files" if reading.sources else f"{len(done.summaries)} partitions"
+    what = f"{len(done.summaries)} files" if reading.sources or stored else f"{len(done.summaries)} partitions"
     sys.stdout.write(f"{done.event_count} events of {what}, {len(done.incidents)} incidents: {options.out}\n")
-    return 1 if damaged or any(one.is_failure for one in reading.unread) else 0
+    return 1 if damaged or any(one.is_failure for one in done.unread) else 0
+
+
+def _report_unread(unread: Iterable[Unread]) -> None:
+    for one in unread:
+        sys.stderr.write(f"not read: {one.name}: {one.reason}\n")
 
 
 class Done(NamedTuple):
@@ -95,21 +109,32 @@ class Done(NamedTuple):
     event_count: int
     summaries: Sequence[SourceSummary]
     incidents: Sequence[Incident]
+    unread: Sequence[Unread]
 
 
-def _scan_and_save(reading: Reading, period: Period, options: argparse.Namespace) -> Done:
-    """Scan, judge, and write the tables.
+def _scan_and_save(reading: Reading, stored: Sequence[str], period: Period, options: argparse.Namespace) -> Done | None:
+    """Scan, judge, and write the tables; return None without anything to read.
+
+    ``stored`` are the URLs of what only Spark reads.
 
     Raises:
         SinkError: Spark cannot write the format.
     """
-    with session(settings=settings_of_format(options.format)) as spark:
+    with session(settings={**LISTING, **settings_of_format(options.format)}) as spark:
         sink = Sink(spark, options.format, options.out)
         sink.check()
-        rows = scan_frame(spark, reading.sources, options.split_bytes, reading.parts).persist()
+        here = scan_frame(spark, reading.sources, options.split_bytes, reading.parts)
+        layouts = () if options.pattern is None else (options.pattern,)
+        far = scan_stored(spark, stored, StoredReading(options.zone, layouts, options.split_bytes))
+        _report_unread(far.unread)
+        if not (reading.sources or reading.parts or far.summaries):
+            sys.stderr.write(NOTHING)
+            return None
+        cached = [here.persist(), *far.cached]
         try:
+            rows = reduce(type(here).unionByName, far.rows, here)
             splits = collect_counts(rows)
-            summaries = reading.summarize(splits)
+            summaries = (*reading.summarize(splits), *far.summaries)
             everything = number_rows(rows, splits)
             events = in_period(everything, period)
             event_count = events.count() if period != ALL_TIME else sum(split.kept_count for split in splits)
@@ -124,13 +149,14 @@ def _scan_and_save(reading: Reading, period: Period, options: argparse.Namespace
             sink.write(judged, INCIDENT_TABLE)
             found = [incident_of(row.asDict(recursive=True)) for row in judged.collect()]
             judged.unpersist()
-            return Done(event_count, summaries, found)
+            return Done(event_count, summaries, found, (*reading.unread, *far.unread))
         except job_errors() as error:
             if reason := sink.obstacle(error):
                 raise SinkError(reason) from error
             raise
         finally:
-            rows.unpersist()
+            for frame in cached:
+                frame.unpersist()
 
 
 def _as_one(small: DataFrame) -> DataFrame:
@@ -141,7 +167,9 @@ def _as_one(small: DataFrame) -> DataFrame:
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="spark_log_analytics", description="Scan logs on Spark.")
     parser.add_argument(
-        "paths", nargs="+", help="log files and directories, the same on every executor, and kafka://HOST:PORT/TOPIC"
+        "paths",
+        nargs="+",
+        help="logs: files and directories, the same on every executor, URLs that Spark reads, kafka://HOST:PORT/TOPIC",
     )
     parser.add_argument("--out", required=True, help="directory of the result")
     parser.add_argument("--format", choices=FORMATS, default="parquet", help="format of the tables")

@@ -18,11 +18,12 @@ def job_errors() -> tuple[type[Exception], ...]:
 
 
 def failure_line(error: Exception) -> str:
-    """Return the message of a failed job, with the root of the error: a worker's exception, or the last cause."""
-    return f"The job failed, and its result is not complete: {_reason(error)}\n"
+    """Tell that a job failed, with what is at the bottom of the error: a worker's exception, or the last cause."""
+    return f"The job failed, and its result is not complete: {reason_of(error)}\n"
 
 
-def _reason(error: Exception) -> str:
+def reason_of(error: Exception) -> str:
+    """Return what is at the bottom of Spark's error, in one line."""
     lines = [line.rstrip() for line in str(error).splitlines() if line.strip()]
     trace = next((place for place, line in enumerate(lines) if "Traceback (most recent call last)" in line), None)
     if trace is not None:

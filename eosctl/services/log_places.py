@@ -54,8 +54,8 @@ def on_this_machine(address: str | Path) -> Path:
         scheme = scheme_of(address)
         raise UsageError(
             f"Logs at a URL of {scheme} cannot be read.",
-            "eosctl and the tasks of its Spark jobs open files by their path.",
-            "Mount the storage, or copy the logs to a directory that every executor has.",
+            "This command opens files by their path.",
+            "Mount the storage, or read the logs with a Spark job: eosctl logs submit.",
         )
     return path
 
@@ -142,6 +142,7 @@ def handed_over(
         UsageError: The address of topics is invalid, or settings of this machine cannot reach the other machine.
         ConfigFileError: The settings are not a valid configuration.
     """
+    from eosctl.logs.files.urls import local_path
     from eosctl.logs.topics.address import is_topic_url, with_settings_in
 
     if is_far and connection.is_given:
@@ -151,7 +152,7 @@ def handed_over(
             "Name a file of librdkafka's settings on that machine: kafka://HOST:PORT/TOPIC?config=FILE.",
         )
     with tempfile.TemporaryDirectory(prefix="eosctl-topics-") as folder:
-        told = [path if is_topic_url(path) else str(on_this_machine(path)) for path in paths]
+        told = [path if is_topic_url(path) else str(local_path(path) or path) for path in paths]
         for place, path in enumerate(paths):
             if is_far or not is_topic_url(path):
                 continue

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from eosctl.errors import EosctlError, UsageError
 from eosctl.logs.files.urls import local_path
+from eosctl.logs.topics.address import is_topic_url
 from eosctl.model.redaction import redact_text
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.log_engine import bar_environment, bar_settings, connect_obstacle, spark_obstacle
@@ -40,8 +41,8 @@ class Job(NamedTuple):
     Attributes:
         submission: What is submitted; its archives are built for it.
         shipped: The code that goes along.
-        result: The result file that shows that the job is complete.
-        instead: The same work without Spark, if Spark fails.
+        result: The file of the result that tells that the job has come to its end.
+        instead: What does the same without Spark, for when it fails; empty for nothing.
         connect: The URL of the Spark Connect server that runs it; empty for a submission to a master.
     """
 
@@ -200,7 +201,8 @@ def scan_job(
     from spark_log_analytics.submission import Submission
 
     submission = Submission(master, deploy_mode.value, paths, out, settings, options, jars=jars, packages=packages)
-    return Job(submission, SHIPPED, "incidents.json", "eosctl logs report", connect)
+    is_here = all(is_topic_url(path) or local_path(path) for path in paths)
+    return Job(submission, SHIPPED, "incidents.json", "eosctl logs report" if is_here else "", connect)
 
 
 def data_job(
@@ -226,7 +228,7 @@ def failure_of(job: Job, status: int) -> EosctlError:
     return EosctlError(
         f"The job ended with exit status {status}.",
         "Its messages are above; a file that could not be read is named there.",
-        f"{job.instead} does the same without Spark.",
+        f"{job.instead} does the same without Spark." if job.instead else "",
     )
 
 

@@ -44,8 +44,9 @@ class ScanJobRequest(msgspec.Struct, frozen=True):
     """A scan of logs on Spark.
 
     Attributes:
-        paths: Log files and directories, under the same names on every executor, and ``kafka://HOST:PORT/TOPIC``.
-        out: The directory of the result.
+        paths: Log files and directories, under the same names on every executor, URLs of file systems that Spark
+            reaches, and ``kafka://HOST:PORT/TOPIC``.
+        out: The directory of the result, or its URL.
         master: Spark's master.
         deploy_mode: Where the driver runs.
         settings: Settings of Spark, ``name=value``.

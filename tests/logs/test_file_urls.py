@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from eosctl.services.spark_job import DEFAULT_MASTER, DeployMode, failure_of, scan_job
 from tests.commands.conftest import eosctl
 
 FENCED = (
@@ -43,7 +44,6 @@ def test_doctor_reads_file_urls(log: Path) -> None:
         ("logs", "scan", "--engine", "python", "hdfs://name:8020/logs"),
         ("logs", "exceptions", "abfss://box@account/logs"),
         ("doctor", "--logs", "gs://bucket/app.log"),
-        ("logs", "submit", "s3a://bucket/logs", "--out", "out", "--dry-run"),
         ("logs", "submit-data", "hdfs://name/kafka", "--out", "out", "--dry-run"),
     ],
 )
@@ -58,3 +58,18 @@ def test_a_summary_is_not_written_to_another_file_system(tmp_path: Path) -> None
     done = eosctl("logs", "submit-data", tmp_path, "--out", "s3a://bucket/out", "--dry-run")
     assert done.code == 2
     assert "cannot be written to a URL of s3a" in done.err
+
+
+def test_a_spark_job_gets_urls_as_they_are() -> None:
+    pytest.importorskip("pyspark", reason="the spark extra is not installed")
+    url = "s3a://bucket/dt=2026-11-*/host={a,b}"
+    done = eosctl("logs", "submit", url, "file:///var/my%20logs", "--out", "gs://bucket/out", "--dry-run")
+    assert (done.code, done.err) == (0, "")
+    assert f"main.py '{url}' '/var/my logs' --out gs://bucket/out" in done.out
+
+
+def test_a_failed_job_over_urls_does_not_name_local_commands() -> None:
+    pytest.importorskip("pyspark", reason="the spark extra is not installed")
+    for path, follows in (("s3a://bucket/logs", ""), ("/logs", "eosctl logs report does the same without Spark.")):
+        job = scan_job([path], "out", DEFAULT_MASTER, DeployMode.CLIENT, (), ())
+        assert failure_of(job, 1).next_step == follows

@@ -68,7 +68,8 @@ def submit_job(
         list[str],
         typer.Argument(
             metavar="PATH...",
-            help="Log files and directories with the same paths on every executor, or kafka://HOST:PORT/TOPIC.",
+            help="Log files and directories with the same paths on every executor, URLs that Spark reads, "
+            "or kafka://HOST:PORT/TOPIC.",
         ),
     ],
     scan: ScanJobOptions,
@@ -98,6 +99,9 @@ def submit_job(
     by minute to DIR/exceptions-v2, incidents to DIR/incidents-v2, and the summary to DIR/summary.json. Executors need
     Python 3.11, pyarrow, and pandas, and confluent-kafka to read topics. With a Spark Connect server (--connect), this
     machine does not need Java, and the tables are written where the server writes.
+
+    PATH and DIR may be URLs of any file system that Spark reaches, such as s3a:, hdfs:, abfss:, and gs:, with globs in
+    PATH. Spark's settings (--conf) hold the credentials, and --jars or --packages add the jars.
 
     Exit codes: 0 done, 1 the job failed or a file could not be read, 2 bad input.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -40,20 +40,33 @@ def date_sources(sources: Sequence[SourceFile]) -> tuple[SourceFile, ...]:
     Returns:
         The same files in the same order.
     """
-    complete = [_has_dates(source) for source in sources]
+    complete = [has_dates(source) for source in sources]
     if all(complete):
         return tuple(sources)
     lags_ms = [lag for source, dated in zip(sources, complete, strict=True) if dated for lag in _lags_ms(source)]
-    lag_ms = min(lags_ms, default=0)
-    by_ms = lag_ms if lag_ms < 0 else max(0, lag_ms - _LONGER_MS)
+    by_ms = copied_after_ms(lags_ms)
     return tuple(
-        source if dated else source._replace(modified_ms=_not_after_named_day(source, source.modified_ms - by_ms))
-        for source, dated in zip(sources, complete, strict=True)
+        source if dated else date_source(source, by_ms) for source, dated in zip(sources, complete, strict=True)
     )
 
 
-def _has_dates(source: SourceFile) -> bool:
-    """Return whether the first timestamps of a file have complete dates, independent of when it was written."""
+def copied_after_ms(lags_ms: Iterable[int]) -> int:
+    """Return by how much the last changes of files are later than their ends, ms.
+
+    Args:
+        lags_ms: How long after its last complete stamp each file was changed.
+    """
+    lag_ms = min(lags_ms, default=0)
+    return lag_ms if lag_ms < 0 else max(0, lag_ms - _LONGER_MS)
+
+
+def date_source(source: SourceFile, by_ms: int) -> SourceFile:
+    """Return a file whose stamps lack day or year as last written so much earlier, or on the day in its name."""
+    return source._replace(modified_ms=_not_after_named_day(source, source.modified_ms - by_ms))
+
+
+def has_dates(source: SourceFile) -> bool:
+    """Whether the first stamps of a file would mean the same had it been written years earlier."""
     now, then = (
         TimeReference(source.zone, modified_ms)
         for modified_ms in (source.modified_ms, source.modified_ms - _TWO_YEARS_MS)

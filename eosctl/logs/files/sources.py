@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from datetime import tzinfo
 from functools import lru_cache
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Final, NamedTuple
 
 from eosctl.logs.carriers.documents import holds_records
@@ -129,7 +129,7 @@ def _files_below(folder: Path) -> list[Path]:
     files = (
         file
         for file in names
-        if (file.suffix.lower() not in _NOT_LOGS or _is_exported(file))
+        if (is_named_like_log(file) or is_exported(file))
         and not file.name.startswith(".")
         and (file.is_file() or (file.is_symlink() and not file.exists()))
     )
@@ -153,9 +153,19 @@ def archive_in(head: bytes) -> str:
     return next((kind for magic, kind in _ARCHIVES if head.startswith(magic)), "")
 
 
-def _is_exported(file: Path) -> bool:
-    """Return whether a table contains log records."""
-    if file.suffix.lower() not in _TABLES:
+def is_named_like_log(file: PurePath) -> bool:
+    """Whether a file in a directory may be a log, as far as its name tells."""
+    return file.suffix.lower() not in _NOT_LOGS
+
+
+def is_named_like_table(file: PurePath) -> bool:
+    """Whether a file may be an export of log records, as far as its name tells."""
+    return file.suffix.lower() in _TABLES
+
+
+def is_exported(file: Path) -> bool:
+    """Whether a table holds log records."""
+    if not is_named_like_table(file):
         return False
     try:
         return bool(export_of(read_head(file, BEGINNING_BYTES)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
@@ -36,3 +36,14 @@ def local_path(address: str | Path) -> Path | None:
             return Path(unquote(urlsplit(text).path))
         case _:
             return None
+
+
+def path_in(address: str) -> PurePosixPath:
+    """Return the path that a URL names in its file system: without host, bucket, or container.
+
+    >>> [str(path_in(one)) for one in ("s3a://bucket/logs/a.log", "hdfs:/logs", "dbfs:/Volumes/a", "gs://bucket")]
+    ['/logs/a.log', '/logs', '/Volumes/a', '/']
+    """
+    rest = address.partition(":")[2]
+    path = rest[2:].partition("/")[2] if rest.startswith("//") else rest
+    return PurePosixPath("/", path.lstrip("/"))

@@ -1,0 +1,143 @@
+"""Logs in a file system that only Spark reaches: here Hadoop's ViewFs over a directory, without a server."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.spark
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "logs"
+FENCED = (
+    "{} ERROR [Producer clientId=a, transactionalId=pay-1] Aborting producer batches due to "
+    "fatal error (org.apache.kafka.clients.producer.internals.Sender)\n"
+    "org.apache.kafka.common.errors.ProducerFencedException: There is a newer producer\n"
+)
+STAMPED = FENCED.format("[2026-11-20 10:00:00,000]")
+NOVEMBER_MS = 1_794_000_000_000
+TABLES = ("events-v2", "exceptions-v2", "incidents-v2")
+
+
+@pytest.fixture
+def storage(spark: Any, tmp_path: Path) -> tuple[str, Path]:
+    """Return the URL of a directory and its path; ``URL/../out`` is another one."""
+    # Hadoop keeps a file system by its authority, so each test has its own.
+    authority = f"lab-{tmp_path.parent.name}-{tmp_path.name}".replace("_", "-").lower()
+    for name in ("logs", "out"):
+        (tmp_path / name).mkdir()
+        spark.conf.set(f"fs.viewfs.mounttable.{authority}.link./{name}", (tmp_path / name).as_uri())
+    return f"viewfs://{authority}/logs", tmp_path / "logs"
+
+
+def test_stored_logs_give_the_tables_of_local_ones(spark: Any, storage: tuple[str, Path]) -> None:
+    from spark_log_analytics.main import main
+
+    url, folder = storage
+    there, here = url.replace("/logs", "/out/there"), folder.parent / "out" / "here"
+    scenario = folder / "dt=2026-11-26" / "host=broker-7" / "app"
+    shutil.copytree(FIXTURES / "second-producer-392", scenario)
+    for log in list(scenario.rglob("*.log"))[:3]:
+        Path(f"{log}.gz").write_bytes(gzip.compress(log.read_bytes(), mtime=0))
+    assert main([f"{url}/dt=*", "--out", there, "--split-bytes", "7001"]) == 0
+    assert main([str(folder), "--out", str(here)]) == 0
+
+    def rows(place: str, root: str, table: str) -> list[str]:
+        return sorted(str(row).replace(root, "ROOT") for row in spark.read.parquet(f"{place}/{table}").collect())
+
+    for table in TABLES:
+        found = rows(there, url, table)
+        assert found == rows(str(here), str(folder), table)
+        assert found
+    assert not (here.parent / "there" / "incidents.json").exists()
+
+
+def test_stamps_without_a_day_get_that_of_other_logs(spark: Any, storage: tuple[str, Path]) -> None:
+    from eosctl.logs.scan import scan_paths
+    from spark_log_analytics.stored import Reading, scan_stored
+
+    url, folder = storage
+    copied_s = NOVEMBER_MS // 1000 + 5 * 86_400
+    for name, stamp in (("dated.log", "[2026-11-06 10:00:00,000]"), ("timed [x].log", "11:00:00,000")):
+        (folder / name).write_text(FENCED.format(stamp))
+        os.utime(folder / name, (copied_s, copied_s))
+    here = scan_paths([folder])
+    there = scan_stored(spark, [url], Reading())
+    found = {
+        row.file.rpartition("/")[2]: row.time_ms
+        for frame in there.rows
+        for row in frame.where("counts is null").collect()
+    }
+    assert found == {Path(event.file).name: event.time_ms for event in here.events}
+    assert [source.modified_ms for source in there.summaries] == [source.modified_ms for source in here.sources]
+    for frame in there.cached:
+        frame.unpersist()
+
+
+def test_what_is_not_read_is_named(
+    spark: Any, storage: tuple[str, Path], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    from spark_log_analytics import main, stored
+
+    url, folder = storage
+    for name in ("gone.log", "cut.log", "kept.log", "large.log"):
+        (folder / name).write_text(STAMPED)
+    (folder / "large.log").write_text(STAMPED * 3)
+    (folder / "table.csv").write_text("a,b\n1,2\n")
+    (folder / "notes.md").write_text("# notes\n")
+    monkeypatch.setattr(stored, "LARGEST_BYTES", len(STAMPED) * 2)
+    listed = stored._wanted
+
+    def change_after_listing(*arguments: Any) -> Any:
+        (folder / "gone.log").unlink()
+        (folder / "cut.log").write_text(STAMPED[:-20])
+        return listed(*arguments)
+
+    monkeypatch.setattr(stored, "_wanted", change_after_listing)
+    status = main.main([url, f"{url}/nowhere", "--out", str(folder.parent / "result")])
+    told = capfd.readouterr()
+    assert status == 1
+    assert "gone.log: it vanished after it was listed" in told.err
+    assert f"cut.log: it has become smaller: {len(STAMPED) - 20} bytes of {len(STAMPED)}" in told.err
+    assert f"large.log: {len(STAMPED) * 3:,} bytes are more than Spark hands to a task" in told.err
+    assert "table.csv: a table without log records" in told.err
+    assert f"{url}: 1 files do not have names of logs" in told.err
+    assert f"not read: {url}/nowhere: " in told.err
+    assert "2 events of 2 files" in told.out
+
+
+def test_storage_without_logs_is_a_failure(
+    spark: Any, storage: tuple[str, Path], capfd: pytest.CaptureFixture[str]
+) -> None:
+    from spark_log_analytics.main import main
+
+    url, folder = storage
+    assert main([url, "--out", str(folder.parent / "result")]) == 1
+    assert main(["no-such-fs://lab/logs", "--out", str(folder.parent / "result")]) == 1
+    told = capfd.readouterr().err
+    assert f"not read: {url}: there are no files" in told
+    assert 'No FileSystem for scheme "no-such-fs"' in told
+
+
+def test_a_file_that_two_urls_name_is_read_once(spark: Any, storage: tuple[str, Path]) -> None:
+    from spark_log_analytics.stored import Reading, scan_stored
+
+    url, folder = storage
+    (folder / "a.log").write_text(STAMPED)
+    (folder / "b.log").write_text(STAMPED)
+    there = scan_stored(spark, [f"{url}/a*", url], Reading())
+    assert [source.file for source in there.summaries] == [f"{url}/a.log", f"{url}/b.log"]
+    assert there.unread == ()
+    assert sum(frame.where("counts is null").count() for frame in there.rows) == 2
+    for frame in there.cached:
+        frame.unpersist()
+
+
+def test_a_path_is_spelt_without_globs() -> None:
+    from spark_log_analytics.stored import _quoted
+
+    assert _quoted("s3a://b/a [1]{x}?.log") == r"s3a://b/a \[1\]\{x\}\?.log"

@@ -19,6 +19,7 @@ from eosctl.errors import EosctlError
 from eosctl.lab.scenarios.load import find_script, library
 from eosctl.lab.scenarios.place import real_kafka, simulated
 from eosctl.lab.scenarios.player import Verdict, play_script
+from eosctl.lab.scenarios.releases import settle
 from eosctl.lab.scenarios.script import Script
 from eosctl.lab.virtual_loop import run_virtual
 
@@ -27,6 +28,7 @@ SEED = 1
 
 def play_both(script: Script) -> tuple[Verdict, Verdict]:
     """Run a scenario on the sandbox and on real Kafka of the same release."""
+    script = settle(script)
 
     async def play(engine: object) -> Verdict:
         with tempfile.TemporaryDirectory(prefix="eosctl-differential-") as directory:

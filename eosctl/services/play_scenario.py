@@ -12,13 +12,16 @@ from typing import NamedTuple
 import msgspec
 
 from eosctl.errors import UsageError
-from eosctl.lab.scenarios.live import LivePlace, require_fit
+from eosctl.lab.apache.releases import branches
+from eosctl.lab.scenarios.live import LivePlace, release_of, require_fit
 from eosctl.lab.scenarios.load import find_script, library
 from eosctl.lab.scenarios.place import real_kafka, simulated
 from eosctl.lab.scenarios.player import Verdict, play_script
-from eosctl.lab.scenarios.script import Script
-from eosctl.lab.scenarios.steps.registry import BoundStep, bind
+from eosctl.lab.scenarios.releases import settle
+from eosctl.lab.scenarios.script import Script, StepWords
+from eosctl.lab.scenarios.steps.registry import bind
 from eosctl.lab.virtual_loop import run_virtual
+from eosctl.model.emulation import FULL_RELEASE
 from eosctl.model.scenario import ExpectationItem, ScenarioItem, VerdictItem
 from eosctl.sandbox.process import manage
 from eosctl.services.callbacks import SILENT, Callbacks
@@ -31,15 +34,17 @@ class ScenarioRequest(NamedTuple):
 
     Attributes:
         scenario: Its name, or its file.
-        sandbox: A running sandbox to play on; None for a new cluster.
-        engine: The kind of new cluster: a sandbox on virtual time, or real Kafka.
-        seed: The seed of random choices.
+        sandbox: A live sandbox to play on; None for a cluster of its own.
+        engine: What such a cluster is: a sandbox on virtual time, or real Kafka.
+        seed: Repeats the same random choices.
+        kafka: The release of such a cluster; None for the newest that the scenario holds on.
     """
 
     scenario: str
     sandbox: str | None = None
     engine: EngineChoice = EngineChoice.SANDBOX
     seed: int = 0
+    kafka: str | None = None
 
 
 def list_scenarios() -> tuple[ScenarioItem, ...]:
@@ -73,12 +78,18 @@ def play_scenario(
     """
     script, engine = find_script(request.scenario), request.engine
     if request.sandbox is not None and engine is EngineChoice.APACHE:
-        raise UsageError("--name and --engine apache were both given.", "A sandbox is not real Kafka.", "Omit one.")
+        raise UsageError("--name and --engine apache were both given.", "A sandbox is no real Kafka.", "Leave one out.")
+    if request.sandbox is not None and request.kafka is not None:
+        raise UsageError(
+            "--name and --kafka-version were both given.", "A running sandbox has a release.", "Leave one out."
+        )
     if request.sandbox is not None:
         return _verdict_item(_play_live(script, request.sandbox, request.seed, report, callbacks))
     if engine is EngineChoice.APACHE and script.inner:
         raise UsageError(f"{script.name} cannot be played on real Kafka.", script.inner, "Play it on the sandbox.")
-    return _verdict_item(_play_own(script, engine, request.seed, report, callbacks))
+    releases = FULL_RELEASE if engine is EngineChoice.SANDBOX else branches()
+    script = settle(script, releases, request.kafka)
+    return _verdict_item(_play_own(script, engine, request.seed, tell, callbacks))
 
 
 def _play_own(
@@ -103,6 +114,8 @@ def _play_live(script: Script, name: str, seed: int, report: Callable[[str], Non
     if sandbox.spec.kafka and script.inner:
         raise UsageError(f"{script.name} cannot be played on real Kafka.", script.inner, "Play it on the sandbox.")
     require_fit(script, sandbox.spec)
+    release = release_of(sandbox.spec)
+    script = settle(script, {release: release})
     place = LivePlace(sandbox, client_config_of(sandbox), callbacks.now_ms)
     return asyncio.run(play_script(script, place, seed=seed, on_step=lambda step: report(str(step)), is_fresh=False))
 
@@ -118,13 +131,15 @@ def _scenario_item(script: Script) -> ScenarioItem:
         script.findings.silent,
         script.inner,
         msgspec.to_builtins(script.cluster),
-        tuple(_step_text(bind(step)) for step in script.steps),
+        tuple(map(_step_text, script.steps)),
     )
 
 
-def _step_text(step: BoundStep) -> str:
+def _step_text(words: StepWords) -> str:
+    step = bind(words)
+    on = f" (on {words['releases']})" if "releases" in words else ""
     refused = f" (refused: {' or '.join(sorted(step.refused))})" if step.refused else ""
-    return f"{step.actor}: {step}{refused}"
+    return f"{step.actor}: {step}{refused}{on}"
 
 
 def _verdict_item(verdict: Verdict) -> VerdictItem:

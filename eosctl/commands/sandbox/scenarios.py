@@ -40,6 +40,14 @@ def scenario(
     engine: Annotated[
         EngineChoice, typer.Option("--engine", help="Cluster: a sandbox on virtual time, or real Kafka.")
     ] = EngineChoice.SANDBOX,
+    kafka: Annotated[
+        str | None,
+        typer.Option(
+            "--kafka-version",
+            metavar="VERSION",
+            help="Release of the cluster; by default the newest of the scenario.",
+        ),
+    ] = None,
     seed: Seed = None,
     watch: Annotated[bool, typer.Option("--steps", help="Print each step when it is done.")] = False,
     *,
@@ -54,7 +62,7 @@ def scenario(
     Examples:
         eosctl sandbox scenario list
         eosctl sandbox scenario hanging
-        eosctl sandbox scenario run hanging --engine apache
+        eosctl sandbox scenario run hanging --engine apache --kafka-version 4.0.2
     """
     if what in (None, "list"):
         emit_list(SCENARIOS, list_scenarios(), SCENARIO_COLUMNS, result, invocation)
@@ -63,9 +71,9 @@ def scenario(
     if what == "show":
         _show(str(which), result, invocation)
     if what == "run":
-        _run(ScenarioRequest(str(which), name, engine, seed or 0), result, invocation, watch=watch)
+        _run(ScenarioRequest(str(which), name, engine, seed or 0, kafka), result, invocation, watch=watch)
     where = name or DEFAULT_NAME
-    _run(ScenarioRequest(str(what), where, EngineChoice.SANDBOX, seed or 0), result, invocation, watch=watch)
+    _run(ScenarioRequest(str(what), where, EngineChoice.SANDBOX, seed or 0, kafka), result, invocation, watch=watch)
 
 
 def _show(name: str, result: ResultOptions, invocation: Invocation) -> None:

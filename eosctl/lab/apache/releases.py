@@ -64,15 +64,19 @@ RELEASES: Final = {
 """By version, the oldest first: the last patch of each branch with KRaft for production (3.3) and later."""
 
 
+def branches() -> dict[str, str]:
+    """Return the supported versions by branch, e.g. `4.4.0` by `4.4`, the oldest first."""
+    return {release.rpartition(".")[0]: release for release in RELEASES}
+
+
 def resolve_release(version: str) -> KafkaRelease:
     """Return the release of this version; ``4.4`` is the last patch of that branch.
 
     Raises:
         UsageError: The lab does not support this version.
     """
-    by_branch = {release.rpartition(".")[0]: release for release in RELEASES}
     try:
-        return RELEASES[by_branch.get(version, version)]
+        return RELEASES[branches().get(version, version)]
     except KeyError:
         raise UsageError(
             f"Apache Kafka {version} is not a release that the lab can run.",

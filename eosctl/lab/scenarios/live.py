@@ -6,8 +6,10 @@ import asyncio
 
 from eosctl.client.ports import Connector, WallClock
 from eosctl.errors import UsageError
+from eosctl.lab.scenarios.releases import newest_covered, parse_range
 from eosctl.lab.scenarios.script import ClusterWords, Script
 from eosctl.model.client_config import ClientConfig
+from eosctl.model.emulation import FULL_RELEASE
 from eosctl.sandbox.faults.bugs import parse_switch
 from eosctl.sandbox.faults.order import FaultOrder
 from eosctl.sandbox.process import manage
@@ -53,8 +55,9 @@ def require_fit(script: Script, spec: SandboxSpec) -> None:
     """
     wanted = script.cluster
     settings = dict(spec.settings)
+    release = release_of(spec)
     reasons = [
-        f"It behaves as {spec.emulate}." if _needs_release(script) and spec.emulate != wanted.release else "",
+        "" if parse_range(wanted.release).covers(release) else f"It is {release}, not {wanted.release}.",
         f"It has {spec.brokers} of {wanted.brokers} brokers." if spec.brokers < wanted.brokers else "",
         *(f"It lacks {name}={value}." for name, value in wanted.settings.items() if settings.get(name) != value),
         *(f"It lacks the bug {text}." for text in wanted.bugs if parse_switch(text) not in spec.bugs),
@@ -67,9 +70,9 @@ def require_fit(script: Script, spec: SandboxSpec) -> None:
         )
 
 
-def _needs_release(script: Script) -> bool:
-    """Return whether a scenario depends on one release."""
-    return bool(script.cluster.release != ClusterWords().release or script.cluster.bugs or script.inner)
+def release_of(spec: SandboxSpec) -> str:
+    """Return the full release that a sandbox is, or behaves as."""
+    return spec.kafka or FULL_RELEASE[spec.emulate]
 
 
 def command_for(wanted: ClusterWords) -> str:
@@ -78,7 +81,7 @@ def command_for(wanted: ClusterWords) -> str:
     words = [
         "eosctl sandbox up --fast --ephemeral",
         f"--brokers {wanted.brokers}",
-        f"--emulate {wanted.release}",
+        f"--emulate {newest_covered(wanted.release, FULL_RELEASE)}",
         *([] if version is None else [f"--transaction-version {version}"]),
         *(f"--config {name}={value}" for name, value in wanted.settings.items()),
         *(f"--bug {text}" for text in wanted.bugs),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from eosctl.errors import ConfigFileError, UsageError, unknown_name
 from eosctl.knowledge.small_files import parse_yaml_as, read_small_text
+from eosctl.lab.scenarios.releases import parse_range
 from eosctl.lab.scenarios.script import Script
 from eosctl.lab.scenarios.steps.judging import require_known
 from eosctl.lab.scenarios.steps.registry import bind
@@ -20,6 +21,10 @@ def parse_script(text: str, name: str) -> Script:
         ConfigFileError: The text is not YAML or not a scenario; the message contains the problem.
     """
     script = parse_yaml_as(Script, text, name, "scenario", "The format: docs/sandbox/scenarios.md.")
+    try:
+        parse_range(script.cluster.release)
+    except UsageError as error:
+        raise ConfigFileError(f"The cluster of {name}: {error.what}", error.why, error.next_step) from error
     for number, step in enumerate(script.steps, 1):
         try:
             bind(step)

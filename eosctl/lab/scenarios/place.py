@@ -12,7 +12,9 @@ from typing import Protocol
 from eosctl.client.ports import Connector, WallClock
 from eosctl.errors import UsageError
 from eosctl.lab.apache.engine import ApacheConfig, ApacheEngine
+from eosctl.lab.apache.releases import RELEASES
 from eosctl.lab.engine import Engine, UnsupportedFault
+from eosctl.lab.scenarios.releases import newest_covered
 from eosctl.lab.scenarios.script import ClusterWords
 from eosctl.lab.simulation import Simulation, simulate
 from eosctl.model.client_config import ClientConfig
@@ -164,16 +166,23 @@ class EnginePlace:
 
 @asynccontextmanager
 async def simulated(cluster: ClusterWords, directory: Path, seed: int) -> AsyncIterator[Place]:
-    """Start the cluster of a scenario in the running virtual loop, and stop it at the end."""
+    """Start the cluster of a scenario in the running virtual loop, and stop it at the end.
+
+    It emulates the newest release of the scenario's range.
+
+    Raises:
+        UsageError: No release of the range can be emulated.
+    """
+    release = newest_covered(cluster.release, FULL_RELEASE)
     shape = ClusterShape(
         cluster.brokers,
-        Emulation(cluster.release),
+        Emulation(release),
         cluster.transaction_version,
         {**_FEW_PARTITIONS, **cluster.settings},
         fast=True,
     )
     async with simulate(shape, directory, seed=seed) as simulation:
-        place = SimulatedPlace(simulation, cluster.release, seed)
+        place = SimulatedPlace(simulation, release, seed)
         for text in cluster.bugs:
             place.faults.switch_bug(*parse_switch(text))
         yield place
@@ -183,17 +192,17 @@ async def simulated(cluster: ClusterWords, directory: Path, seed: int) -> AsyncI
 async def real_kafka(
     cluster: ClusterWords, directory: Path, ports: random.Random, now_ms: WallClock
 ) -> AsyncIterator[Place]:
-    """Start real Kafka with the scenario's release and settings, and stop it at the end.
+    """Start real Kafka of the newest release in the scenario's range, with its settings, and stop it at the end.
 
     Concurrent calls need different random sources in `ports`.
 
     Raises:
-        UsageError: The engine does not support the scenario's number of brokers.
+        UsageError: The engine does not support the scenario's number of brokers or any of its releases.
         MissingTool: Java or Maven is not installed.
     """
     if cluster.brokers not in (1, 3):
         raise UsageError(f"Real Kafka is run with 1 or 3 nodes, not {cluster.brokers}.", "", "Play it on the sandbox.")
-    version = FULL_RELEASE[cluster.release]
+    version = newest_covered(cluster.release, {version: version for version in RELEASES})
     settings = {
         **_FEW_PARTITIONS,
         "group.initial.rebalance.delay.ms": "0",

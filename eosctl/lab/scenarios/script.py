@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import msgspec
 
 StepWords = dict[str, Any]
-"""A step: `do` is its name, the rest are its arguments; it must fail with one of the errors in `refused`."""
+"""A step: `do` is its name, the rest are its arguments; `refused` are the errors of which it must return one.
+
+`releases` is the range of releases that it is done on; without it, all (`eosctl.lab.scenarios.releases`).
+"""
 
 
 class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -15,10 +18,10 @@ class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 
 
 class ClusterWords(_Part, frozen=True, kw_only=True):
-    """The cluster of the scenario; `settings` are the brokers', `bugs` as in `sandbox up --bug`."""
+    """The cluster of the scenario; `release` is a range, `settings` are of brokers, `bugs` as in `sandbox up --bug`."""
 
     brokers: Annotated[int, msgspec.Meta(ge=1, le=5)] = 1
-    release: Literal["3.9", "4.3", "4.4"] = "4.3"
+    release: str = "3.3+"
     transaction_version: int | None = None
     settings: dict[str, str] = {}
     bugs: tuple[str, ...] = ()

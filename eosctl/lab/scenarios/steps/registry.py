@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from eosctl.errors import UsageError
+from eosctl.lab.scenarios.releases import parse_range
 from eosctl.lab.scenarios.steps import assertions, clients, faults, groups
 from eosctl.lab.scenarios.steps.judging import require_known
 from eosctl.lab.steps import Doing, StepRegistry
@@ -69,8 +70,10 @@ def bind(words: Mapping[str, Any]) -> BoundStep:
         UsageError: The step or the name of an error is unknown.
         ConfigFileError: Its arguments are invalid.
     """
-    doing, arguments = STEPS.bind(words, "refused")
+    doing, arguments = STEPS.bind(words, "refused", "releases")
     name = str(words["do"])
+    if "releases" in words:
+        parse_range(str(words["releases"]))
     if name == "fault" and "{" not in arguments["words"]:
         parse_order(arguments["words"])
     if name == "doctor":

@@ -1,6 +1,6 @@
 """The marker that ends a hanging transaction: ABORT, COMMIT, or neither.
 
-No coordinator will end a hanging transaction, but its records may have been committed. A 4.x coordinator treats a
+No coordinator will end a hanging transaction, but its records may have been committed. From 4.3, a coordinator treats a
 partition without leader as deleted, skips its marker, and completes the transaction (KAFKA-20734), and an unclean
 election can lose a written marker. Records of a committed transaction then hang, and an ABORT marker would delete them.
 Records that arrive after their transaction hang as well, and a COMMIT marker would expose them. The Prepare* record of

@@ -39,7 +39,7 @@ def partition_without_leader(case: Case) -> Iterator[Problem]:
         The leader of every partition in the metadata.
 
     Why it matters for exactly-once:
-        Transactions with such a partition cannot write to it and, up to Kafka 3.9, cannot complete either. A 4.x
+        Transactions with such a partition cannot write to it and, up to Kafka 4.2, cannot complete either. From 4.3, a
         coordinator takes the partition for deleted and skips its marker (KAFKA-20734): a committed transaction then
         hangs there when the leader returns.
 
@@ -48,7 +48,7 @@ def partition_without_leader(case: Case) -> Iterator[Problem]:
 
     Fix:
         Bring back the last in-sync replica. Do not elect an unclean leader for a topic that carries transactions, and
-        let no transaction end on it meanwhile on 4.x if you can help it.
+        let no transaction end on it meanwhile on 4.3 or later if you can help it.
 
     Verify:
         kafka-topics.sh --describe --unavailable-partitions prints nothing.

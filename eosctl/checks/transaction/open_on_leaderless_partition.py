@@ -36,9 +36,9 @@ def open_on_leaderless_partition(case: Case) -> Iterator[Problem]:
         Transactions that their coordinator holds open with a partition that has no leader.
 
     Why it matters for exactly-once:
-        The marker cannot be written now. Brokers of 4.x take such a partition for deleted: they skip its marker and
-        call the transaction complete. When the leader returns, the transaction hangs there, and what was committed is
-        not visible on it.
+        The marker cannot be written now. Brokers of 4.3 and later take such a partition for deleted: they skip its
+        marker and call the transaction complete. When the leader returns, the transaction hangs there, and what was
+        committed is not visible on it.
 
     Example:
         A topic with one replica whose broker is down while a transaction that wrote to it commits.

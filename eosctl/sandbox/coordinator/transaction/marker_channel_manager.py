@@ -54,8 +54,8 @@ Entry = tuple[PendingCompletion, list[TopicPartition]]
 class TransactionMarkerChannelManager:
     """A queue per broker, with one WriteTxnMarkers request in flight to each, including this broker.
 
-    `skips_leaderless_partitions` is KAFKA-20734: 4.x (including 4.3.1) treats a partition without a leader as deleted,
-    skips its marker, and completes the transaction, which then hangs there. 3.9 waits for the leader.
+    `skips_leaderless_partitions` is KAFKA-20734: from 4.3, a partition without a leader is treated as deleted:
+    its marker is skipped, and the completed transaction hangs there. Earlier releases wait for the leader.
     """
 
     def __init__(

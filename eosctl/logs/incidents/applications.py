@@ -270,7 +270,7 @@ def _kept_stores(timeline: LogTimeline, start: LogEvent) -> str:
 
 
 def _silent_restarts(timeline: LogTimeline, starts: Sequence[LogEvent]) -> Iterator[tuple[LogEvent, LogEvent]]:
-    """Yield each start of a transactional id with the start before it that never reported its end."""
+    """Yield each start of a transactional id with the start before it that never said it ended."""
     ends = _Ends(timeline)
     for events in by_key((event.fields["transactional_id"], event) for event in starts).values():
         for before, after in pairwise(events):

@@ -27,9 +27,8 @@ def undecided_settings(deployment: Deployment, reads: Collection[str]) -> tuple[
     """Return the settings of these names whose values are not known, each place once."""
     found = {
         (value.place, value.key): Undecided(component, value)
-        for component in deployment.components
-        for name, value in component.given.items()
-        if not value.resolved and any(name == read or name.endswith(f".{read}") for read in reads)
+        for component, name, value in deployment.unresolved
+        if any(name == read or name.endswith(f".{read}") for read in reads)
     }
     return tuple(found.values())
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
+from functools import cached_property
 from typing import Final, NamedTuple
 
 import msgspec
@@ -203,7 +204,7 @@ class Component(msgspec.Struct, frozen=True, eq=False):
         return name in self.given
 
 
-class Deployment(msgspec.Struct, frozen=True):
+class Deployment(msgspec.Struct, frozen=True, dict=True):
     """Everything that was configured together, including parts of applications, with Kafka's declarations."""
 
     components: tuple[Component, ...] = ()
@@ -220,15 +221,35 @@ class Deployment(msgspec.Struct, frozen=True):
 
     def of(self, *roles: Role) -> tuple[Component, ...]:
         """Return the components with one of these roles."""
+        if not self._roles.intersection(roles):
+            return ()
         return tuple(component for component in self.components if component.role in roles)
 
     def same_application(self, component: Component, *roles: Role) -> tuple[Component, ...]:
         """Return the components of the same application with one of these roles."""
+        near = self._by_application.get(component.application, ())
+        return tuple(other for other in near if other.role in roles and other is not component)
+
+    @cached_property
+    def unresolved(self) -> tuple[tuple[Component, str, Value], ...]:
+        """The values that refer to something outside of the files, with their component and their name in it."""
         return tuple(
-            other
-            for other in self.components
-            if other.role in roles and other.application == component.application and other is not component
+            (component, name, value)
+            for component in self.components
+            for name, value in component.given.items()
+            if not value.resolved
         )
+
+    @cached_property
+    def _roles(self) -> frozenset[Role]:
+        return frozenset(component.role for component in self.components)
+
+    @cached_property
+    def _by_application(self) -> Mapping[str, list[Component]]:
+        found: dict[str, list[Component]] = {}
+        for component in self.components:
+            found.setdefault(component.application, []).append(component)
+        return found
 
 
 class Undecided(NamedTuple):

@@ -120,8 +120,10 @@ def is_variables_file(file: str) -> bool:
 
 def hosts_of_group(file: str) -> Value | None:
     """Return how many hosts have the variables of a file in ``group_vars``; None for other files."""
+    if "group_vars" not in file:
+        return None
     path = Path(file)
-    if "group_vars" not in path.parts:
+    if "group_vars" not in path.parts[:-1]:
         return None
     folder = next(parent for parent in path.parents if parent.name == "group_vars")
     group = path.stem if path.parent == folder else path.relative_to(folder).parts[0]

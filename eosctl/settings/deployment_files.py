@@ -223,7 +223,7 @@ def _without_variables_of_templates(sources: list[Source]) -> list[Source]:
     variables = [one for one in sources if is_variables_file(one.place.file)]
     others = (one for one in sources if "templates" in one.place.file.split("/")) if variables else ()
     written = {name for one in others for name in _identity(one)}
-    return [one for one in sources if one not in variables or written.isdisjoint(_identity(one))]
+    return [one for one in sources if not is_variables_file(one.place.file) or written.isdisjoint(_identity(one))]
 
 
 def _identity(source: Source) -> set[tuple[str, str]]:

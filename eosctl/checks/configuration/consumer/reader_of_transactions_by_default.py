@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 from eosctl.checks.configuration.broker_clusters import folder_of
 from eosctl.checks.configuration.clients import transactional_producers, transactional_producers_near
@@ -61,14 +61,18 @@ def reader_of_transactions_by_default(case: Case) -> Iterator[Problem]:
     Verify:
         eosctl config lint reports it no longer.
     """
-    writers = [p for p in transactional_producers(case.deployment) if p.inside in (None, Role.SPRING, Role.FLINK)]
-    for reader in _readers(case.deployment):
+    producers = [p for p in transactional_producers(case.deployment) if p.inside in (None, Role.SPRING, Role.FLINK)]
+    writers = [_client(case.deployment, producer) for producer in producers]
+    for reader in _readers(case.deployment) if writers else ():
         level = reader.value("isolation.level")
-        writer = next((one for one in writers if are_related(case.deployment, one, reader)), None)
-        if writer is None or level.is_given or transactional_producers_near(case.deployment, reader):
+        if level.is_given or transactional_producers_near(case.deployment, reader):
             continue
-        place = writer.value("transactional.id").place or writer.place
-        named = topics_of(case.deployment, writer) & topics_of(case.deployment, reader)
+        read = _client(case.deployment, reader)
+        writer = next((one for one in writers if _is_related(one, read)), None)
+        if writer is None:
+            continue
+        place = writer.component.value("transactional.id").place or writer.component.place
+        named = writer.topics & read.topics
         yield problem(
             reader,
             (level,),
@@ -83,7 +87,17 @@ def reader_of_transactions_by_default(case: Case) -> Iterator[Problem]:
 _NAMES: Final = ("topic", "topics", "topic_id", "topic.name")
 
 
-def topics_of(deployment: Deployment, client: Component) -> frozenset[str]:
+class _Client(NamedTuple):
+    component: Component
+    topics: frozenset[str]
+    folder: str
+
+
+def _client(deployment: Deployment, component: Component) -> _Client:
+    return _Client(component, _topics_of(deployment, component), folder_of(component))
+
+
+def _topics_of(deployment: Deployment, client: Component) -> frozenset[str]:
     """Return the topics of a client; nothing where no file names them."""
     around = deployment.same_application(client, Role.FLINK)[:1] if client.inside is Role.FLINK else ()
     found = (one.word(name) for one in (client, *around) for name in _NAMES if one.has(name))
@@ -92,11 +106,8 @@ def topics_of(deployment: Deployment, client: Component) -> frozenset[str]:
     )
 
 
-def are_related(deployment: Deployment, writer: Component, reader: Component) -> bool:
+def _is_related(writer: _Client, reader: _Client) -> bool:
     """Return whether a reader may read from a writer: by a common topic, or else by the folder of their files."""
-    written, read = topics_of(deployment, writer), topics_of(deployment, reader)
-    if written and read:
-        return bool(written & read)
-    if reader.role is Role.SINK_CONNECTOR:
-        return False
-    return folder_of(writer) == folder_of(reader)
+    if writer.topics and reader.topics:
+        return not writer.topics.isdisjoint(reader.topics)
+    return reader.component.role is not Role.SINK_CONNECTOR and writer.folder == reader.folder

@@ -73,6 +73,8 @@ class Clock:
 
         return Handle()
 
+    call_liveness = call_later
+
     def drain(self) -> None:
         while self.soon:
             self.soon.popleft()()

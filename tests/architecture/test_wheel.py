@@ -45,7 +45,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("clean")
     venv.create(directory, with_pip=True)
     pip = (directory / "bin" / "python", "-m", "pip", "--disable-pip-version-check")
-    run(*pip, "install", "-q", "--only-binary", ":all:", wheel, cwd=directory)
+    run(*pip, "install", "-q", "--no-compile", "--only-binary", ":all:", wheel, cwd=directory)
     return directory / "bin"
 
 

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 LISTING: Final = {"spark.sql.streaming.fileStreamSink.ignoreMetadata": "true"}
 """List directories without the metadata of Spark's streams; looking for it logs a stack trace for each glob."""
-NOTHING: Final = "There is nothing to read.\n"
+NOTHING: Final = "The input holds no file to read.\n"
 INCIDENTS: Final = "incidents.json"
 EVENTS: Final = f"events-v{SCHEMA_VERSION}"
 EXCEPTIONS: Final = f"exceptions-v{SCHEMA_VERSION}"
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str]) -> int:
     """Run the job.
 
     Returns:
-        0 when all was read, 1 when a file or a storage was not, 2 when there is nothing to read.
+        0 when all was read, 1 when a file or a storage was not, 2 when the input holds no file.
     """
     options = _parse(arguments)
     layouts = () if options.pattern is None else (options.pattern,)

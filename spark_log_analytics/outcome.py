@@ -18,7 +18,7 @@ def job_errors() -> tuple[type[Exception], ...]:
 
 
 def failure_line(error: Exception) -> str:
-    """Tell that a job failed, with what is at the bottom of the error: a worker's exception, or the last cause."""
+    """Return a line on a failed job, with the root of the error: a worker's exception, or the last cause."""
     return f"The job failed, and its result is not complete: {reason_of(error)}\n"
 
 

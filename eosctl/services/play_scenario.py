@@ -89,7 +89,7 @@ def play_scenario(
         raise UsageError(f"{script.name} cannot be played on real Kafka.", script.inner, "Play it on the sandbox.")
     releases = FULL_RELEASE if engine is EngineChoice.SANDBOX else branches()
     script = settle(script, releases, request.kafka)
-    return _verdict_item(_play_own(script, engine, request.seed, tell, callbacks))
+    return _verdict_item(_play_own(script, engine, request.seed, report, callbacks))
 
 
 def _play_own(

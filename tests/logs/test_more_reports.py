@@ -134,7 +134,7 @@ def test_markers_that_are_denied_lack_a_permission_of_brokers(tmp_path: Path) ->
     assert "ClusterAction on Cluster" in found.next_step
 
 
-def test_a_client_that_ran_out_of_retries_is_no_all_clear(tmp_path: Path) -> None:
+def test_exhausted_retries_do_not_end_in_an_all_clear(tmp_path: Path) -> None:
     text = (
         '{"level":"ERROR","timestamp":"2024-05-01T10:01:00.000Z","logger":"kafkajs","message":"[Producer] '
         'KafkaJSNumberOfRetriesExceeded: The coordinator is not available"}\n'

@@ -63,15 +63,15 @@ class DataSetCheck:
                 # The metadata log starts at its oldest snapshot, and is in no checkpoint (KafkaRaftLog).
                 knows_start = partition.partition.topic != METADATA_TOPIC
                 log_start = starts.get(partition.partition, 0) if isinstance(starts, dict) and knows_start else None
-                report = self._check_partition(directory, partition, cleaned_to, log_start)
+                checked = self._check_partition(directory, partition, cleaned_to, log_start)
             except FileNotFoundError as error:
                 what = f"{error.filename} was removed while the partition was read: it was not checked"
                 yield FsckFinding("changed-while-read", INFO, what, directory=directory, partition=path.name)
                 continue
-            ends[partition.partition] = report.end_offset
+            ends[partition.partition] = checked.end_offset
             high_watermark = committed.get(partition.partition) if isinstance(committed, dict) else None
-            self._replicas.setdefault(partition.partition, []).append(_replica(partition, report, high_watermark))
-            yield from report.findings
+            self._replicas.setdefault(partition.partition, []).append(_replica(partition, checked, high_watermark))
+            yield from checked.findings
         for name, offsets in facts.checkpoints.items():
             if isinstance(offsets, dict):
                 yield from _beyond_log(directory, name, offsets, ends)

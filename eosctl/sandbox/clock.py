@@ -116,7 +116,7 @@ class Advanced(Protocol):
         """Return the timers that do nothing while the cluster is idle (see `NodeRuntime.call_liveness`)."""
 
     def idle_until(self) -> float:
-        """Return the clock's time until which the cluster is idle unless one of `timers` is due; 0 if it is not."""
+        """Return the clock's time until which the cluster is idle unless one of `timers` fires; 0 if it is not."""
 
     def leapt(self, duration_s: float) -> None:
         """Note that the clock has leapt while the cluster was idle."""

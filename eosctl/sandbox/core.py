@@ -219,7 +219,7 @@ class ClusterCore:
         return [node.runtime.liveness_timers for node in self.nodes.values()]
 
     def idle_until(self) -> float:
-        """Return the loop time until which the cluster is idle unless a timer is due; 0 if it is not.
+        """Return the loop time until which the cluster is idle unless a timer fires; 0 if it is not.
 
         In an idle cluster every broker serves or is fenced, all nodes agree on the committed metadata, no fault acts
         on a link, and no transaction times out.

@@ -188,7 +188,7 @@ class NodeRuntime:
         self.liveness_timers.pause()
 
     def resume(self) -> None:
-        """Resume and fire the timers that are due."""
+        """Resume and fire the expired timers."""
         self.timers.resume()
         if self.liveness_timers is not self.timers:
             self.liveness_timers.resume()

@@ -78,11 +78,9 @@ def play_scenario(
     """
     script, engine = find_script(request.scenario), request.engine
     if request.sandbox is not None and engine is EngineChoice.APACHE:
-        raise UsageError("--name and --engine apache were both given.", "A sandbox is no real Kafka.", "Leave one out.")
+        raise UsageError("--name and --engine apache were both given.", "A sandbox is not real Kafka.", "Omit one.")
     if request.sandbox is not None and request.kafka is not None:
-        raise UsageError(
-            "--name and --kafka-version were both given.", "A running sandbox has a release.", "Leave one out."
-        )
+        raise UsageError("--name and --kafka-version were both given.", "A running sandbox has a release.", "Omit one.")
     if request.sandbox is not None:
         return _verdict_item(_play_live(script, request.sandbox, request.seed, report, callbacks))
     if engine is EngineChoice.APACHE and script.inner:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import msgspec
 
 StepWords = dict[str, Any]
-"""A step: `do` is its name, the rest are its arguments; `refused` are the errors of which it must return one.
+"""A step: `do` is its name, the rest are its arguments; it must fail with one of the errors in `refused`.
 
 `releases` is the range of releases that it is done on; without it, all (`eosctl.lab.scenarios.releases`).
 """

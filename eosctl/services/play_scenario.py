@@ -34,10 +34,10 @@ class ScenarioRequest(NamedTuple):
 
     Attributes:
         scenario: Its name, or its file.
-        sandbox: A live sandbox to play on; None for a cluster of its own.
-        engine: What such a cluster is: a sandbox on virtual time, or real Kafka.
-        seed: Repeats the same random choices.
-        kafka: The release of such a cluster; None for the newest that the scenario holds on.
+        sandbox: A running sandbox to play on; None for a new cluster.
+        engine: The kind of new cluster: a sandbox on virtual time, or real Kafka.
+        seed: The seed of random choices.
+        kafka: The release of a new cluster; None for the newest that the scenario holds on.
     """
 
     scenario: str

@@ -71,7 +71,7 @@ def _options(java: str, jars: Path, classes: tuple[str, ...], commands: tuple[st
         for name in classes:
             run = [java, "-Xmx128m", "-cp", f"{jars}/*", name, *filter(None, [command]), "--help"]
             done = subprocess.run(run, capture_output=True, text=True, check=False)
-            text = done.stdout + done.stderr
+            text = " ".join((done.stdout + done.stderr).split())  # the help is justified
             if "ClassNotFoundException" not in text and "invalid choice" not in text:
                 found[command] = sorted(set(_OPTION.findall(text)))
                 break

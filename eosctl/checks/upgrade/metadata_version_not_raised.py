@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Evidence, Resource
+
+_NEWEST_OF_3: Final = 21
+"""The level of 3.9-IV0; the tool of 3.x has no --release-version."""
 
 
 @check(
@@ -39,13 +43,15 @@ def metadata_version_not_raised(case: Case) -> Iterator[Problem]:
         Brokers of 4.1 at the metadata version of 3.9, months after the upgrade.
 
     Fix:
-        kafka-features.sh upgrade --release-version, when the upgrade is settled. It cannot always be lowered again.
+        kafka-features.sh upgrade --release-version (3.x: --metadata), when the upgrade is settled. It cannot always be
+        lowered again.
 
     Verify:
         eosctl check run EOS-UPG-001 passes.
     """
     feature = case.snapshot.feature("metadata.version")
     if feature is not None and feature.finalized is not None and feature.finalized < feature.max_supported:
+        option = "--metadata" if feature.max_supported <= _NEWEST_OF_3 else "--release-version"
         yield Problem(
             resource=Resource("cluster", case.snapshot.cluster_id),
             message=f"metadata.version is finalized at {feature.finalized}; brokers support {feature.max_supported}.",
@@ -54,7 +60,7 @@ def metadata_version_not_raised(case: Case) -> Iterator[Problem]:
             remedy=("Raise it when the upgrade is settled.",),
             commands=(
                 Command(
-                    f"kafka-features.sh --bootstrap-server {case.bootstrap} upgrade --release-version ...",
+                    f"kafka-features.sh --bootstrap-server {case.bootstrap} upgrade {option} ...",
                     "the release",
                 ),
             ),

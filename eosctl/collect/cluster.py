@@ -1,4 +1,4 @@
-"""Brokers, features, topics, and partitions, from Metadata, DescribeCluster, and ApiVersions."""
+"""Brokers, features, topics, partitions, reassignments, and quotas: what any broker answers of the cluster."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from msgspec.structs import replace
 
 from eosctl.collect.reader import Probed, ReadOnly, attempt, gap_from_code
 from eosctl.model.evidence import EvidenceGap, EvidenceKind
-from eosctl.model.snapshot import ApiRange, Broker, FeatureLevel, PartitionInfo, Reassignment, Topic
+from eosctl.model.snapshot import ApiRange, Broker, ClientQuota, FeatureLevel, PartitionInfo, Reassignment, Topic
 from eosctl.model.transaction import TopicPartition
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages import api_versions, describe_cluster, list_partition_reassignments, metadata
+from eosctl.wire.messages.describe_client_quotas import DescribeClientQuotasRequest, EntryData
 from eosctl.wire.uuid import render_uuid
 
 REASSIGNMENTS_TIMEOUT_MS: Final = 5_000
@@ -185,3 +186,33 @@ async def collect_reassignments(
 
 def _lists_reassignments(broker: Broker) -> bool:
     return any(served.api_key == ApiKey.LIST_PARTITION_REASSIGNMENTS for served in broker.api_ranges)
+
+
+async def collect_client_quotas(reader: ReadOnly, brokers: Sequence[Broker]) -> Probed[tuple[ClientQuota, ...]]:
+    """Return the quotas of all entities, ordered by entity (DescribeClientQuotas, KIP-546).
+
+    Any broker answers from the cluster's metadata. Releases before 2.6 keep quotas in ZooKeeper alone and do not serve
+    the request, so they have no quotas to collect.
+    """
+    serving = [broker.node_id for broker in brokers if broker.reachable and _describes_quotas(broker)]
+    if not serving:
+        return Probed(())
+    kind = EvidenceKind.CLIENT_QUOTAS
+    request = DescribeClientQuotasRequest()  # without components, all entities match
+    answer, gaps = await attempt(kind, "*", lambda: reader.request(serving[0], ApiKey.DESCRIBE_CLIENT_QUOTAS, request))
+    if answer is None:
+        return Probed((), gaps)
+    if answer.error_code != ErrorCode.NONE:
+        return Probed((), (gap_from_code(kind, "*", answer.error_code, answer.error_message or ""),))
+    return Probed(tuple(sorted(map(_quota, answer.entries or ()), key=str)))
+
+
+def _quota(entry: EntryData) -> ClientQuota:
+    return ClientQuota(
+        tuple(sorted((part.entity_type, part.entity_name) for part in entry.entity)),
+        tuple(sorted((value.key, value.value) for value in entry.values)),
+    )
+
+
+def _describes_quotas(broker: Broker) -> bool:
+    return any(served.api_key == ApiKey.DESCRIBE_CLIENT_QUOTAS for served in broker.api_ranges)

@@ -13,8 +13,13 @@ from msgspec.structs import replace
 from eosctl.analysis.second_look import holds_something_long, leaves_doubt
 from eosctl.client.deadline import Deadline
 from eosctl.collect.access_rules import collect_access_rules
-from eosctl.collect.client_quotas import collect_client_quotas
-from eosctl.collect.cluster import collect_broker_facts, collect_fenced, collect_reassignments, collect_shape
+from eosctl.collect.cluster import (
+    collect_broker_facts,
+    collect_client_quotas,
+    collect_fenced,
+    collect_reassignments,
+    collect_shape,
+)
 from eosctl.collect.configs import collect_broker_settings, collect_topic_settings
 from eosctl.collect.leader_epochs import collect_leader_epochs
 from eosctl.collect.offsets import collect_offsets

@@ -154,12 +154,12 @@ def archive_in(head: bytes) -> str:
 
 
 def is_named_like_log(file: PurePath) -> bool:
-    """Whether a file in a directory may be a log, as far as its name tells."""
+    """Return whether a file in a directory may be a log, according to its name."""
     return file.suffix.lower() not in _NOT_LOGS
 
 
 def is_named_like_table(file: PurePath) -> bool:
-    """Whether a file may be an export of log records, as far as its name tells."""
+    """Return whether a file may be an export of log records, according to its name."""
     return file.suffix.lower() in _TABLES
 
 

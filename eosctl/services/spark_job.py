@@ -41,7 +41,7 @@ class Job(NamedTuple):
     Attributes:
         submission: What is submitted; its archives are built for it.
         shipped: The code that goes along.
-        result: The file of the result that a job writes when it has ended.
+        result: The file of the result that shows that the job is complete.
         instead: What does the same without Spark, for when it fails; empty for nothing.
         connect: The URL of the Spark Connect server that runs it; empty for a submission to a master.
     """

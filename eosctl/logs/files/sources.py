@@ -154,12 +154,12 @@ def archive_in(head: bytes) -> str:
 
 
 def is_named_like_log(file: PurePath) -> bool:
-    """Return whether a file in a directory may be a log, according to its name."""
+    """Return whether the name of a file in a directory allows a log."""
     return file.suffix.lower() not in _NOT_LOGS
 
 
 def is_named_like_table(file: PurePath) -> bool:
-    """Return whether a file may be an export of log records, according to its name."""
+    """Return whether the name of a file allows an export of log records."""
     return file.suffix.lower() in _TABLES
 
 

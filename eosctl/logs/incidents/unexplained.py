@@ -64,35 +64,50 @@ def find_unexplained(
     evidence = {(place.file, place.offset) for one in incidents for place in one.evidence}
     explained = _Explained(timeline, incidents, known)
     wanted = [event for event in events if event.category in serious or is_unknown_error(event)]
+    given_up = _GivenUp(timeline, (known.get((event.file, event.offset), event) for event in wanted))
     timed_events = (known.get((event.file, event.offset), event) for event in wanted)
-    retries = _retries(event for event in timed_events if not _was_given_up(timeline, event))
+    retries = _retries(event for event in timed_events if not given_up.has(event))
     for event in wanted:
         place = event.file, event.offset
         timed = known.get(place)
         if place in evidence or (timed and explained.has(timed)):
             continue
-        if _RETRIED.search(event.message) and not (timed and _was_given_up(timeline, timed)):
+        if _RETRIED.search(event.message) and not (timed and given_up.has(timed)):
             continue
         if timed and _is_near(retries.get(_refusal(timed), ()), time_of(timed)):
             continue
         yield timed or event
 
 
-def _was_given_up(timeline: LogTimeline, event: LogEvent) -> bool:
-    """Return whether a client failed later with what it retried: its records expired, or the same error was final."""
-    if event.time_ms is None or not _RETRIED.search(event.message):
-        return False
-    start_ms = time_of(event)
-    return any(
-        _is_about_same(event, later) and not _RETRIED.search(later.message)
-        for category in ("TIMEOUT_SEND", event.category)
-        for later in timeline.log_between(event, start_ms, start_ms + GIVE_UP_MS, (category,))
-    )
+class _GivenUp:
+    """Whether a client failed later with what it retried: its records expired, or the same error was final."""
+
+    def __init__(self, timeline: LogTimeline, events: Iterable[LogEvent]) -> None:
+        self._timeline = timeline
+        self._failures: dict[tuple[str, str, str], list[int]] = {}
+        for event in events:
+            if event.time_ms is not None and not _RETRIED.search(event.message):
+                key = timeline.log_of(event), event.category, event.fields.get("partition", "")
+                self._failures.setdefault(key, []).append(event.time_ms)
+        for moments in self._failures.values():
+            moments.sort()
+
+    def has(self, event: LogEvent) -> bool:
+        """Return whether the program of a retried event gave up within ``GIVE_UP_MS``."""
+        if event.time_ms is None or not self._failures or not _RETRIED.search(event.message):
+            return False
+        log, start_ms = self._timeline.log_of(event), event.time_ms
+        keys = (
+            (log, category, partition)
+            for category in ("TIMEOUT_SEND", event.category)
+            for partition in ("", event.fields.get("partition", ""))
+        )
+        return any(_is_within(self._failures.get(key, ()), start_ms, start_ms + GIVE_UP_MS) for key in keys)
 
 
-def _is_about_same(event: LogEvent, later: LogEvent) -> bool:
-    partition = later.fields.get("partition", "")
-    return not partition or partition == event.fields.get("partition")
+def _is_within(moments: Sequence[int], start_ms: int, end_ms: int) -> bool:
+    place = bisect_left(moments, start_ms)
+    return place < len(moments) and moments[place] <= end_ms
 
 
 def _retries(events: Iterable[LogEvent]) -> dict[_Key, list[int]]:

@@ -69,7 +69,7 @@ INFO  2024-12-06 05:59:07,995 [shard 1:main] tx - tx_gateway_frontend.cc:2497 - 
 """
 
 
-def test_a_client_that_names_its_timeout_was_not_fenced_by_another(tmp_path: Path) -> None:
+def test_a_named_timeout_is_not_fencing_by_another_client(tmp_path: Path) -> None:
     (found,) = judge(tmp_path / "said", {"connect.log": EXPIRED + SAID})
     assert (found.kind, found.root_cause) == ("transaction_timeout", "transaction-longer-than-its-timeout")
     assert found.subject["transactional.id"] == "connect-a-jdbc-0"
@@ -86,7 +86,7 @@ def test_a_retry_excuses_a_refusal_unless_the_client_gave_up(tmp_path: Path) -> 
     ]
 
 
-def test_a_transaction_topic_with_another_number_of_partitions_is_critical(tmp_path: Path) -> None:
+def test_a_changed_partition_count_of_transactions_is_critical(tmp_path: Path) -> None:
     (found,) = judge(tmp_path, {"broker-1/server.log": REPARTITIONED})
     assert (found.kind, found.severity.value) == ("transaction_topic_repartitioned", "critical")
     assert found.subject["topic-partition"] == "__transaction_state-17"
@@ -103,7 +103,7 @@ def test_members_that_are_evicted_again_are_reported(tmp_path: Path) -> None:
     assert (found.kind, found.subject["group"], found.severity.value) == ("members_evicted", "fx", "warning")
 
 
-def test_a_locked_state_directory_is_named_and_not_called_damaged(tmp_path: Path) -> None:
+def test_a_locked_state_directory_is_not_called_damaged(tmp_path: Path) -> None:
     (found,) = judge(tmp_path, {"kpi.log": LOCKED})
     assert found.root_cause == "state-directory-locked-by-another-process"
     assert found.subject["state.dir"] == "/var/lib/kpi"

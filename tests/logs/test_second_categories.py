@@ -70,7 +70,7 @@ def test_every_ending_is_in_the_catalog() -> None:
     assert {category.id for category in load_catalog().categories} >= ENDINGS
 
 
-def test_a_death_is_not_lost_to_an_error_that_matters_only_when_it_is_repeated(tmp_path: Path) -> None:
+def test_a_death_outranks_an_error_that_matters_when_repeated(tmp_path: Path) -> None:
     text = KILLED.replace("InvalidPidMappingException", "ConcurrentTransactionsException")
     (found,) = judge(tmp_path, {"connect.log": text})
     assert found.kind == "connect_task_failed"
@@ -88,7 +88,7 @@ INIT = (
 )
 
 
-def test_a_fenced_committer_has_lost_its_commit_unless_the_second_producer_shows(tmp_path: Path) -> None:
+def test_a_fenced_committer_lost_its_commit_by_default(tmp_path: Path) -> None:
     (found,) = judge(tmp_path / "alone", {"a.log": LOST})
     assert (found.kind, found.subject["transactional.id"]) == ("commit_lost", "etl-0-1")
     logs = {"a.log": INIT.format("40,1", 4) + LOST, "b.log": INIT.format("44,5", 5)}

@@ -15,6 +15,8 @@ _FIRST: Final = re.compile(
 )
 _INLINE: Final = re.compile(rf"({_CLASS}(?:Exception|Error))\b")
 _CAUSE: Final = re.compile(rf"\n([ \t]*)(Caused by|Wrapped by): ({_CLASS})")
+_QUOTED: Final = re.compile(rf"[ \t]*({_CLASS}(?:Exception|Error))(?::|[ \t]*(?:\n|$))")
+"""The message of an exception that was made from its cause alone: the text of the cause (``Throwable.toString``)."""
 _SUPPRESSED: Final = re.compile(r"\n([ \t]+)Suppressed: ")
 _FRAME: Final = re.compile(r"\n\s+at ([\w.$/@<>-]+)\(")
 _MARKED: Final = re.compile(r"^! ?", re.MULTILINE)
@@ -76,7 +78,7 @@ def _chain(text: str) -> tuple[str, ...]:
     if first is None:
         return ()
     if "Caused by" not in text and "Wrapped by" not in text:
-        return (first[1],)
+        return (first[1], *_quoted(text, first.end()))
     depths = [len(found[1]) for found in _SUPPRESSED.finditer(text)] if "Suppressed" in text else []
     suppressed_depth = min(depths, default=1 << 30)
     causes = [found for found in _CAUSE.finditer(text) if len(found[1]) < suppressed_depth]
@@ -84,7 +86,14 @@ def _chain(text: str) -> tuple[str, ...]:
     # Logback can print the root first, followed by the exceptions that wrap it.
     if causes and causes[0][2] == "Wrapped by":
         chain.reverse()
-    return tuple(chain)
+        return tuple(chain)
+    return (*chain, *_quoted(text, causes[-1].end() + 1)) if causes else tuple(chain)
+
+
+def _quoted(text: str, start: int) -> tuple[str, ...]:
+    """Return the class that the message of the last exception begins with, as in ``KafkaException: a.b.C: why``."""
+    found = _QUOTED.match(text, start)
+    return (found[1],) if found else ()
 
 
 def parse_inline(text: str) -> LoggedException | None:

@@ -136,10 +136,16 @@ def find_failed_streams(timeline: LogTimeline) -> Iterator[Incident]:
             application = names.of(episode)
             if any(event.category == "STATE_STORE_CORRUPT" for event in episode):
                 yield _broken_store(application, episode)
-            elif not all(map(category_of_cause, episode)) and any(
+            elif not _is_of_kafka(episode) and any(
                 event.fields.get("answer") or "Failed to process stream task" in event.message for event in episode
             ):
                 yield _uncaught(application, episode)
+
+
+def _is_of_kafka(episode: Sequence[LogEvent]) -> bool:
+    """Return whether every exception of an episode is an error of Kafka, which is an incident of its own."""
+    thrown = [event for event in episode if event.exception is not None]
+    return bool(thrown) and all(map(category_of_cause, thrown))
 
 
 def _parted(timeline: LogTimeline, events: Sequence[LogEvent]) -> Iterator[tuple[str, LogEvent]]:

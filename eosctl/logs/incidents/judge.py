@@ -15,6 +15,7 @@ from eosctl.logs.incidents.explained import BEFORE_MS, Causes, spans_of
 from eosctl.logs.incidents.failovers import find_crashes
 from eosctl.logs.incidents.fencing import find_fenced_producers
 from eosctl.logs.incidents.markers import find_refused_markers
+from eosctl.logs.incidents.quorum import find_lost_quorums
 from eosctl.logs.incidents.refusals import find_denials, find_failed_log_dirs, find_large_records, find_settings
 from eosctl.logs.incidents.rollbacks import find_rollbacks
 from eosctl.logs.incidents.servers import find_outages, find_planned_restarts
@@ -126,6 +127,7 @@ def _all(timeline: LogTimeline) -> Iterator[Incident]:
     yield from find_planned_restarts(without_shortage(outages, shortages))
     yield from shortages
     yield from find_crashes(timeline, outages)
+    yield from find_lost_quorums(timeline)
     fenced = tuple(find_fenced_producers(timeline))
     yield from fenced
     yield from find_rollbacks(timeline, fenced)

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import accumulate
 from math import inf
 from typing import Final
 
 from eosctl.logs.incidents.index import within
-from eosctl.logs.incidents.timeline import LogTimeline, time_of
+from eosctl.logs.incidents.timeline import LogTimeline, incident, time_of
+from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
+from eosctl.model.severity import Severity
 
 FAILOVER_MS: Final = 60_000
+WITHOUT_LEADER_MS: Final = 30_000
+"""An election takes a second or two, and a few seconds when votes are split."""
 _NOTICED_MS: Final = 1_000
 """A lost connection may be logged this long before the assumed time of a crash."""
 _FETCH_CUT: Final = re.compile(
@@ -80,3 +85,43 @@ def lost_leaders(timeline: LogTimeline) -> dict[str, LogEvent]:
         if leader and leader not in lost and successor_of(timeline, leader, time_of(event)) is not None:
             lost[leader] = event
     return lost
+
+
+def find_lost_quorums(timeline: LogTimeline) -> Iterator[Incident]:
+    """Yield the nodes that repeated an election and logged no leader for at least 30 s, or to the end of their log."""
+    seen: set[str] = set()
+    for first in timeline.of("CONTROLLER_ELECTION", "CONTROLLER_LOST"):
+        log = timeline.log_of(first)
+        if log in seen:
+            continue
+        rounds, leader_ms = _rounds(timeline, first)
+        last_ms = time_of(timeline.log_with(first)[-1]) if leader_ms is None else leader_ms
+        if not rounds or last_ms - time_of(first) < WITHOUT_LEADER_MS:
+            continue
+        seen.add(log)
+        node = next((name for event in rounds if (name := event.fields.get("candidate", ""))), "")
+        yield incident(
+            "controller_quorum_lost",
+            "voters-without-majority",
+            {"broker": node},
+            rounds,
+            f"Node {node} could not win an election of the metadata quorum and found no other leader for "
+            f"{(last_ms - time_of(first)) / 1000:,.0f} s: the voters have no majority. Without a controller, no "
+            "partition gets a new leader, no topic is created, and no producer ids are allocated.",
+            "Start or reconnect the other voters of the quorum: check their processes, and the network between the "
+            "controllers. eosctl doctor shows who answers.",
+            severity=Severity.CRITICAL,
+            confidence=0.85,
+            t_end_ms=last_ms,
+        )
+
+
+def _rounds(timeline: LogTimeline, first: LogEvent) -> tuple[list[LogEvent], int | None]:
+    """Return the repeated elections from an event on, and the time at which the same log names a leader, or None."""
+    rounds: list[LogEvent] = []
+    for event in timeline.log_between(first, time_of(first), inf):
+        if event.category in ("CONTROLLER_LEADER", "CONTROLLER_ACTIVE"):
+            return rounds, time_of(event)
+        if event.category == "CONTROLLER_ELECTION":
+            rounds.append(event)
+    return rounds, None

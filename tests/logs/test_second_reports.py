@@ -1,0 +1,74 @@
+"""Reports of readers, controllers, and Streams threads that were taken for harmless, or for another fault."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.logs.judging import judge
+
+TRUNCATED = (
+    "2022-10-11 10:40:05,113 INFO  [main] SubscriptionState - [Consumer clientId=audit-1, groupId=audit-read] "
+    "Truncation detected for partition ledger-0 at offset FetchPosition{offset=4412219, offsetEpoch=Optional[31], "
+    "currentLeader=LeaderAndEpoch{leader=Optional[k2:9092 (id: 2 rack: null)], epoch=33}}, resetting offset to the "
+    "first offset known to diverge FetchPosition{offset=4409801, offsetEpoch=Optional[31]}\n"
+)
+ROUNDS = (
+    "[2025-01-14 04:13:51,672] INFO [RaftManager id=2] Completed transition to CandidateState(localId=2, epoch=112, "
+    "retries=1, electionTimeoutMs=1701) (org.apache.kafka.raft.QuorumState)\n"
+    "[2025-01-14 04:13:53,380] INFO [RaftManager id=2] Election has timed out, backing off for 1000ms before becoming "
+    "a candidate again (org.apache.kafka.raft.KafkaRaftClient)\n"
+    "[2025-01-14 04:13:54,401] INFO [RaftManager id=2] Re-elect as candidate after election backoff has completed "
+    "(org.apache.kafka.raft.KafkaRaftClient)\n"
+)
+UNREACHABLE = (
+    "[2025-01-14 04:14:41,120] WARN [RaftManager id=2] Connection to node 1 (ctl1/10.8.0.11:9093) could not be "
+    "established. Node may not be available. (org.apache.kafka.clients.NetworkClient)\n"
+)
+LEADER = (
+    "[2025-01-14 04:13:55,100] INFO [RaftManager id=2] Completed transition to FollowerState(fetchTimeoutMs=2000, "
+    "epoch=113, leaderId=3, voters=[1, 2, 3]) (org.apache.kafka.raft.QuorumState)\n"
+)
+BEGIN_FAILED = (
+    "2023-09-29 11:10:03.220 ERROR 1 --- [d-app-StreamThread-88] o.a.k.s.processor.internals.TaskManager  : "
+    "stream-thread [d-app-7a0c-StreamThread-88] Failed to process stream task 0_1712 due to the following error:\n"
+    "org.apache.kafka.streams.errors.StreamsException: Error encountered trying to begin a new transaction\n"
+    "Caused by: org.apache.kafka.common.KafkaException: org.apache.kafka.common.errors.{error}: {text}\n"
+    "2023-09-29 11:10:03.266 ERROR 1 --- [d-app-StreamThread-88] org.apache.kafka.streams.KafkaStreams    : "
+    "stream-client [d-app-7a0c] Replacing thread in the streams uncaught exception handler\n"
+)
+
+
+def kinds(tmp_path: Path, text: str) -> list[str]:
+    return [one.kind for one in judge(tmp_path, {"server.log": text})]
+
+
+def test_truncation_behind_a_reader_is_critical(tmp_path: Path) -> None:
+    (found,) = judge(tmp_path, {"reader.log": TRUNCATED})
+    assert (found.kind, found.severity.value, found.subject["topic-partition"]) == (
+        "log_truncated",
+        "critical",
+        "ledger-0",
+    )
+
+
+def test_an_election_without_end_is_a_lost_quorum(tmp_path: Path) -> None:
+    assert kinds(tmp_path, ROUNDS + UNREACHABLE) == ["controller_quorum_lost"]
+
+
+@pytest.mark.parametrize("text", [ROUNDS, ROUNDS + LEADER, ROUNDS + LEADER + UNREACHABLE])
+def test_a_second_round_is_not_a_lost_quorum(tmp_path: Path, text: str) -> None:
+    assert "controller_quorum_lost" not in kinds(tmp_path, text)
+
+
+def test_a_quoted_error_is_the_cause_of_a_dead_thread(tmp_path: Path) -> None:
+    text = BEGIN_FAILED.format(
+        error="InvalidPidMappingException", text="The producer attempted to use a producer id which is not assigned"
+    )
+    assert kinds(tmp_path, text) == ["transactional_id_expired"]
+
+
+def test_a_quoted_serialization_error_is_a_poison_record(tmp_path: Path) -> None:
+    text = BEGIN_FAILED.format(error="SerializationException", text="Unknown magic byte!")
+    assert kinds(tmp_path, text) == ["streams_uncaught_exception"]

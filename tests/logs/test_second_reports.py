@@ -72,3 +72,20 @@ def test_a_quoted_error_is_the_cause_of_a_dead_thread(tmp_path: Path) -> None:
 def test_a_quoted_serialization_error_is_a_poison_record(tmp_path: Path) -> None:
     text = BEGIN_FAILED.format(error="SerializationException", text="Unknown magic byte!")
     assert kinds(tmp_path, text) == ["streams_uncaught_exception"]
+
+
+def test_a_fenced_broker_whose_log_goes_on_has_not_died(tmp_path: Path) -> None:
+    broker = (
+        "[2024-12-19 19:44:12,505] INFO [BrokerLifecycleManager id=5] Unable to send a heartbeat because the RPC got "
+        "timed out before it could be sent. (kafka.server.BrokerLifecycleManager)\n"
+        "[2024-12-19 19:44:19,010] INFO [BrokerLifecycleManager id=5] Broker 5 sent a heartbeat request but received "
+        "error STALE_BROKER_EPOCH. (kafka.server.BrokerLifecycleManager)\n"
+    )
+    controller = (
+        "[2024-12-19 19:44:18,991] INFO [QuorumController id=100] Fencing broker 5 because its session has timed out. "
+        "(org.apache.kafka.controller.ReplicationControlManager)\n"
+    )
+    (found,) = judge(tmp_path, {"b/server.log": broker, "c/controller.log": controller})
+    assert (found.kind, found.subject) == ("broker_fenced", {"broker": "5"})
+    (died,) = judge(tmp_path / "alone", {"controller.log": controller})
+    assert died.kind == "broker_crash"

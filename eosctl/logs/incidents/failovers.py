@@ -12,6 +12,7 @@ from eosctl.logs.incidents.shortages import SHORTAGE_GAP_MS
 from eosctl.logs.incidents.timeline import LogTimeline, incident, time_of
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
+from eosctl.model.severity import Severity
 from eosctl.text import count_text
 
 _TOPIC: Final = "__transaction_state-"
@@ -57,6 +58,29 @@ def find_crashes(timeline: LogTimeline, outages: Sequence[Outage]) -> Iterator[I
             "Find out why the process died. Producers continue by themselves once the new coordinators have loaded.",
             t_start_ms=outage.down_ms,
             t_end_ms=max([outage.up_ms or outage.down_ms, *(time_of(event) for event in moved.values())]),
+        )
+
+
+def find_stalled_brokers(timeline: LogTimeline, outages: Sequence[Outage]) -> Iterator[Incident]:
+    """Yield the brokers that the controller fenced although their own logs go on: they paused, and did not end."""
+    away = {outage.node for outage in outages}
+    for fenced in timeline.of("BROKER_FENCED"):
+        node = fenced.fields.get("fenced_broker", "")
+        silent = timeline.with_value("broker", node, "BROKER_SILENT")
+        near = within(silent, time_of(fenced) - FAILOVER_MS, time_of(fenced) + FAILOVER_MS)
+        if node in away or not near or time_of(near[-1]) < time_of(fenced):
+            continue
+        yield incident(
+            "broker_fenced",
+            "running-broker-missed-heartbeats",
+            {"broker": node},
+            [fenced, *near],
+            f"The controller fenced broker {node}, as it received no heartbeat for broker.session.timeout.ms. The "
+            "broker kept running: its leaders and coordinators moved, and requests to it failed meanwhile.",
+            "Find what held the broker up: a slow or failing disk, a long garbage collection, a stopped container, or "
+            "the network to the controllers.",
+            severity=Severity.WARNING,
+            confidence=0.85,
         )
 
 

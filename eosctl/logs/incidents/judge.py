@@ -12,7 +12,7 @@ from eosctl.logs.incidents.cataloged import find_cataloged
 from eosctl.logs.incidents.cluster_denials import find_cluster_denials
 from eosctl.logs.incidents.corruption_loops import find_corruption_loops
 from eosctl.logs.incidents.explained import BEFORE_MS, Causes, spans_of
-from eosctl.logs.incidents.failovers import find_crashes
+from eosctl.logs.incidents.failovers import find_crashes, find_stalled_brokers
 from eosctl.logs.incidents.fencing import find_fenced_producers
 from eosctl.logs.incidents.markers import find_refused_markers
 from eosctl.logs.incidents.quorum import find_lost_quorums
@@ -128,6 +128,7 @@ def _all(timeline: LogTimeline) -> Iterator[Incident]:
     yield from shortages
     yield from find_crashes(timeline, outages)
     yield from find_lost_quorums(timeline)
+    yield from find_stalled_brokers(timeline, outages)
     fenced = tuple(find_fenced_producers(timeline))
     yield from fenced
     yield from find_rollbacks(timeline, fenced)

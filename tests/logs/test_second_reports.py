@@ -74,7 +74,7 @@ def test_a_quoted_serialization_error_is_a_poison_record(tmp_path: Path) -> None
     assert kinds(tmp_path, text) == ["streams_uncaught_exception"]
 
 
-def test_a_fenced_broker_whose_log_goes_on_has_not_died(tmp_path: Path) -> None:
+def test_a_fenced_broker_that_still_logs_has_not_died(tmp_path: Path) -> None:
     broker = (
         "[2024-12-19 19:44:12,505] INFO [BrokerLifecycleManager id=5] Unable to send a heartbeat because the RPC got "
         "timed out before it could be sent. (kafka.server.BrokerLifecycleManager)\n"

@@ -62,7 +62,7 @@ def find_crashes(timeline: LogTimeline, outages: Sequence[Outage]) -> Iterator[I
 
 
 def find_stalled_brokers(timeline: LogTimeline, outages: Sequence[Outage]) -> Iterator[Incident]:
-    """Yield the brokers that the controller fenced although their own logs go on: they paused, and did not end."""
+    """Yield the brokers that the controller fenced although their own logs continue: they paused, and did not end."""
     away = {outage.node for outage in outages}
     for fenced in timeline.of("BROKER_FENCED"):
         node = fenced.fields.get("fenced_broker", "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from eosctl.errors import ExitCode
-from eosctl.findings.diagnosis import CheckStatus, Diagnosis
+from eosctl.findings.diagnosis import Diagnosis
 from eosctl.model.evidence import GapReason
 from eosctl.model.severity import Severity
 
@@ -29,7 +29,7 @@ class Gate(NamedTuple):
 def judge_gate(diagnosis: Diagnosis, gate: Gate) -> ExitCode:
     """Return the exit code of a run whose suppressed findings are already removed.
 
-    A run without a grade, because its checks were skipped, is incomplete for every gate and never an all-clear.
+    A run that has no grade because evidence is missing is incomplete, even if the gate does not demand completeness.
     """
     if gate.exit_zero:
         return ExitCode.DONE
@@ -42,8 +42,7 @@ def judge_gate(diagnosis: Diagnosis, gate: Gate) -> ExitCode:
         return ExitCode.DONE
     if any(gap.reason is GapReason.NOT_RECOGNIZED for gap in diagnosis.gaps):
         return ExitCode.BAD_INPUT
-    skipped = any(result.status is CheckStatus.SKIPPED for result in diagnosis.results)
-    return ExitCode.INCOMPLETE if skipped else ExitCode.DONE
+    return ExitCode.INCOMPLETE if diagnosis.gaps else ExitCode.DONE
 
 
 def falls_short(diagnosis: Diagnosis, gate: Gate) -> bool:

@@ -177,7 +177,7 @@ def test_calibrate_shows_its_plan_and_acts_only_when_confirmed(eos_cluster: Sand
 def test_observe_reports_an_idle_cluster_and_keeps_files(eos_cluster: SandboxThread, tmp_path: Path) -> None:
     path = tmp_path / "seen.yaml"
     done = eosctl("capacity", "observe", path, "-b", eos_cluster.bootstrap, "--duration", "50ms")
-    assert (done.code, "Nothing was observed" in done.err) == (1, True)
+    assert (done.code, "The observation is not enough" in done.err) == (1, True)
     assert not path.exists()
     path.write_text("mine")
     assert eosctl("capacity", "observe", path, "-b", eos_cluster.bootstrap, "--duration", "50ms").code == 2

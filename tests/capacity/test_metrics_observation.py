@@ -186,7 +186,7 @@ def test_the_command_reads_an_exporter_twice(exporter: Exporter, tmp_path: Path)
         (("--metrics", "ftp://127.0.0.1", "--producers", "1"), 2, "not an address of metrics"),
         (("--metrics", "jmx://127.0.0.1", "--producers", "1"), 2, "not an address of metrics"),
         (("--metrics", "http://u:secret@127.0.0.1:1/", "--producers", "1"), 2, "password in it"),
-        (("--metrics", "http://127.0.0.1:1/", "-b", "127.0.0.1:1"), 2, "goes with neither"),
+        (("--metrics", "http://127.0.0.1:1/", "-b", "127.0.0.1:1"), 2, "cannot be combined with"),
     ],
 )
 def test_sources_without_data_are_reported(

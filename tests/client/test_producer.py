@@ -190,7 +190,7 @@ def test_the_protocol_level_follows_the_finalized_feature(level: int, epoch: int
 
 def test_a_transaction_in_which_nothing_was_sent_needs_no_end() -> None:
     async def scenario(broker: Coordinated, client: Client, producer: TransactionalProducer) -> None:
-        with pytest.raises(UsageError, match="not initialised"):
+        with pytest.raises(UsageError, match="not initialized"):
             await producer.commit()
         await producer.init_transactions()
         await producer.commit()

@@ -74,7 +74,7 @@ def test_json_follows_its_schema() -> None:
     ("arguments", "told"),
     [
         (("add", "p"), "bootstrap.servers"),
-        (("add", "a b", "-b", "h:1"), "no name"),
+        (("add", "a b", "-b", "h:1"), "is not a profile name"),
         (("add", "p", "-b", "h:1", "-X", "x"), "KEY=VALUE"),
         (("show", "p"), "Unknown profile"),
         (("remove", "p"), "Unknown profile"),

@@ -15,6 +15,7 @@ from eosctl.findings.finding import Finding
 from eosctl.findings.gate import Gate, judge_gate
 from eosctl.findings.grade import POINTS, at_most, grade
 from eosctl.findings.summary import summarize
+from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Resource
 from tests.checks.cases import all_cases
@@ -84,7 +85,8 @@ def test_a_mostly_skipped_run_without_findings_has_no_grade() -> None:
     ],
 )
 def test_a_run_without_a_grade_is_incomplete(results: tuple[CheckResult, ...], code: ExitCode) -> None:
-    diagnosis = Diagnosis("cluster", 0, results, grade(results))
+    gap = EvidenceGap(EvidenceKind.TOPICS, "*", GapReason.HIDDEN)
+    diagnosis = Diagnosis("cluster", 0, results, grade(results), (gap,))
     assert judge_gate(diagnosis, Gate()) is code
     assert judge_gate(diagnosis, Gate(exit_zero=True)) is ExitCode.DONE
 

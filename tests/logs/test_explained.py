@@ -70,7 +70,9 @@ def share(cause: Incident, one: Incident) -> bool:
         {side.subject[name] for name in ("application.id", "group") if name in side.subject} for side in (cause, one)
     ]
     owner = cause.subject.get("application.id") or cause.subject.get("group")
-    threads = str(one.subject.get("transactional.id", "")).startswith(f"{owner}-")
+    threads = str(one.subject.get("transactional.id", "")).startswith(f"{owner}-") or any(
+        str(cause.subject.get("transactional.id", "")).startswith(f"{other}-") for other in owners[1]
+    )
     same = any(name in cause.subject and cause.subject[name] == one.subject.get(name) for name in NAMES)
     return same or bool(owners[0] & owners[1]) or threads
 

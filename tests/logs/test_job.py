@@ -68,7 +68,7 @@ def test_half_a_file_of_incidents_is_none(
         path.write_bytes(text.encode()[:1])
         raise OSError(28, os.strerror(28))
 
-    monkeypatch.setattr(job, "_scan_and_save", lambda *_: job.Done(0, (), ()))
+    monkeypatch.setattr(job, "_scan_and_save", lambda *_: job.Done(0, (), (), ()))
     monkeypatch.setattr(Path, "write_text", full)
     assert run(tmp_path) == 1
     assert "No space left on device" in capsys.readouterr().err

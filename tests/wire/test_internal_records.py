@@ -89,7 +89,7 @@ def test_unknown_records_are_distinguished_from_broken_ones() -> None:
     assert (caught.value.field, caught.value.offset) == ("producer_id", 2)
     with pytest.raises(WireError, match="record_type"):
         offsets.decode_key(b"\0")
-    with pytest.raises(TypeError, match="no record of"):
+    with pytest.raises(TypeError, match="is not a record of"):
         offsets.encode_key(transaction_log.TransactionKey("x"))
 
 

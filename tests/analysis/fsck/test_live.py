@@ -135,7 +135,7 @@ def test_a_broker_that_uses_a_directory_is_reported(copy: Path, capsys: pytest.C
         assert holder.stdout.readline() == b"held\n"
         assert is_in_use([survey_data_dir(copy)])
         ran = run(capsys, "fsck", copy)
-        assert (ran.code, "two readings" in ran.err) == (0, True)
+        assert (ran.code, "both readings" in ran.err) == (0, True)
     finally:
         holder.communicate(b"\n")
 

@@ -186,8 +186,8 @@ def test_json_follows_its_schemas(own: Path, healthy: Path, tmp_path: Path) -> N
     ("arguments", "told"),
     [
         (("nothing",), "Unknown checklist"),
-        (("eos-go-live", "--answer", "kill-test=maybe: x"), "no answer"),
-        (("eos-go-live", "--answer", "kill-test=yes"), "no answer"),
+        (("eos-go-live", "--answer", "kill-test=maybe: x"), "is not an answer"),
+        (("eos-go-live", "--answer", "kill-test=yes"), "is not an answer"),
         (("eos-go-live", "--answer", "brokers=yes: x"), "names no manual item"),
         (("eos-go-live", "--measure", "latency=fast"), "whole number"),
         (("eos-go-live", "--measure", "kill-test=1"), "names no measured item"),

@@ -109,7 +109,7 @@ class TestSuppressions:
             ("suppressions: [{id: all, reason: r}]", "Unknown check 'all'"),
             ("suppressions: [{id: EOS-CFG, reason: r}]", "no id"),
             ("suppressions: [{id: fsck/, reason: r}]", "no id"),
-            ("suppressions: [{id: EOS-CFG-001, reason: r, expires: soon}]", "no day"),
+            ("suppressions: [{id: EOS-CFG-001, reason: r, expires: soon}]", "is not a date"),
             ("suppressions: [{id: EOS-CFG-001, reason: r, expire: 2026-01-01}]", "unknown key expire"),
             ("suppressions: {}\nfailon: error", "unknown key failon"),
             ("min_score: 101", "min_score"),

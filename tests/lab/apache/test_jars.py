@@ -142,7 +142,7 @@ def test_the_java_banner_has_the_feature_release(banner: str, major: int | None)
 
 
 def test_without_java_the_message_says_what_to_install(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(MissingTool, match=r"(?s)none on the PATH.*apt-get install openjdk") as missing:
+    with pytest.raises(MissingTool, match=r"(?s)not found on the PATH.*apt-get install openjdk") as missing:
         find_java(RELEASE)
     assert missing.value.tool == "java"
     monkeypatch.setenv("JAVA_HOME", "/nowhere")

@@ -59,7 +59,7 @@ def test_every_application_survives_faults_and_cleans_up() -> None:
 
 def test_an_isolated_coordinator_answering_is_not_an_anomaly() -> None:
     plan = VerifyPlan("v", 3, (Workload.CHAIN,), duration_ms=9_000, rate_per_s=10, partition_count=2)
-    faults = [PlannedFault(1_500 + 2_500 * index, 1_800, "cut", 1 + (4 + index) % 3) for index in range(3)]
+    faults = [PlannedFault(1_300 + 2_600 * index, 2_300, "cut", 1 + (4 + index) % 3) for index in range(3)]
     believed = judge(play_virtually(plan, faults, view=None).history)
     assert set(believed.anomaly_counts) == {"lost-offset", "offset-regression"}
     doubted = play_virtually(plan, faults).history

@@ -81,7 +81,7 @@ def ledger(state: TransactionState = TransactionState.PREPARE_ABORT) -> Transact
 
 
 def transactions_3_9(events: Callable[[int], TransactionEvents]) -> None:
-    events(1).initialised("payment-relay-m", 3006, 0, 6, ErrorCode.NONE)
+    events(1).initialized("payment-relay-m", 3006, 0, 6, ErrorCode.NONE)
     events(3).rolled_back("ledger-writer-m-2", ErrorCode.NONE)
     events(3).elected(11, 3)
     events(3).not_written(ledger(), ErrorCode.COORDINATOR_NOT_AVAILABLE)
@@ -93,7 +93,7 @@ def transactions_3_9(events: Callable[[int], TransactionEvents]) -> None:
 
 
 def transactions_4_3(events: Callable[[int], TransactionEvents]) -> None:
-    events(1).initialised("tariff-sync-c", 3003, 0, 2, ErrorCode.NONE)
+    events(1).initialized("tariff-sync-c", 3003, 0, 2, ErrorCode.NONE)
     events(1).rolled_back("booking-journal-p-0", ErrorCode.NONE)
     events(1).end_refused("booking-journal-p-0", TransactionState.COMPLETE_ABORT, True)
     events(2).elected(10, 2)

@@ -69,7 +69,8 @@ def build_archive(target: Path, shipment: Shipment = SHIPPED) -> Path:
 def shipped_files(shipment: Shipment) -> dict[str, Path]:
     """Return the files of a shipment by their names in the archive.
 
-    Imports inside functions count, those for type checkers do not. The data files in a module's folder are included.
+    Imports inside functions count, those for type checkers do not. The data files in a module's folder are included,
+    and those of other packages that ``files(PACKAGE).joinpath(NAME)`` reads.
     """
     roots = {Path(str(package.__file__)).parents[1] for package in (eosctl, spark_log_analytics)}
     known = {
@@ -86,7 +87,11 @@ def shipped_files(shipment: Shipment) -> dict[str, Path]:
         if module in reached or module not in known:
             continue
         reached.add(module)
-        waiting += [module.rpartition(".")[0], *_imported(known[module][1])]
+        root, file = known[module]
+        waiting += [module.rpartition(".")[0], *_imported(file)]
+        for package, name in _data_read(file):
+            waiting.append(package)
+            matched[root.joinpath(*package.split("."), name)] = root
     files = dict(matched) | {known[module][1]: known[module][0] for module in reached}
     beside = {data: root for file, root in files.items() for data in file.parent.iterdir() if _is_data(data)}
     return {file.relative_to(root).as_posix(): file for file, root in (files | beside).items()}
@@ -114,3 +119,16 @@ def _imported(file: Path) -> Iterator[str]:
             waiting += node.orelse
         else:
             waiting += ast.iter_child_nodes(node)
+
+
+def _data_read(file: Path) -> Iterator[tuple[str, str]]:
+    """Yield package and name of the data files that a module reads with ``importlib.resources.files``."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        match node:
+            case ast.Call(
+                func=ast.Attribute(
+                    value=ast.Call(func=ast.Name(id="files"), args=[ast.Constant(value=str(package))]), attr="joinpath"
+                ),
+                args=[ast.Constant(value=str(name))],
+            ):
+                yield package, name

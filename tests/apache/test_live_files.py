@@ -25,7 +25,7 @@ def warnings_of(directory: Path, *, second_look_after: str) -> set[tuple[str, st
     """Return what fsck warns of; other tests leave things behind that it may well warn of."""
     done = eosctl("fsck", directory, "-o", "json", "--second-look-after", second_look_after)
     assert done.code in (0, 3), done.err
-    assert "two readings" in done.err, "the broker holds the directory's lock"
+    assert "both readings" in done.err, "the broker holds the directory's lock"
     items = [item for item in done.json["items"] if item["severity"] != "info"]
     return {(item["kind"], item["file"], item["offset"]) for item in items}
 

@@ -51,7 +51,7 @@ def test_a_stream_behind_retention_fails_or_continues_as_asked(apache_4_3: Apach
         admin = AdminClient(reached)
         for deleted in admin.delete_records([TopicPartition("short", 0, kept)]).values():
             deleted.result(60)
-        lost = f"{kept - read} offsets ({read} to {kept - 1}) are not there any more: short-0 begins at {kept}"
+        lost = f"{kept - read} offsets ({read} to {kept - 1}) no longer exist: short-0 begins at {kept}"
         with pytest.raises(StreamingQueryException, match=re.escape(f"{lost}. Set failOnDataLoss to false")):
             run()
         run(failOnDataLoss="false")

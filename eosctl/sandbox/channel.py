@@ -81,7 +81,7 @@ class NodeChannel:
             self._runtime.ticks.post_settled(partial(self._serve_self, api_key, version, message, done))
             return
         self._correlation_id = correlation_id = (self._correlation_id + 1) & 0x7FFF_FFFF
-        deadline = self._runtime.liveness_ms() + timeout_ms
+        deadline = self._runtime.loop.time() + timeout_ms / 1000
         self._pending[correlation_id] = _Pending(node_id, api_key, version, done, deadline)
         if self._network.has_faults:
             data = encode_request(api_key, version, correlation_id, self._client_id, message)[4:]
@@ -187,7 +187,7 @@ class NodeChannel:
 
     def _sweep(self) -> None:
         self._sweep_timer = None
-        now = self._runtime.liveness_ms() + ROUNDING_MS
+        now = self._runtime.loop.time() + ROUNDING_MS / 1000
         for correlation_id in [key for key, pending in self._pending.items() if pending.deadline <= now]:
             self._receive_response(correlation_id, None)
         # A response may have sent another request, which has started a timer.
@@ -199,7 +199,7 @@ class NodeChannel:
         if self._sweep_timer is not None:
             self._sweep_timer.cancel()
         self._next_sweep = deadline
-        self._sweep_timer = self._runtime.call_liveness(deadline - self._runtime.liveness_ms(), self._sweep)
+        self._sweep_timer = self._runtime.call_later((deadline - self._runtime.loop.time()) * 1000, self._sweep)
 
 
 def _unless_refused(done: Done, response: Any | None) -> None:

@@ -6,7 +6,7 @@ import asyncio
 import heapq
 import itertools
 from collections.abc import Callable, Iterable
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from eosctl.sandbox.runtime import Timers
 from eosctl.sandbox.ticks import Handle, Loop, Ticks
@@ -38,26 +38,8 @@ class _Entry:
             callback(*self.arguments)
 
 
-class _Unleapt:
-    """The same event loop, whose time stands still while the clock leaps."""
-
-    def __init__(self, clock: AdjustableClock) -> None:
-        self._clock = clock
-        self.call_soon = clock.call_soon
-        self.call_later = clock.call_later
-        self.arm = clock.arm
-
-    def time(self) -> float:
-        """Return monotonic seconds plus the skipped time that was not leapt over."""
-        return self._clock.time() - self._clock.leapt_s
-
-
 class AdjustableClock:
     """An event loop whose time can be ahead of real time by the skipped time.
-
-    Attributes:
-        leapt_s: The part of the skipped time that was leapt over.
-        unleapt: The loop without that part.
 
     Nodes arm their timers through `arm`; timers are armed again after a jump.
     """
@@ -70,8 +52,6 @@ class AdjustableClock:
         self._serial = itertools.count()
         self.call_soon = loop.call_soon
         self.arm = loop.call_later
-        self.leapt_s = 0.0
-        self.unleapt = _Unleapt(self)
 
     def time(self) -> float:
         """Return monotonic seconds plus the skipped time."""
@@ -98,39 +78,16 @@ class AdjustableClock:
         while self.next_due() <= to:
             heapq.heappop(self._entries)[2].run()
 
-    def leap(self, to: float) -> float:
-        """Set the clock forward as `jump` does, but not the time of `unleapt`; return the leapt seconds."""
-        leapt = max(0.0, to - self.time())
-        self.leapt_s += leapt
-        self.jump(to)
-        return leapt
 
-
-class Advanced(Protocol):
-    """A cluster whose clock is advanced."""
-
-    def timers(self) -> Iterable[Timers]:
-        """Return the timers of the running nodes, which may change on the way."""
-
-    def liveness_timers(self) -> Iterable[Timers]:
-        """Return the timers that do nothing while the cluster is idle (see `NodeRuntime.call_liveness`)."""
-
-    def idle_until(self) -> float:
-        """Return the clock's time until which the cluster is idle unless one of `timers` fires; 0 if it is not."""
-
-    def leapt(self, duration_s: float) -> None:
-        """Note that the clock has leapt while the cluster was idle."""
-
-
-async def advance(clock: AdjustableClock, ticks: Ticks, cluster: Advanced, duration_ms: float) -> int:
+async def advance(
+    clock: AdjustableClock, ticks: Ticks, timers: Callable[[], Iterable[Timers]], duration_ms: float
+) -> int:
     """Advance the clock from one due timer to the next, serving clients in between.
-
-    While the cluster is idle, the clock leaps: heartbeats, empty fetches, and the like are left out.
 
     Args:
         clock: The cluster's clock.
         ticks: The cluster's turn scheduler.
-        cluster: The cluster.
+        timers: Returns the timers of the running nodes, which may change on the way.
         duration_ms: Time to advance, in milliseconds.
 
     Returns:
@@ -138,25 +95,14 @@ async def advance(clock: AdjustableClock, ticks: Ticks, cluster: Advanced, durat
     """
     end = clock.time() + duration_ms / 1000
     for step in itertools.count():
-        due = min((clock.next_due(), *(each.next_due() for each in cluster.timers())))
-        idle_until = cluster.idle_until()
-        leaps = idle_until > clock.time()
-        if leaps:
-            now = min(due, end, idle_until)
-            cluster.leapt(clock.leap(now))
-        else:
-            lively = (each.next_due() + clock.leapt_s for each in cluster.liveness_timers())
-            due = min((due, *lively))
-            now = min(due, end)
-            clock.jump(now)
-        for each in cluster.timers():
+        due = min((clock.next_due(), *(each.next_due() for each in timers())))
+        now = min(due, end)
+        clock.jump(now)
+        for each in timers():
             if now == end or each.next_due() <= now:
                 each.catch_up()  # Arm all timers again at the end, since they were armed for the time before.
-        for each in cluster.liveness_timers():
-            if now == end or each.next_due() + clock.leapt_s <= now:
-                each.catch_up()
         ticks.run()
-        if now == end and due > end:
+        if due > end:
             return step
         if step % _STEPS_IN_A_ROW == 0:
             await asyncio.sleep(0)

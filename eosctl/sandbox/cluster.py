@@ -251,7 +251,9 @@ class Cluster:
         if self._clock is None:
             raise RuntimeError("the cluster is not started")
         core = self.core
-        return await advance(self._clock, core.ticks, core, duration_ms)
+        return await advance(
+            self._clock, core.ticks, lambda: [n.runtime.timers for n in tuple(core.nodes.values())], duration_ms
+        )
 
     def _require_running(self, broker_id: int) -> None:
         if broker_id not in self.core.nodes:

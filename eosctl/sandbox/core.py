@@ -18,7 +18,7 @@ from eosctl.sandbox.network import Network
 from eosctl.sandbox.node import ClusterPlan, Node, NodePlan
 from eosctl.sandbox.ports import FIRST_CONTROLLER_ID, Emulation
 from eosctl.sandbox.profile import node_settings, place_settings
-from eosctl.sandbox.runtime import NodeRuntime, Timers
+from eosctl.sandbox.runtime import NodeRuntime
 from eosctl.sandbox.security.protocol import ListenerSecurity
 from eosctl.sandbox.ticks import Loop, Ticks
 from eosctl.sandbox.user_settings import check_user_settings
@@ -62,7 +62,6 @@ class ClusterCore:
         self.random = random.Random(seed)
         self._wall_base_ms = wall_base_ms
         self._counts_errors = False
-        self._leapt_s = 0.0
         self.nodes: dict[int, Node] = {}
         self.on_halt: Callable[[int], None] = lambda _: None  # Closes the connections of a halting node.
         # Closes the connections of a node that keeps running.
@@ -159,7 +158,7 @@ class ClusterCore:
         """Pause a node like SIGSTOP: connections stay open, requests get no response, and timers do not fire."""
         node = self.nodes[node_id]
         self.network.pause(node_id)
-        node.runtime.pause()
+        node.runtime.timers.pause()
         if node.broker is not None and node.broker.paused is None:
             node.broker.paused = []
 
@@ -172,7 +171,7 @@ class ClusterCore:
             for pump in waiting:
                 self.ticks.post(pump)
         self.network.resume(node_id)
-        node.runtime.resume()
+        node.runtime.timers.resume()
 
     def install(self, node_id: int, release: str) -> None:
         """Set the Kafka release that a node emulates from its next start, on its existing files."""
@@ -207,52 +206,6 @@ class ClusterCore:
     def brokers(self) -> list[Broker]:
         """Return the running brokers."""
         return [node.broker for _, node in sorted(self.nodes.items()) if node.broker is not None]
-
-    # --- advancing the clock (clock.Advanced) -----------------------------------------------------------------------
-
-    def timers(self) -> list[Timers]:
-        """Return the timers of the running nodes."""
-        return [node.runtime.timers for node in self.nodes.values()]
-
-    def liveness_timers(self) -> list[Timers]:
-        """Return the timers of the running nodes that do nothing while the cluster is idle."""
-        return [node.runtime.liveness_timers for node in self.nodes.values()]
-
-    def idle_until(self) -> float:
-        """Return the loop time until which the cluster is idle unless a timer fires; 0 if it is not.
-
-        In an idle cluster every broker serves or is fenced, all nodes agree on the committed metadata, no fault acts
-        on a link, and no transaction times out.
-        """
-        active = next((n.controller for n in self.nodes.values() if n.controller and n.controller.is_active), None)
-        if active is None or self.network.is_disturbed:
-            return 0
-        end_offset = active.log.end_offset
-        if active.log.high_watermark != end_offset:
-            return 0
-        calm_ms = float("inf")
-        for node in self.nodes.values():
-            if node.metadata_log.high_watermark != end_offset:
-                return 0
-            if node.controller is not None and node.controller.quorum.leader_id != active.node_id:
-                return 0
-            if node.broker is not None:
-                state = active.image.brokers.get(node.plan.node_id)
-                if state is None or state.fenced or state.in_controlled_shutdown or not node.broker.is_ready:
-                    return 0
-                calm_ms = min(calm_ms, node.broker.transactions.calm_until_ms() - node.runtime.skew_ms)
-        if any(not state.fenced and state.broker_id not in self.nodes for state in active.image.brokers.values()):
-            return 0
-        return (calm_ms - self._wall_base_ms) / 1000
-
-    def leapt(self, duration_s: float) -> None:
-        """Note that the clock has leapt while the cluster was idle."""
-        before_ms = int(self._leapt_s * 1000)
-        self._leapt_s += duration_s
-        leapt_ms = int(self._leapt_s * 1000) - before_ms  # Thousands of rounded leaps would add up to seconds.
-        for node in self.nodes.values():
-            if node.controller is not None and node.controller.is_active:
-                node.controller.quorum.leap(leapt_ms)
 
     @property
     def is_ready(self) -> bool:

@@ -137,11 +137,6 @@ class Network:
         """Return whether any fault is active."""
         return bool(self._faults)
 
-    @property
-    def is_disturbed(self) -> bool:
-        """Return whether any fault is active or any node is paused."""
-        return bool(self._faults or self._paused)
-
     def attach(self, node_id: int, port: Port) -> None:
         """Attach a node, which may then send and receive."""
         self._ports[node_id] = port

@@ -191,7 +191,7 @@ class Node:
         controller = self.controller
         if controller is not None:
             interval_ms = max(10, self.config.get_int("broker.session.timeout.ms") / 8)
-            self.runtime.call_liveness(interval_ms, self._check_sessions)
+            self.runtime.call_later(interval_ms, self._check_sessions)
             if controller.is_active:
                 fence_stale_brokers(controller)
 

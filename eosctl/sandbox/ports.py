@@ -40,9 +40,6 @@ class Runtime(Protocol):
     def call_later(self, delay_ms: float, call: Callable[[], None]) -> Timer:
         """Run `call` after `delay_ms` unless the node stops or the timer is cancelled first."""
 
-    def call_liveness(self, delay_ms: float, call: Callable[[], None]) -> Timer:
-        """Run `call` as `call_later` does, but do not count time that the clock leaps over."""
-
     def call_soon(self, call: Callable[[], None]) -> None:
         """Run `call` at the end of the current tick, after all frames of this read."""
 

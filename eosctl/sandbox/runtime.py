@@ -12,7 +12,6 @@ from eosctl.sandbox.logging.event_log import NO_LOG, EventLog
 from eosctl.sandbox.ticks import Handle, Loop, Ticks
 from eosctl.sandbox.timing_wheel import TimingWheel, WheelTimer
 
-StartTimer = Callable[[float, Callable[[], None]], WheelTimer]
 ROUNDING_MS: Final = 1e-3  # Rounding error of seconds times 1000.
 LATE_MS: Final = 10  # A timer that fires later than this was delayed by a lack of CPU time or a long turn.
 
@@ -99,7 +98,7 @@ class Timers:
 
     def next_due(self) -> float:
         """Return the earliest loop time at which a timer may fire; infinity without timers."""
-        following = None if self.stopped or self._overdue is not None else self._wheel.next_due()
+        following = None if self.stopped or self._overdue is not None else self._wheel.next_tick()
         return float("inf") if following is None else following / 1000
 
     def catch_up(self) -> None:
@@ -134,9 +133,6 @@ class NodeRuntime:
         self.ticks = ticks
         self.random = random.Random(seed)
         self.timers = Timers(loop, ticks)
-        unleapt = getattr(loop, "unleapt", None)
-        self.liveness_timers = self.timers if unleapt is None else Timers(unleapt, ticks)
-        self._liveness_time = (unleapt or loop).time
         self.wall_base_ms = wall_base_ms
         self.skew_ms = 0.0
         self.log: EventLog = NO_LOG
@@ -147,28 +143,16 @@ class NodeRuntime:
         return int(self._time() * 1000 + self.wall_base_ms + self.skew_ms)
 
     def runnable_ms(self) -> int:
-        """Return the monotonic milliseconds in which this node could run: without leaps and the delays of its timers.
+        """Return the monotonic milliseconds in which this node could run, excluding the delays of its timers.
 
         All nodes of a sandbox share a process. Timeouts that use this clock do not expire when the whole process was
         stalled.
         """
-        return int(self._liveness_time() * 1000) - self.liveness_timers.held_up_ms
-
-    def liveness_ms(self) -> float:
-        """Return monotonic milliseconds without leaps (see `call_liveness`)."""
-        return self._liveness_time() * 1000
+        return int(self.loop.time() * 1000) - self.timers.held_up_ms
 
     def call_later(self, delay_ms: float, call: Callable[[], None]) -> WheelTimer:
         """Run `call` after `delay_ms` unless the node stops or the timer is cancelled first."""
         return self.timers.call_later(delay_ms, call)
-
-    def call_liveness(self, delay_ms: float, call: Callable[[], None]) -> WheelTimer:
-        """Run `call` as `call_later` does, but do not count time that the clock leaps over.
-
-        For work that only shows that an idle node is alive, or does nothing while nothing changes: heartbeats, waiting
-        fetches, elections, checkpoints.
-        """
-        return self.liveness_timers.call_later(delay_ms, call)
 
     def call_soon(self, call: Callable[[], None]) -> None:
         """Run `call` in this turn, after all work posted so far, unless the node stops first."""
@@ -182,19 +166,7 @@ class NodeRuntime:
         """Run `call` in this turn once no other work is left, including work that is posted meanwhile."""
         self.ticks.at_lull(call)
 
-    def pause(self) -> None:
-        """Stop firing timers until `resume`, while time advances."""
-        self.timers.pause()
-        self.liveness_timers.pause()
-
-    def resume(self) -> None:
-        """Resume and fire the expired timers."""
-        self.timers.resume()
-        if self.liveness_timers is not self.timers:
-            self.liveness_timers.resume()
-
     def stop(self) -> None:
         """Cancel every timer of this node and accept no new one."""
         self.stopped = True
         self.timers.stop()
-        self.liveness_timers.stop()

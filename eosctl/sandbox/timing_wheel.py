@@ -10,7 +10,6 @@ from collections.abc import Callable
 from heapq import heappop, heappush
 from typing import Final
 
-SEARCHED_TIMERS: Final = 16  # `next_due` does not search fuller buckets.
 WHEEL_SIZE: Final = 20  # The wheel size of Kafka, like the tick of 1 ms that the sandbox uses.
 
 
@@ -136,22 +135,6 @@ class TimingWheel:
             heappop(heap)
             self._wheels[level].starts[index] = -1
         return None
-
-    def next_due(self) -> int | None:
-        """Return the tick of the first timer, or of its bucket if that holds many; None without timers.
-
-        `next_tick` costs less, but returns the start of coarse buckets, too.
-        """
-        earliest = self.next_tick()
-        if earliest is None or self._heap[0][1] == 0:
-            return earliest
-        earliest = None
-        for start, level, index in self._heap:
-            bucket = self._wheels[level].buckets[index]
-            if bucket and (earliest is None or start < earliest):
-                first = start if len(bucket) > SEARCHED_TIMERS else min(timer.due for timer in bucket)
-                earliest = first if earliest is None else min(earliest, first)
-        return earliest
 
     def clear(self) -> None:
         """Cancel every timer."""

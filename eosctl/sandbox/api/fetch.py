@@ -130,8 +130,7 @@ class Fetch(WaitingFetch):
 
     def _wait(self) -> None:
         self._session.waiting[self] = None
-        start = self._broker.runtime.call_liveness if self._replica_id >= 0 else self._broker.runtime.call_later
-        self._timer = start(self._request.max_wait_ms, self._finish)
+        self._timer = self._broker.runtime.call_later(self._request.max_wait_ms, self._finish)
 
     def _note_progress(self) -> bool:
         """Update the follower's progress; return whether records are missing."""

@@ -24,7 +24,7 @@ from eosctl.sandbox.metadata.image import BROKER_RESOURCE, TOPIC_RESOURCE, Image
 from eosctl.sandbox.metadata.records import ReplayedBatch
 from eosctl.sandbox.metadata.replay import replay
 from eosctl.sandbox.ports import CONSUMER_OFFSETS_TOPIC, TRANSACTION_STATE_TOPIC, Emulation
-from eosctl.sandbox.runtime import NodeRuntime, StartTimer
+from eosctl.sandbox.runtime import NodeRuntime
 
 CLIENT_LISTENER: Final = "PLAINTEXT"
 
@@ -72,10 +72,9 @@ class Broker(BrokerServices):
     def start(self) -> None:
         """Register and start the periodic work; `on_ready` is called once the controller has unfenced this broker."""
         self.lifecycle.start()
-        call_liveness = self.runtime.call_liveness
-        self._every("replica.lag.time.max.ms", 0.5, self.isr.shrink_lagging, call_liveness)
-        self._every("replica.high.watermark.checkpoint.interval.ms", 1, self.logs.checkpoint, call_liveness)
-        self._every("producer.id.expiration.check.interval.ms", 1, self._expire_producers, self.runtime.call_later)
+        self._every("replica.lag.time.max.ms", 0.5, self.isr.shrink_lagging)
+        self._every("replica.high.watermark.checkpoint.interval.ms", 1, self.logs.checkpoint)
+        self._every("producer.id.expiration.check.interval.ms", 1, self._expire_producers)
         Housekeeping(self.runtime, self.config, self.logs, self._own_logs).start()
 
     def registered(self) -> None:
@@ -91,12 +90,12 @@ class Broker(BrokerServices):
         self.runtime.stop()
         self.logs.close(clean=clean, broker_epoch=self.broker_epoch)
 
-    def _every(self, setting: str, factor: float, call: Callable[[], None], start: StartTimer) -> None:
+    def _every(self, setting: str, factor: float, call: Callable[[], None]) -> None:
         def run() -> None:
-            start(self.config.get_int(setting) * factor, run)
+            self.runtime.call_later(self.config.get_int(setting) * factor, run)
             call()
 
-        start(self.config.get_int(setting) * factor, run)
+        self.runtime.call_later(self.config.get_int(setting) * factor, run)
 
     def _own_logs(self) -> list[PartitionLog]:
         return [partition.log for partition in self.replicas.partitions.values()]

@@ -97,7 +97,7 @@ class BrokerLifecycleManager:
     def _again(self, delay_ms: float) -> None:
         if not self._timer_armed:
             self._timer_armed = True
-            self._broker.runtime.call_liveness(delay_ms, self._heartbeat)
+            self._broker.runtime.call_later(delay_ms, self._heartbeat)
 
     def heartbeat_soon(self) -> None:
         """Send a heartbeat immediately, after a log directory failed."""

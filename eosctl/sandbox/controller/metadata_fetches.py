@@ -60,7 +60,7 @@ class MetadataFetch:
             quorum.note_fetch(replica_id, self._requested.fetch_offset)
         if not self._try_answer():
             controller.watchers[self] = None
-            self._timer = controller.runtime.call_liveness(self._request.max_wait_ms, self._expire)
+            self._timer = controller.runtime.call_later(self._request.max_wait_ms, self._expire)
 
     def check_again(self) -> None:
         """Check again, since the log has grown."""

@@ -9,7 +9,6 @@ from typing import Any, Final
 from eosctl.sandbox.controller.controller import Controller
 from eosctl.sandbox.controller.elections import elect, elect_leader, serving
 from eosctl.sandbox.metadata.image import NO_LEADER
-from eosctl.sandbox.runtime import StartTimer
 from eosctl.wire.messages.internal.metadata.no_op_record import NoOpRecord
 
 MAX_ELECTIONS: Final = 1000  # Maximum number of elections per batch (`QuorumController.MAX_ELECTIONS_PER_IMBALANCE`).
@@ -23,30 +22,24 @@ def start_periodic_tasks(controller: Controller) -> None:
     - `unclean.leader.election.interval.ms`: elect leaders uncleanly where the topic allows it, including topics that
       allow it only since their partitions became leaderless.
     - `metadata.max.idle.interval.ms`: append a NoOpRecord, so that the log advances; 0 disables it (KIP-835).
-      Not for the time that the clock of an idle cluster leaps over.
     """
-    config, call_later = controller.config, controller.runtime.call_later
+    config = controller.config
     if config.get_bool("auto.leader.rebalance.enable"):
         seconds = config.get_int("leader.imbalance.check.interval.seconds")
-        _every(controller, seconds * MS_PER_SECOND, elect_preferred_leaders, call_later)
-    _every(controller, config.get_int("unclean.leader.election.interval.ms"), elect_unclean_leaders, call_later)
+        _every(controller, seconds * MS_PER_SECOND, elect_preferred_leaders)
+    _every(controller, config.get_int("unclean.leader.election.interval.ms"), elect_unclean_leaders)
     idle_ms = config.get_int("metadata.max.idle.interval.ms")
     if idle_ms:
-        _every(controller, idle_ms, _write_no_op, controller.runtime.call_liveness)
+        _every(controller, idle_ms, _write_no_op)
 
 
-def _every(
-    controller: Controller,
-    interval_ms: int,
-    task: Callable[[Controller], None],
-    start: StartTimer,
-) -> None:
+def _every(controller: Controller, interval_ms: int, task: Callable[[Controller], None]) -> None:
     def turn() -> None:
-        start(interval_ms, turn)
+        controller.runtime.call_later(interval_ms, turn)
         if controller.is_active:
             task(controller)
 
-    start(interval_ms, turn)
+    controller.runtime.call_later(interval_ms, turn)
 
 
 def _write_no_op(controller: Controller) -> None:

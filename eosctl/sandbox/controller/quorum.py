@@ -260,7 +260,7 @@ class Quorum(LeaderView):
                 self._send(
                     voter, ApiKey.BEGIN_QUORUM_EPOCH, BEGIN_VERSION, request, partial(self._update_leader, voter)
                 )
-        self._runtime.call_liveness(half_ms, partial(self._while_leading, self.epoch, self._announce))
+        self._runtime.call_later(half_ms, partial(self._while_leading, self.epoch, self._announce))
 
     def _check_quorum(self) -> None:
         """Step down if no majority fetches, since another leader may have been elected."""
@@ -275,7 +275,7 @@ class Quorum(LeaderView):
             self._move_to(self.epoch, NO_LEADER, self.node_id)
             self._await_leader(Role.UNATTACHED)
         else:
-            self._runtime.call_liveness(limit_ms / 4, partial(self._while_leading, self.epoch, self._check_quorum))
+            self._runtime.call_later(limit_ms / 4, partial(self._while_leading, self.epoch, self._check_quorum))
 
     def _while_leading(self, epoch: int, call: Callable[[], None]) -> None:
         if self.is_leader and self.epoch == epoch:
@@ -294,12 +294,6 @@ class Quorum(LeaderView):
         known = self.progress.get(replica_id)
         if known is not None or replica_id in self.others:
             self.progress[replica_id] = (known or VoterProgress())._replace(last_fetch_ms=self._runtime.now_ms())
-
-    def leap(self, leapt_ms: int) -> None:
-        """Count the replicas as having fetched during a leap of the clock, in which nothing happens."""
-        self._led_since_ms += leapt_ms
-        for replica_id, (end_offset, fetched_ms, caught_up_ms) in self.progress.items():
-            self.progress[replica_id] = VoterProgress(end_offset, fetched_ms + leapt_ms, caught_up_ms + leapt_ms)
 
     def progress_of(self, replica_id: int) -> VoterProgress:
         """Return the progress of a replica; this one is always caught up."""
@@ -345,7 +339,7 @@ class Quorum(LeaderView):
     def _arm(self, delay_ms: float, call: Callable[[], None]) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = self._runtime.call_liveness(delay_ms, call)
+        self._timer = self._runtime.call_later(delay_ms, call)
 
 
 def _ignore(*_: Any) -> None:

@@ -73,8 +73,6 @@ class Clock:
 
         return Handle()
 
-    call_liveness = call_later
-
     def drain(self) -> None:
         while self.soon:
             self.soon.popleft()()

@@ -61,8 +61,6 @@ class VirtualRuntime:
         heapq.heappush(self.timers, (self.time_ms + delay_ms, next(self.serial), timer))
         return timer
 
-    call_liveness = call_later
-
     def run(self) -> None:
         while self.ready:
             self.ready.popleft()()

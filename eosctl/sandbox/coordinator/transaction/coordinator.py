@@ -95,9 +95,8 @@ class TransactionCoordinator:
 
     def start(self) -> None:
         """Start the scans for timed-out transactions and expired ids."""
-        abort, remove = "abort.timed.out.transaction", "remove.expired.transaction"
-        self._every(f"transaction.{abort}.cleanup.interval.ms", self.abort_timed_out, self._runtime.call_liveness)
-        self._every(f"transaction.{remove}.cleanup.interval.ms", self.remove_expired, self._runtime.call_later)
+        self._every("transaction.abort.timed.out.transaction.cleanup.interval.ms", self.abort_timed_out)
+        self._every("transaction.remove.expired.transaction.cleanup.interval.ms", self.remove_expired)
 
     def stop(self) -> None:
         """Stop the scans."""
@@ -105,14 +104,12 @@ class TransactionCoordinator:
             timer.cancel()
         self._timers.clear()
 
-    def _every(
-        self, interval: str, scan: Callable[[], None], start: Callable[[float, Callable[[], None]], Timer]
-    ) -> None:
+    def _every(self, interval: str, scan: Callable[[], None]) -> None:
         def run() -> None:
-            self._timers[interval] = start(self._config.get_int(interval), run)
+            self._timers[interval] = self._runtime.call_later(self._config.get_int(interval), run)
             scan()
 
-        self._timers[interval] = start(self._config.get_int(interval), run)
+        self._timers[interval] = self._runtime.call_later(self._config.get_int(interval), run)
 
     # --- leadership of the state topic's partitions
 
@@ -298,12 +295,6 @@ class TransactionCoordinator:
         self._carry_out(cached, decision, reply)
 
     # --- scans
-
-    def calm_until_ms(self) -> float:
-        """Return the wall-clock time until which no transaction times out; 0 while a partition is loading."""
-        if self.states.is_loading:
-            return 0
-        return min((partition.calm_until_ms for partition in self.states.loaded_partitions()), default=NEVER_MS)
 
     def abort_timed_out(self) -> None:
         """Abort every transaction that is open for longer than its timeout.

@@ -46,13 +46,13 @@ def play_both(script: Script) -> tuple[Verdict, Verdict]:
 
 def differences(sandbox: Verdict, apache: Verdict) -> list[str]:
     """Return the differing observations and answers. Steps are compared pairwise."""
-    told = [
+    described = [
         f"step {number} ({mine.actor}: {mine.action}): sandbox {mine.answer or 'takes it'}, "
         f"Kafka {real.answer or 'takes it'}"
         for number, (mine, real) in enumerate(zip(sandbox.steps, apache.steps, strict=True), 1)
         if mine.answer != real.answer
     ]
-    return told + [
+    return described + [
         f"{mine.what}: sandbox {mine.seen}, Kafka {real.seen}"
         for mine, real in zip(sandbox.expectations, apache.expectations, strict=True)
         if mine.what.startswith("the check") and mine.seen != real.seen

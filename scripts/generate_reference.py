@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from eosctl.checks.registry import ALL_CHECKS, CATALOGUE, CONFIGURATION_CHECKS
+from eosctl.checks.registry import ALL_CHECKS, CATALOG, CONFIGURATION_CHECKS
 from eosctl.collect.bundles.snapshot_file import snapshot_json_schema
 from eosctl.render.machine import render_json
 from eosctl.render.schemas import SHAPES, schema_of, titled
@@ -31,8 +31,8 @@ def pages() -> dict[Path, str]:
     """Return the content of every generated file by path."""
     checks = ROOT / "docs" / "checks"
     schemas = ROOT / "docs" / "schemas"
-    found = {checks / f"{check.id}.md": render_check_page(check) for check in CATALOGUE}
-    found[checks / "index.md"] = render_check_index(CATALOGUE)
+    found = {checks / f"{check.id}.md": render_check_page(check) for check in CATALOG}
+    found[checks / "index.md"] = render_check_index(CATALOG)
     found |= {schemas / f"{name}.json": render_json(schema_of(name)) for name in SHAPES}
     found[schemas / "snapshot.json"] = render_json(titled("snapshot", snapshot_json_schema()))
     categories = log_categories()

@@ -17,7 +17,7 @@ SPARK: Final = "spark_log_analytics"
 #: Imported by all packages, or by none.
 NOT_DRAWN: Final = frozenset({"cli", "__main__", "model", "errors", "text", "whole_file", "demo", "testing"})
 #: The layer in whose row spark_log_analytics is drawn: above its imports, below its importers.
-BESIDE_SPARK: Final = "lab"
+NEXT_TO_SPARK: Final = "lab"
 MOST_PACKAGES: Final = 20
 
 _WIDTH, _ROW, _BOX, _MARGIN = 760, 74, 30, 20
@@ -31,7 +31,7 @@ def layers(root: Path) -> list[list[str]]:
     rows = []
     for layer in order["layers"]:
         row = [name for word in layer.split("|") if (name := word.strip()) not in NOT_DRAWN]
-        if BESIDE_SPARK in row:
+        if NEXT_TO_SPARK in row:
             row.append(SPARK)
         if row:
             rows.append(row)

@@ -31,7 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     seeds = options.seeds if options.show is None else (options.show,)
     try:
-        return _hold(dict(options.brokers), options.kind, seeds, tells=options.show is not None)
+        return _hold(dict(options.brokers), options.kind, seeds, reports=options.show is not None)
     except (OSError, TimeoutError) as error:
         parser.exit(1, f"{parser.prog}: a broker does not answer: {error}\n")
 
@@ -52,7 +52,7 @@ def _seeds(text: str) -> range:
     return range(int(first), int(last))
 
 
-def _hold(addresses: Mapping[str, str], wanted: str, seeds: Sequence[int], *, tells: bool) -> int:
+def _hold(addresses: Mapping[str, str], wanted: str, seeds: Sequence[int], *, reports: bool) -> int:
     differing = 0
     for target in TARGETS:
         for kind in kinds_of(target):
@@ -67,7 +67,7 @@ def _hold(addresses: Mapping[str, str], wanted: str, seeds: Sequence[int], *, te
             print(f"{target.name} {kind.area}: {len(found)} of {len(seeds)} differ ({spent:.0f} s)", flush=True)
             for outcome in found:
                 print(f"  seed {outcome.scenario.name} {outcome.differences[0]}")
-                if tells:
+                if reports:
                     print("\n".join(_rendered(outcome)))
     return 1 if differing else 0
 

@@ -86,10 +86,10 @@ _COMPARED: Final = frozenset(
 
 
 def _names(found: Incident, name: str, value: object) -> bool:
-    told = found.subject.get(name, "")
+    named = found.subject.get(name, "")
     if isinstance(value, list):
-        return {str(part) for part in value} <= set(told if isinstance(told, tuple) else (told,))
-    return str(value) == told
+        return {str(part) for part in value} <= set(named if isinstance(named, tuple) else (named,))
+    return str(value) == named
 
 
 def _has_evidence(found: Incident, pattern: str, folder: Path) -> bool:

@@ -18,9 +18,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-ROOMS = [
-    f"tests/{room}"
-    for room in ("wire", "storage", "sandbox", "commands/decode", "analysis/fsck", "client", "lab/workloads")
+PACKAGES = [
+    f"tests/{package}"
+    for package in ("wire", "storage", "sandbox", "commands/decode", "analysis/fsck", "client", "lab/workloads")
 ]
 #: They start sandboxes as separate processes, which select their event loop.
 STARTED = [
@@ -114,7 +114,7 @@ def main() -> int:
         if asked := sys.argv[1:]:
             return run_tests(target, asked)
         deselected = [f"--deselect={test}" for test in LEFT_OUT_TESTS]
-        compiled = run_tests(target, [*ROOMS, *deselected, "-m", "not apache"])
+        compiled = run_tests(target, [*PACKAGES, *deselected, "-m", "not apache"])
         return run_tests(target, [*STARTED, "-m", "not apache"], add_speed(target)) or compiled
 
 

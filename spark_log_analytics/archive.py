@@ -93,8 +93,8 @@ def shipped_files(shipment: Shipment) -> dict[str, Path]:
             waiting.append(package)
             matched[root.joinpath(*package.split("."), name)] = root
     files = dict(matched) | {known[module][1]: known[module][0] for module in reached}
-    beside = {data: root for file, root in files.items() for data in file.parent.iterdir() if _is_data(data)}
-    return {file.relative_to(root).as_posix(): file for file, root in (files | beside).items()}
+    data_files = {data: root for file, root in files.items() for data in file.parent.iterdir() if _is_data(data)}
+    return {file.relative_to(root).as_posix(): file for file, root in (files | data_files).items()}
 
 
 def _module(path: Path) -> str:

@@ -151,7 +151,7 @@ def alternate(
     rounds: int,
     duration_ms: int,
     clocks: Clocks,
-    tell: Callable[[str], None],
+    announce: Callable[[str], None],
 ) -> dict[tuple[str, Shape], list[Sample]]:
     """Run every load on every cluster, round by round, so that other activity affects all equally.
 
@@ -163,7 +163,7 @@ def alternate(
     for number in range(rounds):
         for at, shape in enumerate(shapes):
             for rival in rivals:
-                tell(f"round {number + 1} of {rounds}: {shape.name} on {rival.name}")
+                announce(f"round {number + 1} of {rounds}: {shape.name} on {rival.name}")
                 sample = run_once(rival, shape, duration_ms, f"bench-{number}-{at}", clocks)
                 samples.setdefault((rival.name, shape), []).append(sample)
     return samples

@@ -89,7 +89,7 @@ def _unknown(snapshot: ClusterSnapshot, transactional_id: str) -> UsageError | P
     missing = missing_coordinators(snapshot)
     if missing:
         return PlanRefused(
-            f"Not every coordinator was heard, so {transactional_id} cannot be described: nothing was changed.",
+            f"Not every coordinator answered, so {transactional_id} cannot be described: nothing was changed.",
             "; ".join(missing),
             next(
                 (gap.next_step for gap in snapshot.gaps if gap.reason is GapReason.UNSUPPORTED),

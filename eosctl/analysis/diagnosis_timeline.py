@@ -83,8 +83,8 @@ def _open(verdicts: Iterable[HangVerdict], captured_at_ms: int) -> Iterator[tupl
         )
 
 
-def _logged(told: Iterable[LoggedIncident]) -> Iterator[tuple[_Place, Mark]]:
-    for one in told:
+def _logged(incidents: Iterable[LoggedIncident]) -> Iterator[tuple[_Place, Mark]]:
+    for one in incidents:
         incident = one.incident
         tone = Tone.PLAIN if incident.severity is Severity.INFO else Tone.WARNING
         until = incident.t_end_ms if incident.t_end_ms > incident.t_start_ms else None

@@ -296,7 +296,7 @@ def _why_unclear(sighting: Sighting, scene: _Scene, owner: Transaction | None) -
     known = "" if logged is None else (
         f" The transaction log has its producer id for {logged.transactional_id}, last in state {logged.state}."
     )  # fmt: skip
-    return f"Not every coordinator was heard ({missing}), so it may be alive.{known}"
+    return f"Not every coordinator answered ({missing}), so it may be alive.{known}"
 
 
 def _verdict(sighting: Sighting, owner: Transaction | None, ruling: _Ruling, scene: _Scene) -> HangVerdict:

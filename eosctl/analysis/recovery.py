@@ -84,9 +84,9 @@ def _flows(deployment: Deployment) -> Iterator[_Flow]:
 
 
 def _explain(flow: _Flow) -> Iterator[Carried]:
-    told = str(flow)
+    named = str(flow)
     yield Carried(
-        told,
+        named,
         "transactions",
         Fate.LOST,
         "Coordinators, producer ids, epochs, fencing and what is open belong to the cluster that wrote them.",
@@ -102,7 +102,7 @@ def _explain(flow: _Flow) -> Iterator[Carried]:
     yield _names(flow)
     yield _replicas(flow)
     yield _rights(flow)
-    yield _state(told)
+    yield _state(named)
 
 
 def _internal_topics(flow: _Flow) -> Iterator[Carried]:

@@ -109,10 +109,10 @@ def _topic(topic: TopicSpec) -> Iterator[Contradiction]:
         )
 
 
-Told = Iterator[tuple[str, str]]
+Reported = Iterator[tuple[str, str]]
 
 
-def _timeouts(workload: Workload, application: ApplicationSpec) -> Told:
+def _timeouts(workload: Workload, application: ApplicationSpec) -> Reported:
     most, timeout = workload.cluster.transaction_max_timeout_ms, application.transaction_timeout_ms
     if timeout > most:
         yield (
@@ -138,7 +138,7 @@ def _timeouts(workload: Workload, application: ApplicationSpec) -> Told:
         )
 
 
-def _rhythm(workload: Workload, application: ApplicationSpec) -> Told:
+def _rhythm(workload: Workload, application: ApplicationSpec) -> Reported:
     cluster, counted = workload.cluster, application.transactions_per_s
     shortest = min_transaction_ms(
         cluster.client_round_trip_ms,
@@ -157,7 +157,7 @@ def _rhythm(workload: Workload, application: ApplicationSpec) -> Told:
         )
 
 
-def _instances(workload: Workload, application: ApplicationSpec) -> Told:
+def _instances(workload: Workload, application: ApplicationSpec) -> Reported:
     if application.instance_count > application.producer_count:
         yield (
             "instances",
@@ -168,12 +168,12 @@ def _instances(workload: Workload, application: ApplicationSpec) -> Told:
         )
 
 
-def _state(workload: Workload, application: ApplicationSpec) -> Told:
+def _state(workload: Workload, application: ApplicationSpec) -> Reported:
     if application.state_bytes and not application.restore_rate:
         yield "restore_rate", f"at restore_rate 0 its state of {bytes_text(application.state_bytes)} never comes back"
 
 
-def _offsets(workload: Workload, application: ApplicationSpec) -> Told:
+def _offsets(workload: Workload, application: ApplicationSpec) -> Reported:
     offsets = application.offsets_per_transaction
     partitions = sum(workload.topic(name).partition_count for name in application.reads)
     if offsets and partitions and offsets > partitions:
@@ -183,7 +183,7 @@ def _offsets(workload: Workload, application: ApplicationSpec) -> Told:
         )
 
 
-def _partitions(workload: Workload, application: ApplicationSpec) -> Told:
+def _partitions(workload: Workload, application: ApplicationSpec) -> Reported:
     interval, highest = application.commit_interval_ms, application.transactions_per_s
     if highest is None and interval is not None:
         highest = application.producer_count * 1000 / interval
@@ -216,7 +216,7 @@ def _partitions(workload: Workload, application: ApplicationSpec) -> Told:
         )
 
 
-_APPLICATION_RULES: Final[tuple[Callable[[Workload, ApplicationSpec], Told], ...]] = (
+_APPLICATION_RULES: Final[tuple[Callable[[Workload, ApplicationSpec], Reported], ...]] = (
     _timeouts,
     _rhythm,
     _instances,

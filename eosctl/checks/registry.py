@@ -9,17 +9,17 @@ import eosctl.checks
 from eosctl.checks.declaration import Check
 from eosctl.checks.discovery import discover_checks
 
-CATALOGUE: Final[tuple[Check, ...]] = discover_checks(eosctl.checks)
+CATALOG: Final[tuple[Check, ...]] = discover_checks(eosctl.checks)
 """Every check, by id."""
 
-ALL_CHECKS: Final[tuple[Check, ...]] = tuple(check for check in CATALOGUE if not check.is_about_configuration)
+ALL_CHECKS: Final[tuple[Check, ...]] = tuple(check for check in CATALOG if not check.is_about_configuration)
 """The checks that a doctor runs on a cluster."""
 
-CONFIGURATION_CHECKS: Final[tuple[Check, ...]] = tuple(check for check in CATALOGUE if check.is_about_configuration)
+CONFIGURATION_CHECKS: Final[tuple[Check, ...]] = tuple(check for check in CATALOG if check.is_about_configuration)
 """The checks that judge configurations."""
 
 
-_BY_NAME: Final[Mapping[str, Check]] = {name: one for one in CATALOGUE for name in (one.id.lower(), one.name)}
+_BY_NAME: Final[Mapping[str, Check]] = {name: one for one in CATALOG for name in (one.id.lower(), one.name)}
 
 
 def find_check(name: str) -> Check | None:

@@ -28,7 +28,7 @@ from eosctl.wire.request import Answer, Request
 Asked = TypeVar("Asked", bound=Destination)
 _MAX_BACKOFF_MS: Final = 1_000
 # Another attempt is made only if time remains for its response; cut off, it would hide the broker's error.
-_ROOM_FOR_ATTEMPT: Final = 2
+_TIME_FOR_ATTEMPT: Final = 2
 _ALWAYS_ALLOWED: Final = frozenset({ApiKey.METADATA, ApiKey.FIND_COORDINATOR})
 
 
@@ -160,7 +160,7 @@ class Client:
             code = answer.error_code if isinstance(answer, Failure) else error_of(answer)
             if code in moved_codes(destination) or isinstance(answer, Failure):
                 self._router.forget(destination)
-            if code not in repeatable or deadline.remaining_ms() <= _ROOM_FOR_ATTEMPT * backoff_ms:
+            if code not in repeatable or deadline.remaining_ms() <= _TIME_FOR_ATTEMPT * backoff_ms:
                 break
             backoff_ms = await self._back_off(backoff_ms)
         if isinstance(answer, Failure):
@@ -233,7 +233,7 @@ class Client:
         while missing:
             found |= await self._router.ask_coordinators(kind, missing, deadline)
             missing = [key for key in missing if _may_appear(found[key])]
-            if deadline.remaining_ms() <= _ROOM_FOR_ATTEMPT * backoff_ms:
+            if deadline.remaining_ms() <= _TIME_FOR_ATTEMPT * backoff_ms:
                 break
             if missing:
                 backoff_ms = await self._back_off(backoff_ms)

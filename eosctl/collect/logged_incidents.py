@@ -19,13 +19,13 @@ from eosctl.model.snapshot import ClusterSnapshot
 def with_logs(snapshot: ClusterSnapshot, findings: LogFindings) -> ClusterSnapshot:
     """Return a snapshot with findings of logs and, as gaps, unread or unrecognized content. Secrets are masked."""
     events = {(event.file, event.offset): event for event in findings.events}
-    told = tuple(
+    logged = tuple(
         LoggedIncident(incident, tuple(_record(place, events) for place in incident.evidence))
         for incident in findings.incidents
     )
     return replace(
         snapshot,
-        logged_incidents=(*snapshot.logged_incidents, *told),
+        logged_incidents=(*snapshot.logged_incidents, *logged),
         logged_records=(*snapshot.logged_records, *findings.unexplained),
         collected=snapshot.collected | {EvidenceKind.LOGS},
         gaps=(*snapshot.gaps, *_gaps(findings)),

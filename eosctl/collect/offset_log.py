@@ -82,15 +82,17 @@ async def collect_stale_offsets(
     before = await _replay_all(reader, (await collect_offsets(reader, [topic])).value[0].partitions)
     groups = await collect_groups(reader, [broker.node_id for broker in snapshot.brokers if not broker.fenced])
     after = await _replay_all(reader, (await collect_offsets(reader, [topic])).value[0].partitions)
-    told = {(group.group_id, offset.partition): offset.offset for group in groups.value for offset in group.offsets}
+    described = {
+        (group.group_id, offset.partition): offset.offset for group in groups.value for offset in group.offsets
+    }
     known = {group.group_id for group in groups.value}
     stale = [
-        StaleOffset(key[0], key[1], told.get(key), logged.offset, logged.log_offset)
+        StaleOffset(key[0], key[1], described.get(key), logged.offset, logged.log_offset)
         for key, logged in sorted(before.value.items())
         if after.value.get(key) == logged
         and key[0] in known
         and (not group_ids or key[0] in group_ids)
-        and told.get(key) != logged.offset
+        and described.get(key) != logged.offset
     ]
     return Probed(tuple(stale), tuple(dict.fromkeys((*before.gaps, *groups.gaps, *after.gaps))))
 

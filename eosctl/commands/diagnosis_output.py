@@ -19,7 +19,7 @@ from eosctl.model.read_as import ReadAs, sentence
 from eosctl.render.diagnosis.baseline import render_baseline
 from eosctl.render.formats import FindingFormat
 
-WITHOUT_ROOM: Final = (FindingFormat.TSV, FindingFormat.CSV, FindingFormat.PROMETHEUS)
+WITHOUT_NOTES: Final = (FindingFormat.TSV, FindingFormat.CSV, FindingFormat.PROMETHEUS)
 """Formats that have no place for what is suppressed, nor for what files were read as."""
 
 
@@ -70,7 +70,7 @@ def write_judged(judged: Judged, text: str, result: FindingResultOptions) -> NoR
 
 def note_suppressed(diagnosis: Diagnosis, output: FindingFormat) -> None:
     """Write suppressions to standard error, for formats that have no place for them."""
-    if output not in WITHOUT_ROOM:
+    if output not in WITHOUT_NOTES:
         return
     for finding, reason in diagnosis.suppressed:
         note(f"suppressed: {finding.check_id} {finding.resource}: {reason}")

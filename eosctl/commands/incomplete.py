@@ -9,7 +9,7 @@ from typing import Final
 from eosctl.commands.invocation import note
 from eosctl.model.evidence import EvidenceGap
 
-_WITHOUT_ROOM: Final = ("tsv", "csv", "github", "prometheus")
+_WITHOUT_NOTES: Final = ("tsv", "csv", "github", "prometheus")
 _SHOWN: Final = 5
 
 
@@ -25,7 +25,7 @@ def _sentence(gap: EvidenceGap) -> str:
 
 def note_missing(output: StrEnum, missing: Sequence[str]) -> None:
     """Name what was not read or could not be judged, next to a result that cannot show it."""
-    if output.value not in _WITHOUT_ROOM:
+    if output.value not in _WITHOUT_NOTES:
         return
     for text in missing[:_SHOWN]:
         note(f"incomplete: {text}")

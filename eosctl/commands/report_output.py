@@ -7,7 +7,7 @@ from typing import Annotated, NamedTuple, NoReturn
 
 import typer
 
-from eosctl.commands.diagnosis_output import WITHOUT_ROOM, note_read_as, note_suppressed, write_baseline_file
+from eosctl.commands.diagnosis_output import WITHOUT_NOTES, note_read_as, note_suppressed, write_baseline_file
 from eosctl.commands.incomplete import note_gaps, note_missing
 from eosctl.commands.invocation import Invocation, note, write_file, write_result
 from eosctl.commands.options import OUTPUT, FindingOutput, Header, OutputFile
@@ -49,7 +49,7 @@ def write_diagnosis(
     if not report.diagnosis.grade.is_given:
         read = f" Logs: {report.log_reading}." if report.log_reading else ""
         note_missing(output, [f"{report.diagnosis.grade.cap}, so there is no grade.{read}"])
-    if output in (*WITHOUT_ROOM, FindingFormat.JUNIT):
+    if output in (*WITHOUT_NOTES, FindingFormat.JUNIT):
         note_read_as(report.read_as)
     if options.report is not None:
         write_file(render_diagnosis(report, manuals, FindingFormat.HTML), options.report)

@@ -19,10 +19,10 @@ from eosctl.errors import EosctlError
 _POLL_S: Final = 0.05
 _PROGRESS_EVERY_S: Final = 10.0
 # Longer than any delay of a busy machine.
-_NO_HURRY_MS: Final = str(3_600_000)
+_PATIENCE_MS: Final = str(3_600_000)
 _WAITS: Final = dict.fromkeys(
     ("EOSCTL_REQUEST_TIMEOUT_MS", "EOSCTL_DEFAULT_API_TIMEOUT_MS", "EOSCTL_SOCKET_CONNECTION_SETUP_TIMEOUT_MS"),
-    _NO_HURRY_MS,
+    _PATIENCE_MS,
 )
 
 

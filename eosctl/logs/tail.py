@@ -205,10 +205,10 @@ def locate(identity: str, stop: Position) -> Path | None:
     path = Path(stop.path)
     if _identity(path) == identity and _holds(path, stop):
         return path
-    beside = [one for one in sorted(path.parent.iterdir()) if one.is_file()] if path.parent.is_dir() else []
-    beside.sort(key=lambda one: _identity(one) != identity)
+    siblings = [one for one in sorted(path.parent.iterdir()) if one.is_file()] if path.parent.is_dir() else []
+    siblings.sort(key=lambda one: _identity(one) != identity)
     # Without a mark, only the identity decides.
-    found = (one for one in beside if stop.last or _identity(one) == identity)
+    found = (one for one in siblings if stop.last or _identity(one) == identity)
     return next((one for one in found if _holds(one, stop)), None)
 
 

@@ -144,8 +144,8 @@ class ClockOffset:
     @property
     def is_like_a_zone(self) -> bool:
         """Return whether it is about a whole number of quarter hours, as with a wrong time zone."""
-        beside = abs(self.offset_ms + QUARTER_MS // 2) % QUARTER_MS - QUARTER_MS // 2
-        return abs(self.offset_ms) > QUARTER_MS - TOLERATED_MS and abs(beside) <= TOLERATED_MS
+        remainder = abs(self.offset_ms + QUARTER_MS // 2) % QUARTER_MS - QUARTER_MS // 2
+        return abs(self.offset_ms) > QUARTER_MS - TOLERATED_MS and abs(remainder) <= TOLERATED_MS
 
 
 @dataclass(frozen=True, slots=True)

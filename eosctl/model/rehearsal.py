@@ -25,4 +25,4 @@ class RehearsalItem(msgspec.Struct, frozen=True):
     @property
     def failed(self) -> tuple[StoryItem, ...]:
         """Return the failed rehearsals."""
-        return tuple(story for story in self.stories if story.failure)
+        return tuple(one for one in self.stories if one.failure)

@@ -20,7 +20,7 @@ from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.monitoring.cluster_gauges import ENDED, HELP
 from eosctl.settings.endpoint_credentials import NO_CREDENTIALS, EndpointCredentials
 
-MAX_AT_ONCE: Final = 8
+MAX_CONCURRENT: Final = 8
 
 
 class MetricEvidence(NamedTuple):
@@ -71,7 +71,7 @@ def collect_metric_evidence(
         pages = tuple(kept for page in found if (kept := _only(page, wanted)).samples)
         return MetricEvidence(pages, () if pages else (_nothing(source),))
 
-    with ThreadPoolExecutor(min(MAX_AT_ONCE, max(1, len(sources)))) as pool:
+    with ThreadPoolExecutor(min(MAX_CONCURRENT, max(1, len(sources)))) as pool:
         parts = list(pool.map(read, sources))
     return MetricEvidence(
         tuple(page for part in parts for page in part.pages), tuple(gap for part in parts for gap in part.gaps)

@@ -130,11 +130,11 @@ def _grid_lines(grid: Grid, width: int, paint: _Paint, *, fold: bool) -> Iterato
     for at, row in enumerate(rows):
         is_header = bool(grid.header) and at == 0
         tones = ("bold",) * len(row) if is_header else grid.tones or ("",) * len(row)
-        cells = [wrap(cell, room, fold=fold) for cell, room in zip(row, widths, strict=True)]
+        cells = [wrap(cell, space, fold=fold) for cell, space in zip(row, widths, strict=True)]
         for line in zip_longest(*cells, fillvalue=""):
             padded = (
-                paint(part, tone) + " " * (room - columns(part))
-                for part, tone, room in zip(line, tones, widths, strict=True)
+                paint(part, tone) + " " * (space - columns(part))
+                for part, tone, space in zip(line, tones, widths, strict=True)
             )
             yield (" " * grid.indent + GAP.join(padded)).rstrip()
         if is_header:

@@ -11,7 +11,7 @@ from eosctl.model.runbook import Outcome, Runbook, Value
 from eosctl.model.runbook_run import Entry
 
 INPUTS: Final = "inputs"
-_FOR_GOOD: Final = (Outcome.VERIFIED, Outcome.NO_ACTION, Outcome.MANUAL)
+_FINAL: Final = (Outcome.VERIFIED, Outcome.NO_ACTION, Outcome.MANUAL)
 
 
 @dataclass(slots=True)
@@ -55,7 +55,7 @@ def position_of(book: Runbook, entries: tuple[Entry, ...]) -> Position:
             case "ended" if entry.data["next"]:
                 position.at, position.begun = entry.data["next"], ""
     last = entries[-1]
-    if last.event == "ended" and not last.data["next"] and last.data["outcome"] in _FOR_GOOD:
+    if last.event == "ended" and not last.data["next"] and last.data["outcome"] in _FINAL:
         raise UsageError(
             f"The run has ended: {last.data['outcome']}.",
             last.data["message"],

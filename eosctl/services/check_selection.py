@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from eosctl.checks.declaration import Check
 from eosctl.checks.manual import manual_of
-from eosctl.checks.registry import ALL_CHECKS, CATALOGUE, find_check, names_of, select_checks
+from eosctl.checks.registry import ALL_CHECKS, CATALOG, find_check, names_of, select_checks
 from eosctl.errors import UsageError, unknown_name
 from eosctl.findings.fsck.kinds import find_kind, kind_names
 from eosctl.findings.manual import CheckItem, ManualItem
@@ -23,7 +23,7 @@ def choose_checks(selectors: Sequence[str] = (), *, of_files: bool = False) -> t
     Raises:
         UsageError: A selector names no check.
     """
-    among = CATALOGUE if of_files else ALL_CHECKS
+    among = CATALOG if of_files else ALL_CHECKS
     try:
         return select_checks(selectors, among)
     except LookupError as error:
@@ -62,7 +62,7 @@ def find_manual(name: str) -> ManualItem:
         return manual_of(check)
     if (kind := find_kind(name)) is not None:
         return kind.manual
-    raise unknown_name("check", name, {*names_of(CATALOGUE), *kind_names()}, "List them: eosctl check list")
+    raise unknown_name("check", name, {*names_of(CATALOG), *kind_names()}, "List them: eosctl check list")
 
 
 def evidence_for(checks: Sequence[Check]) -> frozenset[EvidenceKind]:

@@ -25,7 +25,7 @@ from eosctl.services.connection import Connection
 from eosctl.settings.client_resolution import ResolvedClient
 
 # Records are not read, so that frequent readings stay cheap.
-LOOKED_AT: Final = frozenset(
+READ_FROM_CLUSTER: Final = frozenset(
     {
         EvidenceKind.TRANSACTIONS,
         EvidenceKind.PRODUCERS,
@@ -68,7 +68,7 @@ class _Measurer:
     async def read(self) -> ClusterSnapshot:
         observer = Observer(self._now_ms, second_look_after_ms=self._request.second_look_after_ms)
         async with connect(self._resolved.config, allowed_apis=READ_ONLY_APIS) as client:
-            snapshot = await collect_snapshot(client, observer, LOOKED_AT)
+            snapshot = await collect_snapshot(client, observer, READ_FROM_CLUSTER)
             gaps = await self._ends.follow(ReadOnly(client), snapshot) if self._ends is not None else ()
             return replace(snapshot, gaps=(*snapshot.gaps, *gaps))
 

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from eosctl.checks.registry import CATALOGUE, check_id_of, find_check, names_of
+from eosctl.checks.registry import CATALOG, check_id_of, find_check, names_of
 from eosctl.errors import ConfigFileError, ExitCode, unknown_name
 from eosctl.findings.diagnosis import Diagnosis
 from eosctl.findings.fsck.consequences import CONSEQUENCES
@@ -97,7 +97,7 @@ def _with_ids(suppressions: tuple[Suppression, ...], path: Path) -> tuple[Suppre
         area, slash, _ = one.check_id.partition("/")
         is_kind = slash and area in (*_kinds(), *_OPEN_AREAS)
         if find_check(one.check_id) is None and not is_kind and not one.check_id.startswith("EOS-"):
-            error = unknown_name("check", one.check_id, names_of(CATALOGUE), "List them: eosctl check list")
+            error = unknown_name("check", one.check_id, names_of(CATALOG), "List them: eosctl check list")
             raise ConfigFileError(f"A suppression in {path}: {error.what}", error.why, error.next_step)
     return tuple(replace(one, check_id=check_id_of(one.check_id)) for one in suppressions)
 

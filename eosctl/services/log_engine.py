@@ -133,6 +133,6 @@ def _size_bytes(paths: Sequence[Path]) -> int:
 
 
 def _java_major(java: str) -> int | None:
-    told = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
-    found = re.search(r'version "(?:1\.)?(\d+)', told)
+    banner = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
+    found = re.search(r'version "(?:1\.)?(\d+)', banner)
     return int(found[1]) if found else None

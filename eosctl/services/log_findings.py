@@ -51,13 +51,13 @@ def judge_scan(scan: LogScan, period: Period = ALL_TIME) -> LogFindings:
     advice = _advice()
     judged = judge_logs(scan.events, scan.sources)
     events = tuple(event for event in scan.events if period.holds(event.time_ms))
-    told = tuple(one for one in judged.incidents if period.touches(one.t_start_ms, one.t_end_ms))
+    within = tuple(one for one in judged.incidents if period.touches(one.t_start_ms, one.t_end_ms))
     unexplained = [one for one in judged.unexplained if period.holds(one.time_ms)]
     groups = (
         *group_records((one for one in unexplained if one.category in advice), advice),
         *group_unknown_errors(one for one in unexplained if one.category not in advice),
     )
-    return LogFindings(events, told, scan.sources, skipped, groups, measure_coverage(scan.sources, scan.events))
+    return LogFindings(events, within, scan.sources, skipped, groups, measure_coverage(scan.sources, scan.events))
 
 
 def _advice() -> dict[str, Advice]:

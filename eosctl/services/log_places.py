@@ -152,7 +152,7 @@ def handed_over(
             "Name a file of librdkafka's settings on that machine: kafka://HOST:PORT/TOPIC?config=FILE.",
         )
     with tempfile.TemporaryDirectory(prefix="eosctl-topics-") as folder:
-        told = [path if is_topic_url(path) else str(local_path(path) or path) for path in paths]
+        named = [path if is_topic_url(path) else str(local_path(path) or path) for path in paths]
         for place, path in enumerate(paths):
             if is_far or not is_topic_url(path):
                 continue
@@ -162,8 +162,8 @@ def handed_over(
                 if not is_shown_only:
                     file.touch(0o600)
                     file.write_text(json.dumps(dict(topics.settings)), "utf-8")
-                told[place] = with_settings_in(path, file)
-        yield told
+                named[place] = with_settings_in(path, file)
+        yield named
 
 
 @contextmanager

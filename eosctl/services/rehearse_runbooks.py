@@ -50,16 +50,16 @@ def rehearse_runbooks(request: RehearsalRequest, callbacks: Callbacks = SILENT) 
     done = []
     for book, rehearsal in chosen:
         performances = []
-        for told in rehearsal.stories:
-            if request.scenario is None or request.scenario.lower() in told.name.lower():
-                callbacks.progress(f"{book.id}: {told.name}")
-                performances.append(rehearse(book, told, interrupted=request.interrupted))
+        for scenario in rehearsal.stories:
+            if request.scenario is None or request.scenario.lower() in scenario.name.lower():
+                callbacks.progress(f"{book.id}: {scenario.name}")
+                performances.append(rehearse(book, scenario, interrupted=request.interrupted))
         if performances:
             taken = frozenset[object]().union(*(one.ways for one in performances))
             ways = ways_of(book)
             untaken = tuple(str(way) for way in ways if way not in taken)
-            stories = (StoryItem(p.scenario, p.outcome, p.step, " ".join(p.failure.split())) for p in performances)
-            done.append(RehearsalItem(book.id, tuple(stories), len(ways), untaken))
+            played = (StoryItem(p.scenario, p.outcome, p.step, " ".join(p.failure.split())) for p in performances)
+            done.append(RehearsalItem(book.id, tuple(played), len(ways), untaken))
     if not done:
         raise UsageError(f"No scenario has {request.scenario!r} in its name.", "", "Omit --story to run all scenarios.")
     is_bad = any(one.failed or (request.is_whole and one.untaken) for one in done)

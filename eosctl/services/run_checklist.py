@@ -20,7 +20,7 @@ from eosctl.checks.checklist import (
     with_check_ids,
 )
 from eosctl.checks.checklist_diagnosis import diagnose_checklist
-from eosctl.checks.registry import CATALOGUE, check_id_of
+from eosctl.checks.registry import CATALOG, check_id_of
 from eosctl.errors import UsageError
 from eosctl.findings.judged import Judged
 from eosctl.knowledge.checklist_files import RECORD_SCHEMA, find_checklist, read_record, shipped_checklists
@@ -178,7 +178,7 @@ def _refuse_other(checklist: Checklist, record: ChecklistRecord, path: Path) -> 
 
 def _with_known_references(checklist: Checklist) -> Checklist:
     checklist = with_check_ids(checklist, check_id_of)
-    unknown = unknown_references(checklist, frozenset(check.id for check in CATALOGUE))
+    unknown = unknown_references(checklist, frozenset(check.id for check in CATALOG))
     if unknown:
         raise UsageError(
             f"The checklist {checklist.id} has unknown references: {', '.join(unknown)}.",

@@ -111,11 +111,13 @@ def printed_components(snapshot: ClusterSnapshot, output: ToolOutput) -> tuple[C
 
 
 def _topic(topic: Topic, place: Place) -> Component:
-    told = {s.name: s.value for s in topic.settings if s.source is SettingSource.DYNAMIC_TOPIC and not s.sensitive}
+    overridden = {
+        s.name: s.value for s in topic.settings if s.source is SettingSource.DYNAMIC_TOPIC and not s.sensitive
+    }
     factors = {len(partition.replicas) for partition in topic.partitions}
     if factors:
-        told["replication.factor"] = str(min(factors))
-    given = {name: Value(name, text, name, place) for name, text in told.items()}
+        overridden["replication.factor"] = str(min(factors))
+    given = {name: Value(name, text, name, place) for name, text in overridden.items()}
     return Component(Role.TOPIC, topic.name, place, place.file, given)
 
 

@@ -50,10 +50,10 @@ def client_of(names: Mapping[str, str], hints: Iterable[str]) -> Client:
     text = " ".join(hints)
     if _are_keywords(names):
         around = f"{text} {' '.join(names.values()).lower()}"
-        told = next((client for client in PYTHON_CLIENTS if any(word in around for word in _WORDS[client])), None)
+        named = next((client for client in PYTHON_CLIENTS if any(word in around for word in _WORDS[client])), None)
         own = {client: sum(name in _only(client) for name in names) for client in PYTHON_CLIENTS}
-        if told is not None or _PYTHON in around or any(own.values()):
-            return told or max(own, key=lambda client: own[client])
+        if named is not None or _PYTHON in around or any(own.values()):
+            return named or max(own, key=lambda client: own[client])
     if not _SERIALIZERS.isdisjoint(names):
         return Client.JAVA
     words = (*_WORDS[Client.LIBRDKAFKA], _PYTHON)

@@ -135,9 +135,9 @@ def outcome(case: ET.Element) -> str:
 
 def is_reached(suite: Suite, counts: Counter[str]) -> bool:
     """Print the results of a suite; return whether enough tests passed."""
-    told = ", ".join(f"{count} {name}" for name, count in sorted(counts.items(), key=lambda item: -item[1]))
+    counted = ", ".join(f"{count} {name}" for name, count in sorted(counts.items(), key=lambda item: -item[1]))
     reached = counts["passed"] >= suite.required
-    print(f"{suite.name}: {told}; asked for: {suite.required} passed: {'yes' if reached else 'NO'}", flush=True)
+    print(f"{suite.name}: {counted}; asked for: {suite.required} passed: {'yes' if reached else 'NO'}", flush=True)
     return reached
 
 

@@ -62,5 +62,5 @@ def _is_met(rule: Check, case: Expected) -> bool:
     places = [f"{facts['file']}:{facts['line']}" for finding in found if (facts := dict(finding.facts))]
     severities = [finding.severity.value for finding in found]
     remedies = zip(case.remedies, (" ".join(finding.remedy) for finding in found), strict=False)
-    told = all(part in remedy for part, remedy in remedies) and case.severities in ([], severities)
-    return told and (result.status.value, places) == (case.status, case.places)
+    is_reported = all(part in remedy for part, remedy in remedies) and case.severities in ([], severities)
+    return is_reported and (result.status.value, places) == (case.status, case.places)

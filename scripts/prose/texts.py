@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 _FENCE: Final = re.compile(r"^( *)(```|~~~).*?^ *\2 *$", re.MULTILINE | re.DOTALL)
 _SPAN: Final = re.compile(r"``[^`]*``|`[^`\n]*`")
 _NAMED: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_VARIABLES: Final = (ast.arg, ast.Name)
 _WHOLE: Final = frozenset({".md", ".yaml", ".yml", ".toml", ".j2", ".properties", ".java", ".sh", ""})
 
 
@@ -31,7 +32,8 @@ def texts_of(path: Path, *, literals: bool) -> list[Text]:
 
     Args:
         path: The file; its suffix decides how it is read.
-        literals: Whether the string literals of a Python file count: those of the product do, those of tests do not.
+        literals: Whether the string literals and variables of a Python file count: those of the product do, those of
+            tests do not.
     """
     if path.suffix not in (".py", *_WHOLE):
         return []
@@ -61,8 +63,8 @@ def _python(source: str, literals: bool) -> Iterator[Text]:
         yield Text(last - comment.count("\n"), comment)
     taken: set[int] = set()  # parts of an f-string and docstrings, which are not literals of their own
     for node in ast.walk(tree):
-        if isinstance(node, _NAMED):
-            yield Text(node.lineno, node.name.replace("_", " "))
+        if isinstance(node, (*_NAMED, *_VARIABLES)):
+            yield Text(node.lineno, _name(node, literals))
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             taken.add(id(node.value))
             yield Text(node.lineno, node.value.value)
@@ -76,3 +78,13 @@ def _python(source: str, literals: bool) -> Iterator[Text]:
 
 def _part(part: ast.expr) -> str:
     return part.value if isinstance(part, ast.Constant) and isinstance(part.value, str) else "{}"
+
+
+def _name(node: ast.AST, literals: bool) -> str:
+    """Return the words of a definition's name; a variable counts where it is assigned, and if it is a single word."""
+    match node:
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            return name.replace("_", " ")
+        case ast.arg(arg=name) | ast.Name(id=name, ctx=ast.Store()) if literals:
+            return name
+    return ""

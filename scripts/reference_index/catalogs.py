@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.checks.manual import manual_of
-from eosctl.checks.registry import CATALOGUE
+from eosctl.checks.registry import CATALOG
 from eosctl.knowledge.known_bugs import load_known_bugs
 from eosctl.model.known_bug import version_text
 from eosctl.model.reference import Entry, EntryKind, Fact
@@ -21,7 +21,7 @@ def check_entries() -> Iterator[Entry]:
     for source in library():
         for finding in source.book.findings:
             runbooks.setdefault(finding, []).append(source.book.id)
-    for check in CATALOGUE:
+    for check in CATALOG:
         sections = {title: " ".join(text.split()) for title, text in manual_of(check).sections.items()}
         yield Entry(
             kind=EntryKind.CHECK,

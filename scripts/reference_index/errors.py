@@ -19,7 +19,7 @@ _KINDS: Final = {
     TermKind.CONCEPT: EntryKind.CONCEPT,
 }
 _SHORTEST: Final = 12
-_TELLING: Final = 20
+_DISTINCTIVE: Final = 20
 """Shorter texts are recognized only with the client's prefix."""
 _PARENTS: Final = {
     "RetriableException": "retried by the client",
@@ -151,7 +151,7 @@ def _phrases(called: Iterable[Name]) -> tuple[str, ...]:
     found: dict[str, str] = {}
     for name in called:
         short = name.text.removeprefix("Broker: ").removeprefix("kafka server: ")
-        text = short if len(short) > _TELLING else name.text
+        text = short if len(short) > _DISTINCTIVE else name.text
         if len(text) > _SHORTEST:
             found.setdefault(text.lower().rstrip("."), text)
     return tuple(found.values())

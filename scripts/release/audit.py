@@ -30,16 +30,16 @@ def judge_audit(answer: str, said: str) -> tuple[str, int]:
     if lines:
         return "\n".join([f"{len(lines)} known vulnerabilities:", *lines]), FOUND
     if unknown or not packages:
-        told = f"{len(unknown)} of {len(packages)} packages are unknown to the service that was asked"
-        return f"Not audited in full: {told} ({', '.join(unknown[:5])} ...).", NOT_ASKED
+        summary = f"{len(unknown)} of {len(packages)} packages are unknown to the service that was asked"
+        return f"Not audited in full: {summary} ({', '.join(unknown[:5])} ...).", NOT_ASKED
     return f"{len(packages)} packages, no known vulnerability.", 0
 
 
 def main() -> int:
     """Print the verdict on the files of scripts/audit-dependencies."""
     answer, said = (Path(name).read_text(encoding="utf-8") for name in sys.argv[1:3])
-    told, status = judge_audit(answer, said)
-    print(told)
+    summary, status = judge_audit(answer, said)
+    print(summary)
     return status
 
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from scripts.test_compiled import LEFT_OUT_TESTS, ROOMS, STARTED, compile_copy, not_compiled
+from scripts.test_compiled import LEFT_OUT_TESTS, PACKAGES, STARTED, compile_copy, not_compiled
 
 
 def test_every_compiled_module_is_one_of_ours(project_root: Path) -> None:
     names = tomllib.loads((project_root / "pyproject.toml").read_text())["tool"]["eosctl"]["compiled-modules"]
     assert names == sorted(set(names))
     assert [name for name in names if not (project_root / f"{name.replace('.', '/')}.py").is_file()] == []
-    assert [name for name in (*ROOMS, *STARTED) if not (project_root / name).exists()] == []
+    assert [name for name in (*PACKAGES, *STARTED) if not (project_root / name).exists()] == []
     for left_out in LEFT_OUT_TESTS:
         path, _, function = left_out.partition("::")
         assert f"def {function}" in (project_root / path).read_text(), left_out

@@ -9,7 +9,7 @@ import pytest
 
 from eosctl.checks.declaration import Case
 from eosctl.checks.manual import SECTIONS, manual_of, parse_manual
-from eosctl.checks.registry import ALL_CHECKS, CATALOGUE, find_check, select_checks
+from eosctl.checks.registry import ALL_CHECKS, CATALOG, find_check, select_checks
 from eosctl.checks.runner import diagnose, run_check
 from eosctl.findings.diagnosis import CheckStatus
 from eosctl.model.severity import Severity
@@ -98,7 +98,7 @@ def test_no_id_was_ever_taken_back_or_renamed() -> None:
 
 
 def test_files_are_named_for_what_is_wrong() -> None:
-    for check in CATALOGUE:
+    for check in CATALOG:
         module = check.evaluate.__module__
         assert module.rpartition(".")[2] == check.evaluate.__name__
 
@@ -114,7 +114,7 @@ def test_selection() -> None:
 
 
 def test_a_manual_ends_with_the_references_of_the_declaration() -> None:
-    for check in CATALOGUE:
+    for check in CATALOG:
         sections = manual_of(check).sections
         assert tuple(sections) == (*SECTIONS, "References")
         assert " ".join(sections["References"].split()) == "; ".join(check.references) + "."

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from eosctl.checks.checklist import unknown_references, with_check_ids
-from eosctl.checks.registry import CATALOGUE, check_id_of, find_check, select_checks
+from eosctl.checks.registry import CATALOG, check_id_of, find_check, select_checks
 from eosctl.errors import ConfigFileError
 from eosctl.knowledge.checklist_files import parse_checklist
 from eosctl.lab.scenarios.load import parse_script
@@ -33,13 +33,13 @@ items:
 
 
 def test_a_check_is_found_by_id_and_by_name_in_any_case() -> None:
-    for check in CATALOGUE:
+    for check in CATALOG:
         assert find_check(check.id.lower()) is find_check(check.name.upper()) is check
 
 
 def test_no_name_is_an_area_or_a_tag() -> None:
-    words = {word.lower() for check in CATALOGUE for word in (check.area.value, *check.tags)}
-    assert {check.name for check in CATALOGUE} & words == set()
+    words = {word.lower() for check in CATALOG for word in (check.area.value, *check.tags)}
+    assert {check.name for check in CATALOG} & words == set()
 
 
 def test_commands_accept_names() -> None:
@@ -82,7 +82,7 @@ def test_checklists_accept_names() -> None:
     named = parse_checklist(CHECKLIST % ("hanging-transaction", "transaction-log-not-durable"), "own.yaml")
     resolved = with_check_ids(named, check_id_of)
     assert [(item.checks, item.also) for item in resolved.items] == [((HANGING,), ("EOS-BRK-001",))]
-    assert unknown_references(resolved, frozenset(check.id for check in CATALOGUE)) == ()
+    assert unknown_references(resolved, frozenset(check.id for check in CATALOG)) == ()
 
 
 def test_runbooks_accept_names() -> None:

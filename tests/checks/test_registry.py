@@ -15,7 +15,7 @@ import pytest
 import eosctl.checks
 from eosctl.checks.declaration import Check
 from eosctl.checks.discovery import discover_checks
-from eosctl.checks.registry import ALL_CHECKS, CATALOGUE, CONFIGURATION_CHECKS
+from eosctl.checks.registry import ALL_CHECKS, CATALOG, CONFIGURATION_CHECKS
 
 Plant = Callable[[dict[str, str]], ModuleType]
 ROOT = Path(__file__).parents[2]
@@ -114,8 +114,8 @@ def test_checks_are_found_in_a_zip_file(plant: Plant, tmp_path: Path, monkeypatc
 
 def test_every_declaration_in_the_source_is_in_the_catalog() -> None:
     texts = (path.read_text("utf-8") for path in (ROOT / "eosctl" / "checks").rglob("*.py"))
-    assert sum(text.count("\n@check(\n") for text in texts) == len(CATALOGUE)
-    assert {*ALL_CHECKS, *CONFIGURATION_CHECKS} == set(CATALOGUE)
+    assert sum(text.count("\n@check(\n") for text in texts) == len(CATALOG)
+    assert {*ALL_CHECKS, *CONFIGURATION_CHECKS} == set(CATALOG)
     assert not set(ALL_CHECKS) & set(CONFIGURATION_CHECKS)
 
 

@@ -13,7 +13,7 @@ import pytest
 import trustme
 from msgspec.structs import replace
 
-from eosctl.checks.registry import CATALOGUE
+from eosctl.checks.registry import CATALOG
 from eosctl.collect.bundles.snapshot_file import load_snapshot, save_snapshot
 from eosctl.render.formats import FindingFormat
 from tests.checks.cases import build
@@ -160,7 +160,7 @@ def _greet_in_tls(server: socket.socket, context: ssl.SSLContext) -> None:
 class TestCatalogue:
     def test_list_names_every_check(self) -> None:
         rows = eosctl("check", "list", "-o", "tsv").rows
-        assert [row[0] for row in rows] == sorted(check.id for check in CATALOGUE)
+        assert [row[0] for row in rows] == sorted(check.id for check in CATALOG)
 
     def test_list_follows_its_schema(self) -> None:
         schema = json.loads((ROOT / "docs" / "schemas" / "checks.json").read_text())
@@ -180,7 +180,7 @@ class TestCatalogue:
     def test_explain_shows_the_releases_of_a_check(
         self, since: tuple[int, int] | None, until: tuple[int, int] | None, words: str
     ) -> None:
-        check = next(check for check in CATALOGUE if (check.since, check.until) == (since, until))
+        check = next(check for check in CATALOG if (check.since, check.until) == (since, until))
         assert words in eosctl("check", "explain", check.id).out
 
     def test_explain_shows_no_releases_of_rules_per_component(self) -> None:

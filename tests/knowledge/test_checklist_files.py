@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from eosctl.checks.checklist import PROBES, answer_automatically, judge_measure, unanswered, unknown_references
 from eosctl.checks.checklist_subjects import SUBJECTS, Seen
 from eosctl.checks.declaration import Case
-from eosctl.checks.registry import ALL_CHECKS, CATALOGUE
+from eosctl.checks.registry import ALL_CHECKS, CATALOG
 from eosctl.checks.runner import diagnose
 from eosctl.errors import ConfigFileError
 from eosctl.findings.diagnosis import CheckResult, CheckStatus, Diagnosis, Grade
@@ -88,7 +88,7 @@ def test_they_follow_the_schema_and_name_what_there_is(name: str) -> None:
     text = (FOLDER / f"{name}.yaml").read_text("utf-8")
     schema = json.loads((ROOT / "docs" / "schemas" / "checklist.json").read_text("utf-8"))
     jsonschema.validate(yaml.safe_load(text), schema)
-    assert unknown_references(parse_checklist(text, name), frozenset(check.id for check in CATALOGUE)) == ()
+    assert unknown_references(parse_checklist(text, name), frozenset(check.id for check in CATALOG)) == ()
 
 
 @pytest.mark.parametrize(("checklist", "item"), AUTOMATIC)
@@ -246,5 +246,5 @@ def test_the_list_of_the_documentation_is_sound() -> None:
     text = (ROOT / "docs" / "checklists.md").read_text("utf-8")
     (example,) = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
     checklist = parse_checklist(example, "docs/checklists.md")
-    assert unknown_references(checklist, frozenset(check.id for check in CATALOGUE)) == ()
+    assert unknown_references(checklist, frozenset(check.id for check in CATALOG)) == ()
     assert all(f"`{name}`" in text for name in PROBES)

@@ -34,7 +34,7 @@ from eosctl.model.transaction import TopicPartition
 from eosctl.monitoring.cluster_gauges import measure_cluster
 from eosctl.monitoring.exports import jmx_exporter_document
 from eosctl.render.machine import render_yaml
-from eosctl.services.export_cluster import LOOKED_AT
+from eosctl.services.export_cluster import READ_FROM_CLUSTER
 from eosctl.settings.endpoints import parse_endpoints
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.incremental_alter_configs import (
@@ -124,7 +124,7 @@ def scrape(port: int) -> list[MetricSample]:
 
 
 async def look(client: Client) -> list[MetricSample]:
-    snapshot = await collect_snapshot(client, Observer(now_ms, second_look_after_ms=500), LOOKED_AT)
+    snapshot = await collect_snapshot(client, Observer(now_ms, second_look_after_ms=500), READ_FROM_CLUSTER)
     gauges = measure_cluster(snapshot)
     return [MetricSample(one.name, dict(each.labels), each.value) for one in gauges for each in one.samples]
 

@@ -21,7 +21,7 @@ from eosctl.model.transaction import TransactionLook
 from eosctl.monitoring.cluster_gauges import measure_cluster, measure_ends, unreachable
 from eosctl.sandbox.core import ClusterShape
 from eosctl.sandbox.metrics.node_samples import node_samples
-from eosctl.services.export_cluster import LOOKED_AT
+from eosctl.services.export_cluster import READ_FROM_CLUSTER
 from tests.monitoring.promtool import ASKED, Moment
 from tests.monitoring.series import SCRAPE_S, Series, series_name
 
@@ -42,7 +42,7 @@ class Exporter:
             async with connect(
                 simulation.config, connector=simulation.network, chance=simulation.chance, allowed_apis=READ_ONLY_APIS
             ) as client:
-                snapshot = await collect_snapshot(client, observer, LOOKED_AT)
+                snapshot = await collect_snapshot(client, observer, READ_FROM_CLUSTER)
                 gaps = await self._ends.follow(ReadOnly(client), snapshot)
             snapshot = replace(snapshot, gaps=(*snapshot.gaps, *gaps))
             gauges = (*measure_cluster(snapshot, *self._earlier), measure_ends(self._ends.counts))

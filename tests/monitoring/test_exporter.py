@@ -31,7 +31,7 @@ from eosctl.monitoring.cluster_gauges import HELP, measure_cluster, measure_ends
 from eosctl.monitoring.exporter import Exporter, respond
 from eosctl.render.prometheus import render_gauges
 from eosctl.sandbox.core import ClusterShape
-from eosctl.services.export_cluster import LOOKED_AT
+from eosctl.services.export_cluster import READ_FROM_CLUSTER
 from tests.commands.conftest import eosctl
 from tests.lab.scenarios.stage.hanging import run_hanging
 from tests.lab.scenarios.stage.stage import Stage
@@ -63,7 +63,7 @@ async def look(simulation: Simulation) -> ClusterSnapshot:
         chance=simulation.chance,
         allowed_apis=READ_ONLY_APIS,
     ) as client:
-        return await collect_snapshot(client, observer, LOOKED_AT)
+        return await collect_snapshot(client, observer, READ_FROM_CLUSTER)
 
 
 async def looks(folder: Path) -> tuple[Page, Page, Page]:

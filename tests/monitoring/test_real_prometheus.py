@@ -21,7 +21,7 @@ from eosctl.monitoring.exporter import Exporter
 from eosctl.render.prometheus import render_gauges
 from eosctl.sandbox.cluster import Cluster
 from eosctl.sandbox.process.spec import SandboxSpec
-from eosctl.services.export_cluster import LOOKED_AT
+from eosctl.services.export_cluster import READ_FROM_CLUSTER
 from eosctl.settings.endpoints import parse_endpoints
 from tests.lab.scenarios.stage.hanging import run_hanging
 from tests.lab.scenarios.stage.stage import Stage
@@ -73,7 +73,7 @@ async def play(folder: Path) -> None:
 
             async def look() -> ClusterSnapshot:
                 async with connect(config, allowed_apis=READ_ONLY_APIS) as reader:
-                    return await collect_snapshot(reader, Observer(now_ms, second_look_after_ms=200), LOOKED_AT)
+                    return await collect_snapshot(reader, Observer(now_ms, second_look_after_ms=200), READ_FROM_CLUSTER)
 
             exporter, port = Exporter(look, render_gauges, print), free_port()
             jobs = {"kafka": [f"127.0.0.1:{node_port}"], "eosctl": [f"127.0.0.1:{port}"]}

@@ -72,14 +72,14 @@ def _further_lines(file: BinaryIO, line: bytes) -> bytes:
     while file.tell() - position < _PEM_BYTES:
         before = file.tell()
         following = file.readline(_LINE_BYTES)
-        goes_on = any(
+        continues = any(
             (
                 _CONTINUED.search(lines[-1]),
                 is_block and following[:1] in (b" ", b"\t"),
                 is_body and (_BODY_LINE.search(following) or _PEM_END.search(following)),
             )
         )
-        if not following or not goes_on:
+        if not following or not continues:
             file.seek(before)
             break
         lines.append(following)

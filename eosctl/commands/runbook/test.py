@@ -24,7 +24,7 @@ def test_runbooks(
             metavar="RUNBOOK...", help="Runbook ids, or files with a .stories.yaml next to them; all by default."
         ),
     ] = None,
-    story: Annotated[
+    scenario: Annotated[
         str | None, typer.Option("--story", metavar="TEXT", help="Text that the names of scenarios must contain.")
     ] = None,
     interrupted: Annotated[
@@ -47,7 +47,7 @@ def test_runbooks(
         eosctl runbook test hanging-transaction
         eosctl runbook test own-runbook.yaml --interrupted
     """
-    request = RehearsalRequest(tuple(names or ()), story, interrupted)
+    request = RehearsalRequest(tuple(names or ()), scenario, interrupted)
     done = perform(rehearse_runbooks, request, invocation)
     items = done.runbooks
     if result.output in FOR_PEOPLE:

@@ -47,7 +47,7 @@ class ProxyFaults(FaultRegister):
             source=CLIENTS if order.source is None else order.source,  # The proxy has no other nodes.
         )
         faults = tuple(fault for fault in link_faults(order, nodes, self.chance) if is_of_clients(fault))
-        at_once = order.kind is _IMMEDIATELY and order.api is None
+        is_immediate = order.kind is _IMMEDIATELY and order.api is None
         if not faults:
             raise UsageError(
                 f"A proxy cannot do: {order}.", "It sees the streams of clients alone.", "Name an API, or clients."
@@ -57,7 +57,7 @@ class ProxyFaults(FaultRegister):
                 raise EosctlError(f"There is no broker {node_of_stream(fault)}.", f"There are: {nodes}.", "Name one.")
         active = self._numbered(order)
         self._note(active, "begins")
-        if at_once:
+        if is_immediate:
             for node in nodes if order.node is None else [order.node]:
                 self._disconnect(node)
             return active

@@ -27,7 +27,7 @@ from eosctl.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicS
 
 _POLL_S: Final = 0.1
 _LOOK_MS: Final = 2
-_TELL_EVERY_MS: Final = 1_000
+_PROGRESS_EVERY_MS: Final = 1_000
 
 Progress = Callable[[str], None]
 T = TypeVar("T")
@@ -161,7 +161,7 @@ class _Course:
         began_ms = now_ms()
         while (passed_ms := now_ms() - began_ms) < plan.duration_ms:
             self.progress(f"{passed_ms // 1000} of {plan.duration_ms // 1000} s")
-            await asyncio.sleep(min(_TELL_EVERY_MS, plan.duration_ms - passed_ms) / 1000)
+            await asyncio.sleep(min(_PROGRESS_EVERY_MS, plan.duration_ms - passed_ms) / 1000)
         self.scene.over.set()
 
     async def _watch_over(self, everyone: Mapping[str, asyncio.Future[None]], clock: asyncio.Future[None]) -> None:

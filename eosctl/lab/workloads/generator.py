@@ -26,8 +26,8 @@ from eosctl.wire.api_keys import ApiKey
 _TRANSACTION_TIMEOUT_MS: Final = 60_000
 _TICK_S: Final = 0.001
 _DRAIN_MS: Final = 5_000
-_SET_UP_AT_ONCE: Final = 64
-_COORDINATORS_AT_ONCE: Final = 500
+_CONCURRENT_SET_UPS: Final = 64
+_CONCURRENT_COORDINATORS: Final = 500
 
 
 async def run_load(
@@ -105,7 +105,7 @@ class _Run:
         coordinators = await _coordinators(client, CoordinatorKind.TRANSACTION, ids)
         needs_groups = any(call.api_key is ApiKey.TXN_OFFSET_COMMIT for call in load.profile.calls)
         groups = await _coordinators(client, CoordinatorKind.GROUP, ids) if needs_groups else coordinators
-        gate = asyncio.Semaphore(_SET_UP_AT_ONCE)
+        gate = asyncio.Semaphore(_CONCURRENT_SET_UPS)
 
         async def add(number: int, transactional_id: str) -> Producer:
             async with gate:
@@ -263,8 +263,10 @@ def _partition_choices(partitions: Iterable[PartitionMetadata], count: int) -> l
 
 async def _coordinators(client: Client, kind: CoordinatorKind, keys: Sequence[str]) -> dict[str, int]:
     found: dict[str, int] = {}
-    for start in range(0, len(keys), _COORDINATORS_AT_ONCE):
-        for key, outcome in (await client.find_coordinators(kind, keys[start : start + _COORDINATORS_AT_ONCE])).items():
+    for start in range(0, len(keys), _CONCURRENT_COORDINATORS):
+        for key, outcome in (
+            await client.find_coordinators(kind, keys[start : start + _CONCURRENT_COORDINATORS])
+        ).items():
             if isinstance(outcome, Failure):
                 raise outcome.error
             found[key] = outcome

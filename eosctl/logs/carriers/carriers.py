@@ -76,9 +76,9 @@ def read_carried(line: bytes) -> Inner | None:
 def carried_in(entry: Mapping[str, Any]) -> Inner | None:
     """Return the line in a collector's record; None if the record is a program's own."""
     path = _path(entry)
-    for name, beside in _CARRIED.items():
+    for name, stamps in _CARRIED.items():
         text = _text(entry.get(name))
-        stamp = next((entry[other] for other in beside if other in entry), None)
+        stamp = next((entry[other] for other in stamps if other in entry), None)
         if not isinstance(text, str) or stamp is None:
             continue
         if name in _AMBIGUOUS and _is_taken_apart(entry):

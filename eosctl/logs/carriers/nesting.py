@@ -107,8 +107,8 @@ def _core(
     """Return the object that resembles a record most."""
 
     def likeness(one: Mapping[str, Any]) -> int:
-        beside = bool(_has_any(one, time)) + bool(_has_any(one, level))
-        return 4 + beside if _has_any(one, message) else 1 + beside if message_like(one) else 0
+        others = bool(_has_any(one, time)) + bool(_has_any(one, level))
+        return 4 + others if _has_any(one, message) else 1 + others if message_like(one) else 0
 
     best = max(below, key=likeness, default=None)
     return best if best is not None and likeness(best) else None

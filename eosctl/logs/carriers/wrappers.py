@@ -152,7 +152,7 @@ _STAMP: Final = re.compile(
 _OF_TOOLS: Final = frozenset(name for name, _ in PREFIXES)
 _NEEDS_STAMPS: Final = {"kubectl": 4, "stern": 500, "carrier": 1000, **dict.fromkeys(_OF_TOOLS, 20)}
 """Wrappers that ordinary words may look like: one in this many of their lines must start like a record."""
-_GOES_ON: Final = (b"\t", b"    ")
+_CONTINUES: Final = (b"\t", b"    ")
 INSIDE: Final = "+"
 _DEEPEST: Final = 3
 _SAMPLE_BYTES: Final = 65_536
@@ -193,7 +193,7 @@ def _outer_wrapper(sample: bytes) -> str:
         stamped = sum(begins(hit.text) for hit in starts)
         is_outside = name not in _NEEDS_STAMPS or stamped * _NEEDS_STAMPS[name] > len(starts)
         # A program stamps its records once; only a carrier adds a second timestamp.
-        is_outside |= name == "kubectl" and any(hit.text.startswith(_GOES_ON) for hit in hits)
+        is_outside |= name == "kubectl" and any(hit.text.startswith(_CONTINUES) for hit in hits)
         if len(hits) * 10 >= len(lines) * 9 and is_outside:
             return name
     if indent := indentation_of(lines, _is_stamped):

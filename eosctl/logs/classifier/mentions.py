@@ -34,7 +34,7 @@ _ZERO_BEFORE: Final = re.compile(
 _NOTHING_BEHIND: Final = re.compile(
     rf"(?: (?i:{_NOUN}))?(?: ?= ?0(?![\w.])|: ?0(?=[,;)\]}}|]|$)| ?[=:] ?(?i:none|zero)\b)"
 )
-_BESIDE_ZERO: Final = re.compile(
+_NEXT_TO_ZERO: Final = re.compile(
     rf"(?<![\w.-])0 (?:(?i:{_ASIDE}) )*(?:\w+\.)*{_NAME}|\b{_NAME}(?: (?i:{_NOUN}))? ?[=:] ?0(?![\w.])"
 )
 _COUNT_BEFORE: Final = re.compile(r"(?<![\w.-])\d+(?: ?x| times)? $")
@@ -52,7 +52,7 @@ _NAMED: Final = re.compile(rf"(?:\w+\.)*{_NAME}s?")
 
 def counts_nothing(text: str) -> bool:
     """Return whether a text may count an error as zero, so that its digits decide its meaning."""
-    return _ZERO.search(text) is not None and _BESIDE_ZERO.search(text) is not None
+    return _ZERO.search(text) is not None and _NEXT_TO_ZERO.search(text) is not None
 
 
 def is_report(text: str, start: int, end: int) -> bool:

@@ -24,7 +24,7 @@ _PODS: Final = (
     *("resource.labels.pod_name", "labels.pod_name"),
 )
 """The machine from the view of a process in a container; used if no node is named."""
-_BESIDE: Final = ("host", "agent", "resource", "kubernetes", "k8s", "labels", "attributes")
+_NEXT_TO: Final = ("host", "agent", "resource", "kubernetes", "k8s", "labels", "attributes")
 """Objects that collectors put next to the record."""
 
 _EXPLICIT: Final = re.compile(r"(?:host|hostname|node|instance)=([\w.-]+)", re.IGNORECASE)
@@ -69,7 +69,7 @@ def pod_of_path(path: Path) -> tuple[str, str] | None:
 def host_of_values(values: Mapping[str, Any]) -> str:
     """Return the machine among the named values of a record, or among those that a collector put next to it."""
     texts = {name: value for name, value in values.items() if isinstance(value, str)}
-    for name in _BESIDE:
+    for name in _NEXT_TO:
         texts |= _leaves(name, values.get(name))
     return next((texts[name] for name in (*_NAMES, *_PODS) if texts.get(name)), "")
 

@@ -72,7 +72,7 @@ EXPLANATIONS: Final = (
 _RULES: Final = {rule.cause: rule for rule in EXPLANATIONS}
 
 Key: TypeAlias = tuple[str, object]
-_WHATEVER: Final[Key] = ("", None)
+_ANY_SUBJECT: Final[Key] = ("", None)
 _NAMES: Final = ("transactional.id", "group", "application.id", "producerId")
 _OWNERS: Final = ("application.id", "group")
 
@@ -89,7 +89,7 @@ class Causes:
         found: dict[tuple[str, Key], list[Incident]] = {}
         for one in incidents:
             if rule := _RULES.get(one.kind):
-                for key in _keys_of_cause(one) if rule.same_subject else (_WHATEVER,):
+                for key in _keys_of_cause(one) if rule.same_subject else (_ANY_SUBJECT,):
                     found.setdefault((one.kind, key), []).append(one)
         self._spans = {key: spans_of(ones) for key, ones in found.items()}
 
@@ -104,7 +104,7 @@ class Causes:
                 continue
             if rule.same_subject and about is None:
                 about = _keys_of_consequence(one)
-            for key in (about or ()) if rule.same_subject else (_WHATEVER,):
+            for key in (about or ()) if rule.same_subject else (_ANY_SUBJECT,):
                 spans = self._spans.get((rule.cause, key))
                 if spans is not None and spans.has(one.t_start_ms - AFTER_MS, one.t_start_ms + rule.before_ms):
                     return True

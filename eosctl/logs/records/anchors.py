@@ -33,7 +33,7 @@ a hundred times slower once they do not."""
 _COVERING: Final = re.compile("|".join((_SERIOUS[0], _THROWN, _NAMED, _FAILED)))
 _UNSAFE: Final = re.compile(r"[]\[\"'\\/<>&=\t]")
 """Characters that JSON may escape, and those between a logger and its message."""
-_TELLING_CHARS: Final = 6
+_DISTINCTIVE_CHARS: Final = 6
 _RARE_CHARS: Final = 12
 """A text of this length is rare enough by itself, and costs the engine less than a pattern around it."""
 _OPEN_END: Final = re.compile(r"(?:\.\{0,\d+\}|\\s\*|\[ \\t\]\*)*\$$")
@@ -73,6 +73,6 @@ def _anchor(pattern: str, text: str) -> str:
         return re.escape(text)
     if _UNSAFE.search(pattern) is None and "^" not in pattern:
         return f"(?:{_OPEN_END.sub('', pattern)})"
-    if len(text) >= _TELLING_CHARS:
+    if len(text) >= _DISTINCTIVE_CHARS:
         return re.escape(text)
     return f"(?:{_OPEN_END.sub('', pattern)})"

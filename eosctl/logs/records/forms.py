@@ -17,7 +17,7 @@ from eosctl.logs.records.record import Buffer, Classified, Record
 MAX_KEY_BYTES: Final = 8192
 """Longer records have no form."""
 MARK_BYTES: Final = 8
-_ROOM_BYTES: Final = 16 * 1024 * 1024
+_MARGIN_BYTES: Final = 16 * 1024 * 1024
 """Maximum total size of the keys of known forms."""
 _SEEN_ONCE: Final = 100_000
 _DIGIT: Final = re.compile("[0-9]")
@@ -97,7 +97,7 @@ class Forms:
     def learn(self, key: bytes, form: Form | None) -> None:
         """Store a form; None marks irrelevant records."""
         self._size += len(key)
-        if self._size > _ROOM_BYTES:
+        if self._size > _MARGIN_BYTES:
             self._known.clear()
             self._dull.clear()
             self._size = len(key)

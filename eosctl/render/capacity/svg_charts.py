@@ -74,13 +74,13 @@ def draw_utilisation(resources: Sequence[ResourceUse]) -> str:
     if not known:
         return ""
     most = max(1.25, *(share or 0.0 for _, share in known))
-    room = WIDTH - LABEL - 70
-    limit = LABEL + room / most
+    space = WIDTH - LABEL - 70
+    limit = LABEL + space / most
     shapes = []
     for row, (use, share) in enumerate(known):
         y, part = row * ROW + 18, share or 0.0
         tone = "over" if part > 1 else "near" if part > 0.8 else "calm"
-        width = max(1.5, part / most * room)
+        width = max(1.5, part / most * space)
         shapes += [
             f'<text x="{LABEL - 10}" y="{y + 14}" text-anchor="end">{escape(use.name)}</text>',
             f'<rect x="{LABEL}" y="{y}" width="{width:.1f}" height="{BAR}" class="{tone}"/>',
@@ -124,10 +124,10 @@ def _panel(
 ) -> Iterable[str]:
     most = max(max(map(value, variants)), 1e-9)
     label = 14 + 7 * max(len(variant.value) for variant in variants)
-    room = width - label - 90
+    space = width - label - 90
     yield f'<text x="{left:.1f}" y="12" class="head">{escape(title)}</text>'
     for row, variant in enumerate(variants):
-        y, size = row * ROW + 24, max(1.5, value(variant) / most * room)
+        y, size = row * ROW + 24, max(1.5, value(variant) / most * space)
         yield f'<text x="{left + label - 8:.1f}" y="{y + 14}" text-anchor="end">{escape(variant.value)}</text>'
         yield f'<rect x="{left + label:.1f}" y="{y}" width="{size:.1f}" height="{BAR}" class="{tone}"/>'
         yield f'<text x="{left + label + size + 8:.1f}" y="{y + 14}">{escape(text(value(variant)))}</text>'

@@ -13,7 +13,7 @@ from eosctl.render.machine import render_json_line, render_tsv
 from eosctl.render.page import Grid, render_page
 
 #: Number of rows that determine the column widths of a table.
-_ROWS_AT_ONCE = 2_000
+_ROWS_PER_PAGE = 2_000
 
 
 def render_entries(rows: Iterable[EntryRow], form: DecodeFormat) -> Iterable[str]:
@@ -21,7 +21,7 @@ def render_entries(rows: Iterable[EntryRow], form: DecodeFormat) -> Iterable[str
     block: list[EntryRow] = []
     file: str | None = None
     for row in rows:
-        if len(block) == _ROWS_AT_ONCE or (block and row.file != file):
+        if len(block) == _ROWS_PER_PAGE or (block and row.file != file):
             yield _block(block, form)
             block = []
         block.append(row)

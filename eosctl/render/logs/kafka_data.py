@@ -200,8 +200,8 @@ _DAMAGE_HEADER: Final = ("FILE", "BYTE", "KIND", "WHAT")
 
 
 def _by_aborts(ids: Sequence[IdSummary]) -> list[IdSummary]:
-    told = [one for one in ids if one.committed_count or one.aborted_count]
-    return sorted(told, key=lambda one: (-one.aborted_count, -one.committed_count, one.transactional_id))
+    ended = [one for one in ids if one.committed_count or one.aborted_count]
+    return sorted(ended, key=lambda one: (-one.aborted_count, -one.committed_count, one.transactional_id))
 
 
 def _topic_row(one: TopicSummary) -> tuple[str, ...]:
@@ -232,11 +232,11 @@ def _open_rows(summary: DataSummary) -> Iterator[tuple[str, ...]]:
         where, since = f"{txn.topic}-{txn.partition}", time_text(txn.started_ms)
         offset = str(txn.first_offset)
         yield (f"{txn.fate} in the partition", where, offset, str(txn.producer_id), str(txn.producer_epoch), since)
-    for told in summary.unfinished:
-        since = "" if told.started_ms is None else time_text(told.started_ms)
-        offset = str(told.offset)
-        what = f"{told.fate} by the coordinator"
-        yield (what, told.transactional_id, offset, str(told.producer_id), str(told.producer_epoch), since)
+    for one in summary.unfinished:
+        since = "" if one.started_ms is None else time_text(one.started_ms)
+        offset = str(one.offset)
+        what = f"{one.fate} by the coordinator"
+        yield (what, one.transactional_id, offset, str(one.producer_id), str(one.producer_epoch), since)
 
 
 def _break_row(one: SequenceBreak) -> tuple[str, ...]:

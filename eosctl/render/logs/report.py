@@ -181,8 +181,8 @@ def report_blocks(findings: LogFindings, digest: LogDigest, diagnosis: Diagnosis
         ]
     if digest.has_baseline:
         new = [one for one in digest.templates if one.is_new]
-        told = [f"{one.event_count} x {one.text} ({', '.join(one.applications)})" for one in new[:SHOWN_EVIDENCE]]
-        blocks += [Line(f"{count_text(len(new), 'message')} that the baseline does not have."), *labelled("new", told)]
+        lines = [f"{one.event_count} x {one.text} ({', '.join(one.applications)})" for one in new[:SHOWN_EVIDENCE]]
+        blocks += [Line(f"{count_text(len(new), 'message')} that the baseline does not have."), *labelled("new", lines)]
         blocks.append(Line(""))
     apart = [clock_text(one) for one in digest.clocks if one.is_apart]
     return [*blocks, *_reading(findings), *labelled("clocks", apart, "yellow"), *suppressed_blocks(diagnosis)]

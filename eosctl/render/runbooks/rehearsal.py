@@ -28,14 +28,14 @@ def rehearsal_blocks(items: Sequence[RehearsalItem], *, ways: bool) -> list[Bloc
         blocks.append(
             Line(f"{item.runbook}: {passed} of {len(item.stories)} scenarios passed{taken}", "red" if bad else "")
         )
-        blocks += [Field("failed", f"{story.name}: {story.failure}") for story in item.failed]
+        blocks += [Field("failed", f"{scenario.name}: {scenario.failure}") for scenario in item.failed]
         blocks += [Field("not taken", way) for way in item.untaken if ways]
     return blocks
 
 
 def failures(item: RehearsalItem) -> Iterator[str]:
     """Yield the scenarios that failed, and the branches that were not taken."""
-    for story in item.failed:
-        yield f"{story.name}: {story.failure}"
+    for scenario in item.failed:
+        yield f"{scenario.name}: {scenario.failure}"
     for way in item.untaken:
         yield f"not taken: {way}"

@@ -77,8 +77,8 @@ class _Twig(NamedTuple):
         if width is None:
             return [self.margin + self.text]
         # However deep the tree, a few words stand on a line.
-        room = max(width - len(self.below), 24)
-        first, *rest = wrap(self.text, room)
+        space = max(width - len(self.below), 24)
+        first, *rest = wrap(self.text, space)
         return [self.margin + first, *(self.below + line for line in rest)]
 
 

@@ -127,11 +127,11 @@ def _stale(offsets: Sequence[StaleOffset], style: Style) -> str:
     """Render, for people, where coordinators and their log part, and what to do."""
     blocks: list[Block] = []
     for offset in offsets:
-        told, logged = _number(offset.told_offset), _number(offset.logged_offset)
+        described, logged = _number(offset.told_offset), _number(offset.logged_offset)
         blocks += [
             Line(""),
             Line(f"{offset.group_id}, {offset.partition}: the coordinator disagrees with its log", "bold"),
-            Field("says", f"coordinator {told}, log {logged} (record at offset {offset.log_offset})"),
+            Field("says", f"coordinator {described}, log {logged} (record at offset {offset.log_offset})"),
             Field(
                 "cause",
                 "KAFKA-17507: the classic group coordinator up to 3.9.0 commits offsets some time after their marker "

@@ -20,7 +20,7 @@ from eosctl.sandbox.controller.quorum_messages import (
     partition_of,
     vote_request,
 )
-from eosctl.sandbox.controller.quorum_store import NOBODY, Election, QuorumStore
+from eosctl.sandbox.controller.quorum_store import NO_NODE, Election, QuorumStore
 from eosctl.sandbox.metadata.leader_view import NO_LEADER, LeaderView
 from eosctl.sandbox.metadata.log import MetadataLog
 from eosctl.sandbox.ports import BrokerConfig, Channel, Emulation
@@ -82,7 +82,7 @@ class Quorum(LeaderView):
         self.node_id = node_id
         self.cluster_id = cluster_id
         self.role = Role.UNATTACHED
-        self.voted_id = NOBODY
+        self.voted_id = NO_NODE
         self.progress: dict[int, VoterProgress] = {}
         self.on_follow: Callable[[], None] = _ignore
         self.on_lead: Callable[[], None] = _ignore
@@ -117,7 +117,7 @@ class Quorum(LeaderView):
         """Load the persisted state; a quorum of one becomes leader immediately."""
         saved = self._store.load(self.voters)
         self.epoch = max(saved.epoch, self._log.last_epoch)
-        self.voted_id = saved.voted_id if saved.epoch == self.epoch else NOBODY
+        self.voted_id = saved.voted_id if saved.epoch == self.epoch else NO_NODE
         if len(self.voters) == 1:
             self._start_election()
         else:
@@ -186,14 +186,14 @@ class Quorum(LeaderView):
             if pre_vote and self.leader_id != NO_LEADER:
                 return False
             if not pre_vote:
-                self._move_to(epoch, NO_LEADER, NOBODY)
+                self._move_to(epoch, NO_LEADER, NO_NODE)
                 self._await_leader(Role.UNATTACHED)
         is_complete = (last_epoch, end_offset) >= (self._log.last_epoch, self._log.end_offset)
         if epoch < self.epoch or not is_complete or self.leader_id != NO_LEADER:
             return False
         if pre_vote:
             return True
-        if self.voted_id not in (NOBODY, candidate):
+        if self.voted_id not in (NO_NODE, candidate):
             return False
         self._move_to(self.epoch, NO_LEADER, candidate)
         self._await_leader(Role.UNATTACHED)
@@ -221,7 +221,7 @@ class Quorum(LeaderView):
             epoch == self.epoch and self.leader_id == NO_LEADER and leader_id == source and not self.is_leader
         )
         if is_news and leader_id != self.node_id:
-            self._move_to(epoch, leader_id, self.voted_id if epoch == self.epoch else NOBODY)
+            self._move_to(epoch, leader_id, self.voted_id if epoch == self.epoch else NO_NODE)
             self._await_leader(Role.UNATTACHED if leader_id == NO_LEADER else Role.FOLLOWER)
 
     def unreachable(self, node_id: int) -> None:

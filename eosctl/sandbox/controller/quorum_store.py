@@ -10,15 +10,15 @@ from eosctl.storage.atomic import replace_file
 from eosctl.storage.errors import DamagedFile
 
 FILE_NAME = "quorum-state"
-NOBODY = -1
+NO_NODE = -1
 
 
 class Election(NamedTuple):
     """An epoch as a voter knows it; -1 means none."""
 
     epoch: int = 0
-    leader_id: int = NOBODY
-    voted_id: int = NOBODY
+    leader_id: int = NO_NODE
+    voted_id: int = NO_NODE
 
 
 class QuorumStore:

@@ -9,7 +9,7 @@ from eosctl.sandbox.authorization import AclOperation
 
 WILDCARD = "*"
 CLUSTER_NAME = "kafka-cluster"
-EVERYBODY = "User:*"
+ANY_PRINCIPAL = "User:*"
 ANY_CODE = 1
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from eosctl.sandbox.authorization import AclOperation
-from eosctl.sandbox.security.acls import EVERYBODY, WILDCARD, Acl, PatternType, Permission, covers
+from eosctl.sandbox.security.acls import ANY_PRINCIPAL, WILDCARD, Acl, PatternType, Permission, covers
 from eosctl.sandbox.security.protocol import STANDARD_AUTHORIZER
 from eosctl.sandbox.settings import InvalidSetting
 
@@ -79,7 +79,7 @@ class Authorizer:
         for acl in self._by_type.get(resource_type, ()):
             if (
                 acl.host in (WILDCARD, host)
-                and acl.principal in (EVERYBODY, principal)
+                and acl.principal in (ANY_PRINCIPAL, principal)
                 and acl.operation in (AclOperation.ALL, operation)
             ):
                 yield acl
@@ -98,7 +98,7 @@ def _is_dominated(allowed: Acl, denied: list[Acl]) -> bool:
 
 
 def _concerns(acl: Acl, principal: str, host: str, operation: int) -> bool:
-    if acl.principal not in (principal, EVERYBODY) or acl.host not in (host, WILDCARD):
+    if acl.principal not in (principal, ANY_PRINCIPAL) or acl.host not in (host, WILDCARD):
         return False
     if acl.operation in (AclOperation.ALL, operation):
         return True

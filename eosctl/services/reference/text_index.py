@@ -24,7 +24,7 @@ _INTERNAL: Final = re.compile(r"(?<!\w)__(\w+)")
 """An internal topic is one word: `__consumer_offsets` is not what a consumer's offsets are."""
 _UNKNOWN_WEIGHT: Final = 0.35
 """How much a word that no text has counts, compared with the rarest word that one has: it is often a name."""
-_TELLING: Final = 0.75
+_DISTINCTIVE: Final = 0.75
 """From which weight on shared words say enough, in weights of the rarest word: one common word does not."""
 _COVERAGE: Final = 0.65
 """How much it counts that the question's words are found, against that the text has no others."""
@@ -85,7 +85,7 @@ class TextIndex:
         of_question = sum(self._weights.get(word, _UNKNOWN_WEIGHT * self._rarest) for word in asked)
         of_text = sum(self._weights[word] for word in held)
         score = _COVERAGE * weight / of_question + (1 - _COVERAGE) * weight / of_text
-        score *= min(1.0, weight / (_TELLING * self._rarest))
+        score *= min(1.0, weight / (_DISTINCTIVE * self._rarest))
         return Hit(at, round(score, 3), tuple(map(_shown, shared)))
 
 

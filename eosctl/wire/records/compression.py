@@ -66,16 +66,16 @@ def _compress_gzip(data: bytes) -> bytes:
 
 def _decompress_gzip(data: bytes, max_bytes: int) -> bytes:
     members: list[bytes] = []
-    room = max_bytes
+    space = max_bytes
     rest = data
     while not members or rest.startswith(_GZIP_MAGIC):  # Like Java's reader, ignore bytes after the last member.
         member = zlib.decompressobj(wbits=_GZIP_WINDOW)
         try:
-            members.append(member.decompress(rest, room + 1))
+            members.append(member.decompress(rest, space + 1))
         except zlib.error as error:
             raise _damaged("gzip", error, len(data) - len(rest)) from None
-        room -= len(members[-1])
-        if room < 0:
+        space -= len(members[-1])
+        if space < 0:
             raise _too_large("gzip", max_bytes)
         if not member.eof:
             raise _damaged("gzip", "it ends early", len(data))
@@ -106,7 +106,7 @@ def _decompress_snappy(data: bytes, max_bytes: int) -> bytes:
             raise _too_large("snappy", max_bytes)
         return _decompress_snappy_block(data, 0)
     parts: list[bytes] = []
-    room, position = max_bytes, len(_XERIAL_HEADER)
+    space, position = max_bytes, len(_XERIAL_HEADER)
     while position < len(data):
         if data.startswith(_XERIAL_MAGIC, position):  # another stream appended to the first
             position += len(_XERIAL_HEADER)
@@ -116,10 +116,10 @@ def _decompress_snappy(data: bytes, max_bytes: int) -> bytes:
         if not 0 <= size <= len(data) - start:
             raise _damaged("snappy", f"block length {size} with {len(data) - start} bytes left", position)
         block = data[start : start + size]
-        if _snappy_size(block, start) > room:
+        if _snappy_size(block, start) > space:
             raise _too_large("snappy", max_bytes)
         parts.append(_decompress_snappy_block(block, start))
-        room -= len(parts[-1])
+        space -= len(parts[-1])
         position = start + size
     return b"".join(parts)
 

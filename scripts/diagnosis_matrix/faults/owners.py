@@ -17,7 +17,7 @@ from scripts.diagnosis_matrix.site import Planted, Site, partition_of, producer_
 from tests.lab.scenarios.stage.zombie import run_zombie
 
 #: Delay after its abort before a client recovers; half of what the diagnosis allows.
-_AT_ONCE_S: Final = 1.0
+_IMMEDIATE_S: Final = 1.0
 
 
 def nothing(site: Site) -> Planted:
@@ -127,7 +127,7 @@ def _again(site: Site, *, committed: bool, cause: str) -> Planted:
             await producer.end(committed=committed)
             await wait_until_ended(client, name)
             await producer.init_transactions(keep_identity=True)
-            if time.monotonic() - began < _AT_ONCE_S:
+            if time.monotonic() - began < _IMMEDIATE_S:
                 return name
 
     name = site.run(play)

@@ -126,7 +126,7 @@ def test_faults_are_found_with_any_names_and_offsets() -> None:
 
 
 PACKAGE = Path(eosctl_package.__file__).parent
-ROOMS = ("collect", "analysis", "checks")
+PACKAGES = ("collect", "analysis", "checks")
 
 
 def names_in(source: str) -> set[str]:
@@ -152,8 +152,8 @@ def names_in(source: str) -> set[str]:
 def test_packages_that_judge_do_not_import_the_sandbox() -> None:
     knowing = [
         str(path.relative_to(PACKAGE))
-        for room in ROOMS
-        for path in (PACKAGE / room).rglob("*.py")
+        for package in PACKAGES
+        for path in (PACKAGE / package).rglob("*.py")
         if any("sandbox" in name or "scenario" in name for name in names_in(path.read_text("utf-8")))
     ]
     assert knowing == []

@@ -64,8 +64,10 @@ def internal_topic_repartitioned(case: Case) -> Iterator[Problem]:
 
 def _differing(deployment: Deployment, topic: Component, count: Value, setting: str) -> Iterator[Problem]:
     exists = topic.place.line == 0
-    told = [(b, b.value(setting)) for b in deployment.of(Role.BROKER) if b.value(setting).is_given or exists]
-    others = [(broker, value) for broker, value in told if value.number is not None and value.number != count.number]
+    configured = [(b, b.value(setting)) for b in deployment.of(Role.BROKER) if b.value(setting).is_given or exists]
+    others = [
+        (broker, value) for broker, value in configured if value.number is not None and value.number != count.number
+    ]
     if exists:
         for broker, value in others:
             if value.is_given:
@@ -77,7 +79,7 @@ def _differing(deployment: Deployment, topic: Component, count: Value, setting: 
                     impact="It has no effect on the topic that exists; were the topic made anew, every id would move.",
                     remedy=f"Set {setting}={count.text}.",
                 )
-    elif others or (not told and count.number != DEFAULT_COUNT):
+    elif others or (not configured and count.number != DEFAULT_COUNT):
         known = others[0][1].text if others else f"{DEFAULT_COUNT} by default"
         yield problem(
             topic,

@@ -56,11 +56,11 @@ def validate_transactional_commit(
 
     3.9 creates the group before it checks the generation, so an unknown group gets UNKNOWN_MEMBER_ID.
     """
-    speaks_of_epochs = committer.api_version >= TRANSACTIONAL_MEMBER_EPOCH_VERSION
+    has_epochs = committer.api_version >= TRANSACTIONAL_MEMBER_EPOCH_VERSION
     if group is None:
         if committer.generation_id < 0:
             return ErrorCode.NONE
-        if speaks_of_epochs:
+        if has_epochs:
             return ErrorCode.GROUP_ID_NOT_FOUND
         return ErrorCode.UNKNOWN_MEMBER_ID if is_3_9 else ErrorCode.ILLEGAL_GENERATION
     if _is_unfenced(committer):
@@ -69,7 +69,7 @@ def validate_transactional_commit(
         if committer.generation_id < 0 and group.is_empty:
             return ErrorCode.NONE
         error = _validate_epoch_of_commit(group.members.get(committer.member_id), committer, partitions)
-        if error is ErrorCode.STALE_MEMBER_EPOCH and not speaks_of_epochs:
+        if error is ErrorCode.STALE_MEMBER_EPOCH and not has_epochs:
             return ErrorCode.ILLEGAL_GENERATION
         return error
     return _validate_classic(group, committer)

@@ -115,7 +115,7 @@ def join(
             group.targets.get(member.member_id, NO_PARTITIONS),
             group.assignment_epoch,
             existing_partitions(metadata, group.subscription_of(member)),
-            group.owned_partitions(besides=member.member_id),
+            group.owned_partitions(without=member.member_id),
             resolve_partitions({owned.topic: owned.partitions for owned in subscription.owned_partitions}, metadata),
             changed,
         )
@@ -262,7 +262,7 @@ def _leaves_classic_only(group: ConsumerGroup, replaced: ConsumerMember, config:
 
 def _waits_for_others(group: ConsumerGroup, member: ConsumerMember) -> bool:
     missing = group.targets.get(member.member_id, NO_PARTITIONS) - member.assigned
-    return not missing.isdisjoint(group.owned_partitions(besides=member.member_id))
+    return not missing.isdisjoint(group.owned_partitions(without=member.member_id))
 
 
 def leave_errors(group: ConsumerGroup, leaving: Sequence[LeavingMember]) -> tuple[list[ErrorCode], list[str]]:

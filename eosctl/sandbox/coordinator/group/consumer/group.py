@@ -155,13 +155,13 @@ class ConsumerGroup:
         """Return whether a member subscribes to the topic."""
         return any(topic in self.subscription_of(member) for member in self.members.values())
 
-    def owned_partitions(self, besides: str) -> Assignment:
+    def owned_partitions(self, without: str) -> Assignment:
         """Return the partitions that other members own or have not revoked yet."""
         return frozenset().union(
             *(
                 member.assigned | member.pending_revocation
                 for member in self.members.values()
-                if member.member_id != besides
+                if member.member_id != without
             )
         )
 

@@ -99,7 +99,7 @@ def heartbeat(
         group.targets.get(member.member_id, NO_PARTITIONS),
         group.assignment_epoch,
         existing_partitions(metadata, group.subscription_of(member)),
-        group.owned_partitions(besides=member.member_id),
+        group.owned_partitions(without=member.member_id),
         request.owned,
         changed or pattern_changed,
     )

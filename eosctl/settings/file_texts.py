@@ -21,7 +21,9 @@ _MARKS: Final = (
 )
 _COMMENT: Final = re.compile(r"^\s*(?:#|//|--|!|;|\{\{-?\s*/\*).*$", re.MULTILINE)
 _KAFKA: Final = re.compile(
-    r"kafka|bootstrap[._-]?servers|transactional[._-]?id|isolation[._-]?level|processing[._-]guarantee", re.IGNORECASE
+    r"kafka|redpanda|bootstrap[._-]?servers|transactional[._-]?id|isolation[._-]?level|processing[._-]guarantee"
+    r"|enable[._-]?idempotence|min[._-]?insync[._-]?replicas",
+    re.IGNORECASE,
 )
 # Files of loggers name Kafka's packages, those of build tools its artifacts.
 _OF_OTHERS: Final = re.compile(
@@ -72,7 +74,7 @@ def read_text(path: Path) -> str:
 def holds_kafka(path: Path) -> bool:
     """Return whether a file that is not text, or cannot be read, may be about Kafka."""
     try:
-        return b"kafka" in path.read_bytes().replace(b"\0", b"").lower()
+        return _KAFKA.search(path.read_bytes().replace(b"\0", b"").decode("latin-1")) is not None
     except OSError:
         return True
 

@@ -234,6 +234,14 @@ def test_a_malformed_file_is_reported_with_its_line(file: str, text: str, line: 
         read_components(file, text)
 
 
+@pytest.mark.parametrize("text", ["redpanda:\n  a: [\n", "enable.idempotence: [\n", "min.insync.replicas: [\n"])
+def test_a_malformed_file_about_kafka_is_unreadable(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.yaml").write_text(text, "utf-8")
+    (tmp_path / "other.yaml").write_text("acks: [\n", "utf-8")
+    found = read_deployment([tmp_path])
+    assert [Path(one.file).name for one in found.unreadable] == ["a.yaml"]
+
+
 def test_aliases_cannot_explode() -> None:
     bomb = "a0: &a0 [x, x]\n" + "".join(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 40))
     with pytest.raises(ConfigFileError, match="aliases expanded"):

@@ -12,6 +12,8 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, Final, get_args, get_origin
 
+import typer
+
 _NOT_PLAIN: Final = object()
 #: Digits that surely fit into 64 bits.
 _MOST_DIGITS: Final = 18
@@ -65,7 +67,11 @@ class _PlainValues:
                         return values
             elif not several and (plain := _plain(value, annotation, info)) is not _NOT_PLAIN:
                 return plain
-        return self._as_typer_does().coerce(value, param=param, ctx=ctx)
+        try:
+            return self._as_typer_does().coerce(value, param=param, ctx=ctx)
+        except typer.BadParameter as refused:
+            refused.message = refused.message.removeprefix("Value error, ")  # pydantic's prefix
+            raise
 
 
 def _parsed(value: Any, kind: Any, info: Any) -> Any:

@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 from eosctl.commands.coercion import take_plain_values
 from eosctl.commands.lazy import load_command
 from eosctl.commands.registry import COMMANDS
+from tests.commands.conftest import eosctl
 
 VALUES = (None, "", "text", "7", "-7", "007", " 7", "7.5", "1_0", "٣", "9" * 30, "json", "JSON", "true", True, 5, 2.5,
           "/", __file__, "/missing", "\0", (), ("7", "x"), ["json"], ("1", "2"))  # fmt: skip
@@ -31,7 +32,7 @@ def answer(convert: Any, parameter: Any, value: Any) -> tuple[str, Any]:
     try:
         found = convert.coerce(value, param=parameter, ctx=None)
     except Exception as error:  # noqa: BLE001 - both must raise the same error
-        return type(error).__name__, str(error)
+        return type(error).__name__, str(error).removeprefix("Value error, ")
     return type(found).__name__, found
 
 
@@ -47,6 +48,11 @@ def test_every_parameter_takes_what_typer_would_make_of_it(entry: Any) -> None:
         (quick,) = [found for found in command.get_params(_Context) if found is parameter]
         for value in VALUES:
             assert answer(quick.get_runtime_param(), parameter, value) == answer(own, parameter, value), (name, value)
+
+
+def test_a_refused_value_is_named_without_the_prefix_of_a_library() -> None:
+    done = eosctl("capacity", "init", "x.yaml", "--kind", "flnk")
+    assert (done.code, "'--kind': 'flnk' is not one of" in done.err) == (2, True)
 
 
 class _Context:

@@ -40,6 +40,7 @@ def test_every_exception_stands_where_it_says(project_root: Path) -> None:
         ("module.py", "x = 1  # look\n# at this\n"),
         ("module.py", "def f(x):\n    raise E(f'{x} is no file.')\n"),
         ("module.py", "def told_by(x): ...\n"),
+        ("module.py", "told = 1\n"),
         ("script", "# whatever\n"),
     ],
 )
@@ -53,7 +54,7 @@ def test_a_planted_word_is_found(name: str, text: str, tmp_path: Path) -> None:
     [
         ("page.md", "The flag `--tell` and\n```console\n$ tell\n```\n"),
         ("page.md", "There is no broker. It is no longer read. That there is a gap is reported. He retells history."),
-        ("module.py", "told = tell(nobody)\n"),
+        ("module.py", "count = tell(nobody)\n"),
         ("picture.svg", "<svg>nobody</svg>"),
     ],
 )
@@ -70,7 +71,7 @@ def test_a_place_names_the_line_of_the_word(tmp_path: Path) -> None:
 
 def test_literals_of_tests_are_not_read(tmp_path: Path) -> None:
     (tmp_path / "module.py").write_text('x = "nobody"\n', "utf-8")
-    assert texts_of(tmp_path / "module.py", literals=False) == []
+    assert [text for text in texts_of(tmp_path / "module.py", literals=False) if text.text] == []
 
 
 def test_a_ceiling_only_falls(tmp_path: Path) -> None:

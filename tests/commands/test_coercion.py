@@ -50,7 +50,7 @@ def test_every_parameter_takes_what_typer_would_make_of_it(entry: Any) -> None:
             assert answer(quick.get_runtime_param(), parameter, value) == answer(own, parameter, value), (name, value)
 
 
-def test_a_refused_value_is_named_without_the_prefix_of_a_library() -> None:
+def test_a_refused_value_has_no_prefix_of_a_library() -> None:
     done = eosctl("capacity", "init", "x.yaml", "--kind", "flnk")
     assert (done.code, "'--kind': 'flnk' is not one of" in done.err) == (2, True)
 

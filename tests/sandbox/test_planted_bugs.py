@@ -171,7 +171,7 @@ def served_while_loading(patch: Patch) -> None:
 
 def partitions_given_away_early(patch: Patch) -> None:
     """A partition goes to its next owner before the last one has given it back."""
-    patch.setattr(ConsumerGroup, "owned_partitions", lambda self, besides: NO_PARTITIONS)
+    patch.setattr(ConsumerGroup, "owned_partitions", lambda *_, **__: NO_PARTITIONS)
 
 
 def silent_consumers_kept(patch: Patch) -> None:

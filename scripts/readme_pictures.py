@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from rich._export_format import CONSOLE_SVG_FORMAT
 from rich.console import Console
 from rich.text import Text
 
@@ -75,12 +76,16 @@ def picture(path: Path, title: str, steps: list[tuple[str, str]]) -> None:
         console.print(Text(f"$ {command}", "bold green"))
         lines = shown.rstrip().splitlines()
         for line in lines[:LINES]:
-            console.print(Text.from_ansi(line), soft_wrap=True)
+            text = Text.from_ansi(line)
+            for part in text.divide(range(COLUMNS, len(text), COLUMNS)):  # as a terminal folds a line that is too long
+                console.print(part, soft_wrap=True)
         if len(lines) > LINES:
             console.print(Text(f"... {len(lines) - LINES} more lines", "dim"))
         console.print()
     # The names of styles contain a digest of the content; a fixed one keeps the file the same for the same text.
-    path.write_text(console.export_svg(title=title, unique_id="eosctl"), "utf-8")
+    # A picture loads nothing from the network: the reader's own monospaced font serves.
+    layout = re.sub(r"@font-face \{\{.*?\}\}\s*", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
+    path.write_text(console.export_svg(title=title, unique_id="eosctl", code_format=layout), "utf-8")
 
 
 def save_example(snapshot: Path) -> None:

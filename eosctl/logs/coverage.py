@@ -15,6 +15,8 @@ _ANY_CONTENT: Final = frozenset({"json", "logfmt"})
 """Layouts that match every line of a format, with any content."""
 _ANY_TIMED: Final = frozenset({"json", "dated"})
 """Layouts that a single line with a time is enough to recognize."""
+_NAMES_ONLY: Final = frozenset({UNCLASSIFIED, "TRANSACTIONAL_ID_NAMED"})
+"""Categories that do not make a line one of a log: a settings file names a transactional id, too."""
 
 
 def measure_coverage(sources: Sequence[SourceSummary], events: Iterable[LogEvent]) -> tuple[FileCoverage, ...]:
@@ -26,7 +28,7 @@ def measure_coverage(sources: Sequence[SourceSummary], events: Iterable[LogEvent
         sources: The summaries of the files.
         events: The events of the same scan.
     """
-    known = Counter(event.file for event in events if event.category != UNCLASSIFIED)
+    known = Counter(event.file for event in events if event.category not in _NAMES_ONLY)
     return tuple(_coverage(source, known[source.file]) for source in sources)
 
 

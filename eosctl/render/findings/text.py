@@ -20,6 +20,7 @@ from eosctl.text import count_text
 TONES = {Severity.CRITICAL: "bold red", Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
 SOURCES_SHOWN = 8
 LIKE_SHOWN = 3
+REASONS_SHOWN = 4
 
 
 def render_text(report: FindingReport, style: Style = PLAIN, *, wide: bool = False) -> str:
@@ -161,10 +162,13 @@ def _not_evaluated(report: FindingReport, wide: bool) -> Iterator[Block]:
 
 
 def _inapplicable(results: list[CheckResult]) -> Iterator[Block]:
-    """Name the reasons on one line, with the number of checks for each."""
+    """Name the most frequent reasons on one line, with the number of checks for each."""
     counts = Counter(result.reason.partition(" (eosctl")[0] for result in results)
-    reasons = "; ".join(f"{reason} ({count})" for reason, count in counts.most_common())
-    yield Line(f"  {count_text(len(results), 'check')} not applicable: {reasons}")
+    reasons = [f"{reason} ({count})" for reason, count in counts.most_common()]
+    if len(reasons) > REASONS_SHOWN:
+        others = sum(count for _, count in counts.most_common()[REASONS_SHOWN:])
+        reasons = [*reasons[:REASONS_SHOWN], f"other reasons, listed by -o wide ({others})"]
+    yield Line(f"  {count_text(len(results), 'check')} not applicable: {'; '.join(reasons)}")
 
 
 def _passed(report: FindingReport, wide: bool) -> Iterator[Block]:

@@ -23,6 +23,7 @@ UNCLEAN = "[2026-11-26 10:20:00,000] INFO UNCLEAN partition change for orders-0:
     [
         ("hanging.txt", HANGING, "No log record was recognized in {}."),
         ("server.log", PROPERTIES, "No log record was recognized in {}."),
+        ("notes.txt", "transactional.id=pay-1\nacks=0\n", "No log record was recognized in {}."),
         ("rows.jsonl", '{"a": 1}\n{"a": 2}\n' * 9, "No log record was recognized in {}."),
         ("server.log", "", "No log records: {} is empty."),
         ("server.log", "\n\n\n", "No log records: {} is empty."),

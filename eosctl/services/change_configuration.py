@@ -82,6 +82,7 @@ def plan_configuration_upgrade(request: UpgradeRequest, callbacks: Callbacks = S
 
     Raises:
         UsageError: The releases are not releases, or not in order.
+        ConfigFileError: No setting of Kafka was recognized.
     """
     before, after = release_of(request.before, callbacks.remark), release_of(request.after, callbacks.remark)
     if before >= after:
@@ -92,8 +93,7 @@ def plan_configuration_upgrade(request: UpgradeRequest, callbacks: Callbacks = S
         )
     sides = [read_deployment(request.paths, releases=Releases(release)) for release in (before, after)]
     changes = tuple(plan_upgrade(sides[0].deployment, sides[1].deployment, load_upgrade_knowledge()))
-    for broken in sides[0].unreadable:
-        callbacks.report_error(broken.error)
+    _report_gaps(sides[0], callbacks)
     if sides[0].unreadable:
         return UpgradePlan(changes, ExitCode.BAD_INPUT)
     is_severe = any(change.severity.at_least(Severity.WARNING) for change in changes)
@@ -107,7 +107,7 @@ def fix_configuration(request: FixRequest, callbacks: Callbacks = SILENT) -> Fix
 
     Raises:
         UsageError: The release is not one.
-        ConfigFileError: A file is not UTF-8.
+        ConfigFileError: A file is not UTF-8, or no setting of Kafka was recognized.
         EosctlError: A file cannot be written.
     """
     releases = Releases(release_if_named(request.kafka_version, callbacks.remark))
@@ -142,13 +142,21 @@ def fix_configuration(request: FixRequest, callbacks: Callbacks = SILENT) -> Fix
         for finding in findings_of(judge(files.deployment))
         if finding.severity.at_least(Severity.WARNING) and _file(finding) in changed
     )
-    for broken in files.unreadable:
-        callbacks.report_error(broken.error)
+    _report_gaps(files, callbacks)
     _conclude(request, changed, after, left, callbacks)
     has_errors = any(finding.severity.at_least(Severity.ERROR) for finding in left)
     is_open = bool(changed) and (not request.write or has_errors)
     code = ExitCode.BAD_INPUT if files.unreadable else ExitCode.FINDINGS if is_open else ExitCode.DONE
     return Fixed(tuple(repairs), before, after, left, code)
+
+
+def _report_gaps(files: FilesRead, callbacks: Callbacks) -> None:
+    """Report files that were not read or not understood, and raise an error where that is all of them."""
+    for broken in files.unreadable:
+        callbacks.report_error(broken.error)
+    for file in files.not_understood:
+        callbacks.remark(f"{file} is about Kafka and was not understood; nothing covers it.")
+    files.require_settings()
 
 
 def _conclude(

@@ -40,7 +40,7 @@ def compare_files(left: Side, right: Side, callbacks: Callbacks = SILENT) -> tup
 
     Raises:
         UsageError: A release is invalid.
-        ConfigFileError: A file cannot be read.
+        ConfigFileError: A file cannot be read, or has no settings of Kafka.
     """
     return differences(_read(*left, callbacks), _read(*right, callbacks))
 
@@ -50,6 +50,7 @@ def _read(path: Path, version: str | None, callbacks: Callbacks) -> Deployment:
     read = read_deployment([path], releases=Releases(release, release, release))
     if read.unreadable:
         raise read.unreadable[0].error
+    read.require_settings()
     return read.deployment
 
 

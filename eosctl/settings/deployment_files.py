@@ -31,8 +31,11 @@ from eosctl.settings.sources import Releases, Source
 from eosctl.settings.templates import chart_values, without_templates
 from eosctl.settings.tree import Branch, Node
 from eosctl.settings.workloads import Workload, generated_by, is_plain_resource, with_instances, workloads_of
+from eosctl.text import count_text
 
 _PROFILE: Final = "on-profile"
+_NAMED: Final = 3
+"""Files that an error names."""
 
 
 class FilesRead(NamedTuple):
@@ -51,6 +54,21 @@ class FilesRead(NamedTuple):
     without_settings: tuple[str, ...]
     unreadable: tuple[Unreadable, ...]
     not_understood: tuple[str, ...] = ()
+
+    def require_settings(self) -> None:
+        """Check that there is something to judge, so that the absence of settings never reads as a clean result.
+
+        Raises:
+            ConfigFileError: No setting of Kafka was recognized in any file.
+        """
+        if not self.deployment.components:
+            raise ConfigFileError(
+                f"Nothing was judged: no settings of Kafka were recognized in {count_text(len(self.read), 'file')}.",
+                f"Read: {', '.join(self.read[:_NAMED])}{', ...' if len(self.read) > _NAMED else ''}."
+                if self.read
+                else "",
+                "Name the files that hold them; config lint --role FILE=ROLE tests how a file is read.",
+            )
 
 
 class _File(NamedTuple):

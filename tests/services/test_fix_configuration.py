@@ -7,8 +7,15 @@ from pathlib import Path
 import pytest
 
 from eosctl.checks.judge import judge
+from eosctl.errors import ConfigFileError
 from eosctl.findings.linted import findings_of
-from eosctl.services.change_configuration import FixRequest, fix_configuration
+from eosctl.services.change_configuration import (
+    FixRequest,
+    UpgradeRequest,
+    fix_configuration,
+    plan_configuration_upgrade,
+)
+from eosctl.services.compare_configuration import Side, compare_files
 from eosctl.settings.deployment_files import read_deployment
 from tests.checks.configuration.test_rule_cases import CASES, RuleCase
 
@@ -70,3 +77,16 @@ def test_what_is_left_is_named(tmp_path: Path) -> None:
     fixed = fix_configuration(FixRequest((path,), write=True))
     assert [finding.check_id for finding in fixed.left] == ["EOS-CFG-088"]
     assert fixed.exit_code.value == 3
+
+
+@pytest.mark.parametrize("name", ["other.json", "notes.txt"])
+def test_files_without_settings_are_never_a_clean_result(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_text('{"service": 1}', "utf-8")
+    for act in (
+        lambda: fix_configuration(FixRequest((path,))),
+        lambda: plan_configuration_upgrade(UpgradeRequest((path,), "3.9", "4.3")),
+        lambda: compare_files(Side(path), Side(path)),
+    ):
+        with pytest.raises(ConfigFileError):
+            act()

@@ -51,7 +51,7 @@ def answer_checklist(request: ChecklistRequest, callbacks: Callbacks = SILENT) -
     """Return the answers that checks give. Suppressions do not count: a checklist shows the facts.
 
     Raises:
-        ConfigFileError: A configuration file or the snapshot cannot be read.
+        ConfigFileError: A configuration file or the snapshot cannot be read, or no file has settings of Kafka.
         EosctlError: No broker of the cluster answered.
     """
     evidence, deployment = None, Deployment()
@@ -63,6 +63,9 @@ def answer_checklist(request: ChecklistRequest, callbacks: Callbacks = SILENT) -
         files = read_deployment(request.paths)
         if files.unreadable:
             raise files.unreadable[0].error
+        files.require_settings()
+        for file in files.not_understood:
+            callbacks.remark(f"{file} is about Kafka and was not understood; it counts for no item.")
         deployment = files.deployment
         diagnosis = joined(diagnosis, judge_files(deployment, evidence))
     answers = answer_automatically(request.checklist, diagnosis, Seen(evidence, deployment), request.at)

@@ -203,3 +203,9 @@ def test_a_list_that_names_what_there_is_not(own: Path) -> None:
     own.write_text(OWN.replace("EOS-TXN-001", "EOS-TXN-999"), "utf-8")
     done = eosctl("checklist", "run", own)
     assert (done.code, "EOS-TXN-999" in done.err) == (2, True)
+
+
+def test_files_without_settings_answer_no_item(own_home: Path, tmp_path: Path) -> None:
+    (tmp_path / "other.json").write_text('{"service": 1}', "utf-8")
+    done = eosctl("checklist", "run", "eos-go-live", tmp_path / "other.json")
+    assert (done.code, done.out, "no settings of Kafka were recognized" in done.err) == (2, "", True)

@@ -54,7 +54,7 @@ def count_exceptions(split: Split) -> TraceCounts:
         for piece, window in read_pieces(split, PIECE_BYTES):
             error = error or window.error
             for record in _records(piece, window):
-                chain = parse_chain(record.rest)
+                chain = parse_chain(record.thrown_text)
                 if chain:
                     instant = parse_timestamp(record.time, reference) if record.time else None
                     minute_ms = None if instant is None else instant.ms // MINUTE_MS * MINUTE_MS

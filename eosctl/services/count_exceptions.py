@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
@@ -17,6 +17,8 @@ from eosctl.services.log_places import existing
 if TYPE_CHECKING:
     from eosctl.logs.files.sources import SourceFile
     from eosctl.model.log_findings import ExceptionCount
+
+_STRANGE: Final = "no log record was recognized, and no stack trace"
 
 
 class ExceptionsRequest(msgspec.Struct, frozen=True):
@@ -40,7 +42,7 @@ class CountedExceptions(NamedTuple):
 
     Attributes:
         counts: The stack traces by minute, class, root cause, application, and host.
-        unread: Files that were not read to their end, each with the reason.
+        unread: Files that were not read to their end or not recognized, each with the reason.
     """
 
     counts: tuple[ExceptionCount, ...]
@@ -70,6 +72,9 @@ def count_exceptions(request: ExceptionsRequest, callbacks: Callbacks = SILENT) 
     failed = [one for one in (*unread, *opened.unread) if one.is_failure and one.name not in opened.archives]
     failed += [one for one in opened.unread if one.name in opened.archives]
     reasons = {one.name: one.reason for one in failed} | damaged
+    counted = {count.file for count in counts}
+    strange = (one.name for one in sources if one.size_bytes and not one.verdict.has_headers)
+    reasons |= {name: _STRANGE for name in strange if name not in counted and name not in reasons}
     return CountedExceptions(tuple(counts), {opened.name_of(name): reason for name, reason in reasons.items()})
 
 

@@ -297,6 +297,19 @@ def test_a_shrinking_file_is_named_and_the_rest_is_reported(
     assert sum(one["file"].endswith("b.log") for one in result["items"]) == 50
 
 
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("hello\nworld\n", 4),
+        ("java.lang.IllegalStateException: gone\n\tat a.B.c(B.java:1)\n", 0),
+        ("[2026-11-26 10:20:00,000] INFO started (kafka.server.KafkaServer)\n", 0),
+    ],
+)
+def test_no_stack_trace_in_a_strange_file_is_incomplete(text: str, code: int, tmp_path: Path) -> None:
+    (tmp_path / "a.log").write_text(text, "utf-8")
+    assert main(["logs", "exceptions", str(tmp_path / "a.log")]) == code
+
+
 def test_a_category_lists_the_exceptions_to_its_patterns(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["logs", "explain", "APPLICATION_STOP", "-o", "json"]) == 0
     item = json.loads(capsys.readouterr().out)

@@ -155,7 +155,7 @@ def test_container_fields_apply_to_their_own_records_only(tmp_path: Path) -> Non
 
 
 def test_the_cache_of_forms_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(forms, "_ROOM_BYTES", 1000)
+    monkeypatch.setattr(forms, "_MARGIN_BYTES", 1000)
     monkeypatch.setattr(forms, "_SEEN_ONCE", 10)
     memory = Forms()
     for number in range(300):

@@ -17,7 +17,7 @@ def count_exceptions(invocation: Invocation, paths: Paths, reading: ReadingOptio
 
     Counts by minute, class, root cause, application, and host. This is the fastest overview of many logs.
 
-    Exit codes: 0 done, 2 bad input, 4 a file could not be read to its end.
+    Exit codes: 0 done, 2 bad input, 4 a file was not read to its end, or no record in it was recognized.
 
     Examples:
         eosctl logs exceptions /var/log/kafka
@@ -25,6 +25,6 @@ def count_exceptions(invocation: Invocation, paths: Paths, reading: ReadingOptio
     """
     counted = perform(service.count_exceptions, service.ExceptionsRequest(tuple(paths), *reading), invocation)
     for name, reason in counted.unread.items():
-        note(f"not read to its end: {name}: {reason}")
+        note(f"not counted in full: {name}: {reason}")
     text = render_exceptions(counted.counts, invocation.now_ms(), result.output, invocation.style())
     emit(text, result, code=ExitCode.INCOMPLETE if counted.unread else ExitCode.DONE)

@@ -104,7 +104,7 @@ class Classifier:
 
     def _classified(self, record: Record, text: str, verdict: _Verdict, message_start: int) -> Classified | None:
         rule, spans, secrets = verdict
-        exception = parse_throwable(record.rest) if record.rest else None
+        exception = parse_throwable(record.thrown_text) if record.rest else None
         if rule is None and exception is None and record.level not in ERROR_LEVELS:
             return None
         message = record.message[:MAX_MESSAGE_CHARS]

@@ -49,6 +49,11 @@ class Record(NamedTuple):
     passed_count: int = 0
     host: str = ""
 
+    @property
+    def thrown_text(self) -> str:
+        """The text that may hold a stack trace: all of a record without a header, else the lines below the header."""
+        return self.rest if self.matched or not self.rest else f"{self.message}\n{self.rest}"
+
 
 class Classified(NamedTuple):
     """The classification of a record: category, fields, throwable, and the message with masked secrets."""

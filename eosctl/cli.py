@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from eosctl import __version__
-from eosctl.commands.invocation import Invocation, invocation_of, write_error
-from eosctl.commands.lazy import group_class
+from eosctl.command_line.invocation import Invocation, invocation_of, write_error
+from eosctl.command_line.lazy import group_class
 from eosctl.commands.registry import COMMANDS, FIRST_STEPS
 from eosctl.errors import EosctlError, ExitCode
 from eosctl.render.terminal import ColorChoice

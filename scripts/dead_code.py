@@ -16,7 +16,7 @@ from typing import Final
 
 from vulture import Vulture
 
-from eosctl.commands.lazy import Entry
+from eosctl.command_line.lazy import Entry
 from eosctl.commands.registry import COMMANDS
 from eosctl.lab.rehearsals.steps.registry import STEPS as REHEARSAL_STEPS
 from eosctl.lab.scenarios.steps.registry import STEPS

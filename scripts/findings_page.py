@@ -7,8 +7,8 @@ from typing import Any, Final, NamedTuple
 
 import typer
 
+from eosctl.command_line.lazy import load_command
 from eosctl.commands.gate import GATE
-from eosctl.commands.lazy import load_command
 from eosctl.commands.registry import COMMANDS
 from eosctl.render.formats import FindingFormat
 

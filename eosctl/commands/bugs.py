@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from eosctl.command_line.invocation import Invocation, note
 from eosctl.commands.emit import emit_list
-from eosctl.commands.invocation import Invocation, note
 from eosctl.commands.options import ResultOptions
 from eosctl.errors import UsageError
 from eosctl.model.known_bug import Product

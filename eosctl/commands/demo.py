@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from eosctl.commands.invocation import Invocation
+from eosctl.command_line.invocation import Invocation
 from eosctl.services.demonstrate import demonstrate
 
 

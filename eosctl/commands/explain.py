@@ -8,8 +8,8 @@ from typing import Annotated, Final
 
 import typer
 
+from eosctl.command_line.invocation import Invocation, standard_input
 from eosctl.commands.emit import emit, emit_list
-from eosctl.commands.invocation import Invocation, standard_input
 from eosctl.commands.options import ResultOptions
 from eosctl.errors import UsageError
 from eosctl.model.reference import Certainty

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from eosctl.commands.invocation import Invocation, write_result
+from eosctl.command_line.invocation import Invocation, write_result
 from eosctl.commands.options import (
     DEFAULT_SECOND_LOOK,
     ClusterOptions,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Final
 
-from eosctl.commands.invocation import note
+from eosctl.command_line.invocation import note
 from eosctl.model.evidence import EvidenceGap
 
 _WITHOUT_NOTES: Final = ("tsv", "csv", "github", "prometheus")

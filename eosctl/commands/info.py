@@ -6,8 +6,8 @@ from typing import Annotated, Final
 
 import typer
 
+from eosctl.command_line.invocation import Invocation, write_result
 from eosctl.commands.emit import emit_list
-from eosctl.commands.invocation import Invocation, write_result
 from eosctl.commands.options import ResultOptions
 from eosctl.errors import unknown_name
 from eosctl.render.machine import render_json

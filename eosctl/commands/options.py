@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, NamedTuple
 
 import typer
 
-from eosctl.commands.invocation import remember_output
+from eosctl.command_line.invocation import remember_output
 from eosctl.errors import UsageError
 from eosctl.render.formats import FindingFormat, OutputFormat
 from eosctl.services.connection import Connection

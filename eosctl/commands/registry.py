@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from eosctl.commands.help_text import Row
-from eosctl.commands.lazy import Entry
+from eosctl.command_line.help_text import Row
+from eosctl.command_line.lazy import Entry
 
 DIAGNOSE: Final = "Diagnose"
 REPAIR: Final = "Repair"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
-from eosctl.commands.invocation import Invocation, note, write_error
+from eosctl.command_line.invocation import Invocation, note, write_error
 from eosctl.render.progress import show_progress
 from eosctl.services.callbacks import Callbacks
 

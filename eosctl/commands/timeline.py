@@ -8,8 +8,8 @@ from typing import Annotated, Final
 
 import typer
 
+from eosctl.command_line.invocation import Invocation, note, remember_output, write_file, write_result
 from eosctl.commands.gate import RequireComplete
-from eosctl.commands.invocation import Invocation, note, remember_output, write_file, write_result
 from eosctl.commands.options import OUTPUT, EvidenceOptions, OutputFile, parse_moment_ms
 from eosctl.commands.session import perform
 from eosctl.errors import ExitCode, UsageError

@@ -8,8 +8,8 @@ from typing import Any
 
 import typer
 
-from eosctl.commands.help_text import manual_of, parameter_sections, usage_of
-from eosctl.commands.lazy import Entry, load_command
+from eosctl.command_line.help_text import manual_of, parameter_sections, usage_of
+from eosctl.command_line.lazy import Entry, load_command
 from eosctl.commands.registry import COMMANDS
 from scripts.book.cells import cell, code
 

@@ -12,7 +12,7 @@ import pytest
 from eosctl.commands.registry import COMMANDS
 
 HEAVY = ("rich", "confluent_kafka", "yaml", "jmxquery", "pyspark", "pyarrow", "pandas", "eosctl.sandbox")
-ALWAYS = {"coercion", "former_options", "help_text", "invocation", "lazy", "option_groups", "registry"}
+ALWAYS = {"registry"}
 GROUPS = [*(one.name for one in COMMANDS if one.place == f"{one.name}:COMMANDS"), "group offsets"]
 
 HELP = """

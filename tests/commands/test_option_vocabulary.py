@@ -7,8 +7,8 @@ from typing import Any, get_args, get_origin
 import pytest
 import typer
 
-from eosctl.commands.help_text import choices_of
-from tests.commands.test_help_text import COMMANDS
+from eosctl.command_line.help_text import choices_of
+from tests.command_line.test_help_text import COMMANDS
 
 #: The form of the value where types differ on purpose, with the reason.
 SEVERAL_FORMS = {

@@ -13,8 +13,8 @@ import jsonschema
 import pytest
 
 from eosctl import __version__
+from eosctl.command_line.invocation import write_file
 from eosctl.commands.doctor import doctor
-from eosctl.commands.invocation import write_file
 from eosctl.errors import EosctlError
 from tests.commands.conftest import eosctl
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from eosctl.commands.help_text import manual_of
-from eosctl.commands.lazy import Entry, LazyGroup, load_command, summary_of
+from eosctl.command_line.help_text import manual_of
+from eosctl.command_line.lazy import Entry, LazyGroup, load_command, summary_of
 from eosctl.commands.registry import COMMANDS
 from tests.commands.conftest import eosctl
 
@@ -72,6 +72,6 @@ def test_what_is_wrong_with_arguments_is_shown_without_secrets() -> None:
 def test_without_its_source_a_command_has_its_line_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     entry = Entry("locate", "txn.locate:locate_transaction")
     line = summary_of(entry)
-    monkeypatch.setattr("eosctl.commands.lazy.__file__", "/missing/lazy.py")
+    monkeypatch.setattr("eosctl.command_line.lazy.__file__", "/missing/lazy.py")
     assert summary_of(entry) == line
     assert line.startswith("Show the coordinator partition")

@@ -12,7 +12,7 @@ import pytest
 from typer.main import get_command
 
 from eosctl.cli import app
-from eosctl.commands.lazy import load_command
+from eosctl.command_line.lazy import load_command
 from eosctl.commands.registry import COMMANDS
 from tests.commands.conftest import eosctl
 

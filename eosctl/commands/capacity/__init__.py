@@ -1,6 +1,6 @@
 """``eosctl capacity``."""
 
-from eosctl.commands.lazy import Entry
+from eosctl.command_line.lazy import Entry
 
 COMMANDS = (
     Entry("init", "capacity.init:init_workload"),

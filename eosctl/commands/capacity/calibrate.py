@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from eosctl.command_line.invocation import Invocation
 from eosctl.commands.emit import emit
-from eosctl.commands.invocation import Invocation
 from eosctl.commands.options import ClusterOptions, ResultOptions
 from eosctl.commands.session import callbacks
 from eosctl.errors import ExitCode

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from eosctl.commands.invocation import write_file, write_result
+from eosctl.command_line.invocation import write_file, write_result
 from eosctl.errors import UsageError
 from eosctl.model.workload import ApplicationKind
 from eosctl.services.plan_capacity import describe_workload

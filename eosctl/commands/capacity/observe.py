@@ -8,7 +8,7 @@ from typing import Annotated, Final
 
 import typer
 
-from eosctl.commands.invocation import Invocation, write_file, write_result
+from eosctl.command_line.invocation import Invocation, write_file, write_result
 from eosctl.commands.options import ClusterOptions, parse_duration_ms
 from eosctl.commands.session import perform
 from eosctl.errors import UsageError

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
+from eosctl.command_line.invocation import Invocation, note, remember_output, write_file, write_result
 from eosctl.commands.emit import emit
-from eosctl.commands.invocation import Invocation, note, remember_output, write_file, write_result
 from eosctl.commands.options import OUTPUT, OutputFile, ResultOptions
 from eosctl.commands.session import perform
 from eosctl.errors import ExitCode

@@ -1,6 +1,6 @@
 """``eosctl check``."""
 
-from eosctl.commands.lazy import Entry
+from eosctl.command_line.lazy import Entry
 
 COMMANDS = (
     Entry("list", "check.check:list_checks"),

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from eosctl.command_line.invocation import Invocation, write_result
 from eosctl.commands.gate import ScoredGate
-from eosctl.commands.invocation import Invocation, write_result
 from eosctl.commands.options import LooksOptions, ResultOptions
 from eosctl.commands.report_output import ReportOptions, write_diagnosis
 from eosctl.commands.session import perform

@@ -1,6 +1,6 @@
 """``eosctl checklist``."""
 
-from eosctl.commands.lazy import Entry
+from eosctl.command_line.lazy import Entry
 
 COMMANDS = (
     Entry("list", "checklist.list:list_all"),

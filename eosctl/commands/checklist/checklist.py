@@ -8,9 +8,9 @@ from typing import Annotated, NamedTuple
 
 import typer
 
+from eosctl.command_line.invocation import Invocation, write_file
 from eosctl.commands.diagnosis_output import FindingResultOptions, write_judged
 from eosctl.commands.gate import GateOfVerdict
-from eosctl.commands.invocation import Invocation, write_file
 from eosctl.commands.options import EvidenceOptions, FindingOutput, Header, OutputFile
 from eosctl.commands.session import callbacks
 from eosctl.errors import UsageError

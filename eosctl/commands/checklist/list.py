@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from eosctl.command_line.invocation import Invocation
 from eosctl.commands.emit import emit_list
-from eosctl.commands.invocation import Invocation
 from eosctl.commands.options import ResultOptions
 from eosctl.render.diagnosis.checklist import SUMMARY_COLUMNS, checklist_summary
 from eosctl.services.run_checklist import list_checklists

@@ -1,6 +1,6 @@
 """``eosctl config``."""
 
-from eosctl.commands.lazy import Entry
+from eosctl.command_line.lazy import Entry
 
 COMMANDS = (
     Entry("lint", "config.lint:lint"),

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from eosctl.command_line.invocation import Invocation
 from eosctl.commands.emit import emit
-from eosctl.commands.invocation import Invocation
 from eosctl.commands.options import ResultOptions
 from eosctl.commands.session import perform
 from eosctl.render.configuration.change import render_fixes, render_upgrade

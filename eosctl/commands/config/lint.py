@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from eosctl.command_line.invocation import Invocation, write_result
 from eosctl.commands.diagnosis_output import FindingResultOptions, note_read_as, note_suppressed, write_baseline_file
 from eosctl.commands.gate import Gate
-from eosctl.commands.invocation import Invocation, write_result
 from eosctl.commands.options import EvidenceOptions
 from eosctl.commands.session import perform
 from eosctl.errors import UsageError

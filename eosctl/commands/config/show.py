@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from eosctl.commands.invocation import Invocation, note, write_result
+from eosctl.command_line.invocation import Invocation, note, write_result
 from eosctl.commands.options import OutputFile, ResultOptions
 from eosctl.render.configuration.difference import render_differences
 from eosctl.render.configuration.setting import render_setting

@@ -1,6 +1,6 @@
 """``eosctl decode``."""
 
-from eosctl.commands.lazy import Entry
+from eosctl.command_line.lazy import Entry
 
 COMMANDS = (
     Entry("segment", "decode.segment:decode_segment"),

@@ -8,9 +8,9 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
+from eosctl.command_line.invocation import note
 from eosctl.commands.decode.ending import write_and_end
 from eosctl.commands.decode.options import BaseOffset, Dialect, Files, Form, Strict
-from eosctl.commands.invocation import note
 from eosctl.errors import UsageError
 from eosctl.render.decode.entries import render_entries
 from eosctl.render.decode.formats import DecodeFormat, KafkaDialect

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from eosctl.commands.invocation import remember_output
+from eosctl.command_line.invocation import remember_output
 from eosctl.commands.options import FILTER, OUTPUT
 from eosctl.errors import UsageError
 from eosctl.model.log_bounds import EVERYTHING, Bounds

@@ -9,6 +9,7 @@ from typing import Annotated, NamedTuple
 
 import typer
 
+from eosctl.command_line.invocation import Invocation, note
 from eosctl.commands.decode.ending import write_and_end
 from eosctl.commands.decode.options import (
     Dialect,
@@ -22,7 +23,6 @@ from eosctl.commands.decode.options import (
     parse_bounds,
     parse_times,
 )
-from eosctl.commands.invocation import Invocation, note
 from eosctl.commands.options import FILTER, ClusterOptions, parse_moment_ms
 from eosctl.errors import UsageError
 from eosctl.model.log_bounds import Only

@@ -8,6 +8,7 @@ from typing import Annotated, NamedTuple, NoReturn
 
 import typer
 
+from eosctl.command_line.invocation import note
 from eosctl.commands.decode.ending import write_and_end
 from eosctl.commands.decode.options import (
     Dialect,
@@ -20,7 +21,6 @@ from eosctl.commands.decode.options import (
     parse_bounds,
     parse_times,
 )
-from eosctl.commands.invocation import note
 from eosctl.commands.options import FILTER
 from eosctl.errors import UsageError
 from eosctl.render.decode.formats import DecodeFormat, KafkaDialect

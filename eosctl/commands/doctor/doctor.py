@@ -7,9 +7,9 @@ from typing import Annotated, NamedTuple
 
 import typer
 
+from eosctl.command_line.invocation import Invocation
 from eosctl.commands.doctor.watch import WatchOptions, check_watchable, show_watch
 from eosctl.commands.gate import ScoredGate
-from eosctl.commands.invocation import Invocation
 from eosctl.commands.options import LooksOptions
 from eosctl.commands.report_output import ReportOptions, write_diagnosis
 from eosctl.commands.session import perform

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, NamedTuple
 
 import typer
 
-from eosctl.commands.invocation import Invocation, note, write_result
+from eosctl.command_line.invocation import Invocation, note, write_result
 from eosctl.commands.options import parse_duration_ms
 from eosctl.commands.watching import check_format
 from eosctl.errors import UsageError

@@ -1,5 +1,5 @@
 """``eosctl dr``."""
 
-from eosctl.commands.lazy import Entry
+from eosctl.command_line.lazy import Entry
 
 COMMANDS = (Entry("lint", "dr.lint:lint"),)

@@ -1,5 +1,5 @@
 """``eosctl fencing``."""
 
-from eosctl.commands.lazy import Entry
+from eosctl.command_line.lazy import Entry
 
 COMMANDS = (Entry("explain", "txn.blame:blame"),)

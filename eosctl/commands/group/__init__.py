@@ -1,6 +1,6 @@
 """``eosctl group``."""
 
-from eosctl.commands.lazy import Entry
+from eosctl.command_line.lazy import Entry
 
 OFFSETS = (Entry("locate", "group.locate:locate_group"),)
 COMMANDS = (

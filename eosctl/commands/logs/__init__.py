@@ -1,6 +1,6 @@
 """``eosctl logs``."""
 
-from eosctl.commands.lazy import Entry
+from eosctl.command_line.lazy import Entry
 
 COMMANDS = (
     Entry("data", "logs.data:mine_data"),

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from eosctl.commands.invocation import Invocation, write_result
+from eosctl.command_line.invocation import Invocation, write_result
 from eosctl.commands.options import ResultOptions
 from eosctl.render.logs.category import render_categories, render_category
 from eosctl.services.log_categories import find_category, log_categories

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from eosctl.command_line.invocation import Invocation, note
 from eosctl.commands.emit import emit
-from eosctl.commands.invocation import Invocation, note
 from eosctl.commands.logs.options import BusinessKey, Engine, Topics
 from eosctl.commands.options import ResultOptions
 from eosctl.commands.session import perform

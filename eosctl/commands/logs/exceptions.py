@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from eosctl.command_line.invocation import Invocation, note
 from eosctl.commands.emit import emit
-from eosctl.commands.invocation import Invocation, note
 from eosctl.commands.logs.options import Paths, ReadingOptions
 from eosctl.commands.options import ResultOptions
 from eosctl.commands.session import perform

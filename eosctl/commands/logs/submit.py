@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, NamedTuple
 
 import typer
 
-from eosctl.commands.invocation import Invocation, note
+from eosctl.command_line.invocation import Invocation, note
 from eosctl.commands.logs.options import READING, BusinessKey, Pattern, PeriodOptions, Topics, TopicsOptions, Zone
 from eosctl.render.logs.job import incident_lines, topic_lines
 from eosctl.services.callbacks import Callbacks

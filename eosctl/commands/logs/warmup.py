@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from eosctl.commands.invocation import Invocation, note
+from eosctl.command_line.invocation import Invocation, note
 from eosctl.services.callbacks import Callbacks
 from eosctl.services.warm_up import warm_up as write_archive
 

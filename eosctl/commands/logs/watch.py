@@ -8,7 +8,7 @@ from typing import Annotated, Final
 
 import typer
 
-from eosctl.commands.invocation import Invocation, note
+from eosctl.command_line.invocation import Invocation, note
 from eosctl.commands.logs.options import READING, Places, TopicsOptions, Zone
 from eosctl.commands.options import parse_duration_ms
 from eosctl.render.logs.watch import render_event

@@ -1,6 +1,6 @@
 """``eosctl metrics``."""
 
-from eosctl.commands.lazy import Entry
+from eosctl.command_line.lazy import Entry
 
 COMMANDS = (
     Entry("show", "metrics.show:show_metrics"),

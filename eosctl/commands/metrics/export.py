@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from eosctl.commands.invocation import write_result
+from eosctl.command_line.invocation import write_result
 from eosctl.commands.options import OutputFile
 from eosctl.render.machine import render_json, render_yaml
 from eosctl.services.export_monitoring import Target, export_monitoring

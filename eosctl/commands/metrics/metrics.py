@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from eosctl.command_line.invocation import Invocation
 from eosctl.commands.emit import emit, emit_list
-from eosctl.commands.invocation import Invocation
 from eosctl.commands.options import ResultOptions
 from eosctl.errors import UsageError
 from eosctl.render.formats import FOR_PEOPLE

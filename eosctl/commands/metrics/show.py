@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from eosctl.command_line.invocation import Invocation
 from eosctl.commands.emit import emit_list
 from eosctl.commands.gate import RequireComplete
-from eosctl.commands.invocation import Invocation
 from eosctl.commands.metrics.reading import ReadingOptions, Urls
 from eosctl.commands.options import ResultOptions, parse_duration_ms
 from eosctl.commands.session import perform

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from eosctl.commands.invocation import Invocation, write_result
+from eosctl.command_line.invocation import Invocation, write_result
 from eosctl.commands.metrics.reading import ReadingOptions, Urls
 from eosctl.commands.options import Output
 from eosctl.commands.watching import KEPT, Count, Interval, check_format

@@ -1,6 +1,6 @@
 """``eosctl profile``."""
 
-from eosctl.commands.lazy import Entry
+from eosctl.command_line.lazy import Entry
 
 COMMANDS = (
     Entry("list", "profile.profile:list_profiles"),

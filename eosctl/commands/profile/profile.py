@@ -7,8 +7,8 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from eosctl.command_line.invocation import Invocation
 from eosctl.commands.emit import emit_list
-from eosctl.commands.invocation import Invocation
 from eosctl.commands.options import Output, OutputFile, ResultOptions
 from eosctl.commands.session import perform
 from eosctl.render.formats import OutputFormat

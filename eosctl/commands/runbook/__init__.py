@@ -1,6 +1,6 @@
 """``eosctl runbook``."""
 
-from eosctl.commands.lazy import Entry
+from eosctl.command_line.lazy import Entry
 
 COMMANDS = (
     Entry("list", "runbook.library:list_all"),

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from eosctl.command_line.invocation import Invocation, note, write_file, write_result
 from eosctl.commands.emit import emit_list
-from eosctl.commands.invocation import Invocation, note, write_file, write_result
 from eosctl.commands.options import OutputFile, ResultOptions
 from eosctl.render.runbooks.book import ShowFormat, render_book
 from eosctl.render.runbooks.runbook import BOOK_COLUMNS, JOURNAL_COLUMNS, book_item, journal_items

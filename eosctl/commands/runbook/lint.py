@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
+from eosctl.command_line.invocation import Invocation
 from eosctl.commands.diagnosis_output import FindingResultOptions, write_judged
 from eosctl.commands.gate import GateAtWarning
-from eosctl.commands.invocation import Invocation
 from eosctl.commands.session import callbacks
 from eosctl.render.runbooks.lint import render_runbook_lint
 from eosctl.services.lint_runbooks import lint_runbooks

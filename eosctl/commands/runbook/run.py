@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from eosctl.commands.confirmation import can_ask, read_line
-from eosctl.commands.invocation import Invocation, note, write_result
+from eosctl.command_line.confirmation import can_ask, read_line
+from eosctl.command_line.invocation import Invocation, note, write_result
 from eosctl.commands.options import DEFAULT_SECOND_LOOK, ClusterOptions, ResultOptions, SecondLookAfter
 from eosctl.commands.session import callbacks
 from eosctl.render.runbooks.runbook import render_run, report_text

@@ -1,6 +1,6 @@
 """``eosctl sandbox``."""
 
-from eosctl.commands.lazy import Entry
+from eosctl.command_line.lazy import Entry
 
 COMMANDS = (
     Entry("up", "sandbox.up:start"),

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from eosctl.commands.invocation import note, write_result
+from eosctl.command_line.invocation import note, write_result
 from eosctl.commands.sandbox.options import Name
 from eosctl.render.sandbox.listing import left_text
 from eosctl.services.sandboxes import DEFAULT_NAME, stop_sandboxes

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from eosctl.command_line.invocation import Invocation, write_result
 from eosctl.commands.emit import emit, emit_list
-from eosctl.commands.invocation import Invocation, write_result
 from eosctl.commands.options import ResultOptions, parse_duration_ms
 from eosctl.commands.sandbox.options import Name, Seed
 from eosctl.render.formats import FOR_PEOPLE

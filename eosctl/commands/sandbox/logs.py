@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from eosctl.commands.invocation import write_result
+from eosctl.command_line.invocation import write_result
 from eosctl.commands.sandbox.options import Name
 from eosctl.render.sandbox.listing import render_records
 from eosctl.services.sandbox_logs import SandboxLogsRequest, read_process_output, read_sandbox_logs

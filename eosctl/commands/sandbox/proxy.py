@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from eosctl.commands.invocation import Invocation, note, write_result
+from eosctl.command_line.invocation import Invocation, note, write_result
 from eosctl.commands.options import parse_duration_ms
 from eosctl.commands.session import callbacks
 from eosctl.services.run_proxy import ProxyRequest, run_proxy

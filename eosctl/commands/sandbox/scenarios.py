@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from eosctl.command_line.invocation import Invocation, note
 from eosctl.commands.emit import emit, emit_list
-from eosctl.commands.invocation import Invocation, note
 from eosctl.commands.options import ResultOptions
 from eosctl.commands.sandbox.options import Seed
 from eosctl.commands.session import callbacks

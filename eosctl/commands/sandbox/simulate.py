@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from eosctl.command_line.invocation import Invocation, write_file
 from eosctl.commands.emit import emit, emit_list
-from eosctl.commands.invocation import Invocation, write_file
 from eosctl.commands.options import ResultOptions
 from eosctl.commands.sandbox.options import BrokerSettings, Bugs, Emulate, TransactionVersion
 from eosctl.commands.session import perform

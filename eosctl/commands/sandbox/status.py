@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from eosctl.command_line.invocation import Invocation
 from eosctl.commands.emit import emit
-from eosctl.commands.invocation import Invocation
 from eosctl.commands.options import ResultOptions, parse_duration_ms
 from eosctl.errors import UsageError
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat

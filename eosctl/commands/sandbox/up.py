@@ -8,8 +8,8 @@ from typing import Annotated, Final, NamedTuple
 
 import typer
 
+from eosctl.command_line.invocation import Invocation
 from eosctl.commands.emit import emit
-from eosctl.commands.invocation import Invocation
 from eosctl.commands.options import ResultOptions, parse_duration_ms
 from eosctl.commands.sandbox.options import BrokerSettings, Bugs, Emulate, Name, TransactionVersion
 from eosctl.commands.session import perform

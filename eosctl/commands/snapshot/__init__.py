@@ -1,6 +1,6 @@
 """``eosctl snapshot``."""
 
-from eosctl.commands.lazy import Entry
+from eosctl.command_line.lazy import Entry
 
 COMMANDS = (
     Entry("capture", "snapshot.snapshot:capture_snapshot"),

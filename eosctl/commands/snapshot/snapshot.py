@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from eosctl.command_line.invocation import Invocation, note, write_result
 from eosctl.commands.gate import RequireComplete
-from eosctl.commands.invocation import Invocation, note, write_result
 from eosctl.commands.options import DEFAULT_SECOND_LOOK, ClusterOptions, ResultOptions, SecondLookAfter
 from eosctl.commands.session import perform
 from eosctl.commands.source_options import MetricCredentials, MetricUrls

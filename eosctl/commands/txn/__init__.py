@@ -1,6 +1,6 @@
 """``eosctl txn``: transactions as coordinators and partition leaders see them, and what can be done about them."""
 
-from eosctl.commands.lazy import Entry
+from eosctl.command_line.lazy import Entry
 
 COMMANDS = (
     Entry("list", "txn.list:list_transactions"),

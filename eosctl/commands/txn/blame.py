@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from eosctl.command_line.invocation import Invocation, note
 from eosctl.commands.emit import emit
 from eosctl.commands.gate import RequireComplete
-from eosctl.commands.invocation import Invocation, note
 from eosctl.commands.options import EvidenceOptions, ResultOptions
 from eosctl.commands.session import perform
 from eosctl.errors import ExitCode

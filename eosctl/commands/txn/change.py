@@ -9,8 +9,8 @@ from typing import Annotated, NamedTuple, NoReturn, TypeVar
 
 import typer
 
-from eosctl.commands.confirmation import can_ask, read_line
-from eosctl.commands.invocation import Invocation, note, write_file, write_result
+from eosctl.command_line.confirmation import can_ask, read_line
+from eosctl.command_line.invocation import Invocation, note, write_file, write_result
 from eosctl.commands.options import DEFAULT_SECOND_LOOK, ClusterOptions, ResultOptions, SecondLookAfter
 from eosctl.commands.session import callbacks
 from eosctl.model.plan import FenceOutcome, FencePlan, MarkerOutcome, MarkerPlan

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from eosctl.command_line.invocation import Invocation
 from eosctl.commands.emit import emit
 from eosctl.commands.gate import RequireComplete
-from eosctl.commands.invocation import Invocation
 from eosctl.commands.options import FILTER, EvidenceOptions, ResultOptions, parse_duration_ms
 from eosctl.commands.session import perform
 from eosctl.render.transactions.listing import render_transactions

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from eosctl.commands.invocation import invocation_of, write_result
+from eosctl.command_line.invocation import invocation_of, write_result
 from eosctl.commands.options import InternalPartitions, Output, OutputFile
 from eosctl.render.formats import OutputFormat
 from eosctl.render.transactions.locate import render_locations

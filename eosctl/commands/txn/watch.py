@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eosctl.commands.invocation import Invocation, note, write_error, write_result
+from eosctl.command_line.invocation import Invocation, note, write_error, write_result
 from eosctl.commands.options import ClusterOptions, Output
 from eosctl.commands.watching import KEPT, Count, Interval, check_format
 from eosctl.render.formats import OutputFormat

@@ -1,6 +1,6 @@
 """``eosctl verify``."""
 
-from eosctl.commands.lazy import Entry
+from eosctl.command_line.lazy import Entry
 
 COMMANDS = (
     Entry("run", "verify.verify:verify_run"),

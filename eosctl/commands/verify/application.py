@@ -8,10 +8,10 @@ from typing import Annotated, Any, Final, NamedTuple
 import typer
 from msgspec.structs import replace
 
-from eosctl.commands.confirmation import can_ask, read_line
+from eosctl.command_line.confirmation import can_ask, read_line
+from eosctl.command_line.invocation import Invocation, note
 from eosctl.commands.diagnosis_output import FindingResultOptions, write_judged
 from eosctl.commands.gate import GateOfVerdict
-from eosctl.commands.invocation import Invocation, note
 from eosctl.commands.options import OUTPUT, ClusterOptions, parse_duration_ms
 from eosctl.commands.session import callbacks
 from eosctl.render.verify.application import render_app

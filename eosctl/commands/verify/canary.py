@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 import typer
 
-from eosctl.commands.invocation import Invocation, write_result
+from eosctl.command_line.invocation import Invocation, write_result
 from eosctl.commands.options import ClusterOptions, parse_duration_ms, parse_listen
 from eosctl.commands.session import callbacks
 from eosctl.render.page import render_page

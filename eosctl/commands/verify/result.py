@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NoReturn
 
+from eosctl.command_line.invocation import Invocation
 from eosctl.commands.diagnosis_output import FindingResultOptions, write_judged
-from eosctl.commands.invocation import Invocation
 from eosctl.render.verify.run import render_verify
 from eosctl.services.verification_items import verify_item
 from eosctl.services.verify_deployment import Verified

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from eosctl.command_line.invocation import Invocation, write_result
 from eosctl.commands.diagnosis_output import FindingResultOptions
 from eosctl.commands.gate import GateOfVerdict
-from eosctl.commands.invocation import Invocation, write_result
 from eosctl.commands.options import ClusterOptions, OutputFile
 from eosctl.commands.session import callbacks
 from eosctl.commands.verify.options import OwnedCluster

@@ -9,9 +9,9 @@ from typing import Annotated, Final
 
 import typer
 
+from eosctl.command_line.invocation import Invocation
 from eosctl.commands.diagnosis_output import FindingResultOptions
 from eosctl.commands.gate import GateOfVerdict
-from eosctl.commands.invocation import Invocation
 from eosctl.commands.options import ClusterOptions, parse_duration_ms
 from eosctl.commands.session import perform
 from eosctl.commands.verify.options import FAULTS, OwnedCluster

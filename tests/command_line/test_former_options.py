@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from eosctl.commands.former_options import FORMER, with_todays_names
-from eosctl.commands.lazy import Entry, LazyGroup, load_command
+from eosctl.command_line.former_options import FORMER, with_todays_names
+from eosctl.command_line.lazy import Entry, LazyGroup, load_command
 from eosctl.commands.registry import COMMANDS
 from tests.commands.conftest import eosctl
 

@@ -11,8 +11,8 @@ import pytest
 import typer
 from typer.main import get_command
 
-from eosctl.commands.help_text import HelpedCommand, choices_of, manual_of
-from eosctl.commands.lazy import LazyGroup
+from eosctl.command_line.help_text import HelpedCommand, choices_of, manual_of
+from eosctl.command_line.lazy import LazyGroup
 from tests.commands.conftest import eosctl
 from tests.commands.test_registry import ALL, GROUPS
 

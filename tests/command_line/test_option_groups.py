@@ -9,8 +9,8 @@ import typer
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from eosctl.commands.invocation import Invocation
-from eosctl.commands.option_groups import expanded
+from eosctl.command_line.invocation import Invocation
+from eosctl.command_line.option_groups import expanded
 
 
 class Inner(NamedTuple):

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from typer.core import TyperGroup
 
-from eosctl.commands.coercion import take_plain_values
-from eosctl.commands.lazy import load_command
+from eosctl.command_line.coercion import take_plain_values
+from eosctl.command_line.lazy import load_command
 from eosctl.commands.registry import COMMANDS
 from tests.commands.conftest import eosctl
 

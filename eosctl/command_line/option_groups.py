@@ -12,7 +12,7 @@ from typing import Any, get_type_hints
 
 import typer
 
-from eosctl.commands.invocation import Invocation, invocation_of
+from eosctl.command_line.invocation import Invocation, invocation_of
 
 
 def expanded(command: Callable[..., Any]) -> Callable[..., Any]:

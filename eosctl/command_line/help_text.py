@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple, get_args, get_origin
 import typer
 from typer.core import TyperCommand
 
-from eosctl.commands.invocation import invocation_of
+from eosctl.command_line.invocation import invocation_of
 from eosctl.render.terminal import style_for
 
 #: Columns of the help where the output is not a terminal, and the most that it uses on one.

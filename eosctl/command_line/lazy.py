@@ -19,10 +19,10 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command, get_group
 
-from eosctl.commands.coercion import take_plain_values
-from eosctl.commands.former_options import FORMER, with_todays_names
-from eosctl.commands.help_text import HelpedCommand, Row, help_of
-from eosctl.commands.option_groups import expanded
+from eosctl.command_line.coercion import take_plain_values
+from eosctl.command_line.former_options import FORMER, with_todays_names
+from eosctl.command_line.help_text import HelpedCommand, Row, help_of
+from eosctl.command_line.option_groups import expanded
 
 
 class Entry(NamedTuple):
@@ -110,7 +110,7 @@ def summary_of(entry: Entry) -> str:
     if entry.summary:
         return entry.summary
     module, _, name = entry.place.partition(":")
-    source = Path(__file__).parent / f"{module.replace('.', '/')}.py"
+    source = Path(__file__).parent.parent / "commands" / f"{module.replace('.', '/')}.py"
     if source.exists():
         text = source.read_text("utf-8").partition(f"\ndef {name}(")[2].partition('"""')[2].partition('"""')[0]
     else:

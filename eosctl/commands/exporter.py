@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Annotated
 
 import typer
 
 from eosctl.command_line.invocation import Invocation, write_result
-from eosctl.commands.options import (
-    DEFAULT_SECOND_LOOK,
-    ClusterOptions,
-    SecondLookAfter,
-    parse_duration_ms,
-    parse_listen,
-)
+from eosctl.command_line.values import parse_listen
+from eosctl.commands.options import DEFAULT_SECOND_LOOK, ClusterOptions, SecondLookAfter, duration_option
 from eosctl.commands.session import callbacks
 from eosctl.render.prometheus import render_gauges
 from eosctl.services.export_cluster import ExportRequest, measure_once, serve_gauges
-
-_duration = partial(typer.Option, metavar="DURATION", parser=parse_duration_ms)
 
 
 def exporter(
@@ -27,7 +19,7 @@ def exporter(
     listen: Annotated[
         str, typer.Option("--listen", metavar="HOST:PORT", help="Address to serve /metrics on.")
     ] = "127.0.0.1:9308",
-    interval: Annotated[int, _duration("--interval", help="Time between two readings.")] = "30s",  # type: ignore[assignment]
+    interval: Annotated[int, duration_option("--interval", help="Time between two readings.")] = "30s",  # type: ignore[assignment]
     once: Annotated[bool, typer.Option("--once", help="Print the metrics once and exit, without listening.")] = False,
     transaction_log: Annotated[
         bool,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final, NamedTuple
@@ -10,71 +9,20 @@ from typing import Annotated, Any, Final, NamedTuple
 import typer
 
 from eosctl.command_line.invocation import remember_output
-from eosctl.errors import UsageError
+from eosctl.command_line.values import parse_duration_ms
 from eosctl.render.formats import FindingFormat, OutputFormat
 from eosctl.services.connection import Connection
 
 CONNECTION: Final = "Connection"
 _connection = partial(typer.Option, rich_help_panel=CONNECTION)
 OUTPUT: Final = "Output"
-_output = partial(typer.Option, rich_help_panel=OUTPUT)
+output_option = partial(typer.Option, rich_help_panel=OUTPUT)
 FILTER: Final = "Filter"
+filter_option = partial(typer.Option, rich_help_panel=FILTER)
+duration_option = partial(typer.Option, metavar="DURATION", parser=parse_duration_ms)
 
 #: As typed: what parses the option parses its default too.
 DEFAULT_SECOND_LOOK: Final[Any] = "500ms"
-_UNITS_MS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "min": 60_000, "h": 3_600_000}
-
-
-def parse_duration_ms(text: str) -> int:
-    """Parse ``500ms``, ``30s``, ``15m`` or ``2h``; a bare number is seconds."""
-    digits = text.rstrip("abcdefghijklmnopqrstuvwxyz")
-    unit = text[len(digits) :] or "s"
-    if not digits.isdigit() or unit not in _UNITS_MS or int(digits) == 0:
-        raise typer.BadParameter(f"{text!r} is not a duration; write 500ms, 30s, 15m or 2h")
-    return int(digits) * _UNITS_MS[unit]
-
-
-def parse_moment_ms(text: str | None, option: str, now_ms: int) -> int | None:
-    """Parse ``2026-11-21T09:00:00Z``, milliseconds since the epoch, ``now`` or ``-30m`` (``@-30m``).
-
-    Args:
-        text: What was typed; None stays None.
-        option: For the error.
-        now_ms: What ``now`` means.
-
-    Raises:
-        UsageError: It is none of these.
-    """
-    if text is None:
-        return None
-    word = text.strip().removeprefix("@")
-    try:
-        if word == "now":
-            return now_ms
-        if word.startswith("-"):
-            return now_ms - parse_duration_ms(word[1:])
-        if word.isdigit():
-            return int(word)
-        moment = datetime.fromisoformat(word)
-        return round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
-    except (ValueError, OverflowError, typer.BadParameter):
-        raise UsageError(
-            f"{text!r} is not a time for {option}.", "", f"Write {option}=-30m, or {option} 2026-11-21T09:00:00Z"
-        ) from None
-
-
-def parse_listen(text: str) -> tuple[str, int]:
-    """Parse ``HOST:PORT``; an IPv6 address stands in brackets.
-
-    Raises:
-        UsageError: It is none.
-    """
-    host, _, port = text.rpartition(":")
-    bare = host.removeprefix("[").removesuffix("]")
-    if not bare or (":" in bare) != host.startswith("[") or not port.isdecimal() or not 0 < int(port) < 65536:
-        raise UsageError(f"{text!r} is not an address to listen on.", "", "Write HOST:PORT, e.g. 127.0.0.1:9308.")
-    return bare, int(port)
-
 
 Bootstrap = Annotated[
     str | None,
@@ -111,16 +59,18 @@ SecondLookAfter = Annotated[
 SnapshotFile = Annotated[
     Path | None, _connection("--snapshot", metavar="FILE", help="Saved snapshot to read instead of a cluster.")
 ]
-Output = Annotated[OutputFormat, _output("--output", "-o", callback=remember_output, help="Format of the result.")]
+Output = Annotated[
+    OutputFormat, output_option("--output", "-o", callback=remember_output, help="Format of the result.")
+]
 FindingOutput = Annotated[
-    FindingFormat, _output("--output", "-o", callback=remember_output, help="Format of the result.")
+    FindingFormat, output_option("--output", "-o", callback=remember_output, help="Format of the result.")
 ]
 Header = Annotated[
     bool | None,
-    _output("--header/--no-header", help="Header line with column names in tsv and csv; csv has one by default."),
+    output_option("--header/--no-header", help="Header line with column names in tsv and csv; csv has one by default."),
 ]
 OutputFile = Annotated[
-    Path | None, _output("--output-file", metavar="FILE", help="File to write the result to as well.")
+    Path | None, output_option("--output-file", metavar="FILE", help="File to write the result to as well.")
 ]
 InternalPartitions = Annotated[
     int, typer.Option("--partitions", min=1, help="Number of partitions of the internal topic.")

@@ -10,7 +10,7 @@ import typer
 from eosctl.command_line.invocation import Invocation, note, write_file, write_result
 from eosctl.commands.diagnosis_output import WITHOUT_NOTES, note_read_as, note_suppressed, write_baseline_file
 from eosctl.commands.incomplete import note_gaps, note_missing
-from eosctl.commands.options import OUTPUT, FindingOutput, Header, OutputFile
+from eosctl.commands.options import FindingOutput, Header, OutputFile, output_option
 from eosctl.render.diagnosis.formats import render_diagnosis
 from eosctl.render.formats import FindingFormat
 from eosctl.services.diagnose import Diagnosed
@@ -21,14 +21,14 @@ class ReportOptions(NamedTuple):
 
     save_snapshot: Annotated[
         Path | None,
-        typer.Option("--save-snapshot", metavar="FILE", help="File to save the evidence to.", rich_help_panel=OUTPUT),
+        output_option("--save-snapshot", metavar="FILE", help="File to save the evidence to."),
     ] = None
     output: FindingOutput = FindingFormat.TABLE
     header: Header = None
     output_file: OutputFile = None
     report: Annotated[
         Path | None,
-        typer.Option("--report", metavar="FILE", help="HTML report to write as well.", rich_help_panel=OUTPUT),
+        output_option("--report", metavar="FILE", help="HTML report to write as well."),
     ] = None
 
 

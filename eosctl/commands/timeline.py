@@ -9,11 +9,11 @@ from typing import Annotated, Final
 import typer
 
 from eosctl.command_line.invocation import Invocation, note, remember_output, write_file, write_result
+from eosctl.command_line.values import parse_moment_ms, parse_partition
 from eosctl.commands.gate import RequireComplete
-from eosctl.commands.options import OUTPUT, EvidenceOptions, OutputFile, parse_moment_ms
+from eosctl.commands.options import EvidenceOptions, OutputFile, output_option
 from eosctl.commands.session import perform
-from eosctl.errors import ExitCode, UsageError
-from eosctl.model.transaction import TopicPartition
+from eosctl.errors import ExitCode
 from eosctl.render.transactions.timeline import TimelineFormat, render_timeline
 from eosctl.services.timeline import TimelineRequest, make_timeline
 
@@ -46,7 +46,7 @@ def timeline(
     ] = None,
     output: Annotated[
         TimelineFormat,
-        typer.Option("--output", "-o", callback=remember_output, help="Format of the result.", rich_help_panel=OUTPUT),
+        output_option("--output", "-o", callback=remember_output, help="Format of the result."),
     ] = TimelineFormat.TABLE,
     output_file: OutputFile = None,
     require_complete: RequireComplete = False,
@@ -64,7 +64,7 @@ def timeline(
     now_ms = invocation.now_ms()
     request = TimelineRequest(
         transactional_id,
-        _partition(partition),
+        parse_partition(partition),
         group,
         parse_moment_ms(begin, "--from", now_ms),
         parse_moment_ms(end, "--to", now_ms),
@@ -81,12 +81,3 @@ def timeline(
     else:
         write_result(text, output_file)
     raise typer.Exit(ExitCode.INCOMPLETE if require_complete and is_incomplete else ExitCode.DONE)
-
-
-def _partition(text: str | None) -> TopicPartition | None:
-    if text is None:
-        return None
-    topic, dash, index = text.rpartition("-")
-    if not dash or not topic or not index.isdigit():
-        raise UsageError(f"{text!r} is not a partition.", "", "Write --partition orders-0.")
-    return TopicPartition(topic, int(index))

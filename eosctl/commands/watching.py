@@ -7,15 +7,13 @@ from typing import Annotated, Final
 
 import typer
 
-from eosctl.commands.options import parse_duration_ms
+from eosctl.commands.options import duration_option
 from eosctl.errors import UsageError
 
 #: Number of polls whose values are drawn as sparklines.
 KEPT: Final = 120
 _SHOWN: Final = ("table", "wide", "json")
-Interval = Annotated[
-    int, typer.Option("--interval", metavar="DURATION", parser=parse_duration_ms, help="Time between two readings.")
-]
+Interval = Annotated[int, duration_option("--interval", help="Time between two readings.")]
 Count = Annotated[int | None, typer.Option("--count", min=1, help="Number of readings; unlimited by default.")]
 
 

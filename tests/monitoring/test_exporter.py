@@ -20,7 +20,7 @@ from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.collect.metrics.prometheus_text import parse_samples
 from eosctl.collect.reader import ReadOnly
 from eosctl.collect.transaction_ends import EndCounter, TransactionEnd
-from eosctl.commands.options import parse_listen
+from eosctl.command_line.values import parse_listen
 from eosctl.errors import ClusterUnreachable, UsageError
 from eosctl.lab.simulation import Simulation, simulate
 from eosctl.lab.virtual_loop import run_virtual

@@ -9,14 +9,13 @@ from typing import Annotated, Final
 import typer
 
 from eosctl.command_line.invocation import Invocation, write_file, write_result
-from eosctl.commands.options import ClusterOptions, parse_duration_ms
+from eosctl.commands.options import ClusterOptions, duration_option
 from eosctl.commands.session import perform
 from eosctl.errors import UsageError
 from eosctl.services.observe_workload import ObserveRequest, observe_workload
 
 METRICS: Final = "From metrics"
 SAVED: Final = "From saved snapshots"
-_duration = partial(typer.Option, metavar="DURATION", parser=parse_duration_ms)
 _metrics = partial(typer.Option, rich_help_panel=METRICS)
 _saved = partial(typer.Option, rich_help_panel=SAVED)
 
@@ -24,7 +23,7 @@ _saved = partial(typer.Option, rich_help_panel=SAVED)
 def observe(
     invocation: Invocation,
     path: Annotated[Path, typer.Argument(metavar="FILE", help="Workload file to write.")] = Path("workload.yaml"),
-    interval_ms: Annotated[int, _duration("--duration", help="Time to watch.")] = "10s",  # type: ignore[assignment]
+    interval_ms: Annotated[int, duration_option("--duration", help="Time to watch.")] = "10s",  # type: ignore[assignment]
     metrics: Annotated[
         list[str] | None,
         _metrics(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +9,7 @@ import typer
 
 from eosctl.command_line.invocation import Invocation, note, remember_output, write_file, write_result
 from eosctl.commands.emit import emit
-from eosctl.commands.options import OUTPUT, OutputFile, ResultOptions
+from eosctl.commands.options import OutputFile, ResultOptions, output_option
 from eosctl.commands.session import perform
 from eosctl.errors import ExitCode
 from eosctl.render.capacity.comparison import render_comparison
@@ -20,10 +19,10 @@ from eosctl.render.formats import OutputFormat
 from eosctl.services.plan_capacity import PlanRequest, plan_both
 from eosctl.services.plan_capacity import plan_workload as plan_of
 
-_output = partial(typer.Option, rich_help_panel=OUTPUT)
-
 WorkloadFile = Annotated[Path, typer.Argument(metavar="WORKLOAD", help="Workload file, see capacity init.")]
-PlanOutput = Annotated[PlanFormat, _output("--output", "-o", callback=remember_output, help="Format of the result.")]
+PlanOutput = Annotated[
+    PlanFormat, output_option("--output", "-o", callback=remember_output, help="Format of the result.")
+]
 
 
 def plan_workload(
@@ -41,8 +40,10 @@ def plan_workload(
     ] = None,
     output: PlanOutput = PlanFormat.TABLE,
     output_file: OutputFile = None,
-    report: Annotated[Path | None, _output("--report", metavar="FILE", help="HTML report to write as well.")] = None,
-    static: Annotated[bool, _output("--static", help="Render HTML without scripts, with charts as SVG.")] = False,
+    report: Annotated[
+        Path | None, output_option("--report", metavar="FILE", help="HTML report to write as well.")
+    ] = None,
+    static: Annotated[bool, output_option("--static", help="Render HTML without scripts, with charts as SVG.")] = False,
     check: Annotated[bool, typer.Option("--check", help="Exit with 3 if the workload does not fit.")] = False,
 ) -> None:
     """Plan the capacity of a workload.

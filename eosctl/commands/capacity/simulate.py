@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -10,22 +9,20 @@ import typer
 
 from eosctl.command_line.invocation import Invocation
 from eosctl.commands.emit import emit
-from eosctl.commands.options import ResultOptions, parse_duration_ms
+from eosctl.commands.options import ResultOptions, duration_option
 from eosctl.commands.session import perform
 from eosctl.render.capacity.simulation import render_simulation
 from eosctl.services.plan_capacity import CommitsRequest, simulate_workload
-
-_duration = partial(typer.Option, metavar="DURATION", parser=parse_duration_ms)
 
 
 def simulate(
     invocation: Invocation,
     workload: Annotated[Path, typer.Argument(metavar="WORKLOAD", help="Workload file, see capacity init.")],
-    duration_ms: Annotated[int, _duration("--duration", help="Simulated time.")] = "20s",  # type: ignore[assignment]
+    duration_ms: Annotated[int, duration_option("--duration", help="Simulated time.")] = "20s",  # type: ignore[assignment]
     lose_broker_at_ms: Annotated[
-        int | None, _duration("--lose-broker-at", help="Time at which one broker is lost.")
+        int | None, duration_option("--lose-broker-at", help="Time at which one broker is lost.")
     ] = None,
-    failover_ms: Annotated[int, _duration("--failover", help="Time until the other brokers take over.")] = "10s",  # type: ignore[assignment]
+    failover_ms: Annotated[int, duration_option("--failover", help="Time until the other brokers take over.")] = "10s",  # type: ignore[assignment]
     appends: Annotated[
         str | None,
         typer.Option("--appends", metavar="N/s", help="Append rate of one broker, if the file does not set it."),

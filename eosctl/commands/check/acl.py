@@ -56,12 +56,7 @@ def acl(
     result: ResultOptions,
     principal: Annotated[
         str | None,
-        typer.Option(
-            "--principal",
-            metavar="USER",
-            help="Principal, e.g. User:orders; User:eosctl for doctor and repair.",
-            rich_help_panel=APPLICATION,
-        ),
+        _option("--principal", metavar="USER", help="Principal, e.g. User:orders; User:eosctl for doctor and repair."),
     ] = None,
 ) -> None:
     """Print the access rules that an application needs.

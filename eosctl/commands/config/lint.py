@@ -8,12 +8,11 @@ from typing import Annotated
 import typer
 
 from eosctl.command_line.invocation import Invocation, write_result
+from eosctl.command_line.values import parse_roles
 from eosctl.commands.diagnosis_output import FindingResultOptions, note_read_as, note_suppressed, write_baseline_file
 from eosctl.commands.gate import Gate
 from eosctl.commands.options import EvidenceOptions
 from eosctl.commands.session import perform
-from eosctl.errors import UsageError
-from eosctl.model.deployment import Role
 from eosctl.render.configuration.lint import render_lint
 from eosctl.render.formats import FindingFormat
 from eosctl.services.lint_configuration import LintRequest, lint_configuration
@@ -73,7 +72,7 @@ def lint(
         kafka_version,
         client_version,
         librdkafka_version,
-        _roles(roles or []),
+        parse_roles(roles or ()),
         with_cluster or evidence.snapshot is not None or cluster.bootstrap is not None,
         cluster.connection,
         evidence.snapshot,
@@ -87,14 +86,3 @@ def lint(
     if result.output is FindingFormat.JUNIT:
         note_read_as(linted.read_as)
     raise typer.Exit(exit_code)
-
-
-def _roles(given: list[str]) -> dict[str, Role]:
-    roles: dict[str, Role] = {}
-    for text in given:
-        file, equals, word = text.rpartition("=")
-        if not equals or word not in set(Role):
-            names = ", ".join(role.value for role in Role)
-            raise UsageError(f"--role {text} is not FILE=ROLE.", f"Roles: {names}.", "E.g. --role app.conf=producer")
-        roles[file] = Role(word)
-    return roles

@@ -10,20 +10,10 @@ from typing import Annotated, NamedTuple
 import typer
 
 from eosctl.command_line.invocation import Invocation, note
+from eosctl.command_line.values import parse_bounds, parse_log_position, parse_times
 from eosctl.commands.decode.ending import write_and_end
-from eosctl.commands.decode.options import (
-    Dialect,
-    Form,
-    Keys,
-    Offsets,
-    ProducerIds,
-    Strict,
-    Times,
-    Values,
-    parse_bounds,
-    parse_times,
-)
-from eosctl.commands.options import FILTER, ClusterOptions, parse_moment_ms
+from eosctl.commands.decode.options import Dialect, Form, Keys, Offsets, ProducerIds, Strict, Times, Values
+from eosctl.commands.options import ClusterOptions, filter_option
 from eosctl.errors import UsageError
 from eosctl.model.log_bounds import Only
 from eosctl.render.decode.batches import log_writer
@@ -73,9 +63,7 @@ def decode_segment(
     producer_ids: ProducerIds = None,
     offsets: Offsets = None,
     times: Times = None,
-    only: Annotated[
-        Only | None, typer.Option("--only", help="Kind of batches to show.", rich_help_panel=FILTER)
-    ] = None,
+    only: Annotated[Only | None, filter_option("--only", help="Kind of batches to show.")] = None,
     keys: Keys = BytesForm.UTF8,
     values: Values = BytesForm.UTF8,
     strict: Strict = False,
@@ -119,19 +107,7 @@ def _opened(
         raise UsageError("Files and --topic were both given.", "One of them is decoded.", "Leave one of them out.")
     from eosctl.services.decode_live import LiveRequest, fetched  # a client, which files do not need
 
-    from_offset, from_ms = _begin(live.begin, invocation.now_ms())
+    from_offset, from_ms = parse_log_position(live.begin, invocation.now_ms())
     partitions = tuple(live.partitions or ())
     request = LiveRequest(connection, live.topic, partitions, from_offset, from_ms, live.max_bytes)
     return fetched(request, Callbacks(invocation.now_ms, note))
-
-
-def _begin(text: str | None, now_ms: int) -> tuple[int | None, int | None]:
-    if text is None:
-        return None, None
-    if text.startswith("@"):
-        return None, parse_moment_ms(text, "--from", now_ms)
-    if not text.isdigit():
-        raise UsageError(
-            f"{text!r} is not a start of a range.", "", "Write --from 1200, --from @-1h or --from @2026-11-21T09:00:00Z"
-        )
-    return int(text), None

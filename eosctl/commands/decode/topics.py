@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 import sys
-from functools import partial
 from typing import Annotated, NamedTuple, NoReturn
 
 import typer
 
 from eosctl.command_line.invocation import note
+from eosctl.command_line.values import parse_bounds, parse_times
 from eosctl.commands.decode.ending import write_and_end
-from eosctl.commands.decode.options import (
-    Dialect,
-    Files,
-    Form,
-    Offsets,
-    ProducerIds,
-    Strict,
-    Times,
-    parse_bounds,
-    parse_times,
-)
-from eosctl.commands.options import FILTER
+from eosctl.commands.decode.options import Dialect, Files, Form, Offsets, ProducerIds, Strict, Times
+from eosctl.commands.options import filter_option
 from eosctl.errors import UsageError
 from eosctl.render.decode.formats import DecodeFormat, KafkaDialect
 from eosctl.render.decode.rows import HISTORY_COLUMNS, METADATA_COLUMNS, OFFSET_COLUMNS, TRANSACTION_COLUMNS, RowText
@@ -29,8 +19,6 @@ from eosctl.render.decode.state_lines import OffsetLines, TransactionLines
 from eosctl.services.decode_input import DamageLog, is_segment_of, sources
 from eosctl.services.decode_logs import dump_logs, select_records, stream_rows
 from eosctl.services.decode_topics import RowOf, metadata_rows, offset_rows, transaction_rows
-
-_filter = partial(typer.Option, rich_help_panel=FILTER)
 
 
 class RecordsOptions(NamedTuple):
@@ -44,7 +32,9 @@ class RecordsOptions(NamedTuple):
 
 def decode_txn_log(
     files: Files,
-    transactional_id: Annotated[str | None, _filter("--transactional-id", help="Transactional id to show.")] = None,
+    transactional_id: Annotated[
+        str | None, filter_option("--transactional-id", help="Transactional id to show.")
+    ] = None,
     history: Annotated[
         str | None,
         typer.Option("--states-of", metavar="ID", help="Transactional id whose states and their durations are shown."),
@@ -71,7 +61,7 @@ def decode_txn_log(
 
 def decode_offsets(
     files: Files,
-    group: Annotated[str | None, _filter("--group", metavar="GROUP", help="Group to show.")] = None,
+    group: Annotated[str | None, filter_option("--group", metavar="GROUP", help="Group to show.")] = None,
     *,
     records: RecordsOptions,
     dialect: Dialect = KafkaDialect.KAFKA_4_3,
@@ -92,7 +82,7 @@ def decode_offsets(
 def decode_metadata_log(
     files: Files,
     types: Annotated[
-        list[str] | None, _filter("--type", metavar="RECORD", help="Type of record to show; repeatable.")
+        list[str] | None, filter_option("--type", metavar="RECORD", help="Type of record to show; repeatable.")
     ] = None,
     *,
     records: RecordsOptions,

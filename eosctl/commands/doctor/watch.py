@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, NamedTuple
 import typer
 
 from eosctl.command_line.invocation import Invocation, note, write_result
-from eosctl.commands.options import parse_duration_ms
+from eosctl.command_line.values import parse_duration_ms
 from eosctl.commands.watching import check_format
 from eosctl.errors import UsageError
 from eosctl.render.diagnosis.watch import render_look

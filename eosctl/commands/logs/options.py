@@ -9,7 +9,8 @@ from typing import Annotated, Final, NamedTuple
 
 import typer
 
-from eosctl.commands.options import CommandConfig, Overrides, Profile, parse_moment_ms
+from eosctl.command_line.values import parse_moment_ms
+from eosctl.commands.options import CommandConfig, Overrides, Profile
 from eosctl.errors import UsageError
 from eosctl.model.period import Period
 from eosctl.services.connection import Connection
@@ -17,7 +18,7 @@ from eosctl.services.log_engine import EngineChoice
 from eosctl.services.log_places import connection_of
 
 READING: Final = "Reading"
-_reading_option = partial(typer.Option, rich_help_panel=READING)
+reading_option = partial(typer.Option, rich_help_panel=READING)
 Paths = Annotated[
     list[Path], typer.Argument(metavar="PATH...", help="Log files, archives, directories, or - for standard input.")
 ]
@@ -29,11 +30,11 @@ Places = Annotated[
 ]
 Zone = Annotated[
     str | None,
-    _reading_option("--zone", metavar="ZONE", help="Time zone of timestamps without one, e.g. Europe/Berlin."),
+    reading_option("--zone", metavar="ZONE", help="Time zone of timestamps without one, e.g. Europe/Berlin."),
 ]
 Pattern = Annotated[
     str | None,
-    _reading_option(
+    reading_option(
         "--pattern",
         metavar="PATTERN",
         help="log4j or logback pattern of the files, e.g. '%d{ISO8601} %-5p [%t] %c - %m%n'.",
@@ -41,7 +42,7 @@ Pattern = Annotated[
 ]
 Engine = Annotated[
     EngineChoice,
-    _reading_option(
+    reading_option(
         "--engine",
         help="Engine that reads: this process, or Spark (needs Java and the spark extra). auto uses Spark from 8 GB.",
     ),
@@ -73,14 +74,14 @@ class PeriodOptions(NamedTuple):
 
     begin: Annotated[
         str | None,
-        _reading_option(
+        reading_option(
             "--from",
             metavar="TIME",
             help="Start of the time range: RFC 3339, epoch milliseconds, or relative (-30m).",
         ),
     ] = None
     end: Annotated[
-        str | None, _reading_option("--to", metavar="TIME", help="End of the time range, in the same form.")
+        str | None, reading_option("--to", metavar="TIME", help="End of the time range, in the same form.")
     ] = None
 
     def period(self, now_ms: int) -> Period:

@@ -12,8 +12,8 @@ from eosctl.command_line.invocation import Invocation, note, write_result
 from eosctl.commands.diagnosis_output import note_suppressed
 from eosctl.commands.gate import ExitZero, FailOnIfNamed, RequireComplete, RulesFile
 from eosctl.commands.incomplete import note_missing
-from eosctl.commands.logs.options import READING, PeriodOptions, Places, ReadingOptions, TopicsOptions
-from eosctl.commands.options import OUTPUT, FindingOutput, Header, OutputFile, ResultOptions
+from eosctl.commands.logs.options import PeriodOptions, Places, ReadingOptions, TopicsOptions, reading_option
+from eosctl.commands.options import FindingOutput, Header, OutputFile, ResultOptions, output_option
 from eosctl.commands.session import callbacks, perform
 from eosctl.model.log_findings import LogFindings, SkippedFile
 from eosctl.render.formats import FindingFormat, OutputFormat
@@ -30,7 +30,7 @@ def scan_logs(
     reading: ReadingOptions,
     categories: Annotated[
         list[str] | None,
-        typer.Option("--category", metavar="NAME", help="Category to show; repeatable.", rich_help_panel=OUTPUT),
+        output_option("--category", metavar="NAME", help="Category to show; repeatable."),
     ] = None,
     *,
     times: PeriodOptions,
@@ -63,11 +63,10 @@ def report_logs(
     reading: ReadingOptions,
     baseline: Annotated[
         list[Path] | None,
-        typer.Option(
+        reading_option(
             "--baseline",
             metavar="PATH",
             help="Logs from a healthy period; messages that they do not contain are reported as new; repeatable.",
-            rich_help_panel=READING,
         ),
     ] = None,
     *,
@@ -78,7 +77,7 @@ def report_logs(
     output_file: OutputFile = None,
     static: Annotated[
         bool,
-        typer.Option("--static", help="Render the timeline of the HTML page without scripts.", rich_help_panel=OUTPUT),
+        output_option("--static", help="Render the timeline of the HTML page without scripts."),
     ] = False,
     fail_on: FailOnIfNamed = None,
     exit_zero: ExitZero = False,

@@ -10,7 +10,15 @@ from typing import Annotated, Any, Final, NamedTuple
 import typer
 
 from eosctl.command_line.invocation import Invocation, note
-from eosctl.commands.logs.options import READING, BusinessKey, Pattern, PeriodOptions, Topics, TopicsOptions, Zone
+from eosctl.commands.logs.options import (
+    BusinessKey,
+    Pattern,
+    PeriodOptions,
+    Topics,
+    TopicsOptions,
+    Zone,
+    reading_option,
+)
 from eosctl.render.logs.job import incident_lines, topic_lines
 from eosctl.services.callbacks import Callbacks
 from eosctl.services.spark_job import DEFAULT_MASTER, DeployMode
@@ -85,9 +93,7 @@ def submit_job(
     ] = None,
     zone: Zone = None,
     pattern: Pattern = None,
-    split_mb: Annotated[
-        int, typer.Option("--split-mb", min=1, help="MiB that each task reads.", rich_help_panel=READING)
-    ] = 64,
+    split_mb: Annotated[int, reading_option("--split-mb", min=1, help="MiB that each task reads.")] = 64,
     *,
     topics: TopicsOptions,
     times: PeriodOptions,

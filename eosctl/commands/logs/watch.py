@@ -9,8 +9,8 @@ from typing import Annotated, Final
 import typer
 
 from eosctl.command_line.invocation import Invocation, note
-from eosctl.commands.logs.options import READING, Places, TopicsOptions, Zone
-from eosctl.commands.options import parse_duration_ms
+from eosctl.command_line.values import parse_duration_ms
+from eosctl.commands.logs.options import Places, TopicsOptions, Zone, reading_option
 from eosctl.render.logs.watch import render_event
 from eosctl.services.callbacks import Callbacks
 from eosctl.services.follow_logs import FollowRequest, follow_logs
@@ -33,7 +33,7 @@ def watch_logs(
     category: Annotated[
         list[str] | None, typer.Option("--category", metavar="NAME", help="Category to show; repeatable.")
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="Show benign events as well.", rich_help_panel=READING)] = False,
+    every: Annotated[bool, reading_option("--all", help="Show benign events as well.")] = False,
     from_start: Annotated[bool, _following("--from-start", help="Start with the existing content.")] = False,
     interval_ms: Annotated[int, _time("--interval", help="Time between two readings.")] = "100ms",  # type: ignore[assignment]
     idle_ms: Annotated[int, _time("--idle", help="Time without new lines after which an event is complete.")] = "250ms",  # type: ignore[assignment]

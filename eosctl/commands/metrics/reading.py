@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final, NamedTuple
 
 import typer
 
-from eosctl.commands.options import parse_duration_ms
+from eosctl.commands.options import duration_option
 from eosctl.services.read_metrics import MetricsRequest
 
 #: As typed: what parses the option parses its default too.
 DEFAULT_TIMEOUT: Final[Any] = "10s"
-_duration = partial(typer.Option, metavar="DURATION", parser=parse_duration_ms)
 
 Urls = Annotated[
     list[str],
@@ -34,7 +32,7 @@ CredentialsFile = Annotated[
 Limits = Annotated[
     list[str] | None, typer.Option("--limit", metavar="NAME=NUMBER", help="Limit of a metric; repeatable.")
 ]
-PageTimeout = Annotated[int, _duration("--timeout", help="Maximum time for one endpoint.")]
+PageTimeout = Annotated[int, duration_option("--timeout", help="Maximum time for one endpoint.")]
 
 
 class ReadingOptions(NamedTuple):

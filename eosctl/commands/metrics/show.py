@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Annotated
 
 import typer
@@ -11,13 +10,11 @@ from eosctl.command_line.invocation import Invocation
 from eosctl.commands.emit import emit_list
 from eosctl.commands.gate import RequireComplete
 from eosctl.commands.metrics.reading import ReadingOptions, Urls
-from eosctl.commands.options import ResultOptions, parse_duration_ms
+from eosctl.commands.options import ResultOptions, duration_option
 from eosctl.commands.session import perform
 from eosctl.errors import ExitCode
 from eosctl.render.metrics.readings import READING_COLUMNS, value_item
 from eosctl.services.read_metrics import read_metrics_once
-
-_duration = partial(typer.Option, metavar="DURATION", parser=parse_duration_ms)
 
 
 def show_metrics(
@@ -28,7 +25,7 @@ def show_metrics(
         list[str] | None, typer.Option("--only", metavar="NAME", help="Metric to show; repeatable.")
     ] = None,
     over: Annotated[
-        int | None, _duration("--over", help="Time between two readings, to compute current rates.")
+        int | None, duration_option("--over", help="Time between two readings, to compute current rates.")
     ] = None,
     require_complete: RequireComplete = False,
     *,

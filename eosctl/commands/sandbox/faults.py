@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from eosctl.command_line.invocation import Invocation, write_result
+from eosctl.command_line.values import parse_duration_ms
 from eosctl.commands.emit import emit, emit_list
-from eosctl.commands.options import ResultOptions, parse_duration_ms
+from eosctl.commands.options import ResultOptions
 from eosctl.commands.sandbox.options import Name, Seed
 from eosctl.render.formats import FOR_PEOPLE
 from eosctl.render.sandbox.faults import (

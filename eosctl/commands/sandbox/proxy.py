@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from eosctl.command_line.invocation import Invocation, note, write_result
-from eosctl.commands.options import parse_duration_ms
+from eosctl.commands.options import duration_option
 from eosctl.commands.session import callbacks
 from eosctl.services.run_proxy import ProxyRequest, run_proxy
-
-_duration = partial(typer.Option, metavar="DURATION", parser=parse_duration_ms)
 
 
 def proxy(
@@ -35,7 +32,7 @@ def proxy(
         ),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the random choices, to repeat a run.")] = 0,
-    duration: Annotated[int | None, _duration("--duration", help="Time to run; unlimited by default.")] = None,
+    duration: Annotated[int | None, duration_option("--duration", help="Time to run; unlimited by default.")] = None,
 ) -> None:
     """Run a faulty proxy between clients and a cluster.
 

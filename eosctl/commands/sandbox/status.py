@@ -8,7 +8,7 @@ import typer
 
 from eosctl.command_line.invocation import Invocation
 from eosctl.commands.emit import emit
-from eosctl.commands.options import ResultOptions, parse_duration_ms
+from eosctl.commands.options import ResultOptions, duration_option
 from eosctl.errors import UsageError
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat
 from eosctl.render.live import show_live
@@ -22,9 +22,7 @@ def show_sandboxes(
     invocation: Invocation,
     name: Annotated[str | None, typer.Option("--name", help="Sandbox to show in detail.")] = None,
     watch: Annotated[bool, typer.Option("--watch", help="Redraw the page of one sandbox continuously.")] = False,
-    interval_ms: Annotated[
-        int, typer.Option("--interval", metavar="DURATION", parser=parse_duration_ms, help="Time between two readings.")
-    ] = "1s",  # type: ignore[assignment]
+    interval_ms: Annotated[int, duration_option("--interval", help="Time between two readings.")] = "1s",  # type: ignore[assignment]
     *,
     result: ResultOptions,
 ) -> None:

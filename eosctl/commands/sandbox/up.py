@@ -10,7 +10,7 @@ import typer
 
 from eosctl.command_line.invocation import Invocation
 from eosctl.commands.emit import emit
-from eosctl.commands.options import ResultOptions, parse_duration_ms
+from eosctl.commands.options import ResultOptions, duration_option
 from eosctl.commands.sandbox.options import BrokerSettings, Bugs, Emulate, Name, TransactionVersion
 from eosctl.commands.session import perform
 from eosctl.model.emulation import NEWEST
@@ -20,7 +20,6 @@ from eosctl.services.sandboxes import DEFAULT_NAME, EngineChoice, OwnFeatures, S
 
 REAL_KAFKA: Final = "Real Kafka"
 SECURITY: Final = "Security"
-_duration = partial(typer.Option, metavar="DURATION", parser=parse_duration_ms)
 _real_kafka = partial(typer.Option, rich_help_panel=REAL_KAFKA)
 _security = partial(typer.Option, rich_help_panel=SECURITY)
 
@@ -87,7 +86,7 @@ def start(
     port_base: Annotated[
         int | None, typer.Option("--port-base", min=1, max=65_000, help="First port; free ports by default.")
     ] = None,
-    ttl: Annotated[int | None, _duration("--ttl", help="Time after which the sandbox stops on its own.")] = None,
+    ttl: Annotated[int | None, duration_option("--ttl", help="Time after which the sandbox stops on its own.")] = None,
     config: BrokerSettings = None,
     engine: Annotated[
         EngineChoice, _real_kafka("--engine", help="Brokers: the sandbox's own, or real ones in JVMs.")

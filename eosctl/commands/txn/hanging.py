@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from eosctl.command_line.invocation import Invocation
 from eosctl.commands.emit import emit
 from eosctl.commands.gate import RequireComplete
-from eosctl.commands.options import FILTER, LooksOptions, ResultOptions
+from eosctl.commands.options import LooksOptions, ResultOptions, filter_option
 from eosctl.commands.session import perform
 from eosctl.errors import ExitCode
 from eosctl.render.transactions.hanging import render_hanging
@@ -19,9 +17,7 @@ from eosctl.services.hanging import HangingRequest, find_hanging
 def hanging_transactions(
     invocation: Invocation,
     looks: LooksOptions,
-    show_all: Annotated[
-        bool, typer.Option("--all", help="Show healthy open transactions as well.", rich_help_panel=FILTER)
-    ] = False,
+    show_all: Annotated[bool, filter_option("--all", help="Show healthy open transactions as well.")] = False,
     *,
     result: ResultOptions,
     require_complete: RequireComplete = False,

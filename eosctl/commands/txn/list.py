@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Annotated
 
-import typer
-
 from eosctl.command_line.invocation import Invocation
+from eosctl.command_line.values import parse_duration_ms
 from eosctl.commands.emit import emit
 from eosctl.commands.gate import RequireComplete
-from eosctl.commands.options import FILTER, EvidenceOptions, ResultOptions, parse_duration_ms
+from eosctl.commands.options import EvidenceOptions, ResultOptions, filter_option
 from eosctl.commands.session import perform
 from eosctl.render.transactions.listing import render_transactions
 from eosctl.services import transactions
-
-_filter = partial(typer.Option, rich_help_panel=FILTER)
 
 
 def list_transactions(
     invocation: Invocation,
     evidence: EvidenceOptions,
-    states: Annotated[list[str] | None, _filter("--state", metavar="STATE", help="State to show; repeatable.")] = None,
-    producer_ids: Annotated[list[int] | None, _filter("--producer-id", help="Producer id to show; repeatable.")] = None,
+    states: Annotated[
+        list[str] | None, filter_option("--state", metavar="STATE", help="State to show; repeatable.")
+    ] = None,
+    producer_ids: Annotated[
+        list[int] | None, filter_option("--producer-id", help="Producer id to show; repeatable.")
+    ] = None,
     running_longer_than: Annotated[
         int | None,
-        _filter(
+        filter_option(
             "--running-longer-than",
             metavar="DURATION",
             parser=parse_duration_ms,
@@ -34,9 +34,9 @@ def list_transactions(
     ] = None,
     pattern: Annotated[
         str | None,
-        _filter("--transactional-id-pattern", metavar="REGEX", help="Regular expression that ids must match."),
+        filter_option("--transactional-id-pattern", metavar="REGEX", help="Regular expression that ids must match."),
     ] = None,
-    open_only: Annotated[bool, _filter("--open", help="Show only open transactions.")] = False,
+    open_only: Annotated[bool, filter_option("--open", help="Show only open transactions.")] = False,
     *,
     result: ResultOptions,
     require_complete: RequireComplete = False,

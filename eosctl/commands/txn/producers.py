@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Annotated
-
-import typer
 
 from eosctl.command_line.invocation import Invocation
 from eosctl.commands.emit import emit
 from eosctl.commands.gate import RequireComplete
-from eosctl.commands.options import FILTER, EvidenceOptions, ResultOptions
+from eosctl.commands.options import EvidenceOptions, ResultOptions, filter_option
 from eosctl.commands.session import perform
 from eosctl.render.transactions.producers import render_producers
 from eosctl.services.transactions import ProducersRequest, list_producers
-
-_filter = partial(typer.Option, rich_help_panel=FILTER)
 
 
 def producers(
     invocation: Invocation,
     evidence: EvidenceOptions,
-    topic: Annotated[str | None, _filter("--topic", help="Topic to show; all by default.")] = None,
-    partition: Annotated[int | None, _filter("--partition", min=0, help="Partition to show.")] = None,
-    producer_id: Annotated[int | None, _filter("--producer-id", help="Producer id to show.")] = None,
-    open_only: Annotated[bool, _filter("--open", help="Show only producers with an open transaction.")] = False,
+    topic: Annotated[str | None, filter_option("--topic", help="Topic to show; all by default.")] = None,
+    partition: Annotated[int | None, filter_option("--partition", min=0, help="Partition to show.")] = None,
+    producer_id: Annotated[int | None, filter_option("--producer-id", help="Producer id to show.")] = None,
+    open_only: Annotated[bool, filter_option("--open", help="Show only producers with an open transaction.")] = False,
     *,
     result: ResultOptions,
     require_complete: RequireComplete = False,

@@ -12,7 +12,7 @@ from eosctl.command_line.confirmation import can_ask, read_line
 from eosctl.command_line.invocation import Invocation, note
 from eosctl.commands.diagnosis_output import FindingResultOptions, write_judged
 from eosctl.commands.gate import GateOfVerdict
-from eosctl.commands.options import OUTPUT, ClusterOptions, parse_duration_ms
+from eosctl.commands.options import ClusterOptions, duration_option
 from eosctl.commands.session import callbacks
 from eosctl.render.verify.application import render_app
 from eosctl.services.connection import Connection
@@ -25,9 +25,7 @@ TOPICS: Final = "The application"
 INPUTS: Final = "Inputs"
 #: As typed: what parses the option parses its default too.
 DEFAULT_SETTLE: Final[Any] = "15s"
-_duration = partial(typer.Option, metavar="DURATION", parser=parse_duration_ms)
 _inputs = partial(typer.Option, rich_help_panel=INPUTS)
-_output = partial(typer.Option, rich_help_panel=OUTPUT)
 _topics = partial(typer.Option, rich_help_panel=TOPICS)
 
 Input = Annotated[str, _topics("--read", metavar="TOPIC", help="Topic that the application reads.")]
@@ -61,7 +59,7 @@ Template = Annotated[
 ]
 Seed = Annotated[int | None, _inputs("--seed", min=0, help="Seed of the random choices, to repeat a run.")]
 Settle = Annotated[
-    int, _duration("--settle", help="Time without new outputs after which missing outputs count as lost.")
+    int, duration_option("--settle", help="Time without new outputs after which missing outputs count as lost.")
 ]
 Yes = Annotated[
     bool, typer.Option("--yes", help="Write the inputs; by default, the plan is shown and must be confirmed.")

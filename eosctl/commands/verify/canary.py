@@ -8,7 +8,8 @@ from typing import Annotated, Final
 import typer
 
 from eosctl.command_line.invocation import Invocation, write_result
-from eosctl.commands.options import ClusterOptions, parse_duration_ms, parse_listen
+from eosctl.command_line.values import parse_listen
+from eosctl.commands.options import ClusterOptions, duration_option
 from eosctl.commands.session import callbacks
 from eosctl.render.page import render_page
 from eosctl.render.prometheus import render_gauges
@@ -17,7 +18,6 @@ from eosctl.services.run_canary import CanaryRequest, run_canary
 from eosctl.services.verification_items import canary_item
 
 LIMITS: Final = "Limits"
-_duration = partial(typer.Option, metavar="DURATION", parser=parse_duration_ms)
 _limits = partial(typer.Option, rich_help_panel=LIMITS)
 
 
@@ -27,7 +27,7 @@ def verify_canary(
     listen: Annotated[
         str | None, typer.Option("--listen", metavar="HOST:PORT", help="Address to serve /metrics on.")
     ] = None,
-    duration_ms: Annotated[int | None, _duration("--duration", help="Time to run; unlimited by default.")] = None,
+    duration_ms: Annotated[int | None, duration_option("--duration", help="Time to run; unlimited by default.")] = None,
     topic: Annotated[
         str, typer.Option("--topic", help="Topic of the canary: eosctl-canary, or a name with that prefix.")
     ] = "eosctl-canary",

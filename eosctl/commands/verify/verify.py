@@ -10,9 +10,10 @@ from typing import Annotated, Final
 import typer
 
 from eosctl.command_line.invocation import Invocation
+from eosctl.command_line.values import parse_duration_ms
 from eosctl.commands.diagnosis_output import FindingResultOptions
 from eosctl.commands.gate import GateOfVerdict
-from eosctl.commands.options import ClusterOptions, parse_duration_ms
+from eosctl.commands.options import ClusterOptions
 from eosctl.commands.session import perform
 from eosctl.commands.verify.options import FAULTS, OwnedCluster
 from eosctl.commands.verify.result import write_run

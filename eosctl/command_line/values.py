@@ -1,0 +1,157 @@
+"""Values that options have as text: durations, times, addresses, ranges, partitions, and roles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+import typer
+
+from eosctl.errors import UsageError
+from eosctl.model.deployment import Role
+from eosctl.model.log_bounds import EVERYTHING, Bounds
+from eosctl.model.transaction import TopicPartition
+
+_UNITS_MS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "min": 60_000, "h": 3_600_000}
+
+
+def parse_duration_ms(text: str) -> int:
+    """Parse ``500ms``, ``30s``, ``15m`` or ``2h``; a bare number is seconds."""
+    digits = text.rstrip("abcdefghijklmnopqrstuvwxyz")
+    unit = text[len(digits) :] or "s"
+    if not digits.isdecimal() or unit not in _UNITS_MS or int(digits) == 0:
+        raise typer.BadParameter(f"{text!r} is not a duration; write 500ms, 30s, 15m or 2h")
+    return int(digits) * _UNITS_MS[unit]
+
+
+def parse_moment_ms(text: str | None, option: str, now_ms: int) -> int | None:
+    """Parse ``2026-11-21T09:00:00Z``, milliseconds since the epoch, ``now`` or ``-30m`` (``@-30m``).
+
+    Args:
+        text: What was typed; None stays None.
+        option: For the error.
+        now_ms: What ``now`` means.
+
+    Raises:
+        UsageError: It is none of these.
+    """
+    if text is None:
+        return None
+    word = text.strip().removeprefix("@")
+    try:
+        if word == "now":
+            return now_ms
+        if word.startswith("-"):
+            return now_ms - parse_duration_ms(word[1:])
+        if word.isdigit():
+            return int(word)
+        return _epoch_ms(word)
+    except (ValueError, OverflowError, typer.BadParameter):
+        raise UsageError(
+            f"{text!r} is not a time for {option}.", "", f"Write {option}=-30m, or {option} 2026-11-21T09:00:00Z"
+        ) from None
+
+
+def parse_log_position(text: str | None, now_ms: int) -> tuple[int | None, int | None]:
+    """Parse ``OFFSET`` or ``@TIME``; return the offset and the time in ms, at most one of which is given.
+
+    Raises:
+        UsageError: It is neither.
+    """
+    if text is None:
+        return None, None
+    if text.startswith("@"):
+        return None, parse_moment_ms(text, "--from", now_ms)
+    if not text.isdecimal():
+        raise UsageError(
+            f"{text!r} is not a start of a range.", "", "Write --from 1200, --from @-1h or --from @2026-11-21T09:00:00Z"
+        )
+    return int(text), None
+
+
+def parse_listen(text: str) -> tuple[str, int]:
+    """Parse ``HOST:PORT``; an IPv6 address stands in brackets.
+
+    Raises:
+        UsageError: It is none.
+    """
+    host, _, port = text.rpartition(":")
+    bare = host.removeprefix("[").removesuffix("]")
+    if not bare or (":" in bare) != host.startswith("[") or not port.isdecimal() or not 0 < int(port) < 65536:
+        raise UsageError(f"{text!r} is not an address to listen on.", "", "Write HOST:PORT, e.g. 127.0.0.1:9308.")
+    return bare, int(port)
+
+
+def parse_partition(text: str | None) -> TopicPartition | None:
+    """Parse ``TOPIC-PARTITION``; None stays None.
+
+    Raises:
+        UsageError: It is not a partition.
+    """
+    if text is None:
+        return None
+    topic, dash, index = text.rpartition("-")
+    if not dash or not topic or not index.isdecimal():
+        raise UsageError(f"{text!r} is not a partition.", "", "Write TOPIC-PARTITION, e.g. orders-0.")
+    return TopicPartition(topic, int(index))
+
+
+def parse_roles(given: Sequence[str]) -> dict[str, Role]:
+    """Parse ``FILE=ROLE`` words.
+
+    Raises:
+        UsageError: One of them is none, or has an unknown role.
+    """
+    roles: dict[str, Role] = {}
+    for text in given:
+        file, equals, word = text.rpartition("=")
+        if not equals or word not in set(Role):
+            names = ", ".join(role.value for role in Role)
+            raise UsageError(f"--role {text} is not FILE=ROLE.", f"Roles: {names}.", "E.g. --role app.conf=producer")
+        roles[file] = Role(word)
+    return roles
+
+
+def parse_bounds(text: str | None, option: str) -> Bounds:
+    """Parse ``A:B``, ``A:`` or ``:B``; a bare number is both ends.
+
+    Raises:
+        UsageError: The text is none of these.
+    """
+    if text is None:
+        return EVERYTHING
+    first, colon, last = text.partition(":")
+    try:
+        low = int(first) if first else None
+        high = (int(last) if last else None) if colon else low
+    except ValueError:
+        raise UsageError(
+            f"{text!r} is not a range of {option}.", "", f"Write {option} 100:200, 100: or :200."
+        ) from None
+    return Bounds(low, high)
+
+
+def parse_times(text: str | None) -> Bounds:
+    """Parse a range of times: milliseconds ``A:B``, or RFC 3339 times ``A..B`` (UTC unless they say otherwise).
+
+    Raises:
+        UsageError: The text is neither.
+    """
+    if text is None or ".." not in text:
+        return parse_bounds(text, "--time")
+    first, _, last = text.partition("..")
+    try:
+        return Bounds(_optional_ms(first), _optional_ms(last))
+    except ValueError:
+        example = "--time 2026-11-21T09:00:00Z..2026-11-21T10:00:00Z"
+        raise UsageError(f"{text!r} is not a time range.", "", f"Write {example}") from None
+
+
+def _optional_ms(text: str) -> int | None:
+    return _epoch_ms(text.strip()) if text.strip() else None
+
+
+def _epoch_ms(text: str) -> int:
+    moment = datetime.fromisoformat(text)
+    return round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)

@@ -35,7 +35,8 @@ class Entry(NamedTuple):
             commands of the first level, so that the help of the program reads no other file.
         panel: Under which heading the help shows it; the usual one when None.
         settings: The settings of its context, such as ``ignore_unknown_options``.
-        check_word: Of a group, ``module:function``: called with a word that names no command, to refuse it with advice.
+        check_word: Of a group, ``package.module:function``: called with a word that names no command, to refuse it with
+            advice.
     """
 
     name: str
@@ -100,7 +101,7 @@ class LazyGroup(TyperGroup):
                 ctx.exit()
             args = [*args[1:], "--help"]
         if self.check_word and args and args[0] not in self.entries:
-            _imported(self.check_word)(args[0], tuple(self.entries))
+            _attribute(self.check_word)(args[0], tuple(self.entries))
         name, command, rest = super().resolve_command(ctx, args)
         return name, _loaded(self.entries[name]) if name else command, rest
 
@@ -167,5 +168,9 @@ def _class_of(entry: Entry) -> type[HelpedCommand]:
 
 
 def _imported(place: str) -> Any:
+    return _attribute(f"eosctl.commands.{place}")
+
+
+def _attribute(place: str) -> Any:
     module, _, attribute = place.partition(":")
-    return getattr(import_module(f"eosctl.commands.{module}"), attribute)
+    return getattr(import_module(module), attribute)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Final
 
 import typer
 
 from eosctl.command_line.invocation import Invocation, standard_input
-from eosctl.commands.emit import emit, emit_list
+from eosctl.commands.emit import emit_list
 from eosctl.commands.options import ResultOptions
 from eosctl.errors import ExitCode, UsageError
-from eosctl.render.formats import FOR_PEOPLE
 from eosctl.render.runbooks.matches import MATCH_COLUMNS, match_item, procedure_item, render_matches
 from eosctl.services.find_runbooks import find_runbooks, read_symptom, runbook_command
 
@@ -48,6 +48,5 @@ def diagnose(
             "Try eosctl doctor for the cluster, eosctl explain WORD for a word, or eosctl runbook list.",
         )
     code = ExitCode.FINDINGS if found.refused else ExitCode.DONE
-    if result.output in FOR_PEOPLE:
-        emit(render_matches(procedures, matches, invocation.style(), is_sure=found.is_sure), result, code=code)
-    emit_list(("diagnose", "diagnose"), procedures + matches, MATCH_COLUMNS, result, invocation, code=code)
+    page = partial(render_matches, procedures, matches, is_sure=found.is_sure)
+    emit_list(("diagnose", "diagnose"), procedures + matches, MATCH_COLUMNS, result, invocation, page=page, code=code)

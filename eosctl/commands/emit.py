@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NoReturn, TypeVar
 
 import typer
@@ -13,7 +13,9 @@ from eosctl.commands.options import ResultOptions
 from eosctl.errors import EosctlError, ExitCode
 from eosctl.model.evidence import EvidenceGap
 from eosctl.render.envelope import listing
+from eosctl.render.formats import FOR_PEOPLE
 from eosctl.render.listing import Column, render_listing
+from eosctl.render.page import Style
 
 T = TypeVar("T")
 
@@ -54,10 +56,11 @@ def emit_list(
     result: ResultOptions,
     invocation: Invocation,
     *,
+    page: Callable[[Style], str] | None = None,
     empty: str = "Nothing.",
     code: ExitCode = ExitCode.DONE,
 ) -> NoReturn:
-    """Write a list of like things, and end the command.
+    """Write a list of like things, or the page that people read instead of it, and end the command.
 
     Args:
         name: The schema's name without the program, and the command without the program's name.
@@ -65,11 +68,14 @@ def emit_list(
         columns: What the table shows of them.
         result: Where the list goes.
         invocation: The run.
+        page: Renders the page for people; without it, they read the list too.
         empty: The text for an empty list.
         code: The exit code.
 
     Raises:
         EosctlError: The file cannot be written.
     """
+    if page is not None and result.output in FOR_PEOPLE:
+        emit(page(invocation.style()), result, code=code)
     envelope = listing(*name, invocation.now_ms(), tuple(items))
     emit(render_listing(envelope, columns, result.output, invocation.style(), empty=empty), result, code=code)

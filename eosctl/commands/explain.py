@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
+from functools import partial
 from typing import Annotated, Final
 
 import typer
 
 from eosctl.command_line.invocation import Invocation, standard_input
-from eosctl.commands.emit import emit, emit_list
+from eosctl.commands.emit import emit_list
 from eosctl.commands.options import ResultOptions
 from eosctl.errors import UsageError
-from eosctl.model.reference import Certainty
-from eosctl.render.formats import FOR_PEOPLE
 from eosctl.render.reference import ENTRY_COLUMNS, EXPLANATION_COLUMNS, render_explanations
-from eosctl.services.explain import all_entries, refuse_procedures
-from eosctl.services.explain import explain as find_explanations
+from eosctl.services.explain import all_entries, answer
 
 _LONGEST_INPUT: Final = 65_536
 #: ``-`` is standard input.
@@ -54,23 +52,7 @@ def explain(
         raise UsageError(f"No such option: {option}", "", "Quote pasted text; see eosctl explain --help.")
     if not words:
         emit_list(("entries", "explain"), all_entries(), ENTRY_COLUMNS, result, invocation)
-    question = standard_input(_LONGEST_INPUT) if words == ["-"] else " ".join(words)
-    found = find_explanations(question)
-    if not found.explanations or found.explanations[0].certainty is not Certainty.EXACT:
-        refuse_procedures(question)
-    if not found.explanations:
-        raise _unknown(question, found.nearest)
-    if result.output in FOR_PEOPLE:
-        is_chinese = language is Language.CHINESE
-        text = render_explanations(found.explanations, found.pasted.values, invocation.style(), is_chinese=is_chinese)
-        emit(text, result)
-    emit_list(("explanations", "explain"), found.explanations, EXPLANATION_COLUMNS, result, invocation)
-
-
-def _unknown(question: str, nearest: tuple[str, ...]) -> UsageError:
-    shown = " ".join(question.split())[:80]
-    return UsageError(
-        f"No entry fits {shown!r}.",
-        f"Did you mean {', '.join(nearest)}?" if nearest else "None of its words is in the reference.",
-        "List all entries: eosctl explain. Describe what you see: eosctl diagnose WORDS",
-    )
+    found = answer(standard_input(_LONGEST_INPUT) if words == ["-"] else " ".join(words))
+    is_chinese = language is Language.CHINESE
+    page = partial(render_explanations, found.explanations, found.pasted.values, is_chinese=is_chinese)
+    emit_list(("explanations", "explain"), found.explanations, EXPLANATION_COLUMNS, result, invocation, page=page)

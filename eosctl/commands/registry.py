@@ -34,7 +34,7 @@ COMMANDS: Final = (
         "decode:COMMANDS",
         "Decode Kafka's files and internal topics.",
         DIAGNOSE,
-        check_word="decode.ending:refuse_file",
+        check_word="eosctl.services.likely_decoder:refuse_file",
     ),
     Entry("fsck", "fsck:fsck", "Check the data directories of brokers.", DIAGNOSE),
     Entry("snapshot", "snapshot:COMMANDS", "Save, show, and compare a cluster's evidence.", DIAGNOSE),

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from eosctl.analysis.pasted_text import plain_text, read_pasted
-from eosctl.errors import ProcedureRefused
+from eosctl.errors import ProcedureRefused, UsageError
 from eosctl.knowledge.metrics import find_metrics
 from eosctl.knowledge.reference.index import find_entries, load_index, names_of, settings_ending
 from eosctl.model.reference import Certainty, Entry, EntryKind, Explanation, PastedText
@@ -298,14 +298,29 @@ def _with_fields(values: dict[str, str], fields: Mapping[str, str]) -> dict[str,
     return values | {name: known[name] for name in ("transactional_id", "group", "topic_partition") if name in known}
 
 
-def refuse_procedures(text: str) -> None:
-    """Refuse words that ask for a procedure that destroys data, and name the safe way.
+def answer(question: str) -> Explained:
+    """Return the entries that answer a question, or refuse it.
 
     Args:
-        text: The words of a user.
+        question: As for `explain`.
 
     Raises:
-        ProcedureRefused: They ask for one.
+        ProcedureRefused: It asks for a procedure that destroys data, and no entry has its name.
+        UsageError: No entry fits.
     """
+    found = explain(question)
+    if not found.explanations or found.explanations[0].certainty is not Certainty.EXACT:
+        _refuse_procedures(question)
+    if not found.explanations:
+        raise UsageError(
+            f"No entry fits {' '.join(question.split())[:80]!r}.",
+            f"Did you mean {', '.join(found.nearest)}?" if found.nearest else "None of its words is in the reference.",
+            "List all entries: eosctl explain. Describe what you see: eosctl diagnose WORDS",
+        )
+    return found
+
+
+def _refuse_procedures(text: str) -> None:
+    """Refuse words that ask for a procedure that destroys data, and name the safe way."""
     for one in find_refused(text):
         raise ProcedureRefused(f"REFUSED: {one.name}.", one.why, f"{one.instead} See: eosctl diagnose {quote(text)}")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from eosctl.errors import UsageError
 from eosctl.storage.names import METADATA_TOPIC, Suffix, is_metadata_snapshot, parse_segment_file
 
 _BY_SUFFIX: Final = {
@@ -32,3 +34,18 @@ def likely_decoder(path: Path) -> str:
     if path.name.endswith("checkpoint"):
         return "checkpoint"
     return ""
+
+
+def refuse_file(word: str, decoders: Sequence[str]) -> None:
+    """Refuse a file in the place of a decoder, and name the decoder that it wants.
+
+    Raises:
+        UsageError: The word names a file or directory.
+    """
+    if Path(word).exists():
+        kind = likely_decoder(Path(word))
+        raise UsageError(
+            f"{word} is a file or directory; decode needs its kind first.",
+            f"Kinds: {', '.join(decoders)}.",
+            f"Its name says: eosctl decode {kind} {word}" if kind else "Choose one: eosctl decode KIND FILE",
+        )

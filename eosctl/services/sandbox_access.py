@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+import subprocess
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from eosctl.errors import UsageError
 from eosctl.model.client_config import ClientConfig
 from eosctl.sandbox.process.security_files import client_file, client_variables
 from eosctl.sandbox.process.spec import RunningSandbox, SandboxSpec
@@ -30,3 +32,19 @@ def environment_of(sandbox: RunningSandbox) -> dict[str, str]:
     spec = sandbox.spec
     names = ("BOOTSTRAP_SERVERS", "KAFKA_BOOTSTRAP_SERVERS", "EOSCTL_BOOTSTRAP_SERVERS")
     return dict.fromkeys(names, sandbox.bootstrap) | client_variables(Path(spec.data_dir), spec.security, spec.users)
+
+
+def run_program(command: Sequence[str], sandbox: RunningSandbox) -> int:
+    """Run a program with the address of a sandbox in its environment.
+
+    Returns:
+        Its exit code; 128 plus the number of the signal that ended it, as a shell reports it.
+
+    Raises:
+        UsageError: The program cannot be started.
+    """
+    try:
+        done = subprocess.run(command, env=os.environ | environment_of(sandbox), check=False)
+    except OSError as error:
+        raise UsageError(f"Cannot run {command[0]}.", error.strerror or str(error), "Check the command.") from error
+    return done.returncode if done.returncode >= 0 else 128 - done.returncode

@@ -65,7 +65,7 @@ PLANTED = (
     Planted("render-shows", "eosctl.render.planted_too", "eosctl.checks.registry"),
     Planted("render-shows", "eosctl.render.decode.planted", "eosctl.analysis.hanging"),
     Planted("render-shows", "eosctl.render.transactions.planted", "eosctl.wire.errors"),
-    Planted("independent-commands", "eosctl.commands.txn.planted_too", "eosctl.commands.group.locate"),
+    Planted("independent-commands", "eosctl.commands.txn.planted_too", "eosctl.commands.group.offsets"),
 )
 
 

@@ -70,7 +70,7 @@ def test_what_is_wrong_with_arguments_is_shown_without_secrets() -> None:
 
 
 def test_without_its_source_a_command_has_its_line_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    entry = Entry("locate", "txn.locate:locate_transaction")
+    entry = Entry("locate", "locate:locate_transaction")
     line = summary_of(entry)
     monkeypatch.setattr("eosctl.command_line.lazy.__file__", "/missing/lazy.py")
     assert summary_of(entry) == line

@@ -1,18 +1,16 @@
-"""How the decoders write and end, and the answer to a file in the place of a decoder."""
+"""How the decoders write and end."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Iterable
 from typing import NoReturn
 
 import typer
 
-from eosctl.errors import DecodeError, UsageError
+from eosctl.errors import DecodeError
 from eosctl.render.escaping import utf8_text
 from eosctl.services.decode_input import DamageLog, StoppedAtDamage
-from eosctl.services.likely_decoder import likely_decoder
 
 #: Text is handed on in pieces of about this many characters.
 _PIECE_CHARACTERS = 1 << 16
@@ -47,18 +45,3 @@ def write_and_end(pieces: Iterable[str], damage: DamageLog) -> NoReturn:
     sys.stdout.write(utf8_text("".join(held)))
     sys.stdout.flush()
     raise typer.Exit(1 if damage.count else 0)
-
-
-def refuse_file(word: str, decoders: Sequence[str]) -> None:
-    """Refuse a file in the place of a decoder, and name the decoder that it wants.
-
-    Raises:
-        UsageError: The word names a file or directory.
-    """
-    if Path(word).exists():
-        kind = likely_decoder(Path(word))
-        raise UsageError(
-            f"{word} is a file or directory; decode needs its kind first.",
-            f"Kinds: {', '.join(decoders)}.",
-            f"Its name says: eosctl decode {kind} {word}" if kind else "Choose one: eosctl decode KIND FILE",
-        )

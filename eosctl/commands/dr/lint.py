@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from eosctl.command_line.invocation import Invocation
-from eosctl.commands.emit import emit, emit_list
+from eosctl.commands.emit import emit_list
 from eosctl.commands.options import ResultOptions
 from eosctl.commands.session import perform
 from eosctl.errors import ExitCode
-from eosctl.render.formats import FOR_PEOPLE
 from eosctl.render.page import render_page
 from eosctl.render.runbooks.recovery import CARRIED_COLUMNS, carried_blocks, carried_item, finding_item
 from eosctl.services.lint_mirrors import lint_mirrors
@@ -37,6 +37,5 @@ def lint(
     items = (*map(carried_item, linted.carried), *map(finding_item, linted.findings))
     is_wrong = any(item.fate == "wrong" for item in items)
     code = ExitCode.BAD_INPUT if linted.unreadable else ExitCode.FINDINGS if is_wrong else ExitCode.DONE
-    if result.output in FOR_PEOPLE:
-        emit(render_page(carried_blocks(items), invocation.style()), result, code=code)
-    emit_list(("dr-lint", "dr lint"), items, CARRIED_COLUMNS, result, invocation, code=code)
+    page = partial(render_page, carried_blocks(items))
+    emit_list(("dr-lint", "dr lint"), items, CARRIED_COLUMNS, result, invocation, page=page, code=code)

@@ -2,7 +2,7 @@
 
 from eosctl.command_line.lazy import Entry
 
-OFFSETS = (Entry("locate", "group.locate:locate_group"),)
+OFFSETS = (Entry("locate", "locate:locate_group"),)
 COMMANDS = (
     Entry("lag", "group.offsets:show_lag"),
     Entry("pending", "group.offsets:show_pending"),

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import typer
 
 from eosctl.command_line.invocation import Invocation
-from eosctl.commands.emit import emit, emit_list
+from eosctl.commands.emit import emit_list
 from eosctl.commands.options import ResultOptions
 from eosctl.errors import UsageError
-from eosctl.render.formats import FOR_PEOPLE
 from eosctl.render.metrics.catalog import METRIC_COLUMNS, metric_item, missing_item, render_metrics
 from eosctl.services.metric_catalog import COMPONENTS, NamedMissing, explain_metric, list_metrics, list_missing
 
@@ -40,7 +40,7 @@ def list_all(
     """
     if missing and (component or kafka):
         raise UsageError(
-            "--missing goes with neither --component nor --kafka.", "", "What does not exist belongs to none."
+            "--missing goes with neither --component nor --kafka-version.", "", "What does not exist belongs to none."
         )
     if missing:
         items = tuple(missing_item(*one) for one in list_missing())
@@ -65,6 +65,5 @@ def explain(
     """
     found = explain_metric(name)
     items = (missing_item(*found),) if isinstance(found, NamedMissing) else tuple(map(metric_item, found))
-    if result.output in FOR_PEOPLE:
-        emit(render_metrics(items, invocation.style()), result)
-    emit_list(("metrics", "metrics explain"), items, METRIC_COLUMNS, result, invocation)
+    page = partial(render_metrics, items)
+    emit_list(("metrics", "metrics explain"), items, METRIC_COLUMNS, result, invocation, page=page)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import typer
 
 from eosctl.command_line.invocation import Invocation
-from eosctl.commands.emit import emit, emit_list
+from eosctl.commands.emit import emit_list
 from eosctl.commands.options import ResultOptions
 from eosctl.commands.session import perform
-from eosctl.render.formats import FOR_PEOPLE
 from eosctl.render.page import render_page
 from eosctl.render.runbooks.rehearsal import REHEARSAL_COLUMNS, rehearsal_blocks
 from eosctl.services.rehearse_runbooks import RehearsalRequest, rehearse_runbooks
@@ -49,8 +49,6 @@ def test_runbooks(
     """
     request = RehearsalRequest(tuple(names or ()), scenario, interrupted)
     done = perform(rehearse_runbooks, request, invocation)
-    items = done.runbooks
-    if result.output in FOR_PEOPLE:
-        text = render_page(rehearsal_blocks(items, ways=request.is_whole), invocation.style())
-        emit(text, result, code=done.exit_code)
-    emit_list(("runbook-test", "runbook test"), items, REHEARSAL_COLUMNS, result, invocation, code=done.exit_code)
+    name, items = ("runbook-test", "runbook test"), done.runbooks
+    page = partial(render_page, rehearsal_blocks(items, ways=request.is_whole))
+    emit_list(name, items, REHEARSAL_COLUMNS, result, invocation, page=page, code=done.exit_code)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from typing import Annotated
 
 import typer
 
 from eosctl.commands.sandbox.options import AnyName
-from eosctl.errors import UsageError
-from eosctl.services.sandbox_access import environment_of
+from eosctl.services.sandbox_access import run_program
 from eosctl.services.sandboxes import require_sandbox
 
 
@@ -28,9 +25,4 @@ def execute(
         eosctl sandbox exec -- eosctl doctor
         eosctl sandbox exec --name tv1 -- python app.py
     """
-    variables = environment_of(require_sandbox(name))
-    try:
-        done = subprocess.run(command, env=os.environ | variables, check=False)
-    except OSError as error:
-        raise UsageError(f"Cannot run {command[0]}.", error.strerror or str(error), "Check the command.") from error
-    raise typer.Exit(done.returncode if done.returncode >= 0 else 128 - done.returncode)
+    raise typer.Exit(run_program(command, require_sandbox(name)))

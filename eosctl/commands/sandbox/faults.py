@@ -12,7 +12,7 @@ from eosctl.command_line.values import parse_duration_ms
 from eosctl.commands.emit import emit, emit_list
 from eosctl.commands.options import ResultOptions
 from eosctl.commands.sandbox.options import Name, Seed
-from eosctl.render.formats import FOR_PEOPLE
+from eosctl.render.page import Style
 from eosctl.render.sandbox.faults import (
     FAULT_COLUMNS,
     KIND_COLUMNS,
@@ -66,11 +66,11 @@ def inject_fault(
         emit(f"Fault {end} has ended.\n", result)
     seen = sandbox_faults.inject_fault(target, words or (), seed)
     item = faults_item(target.words, seen.reported, seen.injected)
-    if result.output not in FOR_PEOPLE:
-        emit_list(("sandbox-faults", "sandbox fault"), (item,), FAULT_COLUMNS, result, invocation)
-    if seen.injected:
-        emit(injected_text(item, seen.injected, target.option_text), result)
-    emit(render_faults(item, invocation.style()), result)
+
+    def page(style: Style) -> str:
+        return injected_text(item, seen.injected, target.option_text) if seen.injected else render_faults(item, style)
+
+    emit_list(("sandbox-faults", "sandbox fault"), (item,), FAULT_COLUMNS, result, invocation, page=page)
 
 
 def heal(name: Name = DEFAULT_NAME) -> None:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import typer
 
 from eosctl.command_line.invocation import Invocation, note
-from eosctl.commands.emit import emit, emit_list
+from eosctl.commands.emit import emit_list
 from eosctl.commands.options import ResultOptions
 from eosctl.commands.sandbox.options import Seed
 from eosctl.commands.session import callbacks
 from eosctl.errors import ExitCode, UsageError
-from eosctl.render.formats import FOR_PEOPLE
+from eosctl.render.page import Style
 from eosctl.render.sandbox.listing import connection_words
 from eosctl.render.sandbox.scenarios import (
     SCENARIO_COLUMNS,
@@ -78,18 +79,19 @@ def scenario(
 
 def _show(name: str, result: ResultOptions, invocation: Invocation) -> None:
     item = describe_scenario(name)
-    if result.output in FOR_PEOPLE:
-        emit(render_scenario(item, invocation.style()), result)
-    emit_list(SCENARIOS, (item,), SCENARIO_COLUMNS, result, invocation)
+    emit_list(SCENARIOS, (item,), SCENARIO_COLUMNS, result, invocation, page=partial(render_scenario, item))
 
 
 def _run(request: ScenarioRequest, result: ResultOptions, invocation: Invocation, *, watch: bool = False) -> None:
     with callbacks(invocation.now_ms) as shown:
         item = play_scenario(request, note if watch else lambda _: None, shown)
     code = ExitCode.DONE if item.holds else ExitCode.FINDINGS
-    if result.output in FOR_PEOPLE:
-        emit(render_verdict(item, _connection(request.sandbox), invocation.style()), result, code=code)
-    emit_list(("scenario-verdict", "sandbox scenario run"), (item,), VERDICT_COLUMNS, result, invocation, code=code)
+
+    def page(style: Style) -> str:
+        return render_verdict(item, _connection(request.sandbox), style)
+
+    name = ("scenario-verdict", "sandbox scenario run")
+    emit_list(name, (item,), VERDICT_COLUMNS, result, invocation, page=page, code=code)
 
 
 def _connection(name: str | None) -> str:

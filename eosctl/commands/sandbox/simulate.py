@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from eosctl.command_line.invocation import Invocation, write_file
-from eosctl.commands.emit import emit, emit_list
+from eosctl.commands.emit import emit_list
 from eosctl.commands.options import ResultOptions
 from eosctl.commands.sandbox.options import BrokerSettings, Bugs, Emulate, TransactionVersion
 from eosctl.commands.session import perform
 from eosctl.errors import ExitCode
 from eosctl.model.emulation import NEWEST
-from eosctl.render.formats import FOR_PEOPLE
 from eosctl.render.sandbox.simulations import render_simulations
 from eosctl.services.simulate_faults import REPLICAS, TRANSACTIONS, SimulationRequest, simulate_faults
 
@@ -78,6 +78,5 @@ def simulate(
         write_file(simulated.history, history)
     item = simulated.simulation
     code = ExitCode.FINDINGS if item.failures else ExitCode.DONE
-    if result.output in FOR_PEOPLE:
-        emit(render_simulations(item, simulated.replay, invocation.style()), result, code=code)
-    emit_list(("simulations", "sandbox simulate"), (item,), (), result, invocation, code=code)
+    page = partial(render_simulations, item, simulated.replay)
+    emit_list(("simulations", "sandbox simulate"), (item,), (), result, invocation, page=page, code=code)

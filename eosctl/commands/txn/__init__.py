@@ -8,7 +8,7 @@ COMMANDS = (
     Entry("hanging", "txn.hanging:hanging_transactions"),
     Entry("producers", "txn.producers:producers"),
     Entry("blame", "txn.blame:blame"),
-    Entry("locate", "txn.locate:locate_transaction"),
+    Entry("locate", "locate:locate_transaction"),
     Entry("abort", "txn.change:abort_transaction"),
     Entry("watch", "txn.watch:watch_transactions"),
     Entry("complete", "txn.change:complete_transaction"),

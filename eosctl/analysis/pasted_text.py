@@ -29,10 +29,11 @@ class _Lazy:
 _TERMINAL_CODES: Final = _Lazy(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 _CAUSE: Final = _Lazy(r"^[ \t]*(?:Caused by|caused by|Root cause|root cause)\b:?", re.MULTILINE)
 _CLASS: Final = _Lazy(
-    r"(?<![\w.$])(?:[a-z_][\w$]*\.)*(_?[A-Z][\w$]*?(?:Exception|Error|OutOfRange|Aborted))\b(?!\s*Handler)"
+    r"(?<![\w.$])(?:[A-Za-z_][\w$]*\.)*(_?[A-Z][\w$]*?(?:Exception|Error|OutOfRange|Aborted))\b(?!\s*Handler)"
 )
-_CODE: Final = _Lazy(r"(?<![\w.])(_?[A-Z][A-Z0-9]+(?:_[A-Z0-9]+)+|_[A-Z]{3,})(?![\w.])")
+_CODE: Final = _Lazy(r"(?<!\w)(_?[A-Z][A-Z0-9]+(?:_+[A-Z0-9]+)+|_[A-Z]{3,})(?!\w|\.\w)")
 _ERRC: Final = _Lazy(r"\b(?:tx_errc|tx::errc|error_code|errc)::(\w+)")
+_RUST: Final = _Lazy(r"\(([A-Z][a-z]+(?:[A-Z][a-z]+)+)\)")
 _MODULE: Final = _Lazy(r"\b(?:errors|kerr|Errors)\.([A-Z]\w+)\b")
 _LIBRDKAFKA: Final = _Lazy(r"\bRD_KAFKA_RESP_ERR_(\w+)")
 _GO: Final = _Lazy(r"(?<![\w.])(?:\w+\.)?(Err[A-Z]\w+)\b")
@@ -45,7 +46,7 @@ _TOPIC: Final = _Lazy(
 _CAMEL: Final = _Lazy(r"(?<![\w.])([A-Z][a-z]+(?:[A-Z][a-z]*)+)(?![\w.])")
 _NUMBER: Final = _Lazy(
     r"(?i:\b(?:error[ _]?code|errorcode|err(?:or)?|code|val)\b\"?\s*(?:[=:]|is|was)?\s*[(\[]?\s*)(-?\d{1,3})(?![\w.-])"
-    r"|\[Error (-?\d{1,3})\]|^\[(\d{1,3})\] (?=[A-Z])",
+    r"|\[Error (-?\d{1,3})\]|(?:^|[:,] |\()\[(\d{1,3})\] (?=[A-Z][a-z]+ [A-Z][a-z]+)",
     re.MULTILINE,
 )
 _ID: Final = r"(?:[\"'`](?P<quoted>[^\"'`\n]{1,255})[\"'`]|(?P<value>[^\s,;\"'`<>()\[\]{}]{1,255}))"
@@ -113,7 +114,8 @@ def _names(text: str) -> Iterator[str]:
     # The root cause comes last in a stack trace.
     for part in reversed(parts):
         yield from (match[1] for match in _CLASS.re.finditer(_without_frames(part)))
-    for pattern in (_MODULE, _LIBRDKAFKA, _ERRC, _CODE, _GO, _ISSUE):
+    yield from (f"tx::errc::{match[1]}" for match in _ERRC.re.finditer(text))
+    for pattern in (_MODULE, _LIBRDKAFKA, _CODE, _GO, _RUST, _ISSUE):
         for match in pattern.re.finditer(text):
             yield match[1].upper() if pattern is _ISSUE else match[1]
     yield from (f"librdkafka-{match[1]}" for match in _LIBRDKAFKA_ISSUE.re.finditer(text))

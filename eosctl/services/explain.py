@@ -16,6 +16,7 @@ from eosctl.knowledge.metrics import find_metrics
 from eosctl.knowledge.reference.index import find_entries, load_index, names_of, settings_ending
 from eosctl.model.reference import Certainty, Entry, EntryKind, Explanation, PastedText
 from eosctl.runbooks.refused import find_refused
+from eosctl.services.reference.api_versions import find_asked_api, mentioned_apis
 from eosctl.services.reference.chinese import translated
 from eosctl.services.reference.printed import find_logged, find_printed
 from eosctl.services.reference.similar import similar_names
@@ -49,10 +50,16 @@ _QUESTION_ZH: Final = re.compile(
 )
 _IDENTIFIER: Final = re.compile(r"-?\d+|\w*[._-]\w[\w.-]*|[A-Za-z][a-z]+[A-Z]\w*|[A-Z]{2,}")
 """A word that is a name by its shape: a number, dots or underscores, capitals inside."""
+_ASSIGNED: Final = re.compile(
+    r"(?P<name>[A-Za-z_][\w-]*[._-][\w.-]*\w)(?:\s*[=:]\s*|\s+(?=\d))(?P<value>[\w.+-]{1,80})"
+)
+"""A setting or a feature with its value."""
 _COMPARED: Final = re.compile(
     r"(?i)^(?:what(?:'s| is) the )?(?:difference between |compare )?(\w[\w .-]*?) "
     r"(?:and|vs\.?|versus|or|compared to) (\w[\w .-]*?)\??$"
 )
+_NUMBER: Final = re.compile(r"(?<![\w.-])\d+(?![\w-])")
+"""A bare number is not a word to search for."""
 _METRIC: Final = re.compile(r"\w_\w+_\w|:type=")
 _HOLLOW: Final = frozenset(
     {"KafkaException", "StreamsException", "IllegalStateException", "ConnectException", "KafkaError", "_FATAL",
@@ -72,6 +79,7 @@ _WRITTEN: Final = frozenset(
         EntryKind.CHECK,
     }
 )
+_VALUES: Final = frozenset({EntryKind.CONCEPT, EntryKind.FEATURE, EntryKind.STATE})
 _IDENTIFIED: Final = frozenset({EntryKind.BUG, EntryKind.KIP, EntryKind.CHECK})
 _PLACEHOLDER: Final = re.compile(r"\{(\w+)\}|\b(TRANSACTIONAL-ID|TOPIC-PARTITION|GROUP|TOPIC)\b")
 
@@ -108,6 +116,9 @@ def explain(question: str) -> Explained:
     found = _Offers()
     found.take(_of_names(pasted))
     found.take(_of_printed(pasted.text))
+    found.take(
+        Explanation(_LOGGED, Certainty.LIKELY, "the header of a request", api) for api in mentioned_apis(pasted.text)
+    )
     if found.best < _NUMBERED:
         logged = find_logged(pasted.text)
         found.take(_of_logs(one.category for one in logged))
@@ -149,7 +160,8 @@ class _Offers:
 def _named(text: str) -> tuple[Explanation, ...]:
     """Return what a text that is nothing but names names, also as "what is NAME"."""
     words = text.split()
-    if 1 < len(words) <= MOST and all(_IDENTIFIER.fullmatch(word) and find_entries(word) for word in words):
+    is_list = len({word.lstrip("-").isdigit() for word in words}) == 1  # "transaction.version 2" is not a list
+    if 1 < len(words) <= MOST and is_list and all(_IDENTIFIER.fullmatch(word) and find_entries(word) for word in words):
         return tuple(
             Explanation(1.0, Certainty.EXACT, f"{word} is its name", find_entries(word)[0])
             for word in dict.fromkeys(words)
@@ -159,8 +171,11 @@ def _named(text: str) -> tuple[Explanation, ...]:
             Explanation(1.0, Certainty.EXACT, f"{name} is its name", find_entries(name)[0])
             for name in compared.groups()
         )
+    assigned = _ASSIGNED.fullmatch(text.strip())
+    if assigned and not find_entries(text) and (found := tuple(_of_assigned(assigned["name"], assigned["value"]))):
+        return found
     for name in name_candidates(text):
-        entries = find_entries(name) or _metrics(name)
+        entries = find_entries(name) or _metrics(name) or _api(name)
         if entries:
             first = entries[0]
             # A word in its own spelling means one thing; another spelling may mean several.
@@ -170,6 +185,21 @@ def _named(text: str) -> tuple[Explanation, ...]:
                 for at, entry in enumerate(chosen)
             )
     return ()
+
+
+def _of_assigned(name: str, value: str) -> Iterator[Explanation]:
+    """Yield the setting or feature of "NAME=VALUE", and what the value names."""
+    for entry in find_entries(name)[:1]:
+        yield Explanation(1.0, Certainty.EXACT, f"{name} is its name", entry)
+        if not value.lstrip("-").isdigit():
+            for meant in find_entries(value)[:1]:
+                if meant.kind in _VALUES and meant != entry:
+                    yield Explanation(0.99, Certainty.EXACT, f"{value} is its name", meant)
+
+
+def _api(name: str) -> tuple[Entry, ...]:
+    asked = find_asked_api(name)
+    return () if asked is None else (asked,)
 
 
 def _metrics(name: str) -> tuple[Entry, ...]:
@@ -211,7 +241,8 @@ def _of_names(pasted: PastedText) -> Iterator[Explanation]:
 def _of_printed(text: str) -> Iterator[Explanation]:
     first, step, most = _SAID
     for one in find_printed(text):
-        score = _WHOLE_TEXT if one.is_whole else min(first + step * len(one.phrase.split()), most)
+        cost = _HOLLOW_COSTS if one.entry.name in _HOLLOW else 0
+        score = _WHOLE_TEXT if one.is_whole else min(first + step * len(one.phrase.split()), most) - cost
         certainty = Certainty.EXACT if one.is_whole else Certainty.LIKELY
         yield Explanation(round(score, 2), certainty, f"its text: {one.phrase}", one.entry)
 
@@ -227,7 +258,7 @@ def _of_logs(categories: Iterable[str]) -> Iterator[Explanation]:
 def _of_words(text: str) -> Iterator[Explanation]:
     """Search names and symptoms."""
     index, entries = _name_index()
-    for hit in index.search(text):
+    for hit in index.search(_NUMBER.sub(" ", text)):
         score = round(hit.score * _RESEMBLES, 2)
         certainty = Certainty.LIKELY if score >= LIKELY else Certainty.POSSIBLE
         yield Explanation(score, certainty, f"its name has {', '.join(hit.words)}", entries[hit.at])

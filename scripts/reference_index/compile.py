@@ -12,7 +12,13 @@ from eosctl.model.reference import Entry, EntryKind
 from scripts.reference_index.catalogs import bug_entries, category_entries, check_entries, runbook_entries
 from scripts.reference_index.curated import chinese_answers, curated
 from scripts.reference_index.errors import term_entries
-from scripts.reference_index.tables import alert_entries, api_entries, metric_entries, setting_entries
+from scripts.reference_index.tables import (
+    alert_entries,
+    api_entries,
+    metadata_version_entries,
+    metric_entries,
+    setting_entries,
+)
 
 INDEX: Final = Path(__file__).resolve().parents[2] / "eosctl" / "knowledge" / "reference" / "index.json"
 _JOINED: Final = ("aliases", "phrases", "see", "sources", "runbooks", "facts")
@@ -38,6 +44,7 @@ def index_text() -> str:
 def _sources() -> Iterable[Entry]:
     yield from term_entries()
     yield from api_entries()
+    yield from metadata_version_entries()
     yield from setting_entries()
     yield from metric_entries()
     yield from alert_entries()

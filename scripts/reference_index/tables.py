@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from importlib import resources
 
 from eosctl.knowledge.metrics import load_metrics, load_missing
 from eosctl.knowledge.parameter_tables import load_tables
+from eosctl.knowledge.protocol import load_protocol, releases_text, versions_by_release
 from eosctl.knowledge.setting_effects import load_setting_effects
 from eosctl.model.known_bug import version_text
 from eosctl.model.parameter import Parameter
@@ -25,6 +27,7 @@ def setting_entries() -> Iterator[Entry]:
     for component, table in load_tables().items():
         for name, parameter in table.parameters.items():
             by_name[name].append((component, parameter))
+    constants = _constants()
     for name, found in sorted(by_name.items()):
         owners = [component for component, _ in found]
         effect = load_setting_effects().get(name, "")
@@ -33,10 +36,20 @@ def setting_entries() -> Iterator[Entry]:
             kind=EntryKind.SETTING,
             name=name,
             means=effect or f"A setting of {_listed(owners)}.",
-            aliases=tuple(dict.fromkeys(p.alias for _, p in found if p.alias)),
+            aliases=tuple(dict.fromkeys([*(p.alias for _, p in found if p.alias), *constants[name]])),
             facts=tuple(facts),
             next_steps=(f"eosctl config explain {name}",),
         )
+
+
+def _constants() -> dict[str, list[str]]:
+    """Return the constants of Java that name settings in other words, by setting."""
+    text = (resources.files("eosctl.knowledge.reference") / "setting_constants.tsv").read_text(encoding="utf-8")
+    found: dict[str, list[str]] = defaultdict(list)
+    for line in text.splitlines():
+        constant, name = line.split("\t")
+        found[name].append(constant)
+    return found
 
 
 def _history(parameter: Parameter) -> str:
@@ -108,7 +121,6 @@ def api_entries() -> Iterator[Entry]:
     for path in sorted((FOLDER / "api").glob("*.msg")):
         table = load_table(path)
         described.add(table.number or 0)
-        served = "; ".join(f"Kafka {release}: {span.first} to {span.last}" for release, span in table.served.items())
         yield Entry(
             kind=EntryKind.API,
             name=table.name,
@@ -116,7 +128,7 @@ def api_entries() -> Iterator[Entry]:
             aliases=(f"{table.name}Request", f"{table.name}Response", _upper(table.name)),
             facts=(
                 Fact("API key", str(table.number)),
-                Fact("versions", served or "none is stable"),
+                Fact("versions", _served(table.name) or "none is stable"),
                 *(Fact(section.name, _fields(section)) for section in table.sections),
             ),
         )
@@ -124,6 +136,30 @@ def api_entries() -> Iterator[Entry]:
         if key not in described:
             name = "".join(part.capitalize() for part in key.name.split("_"))
             yield Entry(EntryKind.API, name, f"A request of Kafka's protocol, API key {int(key)}.", aliases=(key.name,))
+
+
+def _served(api: str) -> str:
+    """Return the stable versions of a request, releases with the same ones together."""
+    by_versions: dict[str, list[str]] = {}
+    for release, versions in versions_by_release(api).items():
+        by_versions.setdefault(f"{versions.first} to {versions.last}", []).append(release)
+    return "; ".join(f"{releases_text(tuple(releases))}: {span}" for span, releases in by_versions.items())
+
+
+def metadata_version_entries() -> Iterator[Entry]:
+    """Yield the levels of `metadata.version`, by the names of all releases."""
+    for version in load_protocol().metadata_versions:
+        begins = f" It begins {', '.join(version.begins)}." if version.begins else ""
+        older = f"IBP_{version.name.replace('.', '_').replace('-', '_')}"
+        yield Entry(
+            kind=EntryKind.FEATURE,
+            name=version.name,
+            means=f"Level {version.level} of metadata.version, of Kafka {version.name.partition('-')[0]}.{begins}",
+            aliases=(older, f"metadata.version {version.level}", f"metadata.version={version.name}"),
+            next_steps=("eosctl runbook show metadata-version-upgrade",),
+            runbooks=("metadata-version-upgrade",),
+            see=("metadata.version",),
+        )
 
 
 def _upper(name: str) -> str:

@@ -84,6 +84,35 @@ def test_a_pasted_text_leads_to_its_error(text: str, name: str) -> None:
     assert explain(text).explanations[0].entry.name == name
 
 
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("isolation.level=read_committed", ["isolation.level", "read_committed"]),
+        ("transaction.timeout.ms: 900000", ["transaction.timeout.ms"]),
+        ("transaction.version 2", ["transaction.version"]),
+        ("47 51", ["INVALID_PRODUCER_EPOCH", "CONCURRENT_TRANSACTIONS"]),
+    ],
+)
+def test_a_value_is_not_taken_for_an_error_code(text: str, names: list[str]) -> None:
+    assert [one.entry.name for one in explain(text).explanations] == names
+
+
+@pytest.mark.parametrize(
+    ("text", "api", "fact"),
+    [
+        ("EndTxn v5", "EndTxn", "served by Kafka 4.0 to"),
+        ("InitProducerIdRequest (version 3)", "InitProducerId", "producer_epoch"),
+        ("api key 24", "AddPartitionsToTxn", ""),
+        ("apiKey=ADD_PARTITIONS_TO_TXN, apiVersion=4, clientId=c", "AddPartitionsToTxn", "transactional_id"),
+        ("Fetch version 99", "Fetch", "stable in no release that is known"),
+    ],
+)
+def test_a_request_is_explained_in_the_version_asked(text: str, api: str, fact: str) -> None:
+    first = explain(text).explanations[0].entry
+    assert first.name == api
+    assert fact in first.facts[0].text
+
+
 def test_the_ids_of_a_text_are_in_the_next_commands() -> None:
     found = explain("ProducerFencedException, transactional.id=pay-7")
     assert found.pasted.values["transactional_id"] == "pay-7"

@@ -10,6 +10,7 @@ from typing import Final
 
 import msgspec
 
+from eosctl.knowledge.reference.spellings import other_spellings
 from eosctl.model.reference import Entry, EntryKind
 
 _DROPPED: Final = str.maketrans("", "", " \t\n_-./:'\"`,()[]{}<>#$*!?%&+=;|\\~@^“”‘’")
@@ -18,7 +19,9 @@ _FILE: Final = re.compile(
     r"(?:.*/)?(?:\d{20}(?:-\d+)?|[\w.-]+)(?P<suffix>\.(?:log|index|timeindex|txnindex|snapshot|deleted|swap))"
 )
 _DIRECTORY: Final = re.compile(r"(?:.*/)?(?P<topic>__[a-z_]+)-\d+/?")
-_QUALIFIED: Final = re.compile(r"(?:RD_KAFKA_RESP_ERR_|(?:[\w$]+(?:\.|::))+)(?P<name>_?[A-Za-z]\w+)")
+_QUALIFIED: Final = re.compile(
+    r"(?:RD_KAFKA_RESP_ERR_|(?:[\w$]+(?:\.|::))*[\w$]+(?:\.(?=_?[A-Z])|::))(?P<name>_?[A-Za-z]\w+)"
+)
 _CLASS: Final = re.compile(r"[A-Z][a-z]+(?:[A-Z][a-z]*)+")
 _SHORTEST_ENDING: Final = 10
 _FIRST: Final = {kind: at for at, kind in enumerate(EntryKind)}
@@ -40,7 +43,7 @@ def find_entries(name: str) -> tuple[Entry, ...]:
     wanted = name.strip().strip("\"'`“”「」《》").strip()
     if re.fullmatch(r"-?\d+", wanted):
         return _by_number().get(int(wanted), ())
-    found = next((found for key in _keys(wanted) if (found := _by_key().get(key))), ())
+    found = _by_key().get(_key(wanted), ()) or _other(wanted)
     if _CLASS.fullmatch(wanted):
         classes = (_by_key().get(_key(f"{wanted}{ending}"), ()) for ending in ("Exception", "Error"))
         found = (*found, *(entry for entries in classes for entry in entries if entry not in found))
@@ -50,9 +53,17 @@ def find_entries(name: str) -> tuple[Entry, ...]:
     )
 
 
+def _other(wanted: str) -> tuple[Entry, ...]:
+    """Return the entries that a name stands for in a client, a program, or a data directory."""
+    for other in other_spellings(wanted):
+        entries = [entry for entry in _by_key().get(_key(other.name), ()) if entry.kind in other.kinds]
+        if entries:
+            return tuple(sorted(entries, key=lambda entry: entry.name != other.name))
+    return next((found for key in _keys(wanted) if (found := _by_key().get(key))), ())
+
+
 def _keys(wanted: str) -> Iterator[str]:
-    """Yield the keys of a name: its own, that of its kind of file, and that without what a client puts around it."""
-    yield _key(wanted)
+    """Yield the keys of a file's kind, and of a name without what a client puts around it."""
     if file := _FILE.fullmatch(wanted):
         yield file["suffix"]
     if directory := _DIRECTORY.fullmatch(wanted):

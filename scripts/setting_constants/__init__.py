@@ -1,0 +1,1 @@
+"""Compile the names that Kafka's Java constants have for settings."""

@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from eosctl.model.reference import DestructiveProcedure
+from eosctl.runbooks.spelling import Spelling
 
 LONGEST_SENTENCE: Final = 400
 _VOWELS: Final = "aeiou"
@@ -106,6 +107,7 @@ class Procedure(DestructiveProcedure, frozen=True, forbid_unknown_fields=True):
 class Phrasebook(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The data file ``refusals.toml``."""
 
+    spelling: Spelling
     verbs: dict[str, VerbClass]
     objects: dict[str, tuple[str, ...]]
     aspects: dict[str, tuple[str, ...]]
@@ -175,7 +177,7 @@ def _normal(text: str) -> str:
     flat = re.sub(r"(?<=\w)['’]s\b", "", flat)
     flat = re.sub(r"[\"'`´‘’“”«»「」『』《》\\]|\*\*", "", flat)
     flat = re.sub(rf"(?<=[{_HAN}])(?=[a-z0-9_-])|(?<=[a-z0-9_])(?=[{_HAN}])", " ", flat)
-    flat = " ".join(flat.split())
+    flat = load_phrasebook().spelling.correct(" ".join(flat.split()), _lexicon())
     for verb in load_phrasebook().verbs.values():
         for phrase, meaning in verb.phrases.items():
             flat = re.sub(rf"(?<![\w-])(?:{phrase})" if phrase[0] not in "(-" else phrase, meaning, flat)

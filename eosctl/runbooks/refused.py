@@ -14,9 +14,10 @@ _CONJUNCTIONS: Final = frozenset({"and", "or", "then", ",", "&", "&&", "plus", "
 _HAN_PASSIVE: Final = frozenset({"被", "已", "误", "刚", "曾", "遭", "经"})
 _HAN_DONE: Final = frozenset({"了", "过"})
 _HAN_OBJECT_MARKS: Final = frozenset({"把", "将", "对", "给"})
-_PREVENTS_BASE: Final = frozenset(
-    {"avoid", "rather", "instead", "beware", "refrain", "不", "避免", "防止", "禁止", "阻止", "杜绝", "而不是", "而非"}
-)
+_PREVENTS_BASE: Final = frozenset({
+    "avoid", "rather", "instead", "beware", "refrain", "deny", "denies", "forbid", "forbids",
+    "不", "避免", "防止", "禁止", "阻止", "杜绝", "而不是", "而非",
+})  # fmt: skip
 
 # What may stand between a setting and its value.
 _LEAD: Final = (
@@ -238,8 +239,10 @@ def _mood(name: str, sentence: Sentence, at: int) -> Mood:
     done = Mood.ASKED if unless_asked is Mood.ASKED else Mood.REPORTED
     previous = tokens[at - 1].text if at else ""
     words = [one.text for one in tokens[:at]]
+    if moods.ran & set(words) and _is_command(sentence):
+        return done
     if token.is_option:
-        return done if moods.ran & set(words) else unless_asked
+        return unless_asked
     match form:
         case Form.PAST:
             is_passive = bool(words) and words[-1] in ("be", "get") and bool(moods.modals & set(words[-5:-1]))

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from eosctl.model.reference import Certainty, EntryKind
 from eosctl.runbooks.refused import REFUSED, Mood, find_refused, recognize
+from eosctl.services.explain import explain
 from tests.commands.conftest import eosctl
 
 PHRASES = [
@@ -92,3 +94,19 @@ def test_explain_refuses_as_well() -> None:
     assert done.code == 3
     assert "REFUSED: delete __transaction_state" in done.err
     assert eosctl("explain", "__transaction_state").code != 3
+
+
+def test_explain_answers_no_order_with_the_name_in_it() -> None:
+    for answer, text in PHRASES:
+        first = next(iter(explain(text).explanations), None)
+        if answer == "refuse" and first is not None and first.certainty is Certainty.EXACT:
+            # A myth is refuted by its own entry.
+            assert first.entry.kind is EntryKind.MYTH, text
+
+
+@pytest.mark.parametrize(
+    "text", ["delte __transaction_state", "delete __transction_state-3", "remvoe the topic __consumer_ofsets"]
+)
+def test_a_typing_error_does_not_get_past_a_refusal(text: str) -> None:
+    assert find_refused(text)
+    assert not find_refused(text.replace("delte", "related").replace("delete", "remote").replace("remvoe", "remote"))

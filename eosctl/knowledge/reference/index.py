@@ -16,12 +16,10 @@ from eosctl.model.reference import Entry, EntryKind
 _DROPPED: Final = str.maketrans("", "", " \t\n_-./:'\"`,()[]{}<>#$*!?%&+=;|\\~@^“”‘’")
 _CLIENT_CODE: Final = re.compile(r"_[A-Z][A-Z_]+")
 _FILE: Final = re.compile(
-    r"(?:.*/)?(?:\d{20}(?:-\d+)?|[\w.-]+)(?P<suffix>\.(?:log|index|timeindex|txnindex|snapshot|deleted|swap))"
+    r"(?:\S*/)?(?:\d{20}(?:-\d+)?|[\w.-]+)(?P<suffix>\.(?:log|index|timeindex|txnindex|snapshot|deleted|swap))"
 )
-_DIRECTORY: Final = re.compile(r"(?:.*/)?(?P<topic>__[a-z_]+)-\d+/?")
-_QUALIFIED: Final = re.compile(
-    r"(?:RD_KAFKA_RESP_ERR_|(?:[\w$]+(?:\.|::))*[\w$]+(?:\.(?=_?[A-Z])|::))(?P<name>_?[A-Za-z]\w+)"
-)
+_DIRECTORY: Final = re.compile(r"(?:\S*/)?(?P<topic>__[a-z_]+)-\d+/?")
+_QUALIFIED: Final = re.compile(r"(?:RD_KAFKA_RESP_ERR_|(?:[\w$]+(?:\.|::))+)(?P<name>_?[A-Za-z]\w+)")
 _CLASS: Final = re.compile(r"[A-Z][a-z]+(?:[A-Z][a-z]*)+")
 _SHORTEST_ENDING: Final = 10
 _FIRST: Final = {kind: at for at, kind in enumerate(EntryKind)}

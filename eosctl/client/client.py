@@ -6,12 +6,14 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Final, TypeVar
 
 from eosctl.client.deadline import Deadline
 from eosctl.client.destinations import CoordinatorKind, Destination, Role, moved_codes
 from eosctl.client.metadata import ClusterMetadata
 from eosctl.client.negotiation import BrokerVersions
+from eosctl.client.opening import opened_in_turn
 from eosctl.client.outcome import Failure, Outcome, error_of, failure_for_code, failure_for_error, known_error
 from eosctl.client.pool import Pool
 from eosctl.client.ports import Connector
@@ -284,23 +286,32 @@ class Client:
             # The bootstrap addresses may lead to another cluster now: its metadata shows it.
             await self._router.refresh([], deadline)
         problems: list[EosctlError] = []
-        for endpoint in self._endpoints():
-            try:
-                session = await self._pool.session(endpoint, deadline, self._router.expected(endpoint))
-                answer = await session.request(api_key, message, self._for_one_request(deadline), floor=floor, cap=cap)
-            except RebootstrapRequired:
-                # Without brokers in the metadata, no address has an expected node: this happens once.
-                self._rebootstrap()
-                return await self._ask_any(api_key, message, floor, deadline, cap)
-            except (ClusterUnreachable, RequestTimedOut) as error:
-                self._silent.add(endpoint)
-                problems.append(error)
-            else:
-                self._silent.discard(endpoint)
-                return answer
-            if not deadline.remaining_ms():
-                break
+        async with opened_in_turn(self._endpoints(), partial(self._open_any, deadline)) as opened:
+            async for endpoint, session in opened:
+                try:
+                    if isinstance(session, EosctlError):
+                        raise session
+                    answer = await session.request(
+                        api_key, message, self._for_one_request(deadline), floor=floor, cap=cap
+                    )
+                except RebootstrapRequired:
+                    # Without brokers in the metadata, no address has an expected node: this happens once.
+                    self._rebootstrap()
+                    return await self._ask_any(api_key, message, floor, deadline, cap)
+                except (ClusterUnreachable, RequestTimedOut) as error:
+                    self._silent.add(endpoint)
+                    problems.append(error)
+                else:
+                    self._silent.discard(endpoint)
+                    return answer
+                if not deadline.remaining_ms():
+                    break
         raise _no_broker_answered(problems)
+
+    async def _open_any(self, deadline: Deadline, endpoint: Endpoint) -> Session:
+        # It counts as silent until it answers, since another broker may answer first.
+        self._silent.add(endpoint)
+        return await self._pool.session(endpoint, deadline, self._router.expected(endpoint))
 
     async def _session(self, node_id: int, deadline: Deadline) -> Session:
         endpoint = await self._router.endpoint(node_id, deadline)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import uuid
 from collections.abc import Callable
 from typing import Final
@@ -11,7 +10,6 @@ import msgspec
 from msgspec.structs import replace
 
 from eosctl.analysis.second_look import holds_something_long, leaves_doubt
-from eosctl.client.deadline import Deadline
 from eosctl.collect.access_rules import collect_access_rules
 from eosctl.collect.cluster import (
     collect_broker_facts,
@@ -48,8 +46,7 @@ class Observer(msgspec.Struct, frozen=True):
     `second_look_after_ms` is the pause before the second pass over transactions, which is made only if the first is
     inconclusive (`analysis.second_look`). `query` selects transactional ids. `explaining` are kinds of evidence that
     only explain a problem, `describing` those about notable transactions: they are skipped if nothing is in doubt and,
-    for the latter, nothing is open for long. `timeout_ms` bounds the whole collection: evidence that has not arrived by
-    then is a gap. None for no limit.
+    for the latter, nothing is open for long.
     """
 
     now_ms: Callable[[], int]
@@ -59,7 +56,6 @@ class Observer(msgspec.Struct, frozen=True):
     query: TransactionQuery = EVERY_TRANSACTION
     explaining: frozenset[EvidenceKind] = frozenset()
     describing: frozenset[EvidenceKind] = frozenset()
-    timeout_ms: float | None = None
 
 
 async def collect_snapshot(
@@ -68,14 +64,15 @@ async def collect_snapshot(
     """Collect evidence without changing the cluster.
 
     Args:
-        client: An open client; only read requests are sent through it (`collect.allowed`).
+        client: An open client; only read requests are sent through it (`collect.allowed`). The deadline of a
+            `ReadOnly` bounds the whole collection: evidence that has not arrived by then is a gap.
         observer: Clock, pause between the two passes, and progress.
         kinds: The evidence to collect; brokers and topics are always included.
 
     Raises:
         EosctlError: Metadata could not be fetched. Every later failure is a gap in the snapshot.
     """
-    reader = ReadOnly(client, None if observer.timeout_ms is None else Deadline.after(observer.timeout_ms))
+    reader = client if isinstance(client, ReadOnly) else ReadOnly(client)
     gaps: list[EvidenceGap] = []
 
     observer.progress("brokers and topics")
@@ -213,7 +210,7 @@ async def _looks(
     if not (leaves_doubt(first.value) or (first.gaps and _shows_open(first.value))):
         return (first.value,)
     observer.progress("transactions, a second reading")
-    await asyncio.sleep(observer.second_look_after_ms / 1000)
+    await reader.pause(observer.second_look_after_ms / 1000)
     second = await read_transactions(
         reader, broker_ids, partitions, observer.now_ms, observer.query, before=first.value
     )

@@ -75,8 +75,8 @@ async def collect_quorum(
                 break
             alive = await _alive(reader, serving[:BROKERS_ASKED])
             return Probed(None, (_silent(alive, gaps[0], silence_ms),) if alive else gaps[:1])
-        if number < ATTEMPTS - 1:
-            await asyncio.sleep(PAUSE_S)
+        if number == ATTEMPTS - 1 or not await reader.pause(PAUSE_S):
+            break
     # A controller that has not resigned by now leads: the times in its response are wrong or old.
     leading = next((answer.value for answer in answers if answer.value is not None), None)
     return Probed(None, gaps[:1]) if leading is None else Probed(leading)

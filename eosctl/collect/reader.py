@@ -126,6 +126,14 @@ class ReadOnly:
         _check_allowed(api_key)
         return await self._in_time(self._client.request_any(api_key, message))
 
+    async def pause(self, seconds: float) -> bool:
+        """Sleep, but not beyond the deadline; return whether time is left for further requests."""
+        if self._deadline is None:
+            await asyncio.sleep(seconds)
+            return True
+        await asyncio.sleep(min(seconds, self._deadline.remaining_ms() / 1000))
+        return self._deadline.remaining_ms() > 0
+
     async def _in_time(self, answer: Awaitable[T]) -> T:
         try:
             async with asyncio.timeout_at(None if self._deadline is None else self._deadline.at):

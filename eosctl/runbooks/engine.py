@@ -179,7 +179,7 @@ class Run:
         facts = await self._within(step.timeout, self._facts(step.run, step.arguments))
         self._position.known[step.id] = facts
         self.write("facts", step.id, facts=dict(facts))
-        self.show(step)
+        self.show(step, "" if facts[COMPLETE] else "Some evidence is missing, so there may be more.")
 
     def _decide(self, step: Probe) -> str:
         target = self._target(step, self._position.known)

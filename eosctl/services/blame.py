@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from eosctl.analysis.blame.report import explain_blame, resolve_id
 from eosctl.analysis.coordinators import CONSUMER_OFFSETS_TOPIC
-from eosctl.client.client import Client
 from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.collect.group_commits import collect_group_commits
 from eosctl.collect.history_files import read_history
@@ -98,10 +98,10 @@ def _evidence(request: BlameRequest, callbacks: Callbacks) -> _Evidence:
     if request.snapshot_file is not None:
         return collect_evidence(EvidenceRequest(request.connection, request.snapshot_file, KINDS), callbacks), ()
 
-    async def read(client: Client) -> _Evidence:
-        snapshot = await collect_snapshot(client, Observer(callbacks.now_ms, progress=callbacks.progress), KINDS)
+    async def read(reader: ReadOnly) -> _Evidence:
+        snapshot = await collect_snapshot(reader, Observer(callbacks.now_ms, progress=callbacks.progress), KINDS)
         topic = snapshot.topic(CONSUMER_OFFSETS_TOPIC)
-        commits = await collect_group_commits(ReadOnly(client), () if topic is None else topic.partitions)
-        return snapshot, commits.value
+        commits = await collect_group_commits(reader, () if topic is None else topic.partitions)
+        return replace(snapshot, gaps=snapshot.gaps + commits.gaps), commits.value
 
     return read_cluster(request.connection, read, callbacks)

@@ -13,7 +13,9 @@ from eosctl.actions.consent import Consent, require_confirmation
 from eosctl.actions.protocol import Attempt, State, carry_out
 from eosctl.actions.request import Request, request_abort, request_complete, request_fence
 from eosctl.client.client import Client, connect
+from eosctl.client.deadline import Deadline
 from eosctl.collect.collector import Observer, collect_snapshot
+from eosctl.collect.reader import ReadOnly
 from eosctl.errors import PlanRefused, UsageError
 from eosctl.findings.bootstrap import connection_words
 from eosctl.model.evidence import EvidenceKind
@@ -144,10 +146,10 @@ class _Cluster(NamedTuple):
             self.callbacks.now_ms,
             second_look_after_ms=self.second_look_after_ms,
             progress=self.callbacks.progress,
-            timeout_ms=self.timeout_ms,
         )
+        reader = ReadOnly(self.client, None if self.timeout_ms is None else Deadline.after(self.timeout_ms))
         try:
-            return await collect_snapshot(self.client, observer, kinds)
+            return await collect_snapshot(reader, observer, kinds)
         finally:
             self.callbacks.progress("")
 

@@ -72,6 +72,7 @@ def collect_from(resolved: ResolvedClient, request: EvidenceRequest, callbacks: 
     from eosctl.client.deadline import Deadline
     from eosctl.collect.allowed import READ_ONLY_APIS
     from eosctl.collect.collector import EVERYTHING, Observer, collect_snapshot
+    from eosctl.collect.reader import ReadOnly
     from eosctl.collect.transactions import EVERY_TRANSACTION
     from eosctl.services.event_loop import run
 
@@ -86,9 +87,9 @@ def collect_from(resolved: ResolvedClient, request: EvidenceRequest, callbacks: 
                 query=request.query or EVERY_TRANSACTION,
                 explaining=request.explaining,
                 describing=request.describing,
-                timeout_ms=None if deadline is None else deadline.remaining_ms(),
             )
-            return await collect_snapshot(client, observer, EVERYTHING if request.kinds is None else request.kinds)
+            reader = ReadOnly(client, deadline)
+            return await collect_snapshot(reader, observer, EVERYTHING if request.kinds is None else request.kinds)
 
     callbacks.progress("connecting")
     return replace(run(collect), command_config=str(resolved.command_config or ""))

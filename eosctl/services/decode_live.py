@@ -10,7 +10,6 @@ from pathlib import Path
 import msgspec
 
 from eosctl.analysis.partitions import require_topic
-from eosctl.client.client import Client
 from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.collect.live_log import LiveLog, save_log
 from eosctl.collect.offsets import collect_offsets
@@ -76,11 +75,11 @@ def fetched(request: LiveRequest, callbacks: Callbacks = SILENT) -> Iterator[lis
 
 def _fetch(request: LiveRequest, folder: Path, callbacks: Callbacks) -> list[tuple[str, LiveLog]]:
 
-    async def fetch(client: Client) -> list[tuple[str, LiveLog]]:
+    async def fetch(reader: ReadOnly) -> list[tuple[str, LiveLog]]:
         found = []
-        snapshot = await collect_snapshot(client, Observer(callbacks.now_ms), frozenset({EvidenceKind.TOPICS}))
+        snapshot = await collect_snapshot(reader, Observer(callbacks.now_ms), frozenset({EvidenceKind.TOPICS}))
         topic = require_topic(snapshot, request.topic)
-        reader, begin, from_ms = ReadOnly(client), request.from_offset, request.from_ms
+        begin, from_ms = request.from_offset, request.from_ms
         offsets = await collect_offsets(reader, [topic])
         for info in _chosen(offsets.value[0].partitions, request):
             directory = folder / str(info.partition)

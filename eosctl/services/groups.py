@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from eosctl.analysis.hanging import classify_open_transactions
 from eosctl.analysis.lag import find_pins, measure_lag
-from eosctl.client.client import Client
 from eosctl.collect.offset_log import collect_stale_offsets
 from eosctl.collect.reader import ReadOnly
 from eosctl.collect.transactions import TransactionQuery
@@ -95,19 +94,28 @@ def find_pending_offsets(request: GroupsRequest, callbacks: Callbacks = SILENT) 
         UsageError: A group does not exist.
         EosctlError: The evidence cannot be read.
     """
+    began_ms = callbacks.now_ms()
     snapshot = _evidence(request, PENDING, callbacks)
     pins = tuple(find_pins(snapshot, classify_open_transactions(snapshot), request.groups))
     holders = _each_once(verdict for pin in pins for verdict in pin.holders)
     if request.snapshot_file is not None:
         return PendingFound(snapshot, pins, holders, ())
 
-    async def read(client: Client) -> tuple[tuple[StaleOffset, ...], Sequence[EvidenceGap]]:
-        probed = await collect_stale_offsets(ReadOnly(client), snapshot, request.groups)
+    async def read(reader: ReadOnly) -> tuple[tuple[StaleOffset, ...], Sequence[EvidenceGap]]:
+        probed = await collect_stale_offsets(reader, snapshot, request.groups)
         return probed.value, probed.gaps
 
+    rest = _after(request.connection, callbacks.now_ms() - began_ms)
     # The cluster was named already.
-    stale, gaps = read_cluster(request.connection, read, callbacks._replace(remark=SILENT.remark))
+    stale, gaps = read_cluster(rest, read, callbacks._replace(remark=SILENT.remark))
     return PendingFound(replace(snapshot, gaps=tuple(dict.fromkeys((*snapshot.gaps, *gaps)))), pins, holders, stale)
+
+
+def _after(connection: Connection, spent_ms: int) -> Connection:
+    """Return the connection with what is left of its timeout."""
+    if connection.timeout_ms is None:
+        return connection
+    return replace(connection, timeout_ms=max(1, connection.timeout_ms - spent_ms))
 
 
 def _evidence(request: GroupsRequest, kinds: frozenset[EvidenceKind], callbacks: Callbacks) -> ClusterSnapshot:

@@ -13,9 +13,11 @@ from typing import NamedTuple
 from eosctl.actions.audit import audit_file, write_audit
 from eosctl.actions.consent import Consent, require_confirmation
 from eosctl.client.client import Client, connect
+from eosctl.client.deadline import Deadline
 from eosctl.collect.allowed import READ_ONLY_APIS
 from eosctl.collect.bundles.snapshot_file import save_snapshot
 from eosctl.collect.collector import Observer, collect_snapshot
+from eosctl.collect.reader import ReadOnly
 from eosctl.errors import UsageError
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.runbook import Outcome, Runbook, Value
@@ -78,6 +80,7 @@ class LiveScene:
     dialog: RunbookDialog
     callbacks: Callbacks
     run_id: str
+    _reader: ReadOnly | None = None
     reports: list[StepReport] = field(default_factory=list)
 
     async def collect(self, kinds: frozenset[EvidenceKind]) -> ClusterSnapshot:
@@ -86,9 +89,20 @@ class LiveScene:
         observer = Observer(
             self.callbacks.now_ms, second_look_after_ms=self.request.second_look_after_ms, progress=progress
         )
-        snapshot = await collect_snapshot(self.client, observer, kinds)
+        snapshot = await collect_snapshot(self._read(), observer, kinds)
         progress("")
         return snapshot
+
+    def _read(self) -> ReadOnly:
+        """Return what reads the cluster.
+
+        A dry run has one for all its steps, so that its timeout bounds the run and a silent broker costs one timeout.
+        With actions and waits in between, brokers come back, and the timeout bounds each reading.
+        """
+        if self._reader is None or self.request.yes:
+            timeout_ms = self.request.connection.timeout_ms
+            self._reader = ReadOnly(self.client, None if timeout_ms is None else Deadline.after(timeout_ms))
+        return self._reader
 
     async def sleep(self, ms: int) -> None:
         """Wait."""

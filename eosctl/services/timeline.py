@@ -12,7 +12,6 @@ from eosctl.analysis.blame.report import explain_blame
 from eosctl.analysis.coordinators import CONSUMER_OFFSETS_TOPIC
 from eosctl.analysis.partitions import require_partition
 from eosctl.analysis.timeline import Focus, Sources, build_timeline, relevant_ids, relevant_partitions
-from eosctl.client.client import Client
 from eosctl.collect.batch_facts import collect_batch_facts, read_batch_facts
 from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.collect.group_commits import collect_group_commits
@@ -125,9 +124,8 @@ def _unknown(focus: Focus) -> UsageError:
 
 
 def _from_cluster(focus: Focus, connection: Connection, callbacks: Callbacks) -> Sources:
-    async def read(client: Client) -> Sources:
-        evidence = await collect_snapshot(client, Observer(callbacks.now_ms, progress=callbacks.progress), KINDS)
-        reader = ReadOnly(client)
+    async def read(reader: ReadOnly) -> Sources:
+        evidence = await collect_snapshot(reader, Observer(callbacks.now_ms, progress=callbacks.progress), KINDS)
         topic = evidence.topic(CONSUMER_OFFSETS_TOPIC)
         commits = await collect_group_commits(reader, () if topic is None else topic.partitions)
         found = Sources(evidence, commits=commits.value)

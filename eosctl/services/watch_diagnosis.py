@@ -90,7 +90,7 @@ def watch_diagnosis(
 def _looks(
     request: WatchRequest, resolved: ResolvedClient, gate: GateFiles, callbacks: Callbacks, stopwatch: Stopwatch
 ) -> Iterator[Look]:
-    wanted = EvidenceRequest(second_look_after_ms=request.second_look_after_ms)
+    wanted = EvidenceRequest(request.connection, second_look_after_ms=request.second_look_after_ms)
     look: Look | None = None
     count = 0
     while True:

@@ -9,13 +9,15 @@ from typing import Final
 import msgspec
 
 from eosctl.analysis.watching import observe
-from eosctl.client.client import Client
+from eosctl.client.client import Client, connect
+from eosctl.collect.allowed import READ_ONLY_APIS
 from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.transaction_life import Moment
 from eosctl.services.callbacks import SILENT, Callbacks
+from eosctl.services.connect import resolve_connection
 from eosctl.services.connection import Connection
-from eosctl.services.read_cluster import read_cluster
+from eosctl.services.event_loop import run
 
 KINDS: Final = frozenset({EvidenceKind.TRANSACTIONS, EvidenceKind.PRODUCERS, EvidenceKind.OFFSETS})
 
@@ -49,6 +51,7 @@ def watch_transactions(
     Raises:
         EosctlError: The cluster cannot be reached.
     """
+    resolved = resolve_connection(request.connection, callbacks.remark)
 
     async def watch(client: Client) -> None:
         moments: list[Moment] = []
@@ -63,4 +66,8 @@ def watch_transactions(
                 return
             await asyncio.sleep(request.interval_ms / 1000)
 
-    read_cluster(request.connection, watch, callbacks, is_endless=True)
+    async def work() -> None:
+        async with connect(resolved.config, allowed_apis=READ_ONLY_APIS) as client:
+            await watch(client)
+
+    run(work)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 
 import pytest
 
@@ -10,7 +11,9 @@ from eosctl.client import (
     connect,
     transaction_coordinator,
 )
+from eosctl.client.destinations import Role
 from eosctl.client.memory import MemoryNetwork
+from eosctl.client.opening import HEAD_START_S
 from eosctl.errors import ClusterUnreachable, RequestTimedOut, UnsupportedByBroker, UsageError
 from eosctl.lab.virtual_loop import run_virtual
 from eosctl.model.client_config import ClientConfig, Endpoint
@@ -134,7 +137,27 @@ def test_a_silent_broker_does_not_block_the_client() -> None:
             async with client_of(network):
                 pass
         waited_s = asyncio.get_running_loop().time() - begin
-        assert waited_s == pytest.approx(2 * CONFIG.connect_timeout_ms / 1000)
+        assert waited_s == pytest.approx(HEAD_START_S + CONFIG.connect_timeout_ms / 1000)
+
+    run_virtual(scenario())
+
+
+def test_an_address_without_answer_does_not_delay_the_next() -> None:
+    async def scenario() -> None:
+        network = MemoryNetwork()
+        silent, answering = scripted_cluster(network, 2)
+        silent.on(ApiKey.API_VERSIONS, lambda _: Silence())
+        answering.on(ApiKey.LIST_GROUPS, lambda _: ListGroupsResponse())
+        waited_s = []
+        for seed in range(8):  # both orders of the two addresses
+            begin = asyncio.get_running_loop().time()
+            async with connect(CONFIG, connector=network, chance=random.Random(seed)) as client:
+                waited_s.append(asyncio.get_running_loop().time() - begin)
+                before = silent.connection_count
+                await client.request(Role.ANY, ApiKey.LIST_GROUPS, ListGroupsRequest())
+                assert silent.connection_count == before  # it is asked last
+        assert set(waited_s) == {0.0, HEAD_START_S}
+        assert len(answering.messages(ApiKey.LIST_GROUPS)) == 8
 
     run_virtual(scenario())
 

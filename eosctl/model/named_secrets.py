@@ -14,8 +14,8 @@ from eosctl.model.secret import MASK
 
 # Every alternative of _NAME holds one of these, so most texts are passed over without a regular expression.
 _HINTS: Final = (
-    "pass", "pw", "secret", "token", "credential", "key", "jaas", "user", "salt", "hmac", "pem", "sig=", "sig:", "sig ",
-    'sig"', "sig'", "signature", "identified",
+    "pass", "pw", "assertion", "secret", "token", "credential", "key", "jaas", "user", "salt", "hmac", "pem", "sig=",
+    "sig:", "sig ", 'sig"', "sig'", "signature", "identified",
 )  # fmt: skip
 _KEYS: Final = (
     "api", "private", "access", "account", "encryption", "signing", "master", "subscription", "storage",
@@ -23,25 +23,40 @@ _KEYS: Final = (
 )  # fmt: skip
 # Each alternative starts with a letter, and looks behind at its end: so the search skips all that starts none.
 _NAMES: Final = (
-    "passw(?:or)?d", "passphrase", "passcode", "pass(?![a-z])(?<!bypass)(?<!compass)", "pwd",
-    "pw(?![a-z])(?<![a-z0-9]pw)", "secret", "token", "credential", "sig(?<![a-z0-9]sig)(?:nature)?(?![a-z])",
-    *(f"{key}[._-]?key" for key in _KEYS), "key[._-]?pem", "jaas[._-]?config", "auth[._-]?user[._-]?info",
-    r"salt\b(?<!\wsalt)", r"hmac\b(?<!\whmac)", r"identified[ ](?:with[ ][\w'\"]{1,40}[ ](?:by|as)|by)\b",
+    "passw(?:or)?[dt]", "passphrase", "passcode", "pass(?![a-z])(?<!bypass)(?<!compass)", "pwd",
+    "client[._-]?assertion", "pw(?![a-z])(?<![a-z0-9]pw)", "secret", "token", "credential",
+    "sig(?<![a-z0-9]sig)(?:nature)?(?![a-z])",
+    *(f"{key}[ ._-]?key" for key in _KEYS), "key[._-]?pem", "jaas[._-]?config", "auth[._-]?user[._-]?info",
+    r"salt\b(?<!\wsalt)",
+    "hmac(?!-?sha|-?md)(?<![a-z0-9]hmac)", r"identified[ ](?:with[ ][\w'\"]{1,40}[ ](?:by|as)|by)\b",
 )  # fmt: skip
 _NAME: Final = rf"(?:{'|'.join(_NAMES)})[\w.-]{{0,64}}"
 _SIGN: Final = r"[ \t]{0,40}(?:=>|:=|->|={1,3}|:(?!:))[ \t]{0,40}"
 _HEAD: Final = re.compile(
     rf"(?P<name>{_NAME})(?:"
-    # name=value, name: value, "name": "value", name => value
-    rf"\\*[\"'\]]?(?P<sign>{_SIGN})"
-    # ConfigEntry(name=ssl.key.password, value=x), {"name": "ssl.key.password", "value": "x"}
-    rf"|\\*[\"']?[ \t]{{0,40}},?[ \t]{{0,40}}\\*[\"']?value\\*[\"']?{_SIGN}"
-    # <password>x</password>, <name>ssl.key.password</name><value>x</value>
-    r"|(?P<tag></\w{1,40}>\s{0,40}<\w{1,40}>|>)"
+    # name=value, name: value, "name": "value", name => value, name['x'] = value, name for user bob: value
+    rf"(?:[ ]for[ ](?:user[ ]|role[ ])?[^\s:=]{{1,64}})?\\*[\"'\])]{{0,2}}(?P<sign>{_SIGN})"
+    # ConfigEntry(name=ssl.key.password, value=x), {"name": "ssl.key.password", "value": "x"}, also in two lines of YAML
+    rf"|\\*[\"']?[ \t]{{0,40}},?\s{{0,40}}\\*[\"']?value\\*[\"']?{_SIGN}"
+    # <password>x</password>, <a:Password type="y">x</a:Password>, <name>ssl.key.password</name><value>x</value>,
+    # <property name="password">x</property>
+    r"|(?P<tag></\w{1,40}>\s{0,40}<\w{1,40}>|(?:\\*[\"'])?(?:[ ][\w:.-]{1,40}=\\*[\"'][^<>\n]{0,120})?>)"
+    # password (x), Password[x], setPassword("x"), passwords {a=x}
+    r"|(?P<open>[ ]?(?:[(](?:value=)?|\[|<|\{))(?=[^\s)\]>}])"
     # --password x, identified with password 'x', password is 'x'
-    r"|(?P<blank>[ \t]{1,40}(?:(?:is|was|(?:set|reset|changed)[ ]to)[ \t]{1,40})?)(?=[^\s-]))",
+    r"|(?P<blank>[ \t]{1,40}(?:for[ ][^\s]{1,64}[ ])?(?:(?:is|was|(?:set|reset|changed)[ ]to)[ \t]{1,40})?)(?=[^\s-]))",
     re.ASCII,
 )
+# {"value": "x", "name": "password"}
+_VALUE_FIRST: Final = re.compile(
+    rf"\bvalue\\*[\"']?{_SIGN}"
+    r"(?P<value>\\*\"[^\"\n]{0,1024}+\"|'[^'\n]{0,1024}+'|[^\s,;\"'}]{1,256}+)"
+    r"(?:[ ]{0,4},\s{0,40}|\r?\n[ \t]{0,40})"
+    rf"\\*[\"']?(?:name|key)\\*[\"']?{_SIGN}\\*[\"']?[\w.-]{{0,64}}?{_NAME}",
+    re.ASCII,
+)
+_CLOSING: Final = {"(": ")", "[": "]", "<": ">", "{": "}"}
+_SOURCE_LINE: Final = re.compile(r"[\w$.-]{1,80}\.(?:java|scala|kt|py|go|cs?|rb|js):\d|(?:native|unknown)\b", re.ASCII)
 _QUOTED_WITHOUT_SIGN: Final = ("pass", "pwd", "secret", "identified")
 # alter user bob identified by x
 _SQL_USER: Final = re.compile(r"\b(?:user|role)[ ][^ ]{1,40}[ ]\Z", re.ASCII)
@@ -54,9 +69,16 @@ _FOLLOWS: Final = re.compile(
     r"provided|provider|that|the|to|was|were|will|with|wrong)\b",
     re.ASCII,
 )
+# A word with letters and digits, or with signs between letters: password x9-Trea$ure failed.
+_LOOKS_SECRET: Final = re.compile(
+    r"(?=[^\s\"'(){}\[\]<>,;]{6})(?=\S*[\d$!%^&*+])(?=\S*[A-Za-z])(?!\w+=|[\w-]+(?:\.[\w-]+)*[.:]\d+(?![\w$!%^&*+.-]))",
+    re.ASCII,
+)
+_LOOKS_RANDOM: Final = re.compile(r"(?=[\w+/=-]{12})(?=[\w+/=-]*\d)(?=[\w+/=-]*[a-z])[\w+/=-]*[A-Z]", re.ASCII)
 _OPTION: Final = re.compile(r"(?:^|\s)--?[\w-]{0,40}\Z", re.ASCII)
 _ELEMENT: Final = re.compile(r"<[\w.:-]{0,40}\Z", re.ASCII)
-_BEFORE: Final = 48
+_ATTRIBUTE: Final = re.compile(r"<[\w.:-]{1,40}[ ][^<>]{0,80}=\\*[\"'][\w.-]{0,40}\Z", re.ASCII)
+_BEFORE: Final = 160
 # Classes and source files are named after secrets, too: TokenExpiredException: ..., SecretStore.java:10.
 _NEVER_A_NAME: Final = ("Exception", "Error", ".java", ".scala", ".kt", ".py")
 # [Producer clientId=a] password = two words; export PASSWORD=two words
@@ -77,7 +99,12 @@ _TO_SEMICOLON: Final = re.compile(r"[^;\r\n\"']*")
 _NULL: Final = re.compile(r"""null(?![^\s,;&)\]}"'])""", re.ASCII)
 _TO_LINE_END: Final = re.compile(r"(?:[^\r\n\\]|\\(?:\r\n|[\s\S]))*")
 _OPENER: Final = re.compile(r"[bBuUrR]{0,2}(?P<escape>\\*)(?P<quote>[\"'])")
-_UNTIL_TAG: Final = re.compile(r"[^<\r\n]*")
+_UNTIL_TAG: Final = re.compile(r"(?:\s{1,80}(?=[^\s<]{1,1024}\s{0,80}(?:</|\Z)))?[^<\r\n]*")
+_CDATA: Final = re.compile(r"\s{0,80}<!\[CDATA\[")
+_LONGEST_IN_BRACKETS: Final = 256
+# password:\n  - x, password:\n    x; not the frames of a stack trace.
+_YAML_BELOW: Final = re.compile(r"\r?\n(?P<value>[ ]{1,80}(?!at |\.{3})(?:- )?[^\r\n]*)", re.ASCII)
+_LINE_KEY: Final = re.compile(r"[\w.-]{1,128}[\"']?:[ \t]{0,40}\Z", re.ASCII)
 # A quote, comma, or bracket ends a bare value only where something follows that cannot belong to it.
 _BARE: Final = re.compile(
     r"""(?:[^\s"',;&)\]}]"""
@@ -88,6 +115,8 @@ _BARE: Final = re.compile(
 )
 _QUOTE_RUNS: Final = {quote: re.compile(rf"\\*{quote}|\n") for quote in "\"'"}
 _NESTED: Final = re.compile(r"""[\[{]\s*\\*["']|\[(?!hidden\])""")
+_OPENS_LINES: Final = re.compile(r"[\[{][ \t]{0,40}\r?\n")
+_LONGEST_LIST: Final = 4096
 _BRACKETS: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"|[\[\]{}]|\n')
 
 
@@ -99,15 +128,43 @@ class _Value(NamedTuple):
     is_bare: bool = False
 
 
+# Settings about secrets that are none: delegation.token.max.lifetime.ms, sasl.oauthbearer.token.endpoint.url.
+_HARMLESS_NAME: Final = re.compile(
+    r"[._-](?:ms|seconds|url|uri|urls|iterations|algorithm|length|type|class|location|path|file|enabled?|count|source|"
+    r"audience|issuer|claim|name|size|store|provider|mode|policy)\Z",
+    re.ASCII,
+)
+_SECRET_NAME: Final = re.compile(rf"{_NAME}|jaas|\.pem\Z|basic[._-]auth", re.ASCII)
+
+
+def is_secret_name(name: str) -> bool:
+    """Return whether the value of a setting of this name is a password, a token, or a key.
+
+    >>> is_secret_name("ssl.key.password"), is_secret_name("delegation.token.max.lifetime.ms")
+    (True, False)
+    """
+    lower = name.lower()
+    return _SECRET_NAME.search(lower) is not None and _HARMLESS_NAME.search(lower) is None
+
+
+def holds_name(lower: str) -> bool:
+    """Return whether a text in lower case may hold the name of a secret."""
+    for hint in _HINTS:  # noqa: SIM110 - twice as fast as any(): every line of a log comes here
+        if hint in lower:
+            return True
+    return False
+
+
 def named_spans(text: str, lower: str) -> Iterator[tuple[int, int]]:
-    """Yield start and end of each value that the name of a secret stands before, in order of their starts.
+    """Yield start and end of each value that the name of a secret stands before, or right behind.
 
     Args:
         text: What to search.
         lower: The same in lower case, of the same length.
     """
-    if not any(hint in lower for hint in _HINTS):
-        return
+    if "value" in lower:
+        for found in _VALUE_FIRST.finditer(lower):
+            yield found.span("value")
     position = masked_to = 0
     while (head := _HEAD.search(lower, position)) is not None:
         position = head.end()
@@ -129,8 +186,10 @@ def _is_name(text: str, lower: str, head: re.Match[str]) -> bool:
     if text.endswith(_NEVER_A_NAME, start, end):
         return False
     before = lower[max(start - _BEFORE, 0) : start]
-    if head["tag"] == ">":
-        return _ELEMENT.search(before) is not None
+    if head["tag"] and head["tag"][0] != "<":
+        return (_ELEMENT if head["tag"][0] in " >" else _ATTRIBUTE).search(before) is not None
+    if head["open"]:
+        return _is_in_brackets(text, lower, head)
     if head["blank"] is None:
         return True
     if _OPTION.search(before) is not None:
@@ -139,8 +198,28 @@ def _is_name(text: str, lower: str, head: re.Match[str]) -> bool:
         return True
     if head["name"].startswith(_QUOTED_WITHOUT_SIGN) and _OPENER.match(text, head.end()) is not None:
         return True
+    if head["name"] in _IN_SENTENCE and _looks_secret(text, head):
+        return True
     is_led = head["name"] in _IN_SENTENCE and _LEADS.search(before) is not None
     return is_led and _FOLLOWS.match(lower, head.end()) is None
+
+
+def _is_in_brackets(text: str, lower: str, head: re.Match[str]) -> bool:
+    """Return whether what stands in brackets behind a name is a secret: `Password(x)`, not `load(Secret.java:10)`."""
+    start = head.end()
+    if _OPTION.search(lower[max(head.start("name") - _BEFORE, 0) : head.start("name")]) is not None:
+        return head["open"][0] == " "
+    if head["open"].strip() == "{":
+        return head["name"].endswith("s")
+    if _SOURCE_LINE.match(lower, start) is not None:
+        return False
+    return _OPENER.match(text, start) is not None or _looks_secret(text, head)
+
+
+def _looks_secret(text: str, head: re.Match[str]) -> bool:
+    """Return whether the word behind a name is none of a sentence: secrets and tokens have names that are words."""
+    shape = _LOOKS_SECRET if head["name"].startswith(("pass", "pwd")) else _LOOKS_RANDOM
+    return shape.match(text, head.end()) is not None
 
 
 def _value(text: str, head: re.Match[str]) -> _Value:
@@ -151,8 +230,12 @@ def _value(text: str, head: re.Match[str]) -> _Value:
         return _Value(start, start)
     if head["sign"] and (block := _YAML_BLOCK.match(text, start)):
         return _Value(start, _block_end(text, block))
-    if head["tag"] and (element := _UNTIL_TAG.match(text, start)):
-        return _Value(start, element.end())
+    if head["tag"]:
+        return _Value(start, _element_end(text, start))
+    if head["open"] and not _OPENER.match(text, start):
+        return _Value(start, _bracket_end(text, start, _CLOSING[head["open"].strip()[0]]))
+    if head["sign"] and (below := _YAML_BELOW.match(text, start)) and _LINE_KEY.search(text, head.start(), start):
+        return _Value(below.start("value"), below.end())
     to_line_end = _is_setting(text, head)
     opener = _OPENER.match(text, start)
     if opener is not None and not (to_line_end and "=" in head["sign"]):
@@ -222,6 +305,22 @@ def _block_end(text: str, block: re.Match[str]) -> int:
     return end
 
 
+def _bracket_end(text: str, start: int, closing: str) -> int:
+    end = text.find(closing, start, start + _LONGEST_IN_BRACKETS)
+    if end < 0 or text[end + 1 : end + 2].isalnum():
+        return _line_end(text, start)
+    return end
+
+
+def _element_end(text: str, start: int) -> int:
+    """Return where the text of an XML element ends; a CDATA section belongs to it."""
+    if section := _CDATA.match(text, start):
+        end = text.find("]]>", section.end())
+        return len(text) if end < 0 else end + 3
+    found = _UNTIL_TAG.match(text, start)
+    return start if found is None else found.end()
+
+
 def _quoted(text: str, opener: re.Match[str]) -> _Value:
     """Return what stands between an opening quote and its closing one, or the end of the line.
 
@@ -251,10 +350,11 @@ def _quoted(text: str, opener: re.Match[str]) -> _Value:
 def _closing_bracket(text: str, start: int) -> int:
     """Return where the bracket that opens a value is closed; the end of the line if it is not."""
     depth = 0
-    for found in _BRACKETS.finditer(text, start):
-        if found[0] == "\n":
+    has_lines = _OPENS_LINES.match(text, start) is not None
+    for found in _BRACKETS.finditer(text, start, start + _LONGEST_LIST if has_lines else len(text)):
+        if found[0] == "\n" and not has_lines:
             break
         depth += (found[0] in "[{") - (found[0] in "]}")
         if not depth and found.end() > start + 1:
             return found.end()
-    return _line_end(text, start)
+    return min(start + _LONGEST_LIST, len(text)) if has_lines else _line_end(text, start)

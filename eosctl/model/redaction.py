@@ -11,8 +11,10 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Final
 
-from eosctl.model.named_secrets import named_spans
+from eosctl.model.encoded_text import readings
+from eosctl.model.named_secrets import holds_name, is_secret_name, named_spans
 from eosctl.model.secret import MASK
+from eosctl.model.token_shapes import token_spans
 
 _Spans = Iterator[tuple[int, int]]
 
@@ -26,16 +28,16 @@ _BODY_BACKWARDS: Final = re.compile(
     re.ASCII,
 )
 # mysql -uroot -psecret, sshpass -p secret
-_SHORT_OPTION: Final = re.compile(r" -[pPaw][ ]{0,4}([^\s-]\S*)")
-_PROGRAM: Final = re.compile(r"\b(?:mysql\w*|mariadb\w*|mongo\w*|sshpass|login|redis-cli|sqlcmd|ldap\w*)\b", re.ASCII)
+_SHORT_OPTION: Final = re.compile(r" -[pPaw][ ]{0,4}(\"[^\"\n]*\"?|'[^'\n]*'?|[^\s-]\S*)")
+_PROGRAM: Final = re.compile(
+    r"\b(?:docker|az|htpasswd|mysql\w*|mariadb\w*|mongo\w*|sshpass|login|redis-cli|sqlcmd|ldap\w*)\b", re.ASCII
+)
 _LONGEST_COMMAND: Final = 256
 # curl -u user:secret
 _USER_OPTION: Final = re.compile(
     r" (?:-[uU]|--(?:proxy-)?user)[ =]{0,4}"
     r"(?:\"[^\s:\"]{0,128}:([^\"\n]+)|'[^\s:']{0,128}:([^'\n]+)|[^\s:\"']{0,128}:(\S+))"
 )
-_BEARER: Final = re.compile(r"\b(bearer|basic)\s{1,40}([^\s\"',;<>)\]}]{8,})", re.ASCII)
-_JSON_WEB_TOKEN: Final = re.compile(r"(?<![\w-])eyJ[\w-]{8,}\.[\w-]+\.?[\w-]*", re.ASCII)
 _USER: Final = re.compile(r"/{1,3}[^\s/:@?#\[\"'<>]{0,256}:", re.ASCII)
 _USER_ALONE: Final = re.compile(r"/{1,3}([^\s/:@?#\[\"'<>]{1,256})@(?=[\w\[])", re.ASCII)
 # Behind a host, not a password: http://host:8080/path?mail=a@b
@@ -45,18 +47,14 @@ _IN_ADDRESS: Final = re.compile(
     r"""(?:[^\s"'<>,;]|["'](?![\s,;:)\]}>&.]|\Z)|[<>](?![/\s]|\Z)|[,;](?!\s|\Z|[\w+.-]{1,20}:/))*""", re.ASCII
 )
 _HOST: Final = re.compile(r"@[\w\[]", re.ASCII)
+# user/password@//host:1521/service
+_EASY_CONNECT: Final = re.compile(r"\b\w{1,64}/([^\s/@\"']{1,256})@//", re.ASCII)
 _ORACLE: Final = re.compile(r"jdbc:oracle:\w{1,20}:[^\s/@\"']{1,128}/([^\s\"']{1,256})@", re.ASCII)
 _BARE_ADDRESS: Final = re.compile(r"@(?:\[[0-9A-Fa-f:.]{2,45}\]|[\w.-]{1,255}):\d{1,5}\b", re.ASCII)
 _BARE_USER: Final = re.compile(r"(?<![^=(<\[{,])[A-Za-z_][\w.+-]{0,63}:(?!/)", re.ASCII)
 _LONGEST_BARE: Final = 256
 _BEFORE_BARE: Final = re.compile(r"[\s\"']", re.ASCII)
 _TO_LOWER: Final = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
-
-
-# Characters that look like a blank or like nothing: a name that holds one is a name.
-_BLANK: Final = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\udca0]")
-_INVISIBLE: Final = re.compile("[\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
-_UNUSUAL: Final = re.compile(f"{_BLANK.pattern}|{_INVISIBLE.pattern}")
 
 
 def redact_text(text: str) -> str:
@@ -118,24 +116,33 @@ def secret_spans(text: str) -> tuple[tuple[int, int], ...]:
     No rule distinguishes one digit from another: log mining remembers the spans for all texts that differ in their
     digits only.
     """
-    if text.isascii() or _UNUSUAL.search(text) is None:
-        return _spans(text)
-    kept = [index for index, character in enumerate(text) if not _INVISIBLE.match(character)]
-    plain = _BLANK.sub(" ", "".join([text[index] for index in kept]))
-    return tuple((kept[start], kept[end - 1] + 1) for start, end in _spans(plain))
+    lower = _lower(text)
+    may_hold_name = holds_name(lower)
+    spans = _spans(text, lower, may_hold_name)
+    if may_hold_name or not text.isascii():
+        for reading in readings(text):
+            spans += [reading.original(*span) for span in _spans(reading.text, _lower(reading.text), True)]
+    return tuple(_merged(sorted(spans)))
 
 
-def _spans(text: str) -> tuple[tuple[int, int], ...]:
-    lower = text.lower() if text.isascii() else text.translate(_TO_LOWER)
-    found = (_pem_spans(text), named_spans(text, lower), _token_spans(text, lower), _address_spans(text))
-    spans = sorted([*chain.from_iterable(found), *_option_spans(text, lower)])
+def _lower(text: str) -> str:
+    return text.lower() if text.isascii() else text.translate(_TO_LOWER)
+
+
+def _spans(text: str, lower: str, may_hold_name: bool) -> list[tuple[int, int]]:
+    named = named_spans(text, lower) if may_hold_name else ()
+    found = (_pem_spans(text), named, token_spans(text, lower), _address_spans(text))
+    return [*chain.from_iterable(found), *_option_spans(text, lower)]
+
+
+def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     merged: list[tuple[int, int]] = []
     for start, end in spans:
         if merged and start <= merged[-1][1]:
             merged[-1] = merged[-1][0], max(end, merged[-1][1])
-        else:
+        elif start < end:
             merged.append((start, end))
-    return tuple(merged)
+    return merged
 
 
 def _pem_spans(text: str) -> _Spans:
@@ -169,17 +176,6 @@ def _option_spans(text: str, lower: str) -> _Spans:
         yield found.span(found.lastindex or 0)
 
 
-def _token_spans(text: str, lower: str) -> _Spans:
-    if "bearer" in lower or "basic" in lower:
-        for found in _BEARER.finditer(lower):
-            if text[found.start(2) : found.end(2)].islower() and found[1] == "basic" and found[2].isalpha():
-                continue  # basic authentication
-            yield found.span(2)
-    if "eyJ" in text:
-        for found in _JSON_WEB_TOKEN.finditer(text):
-            yield found.span()
-
-
 def _address_spans(text: str) -> _Spans:
     if "@" not in text:
         return
@@ -199,6 +195,8 @@ def _address_spans(text: str) -> _Spans:
             position = token_end
     for found in _ORACLE.finditer(text) if "jdbc:oracle" in text else ():
         yield found.span(1)
+    for found in _EASY_CONNECT.finditer(text) if "@//" in text else ():
+        yield found.span(1)
     for host in _BARE_ADDRESS.finditer(text):
         at = host.start()
         before = _BEFORE_BARE.split(text[max(at - _LONGEST_BARE, 0) : at])[-1]
@@ -216,13 +214,10 @@ def _last_host(text: str, start: int, end: int) -> int:
 
 
 SETTING_MASK: Final = "********"
-_SECRET_NAME: Final = re.compile(
-    r"password|secret|jaas|token$|\.pem$|keystore\.key|credential|basic\.auth", re.IGNORECASE
-)
 
 
 def setting_text(name: str, text: str | None) -> str:
     """Return the text of a setting's value for people; secrets are masked."""
     if text is None:
         return "(none)"
-    return SETTING_MASK if _SECRET_NAME.search(name) else redact_text(text)
+    return SETTING_MASK if is_secret_name(name) else redact_text(text)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from html import escape
 from textwrap import wrap
 from typing import Final
+from urllib.parse import quote
 
 from hypothesis import strategies as st
 
@@ -15,8 +16,12 @@ CANARY: Final = "CANARY"
 Position = Callable[[str], str]
 
 
-def _quoted(text: str, quote: str) -> str:
-    return quote + text.replace("\\", "\\\\").replace(quote, f"\\{quote}") + quote
+def _quoted(text: str, mark: str) -> str:
+    return mark + text.replace("\\", "\\\\").replace(mark, f"\\{mark}") + mark
+
+
+def _percent(text: str) -> str:
+    return quote(text, safe="")
 
 
 def pem(text: str, line_end: str) -> str:
@@ -53,6 +58,26 @@ BOUNDED: Final[dict[str, Position]] = {
     "curl": lambda text: f"curl -u 'admin:{text.replace(chr(39), '_')}' http://h/",
     "element": lambda text: f"<a><keyPassword>{escape(text)}</keyPassword><b/></a>",
     "property-element": lambda text: f"<name>ssl.key.password</name> <value>{escape(text)}</value>",
+    "cdata": lambda text: f"<password><![CDATA[{text}]]></password>",
+    "typed-element": lambda text: f"<wsse:Password Type='x'>{escape(text)}</wsse:Password>",
+    "bean-property": lambda text: f'<property name="password">{escape(text)}</property>',
+    "entry": lambda text: f'<entry key="ssl.key.password">{escape(text)}</entry>',
+    "value-first": lambda text: json.dumps({"value": text.replace('"', "'").replace("\\", "/"), "name": "db.password"}),
+    "environment-of-a-pod": lambda text: f"env:\n- name: DB_PASSWORD\n  value: {_quoted(text, chr(34))}",
+    "yaml-list": lambda text: f"tokens:\n  - {_quoted(text, chr(34))}\nuser: me",
+    "yaml-next-line": lambda text: f"password:\n    {_quoted(text, chr(34))}\nuser: me",
+    "escaped-html": lambda text: f"&quot;password&quot;:&quot;{_percent(text)}&quot;, x",
+    "escaped-element": lambda text: f"&lt;password&gt;{_percent(text).replace('%', '')}&lt;/password&gt; x",
+    "gson": lambda text: f"url?password\\u003d{_percent(text)}\\u0026ssl\\u003dtrue",
+    "in-a-url": lambda text: f"url=http%3A%2F%2Fh%2F%3Fpassword%3D{_percent(text)}%26ssl%3Dtrue",
+    "quoted-in-a-url": lambda text: f"%7B%22clientSecret%22%3A%22{_percent(text)}%22%7D",
+    "index": lambda text: f"config['password'] = {_quoted(text, chr(39))}",
+    "call": lambda text: f"new Password({_quoted(text, chr(34))}) refused",
+    "short-option-in-quotes": lambda text: f"mysql -uroot -p'{text.replace(chr(39), '_')}' db",
+    "prompt": lambda text: f"Password for user bob: {_quoted(text, chr(34))}",
+    "header": lambda text: f"Authorization: ApiKey {_percent(text)}",
+    "digest": lambda text: f'Authorization: Digest username="me", response="{_percent(text)}"',
+    "cookie": lambda text: f"Cookie: a=b; session={_percent(text)}",
     "list": lambda text: f"tokens: {json.dumps(['a', text, 'b'])} were refused",
     "in-a-bare-value": lambda text: f"secret: password={_quoted(text, chr(34))} x",
     "pem": lambda text: f"bad ssl.keystore.key = {pem(text, ' ')} (a.B)",
@@ -62,6 +87,14 @@ BOUNDED: Final[dict[str, Position]] = {
     "pem-without-begin-in-json": lambda text: json.dumps({"m": pem(text, chr(10)).partition("KEY-----")[2]}),
     "pem-without-end": lambda text: f"bad key {pem(text, chr(10)).rpartition('-----END')[0]}",
 }
+#: Tokens that are known by their shape; each holds the canary or, where the alphabet is fixed, is one.
+TOKENS: Final = (
+    f"AKIA{CANARY}7EXAMPLE42", f"ghp_{CANARY}{'a1B' * 10}", f"github_pat_{CANARY}{'x_1' * 20}",
+    f"glpat-{CANARY}{'-1' * 10}", f"xoxb-12-{CANARY}-12", f"sk_live_{CANARY}{'1' * 16}", f"sk-proj-{CANARY}{'1' * 32}",
+    f"AIza{CANARY}{'1' * 29}",
+    f"ya29.{CANARY}{'1' * 20}", f"npm_{CANARY}{'1' * 30}", f"pypi-{CANARY}{'1' * 32}", f"hvs.{CANARY}{'1' * 24}",
+    f"SG.{CANARY}{'1' * 16}.{CANARY}{'1' * 16}", f"dckr_pat_{CANARY}{'1' * 20}", f"eyJhbGciOiJ.{CANARY}.{CANARY}",
+)  # fmt: skip
 #: Without blanks, quotes, and separators.
 BARE: Final[dict[str, Position]] = {
     "bare": lambda text: f"login as me with password={text} failed",
@@ -72,6 +105,10 @@ BARE: Final[dict[str, Position]] = {
     "shared-access-key": lambda text: f"SharedAccessKey={text}=",
     "signature": lambda text: f"https://h/c?sv=2026&sig={text}%3D&se=2026",
     "pass": lambda text: f"dbPass={text} pass={text} db.pass: {text}",
+    "in-brackets": lambda text: f"password ({text}9x) of Password[{text}9x] was set",
+    "invalid": lambda text: f"Invalid password {text}9x",
+    "map-of-some": lambda text: f"passwords {{a={text}, b=c}}",
+    "easy-connect": lambda text: f"connecting to scott/{text}@//h:1521/x",
     "pw": lambda text: f"credentials={{user=a, pw={text}}}",
     "passwd": lambda text: f"passwd: {text}",
     "sentence-without-quotes": lambda text: f"login with user bob and password {text} failed",

@@ -24,6 +24,14 @@ _BLOCK: Final = re.compile(rb"[:=][ \t]{0,40}[|>][+\d-]{0,2}[ \t]{0,40}\r?\n\Z")
 _CONTINUED: Final = re.compile(rb"\\\r?\n\Z")
 _BODY: Final = re.compile(rb"[A-Za-z0-9+/=]{16}\r?\n\Z")
 _BODY_LINE: Final = re.compile(rb"\A\s{0,40}[A-Za-z0-9+/=]{1,1024}\s{0,40}\Z")
+# A line that ends behind the name of a secret, or gives the value of a name that may follow: its value, or its name, is
+# in one of the next lines.
+_OPEN_NAME: Final = re.compile(
+    rb"(?:pass|pwd|pw|secret|token|credential|key|jaas|hmac)[\w.-]{0,64}[\"'\]]{0,2}[ \t]{0,40}"
+    rb"(?:[:=>,][ \t]{0,40}[\[{(]?[ \t]{0,40})?\r?\n\Z|\A[\s-]{0,80}[\"']?value[\"']?[ \t]{0,40}[:=]"
+    rb"|<!\[CDATA\[[ \t]{0,40}\r?\n\Z",
+    re.IGNORECASE,
+)
 _PEM_LINES: Final = 1_000
 _PEM_BYTES: Final = 1 << 16
 
@@ -64,7 +72,7 @@ def redacted_lines(path: Path, last_bytes: int) -> Iterator[bytes]:
 
 def _further_lines(file: BinaryIO, line: bytes) -> bytes:
     """Read the continuation lines of a value, if any."""
-    if not (_CONTINUED.search(line) or _BLOCK.search(line) or _BODY.search(line)):
+    if not any(form.search(line) for form in (_CONTINUED, _BLOCK, _BODY, _OPEN_NAME)):
         return b""
     is_block, is_body = _BLOCK.search(line) is not None, _BODY.search(line) is not None
     lines = [line]
@@ -75,6 +83,7 @@ def _further_lines(file: BinaryIO, line: bytes) -> bytes:
         continues = any(
             (
                 _CONTINUED.search(lines[-1]),
+                _OPEN_NAME.search(lines[-1]),
                 is_block and following[:1] in (b" ", b"\t"),
                 is_body and (_BODY_LINE.search(following) or _PEM_END.search(following)),
             )

@@ -19,7 +19,9 @@ _FILE: Final = re.compile(
     r"(?:\S*/)?(?:\d{20}(?:-\d+)?|[\w.-]+)(?P<suffix>\.(?:log|index|timeindex|txnindex|snapshot|deleted|swap))"
 )
 _DIRECTORY: Final = re.compile(r"(?:\S*/)?(?P<topic>__[a-z_]+)-\d+/?")
-_QUALIFIED: Final = re.compile(r"(?:RD_KAFKA_RESP_ERR_|(?:[\w$]+(?:\.|::))+)(?P<name>_?[A-Za-z]\w+)")
+_QUALIFIED: Final = re.compile(
+    r"(?:RD_KAFKA_RESP_ERR_|(?:[\w$]+(?:\.|::))*[\w$]+(?:\.(?=_?[A-Z])|::))(?P<name>_?[A-Za-z]\w+)"
+)
 _CLASS: Final = re.compile(r"[A-Z][a-z]+(?:[A-Z][a-z]*)+")
 _SHORTEST_ENDING: Final = 10
 _FIRST: Final = {kind: at for at, kind in enumerate(EntryKind)}

@@ -47,18 +47,25 @@ def request_abort(target: Target, accept_data_loss: str | None) -> Request[Marke
     async def prepare(cluster: Cluster) -> MarkerPlan:
         return await prepare_abort(cluster, target, accept_data_loss=accept_data_loss)
 
-    return Request("txn abort", str(target.partition), "eosctl txn hanging", prepare, MARKER, abort_command)
+    return Request(
+        name="txn abort",
+        target=str(target.partition),
+        inspect="eosctl txn hanging",
+        prepare=prepare,
+        action=MARKER,
+        official=abort_command,
+    )
 
 
 def request_complete(target: Target) -> Request[MarkerPlan, MarkerOutcome]:
     """Return the request to write the COMMIT marker of a committed transaction."""
     return Request(
-        "txn complete",
-        str(target.partition),
-        "eosctl txn hanging",
-        partial(prepare_complete, target=target),
-        MARKER,
-        lambda plan, connection: "",
+        name="txn complete",
+        target=str(target.partition),
+        inspect="eosctl txn hanging",
+        prepare=partial(prepare_complete, target=target),
+        action=MARKER,
+        official=lambda plan, connection: "",
     )
 
 
@@ -69,7 +76,14 @@ def request_fence(transactional_id: str, accept_data_loss: str | None) -> Reques
         return await prepare_fence(cluster, transactional_id, accept_data_loss=accept_data_loss)
 
     inspect = f"eosctl txn describe {transactional_id}"
-    return Request("txn fence", transactional_id, inspect, prepare, FENCE, fence_command)
+    return Request(
+        name="txn fence",
+        target=transactional_id,
+        inspect=inspect,
+        prepare=prepare,
+        action=FENCE,
+        official=fence_command,
+    )
 
 
 def abort_command(plan: MarkerPlan, connection: Sequence[str]) -> str:

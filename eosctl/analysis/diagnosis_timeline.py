@@ -72,13 +72,13 @@ def _open(verdicts: Iterable[HangVerdict], captured_at_ms: int) -> Iterator[tupl
         yield (
             (LaneKind.BROKER, str(transaction.partition)),
             Mark(
-                captured_at_ms - transaction.age_ms,
-                captured_at_ms,
-                label,
-                Tone.OPEN,
-                f"DescribeProducers broker {transaction.broker_id}",
-                str(transaction.partition),
-                transaction.first_offset,
+                at_ms=captured_at_ms - transaction.age_ms,
+                until_ms=captured_at_ms,
+                label=label,
+                tone=Tone.OPEN,
+                source=f"DescribeProducers broker {transaction.broker_id}",
+                log=str(transaction.partition),
+                offset=transaction.first_offset,
             ),
         )
 

@@ -95,13 +95,13 @@ def find_pins(
         owner = None if held is None else next(iter(owners.get(held.producer_id, ())), None)
         pins.append(
             Pin(
-                group_id,
-                partition,
-                None if before is None else before.offset,
-                home,
-                held,
-                None if owner is None else owner.transactional_id,
-                holders,
+                group_id=group_id,
+                partition=partition,
+                committed_offset=None if before is None else before.offset,
+                offsets_partition=home,
+                pending=held,
+                transactional_id=None if owner is None else owner.transactional_id,
+                holders=holders,
             )
         )
     return tuple(sorted(pins, key=lambda pin: (pin.group_id, pin.partition)))

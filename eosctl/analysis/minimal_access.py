@@ -51,7 +51,15 @@ def streams_application(
 ) -> Application:
     """Return an exactly-once Kafka Streams application: its id is its group and the prefix of its other names."""
     own = Name(f"{application_id}-", prefixed=True)
-    return Application(ApplicationKind.STREAMS, principal, own, Name(application_id), reads, writes, internal=own)
+    return Application(
+        kind=ApplicationKind.STREAMS,
+        principal=principal,
+        transactional_id=own,
+        group=Name(application_id),
+        reads=reads,
+        writes=writes,
+        internal=own,
+    )
 
 
 def plan_access(application: Application) -> tuple[NeededRule, ...]:

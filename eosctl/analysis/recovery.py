@@ -110,12 +110,12 @@ def _internal_topics(flow: _Flow) -> Iterator[Carried]:
     for name in _INTERNAL:
         if _matches(wanted, name) and not _matches(excluded, name):
             yield Carried(
-                str(flow),
-                name,
-                Fate.WRONG,
-                "It is copied, though what it says holds for the brokers that wrote it alone.",
-                "Leave topics.exclude at its default, or add __.* to it.",
-                flow.place("topics.exclude", "topics"),
+                flow=str(flow),
+                what=name,
+                fate=Fate.WRONG,
+                detail="It is copied, though what it says holds for the brokers that wrote it alone.",
+                remedy="Leave topics.exclude at its default, or add __.* to it.",
+                place=flow.place("topics.exclude", "topics"),
             )
 
 
@@ -133,16 +133,23 @@ def _records(flow: _Flow) -> Carried:
     level = flow.route.source_consumer(LEVEL)
     if level is not None and (level.word or "").lower() == "read_committed":
         detail = "Records of committed transactions, without their bounds: a transaction arrives in parts."
-        return Carried(str(flow), "records", Fate.PARTLY, detail, "Expect the last transactions torn.", level.place)
+        return Carried(
+            flow=str(flow),
+            what="records",
+            fate=Fate.PARTLY,
+            detail=detail,
+            remedy="Expect the last transactions torn.",
+            place=level.place,
+        )
     lost = () if level is not None else without_effect(flow.mirror)
     dropped = f" {lost[0].key} reaches no consumer: MirrorMaker drops this spelling." if lost else ""
     return Carried(
-        str(flow),
-        "records",
-        Fate.WRONG,
-        f"Records of aborted transactions are copied too, and there they are committed.{dropped}",
-        f"Set {flow.route.advised_key(LEVEL)}=read_committed.",
-        next((value.place for value in (level, *lost) if value is not None), None),
+        flow=str(flow),
+        what="records",
+        fate=Fate.WRONG,
+        detail=f"Records of aborted transactions are copied too, and there they are committed.{dropped}",
+        remedy=f"Set {flow.route.advised_key(LEVEL)}=read_committed.",
+        place=next((value.place for value in (level, *lost) if value is not None), None),
     )
 
 
@@ -150,45 +157,58 @@ def _mirror_itself(flow: _Flow) -> Carried:
     route, support = flow.route, flow.route.support()
     if route.is_exactly_once():
         place = support.place if support is not None else None
-        return Carried(str(flow), "once each", Fate.CARRIED, "The mirror writes with transactions.", "", place)
+        return Carried(
+            flow=str(flow),
+            what="once each",
+            fate=Fate.CARRIED,
+            detail="The mirror writes with transactions.",
+            remedy="",
+            place=place,
+        )
     unnamed = flow.mirror.given.get("exactly.once.source.support") if route.is_dedicated else None
     dropped = "" if unnamed is None else f" {unnamed.key} names no cluster, so MirrorMaker drops it."
     name = f"{flow.target}.exactly.once.source.support" if route.is_dedicated else "exactly.once.source.support"
     where = "" if route.is_dedicated else " on the workers of Connect"
     return Carried(
-        str(flow),
-        "once each",
-        Fate.PARTLY,
-        f"A mirror that restarts copies some records again.{dropped}",
-        f"Set {name}=enabled{where} (3.5 and later), or recognize duplicates behind it.",
-        next((value.place for value in (support, unnamed) if value is not None), None),
+        flow=str(flow),
+        what="once each",
+        fate=Fate.PARTLY,
+        detail=f"A mirror that restarts copies some records again.{dropped}",
+        remedy=f"Set {name}=enabled{where} (3.5 and later), or recognize duplicates behind it.",
+        place=next((value.place for value in (support, unnamed) if value is not None), None),
     )
 
 
 def _positions(flow: _Flow) -> Carried:
     if not flow.is_on("emit.checkpoints.enabled", True):
         return Carried(
-            str(flow),
-            "positions",
-            Fate.WRONG,
-            "Without checkpoints, a group's positions cannot be translated, and offsets differ between clusters.",
-            "Leave emit.checkpoints.enabled at true, set sync.group.offsets.enabled=true.",
-            flow.place("emit.checkpoints.enabled"),
+            flow=str(flow),
+            what="positions",
+            fate=Fate.WRONG,
+            detail="Without checkpoints, a group's positions cannot be translated, and offsets differ between "
+            "clusters.",
+            remedy="Leave emit.checkpoints.enabled at true, set sync.group.offsets.enabled=true.",
+            place=flow.place("emit.checkpoints.enabled"),
         )
     if flow.is_on("sync.group.offsets.enabled", False):
         detail = (
             "Translated and committed there while the group is empty; they lag, so the last records are read again."
         )
         return Carried(
-            str(flow), "positions", Fate.PARTLY, detail, "Expect duplicates.", flow.place("sync.group.offsets.enabled")
+            flow=str(flow),
+            what="positions",
+            fate=Fate.PARTLY,
+            detail=detail,
+            remedy="Expect duplicates.",
+            place=flow.place("sync.group.offsets.enabled"),
         )
     return Carried(
-        str(flow),
-        "positions",
-        Fate.PARTLY,
-        "Translated into the checkpoints topic, not committed: a group that starts there has none.",
-        "Set sync.group.offsets.enabled=true, or translate with RemoteClusterUtils before it starts.",
-        flow.place("sync.group.offsets.enabled"),
+        flow=str(flow),
+        what="positions",
+        fate=Fate.PARTLY,
+        detail="Translated into the checkpoints topic, not committed: a group that starts there has none.",
+        remedy="Set sync.group.offsets.enabled=true, or translate with RemoteClusterUtils before it starts.",
+        place=flow.place("sync.group.offsets.enabled"),
     )
 
 
@@ -197,15 +217,20 @@ def _names(flow: _Flow) -> Carried:
     place = flow.place("replication.policy.class")
     if policy == "IdentityReplicationPolicy":
         return Carried(
-            str(flow), "topic names", Fate.CARRIED, "They stay.", "Never mirror the same topics back.", place
+            flow=str(flow),
+            what="topic names",
+            fate=Fate.CARRIED,
+            detail="They stay.",
+            remedy="Never mirror the same topics back.",
+            place=place,
         )
     return Carried(
-        str(flow),
-        "topic names",
-        Fate.PARTLY,
-        f"orders is {flow.source}.orders there, so an application that fails over reads another topic.",
-        "Give the application both names, as a pattern.",
-        place,
+        flow=str(flow),
+        what="topic names",
+        fate=Fate.PARTLY,
+        detail=f"orders is {flow.source}.orders there, so an application that fails over reads another topic.",
+        remedy="Give the application both names, as a pattern.",
+        place=place,
     )
 
 
@@ -213,26 +238,34 @@ def _replicas(flow: _Flow) -> Carried:
     text = flow.word("replication.factor", "2")
     count = int(text) if text.isdigit() else 0
     if count >= _DURABLE:
-        return Carried(str(flow), "replicas", Fate.CARRIED, f"{count} there.", "", flow.place("replication.factor"))
+        return Carried(
+            flow=str(flow),
+            what="replicas",
+            fate=Fate.CARRIED,
+            detail=f"{count} there.",
+            remedy="",
+            place=flow.place("replication.factor"),
+        )
     return Carried(
-        str(flow),
-        "replicas",
-        Fate.PARTLY,
-        f"Topics are created with {text} there, which is less than exactly-once is kept by.",
-        "Set replication.factor=3.",
-        flow.place("replication.factor"),
+        flow=str(flow),
+        what="replicas",
+        fate=Fate.PARTLY,
+        detail=f"Topics are created with {text} there, which is less than exactly-once is kept by.",
+        remedy="Set replication.factor=3.",
+        place=flow.place("replication.factor"),
     )
 
 
 def _rights(flow: _Flow) -> Carried:
     is_on = flow.is_on("sync.topic.acls.enabled", True)
     return Carried(
-        str(flow),
-        "access rules",
-        Fate.PARTLY if is_on else Fate.LOST,
-        "Those of topics, as READ; those of transactional ids and groups never." if is_on else "None.",
-        "Make WRITE on the transactional ids and output topics, READ on the group, before the application starts.",
-        flow.place("sync.topic.acls.enabled"),
+        flow=str(flow),
+        what="access rules",
+        fate=Fate.PARTLY if is_on else Fate.LOST,
+        detail="Those of topics, as READ; those of transactional ids and groups never." if is_on else "None.",
+        remedy="Make WRITE on the transactional ids and output topics, READ on the group, before the application "
+        "starts.",
+        place=flow.place("sync.topic.acls.enabled"),
     )
 
 
@@ -249,23 +282,23 @@ def _state(flow: str) -> Carried:
 def _explain_link(flow: _Flow) -> Iterator[Carried]:
     synced = flow.is_on("consumer.offset.sync.enable", False)
     yield Carried(
-        str(flow),
-        "positions",
-        Fate.PARTLY if synced else Fate.WRONG,
-        "Copied at intervals, so the last records are read again."
+        flow=str(flow),
+        what="positions",
+        fate=Fate.PARTLY if synced else Fate.WRONG,
+        detail="Copied at intervals, so the last records are read again."
         if synced
         else "Not copied: every group starts anew.",
-        "Expect duplicates." if synced else "Set consumer.offset.sync.enable=true with filters for the groups.",
-        flow.place("consumer.offset.sync.enable"),
+        remedy="Expect duplicates." if synced else "Set consumer.offset.sync.enable=true with filters for the groups.",
+        place=flow.place("consumer.offset.sync.enable"),
     )
     granted = flow.is_on("acl.sync.enable", False)
     yield Carried(
-        str(flow),
-        "access rules",
-        Fate.CARRIED if granted else Fate.LOST,
-        "Those that the filters name." if granted else "None.",
-        "" if granted else "Set acl.sync.enable=true with filters, or make them there.",
-        flow.place("acl.sync.enable"),
+        flow=str(flow),
+        what="access rules",
+        fate=Fate.CARRIED if granted else Fate.LOST,
+        detail="Those that the filters name." if granted else "None.",
+        remedy="" if granted else "Set acl.sync.enable=true with filters, or make them there.",
+        place=flow.place("acl.sync.enable"),
     )
     yield Carried(
         str(flow),

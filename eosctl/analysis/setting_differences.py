@@ -23,12 +23,12 @@ def _between(left: Component, right: Component) -> Iterator[Difference]:
         one, other = left.value(name), right.value(name)
         if _meaning(one) != _meaning(other):
             yield Difference(
-                left.role.value,
-                name,
-                setting_text(name, one.text),
-                setting_text(name, other.text),
-                _from(one, left),
-                _from(other, right),
+                role=left.role.value,
+                setting=name,
+                left=setting_text(name, one.text),
+                right=setting_text(name, other.text),
+                left_source=_from(one, left),
+                right_source=_from(other, right),
             )
 
 

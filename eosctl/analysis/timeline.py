@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -119,17 +120,18 @@ def _in_log_order(lanes: Mapping[_Place, list[Mark]]) -> dict[_Place, list[Mark]
 def _transactions(entries: Sequence[TransactionLogEntry]) -> Iterator[Mark]:
     begun: TransactionLogEntry | None = None
     for entry in entries:
-        place = f"__transaction_state-{entry.log_partition}", entry.offset
-        source = f"{place[0]} offset {entry.offset}"
+        log = f"__transaction_state-{entry.log_partition}"
+        source = f"{log} offset {entry.offset}"
+        mark = partial(Mark, entry.written_at_ms, None, source=source, log=log, offset=entry.offset)
         who = f"producer id {entry.producer_id}, epoch {entry.producer_epoch}"
         if not entry.state:
-            yield Mark(entry.written_at_ms, None, "the id expired", Tone.TAKEOVER, source, *place)
+            yield mark("the id expired", Tone.TAKEOVER)
         elif entry.state == TransactionState.EMPTY:
-            yield Mark(entry.written_at_ms, None, f"initialized: {who}", Tone.PLAIN, source, *place)
+            yield mark(f"initialized: {who}", Tone.PLAIN)
         elif entry.state == TransactionState.ONGOING and begun is None:
             begun = entry
         elif entry.state.startswith("Prepare"):
-            yield Mark(entry.written_at_ms, None, f"{entry.state}: {who}", Tone.PLAIN, source, *place)
+            yield mark(f"{entry.state}: {who}", Tone.PLAIN)
         elif entry.state in _ENDS:
             started = entry.start_time_ms or (begun.written_at_ms if begun else entry.written_at_ms)
             where = ", ".join(str(p) for p in (begun.partitions if begun else ())) or "no partition"
@@ -160,12 +162,12 @@ def _batches(focus: Focus, sources: Sources, owners: Mapping[int, str]) -> Itera
     for fact in sources.batches:
         leader = leaders.get(fact.partition)
         name = f"{fact.partition}" + ("" if leader is None else f" (leader {leader})")
+        mark = partial(Mark, fact.at_ms, None, log=str(fact.partition), offset=fact.base_offset)
         before = epochs.get(fact.partition)
         epochs[fact.partition] = fact.leader_epoch
         if before is not None and before != fact.leader_epoch:
             changed = f"leader epoch {before} -> {fact.leader_epoch} at offset {fact.base_offset}"
-            place = str(fact.partition), fact.base_offset
-            yield (LaneKind.BROKER, name), Mark(fact.at_ms, None, changed, Tone.WARNING, str(fact.partition), *place)
+            yield (LaneKind.BROKER, name), mark(changed, Tone.WARNING, str(fact.partition))
         owner = owners.get(fact.producer_id)
         if owner is None and focus.partition is None:
             continue
@@ -177,8 +179,7 @@ def _batches(focus: Focus, sources: Sources, owners: Mapping[int, str]) -> Itera
         else:
             label = f"{'COMMIT' if fact.committed else 'ABORT'} marker of {who}, epoch {fact.producer_epoch}"
             tone = Tone.COMMIT if fact.committed else Tone.ABORT
-        place = str(fact.partition), fact.base_offset
-        yield (LaneKind.BROKER, name), Mark(fact.at_ms, None, label, tone, source, *place)
+        yield (LaneKind.BROKER, name), mark(label, tone, source)
 
 
 def _commits(focus: Focus, commits: Iterable[GroupCommit], owners: Mapping[int, str]) -> Iterator[tuple[_Place, Mark]]:
@@ -193,7 +194,15 @@ def _commits(focus: Focus, commits: Iterable[GroupCommit], owners: Mapping[int, 
         source = f"{log} offset {commit.log_offset}"
         yield (
             (LaneKind.CONSUMER, f"group {commit.group_id}"),
-            Mark(commit.written_at_ms, None, label, Tone.COMMIT, source, log, commit.log_offset),
+            Mark(
+                at_ms=commit.written_at_ms,
+                until_ms=None,
+                label=label,
+                tone=Tone.COMMIT,
+                source=source,
+                log=log,
+                offset=commit.log_offset,
+            ),
         )
 
 

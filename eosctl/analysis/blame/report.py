@@ -85,14 +85,14 @@ def _stale_views(reigns: Sequence[Reign], commits: Sequence[GroupCommit]) -> Ite
         after = regression.after
         mine = tenures.get(after.producer_id) or tenures[regression.before.producer_id]
         yield BlameVerdict(
-            BlameCause.STALE_VIEW,
-            Confidence.LIKELY,
-            after.written_at_ms,
-            regression.explanation,
-            _STALE_ADVICE,
-            tenures.get(regression.before.producer_id, mine),
-            mine,
-            regression.evidence,
+            cause=BlameCause.STALE_VIEW,
+            confidence=Confidence.LIKELY,
+            at_ms=after.written_at_ms,
+            explanation=regression.explanation,
+            advice=_STALE_ADVICE,
+            loser=tenures.get(regression.before.producer_id, mine),
+            winner=mine,
+            evidence=regression.evidence,
         )
 
 

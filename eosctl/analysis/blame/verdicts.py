@@ -245,4 +245,13 @@ def _verdict(
     evidence: tuple[Evidence, ...],
 ) -> BlameVerdict:
     winner = None if following is None else following.tenure
-    return BlameVerdict(cause, confidence, at_ms, explanation, _ADVICE[cause], reign.tenure, winner, evidence)
+    return BlameVerdict(
+        cause=cause,
+        confidence=confidence,
+        at_ms=at_ms,
+        explanation=explanation,
+        advice=_ADVICE[cause],
+        loser=reign.tenure,
+        winner=winner,
+        evidence=evidence,
+    )

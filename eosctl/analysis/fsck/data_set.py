@@ -123,14 +123,14 @@ class DataSetCheck:
 def _replica(facts: PartitionFacts, report: PartitionReport, high_watermark: int | None) -> Replica:
     end = report.end_offset if report.damaged_at is None else report.damaged_at
     return Replica(
-        report.directory,
-        facts.name,
-        report.whole_from,
-        end,
-        report.end_offset,
-        high_watermark,
-        facts.topic_id,
-        report.batches,
+        directory=report.directory,
+        name=facts.name,
+        start=report.whole_from,
+        end=end,
+        end_offset=report.end_offset,
+        high_watermark=high_watermark,
+        topic_id=facts.topic_id,
+        batches=report.batches,
     )
 
 

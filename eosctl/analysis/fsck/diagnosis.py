@@ -62,7 +62,14 @@ def diagnose_data_dirs(
         )
         for one in unjudged
     )
-    return Diagnosis(cluster_id, now_ms, results, grade(results), gaps, summarize(results, gaps))
+    return Diagnosis(
+        cluster_id=cluster_id,
+        captured_at_ms=now_ms,
+        results=results,
+        grade=grade(results),
+        gaps=gaps,
+        summary=summarize(results, gaps),
+    )
 
 
 def _result(kind: str, by_kind: Mapping[str, list[Finding]], partitions: Collection[str]) -> CheckResult:
@@ -76,7 +83,15 @@ def _result(kind: str, by_kind: Mapping[str, list[Finding]], partitions: Collect
         status, reason = CheckStatus.SKIPPED, f"nothing found, but {incomplete}"
     else:
         status, reason = CheckStatus.PASSED, ""
-    return CheckResult(check_id(kind), TITLES[kind], AREA, status, findings, reason, bool(incomplete))
+    return CheckResult(
+        check_id=check_id(kind),
+        title=TITLES[kind],
+        area=AREA,
+        status=status,
+        findings=findings,
+        reason=reason,
+        incomplete=bool(incomplete),
+    )
 
 
 def _incomplete(kind: str, by_kind: Mapping[str, list[Finding]]) -> str:

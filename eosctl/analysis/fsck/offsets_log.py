@@ -110,12 +110,12 @@ def judge_offsets(log: OffsetsLog, ends: Mapping[TopicPartition, int], directory
         if end is not None and commit.offset > end and not log.damaged:
             what = f"group {group_id} has committed offset {commit.offset} of {partition}, whose log ends at {end}"
             yield FsckFinding(
-                "offset-beyond-log",
-                WARNING,
-                what,
-                directory,
-                commit.file,
-                str(partition),
+                kind="offset-beyond-log",
+                severity=WARNING,
+                message=what,
+                directory=directory,
+                file=commit.file,
+                partition=str(partition),
                 offset=commit.log_offset,
             )
     for producer_id, commits in sorted(log.pending.items()):
@@ -124,12 +124,12 @@ def judge_offsets(log: OffsetsLog, ends: Mapping[TopicPartition, int], directory
             what = f"producer {producer_id} holds {count_text(len(commits), 'offset')} of group {group_id} back until "
             what += "its transaction ends: readers that ask for stable offsets wait"
             yield FsckFinding(
-                "offset-pending",
-                INFO,
-                what,
-                directory,
-                first.file,
-                first.file.split("/")[0],
+                kind="offset-pending",
+                severity=INFO,
+                message=what,
+                directory=directory,
+                file=first.file,
+                partition=first.file.split("/")[0],
                 offset=first.log_offset,
                 producer_id=producer_id,
             )

@@ -150,16 +150,16 @@ class PartitionCheck:
         self._finish()
         facts, cleaned_to = self._facts, self._compacted_to()
         return PartitionReport(
-            facts.partition,
-            self._directory,
-            self._log_end,
-            self._last_epoch,
-            self._damaged_at,
-            max(self._first_offset, self._log_start, cleaned_to, self._gap_end),
-            self._print,
-            self._notes.findings(cleaned_to),
-            [txn for txn in self._open_txns() if txn.first_offset >= cleaned_to],
-            self._notes.dropped,
+            partition=facts.partition,
+            directory=self._directory,
+            end_offset=self._log_end,
+            last_epoch=self._last_epoch,
+            damaged_at=self._damaged_at,
+            whole_from=max(self._first_offset, self._log_start, cleaned_to, self._gap_end),
+            batches=self._print,
+            findings=self._notes.findings(cleaned_to),
+            open_txns=[txn for txn in self._open_txns() if txn.first_offset >= cleaned_to],
+            dropped=self._notes.dropped,
         )
 
     def _compacted_to(self) -> int:
@@ -375,14 +375,15 @@ class PartitionCheck:
             )
             found.append(
                 OpenTxn(
-                    self._directory,
-                    self._facts.partition,
-                    f"{self._facts.name}/{start.file}",
-                    start.position,
-                    first_offset,
-                    producer_id,
-                    start.epoch,
-                    first_offset >= self._gap_end and (self._damaged_at is None or first_offset > self._damaged_at),
+                    directory=self._directory,
+                    partition=self._facts.partition,
+                    file=f"{self._facts.name}/{start.file}",
+                    position=start.position,
+                    first_offset=first_offset,
+                    producer_id=producer_id,
+                    producer_epoch=start.epoch,
+                    is_certain=first_offset >= self._gap_end
+                    and (self._damaged_at is None or first_offset > self._damaged_at),
                 )
             )
         return found

@@ -149,7 +149,14 @@ def _compare(partition: TopicPartition, replica: Replica, best: Replica) -> Fsck
     if None not in (replica.topic_id, best.topic_id) and replica.topic_id != best.topic_id:
         what = f"{ours} and {theirs} have different topic ids: the topic was deleted and created again"
         file = f"{replica.name}/{PARTITION_METADATA}"
-        return FsckFinding("replica-of-another-topic", WARNING, what, ours, file, str(partition))
+        return FsckFinding(
+            kind="replica-of-another-topic",
+            severity=WARNING,
+            message=what,
+            directory=ours,
+            file=file,
+            partition=str(partition),
+        )
     difference = replica.batches.first_difference(
         best.batches, max(replica.start, best.start), min(replica.end, best.end)
     )
@@ -162,11 +169,27 @@ def _compare(partition: TopicPartition, replica: Replica, best: Replica) -> Fsck
     if cut > last:
         what = f"{ours} is not the same as {theirs} {place}, in the same leader epoch {there}: Kafka compares epochs "
         what += "only and keeps both, so readers get what the leader of the day has"
-        return FsckFinding("replica-differs", ERROR, what, ours, replica.name, str(partition), offset=first)
+        return FsckFinding(
+            kind="replica-differs",
+            severity=ERROR,
+            message=what,
+            directory=ours,
+            file=replica.name,
+            partition=str(partition),
+            offset=first,
+        )
     what = f"{ours} parts from {theirs} {place} (leader epoch {here}, there {there}): as its follower it is cut at "
     what += f"{cut} and loses {count_text(replica.end_offset - cut, 'offset')}"
     is_committed = replica.high_watermark is not None and cut < replica.high_watermark
     if is_committed:
         what += f", committed ones among them: its high watermark was {replica.high_watermark}"
     severity = ERROR if is_committed else WARNING
-    return FsckFinding("replica-diverged", severity, what, ours, replica.name, str(partition), offset=cut)
+    return FsckFinding(
+        kind="replica-diverged",
+        severity=severity,
+        message=what,
+        directory=ours,
+        file=replica.name,
+        partition=str(partition),
+        offset=cut,
+    )

@@ -119,17 +119,17 @@ class StateLog:
 def _state_of(transactional_id: str, value: TransactionValue, file: str, offset: int, log_partition: int) -> IdState:
     producer_ids = {value.producer_id, value.previous_producer_id, value.next_producer_id} - {-1}
     return IdState(
-        transactional_id,
-        TRANSACTION_STATES[value.transaction_status],
-        frozenset(producer_ids),
-        value.producer_id,
-        value.producer_epoch,
-        frozenset(
+        transactional_id=transactional_id,
+        state=TRANSACTION_STATES[value.transaction_status],
+        producer_ids=frozenset(producer_ids),
+        producer_id=value.producer_id,
+        producer_epoch=value.producer_epoch,
+        partitions=frozenset(
             TopicPartition(entry.topic, partition)
             for entry in value.transaction_partitions or ()
             for partition in entry.partition_ids
         ),
-        file,
-        offset,
-        log_partition,
+        file=file,
+        offset=offset,
+        log_partition=log_partition,
     )

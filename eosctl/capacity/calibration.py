@@ -109,7 +109,10 @@ def compare_trial(trial: Trial, workload: Workload, traffic: Traffic, entry_coun
             ("offset commits", Unit.COUNT, offsets.data_batches_per_s, commits.data_batch_count),
             ("offset bytes, markers included", Unit.BYTES, offsets.written, commits.stored_bytes),
         ]
-    return tuple(CalibrationRow(trial.name, name, unit, p, m, COUNT_TOLERANCE) for name, unit, p, m in rows)
+    return tuple(
+        CalibrationRow(trial=trial.name, figure=name, unit=unit, predicted=p, measured=m, tolerance=COUNT_TOLERANCE)
+        for name, unit, p, m in rows
+    )
 
 
 def _total(traffic: Traffic, topic: str) -> PartitionTraffic:

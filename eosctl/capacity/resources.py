@@ -76,7 +76,15 @@ def use_resources(cluster: ClusterSpec, demand: Demand) -> tuple[ResourceUse, ..
     def compare(
         name: str, unit: Unit, used: float, after: float, limit: float | None, may_use: float, formula: str
     ) -> ResourceUse:
-        return ResourceUse(name, unit, used, after, limit, None if limit is None else limit * may_use, formula)
+        return ResourceUse(
+            name=name,
+            unit=unit,
+            used=used,
+            used_after_loss=after,
+            limit=limit,
+            planned=None if limit is None else limit * may_use,
+            formula=formula,
+        )
 
     disk_write = disk_write_per_broker(demand.written, rf, count)
     network_in = network_in_per_broker(demand.written, rf, count)

@@ -91,7 +91,12 @@ def simulate_commits(workload: Workload, settings: SimulationSettings, seed: int
             run.add(shape, each_per_s * rhythm.interval_ms / 1000, application.producer_count)
     commits = run.go()
     return SimulationReport(
-        workload.name, settings, seed, utilisation, _standstill_ms(commits, settings), _phases(commits, settings)
+        workload=workload.name,
+        settings=settings,
+        seed=seed,
+        utilisation=utilisation,
+        standstill_ms=_standstill_ms(commits, settings),
+        phases=_phases(commits, settings),
     )
 
 

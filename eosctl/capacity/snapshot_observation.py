@@ -62,7 +62,16 @@ def observe_snapshots(earlier: ClusterSnapshot | None, later: ClusterSnapshot, v
         entries, covered_ms = _covered(entries, began, interval_ms)
         scale = interval_ms / covered_ms
     partitions = _traffic(earlier, later, entries, scale)
-    return Observed(later, Traffic(interval_ms, partitions), entries, (), scale, value_bytes, _inputs(later), remark)
+    return Observed(
+        snapshot=later,
+        traffic=Traffic(interval_ms, partitions),
+        entries=entries,
+        commits=(),
+        entry_scale=scale,
+        value_bytes=value_bytes,
+        inputs=_inputs(later),
+        remark=remark,
+    )
 
 
 def _covered(

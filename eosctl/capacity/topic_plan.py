@@ -55,16 +55,16 @@ def plan_topic(workload: Workload, topic: TopicSpec, rhythms: Mapping[str, Rhyth
             written, topic.retention_ms, topic.partition_count, cluster.segment_bytes, cluster.replication_factor
         )
     return TopicPlan(
-        topic.name,
-        False,
-        written,
-        written * readers,
-        batches,
-        records,
-        touched_per_s,
-        stored,
-        topic.partition_count,
-        remote,
+        name=topic.name,
+        internal=False,
+        written=written,
+        read=written * readers,
+        data_batches_per_s=batches,
+        batch_records=records,
+        markers_per_s=touched_per_s,
+        stored_bytes=stored,
+        partition_count=topic.partition_count,
+        remote_bytes=remote,
     )
 
 

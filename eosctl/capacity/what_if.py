@@ -153,16 +153,16 @@ def _variant(workload: Workload, parameter: str, text: str, value: Any) -> Varia
     except WorkloadRefused as refused:
         return Variant(parameter, text, refusal=refused.what)
     return Variant(
-        parameter,
-        text,
-        plan.transactions_per_s,
-        plan.markers_per_s,
-        plan.eos_appends_per_s,
-        plan.eos_append_share,
-        plan.visible_p99_ms,
-        plan.resource("network out").used_after_loss,
-        plan.resource("disk space").used * plan.broker_count,
-        plan.broker_count_needed,
+        parameter=parameter,
+        value=text,
+        transactions_per_s=plan.transactions_per_s,
+        markers_per_s=plan.markers_per_s,
+        eos_appends_per_s=plan.eos_appends_per_s,
+        eos_append_share=plan.eos_append_share,
+        visible_p99_ms=plan.visible_p99_ms,
+        network_out=plan.resource("network out").used_after_loss,
+        disk_bytes=plan.resource("disk space").used * plan.broker_count,
+        broker_count=plan.broker_count_needed,
     )
 
 

@@ -149,12 +149,12 @@ class _Reading:
         if self.mistakes or cluster is None:
             return None
         return Workload(
-            name,
-            ClusterSpec(**cluster),
-            tuple(TopicSpec(**values) for _, values in topics),
-            tuple(ApplicationSpec(**values) for values in applications),
-            growth,
-            tuple(a for a in self.assumptions if a.path not in _idle(topics, applications)),
+            name=name,
+            cluster=ClusterSpec(**cluster),
+            topics=tuple(TopicSpec(**values) for _, values in topics),
+            applications=tuple(ApplicationSpec(**values) for values in applications),
+            growth_per_year=growth,
+            assumptions=tuple(a for a in self.assumptions if a.path not in _idle(topics, applications)),
         )
 
     def application(self, name: str, node: yaml.Node, topics: list[str]) -> dict[str, Any] | None:

@@ -199,23 +199,28 @@ APPLICATION_KEYS: Final[Mapping[str, Key]] = {
     ),
     "transactions": Key("transactions_per_s", parse_rate, "Transactions per second, if counted.", UNKNOWN),
     "naming": Key(
-        "naming",
-        _choice(TransactionalIdNaming),
-        "TransactionNamingStrategy: incrementing or pooling.",
-        "incrementing",
-        "the connector's default",
-        ONLY_FLINK,
+        attribute="naming",
+        parse=_choice(TransactionalIdNaming),
+        about="TransactionNamingStrategy: incrementing or pooling.",
+        assumed="incrementing",
+        why="the connector's default",
+        kinds=ONLY_FLINK,
     ),
     "concurrent_checkpoints": Key(
-        "concurrent_checkpoints", parse_count, "Checkpoints at the same time.", "1", "Flink's default", ONLY_FLINK
+        attribute="concurrent_checkpoints",
+        parse=parse_count,
+        about="Checkpoints at the same time.",
+        assumed="1",
+        why="Flink's default",
+        kinds=ONLY_FLINK,
     ),
     "checkpoint_duration": Key(
-        "checkpoint_duration_ms",
-        parse_duration_ms,
-        "From its trigger to its completion.",
-        "1 s",
-        "a guess: measure it",
-        ONLY_FLINK,
+        attribute="checkpoint_duration_ms",
+        parse=parse_duration_ms,
+        about="From its trigger to its completion.",
+        assumed="1 s",
+        why="a guess: measure it",
+        kinds=ONLY_FLINK,
     ),
     "transaction_timeout": Key(
         "transaction_timeout_ms", _longer_than_nothing, "transaction.timeout.ms.", "60 s", "the producer's default"
@@ -226,9 +231,21 @@ APPLICATION_KEYS: Final[Mapping[str, Key]] = {
     "transactional_id": Key(
         "transactional_id_bytes", _length, "Length of its ids.", "49 B", "Streams: a short name, a UUID, a number"
     ),
-    "group_id": Key("group_id_bytes", _length, "Length of its group id.", "20 B", "a usual name", WITH_OFFSETS),
+    "group_id": Key(
+        attribute="group_id_bytes",
+        parse=_length,
+        about="Length of its group id.",
+        assumed="20 B",
+        why="a usual name",
+        kinds=WITH_OFFSETS,
+    ),
     "offset_metadata": Key(
-        "offset_metadata_bytes", _length, "Text with each offset.", "0 B", "plain clients", WITH_OFFSETS
+        attribute="offset_metadata_bytes",
+        parse=_length,
+        about="Text with each offset.",
+        assumed="0 B",
+        why="plain clients",
+        kinds=WITH_OFFSETS,
     ),
     "offsets_per_transaction": Key(
         "offsets_per_transaction",
@@ -241,10 +258,29 @@ APPLICATION_KEYS: Final[Mapping[str, Key]] = {
     "abort_ratio": Key("abort_ratio", parse_share, "Transactions that abort.", "0 %", "none is expected"),
     "state": Key("state_bytes", parse_bytes, "Live bytes of all its stores.", "0 B", "no stores"),
     "restore_rate": Key("restore_rate", parse_byte_rate, "Restoring, per instance.", "50 MB/s", "a guess: measure it"),
-    "standbys": Key("standby_count", parse_whole, "num.standby.replicas.", "0", KAFKA, ONLY_STREAMS),
-    "cache": Key("cache_bytes", parse_bytes, "statestore.cache.max.bytes.", "10 MiB", KAFKA, ONLY_STREAMS),
+    "standbys": Key(
+        attribute="standby_count",
+        parse=parse_whole,
+        about="num.standby.replicas.",
+        assumed="0",
+        why=KAFKA,
+        kinds=ONLY_STREAMS,
+    ),
+    "cache": Key(
+        attribute="cache_bytes",
+        parse=parse_bytes,
+        about="statestore.cache.max.bytes.",
+        assumed="10 MiB",
+        why=KAFKA,
+        kinds=ONLY_STREAMS,
+    ),
     "own_heap": Key(
-        "own_heap_bytes", parse_bytes, "Heap of an instance's own objects.", "512 MiB", "a guess", ONLY_STREAMS
+        attribute="own_heap_bytes",
+        parse=parse_bytes,
+        about="Heap of an instance's own objects.",
+        assumed="512 MiB",
+        why="a guess",
+        kinds=ONLY_STREAMS,
     ),
     "instance_memory": Key(
         "instance_memory_bytes", parse_bytes, "Memory of each instance.", UNKNOWN, kinds=ONLY_STREAMS

@@ -38,7 +38,15 @@ def _result(checklist: Checklist, item: ChecklistItem, answer: Answer | None) ->
     is_open = state is ItemState.OPEN
     reason = "" if state in (ItemState.DONE, ItemState.FAILED) else answer.evidence if answer else UNANSWERED
     findings = (_finding(checklist, item, answer),) if answer and state is ItemState.FAILED else ()
-    return CheckResult(check_id(checklist, item), item.title, AREA, _STATUSES[state], findings, reason, is_open)
+    return CheckResult(
+        check_id=check_id(checklist, item),
+        title=item.title,
+        area=AREA,
+        status=_STATUSES[state],
+        findings=findings,
+        reason=reason,
+        incomplete=is_open,
+    )
 
 
 def _finding(checklist: Checklist, item: ChecklistItem, answer: Answer) -> Finding:

@@ -212,22 +212,22 @@ def check(
 
     def declare(evaluate: Evaluate) -> Check:
         return Check(
-            id,
-            title,
-            area,
-            severity,
-            needs,
-            evaluate,
-            evaluate.__doc__ or "",
-            uses,
-            since,
-            until,
-            tags,
-            references,
-            applies,
-            tuple(roles),
-            tuple(reads),
-            reads_log,
+            id=id,
+            title=title,
+            area=area,
+            severity=severity,
+            needs=needs,
+            evaluate=evaluate,
+            manual=evaluate.__doc__ or "",
+            uses=uses,
+            since=since,
+            until=until,
+            tags=tags,
+            references=references,
+            applies=applies,
+            roles=tuple(roles),
+            reads=tuple(reads),
+            reads_log=reads_log,
         )
 
     return declare

@@ -59,7 +59,15 @@ def run_check(check: Check, case: Case) -> CheckResult:
         status, reason = CheckStatus.SKIPPED, f"nothing found, but the evidence is incomplete: {evidence.partial}"
     else:
         status, reason = CheckStatus.PASSED, ""
-    return CheckResult(check.id, check.title, check.area.value, status, findings, reason, incomplete)
+    return CheckResult(
+        check_id=check.id,
+        title=check.title,
+        area=check.area.value,
+        status=status,
+        findings=findings,
+        reason=reason,
+        incomplete=incomplete,
+    )
 
 
 def _result(check: Check, status: CheckStatus, reason: str) -> CheckResult:

@@ -52,7 +52,17 @@ def _found_wrong(old: Deployment, new: Deployment) -> Iterator[UpgradeChange]:
         text = f"{finding.message} {finding.remedy[0]}"
         key, value = str(facts["keys"]), str(facts["value"])
         name = finding.resource.name
-        yield UpgradeChange(ChangeKind.FINDING, finding.severity, name, key, place, value, "", text, finding.check_id)
+        yield UpgradeChange(
+            kind=ChangeKind.FINDING,
+            severity=finding.severity,
+            name=name,
+            key=key,
+            place=place,
+            before=value,
+            after="",
+            text=text,
+            rule=finding.check_id,
+        )
 
 
 def _written(
@@ -83,7 +93,16 @@ def _is_own(value: Value, name: str) -> bool:
 def _change(
     kind: ChangeKind, severity: Severity, component: Component, value: Value, after: str, text: str
 ) -> UpgradeChange:
-    return UpgradeChange(kind, severity, component.name, value.key, value.place, value.text or "", after, text)
+    return UpgradeChange(
+        kind=kind,
+        severity=severity,
+        name=component.name,
+        key=value.key,
+        place=value.place,
+        before=value.text or "",
+        after=after,
+        text=text,
+    )
 
 
 def _by_default(before: Component, after: Component, table: ParameterTable) -> Iterator[UpgradeChange]:
@@ -94,9 +113,15 @@ def _by_default(before: Component, after: Component, table: ParameterTable) -> I
         one, other = before.value(name), after.value(name)
         if one.text != other.text and name in before.defaults and name in after.defaults:
             yield UpgradeChange(
-                ChangeKind.DEFAULT, Severity.INFO, after.name, name, None, one.text or "", other.text or "",
-                "The default differs. Write it down to keep the old one.",
-            )  # fmt: skip
+                kind=ChangeKind.DEFAULT,
+                severity=Severity.INFO,
+                name=after.name,
+                key=name,
+                place=None,
+                before=one.text or "",
+                after=other.text or "",
+                text="The default differs. Write it down to keep the old one.",
+            )
 
 
 def _steps(old: Deployment, new: Deployment, steps: Sequence[Step]) -> Iterator[UpgradeChange]:
@@ -105,14 +130,14 @@ def _steps(old: Deployment, new: Deployment, steps: Sequence[Step]) -> Iterator[
         concerned = [after for before, after in parts if _crosses(before.release, step.crosses, after.release)]
         if concerned:
             yield UpgradeChange(
-                ChangeKind.STEP,
-                Severity.INFO,
-                step.role,
-                "",
-                None,
-                "",
-                f"{step.crosses[0]}.{step.crosses[1]}",
-                step.text,
+                kind=ChangeKind.STEP,
+                severity=Severity.INFO,
+                name=step.role,
+                key="",
+                place=None,
+                before="",
+                after=f"{step.crosses[0]}.{step.crosses[1]}",
+                text=step.text,
             )
 
 

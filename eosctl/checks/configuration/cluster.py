@@ -24,7 +24,18 @@ def broker_components(snapshot: ClusterSnapshot) -> tuple[Component, ...]:
             if s.source is not SettingSource.DEFAULT and not s.sensitive
         }
         release = release_floor(broker) or load_tables()["broker"].last
-        components.append(Component(Role.BROKER, name, place, name, given, {}, defaults, release))
+        components.append(
+            Component(
+                role=Role.BROKER,
+                name=name,
+                place=place,
+                application=name,
+                given=given,
+                framework={},
+                defaults=defaults,
+                release=release,
+            )
+        )
     return tuple(components)
 
 

@@ -77,7 +77,15 @@ def _repair(finding: Finding) -> Repair | None:
         return None
 
     def repair(action: RepairAction, text: str = "") -> Repair:
-        return Repair(number, str(facts["file"]), line, key, action, text, finding.message)
+        return Repair(
+            check_id=number,
+            file=str(facts["file"]),
+            line=line,
+            key=key,
+            action=action,
+            text=text,
+            reason=finding.message,
+        )
 
     if number in _SET:
         return repair(RepairAction.SET, _SET[number])

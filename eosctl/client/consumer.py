@@ -137,12 +137,12 @@ def _parse(partition: TopicPartition, offset: int, answer: Any, isolation: Isola
             "Check the broker's disk and the other replicas.",
         ) from error
     return FetchedRecords(
-        partition,
-        tuple(records),
-        next_offset,
-        answer.high_watermark,
-        answer.last_stable_offset,
-        answer.log_start_offset,
+        partition=partition,
+        records=tuple(records),
+        next_offset=next_offset,
+        high_watermark=answer.high_watermark,
+        last_stable_offset=answer.last_stable_offset,
+        log_start_offset=answer.log_start_offset,
     )
 
 

@@ -69,7 +69,13 @@ class GroupMember:
         protocols = [JoinGroupRequestProtocol("range", b"")]
         while True:
             request = JoinGroupRequest(
-                self._group_id, SESSION_MS, self._rebalance_timeout_ms, self._member_id, None, "consumer", protocols
+                group_id=self._group_id,
+                session_timeout_ms=SESSION_MS,
+                rebalance_timeout_ms=self._rebalance_timeout_ms,
+                member_id=self._member_id,
+                group_instance_id=None,
+                protocol_type="consumer",
+                protocols=protocols,
             )
             answer = await self._client.request(
                 group_coordinator(self._group_id), ApiKey.JOIN_GROUP, request, floor=5, cap=5, error_of=_moved

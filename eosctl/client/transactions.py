@@ -219,14 +219,14 @@ async def commit_offsets_in_txn(
     if len(topic_ids) < len(names):
         bounds = bounds._replace(cap=min(bounds.cap, _FIRST_WITH_TOPIC_IDS - 1))
     request = TxnOffsetCommitRequest(
-        identity.transactional_id,
-        group.group_id,
-        identity.producer_id,
-        identity.producer_epoch,
-        group.generation_id,
-        group.member_id,
-        group.group_instance_id,
-        [
+        transactional_id=identity.transactional_id,
+        group_id=group.group_id,
+        producer_id=identity.producer_id,
+        producer_epoch=identity.producer_epoch,
+        generation_id=group.generation_id,
+        member_id=group.member_id,
+        group_instance_id=group.group_instance_id,
+        topics=[
             TxnOffsetCommitRequestTopic(topic, topic_ids.get(topic, ZERO_UUID), partitions)
             for topic, partitions in by_topic.items()
         ],

@@ -56,13 +56,13 @@ async def collect_access_rules(reader: ReadOnly) -> Probed[AccessRules | None]:
         return Probed(None, (gap_from_code(EvidenceKind.ACCESS_RULES, "*", answer.error_code),))
     rules = (
         AccessRule(
-            acl.principal,
-            acl.host,
-            _RESOURCES.get(resource.resource_type, str(resource.resource_type)),
-            resource.resource_name,
-            _PATTERNS.get(resource.pattern_type, str(resource.pattern_type)),
-            _OPERATIONS.get(acl.operation, str(acl.operation)),
-            _PERMISSIONS.get(acl.permission_type, str(acl.permission_type)),
+            principal=acl.principal,
+            host=acl.host,
+            resource_type=_RESOURCES.get(resource.resource_type, str(resource.resource_type)),
+            resource_name=resource.resource_name,
+            pattern_type=_PATTERNS.get(resource.pattern_type, str(resource.pattern_type)),
+            operation=_OPERATIONS.get(acl.operation, str(acl.operation)),
+            permission=_PERMISSIONS.get(acl.permission_type, str(acl.permission_type)),
         )
         for resource in answer.resources
         for acl in resource.acls

@@ -43,10 +43,10 @@ async def collect_log_directories(reader: ReadOnly, broker_ids: Sequence[int]) -
 def _directory(broker_id: int, result: describe_log_dirs.DescribeLogDirsResult) -> LogDirectory:
     known = result.error_code in set(ErrorCode)
     return LogDirectory(
-        broker_id,
-        result.log_dir,
-        "" if result.error_code == ErrorCode.NONE else ErrorCode(result.error_code).name if known else "UNKNOWN",
-        result.total_bytes,
-        result.usable_bytes,
-        sum(partition.partition_size for topic in result.topics for partition in topic.partitions),
+        broker_id=broker_id,
+        path=result.log_dir,
+        error="" if result.error_code == ErrorCode.NONE else ErrorCode(result.error_code).name if known else "UNKNOWN",
+        total_bytes=result.total_bytes,
+        usable_bytes=result.usable_bytes,
+        log_bytes=sum(partition.partition_size for topic in result.topics for partition in topic.partitions),
     )

@@ -66,7 +66,15 @@ async def _search(reader: ReadOnly, info: PartitionInfo, question: MarkerQuestio
         except WireError:
             break
     complete = not gaps and offset >= before
-    search = MarkerSearch(info.partition, question.producer_id, since_ms, first, before, complete, tuple(found))
+    search = MarkerSearch(
+        partition=info.partition,
+        producer_id=question.producer_id,
+        since_ms=since_ms,
+        from_offset=first,
+        before_offset=before,
+        complete=complete,
+        markers=tuple(found),
+    )
     return Probed(search, _with_kind(gaps))
 
 

@@ -72,5 +72,10 @@ def _note(where: TopicPartition, data: bytes, position: int, header: BatchHeader
             continue
         partition = TopicPartition(key.topic, key.partition)
         newest[key.group, partition, header.producer_id] = PendingOffset(
-            key.group, partition, value.offset, header.producer_id, where.partition, record.offset
+            group_id=key.group,
+            partition=partition,
+            offset=value.offset,
+            producer_id=header.producer_id,
+            log_partition=where.partition,
+            log_offset=record.offset,
         )

@@ -119,12 +119,12 @@ def _is_silence(gap: EvidenceGap) -> bool:
 def _silent(node_ids: Sequence[int], gap: EvidenceGap, silence_ms: int) -> EvidenceGap:
     names = ", ".join(map(str, node_ids))
     return EvidenceGap(
-        EvidenceKind.QUORUM,
-        ACTIVE_CONTROLLER,
-        gap.reason,
-        gap.error,
-        f"DescribeQuorum through broker {names}: no answer from a controller within {silence_ms // 1000} s",
-        "Start enough controllers for a majority of the voters.",
+        kind=EvidenceKind.QUORUM,
+        subject=ACTIVE_CONTROLLER,
+        reason=gap.reason,
+        error=gap.error,
+        detail=f"DescribeQuorum through broker {names}: no answer from a controller within {silence_ms // 1000} s",
+        next_step="Start enough controllers for a majority of the voters.",
     )
 
 

@@ -108,4 +108,11 @@ def _sum(partition: TopicPartition, start: int, end: int, spans: Iterable[_Span]
             aborted += count
         else:
             readable += count
-    return ReadableRange(partition, start, end, readable, aborted, control)
+    return ReadableRange(
+        partition=partition,
+        first_offset=start,
+        end_offset=end,
+        record_count=readable,
+        aborted_record_count=aborted,
+        control_record_count=control,
+    )

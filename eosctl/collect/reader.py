@@ -164,7 +164,14 @@ def gap_from_failure(kind: EvidenceKind, subject: str, failure: Failure, detail:
         next_step = f"Grant {_RIGHTS[kind]}; eosctl check acl doctor prints the commands."
     if failure.reason is GapReason.UNSUPPORTED:
         next_step = _SINCE.get(kind, next_step)
-    return EvidenceGap(kind, subject, failure.reason, error, detail or failure.error.what, next_step)
+    return EvidenceGap(
+        kind=kind,
+        subject=subject,
+        reason=failure.reason,
+        error=error,
+        detail=detail or failure.error.what,
+        next_step=next_step,
+    )
 
 
 def gap_from_code(kind: EvidenceKind, subject: str, code: int, detail: str = "") -> EvidenceGap:

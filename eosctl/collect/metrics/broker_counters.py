@@ -144,4 +144,11 @@ def resolve_counters(source: str, read_at_ms: int, counters: Iterable[Counter]) 
             "BrokerTopicMetrics and RequestMetrics are missing: another program, or the exporter's rules drop them.",
             "Give a broker's endpoint; an exporter without rules shows all beans.",
         )
-    return BrokerCounters(source, read_at_ms, dict(topics), dict(outcomes), dict(requests), frozenset(replicas))
+    return BrokerCounters(
+        source=source,
+        read_at_ms=read_at_ms,
+        topics=dict(topics),
+        outcomes=dict(outcomes),
+        requests=dict(requests),
+        replicas=frozenset(replicas),
+    )

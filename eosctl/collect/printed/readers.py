@@ -143,14 +143,14 @@ def _transactions(section: Section) -> Part:
         coordinator = _number(row.get("CoordinatorId") or row.get("Coordinator"))
         found.append(
             Transaction(
-                row["TransactionalId"],
-                -1 if coordinator is None else coordinator,
-                _number(row["ProducerId"]) or 0,
-                row["TransactionState"],
-                _number(row.get("ProducerEpoch")) or 0,
-                _number(row.get("TransactionTimeoutMs")) or -1,
-                start,
-                tuple(_partitions(row.get("TopicPartitions", ""))),
+                transactional_id=row["TransactionalId"],
+                coordinator_id=-1 if coordinator is None else coordinator,
+                producer_id=_number(row["ProducerId"]) or 0,
+                state=row["TransactionState"],
+                producer_epoch=_number(row.get("ProducerEpoch")) or 0,
+                timeout_ms=_number(row.get("TransactionTimeoutMs")) or -1,
+                start_time_ms=start,
+                partitions=tuple(_partitions(row.get("TopicPartitions", ""))),
                 described="TransactionTimeoutMs" in row,
             )
         )
@@ -179,12 +179,12 @@ def _hanging(section: Section) -> Part:
         stamp, minutes = _number(row.get("LastTimestamp")) or 0, _number(row.get("Duration(min)")) or 0
         at.append(stamp + (minutes + 1) * 60_000)
         state = ProducerState(
-            _number(row["ProducerId"]) or 0,
-            _number(row["ProducerEpoch"]) or 0,
-            -1,
-            stamp,
-            -1 if (epoch := _number(row["CoordinatorEpoch"])) is None else epoch,
-            _number(row["StartOffset"]),
+            producer_id=_number(row["ProducerId"]) or 0,
+            producer_epoch=_number(row["ProducerEpoch"]) or 0,
+            last_sequence=-1,
+            last_timestamp_ms=stamp,
+            coordinator_epoch=-1 if (epoch := _number(row["CoordinatorEpoch"])) is None else epoch,
+            current_txn_start_offset=_number(row["StartOffset"]),
         )
         found.append(PartitionProducers(where, -1, (state,), is_reported_hanging=True))
     kinds = frozenset({EvidenceKind.PRODUCERS, EvidenceKind.TRANSACTIONS})
@@ -257,7 +257,14 @@ def _quorum_replication(section: Section) -> Part:
         (observers if status == "Observer" else voters).append(node)
         if status == "Leader":
             leader, end, now = node, _number(row.get("LogEndOffset")) or 0, caught_up
-    quorum = QuorumInfo(leader, 0, end, tuple(voters), tuple(observers), tuple(replicas))
+    quorum = QuorumInfo(
+        leader_id=leader,
+        leader_epoch=0,
+        high_watermark=end,
+        voters=tuple(voters),
+        observers=tuple(observers),
+        replicas=tuple(replicas),
+    )
     return Part(frozenset({EvidenceKind.QUORUM}), quorum=quorum, captured_at_ms=now)
 
 

@@ -64,4 +64,11 @@ def failed(before: Look | None, error: str, at_ms: int) -> Look:
     if before is None:
         return Look(at_ms, None, scores=(None,), error=error)
     standing = tuple(one._replace(is_new=False) for one in before.standing)
-    return Look(at_ms, before.diagnosis, standing, (), (*before.scores, None)[-SCORES_KEPT:], error)
+    return Look(
+        at_ms=at_ms,
+        diagnosis=before.diagnosis,
+        standing=standing,
+        gone=(),
+        scores=(*before.scores, None)[-SCORES_KEPT:],
+        error=error,
+    )

@@ -78,7 +78,9 @@ def _table(component: str, raw: dict[str, Any]) -> ParameterTable:
     aliases = {relaxed(name.removeprefix(SPRING_PREFIX)): name for name in parameters} if component == "spring" else {}
     software = raw.get("software", "Kafka")
     first, last = parse_release(raw["first"]), parse_release(raw["last"])
-    return ParameterTable(component, first, last, parameters, aliases, software)
+    return ParameterTable(
+        component=component, first=first, last=last, parameters=parameters, aliases=aliases, software=software
+    )
 
 
 def _parameter(name: str, body: dict[str, Any]) -> Parameter:
@@ -94,12 +96,12 @@ def _parameter(name: str, body: dict[str, Any]) -> Parameter:
     )
     removed = body.get("removed")
     return Parameter(
-        name,
-        body["type"],
-        spans,
-        parse_release(removed) if removed else None,
-        body.get("alias", ""),
-        body.get("only", ""),
+        name=name,
+        type=body["type"],
+        spans=spans,
+        removed=parse_release(removed) if removed else None,
+        alias=body.get("alias", ""),
+        only=body.get("only", ""),
     )
 
 
@@ -119,8 +121,22 @@ def _with_java_names(table: ParameterTable, tables: Mapping[str, ParameterTable]
                 parameters[other.name] = _renamed(other, parameter.name)
         else:
             aliases[parameter.name] = parameter.alias
-    return ParameterTable(table.component, table.first, table.last, parameters, aliases, table.software)
+    return ParameterTable(
+        component=table.component,
+        first=table.first,
+        last=table.last,
+        parameters=parameters,
+        aliases=aliases,
+        software=table.software,
+    )
 
 
 def _renamed(parameter: Parameter, alias: str) -> Parameter:
-    return Parameter(parameter.name, parameter.type, parameter.spans, parameter.removed, alias, parameter.only)
+    return Parameter(
+        name=parameter.name,
+        type=parameter.type,
+        spans=parameter.spans,
+        removed=parameter.removed,
+        alias=alias,
+        only=parameter.only,
+    )

@@ -38,12 +38,54 @@ _ENDED_MS: Final = 600_000
 
 #: The shapes differ in every parameter of the formulas.
 TRIALS: Final = (
-    Trial("eosctl-calibrate-tv1", TrialProfile.TV1, 6, 40, 2, 100),
-    Trial("eosctl-calibrate-tv1-many-partitions", TrialProfile.TV1, 3, 30, 12, 1_000),
-    Trial("eosctl-calibrate-tv2", TrialProfile.TV2, 10, 30, 1, 10),
-    Trial("eosctl-calibrate-tv2-large", TrialProfile.TV2, 4, 25, 4, 20_000),
-    Trial("eosctl-calibrate-offsets-tv1", TrialProfile.TV1_OFFSETS, 5, 40, 3, 250),
-    Trial("eosctl-calibrate-offsets-tv2", TrialProfile.TV2_OFFSETS, 8, 30, 2, 500),
+    Trial(
+        name="eosctl-calibrate-tv1",
+        profile=TrialProfile.TV1,
+        id_count=6,
+        transactions_per_id=40,
+        partitions_per_transaction=2,
+        value_bytes=100,
+    ),
+    Trial(
+        name="eosctl-calibrate-tv1-many-partitions",
+        profile=TrialProfile.TV1,
+        id_count=3,
+        transactions_per_id=30,
+        partitions_per_transaction=12,
+        value_bytes=1_000,
+    ),
+    Trial(
+        name="eosctl-calibrate-tv2",
+        profile=TrialProfile.TV2,
+        id_count=10,
+        transactions_per_id=30,
+        partitions_per_transaction=1,
+        value_bytes=10,
+    ),
+    Trial(
+        name="eosctl-calibrate-tv2-large",
+        profile=TrialProfile.TV2,
+        id_count=4,
+        transactions_per_id=25,
+        partitions_per_transaction=4,
+        value_bytes=20_000,
+    ),
+    Trial(
+        name="eosctl-calibrate-offsets-tv1",
+        profile=TrialProfile.TV1_OFFSETS,
+        id_count=5,
+        transactions_per_id=40,
+        partitions_per_transaction=3,
+        value_bytes=250,
+    ),
+    Trial(
+        name="eosctl-calibrate-offsets-tv2",
+        profile=TrialProfile.TV2_OFFSETS,
+        id_count=8,
+        transactions_per_id=30,
+        partitions_per_transaction=2,
+        value_bytes=500,
+    ),
 )
 
 

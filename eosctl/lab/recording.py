@@ -123,13 +123,29 @@ class RecordedProducer(TransactionalProducer):
     async def send_value(self, partition: TopicPartition, value: str, source: str = "", *, size_bytes: int = 0) -> None:
         """Send a value in the current transaction, padded with blanks to a size."""
         record, now_ms = self._recorder.record, self._recorder.now_ms
-        record(SendInvoked(now_ms(), self.actor, self.transaction, partition, value, source))
+        record(
+            SendInvoked(
+                at_ms=now_ms(),
+                actor=self.actor,
+                transaction=self.transaction,
+                partition=partition,
+                value=value,
+                source=source,
+            )
+        )
         offset = await self.send(partition, [OutgoingRecord(None, value.encode().ljust(size_bytes))])
         record(Sent(now_ms(), self.actor, partition, value, offset))
 
     async def send_position(self, group_id: str, partition: TopicPartition, offset: int) -> None:
         """Commit a group's offset in the current transaction."""
-        event = OffsetsSent(self._recorder.now_ms(), self.actor, self.transaction, group_id, partition, offset)
+        event = OffsetsSent(
+            at_ms=self._recorder.now_ms(),
+            actor=self.actor,
+            transaction=self.transaction,
+            group=group_id,
+            partition=partition,
+            offset=offset,
+        )
         self._recorder.record(event)
         await self.send_offsets(GroupIdentity(group_id), {partition: OffsetToCommit(offset)})
 
@@ -276,7 +292,11 @@ async def read_offset(
     if recorder.view is not None:
         agreed = before is not None and before[0] == answered_by and before == await recorder.view(client, group_id)
         is_stale = is_stale or not agreed
-    recorder.record(OffsetFetched(recorder.now_ms(), actor, group_id, partition, offset, is_stale))
+    recorder.record(
+        OffsetFetched(
+            at_ms=recorder.now_ms(), actor=actor, group=group_id, partition=partition, offset=offset, is_stale=is_stale
+        )
+    )
     return offset, is_stale
 
 

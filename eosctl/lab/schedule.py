@@ -135,4 +135,11 @@ def _draw_fault(
             amount = chance.randint(-5_000, 5_000)
         case _:
             pass
-    return Fault(chance.randrange(span_ms), kind, target, other, chance.randint(50, 3_000), amount)
+    return Fault(
+        at_ms=chance.randrange(span_ms),
+        kind=kind,
+        target=target,
+        other=other,
+        duration_ms=chance.randint(50, 3_000),
+        amount=amount,
+    )

@@ -134,7 +134,15 @@ def run_trial(plan: TrialPlan, seed: int, schedule: Schedule | None = None) -> T
         except (EosctlError, TimeoutError, VirtualDeadlock, VirtualStall) as error:
             stuck = f"{type(error).__name__}: {error}".splitlines()[0]
     history = stage.recorder.history
-    return Trial(seed, faults, history, check_history(history), stuck, tuple(stage.crashes), stage.ended_ms)
+    return Trial(
+        seed=seed,
+        schedule=faults,
+        history=history,
+        anomalies=check_history(history),
+        stuck=stuck,
+        crashes=tuple(stage.crashes),
+        virtual_ms=stage.ended_ms,
+    )
 
 
 def _memory() -> Path | None:
@@ -332,17 +340,17 @@ class _Stage:
                     log = replica.log
                     self.recorder.record(
                         ReplicaSeen(
-                            _virtual_ms(),
-                            partition,
-                            broker.node_id,
-                            start,
-                            replica.is_leader,
-                            replica.leader_epoch,
-                            log.start_offset,
-                            log.last_stable_offset(),
-                            log.high_watermark,
-                            log.end_offset,
-                            replica.isr,
+                            at_ms=_virtual_ms(),
+                            partition=partition,
+                            broker_id=broker.node_id,
+                            incarnation=start,
+                            is_leader=replica.is_leader,
+                            leader_epoch=replica.leader_epoch,
+                            log_start_offset=log.start_offset,
+                            last_stable_offset=log.last_stable_offset(),
+                            high_watermark=log.high_watermark,
+                            log_end_offset=log.end_offset,
+                            isr=replica.isr,
                         )
                     )
 

@@ -162,4 +162,11 @@ async def _open(shape: Shape, directory: Path) -> AsyncIterator[Place]:
         simulate(cluster, directory, seed=SEED) as simulation,
         connect(simulation.config, connector=simulation.network, chance=simulation.chance) as client,
     ):
-        yield Place(simulation.config, simulation.now_ms, simulation.network, client, random.Random(SEED), simulation)
+        yield Place(
+            config=simulation.config,
+            now_ms=simulation.now_ms,
+            connector=simulation.network,
+            client=client,
+            chance=random.Random(SEED),
+            simulation=simulation,
+        )

@@ -120,7 +120,13 @@ async def rehearse_at(
         failure = str(error)
     ways = ways_taken(run.book, read_journal(run.path)) if run.path.exists() else frozenset()
     return Performance(
-        scenario.name, ending.outcome.value, ending.step, ending.message, failure, ways, tuple(scene.reports)
+        scenario=scenario.name,
+        outcome=ending.outcome.value,
+        step=ending.step,
+        message=ending.message,
+        failure=failure,
+        ways=ways,
+        reports=tuple(scene.reports),
     )
 
 

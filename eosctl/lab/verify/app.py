@@ -172,7 +172,17 @@ async def _write_batch(
             place = places[key % len(places)]
             template = plan.poison_template if is_poison else plan.template
             value = fill_template(template, plan.run, number, key).encode()
-            written.append(FedRecord(elapsed_ms(), number, key, place, None, Outcome.UNKNOWN, is_poison))
+            written.append(
+                FedRecord(
+                    at_ms=elapsed_ms(),
+                    number=number,
+                    key=key,
+                    partition=place,
+                    offset=None,
+                    outcome=Outcome.UNKNOWN,
+                    is_poison=is_poison,
+                )
+            )
             offset = await producer.send(place, [OutgoingRecord(f"key-{key}".encode(), value)])
             written[-1] = written[-1]._replace(offset=offset)
 

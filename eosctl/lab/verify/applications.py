@@ -192,7 +192,16 @@ async def _read_and_append(
             start, positions[place] = positions[place], reader.positions[place]
             record_values(scene.recorder, producer.actor, place, found)
             now_ms = scene.recorder.now_ms()
-            scene.recorder.record(TransactionRead(now_ms, producer.actor, name, place, start, positions[place]))
+            scene.recorder.record(
+                TransactionRead(
+                    at_ms=now_ms,
+                    actor=producer.actor,
+                    transaction=name,
+                    partition=place,
+                    start=start,
+                    end=positions[place],
+                )
+            )
         await _send_all(scene, producer, values)
 
     return await _attempt(producer, name, work, aborts=chance.random() < _ABORT_SHARE)

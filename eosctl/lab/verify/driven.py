@@ -56,7 +56,16 @@ class DrivenProducer:
     async def send_value(self, partition: TopicPartition, value: str, source: str = "", *, size_bytes: int = 0) -> None:
         """Send a value in the current transaction, padded with blanks to a size."""
         record, now_ms = self._recorder.record, self._recorder.now_ms
-        record(SendInvoked(now_ms(), self.actor, self.transaction, partition, value, source))
+        record(
+            SendInvoked(
+                at_ms=now_ms(),
+                actor=self.actor,
+                transaction=self.transaction,
+                partition=partition,
+                value=value,
+                source=source,
+            )
+        )
         answer = await self._driver.ask(
             self.actor,
             "append",
@@ -154,7 +163,16 @@ class DrivenMember(DrivenProducer):
         """Commit the group's offsets in the current transaction, or pass them to a client that does so at its end."""
         record, now_ms = self._recorder.record, self._recorder.now_ms
         for place, offset in positions.items():
-            record(OffsetsSent(now_ms(), self.actor, self.transaction, self._group, place, offset))
+            record(
+                OffsetsSent(
+                    at_ms=now_ms(),
+                    actor=self.actor,
+                    transaction=self.transaction,
+                    group=self._group,
+                    partition=place,
+                    offset=offset,
+                )
+            )
         offsets = [[place.partition, offset] for place, offset in positions.items()]
         await self._driver.ask(self.actor, "offsets", offsets=offsets)
 

@@ -154,7 +154,15 @@ async def _describe(config: ClientConfig, engine: Engine, order: EngineOrder) ->
     else:
         ranges, nemesis = engine_ranges(engine), EngineNemesis(engine)
         words = f"Apache Kafka {order.engine} of its own: {order.brokers} nodes"
-    return Target(config, cluster_id, words, True, brokers, ranges, nemesis)
+    return Target(
+        config=config,
+        cluster_id=cluster_id,
+        words=words,
+        is_ours=True,
+        broker_ids=brokers,
+        ranges=ranges,
+        nemesis=nemesis,
+    )
 
 
 async def running_cluster(config: ClientConfig) -> Target:
@@ -178,7 +186,15 @@ async def running_cluster(config: ClientConfig) -> Target:
                 controllers = [node["id"] for node in status["controllers"]]
                 ranges, release = sandbox_ranges(brokers, controllers), f"as {status['emulate']}"
             words = f"sandbox {found.sandbox.name}: {len(brokers)} brokers {release}"
-            return Target(config, cluster_id, words, True, brokers, ranges, SandboxNemesis(control))
+            return Target(
+                config=config,
+                cluster_id=cluster_id,
+                words=words,
+                is_ours=True,
+                broker_ids=brokers,
+                ranges=ranges,
+                nemesis=SandboxNemesis(control),
+            )
     return Target(
         config, cluster_id, f"{len(brokers)} brokers at {', '.join(map(str, config.bootstrap))}", False, brokers
     )

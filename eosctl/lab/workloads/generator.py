@@ -113,7 +113,14 @@ class _Run:
             leader_id, partitions = choices[number % len(choices)]
             homes = {ApiKey.PRODUCE: leader_id, ApiKey.TXN_OFFSET_COMMIT: groups[transactional_id]}
             value = bytes(load.record_bytes)
-            content = RequestContent(transactional_id, transactional_id, load.topic, partitions, value, now_ms())
+            content = RequestContent(
+                transactional_id=transactional_id,
+                group_id=transactional_id,
+                topic=load.topic,
+                partitions=partitions,
+                value=value,
+                now_ms=now_ms(),
+            )
             steps = []
             for call in load.profile.calls:
                 node_id = homes.get(call.api_key, coordinators[transactional_id])
@@ -127,14 +134,14 @@ class _Run:
 
     def _producer(self, steps: Sequence[Step], identity: ProducerIdentity) -> Producer:
         return Producer(
-            tuple(steps),
-            (identity.producer_id, identity.producer_epoch),
-            self._tally,
-            self._loop,
-            self._unsent,
-            self._load.retry_after_ms / 1000,
-            self._ended,
-            self._failed,
+            steps=tuple(steps),
+            identity=(identity.producer_id, identity.producer_epoch),
+            tally=self._tally,
+            loop=self._loop,
+            unsent=self._unsent,
+            retry_after_s=self._load.retry_after_ms / 1000,
+            on_idle=self._ended,
+            on_failed=self._failed,
         )
 
     async def measure(self, cpu_s: Callable[[], float]) -> LoadReport:

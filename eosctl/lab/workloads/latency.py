@@ -52,11 +52,13 @@ class LatencyHistogram:
         """Return the distribution."""
         total = sum(self._counts)
         if not total:
-            return Percentiles(0, 0.0, 0.0, 0.0, 0.0, 0.0)
+            return Percentiles(recorded_count=0, p50_ms=0.0, p90_ms=0.0, p99_ms=0.0, p999_ms=0.0, max_ms=0.0)
         fractions = (0.5, 0.9, 0.99, 0.999)
         found = iter(self._at_ranks([max(1, -int(-total * fraction // 1)) for fraction in fractions]))
         p50, p90, p99, p999 = (min(value_us, self._max_us) / 1000 for value_us in found)
-        return Percentiles(total, p50, p90, p99, p999, self._max_us / 1000)
+        return Percentiles(
+            recorded_count=total, p50_ms=p50, p90_ms=p90, p99_ms=p99, p999_ms=p999, max_ms=self._max_us / 1000
+        )
 
     def _at_ranks(self, ranks: list[int]) -> list[int]:
         """Return the upper bound of the bucket with the n-th smallest latency, for ascending n."""

@@ -33,7 +33,15 @@ async def allow(
     place: Place, *, principal: str, resource: str, name: str, operation: str, pattern: str = "literal"
 ) -> None:
     """Add an ACL that allows an operation."""
-    rule = AclCreation(_RESOURCES[resource], name, _PATTERNS[pattern], principal, "*", _OPERATIONS[operation], _ALLOW)
+    rule = AclCreation(
+        resource_type=_RESOURCES[resource],
+        resource_name=name,
+        resource_pattern_type=_PATTERNS[pattern],
+        principal=principal,
+        host="*",
+        operation=_OPERATIONS[operation],
+        permission_type=_ALLOW,
+    )
     answer = await place.client.request(Role.CONTROLLER, ApiKey.CREATE_ACLS, CreateAclsRequest([rule]))
     if code := any_error(answer):
         raise error_for_code(code, f"CreateAcls for {principal}")

@@ -46,7 +46,14 @@ def diagnose_logs(findings: LogFindings, categories: Iterable[str], now_ms: int)
     gaps = tuple(_gaps(findings))
     names = dict.fromkeys((*sorted(found), *categories))
     results = tuple(_result(name, tuple(found.get(name, ())), gaps) for name in names)
-    return Diagnosis("", now_ms, results, grade(results), gaps, summarize(results, gaps))
+    return Diagnosis(
+        cluster_id="",
+        captured_at_ms=now_ms,
+        results=results,
+        grade=grade(results),
+        gaps=gaps,
+        summary=summarize(results, gaps),
+    )
 
 
 def incident_finding(incident: Incident) -> Finding:
@@ -102,7 +109,15 @@ def counted(findings: LogFindings, diagnosis: Diagnosis) -> LogFindings:
 def _result(name: str, found: tuple[Finding, ...], gaps: tuple[EvidenceGap, ...]) -> CheckResult:
     why = f"not everything was read: {gaps[0].detail}" if gaps else ""
     status = CheckStatus.FAILED if found else CheckStatus.SKIPPED if why else CheckStatus.PASSED
-    return CheckResult(check_id(name), title_of(name), AREA, status, found, why, bool(why))
+    return CheckResult(
+        check_id=check_id(name),
+        title=title_of(name),
+        area=AREA,
+        status=status,
+        findings=found,
+        reason=why,
+        incomplete=bool(why),
+    )
 
 
 def _gaps(findings: LogFindings) -> Iterator[EvidenceGap]:

@@ -368,15 +368,15 @@ class Tally:
     def result(self) -> SplitScan:
         """Return the events and the counts."""
         counts = SplitCounts(
-            self._size,
-            self._newlines,
-            self._records,
-            self._unmatched,
-            self._truncated,
-            self._undecodable,
-            self._first,
-            self._last,
-            self._error,
+            size_bytes=self._size,
+            newline_count=self._newlines,
+            event_count=self._records,
+            unmatched_line_count=self._unmatched,
+            truncated_count=self._truncated,
+            undecodable_count=self._undecodable,
+            first_ms=self._first,
+            last_ms=self._last,
+            error=self._error,
         )
         return SplitScan(tuple(self._events), counts)
 

@@ -261,7 +261,16 @@ def _begun(file: _File, known: Positions) -> tuple[str, Position]:
     origin = max(same, key=lambda key: (alike[key].offset, alike[key].gone_ms), default="")
     begun = alike[origin] if origin else Position("", 0, 0, head)
     generation = known[file.identity].generation + 1 if file.identity in known else 0
-    place = Position(str(file.path), begun.offset, begun.line, head, begun.last, generation, begun.offset, begun.line)
+    place = Position(
+        path=str(file.path),
+        offset=begun.offset,
+        line=begun.line,
+        head=head,
+        last=begun.last,
+        generation=generation,
+        first=begun.offset,
+        first_line=begun.line,
+    )
     return origin, place
 
 

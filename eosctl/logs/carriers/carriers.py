@@ -86,12 +86,12 @@ def carried_in(entry: Mapping[str, Any]) -> Inner | None:
         if name == "message" and not _is_collected(entry):
             continue
         return Inner(
-            _service(entry) or (application_of(Path(path)) if path else ""),
-            text.rstrip("\r\n").encode("utf-8", "replace"),
-            _is_whole(name, text, entry),
-            str(stamp)[: 13 if str(stamp).isdecimal() else None],
-            host_of_values(entry),
-            path,
+            stream=_service(entry) or (application_of(Path(path)) if path else ""),
+            text=text.rstrip("\r\n").encode("utf-8", "replace"),
+            whole=_is_whole(name, text, entry),
+            stamp=str(stamp)[: 13 if str(stamp).isdecimal() else None],
+            host=host_of_values(entry),
+            path=path,
         )
     return None
 

@@ -240,13 +240,13 @@ def peel(data: bytes, wrapper: str) -> Iterator[Peeled]:
             places = [part.origin(origin) for origin in below.origins]
             name = below.name if names_services(inner) else ""
             yield Peeled(
-                name or (part.name if names_services(outer) else ""),
-                below.host or part.host,
-                below.text,
-                below.starts,
-                tuple(offset for offset, _, _ in places),
-                tuple(number for _, number, _ in places),
-                tuple(own or stamp for own, (_, _, stamp) in zip(below.stamps, places, strict=True)),
+                name=name or (part.name if names_services(outer) else ""),
+                host=below.host or part.host,
+                text=below.text,
+                starts=below.starts,
+                origins=tuple(offset for offset, _, _ in places),
+                numbers=tuple(number for _, number, _ in places),
+                stamps=tuple(own or stamp for own, (_, _, stamp) in zip(below.stamps, places, strict=True)),
             )
 
 
@@ -301,7 +301,15 @@ class _Part:
         self._open = not inner.whole
 
     def peeled(self, stream: str, host: str, text: bytes, starts: Sequence[int]) -> Peeled:
-        return Peeled(stream, host, text, tuple(starts), tuple(self.origins), tuple(self.numbers), tuple(self.stamps))
+        return Peeled(
+            name=stream,
+            host=host,
+            text=text,
+            starts=tuple(starts),
+            origins=tuple(self.origins),
+            numbers=tuple(self.numbers),
+            stamps=tuple(self.stamps),
+        )
 
 
 def _plain(stream: str, host: str, part: _Part) -> Peeled:

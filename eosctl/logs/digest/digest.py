@@ -23,12 +23,12 @@ def digest_events(events: Sequence[LogEvent], baseline: Sequence[LogEvent] | Non
     """
     ranked = rank_precursors(events)
     return LogDigest(
-        find_templates(events, baseline),
-        baseline is not None,
-        find_bursts(events),
-        ranked.pairs,
-        ranked.unexplained,
-        weigh_pauses(events),
-        compare_clocks(events),
-        count_over_time(events),
+        templates=find_templates(events, baseline),
+        has_baseline=baseline is not None,
+        bursts=find_bursts(events),
+        precursors=ranked.pairs,
+        unexplained=ranked.unexplained,
+        pauses=weigh_pauses(events),
+        clocks=compare_clocks(events),
+        histogram=count_over_time(events),
     )

@@ -29,7 +29,17 @@ def weigh_pauses(events: Iterable[LogEvent]) -> tuple[PauseOutlook, ...]:
     for application, found in pauses.items():
         longest_ms, at_ms = max(found, key=lambda one: one[0])
         total_ms = sum(pause for pause, _ in found)
-        outlooks.append(PauseOutlook(application, len(found), total_ms, longest_ms, at_ms, nearest, nearest_ms))
+        outlooks.append(
+            PauseOutlook(
+                application=application,
+                pause_count=len(found),
+                total_ms=total_ms,
+                longest_ms=longest_ms,
+                longest_at_ms=at_ms,
+                nearest=nearest,
+                nearest_ms=nearest_ms,
+            )
+        )
     return tuple(sorted(outlooks, key=lambda one: (-one.longest_ms, one.application)))
 
 

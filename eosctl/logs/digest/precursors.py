@@ -95,7 +95,14 @@ def _pair(failure: str, cause: str, times: dict[str, list[int]], window_ms: int,
         return None
     recency = sum(math.exp(-lag / RECENT_MS) for lag in lags) / len(lags)
     return Precursor(
-        failure, cause, len(failures), len(lags), expected, lift, lags[len(lags) // 2], lift * (0.1 + 0.9 * recency)
+        failure=failure,
+        cause=cause,
+        failure_count=len(failures),
+        preceded_count=len(lags),
+        expected_share=expected,
+        lift=lift,
+        typical_lag_ms=lags[len(lags) // 2],
+        score=lift * (0.1 + 0.9 * recency),
     )
 
 

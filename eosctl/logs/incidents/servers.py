@@ -58,7 +58,15 @@ def find_outages(timeline: LogTimeline) -> tuple[Outage, ...]:
         is_known = node in known and known[node].has(time_of(fenced), time_of(fenced))
         if node and not is_known and lasts.get(node, -inf) <= time_of(fenced):
             # It lasts to the end of the logs, so a node has only one such outage.
-            lost = Outage(f"broker-{node}", node, True, False, time_of(fenced), None, (fenced,))
+            lost = Outage(
+                application=f"broker-{node}",
+                node=node,
+                is_broker=True,
+                planned=False,
+                down_ms=time_of(fenced),
+                up_ms=None,
+                events=(fenced,),
+            )
             known[node] = Intervals([(*_noticed_within(lost), lost)])
             found.append(lost)
     found += _stopped_elsewhere(timeline, found)
@@ -131,15 +139,39 @@ def _restarts(timeline: LogTimeline, application: str) -> Iterator[Outage]:
         up = _serving_again(timeline, application, node, start)
         if orders:
             evidence = (*orders, *group)
-            yield Outage(application, node, is_broker, True, time_of(orders[0]), up, evidence)
+            yield Outage(
+                application=application,
+                node=node,
+                is_broker=is_broker,
+                planned=True,
+                down_ms=time_of(orders[0]),
+                up_ms=up,
+                events=evidence,
+            )
         elif last is None and (lost := _cut_off(timeline, node, start)):
             # A quiet server, or files that begin with its start: only other nodes logged that it left.
-            yield Outage(application, node, is_broker, False, time_of(lost), up, (lost, *fenced, *group))
+            yield Outage(
+                application=application,
+                node=node,
+                is_broker=is_broker,
+                planned=False,
+                down_ms=time_of(lost),
+                up_ms=up,
+                events=(lost, *fenced, *group),
+            )
         elif fenced or (last is not None and _noticed(timeline, node, last, start)):
             # Kafka's files end abruptly: its clients' logs have the moment more precisely than its own last line.
             missed = _first_missed(timeline, node, last or time_of(fenced[0]), start)
             down = missed if missed is not None else last if last is not None else time_of(fenced[0])
-            yield Outage(application, node, is_broker, False, down, up, (*fenced, *group))
+            yield Outage(
+                application=application,
+                node=node,
+                is_broker=is_broker,
+                planned=False,
+                down_ms=down,
+                up_ms=up,
+                events=(*fenced, *group),
+            )
 
 
 def _roles(events: Sequence[LogEvent]) -> set[str | None]:
@@ -190,7 +222,15 @@ def _silent_controllers(timeline: LogTimeline, known: Sequence[Outage]) -> Itera
         is_known = downs.get(leader, inf) <= time_of(taken)
         if last < time_of(taken) and not ended and not is_known:
             downs[leader] = last
-            yield Outage(application, leader, "Broker" in _roles(events), False, last, None, (taken,))
+            yield Outage(
+                application=application,
+                node=leader,
+                is_broker="Broker" in _roles(events),
+                planned=False,
+                down_ms=last,
+                up_ms=None,
+                events=(taken,),
+            )
 
 
 def _controllers_without_logs(timeline: LogTimeline, known: Sequence[Outage]) -> Iterator[Outage]:
@@ -198,7 +238,15 @@ def _controllers_without_logs(timeline: LogTimeline, known: Sequence[Outage]) ->
     nodes = _known_nodes(timeline, known)
     for leader, cut in lost_leaders(timeline).items():
         if leader not in nodes:
-            yield Outage(f"controller-{leader}", leader, False, False, time_of(cut), None, (cut,))
+            yield Outage(
+                application=f"controller-{leader}",
+                node=leader,
+                is_broker=False,
+                planned=False,
+                down_ms=time_of(cut),
+                up_ms=None,
+                events=(cut,),
+            )
 
 
 def _stopped_elsewhere(timeline: LogTimeline, known: Sequence[Outage]) -> Iterator[Outage]:
@@ -215,7 +263,15 @@ def _stopped_elsewhere(timeline: LogTimeline, known: Sequence[Outage]) -> Iterat
         if is_new:
             later = within(timeline.with_value("fenced_broker", node, "BROKER_UNFENCED"), time_of(order) + 1, inf)
             back = (time_of(event) for event in later if "to unfence" in event.message)
-            yield Outage(f"broker-{node}", node, True, True, time_of(order), next(back, None), (order,))
+            yield Outage(
+                application=f"broker-{node}",
+                node=node,
+                is_broker=True,
+                planned=True,
+                down_ms=time_of(order),
+                up_ms=next(back, None),
+                events=(order,),
+            )
 
 
 def _known_nodes(timeline: LogTimeline, known: Sequence[Outage]) -> set[str]:

@@ -71,5 +71,9 @@ def following(
         for topics in clusters:
             cluster = stack.enter_context(connect(topics, gives_up=True))
             start = place_of(cluster, topics.start or (EARLIEST if from_start else LATEST))
-            followers.append(Follower(topics, cluster, TopicTail(idle_ms), start, zone, on_loss))
+            followers.append(
+                Follower(
+                    topics=topics, cluster=cluster, tail=TopicTail(idle_ms), start=start, zone=zone, on_loss=on_loss
+                )
+            )
         yield followers

@@ -44,7 +44,14 @@ class RecordingRule(NamedTuple):
 def load_alerts() -> tuple[AlertRule, ...]:
     """Return the alerts in file order."""
     return tuple(
-        AlertRule(one["name"], _one_line(one["expr"]), one["for"], one["severity"], one["summary"], one["next"])
+        AlertRule(
+            name=one["name"],
+            expression=_one_line(one["expr"]),
+            hold=one["for"],
+            severity=one["severity"],
+            summary=one["summary"],
+            next_step=one["next"],
+        )
         for one in _load()["alert"]
     )
 

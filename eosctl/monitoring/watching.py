@@ -27,7 +27,15 @@ def observe_metrics(
 
 def _derived(looks: Looks, limits: Mapping[str, float]) -> Iterator[Watched]:
     for one in derive_values(looks, limits):
-        yield Watched(one.metric.name, "", one.metric.unit, one.value, one.where, "", one.is_bad)
+        yield Watched(
+            name=one.metric.name,
+            bean="",
+            unit=one.metric.unit,
+            value=one.value,
+            where=one.where,
+            source="",
+            is_bad=one.is_bad,
+        )
 
 
 def _read(looks: Looks, limits: Mapping[str, float]) -> Iterator[Watched]:
@@ -43,7 +51,15 @@ def _read(looks: Looks, limits: Mapping[str, float]) -> Iterator[Watched]:
                 worst[metric.bean, metric.name] = page.source, reading
     for source, reading in worst.values():
         metric = reading.metric
-        yield Watched(metric.name, metric.bean, metric.unit, reading.value, reading.where, source, reading.is_bad)
+        yield Watched(
+            name=metric.name,
+            bean=metric.bean,
+            unit=metric.unit,
+            value=reading.value,
+            where=reading.where,
+            source=source,
+            is_bad=reading.is_bad,
+        )
 
 
 def _is_worse(reading: Reading, known: Reading) -> bool:

@@ -25,5 +25,13 @@ class FailureView(msgspec.Struct, frozen=True):
 def render_failure(error: EosctlError) -> str:
     """Render an error."""
     return render_json(
-        FailureView(SCHEMA, 1, type(error).__name__, error.what, error.why, error.next_step, error.exit_code)
+        FailureView(
+            schema=SCHEMA,
+            schema_version=1,
+            type=type(error).__name__,
+            what=error.what,
+            why=error.why,
+            next_step=error.next_step,
+            exit_code=error.exit_code,
+        )
     )

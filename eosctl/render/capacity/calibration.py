@@ -55,7 +55,17 @@ def render_calibration(
 ) -> str:
     """Render predictions next to measurements."""
     items = tuple(
-        CalibrationItem(r.trial, r.figure, r.unit, r.predicted, r.measured, r.error, r.tolerance, r.holds, r.at_most)
+        CalibrationItem(
+            trial=r.trial,
+            figure=r.figure,
+            unit=r.unit,
+            predicted=r.predicted,
+            measured=r.measured,
+            error=r.error,
+            tolerance=r.tolerance,
+            holds=r.holds,
+            at_most=r.at_most,
+        )
         for r in rows
     )
     return render_listing(listing("calibration", command, generated_at_ms, items), CALIBRATION_COLUMNS, output, style)

@@ -66,22 +66,29 @@ def _upgrade_item(change: UpgradeChange) -> UpgradeItem:
     """Shape a change; secrets are masked."""
     place = change.place
     return UpgradeItem(
-        change.kind.value,
-        change.severity.value,
-        place.file if place is not None else change.name,
-        place.line if place is not None else 0,
-        change.key,
-        setting_text(change.key, change.before) if change.before else "",
-        change.after,
-        change.text,
-        change.rule,
+        kind=change.kind.value,
+        severity=change.severity.value,
+        file=place.file if place is not None else change.name,
+        line=place.line if place is not None else 0,
+        key=change.key,
+        before=setting_text(change.key, change.before) if change.before else "",
+        after=change.after,
+        text=change.text,
+        rule=change.rule,
     )
 
 
 def _repair_item(repair: Repair, obstacle: str) -> RepairItem:
     """Shape a repair."""
     return RepairItem(
-        repair.check_id, repair.file, repair.line, repair.key, repair.action.value, repair.text, repair.reason, obstacle
+        rule=repair.check_id,
+        file=repair.file,
+        line=repair.line,
+        key=repair.key,
+        action=repair.action.value,
+        text=repair.text,
+        reason=repair.reason,
+        obstacle=obstacle,
     )
 
 

@@ -115,7 +115,16 @@ def judged_listing(kind: str, command: str, items: tuple[T, ...], judged: Judged
 def check_views(results: Iterable[CheckResult]) -> tuple[CheckView, ...]:
     """Shape what became of checks for machines."""
     return tuple(
-        CheckView(r.check_id, r.title, r.area, r.status, r.reason, r.incomplete, len(r.findings)) for r in results
+        CheckView(
+            id=r.check_id,
+            title=r.title,
+            area=r.area,
+            status=r.status,
+            reason=r.reason,
+            incomplete=r.incomplete,
+            finding_count=len(r.findings),
+        )
+        for r in results
     )
 
 

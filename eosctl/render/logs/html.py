@@ -109,10 +109,10 @@ def _card(one: Incident, events: dict[tuple[str, int], LogEvent]) -> Card:
             moment = "" if event.time_ms is None else time_text(event.time_ms)
             quotes.append(Quote(place.text, moment, event.message[:QUOTED_CHARS]))
     return Card(
-        one,
-        time_text(one.t_start_ms),
-        time_text(one.t_end_ms),
-        tuple((name, subject_text(value)) for name, value in one.subject.items()),
-        tuple(quotes),
-        max(0, len(one.evidence) - EVIDENCE_SHOWN),
+        incident=one,
+        start=time_text(one.t_start_ms),
+        end=time_text(one.t_end_ms),
+        subject=tuple((name, subject_text(value)) for name, value in one.subject.items()),
+        quotes=tuple(quotes),
+        more_count=max(0, len(one.evidence) - EVIDENCE_SHOWN),
     )

@@ -120,30 +120,30 @@ def kafka_data_view(reading: DataReading, command: str, generated_at_ms: int) ->
     """Put a summary into its machine-readable form."""
     summary = reading.summary
     return KafkaDataView(
-        "eosctl.kafka-data",
-        1,
-        command,
-        time_text(generated_at_ms),
-        reading.partition_count,
-        reading.other_replica_count,
-        tuple(
+        schema="eosctl.kafka-data",
+        schema_version=1,
+        command=command,
+        generated_at=time_text(generated_at_ms),
+        partition_count=reading.partition_count,
+        other_replica_count=reading.other_replica_count,
+        topics=tuple(
             TopicView(**one._asdict(), abort_ratio=one.abort_ratio, marker_share=one.marker_share)
             for one in summary.topics
         ),
-        tuple(IdView(**one._asdict(), abort_ratio=one.abort_ratio) for one in summary.ids),
-        summary.groups,
-        summary.open_transactions,
-        summary.unfinished,
-        summary.breaks,
-        reading.business_key,
-        tuple(
+        transactional_ids=tuple(IdView(**one._asdict(), abort_ratio=one.abort_ratio) for one in summary.ids),
+        groups=summary.groups,
+        open_transactions=summary.open_transactions,
+        unfinished=summary.unfinished,
+        sequence_breaks=summary.breaks,
+        business_key=reading.business_key,
+        duplicate_keys=tuple(
             DuplicateView(one.topic, one.key, one.record_count, _record_view(one.first), _record_view(one.last))
             for one in summary.duplicates
         ),
-        summary.duplicate_key_count,
-        summary.keyless_count,
-        summary.damages,
-        summary.damage_count,
+        duplicate_key_count=summary.duplicate_key_count,
+        keyless_record_count=summary.keyless_count,
+        damages=summary.damages,
+        damage_count=summary.damage_count,
     )
 
 

@@ -46,7 +46,14 @@ def metric_moment_item(moment: MetricMoment) -> MetricMomentItem:
         at=time_text(moment.at_ms),
         program_count=moment.program_count,
         metrics=tuple(
-            WatchedItem(one.name, _STATUS[one.is_bad], one.value, one.unit, dict(one.where), one.source or "all")
+            WatchedItem(
+                metric=one.name,
+                status=_STATUS[one.is_bad],
+                value=one.value,
+                unit=one.unit,
+                where=dict(one.where),
+                endpoint=one.source or "all",
+            )
             for one in moment.values
         ),
         unread=tuple(gap.subject for gap in moment.gaps),

@@ -53,13 +53,13 @@ def procedure_item(procedure: DestructiveProcedure, command: str, *, is_refused:
     """Shape a procedure that destroys data, with the safe way."""
     label = "REFUSED" if is_refused else "CAUTION"
     return MatchItem(
-        procedure.runbook,
-        f"{label}: {procedure.name}",
-        procedure.name,
-        command,
-        is_refused,
-        procedure.why,
-        procedure.instead,
+        runbook=procedure.runbook,
+        title=f"{label}: {procedure.name}",
+        symptom=procedure.name,
+        command=command,
+        refused=is_refused,
+        why=procedure.why,
+        instead=procedure.instead,
     )
 
 

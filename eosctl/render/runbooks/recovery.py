@@ -41,7 +41,14 @@ CARRIED_COLUMNS: Final = (
 def carried_item(carried: Carried) -> CarriedItem:
     """Shape what becomes of one thing."""
     place = str(carried.place) if carried.place is not None else ""
-    return CarriedItem(carried.flow, carried.what, carried.fate.value, carried.detail, carried.remedy, place)
+    return CarriedItem(
+        flow=carried.flow,
+        what=carried.what,
+        fate=carried.fate.value,
+        detail=carried.detail,
+        remedy=carried.remedy,
+        place=place,
+    )
 
 
 def finding_item(finding: Finding) -> CarriedItem:
@@ -49,7 +56,15 @@ def finding_item(finding: Finding) -> CarriedItem:
     facts = dict(finding.facts)
     remedy = " ".join(finding.remedy)
     place = f"{facts['file']}:{facts['line']}"
-    return CarriedItem("", finding.title, Fate.WRONG.value, finding.message, remedy, place, finding.check_id)
+    return CarriedItem(
+        flow="",
+        what=finding.title,
+        fate=Fate.WRONG.value,
+        detail=finding.message,
+        remedy=remedy,
+        place=place,
+        check=finding.check_id,
+    )
 
 
 def carried_blocks(items: Iterable[CarriedItem]) -> list[Block]:

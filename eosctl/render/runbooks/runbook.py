@@ -84,7 +84,14 @@ JOURNAL_COLUMNS: Final = (
 def book_item(book: Runbook) -> BookItem:
     """Shape a runbook for the list."""
     changes = dict.fromkeys(step.run for step in book.steps if isinstance(step, Action))
-    return BookItem(book.id, book.title, book.symptoms, book.findings, tuple(book.inputs), tuple(changes))
+    return BookItem(
+        id=book.id,
+        title=book.title,
+        symptoms=book.symptoms,
+        findings=book.findings,
+        inputs=tuple(book.inputs),
+        changes=tuple(changes),
+    )
 
 
 def journal_items(run: str, entries: Sequence[Entry]) -> tuple[JournalItem, ...]:

@@ -149,12 +149,12 @@ def _stale(offsets: Sequence[StaleOffset], style: Style) -> str:
 def _holder(verdict: HangVerdict) -> HolderItem:
     transaction = verdict.transaction
     return HolderItem(
-        transaction.producer_id,
-        transaction.transactional_id,
-        transaction.first_offset,
-        verdict.status.value,
-        verdict.cause.value,
-        transaction.age_ms,
+        producer_id=transaction.producer_id,
+        transactional_id=transaction.transactional_id,
+        first_offset=transaction.first_offset,
+        status=verdict.status.value,
+        cause=verdict.cause.value,
+        age_ms=transaction.age_ms,
     )
 
 

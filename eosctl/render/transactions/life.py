@@ -68,29 +68,29 @@ def life_item(life: TransactionLife) -> LifeItem:
 def _producer_item(known: KnownProducer) -> ProducerItem:
     where, state, _ = known
     return ProducerItem(
-        where.partition.topic,
-        where.partition.partition,
-        where.broker_id,
-        state.producer_epoch,
-        state.last_sequence,
-        state.coordinator_epoch,
-        state.current_txn_start_offset,
+        topic=where.partition.topic,
+        partition=where.partition.partition,
+        broker_id=where.broker_id,
+        producer_epoch=state.producer_epoch,
+        last_sequence=state.last_sequence,
+        coordinator_epoch=state.coordinator_epoch,
+        open_since_offset=state.current_txn_start_offset,
     )
 
 
 def _step_item(entry: TransactionLogEntry) -> StepItem:
     return StepItem(
-        entry.log_partition,
-        entry.offset,
-        entry.coordinator_epoch,
-        entry.written_at_ms,
-        entry.state,
-        entry.producer_id,
-        entry.producer_epoch,
-        entry.timeout_ms,
-        entry.start_time_ms,
-        tuple(PartitionItem(p.topic, p.partition) for p in entry.partitions),
-        entry.client_transaction_version,
+        log_partition=entry.log_partition,
+        offset=entry.offset,
+        coordinator_epoch=entry.coordinator_epoch,
+        written_at_ms=entry.written_at_ms,
+        state=entry.state,
+        producer_id=entry.producer_id,
+        producer_epoch=entry.producer_epoch,
+        timeout_ms=entry.timeout_ms,
+        start_time_ms=entry.start_time_ms,
+        partitions=tuple(PartitionItem(p.topic, p.partition) for p in entry.partitions),
+        client_transaction_version=entry.client_transaction_version,
     )
 
 

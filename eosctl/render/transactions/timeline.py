@@ -67,15 +67,15 @@ class TimelineView(msgspec.Struct, frozen=True):
 def timeline_view(timeline: Timeline, generated_at_ms: int) -> TimelineView:
     """Shape a timeline."""
     return TimelineView(
-        "eosctl.timeline",
-        1,
-        "timeline",
-        time_text(generated_at_ms),
-        timeline.subject,
-        timeline.from_ms,
-        timeline.until_ms,
-        timeline.notes,
-        tuple(
+        schema="eosctl.timeline",
+        schema_version=1,
+        command="timeline",
+        generated_at=time_text(generated_at_ms),
+        subject=timeline.subject,
+        from_ms=timeline.from_ms,
+        until_ms=timeline.until_ms,
+        notes=timeline.notes,
+        items=tuple(
             LaneItem(
                 lane.kind.value,
                 lane.name,

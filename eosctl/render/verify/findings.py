@@ -44,13 +44,13 @@ def verification_report(command: str, about: str, judged: Judged) -> FindingRepo
     diagnosis = judged.diagnosis
     rules = [
         Rule(
-            one.check_id,
-            "".join(word.capitalize() for word in one.title.split()),
-            one.title,
-            Severity.CRITICAL,
-            f"{one.title}.",
-            "docs/verify.md describes the anomalies and their witnesses.",
-            (one.area,),
+            id=one.check_id,
+            name="".join(word.capitalize() for word in one.title.split()),
+            title=one.title,
+            severity=Severity.CRITICAL,
+            summary=f"{one.title}.",
+            help="docs/verify.md describes the anomalies and their witnesses.",
+            tags=(one.area,),
         )
         for one in diagnosis.results
     ]

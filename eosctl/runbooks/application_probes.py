@@ -17,10 +17,10 @@ from eosctl.runbooks.probe_kind import Parameter, ProbeKind
 
 APPLICATION_PROBES: Final = (
     ProbeKind(
-        "topic",
-        "Describe one topic: how it is kept, what it holds, who writes it.",
-        frozenset({EvidenceKind.TOPIC_CONFIGS, EvidenceKind.OFFSETS, EvidenceKind.PRODUCERS}),
-        {
+        name="topic",
+        about="Describe one topic: how it is kept, what it holds, who writes it.",
+        kinds=frozenset({EvidenceKind.TOPIC_CONFIGS, EvidenceKind.OFFSETS, EvidenceKind.PRODUCERS}),
+        facts={
             "known": "whether it exists",
             "partitions": "its partitions",
             "replicas": "the replicas of the partition that has fewest",
@@ -34,14 +34,14 @@ APPLICATION_PROBES: Final = (
             "transactional": "those of them that have had a transaction there",
             "most_producers": "producers of the partition that remembers most",
         },
-        read_topic,
-        {"topic": Parameter("Its name")},
+        read=read_topic,
+        parameters={"topic": Parameter("Its name")},
     ),
     ProbeKind(
-        "transactions.ids",
-        "Count the transactional ids whose names begin alike.",
-        frozenset({EvidenceKind.TRANSACTIONS}),
-        {
+        name="transactions.ids",
+        about="Count the transactional ids whose names begin alike.",
+        kinds=frozenset({EvidenceKind.TRANSACTIONS}),
+        facts={
             "count": "how many coordinators remember",
             "open": "those with a transaction that has not ended",
             "first_open": "the first of them",
@@ -49,8 +49,8 @@ APPLICATION_PROBES: Final = (
             "max_epoch": "the highest epoch of them",
             "unheard": "coordinators that could not be asked",
         },
-        read_ids,
-        {"prefix": Parameter("How their names begin; all when empty", "")},
+        read=read_ids,
+        parameters={"prefix": Parameter("How their names begin; all when empty", "")},
     ),
     ProbeKind(
         "producers",
@@ -77,10 +77,10 @@ APPLICATION_PROBES: Final = (
         read_log_dirs,
     ),
     ProbeKind(
-        "access",
-        "Compare what two principals may do.",
-        frozenset({EvidenceKind.ACCESS_RULES}),
-        {
+        name="access",
+        about="Compare what two principals may do.",
+        kinds=frozenset({EvidenceKind.ACCESS_RULES}),
+        facts={
             "known": "whether the rules could be read",
             "enabled": "whether an authorizer judges requests",
             "rules": "rules of the principal",
@@ -88,21 +88,21 @@ APPLICATION_PROBES: Final = (
             "missing": "rights of the principal that the successor lacks",
             "first_missing": "the first of them",
         },
-        read_access,
-        {"principal": Parameter("Such as User:orders"), "successor": Parameter("Who takes its place")},
+        read=read_access,
+        parameters={"principal": Parameter("Such as User:orders"), "successor": Parameter("Who takes its place")},
     ),
     ProbeKind(
-        "replicas",
-        "Describe the replicas of one broker.",
-        frozenset(),
-        {
+        name="replicas",
+        about="Describe the replicas of one broker.",
+        kinds=frozenset(),
+        facts={
             "count": "replicas that are placed on it",
             "in_sync": "those in sync",
             "leads": "partitions that it leads",
             "alone": "partitions with their only in-sync replica on it",
             "first_alone": "the first of them",
         },
-        read_replicas,
-        {"broker": Parameter("A broker id", is_number=True)},
+        read=read_replicas,
+        parameters={"broker": Parameter("A broker id", is_number=True)},
     ),
 )

@@ -39,7 +39,9 @@ class Journal:
         Raises:
             EosctlError: It cannot be written: a step that cannot be recorded is not taken.
         """
-        entry = Entry(self._sequence, self._now_ms(), event, step, data, self._previous)
+        entry = Entry(
+            sequence=self._sequence, time_ms=self._now_ms(), event=event, step=step, data=data, previous=self._previous
+        )
         entry = msgspec.structs.replace(entry, hash=_hash(entry))
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -52,7 +52,15 @@ def _result(
     left_out = unjudged.get(meaning.stage, [])
     reason = f"other flaws keep {meaning.stage.value} from being judged: {', '.join(left_out)}" if left_out else ""
     status = CheckStatus.FAILED if findings else CheckStatus.SKIPPED if left_out else CheckStatus.PASSED
-    return CheckResult(check_id(kind), meaning.title, AREA, status, findings, reason, bool(left_out))
+    return CheckResult(
+        check_id=check_id(kind),
+        title=meaning.title,
+        area=AREA,
+        status=status,
+        findings=findings,
+        reason=reason,
+        incomplete=bool(left_out),
+    )
 
 
 def _finding(source: Source, flaw: Flaw) -> Finding:

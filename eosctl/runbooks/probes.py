@@ -38,10 +38,10 @@ _ID: Final = Parameter("The transactional id")
 
 PROBES: Final = (
     ProbeKind(
-        "transactions.open",
-        "Judge what is open on partition leaders and name the worst of it.",
-        _OPEN,
-        {
+        name="transactions.open",
+        about="Judge what is open on partition leaders and name the worst of it.",
+        kinds=_OPEN,
+        facts={
             "count": "open transactions",
             "hanging": "those that no coordinator will end",
             "stalled": "those decided, with markers missing",
@@ -61,14 +61,14 @@ PROBES: Final = (
             "transactional_id": "its transactional id, empty when unknown",
             "unverified_brokers": "brokers whose partition verification is off",
         },
-        read_open_transactions,
-        {"topic": _TOPIC, "partition": Parameter("Only this partition", -1, is_number=True)},
+        read=read_open_transactions,
+        parameters={"topic": _TOPIC, "partition": Parameter("Only this partition", -1, is_number=True)},
     ),
     ProbeKind(
-        "transactions.one",
-        "Describe one transactional id as its coordinator does.",
-        frozenset({EvidenceKind.TRANSACTIONS, EvidenceKind.BROKER_CONFIGS}),
-        {
+        name="transactions.one",
+        about="Describe one transactional id as its coordinator does.",
+        kinds=frozenset({EvidenceKind.TRANSACTIONS, EvidenceKind.BROKER_CONFIGS}),
+        facts={
             "known": "whether a coordinator knows it",
             "unheard": "coordinators that could not be asked",
             "state": "its state",
@@ -79,14 +79,14 @@ PROBES: Final = (
             "timeout_ms": "its transaction.timeout.ms",
             "coordinator_id": "the broker that coordinates it",
         },
-        read_transaction,
-        {"transactional_id": _ID},
+        read=read_transaction,
+        parameters={"transactional_id": _ID},
     ),
     ProbeKind(
-        "fencings",
-        "Count transactions that ended under their producers, from the transaction log.",
-        frozenset({EvidenceKind.TRANSACTIONS, EvidenceKind.TRANSACTION_HISTORY}),
-        {
+        name="fencings",
+        about="Count transactions that ended under their producers, from the transaction log.",
+        kinds=frozenset({EvidenceKind.TRANSACTIONS, EvidenceKind.TRANSACTION_HISTORY}),
+        facts={
             "count": "all of them",
             "newer_instance": "ended by a newer instance of the same id",
             "admin_fence": "ended by an administrator",
@@ -95,17 +95,17 @@ PROBES: Final = (
             "most_of_one_id": "how many the most afflicted id has",
             "explanation": "what happened to the newest",
         },
-        read_fencings,
-        {
+        read=read_fencings,
+        parameters={
             "transactional_id": Parameter("Only this id", ""),
             "within_ms": Parameter("Only as old as this, ms", 900_000, is_number=True),
         },
     ),
     ProbeKind(
-        "partitions",
-        "Count partitions by the health of their replicas.",
-        frozenset({EvidenceKind.TOPIC_CONFIGS}),
-        {
+        name="partitions",
+        about="Count partitions by the health of their replicas.",
+        kinds=frozenset({EvidenceKind.TOPIC_CONFIGS}),
+        facts={
             "count": "partitions",
             "leaderless": "without a leader",
             "under_min_isr": "with fewer replicas in sync than min.insync.replicas",
@@ -114,21 +114,21 @@ PROBES: Final = (
             "missing_brokers": "brokers whose replicas are out of sync",
             "first": "the first one in the worst state",
         },
-        read_partitions,
-        {"topic": _TOPIC},
+        read=read_partitions,
+        parameters={"topic": _TOPIC},
     ),
     ProbeKind(
-        "brokers",
-        "List brokers that are silent, fenced, or gone while replicas are still placed on them.",
-        frozenset(),
-        {
+        name="brokers",
+        about="List brokers that are silent, fenced, or gone while replicas are still placed on them.",
+        kinds=frozenset(),
+        facts={
             "count": "brokers known by name or by a replica",
             "silent": "silent, fenced or gone",
             "silent_ids": "their ids",
             "is_up": "whether the broker asked for answers",
         },
-        read_brokers,
-        {"broker": Parameter("A broker id", -1, is_number=True)},
+        read=read_brokers,
+        parameters={"broker": Parameter("A broker id", -1, is_number=True)},
     ),
     ProbeKind(
         "coordinators",
@@ -160,22 +160,22 @@ PROBES: Final = (
         read_quorum,
     ),
     ProbeKind(
-        "feature",
-        "Report the level of a feature.",
-        frozenset({EvidenceKind.FEATURES}),
-        {
+        name="feature",
+        about="Report the level of a feature.",
+        kinds=frozenset({EvidenceKind.FEATURES}),
+        facts={
             "known": "whether the brokers know it",
             "finalized": "the finalized level, 0 without one",
             "supported": "the highest level that every broker supports",
         },
-        read_feature,
-        {"feature": Parameter("Its name")},
+        read=read_feature,
+        parameters={"feature": Parameter("Its name")},
     ),
     ProbeKind(
-        "group",
-        "Describe a group as a read_committed reader: lag, what blocks it, positions out of range.",
-        _OPEN | {EvidenceKind.GROUPS, EvidenceKind.GROUP_OFFSETS, EvidenceKind.PENDING_OFFSETS},
-        {
+        name="group",
+        about="Describe a group as a read_committed reader: lag, what blocks it, positions out of range.",
+        kinds=_OPEN | {EvidenceKind.GROUPS, EvidenceKind.GROUP_OFFSETS, EvidenceKind.PENDING_OFFSETS},
+        facts={
             "known": "whether a coordinator lists it",
             "state": "its state",
             "members": "members",
@@ -191,22 +191,22 @@ PROBES: Final = (
             "holder_producer_id": "that transaction's producer id",
             "holder_place": "the partition that it is open on",
         },
-        read_group,
-        {"group": Parameter("The group's id")},
+        read=read_group,
+        parameters={"group": Parameter("The group's id")},
     ),
     ProbeKind(
-        "doctor",
-        "Run checks: those named, or all of them for findings of severity error and worse.",
-        EVERYTHING,
-        {
+        name="doctor",
+        about="Run checks: those named, or all of them for findings of severity error and worse.",
+        kinds=EVERYTHING,
+        facts={
             "findings": "findings",
             "ids": "their checks",
             "worst": "the worst one's message",
             "skipped": "checks without whole evidence",
             "grade": "the grade",
         },
-        read_doctor,
-        {"checks": Parameter("Ids or names of checks, comma separated", "")},
+        read=read_doctor,
+        parameters={"checks": Parameter("Ids or names of checks, comma separated", "")},
     ),
     *APPLICATION_PROBES,
 )

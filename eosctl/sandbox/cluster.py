@@ -71,12 +71,12 @@ class Cluster:
         settings = dict(spec.settings)
         unstable = settings.get("unstable.api.versions.enable") == "true"
         shape = ClusterShape(
-            spec.brokers,
-            Emulation(spec.emulate, unstable),
-            spec.transaction_version,
-            settings,
-            spec.fast,
-            self._logs_dir,
+            broker_count=spec.brokers,
+            emulation=Emulation(spec.emulate, unstable),
+            transaction_version=spec.transaction_version,
+            settings=settings,
+            fast=spec.fast,
+            logs_dir=self._logs_dir,
             security=spec.security,
             controller_count=spec.controllers,
             log_dir_count=spec.log_dirs,

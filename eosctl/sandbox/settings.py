@@ -132,12 +132,12 @@ def setting_table(release: str) -> SettingTable:
     for line in text.splitlines()[1:]:
         scope, name, kind, default, detail, internal, valid = line.split("\t")
         tables[scope][name] = Setting(
-            scope,
-            name,
-            ConfigType[kind],
-            None if default in ("<null>", "<required>") else default,
-            detail,
-            internal == "true",
-            valid,
+            scope=scope,
+            name=name,
+            type=ConfigType[kind],
+            default=None if default in ("<null>", "<required>") else default,
+            detail=detail,
+            internal=internal == "true",
+            valid=valid,
         )
     return SettingTable(tables["broker"], tables["topic"])

@@ -53,7 +53,12 @@ def handle(broker: BrokerServices, context: RequestContext, request: ApiVersions
     finalized = [FinalizedFeatureKey(name, level, level) for name, level in sorted(broker.metadata.features.items())]
     context.reply(
         ApiVersionsResponse(
-            0, announced_apis(broker.emulation), 0, supported, broker.metadata.features_offset, finalized
+            error_code=0,
+            api_keys=announced_apis(broker.emulation),
+            throttle_time_ms=0,
+            supported_features=supported,
+            finalized_features_epoch=broker.metadata.features_offset,
+            finalized_features=finalized,
         )
     )
 

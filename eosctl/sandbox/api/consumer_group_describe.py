@@ -64,17 +64,17 @@ def _describe(broker: BrokerServices, group_id: str) -> DescribedGroup:
         assignor_name=preferred_assignor(group, read_consumer_config(broker).assignors),
         members=[
             Member(
-                member.member_id,
-                member.instance_id,
-                member.rack_id,
-                member.member_epoch,
-                member.client_id,
-                member.client_host,
-                sorted(member.subscribed_topic_names),
-                member.subscribed_topic_regex,
-                _assignment(broker, member.assigned | member.pending_revocation),
-                _assignment(broker, group.targets.get(member.member_id, values.NO_PARTITIONS)),
-                _CLASSIC_MEMBER if member.uses_classic_protocol else _CONSUMER_MEMBER,
+                member_id=member.member_id,
+                instance_id=member.instance_id,
+                rack_id=member.rack_id,
+                member_epoch=member.member_epoch,
+                client_id=member.client_id,
+                client_host=member.client_host,
+                subscribed_topic_names=sorted(member.subscribed_topic_names),
+                subscribed_topic_regex=member.subscribed_topic_regex,
+                assignment=_assignment(broker, member.assigned | member.pending_revocation),
+                target_assignment=_assignment(broker, group.targets.get(member.member_id, values.NO_PARTITIONS)),
+                member_type=_CLASSIC_MEMBER if member.uses_classic_protocol else _CONSUMER_MEMBER,
             )
             for member in group.members.values()
         ],

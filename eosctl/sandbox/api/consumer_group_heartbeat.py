@@ -68,21 +68,21 @@ def handle(broker: BrokerServices, context: RequestContext, request: ConsumerGro
 def _read(broker: BrokerServices, context: RequestContext, request: ConsumerGroupHeartbeatRequest) -> ConsumerHeartbeat:
     names, owned = request.subscribed_topic_names, request.topic_partitions
     return ConsumerHeartbeat(
-        request.group_id,
-        request.member_id,
-        request.member_epoch,
-        request.instance_id,
-        request.rack_id,
-        request.rebalance_timeout_ms,
-        context.client_id or "",
-        java_address(context.client_host),
-        None if names is None else frozenset(names),
-        request.subscribed_topic_regex,
-        request.server_assignor,
-        None
+        group_id=request.group_id,
+        member_id=request.member_id,
+        member_epoch=request.member_epoch,
+        instance_id=request.instance_id,
+        rack_id=request.rack_id,
+        rebalance_timeout_ms=request.rebalance_timeout_ms,
+        client_id=context.client_id or "",
+        client_host=java_address(context.client_host),
+        subscribed_topic_names=None if names is None else frozenset(names),
+        subscribed_topic_regex=request.subscribed_topic_regex,
+        server_assignor=request.server_assignor,
+        owned=None
         if owned is None
         else frozenset(TopicIdPartition(topic.topic_id, index) for topic in owned for index in topic.partitions),
-        context.api_version,
+        api_version=context.api_version,
     )
 
 

@@ -48,14 +48,14 @@ def handle(broker: BrokerServices, context: RequestContext, request: DescribeClu
                     brokers.append(DescribeClusterBroker(state.broker_id, end.host, end.port, state.rack, True))
     context.reply(
         DescribeClusterResponse(
-            0,
-            0,
-            None,
-            BROKERS,
-            broker.cluster_id,
-            controller_id(broker),
-            brokers,
-            cluster_operations(broker, context)
+            throttle_time_ms=0,
+            error_code=0,
+            error_message=None,
+            endpoint_type=BROKERS,
+            cluster_id=broker.cluster_id,
+            controller_id=controller_id(broker),
+            brokers=brokers,
+            cluster_authorized_operations=cluster_operations(broker, context)
             if request.include_cluster_authorized_operations
             else OPERATIONS_NOT_REQUESTED,
         )

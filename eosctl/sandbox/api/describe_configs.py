@@ -131,7 +131,15 @@ def _dynamic_only(broker: BrokerServices, resource: DescribeConfigsResource) -> 
     values = broker.metadata.config(resource.resource_type, resource.resource_name)
     return [
         DescribeConfigsResourceResult(
-            name, values[name], False, False, ConfigSource.UNKNOWN, False, (), ConfigType.STRING, None
+            name=name,
+            value=values[name],
+            read_only=False,
+            is_default=False,
+            config_source=ConfigSource.UNKNOWN,
+            is_sensitive=False,
+            synonyms=(),
+            config_type=ConfigType.STRING,
+            documentation=None,
         )
         for name in _wanted(resource, values)
     ]
@@ -155,15 +163,17 @@ def _result(
     sensitive = setting is None or setting.type is ConfigType.PASSWORD
     kind = setting.type if setting is not None else 0
     return DescribeConfigsResourceResult(
-        entry.name,
-        None if sensitive else entry.value,
-        read_only,
-        entry.source is ConfigSource.DEFAULT,
-        entry.source,
-        sensitive,
-        [DescribeConfigsSynonym(other.name, None if sensitive else other.value, other.source) for other in synonyms],
-        kind,
-        None,
+        name=entry.name,
+        value=None if sensitive else entry.value,
+        read_only=read_only,
+        is_default=entry.source is ConfigSource.DEFAULT,
+        config_source=entry.source,
+        is_sensitive=sensitive,
+        synonyms=[
+            DescribeConfigsSynonym(other.name, None if sensitive else other.value, other.source) for other in synonyms
+        ],
+        config_type=kind,
+        documentation=None,
     )
 
 

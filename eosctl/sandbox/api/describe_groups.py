@@ -56,12 +56,12 @@ def _describe(broker: BrokerServices, context: RequestContext, group_id: str) ->
     state, protocol, shows_metadata = describe_state(group)
     members = [
         DescribedGroupMember(
-            member.member_id,
-            member.group_instance_id,
-            member.client_id,
-            member.client_host,
-            member.metadata(protocol) if shows_metadata else b"",
-            member.assignment if shows_metadata or not broker.emulation.is_3_9 else b"",
+            member_id=member.member_id,
+            group_instance_id=member.group_instance_id,
+            client_id=member.client_id,
+            client_host=member.client_host,
+            member_metadata=member.metadata(protocol) if shows_metadata else b"",
+            member_assignment=member.assignment if shows_metadata or not broker.emulation.is_3_9 else b"",
         )
         for member in group.members.values()
     ]

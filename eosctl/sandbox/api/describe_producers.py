@@ -54,12 +54,14 @@ def _partition(broker: BrokerServices, topic: str, index: int) -> PartitionRespo
         None,
         [
             ProducerState(
-                producer.producer_id,
-                producer.producer_epoch,
-                producer.last_sequence,
-                producer.last_timestamp_ms,
-                producer.coordinator_epoch,
-                -1 if producer.current_txn_start_offset is None else producer.current_txn_start_offset,
+                producer_id=producer.producer_id,
+                producer_epoch=producer.producer_epoch,
+                last_sequence=producer.last_sequence,
+                last_timestamp=producer.last_timestamp_ms,
+                coordinator_epoch=producer.coordinator_epoch,
+                current_txn_start_offset=-1
+                if producer.current_txn_start_offset is None
+                else producer.current_txn_start_offset,
             )
             for producer in producers
         ],

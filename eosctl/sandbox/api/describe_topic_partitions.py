@@ -77,7 +77,12 @@ def _describe(
     partitions = [_partition(broker, context.listener, index, topic.partitions[index]) for index in indexes]
     operations = operations_of(broker, context, ResourceType.TOPIC, topic.name)
     return DescribeTopicPartitionsResponseTopic(
-        0, topic.name, topic.topic_id, is_internal(topic.name), partitions, operations
+        error_code=0,
+        name=topic.name,
+        topic_id=topic.topic_id,
+        is_internal=is_internal(topic.name),
+        partitions=partitions,
+        topic_authorized_operations=operations,
     )
 
 
@@ -86,15 +91,15 @@ def _partition(
 ) -> DescribeTopicPartitionsResponsePartition:
     shown = describe_partition(broker, listener, index, state)
     return DescribeTopicPartitionsResponsePartition(
-        shown.error_code,
-        index,
-        shown.leader_id,
-        shown.leader_epoch,
-        shown.replica_nodes,
-        shown.isr_nodes,
-        state.eligible_leader_replicas,
-        state.last_known_elr,
-        shown.offline_replicas,
+        error_code=shown.error_code,
+        partition_index=index,
+        leader_id=shown.leader_id,
+        leader_epoch=shown.leader_epoch,
+        replica_nodes=shown.replica_nodes,
+        isr_nodes=shown.isr_nodes,
+        eligible_leader_replicas=state.eligible_leader_replicas,
+        last_known_elr=state.last_known_elr,
+        offline_replicas=shown.offline_replicas,
     )
 
 

@@ -39,14 +39,14 @@ def _state(broker: BrokerServices, transactional_id: str) -> TransactionState:
     for topic, index in sorted(known.partitions):
         topics.setdefault(topic, []).append(index)
     return TransactionState(
-        ErrorCode.NONE,
-        transactional_id,
-        known.state.value,
-        known.timeout_ms,
-        known.start_ms,
-        known.producer_id,
-        known.producer_epoch,
-        [TopicData(topic, indexes) for topic, indexes in topics.items()],
+        error_code=ErrorCode.NONE,
+        transactional_id=transactional_id,
+        transaction_state=known.state.value,
+        transaction_timeout_ms=known.timeout_ms,
+        transaction_start_time_ms=known.start_ms,
+        producer_id=known.producer_id,
+        producer_epoch=known.producer_epoch,
+        topics=[TopicData(topic, indexes) for topic, indexes in topics.items()],
     )
 
 

@@ -47,7 +47,9 @@ def handle(broker: BrokerServices, context: RequestContext, request: FindCoordin
             error, node_id, host, port = _find(broker, context, request.key_type, key)
             # In a batch, only unknown types have an error message.
             text = kafka_text(error) if error is ErrorCode.INVALID_REQUEST and request.key_type != SHARE else ""
-            coordinators.append(Coordinator(key, node_id, host, port, error, text))
+            coordinators.append(
+                Coordinator(key=key, node_id=node_id, host=host, port=port, error_code=error, error_message=text)
+            )
         context.reply(FindCoordinatorResponse(coordinators=coordinators))
         return
     error, node_id, host, port = _find(broker, context, request.key_type, request.key)
@@ -95,7 +97,7 @@ def guard(access: Access, request: FindCoordinatorRequest) -> None:
             access.reply(answer)
         return
     allowed, denied = access.part(request.coordinator_keys, lambda key: access.may(AclOperation.DESCRIBE, kind, key))
-    refused = [Coordinator(key, -1, "", -1, error, "") for key in denied]
+    refused = [Coordinator(key=key, node_id=-1, host="", port=-1, error_code=error, error_message="") for key in denied]
     access.proceed(
         replace(request, coordinator_keys=allowed),
         lambda response: replace(response, coordinators=[*response.coordinators, *refused]),

@@ -83,7 +83,18 @@ def _forward_configs(refusal: Callable[..., Any]) -> Handler:
 def _late_creation(request: create_topics.CreateTopicsRequest) -> Any:
     return create_topics.CreateTopicsResponse(
         0,
-        [create_topics.CreatableTopicResult(topic.name, ZERO_UUID, LATE, None, -1, -1, ()) for topic in request.topics],
+        [
+            create_topics.CreatableTopicResult(
+                name=topic.name,
+                topic_id=ZERO_UUID,
+                error_code=LATE,
+                error_message=None,
+                num_partitions=-1,
+                replication_factor=-1,
+                configs=(),
+            )
+            for topic in request.topics
+        ],
     )
 
 

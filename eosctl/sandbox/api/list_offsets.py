@@ -77,7 +77,14 @@ def _list(
         return ListOffsetsPartitionResponse(index, late)
     if version == 0:
         return ListOffsetsPartitionResponse(index, 0, [offset] if offset >= 0 else [])
-    return ListOffsetsPartitionResponse(index, 0, (), found_time, offset, epoch)
+    return ListOffsetsPartitionResponse(
+        partition_index=index,
+        error_code=0,
+        old_style_offsets=(),
+        timestamp=found_time,
+        offset=offset,
+        leader_epoch=epoch,
+    )
 
 
 def _is_undecided(partition: Partition, timestamp: int, offset: int) -> bool:

@@ -58,12 +58,12 @@ def handle(broker: BrokerServices, context: RequestContext, request: MetadataReq
         ]
     context.reply(
         MetadataResponse(
-            0,
-            alive_brokers(broker, context.listener),
-            broker.cluster_id,
-            controller_id(broker),
-            topics,
-            cluster_operations(broker, context)
+            throttle_time_ms=0,
+            brokers=alive_brokers(broker, context.listener),
+            cluster_id=broker.cluster_id,
+            controller_id=controller_id(broker),
+            topics=topics,
+            cluster_authorized_operations=cluster_operations(broker, context)
             if request.include_cluster_authorized_operations
             else OPERATIONS_NOT_REQUESTED,
         )
@@ -152,7 +152,15 @@ def describe_partition(
     if leader < 0 or broker.endpoint_of(leader, listener) is None:
         error = ErrorCode.LEADER_NOT_AVAILABLE
         leader = -1
-    return MetadataResponsePartition(error, index, leader, state.leader_epoch, state.replicas, state.isr, offline)
+    return MetadataResponsePartition(
+        error_code=error,
+        partition_index=index,
+        leader_id=leader,
+        leader_epoch=state.leader_epoch,
+        replica_nodes=state.replicas,
+        isr_nodes=state.isr,
+        offline_replicas=offline,
+    )
 
 
 def offline_replicas(broker: BrokerServices, state: PartitionState) -> list[int]:

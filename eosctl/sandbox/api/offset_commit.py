@@ -91,12 +91,12 @@ def _known_offsets(
             partition = TopicPartition(topic.name, entry.partition_index)
             if topic.name and partition_exists(broker.metadata, partition):
                 known[partition] = CommittedOffset(
-                    entry.committed_offset,
-                    entry.committed_leader_epoch,
-                    entry.committed_metadata or "",
-                    entry.commit_timestamp if entry.commit_timestamp != -1 else now_ms,
-                    expire_ms,
-                    topic_id,
+                    offset=entry.committed_offset,
+                    leader_epoch=entry.committed_leader_epoch,
+                    metadata=entry.committed_metadata or "",
+                    commit_timestamp_ms=entry.commit_timestamp if entry.commit_timestamp != -1 else now_ms,
+                    expire_timestamp_ms=expire_ms,
+                    topic_id=topic_id,
                 )
     return known
 

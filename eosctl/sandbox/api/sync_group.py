@@ -46,12 +46,12 @@ def handle(broker: BrokerServices, context: RequestContext, request: SyncGroupRe
         shard,
         request.group_id,
         SyncRequest(
-            request.member_id,
-            request.group_instance_id,
-            request.generation_id,
-            request.protocol_type,
-            request.protocol_name,
-            {entry.member_id: bytes(entry.assignment) for entry in request.assignments},
+            member_id=request.member_id,
+            group_instance_id=request.group_instance_id,
+            generation_id=request.generation_id,
+            protocol_type=request.protocol_type,
+            protocol_name=request.protocol_name,
+            assignments={entry.member_id: bytes(entry.assignment) for entry in request.assignments},
         ),
         reply,
     )

@@ -72,7 +72,14 @@ def _refuse_token(broker: BrokerServices, context: RequestContext, request: Any)
             kind, _, name = context.principal.partition(":")
             context.reply(
                 create_delegation_token.CreateDelegationTokenResponse(
-                    error, kind, name, kind, name, time_ms, time_ms, time_ms
+                    error_code=error,
+                    principal_type=kind,
+                    principal_name=name,
+                    token_requester_principal_type=kind,
+                    token_requester_principal_name=name,
+                    issue_timestamp_ms=time_ms,
+                    expiry_timestamp_ms=time_ms,
+                    max_timestamp_ms=time_ms,
                 )
             )
         case ApiKey.RENEW_DELEGATION_TOKEN:

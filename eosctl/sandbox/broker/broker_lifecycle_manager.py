@@ -34,18 +34,20 @@ class BrokerLifecycleManager:
         """Register with the active controller; retry until one responds."""
         broker = self._broker
         request = BrokerRegistrationRequest(
-            broker.node_id,
-            broker.cluster_id,
-            self._incarnation_id,
-            [Listener(name, end.host, end.port, end.security_protocol) for name, end in broker.listeners.items()],
-            [
+            broker_id=broker.node_id,
+            cluster_id=broker.cluster_id,
+            incarnation_id=self._incarnation_id,
+            listeners=[
+                Listener(name, end.host, end.port, end.security_protocol) for name, end in broker.listeners.items()
+            ],
+            features=[
                 Feature(name, levels.minimum, levels.maximum)
                 for name, levels in FEATURES[broker.emulation.release].items()
             ],
-            broker.config.get_str("broker.rack") or None,
-            False,
-            [directory.directory_id for directory in broker.logs.live],
-            broker.logs.previous_broker_epoch,
+            rack=broker.config.get_str("broker.rack") or None,
+            is_migrating_zk_broker=False,
+            log_dirs=[directory.directory_id for directory in broker.logs.live],
+            previous_broker_epoch=broker.logs.previous_broker_epoch,
         )
         broker.channel.send_to_controller(ApiKey.BROKER_REGISTRATION, REGISTRATION_VERSION, request, self._registered)
 
@@ -65,12 +67,12 @@ class BrokerLifecycleManager:
         self._timer_armed = False
         broker = self._broker
         request = BrokerHeartbeatRequest(
-            broker.node_id,
-            broker.broker_epoch,
-            broker.metadata.last_offset,
-            False,
-            self._shutting_down is not None,
-            broker.logs.lost_ids,
+            broker_id=broker.node_id,
+            broker_epoch=broker.broker_epoch,
+            current_metadata_offset=broker.metadata.last_offset,
+            want_fence=False,
+            want_shut_down=self._shutting_down is not None,
+            offline_log_dirs=broker.logs.lost_ids,
         )
         broker.channel.send_to_controller(
             ApiKey.BROKER_HEARTBEAT, HEARTBEAT_VERSION, request, self._handle_heartbeat_response, timeout_ms=4500

@@ -58,19 +58,21 @@ def register_broker(controller: Controller, context: RequestContext, request: Br
         records += _hand_over(controller, request.broker_id)
     records.append(
         RegisterBrokerRecord(
-            request.broker_id,
-            False,
-            request.incarnation_id,
-            epoch,
-            [BrokerEndpoint(end.name, end.host, end.port, end.security_protocol) for end in request.listeners],
-            [
+            broker_id=request.broker_id,
+            is_migrating_zk_broker=False,
+            incarnation_id=request.incarnation_id,
+            broker_epoch=epoch,
+            end_points=[
+                BrokerEndpoint(end.name, end.host, end.port, end.security_protocol) for end in request.listeners
+            ],
+            features=[
                 BrokerFeature(feature.name, feature.min_supported_version, feature.max_supported_version)
                 for feature in request.features
             ],
-            request.rack,
-            is_new or known is None or known.fenced,
-            not is_new and known is not None and known.in_controlled_shutdown,
-            request.log_dirs,
+            rack=request.rack,
+            fenced=is_new or known is None or known.fenced,
+            in_controlled_shutdown=not is_new and known is not None and known.in_controlled_shutdown,
+            log_dirs=request.log_dirs,
         )
     )
     controller.heartbeats.forget(request.broker_id)

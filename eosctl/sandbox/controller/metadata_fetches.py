@@ -122,17 +122,17 @@ class MetadataFetch:
         controller = self._controller
         controller.sent_high_watermarks[self._request.replica_state.replica_id] = controller.log.high_watermark
         return PartitionData(
-            0,
-            0,
-            controller.log.high_watermark,
-            controller.log.high_watermark,
-            controller.log.log.start_offset,
-            None,
-            -1,
-            records,
-            diverging or EpochEndOffset(),
-            self._leader(),
-            snapshot or SnapshotId(),
+            partition_index=0,
+            error_code=0,
+            high_watermark=controller.log.high_watermark,
+            last_stable_offset=controller.log.high_watermark,
+            log_start_offset=controller.log.log.start_offset,
+            aborted_transactions=None,
+            preferred_read_replica=-1,
+            records=records,
+            diverging_epoch=diverging or EpochEndOffset(),
+            current_leader=self._leader(),
+            snapshot_id=snapshot or SnapshotId(),
         )
 
     def _error(self, error: ErrorCode) -> PartitionData:

@@ -120,7 +120,13 @@ def _describe(index: int, error: ErrorCode | None, state: PartitionState | None)
     if error is not None or state is None:
         return ResponsePartitionData(index, error or ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     return ResponsePartitionData(
-        index, 0, state.leader, state.leader_epoch, state.isr, state.leader_recovery_state, state.partition_epoch
+        partition_index=index,
+        error_code=0,
+        leader_id=state.leader,
+        leader_epoch=state.leader_epoch,
+        isr=state.isr,
+        leader_recovery_state=state.leader_recovery_state,
+        partition_epoch=state.partition_epoch,
     )
 
 

@@ -70,5 +70,10 @@ def _record(controller: Controller, change: ScramCredentialDeletion | ScramCrede
         raise Refused(ErrorCode.UNACCEPTABLE_CREDENTIAL, "Too many iterations")
     keys = of_salted_password(mechanism, change.salted_password, change.salt, change.iterations)
     return UserScramCredentialRecord(
-        change.name, change.mechanism, keys.salt, keys.stored_key, keys.server_key, keys.iterations
+        name=change.name,
+        mechanism=change.mechanism,
+        salt=keys.salt,
+        stored_key=keys.stored_key,
+        server_key=keys.server_key,
+        iterations=keys.iterations,
     )

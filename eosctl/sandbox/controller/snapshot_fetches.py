@@ -74,5 +74,11 @@ def _answer(
         data = file.read(max(max_bytes, 0))
     found = SnapshotId(snapshot.end_offset, snapshot.epoch)
     return ResponsePartitionSnapshot(
-        requested.partition, error, found, leader, snapshot.size_bytes, requested.position, data
+        index=requested.partition,
+        error_code=error,
+        snapshot_id=found,
+        current_leader=leader,
+        size=snapshot.size_bytes,
+        position=requested.position,
+        unaligned_records=data,
     )

@@ -94,13 +94,13 @@ def create_topics(controller: Controller, context: RequestContext, request: Crea
             continue
         records += planned.records
         results[topic.name] = CreatableTopicResult(
-            topic.name,
-            planned.topic_id,  # Applies to validate-only requests too, as in Kafka.
-            0,
-            None,
-            planned.partition_count,
-            planned.replication_factor,
-            _effective_configs(controller, {config.name: config.value or "" for config in topic.configs}),
+            name=topic.name,
+            topic_id=planned.topic_id,  # Applies to validate-only requests too, as in Kafka.
+            error_code=0,
+            error_message=None,
+            num_partitions=planned.partition_count,
+            replication_factor=planned.replication_factor,
+            configs=_effective_configs(controller, {config.name: config.value or "" for config in topic.configs}),
         )
     if len(records) > MAX_BATCH_RECORDS:
         _refuse_all(context, request, TOO_LARGE)
@@ -110,7 +110,15 @@ def create_topics(controller: Controller, context: RequestContext, request: Crea
 
 
 def _refused_topic(name: str, error: ErrorCode, message: str | None) -> CreatableTopicResult:
-    return CreatableTopicResult(name, ZERO_UUID, error, message, -1, -1, ())
+    return CreatableTopicResult(
+        name=name,
+        topic_id=ZERO_UUID,
+        error_code=error,
+        error_message=message,
+        num_partitions=-1,
+        replication_factor=-1,
+        configs=(),
+    )
 
 
 def _plan_topic(controller: Controller, topic: CreatableTopic) -> _Planned:
@@ -259,7 +267,18 @@ def _partition_record(controller: Controller, topic_id: bytes, index: int, repli
             "controlled shutdown.",
         )
     directories = [default_directory(controller, broker) for broker in replicas]
-    return PartitionRecord(index, topic_id, list(replicas), isr, [], [], isr[0], 0, 0, directories)
+    return PartitionRecord(
+        partition_id=index,
+        topic_id=topic_id,
+        replicas=list(replicas),
+        isr=isr,
+        removing_replicas=[],
+        adding_replicas=[],
+        leader=isr[0],
+        leader_epoch=0,
+        partition_epoch=0,
+        directories=directories,
+    )
 
 
 def default_directory(controller: Controller, broker_id: int) -> bytes:

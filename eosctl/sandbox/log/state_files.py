@@ -38,14 +38,14 @@ def snapshot_entries(producers: ProducerStateManager) -> list[ProducerSnapshotEn
         last = entry.batches[-1] if entry.batches else RetainedBatch(-1, -1, 0, entry.last_timestamp)
         entries.append(
             ProducerSnapshotEntry(
-                entry.producer_id,
-                entry.producer_epoch,
-                last.last_sequence,
-                last.last_offset,
-                last.offset_delta,
-                entry.last_timestamp,
-                entry.coordinator_epoch,
-                entry.txn_first_offset,
+                producer_id=entry.producer_id,
+                producer_epoch=entry.producer_epoch,
+                last_sequence=last.last_sequence,
+                last_offset=last.last_offset,
+                offset_delta=last.offset_delta,
+                timestamp=entry.last_timestamp,
+                coordinator_epoch=entry.coordinator_epoch,
+                current_txn_first_offset=entry.txn_first_offset,
             )
         )
     return entries

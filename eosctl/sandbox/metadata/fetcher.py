@@ -74,7 +74,14 @@ class MetadataFetcher:
             timeout_ms = self._request_timeout_ms
             self._channel.send(target, ApiKey.FETCH_SNAPSHOT, SNAPSHOT_VERSION, piece, answered, timeout_ms=timeout_ms)
             return
-        requested = FetchPartition(0, view.epoch, log.end_offset, self._log.last_epoch, log.start_offset, MAX_BYTES)
+        requested = FetchPartition(
+            partition=0,
+            current_leader_epoch=view.epoch,
+            fetch_offset=log.end_offset,
+            last_fetched_epoch=self._log.last_epoch,
+            log_start_offset=log.start_offset,
+            partition_max_bytes=MAX_BYTES,
+        )
         request = FetchRequest(
             max_wait_ms=self._max_wait_ms,
             min_bytes=1,

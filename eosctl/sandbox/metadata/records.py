@@ -88,11 +88,11 @@ def replay_batches(data: bytes) -> Iterator[ReplayedBatch]:
                 except WireError:  # A record of a newer release, which nothing here depends on.
                     is_whole = False
         yield ReplayedBatch(
-            header.base_offset,
-            header.last_offset,
-            header.partition_leader_epoch,
-            records,
-            header.max_timestamp,
-            header.size_bytes,
-            is_whole,
+            base_offset=header.base_offset,
+            last_offset=header.last_offset,
+            epoch=header.partition_leader_epoch,
+            records=records,
+            timestamp=header.max_timestamp,
+            size_bytes=header.size_bytes,
+            is_whole=is_whole,
         )

@@ -31,16 +31,20 @@ def replay(image: ClusterImage, record: Any, delta: ImageDelta) -> None:
 
 def _register_broker(image: ClusterImage, record: records.RegisterBrokerRecord, delta: ImageDelta) -> None:
     image.brokers[record.broker_id] = BrokerState(
-        record.broker_id,
-        record.broker_epoch,
-        record.incarnation_id,
-        tuple(ListenerEndpoint(end.name, end.host, end.port, end.security_protocol) for end in record.end_points),
-        record.rack,
-        record.fenced,
-        record.in_controlled_shutdown,
-        tuple(record.log_dirs),
-        {feature.name: (feature.min_supported_version, feature.max_supported_version) for feature in record.features},
-        _directories(record.cordoned_log_dirs),
+        broker_id=record.broker_id,
+        broker_epoch=record.broker_epoch,
+        incarnation_id=record.incarnation_id,
+        endpoints=tuple(
+            ListenerEndpoint(end.name, end.host, end.port, end.security_protocol) for end in record.end_points
+        ),
+        rack=record.rack,
+        fenced=record.fenced,
+        in_controlled_shutdown=record.in_controlled_shutdown,
+        log_dirs=tuple(record.log_dirs),
+        features={
+            feature.name: (feature.min_supported_version, feature.max_supported_version) for feature in record.features
+        },
+        cordoned_log_dirs=_directories(record.cordoned_log_dirs),
     )
     delta.brokers.add(record.broker_id)
 
@@ -108,17 +112,17 @@ def _partition(image: ClusterImage, record: records.PartitionRecord, delta: Imag
     if topic is None:
         return
     topic.partitions[record.partition_id] = PartitionState(
-        tuple(record.replicas),
-        tuple(record.isr),
-        record.leader,
-        record.leader_epoch,
-        record.partition_epoch,
-        tuple(record.removing_replicas or ()),
-        tuple(record.adding_replicas or ()),
-        record.leader_recovery_state,
-        tuple(record.eligible_leader_replicas or ()),
-        tuple(record.last_known_elr or ()),
-        tuple(record.directories or ()),
+        replicas=tuple(record.replicas),
+        isr=tuple(record.isr),
+        leader=record.leader,
+        leader_epoch=record.leader_epoch,
+        partition_epoch=record.partition_epoch,
+        removing_replicas=tuple(record.removing_replicas or ()),
+        adding_replicas=tuple(record.adding_replicas or ()),
+        leader_recovery_state=record.leader_recovery_state,
+        eligible_leader_replicas=tuple(record.eligible_leader_replicas or ()),
+        last_known_elr=tuple(record.last_known_elr or ()),
+        directories=tuple(record.directories or ()),
     )
     delta.partitions[topic_partition(topic.name, record.partition_id)] = None
 

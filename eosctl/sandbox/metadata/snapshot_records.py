@@ -67,12 +67,12 @@ def snapshot_records(image: ClusterImage) -> Iterator[Any]:
     yield from image.acls.values()
     for (user, mechanism), credential in image.scram.items():
         yield records.UserScramCredentialRecord(
-            user,
-            _MECHANISMS[mechanism],
-            credential.salt,
-            credential.stored_key,
-            credential.server_key,
-            credential.iterations,
+            name=user,
+            mechanism=_MECHANISMS[mechanism],
+            salt=credential.salt,
+            stored_key=credential.stored_key,
+            server_key=credential.server_key,
+            iterations=credential.iterations,
         )
     yield from image.delegation_tokens.values()
 
@@ -113,33 +113,33 @@ def _entity(entity: frozenset[tuple[str, str | None]]) -> list[EntityData]:
 
 def _registration(broker: BrokerState) -> records.RegisterBrokerRecord:
     return records.RegisterBrokerRecord(
-        broker.broker_id,
-        False,
-        broker.incarnation_id,
-        broker.broker_epoch,
-        [BrokerEndpoint(end.name, end.host, end.port, end.security_protocol) for end in broker.endpoints],
-        [BrokerFeature(name, lowest, highest) for name, (lowest, highest) in broker.features.items()],
-        broker.rack,
-        broker.fenced,
-        broker.in_controlled_shutdown,
-        broker.log_dirs,
-        broker.cordoned_log_dirs,
+        broker_id=broker.broker_id,
+        is_migrating_zk_broker=False,
+        incarnation_id=broker.incarnation_id,
+        broker_epoch=broker.broker_epoch,
+        end_points=[BrokerEndpoint(end.name, end.host, end.port, end.security_protocol) for end in broker.endpoints],
+        features=[BrokerFeature(name, lowest, highest) for name, (lowest, highest) in broker.features.items()],
+        rack=broker.rack,
+        fenced=broker.fenced,
+        in_controlled_shutdown=broker.in_controlled_shutdown,
+        log_dirs=broker.log_dirs,
+        cordoned_log_dirs=broker.cordoned_log_dirs,
     )
 
 
 def _partition(index: int, topic_id: bytes, state: PartitionState) -> records.PartitionRecord:
     return records.PartitionRecord(
-        index,
-        topic_id,
-        state.replicas,
-        state.isr,
-        state.removing_replicas,
-        state.adding_replicas,
-        state.leader,
-        state.leader_epoch,
-        state.partition_epoch,
-        state.directories,
-        state.leader_recovery_state,
-        state.eligible_leader_replicas or None,
-        state.last_known_elr or None,
+        partition_id=index,
+        topic_id=topic_id,
+        replicas=state.replicas,
+        isr=state.isr,
+        removing_replicas=state.removing_replicas,
+        adding_replicas=state.adding_replicas,
+        leader=state.leader,
+        leader_epoch=state.leader_epoch,
+        partition_epoch=state.partition_epoch,
+        directories=state.directories,
+        leader_recovery_state=state.leader_recovery_state,
+        eligible_leader_replicas=state.eligible_leader_replicas or None,
+        last_known_elr=state.last_known_elr or None,
     )

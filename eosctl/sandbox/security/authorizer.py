@@ -108,13 +108,13 @@ def _concerns(acl: Acl, principal: str, host: str, operation: int) -> bool:
 def acl_of(record: AccessControlEntryRecord) -> Acl:
     """Return the ACL of a metadata record."""
     return Acl(
-        record.resource_type,
-        record.resource_name,
-        record.pattern_type,
-        record.principal,
-        record.host,
-        record.operation,
-        record.permission_type,
+        resource_type=record.resource_type,
+        resource_name=record.resource_name,
+        pattern_type=record.pattern_type,
+        principal=record.principal,
+        host=record.host,
+        operation=record.operation,
+        permission=record.permission_type,
     )
 
 

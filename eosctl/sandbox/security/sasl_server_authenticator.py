@@ -122,14 +122,14 @@ class Login:
     def _context(self, header: RequestHeader, reply: Callable[[Any | None], None]) -> RequestContext:
         connection = self._connection
         return RequestContext(
-            header.api_key,
-            header.api_version,
-            header.client_id or "",
-            connection.client_host,
-            connection.principal,
-            connection.listener,
-            False,
-            reply,
+            api_key=header.api_key,
+            api_version=header.api_version,
+            client_id=header.client_id or "",
+            client_host=connection.client_host,
+            principal=connection.principal,
+            listener=connection.listener,
+            from_broker=False,
+            reply=reply,
         )
 
     def _handle_handshake(self, header: RequestHeader, frame: bytes) -> None:

@@ -126,14 +126,14 @@ def _join_new(group: ClassicGroup, request: JoinRequest, config: ClassicConfig, 
 
 def _add_member(group: ClassicGroup, request: JoinRequest, member_id: str, config: ClassicConfig, now_ms: int) -> Step:
     member = Member(
-        member_id,
-        request.group_instance_id,
-        request.client_id,
-        request.client_host,
-        request.rebalance_timeout_ms,
-        request.session_timeout_ms,
-        request.protocol_type,
-        request.protocols,
+        member_id=member_id,
+        group_instance_id=request.group_instance_id,
+        client_id=request.client_id,
+        client_host=request.client_host,
+        rebalance_timeout_ms=request.rebalance_timeout_ms,
+        session_timeout_ms=request.session_timeout_ms,
+        protocol_type=request.protocol_type,
+        protocols=request.protocols,
         is_awaiting_join=True,
         is_new=True,
     )

@@ -48,14 +48,14 @@ def join_result(group: ClassicGroup, member_id: str) -> JoinResult:
             for member in group.members.values()
         )
     return JoinResult(
-        ErrorCode.NONE,
-        member_id,
-        group.generation_id,
-        group.protocol_type,
-        group.protocol_name,
-        group.leader_id or "",
-        False,
-        members,
+        error=ErrorCode.NONE,
+        member_id=member_id,
+        generation_id=group.generation_id,
+        protocol_type=group.protocol_type,
+        protocol_name=group.protocol_name,
+        leader_id=group.leader_id or "",
+        skip_assignment=False,
+        members=members,
     )
 
 

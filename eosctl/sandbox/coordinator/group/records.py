@@ -77,12 +77,12 @@ def offset_record(
     """Encode an offset commit: value version 3 on 3.9 and 4 on 4.3, or 1 with an explicit expiration."""
     version = 3 if emulation.is_3_9 else 4
     value = OffsetCommitValue(
-        committed.offset,
-        committed.leader_epoch,
-        committed.metadata,
-        committed.commit_timestamp_ms,
-        committed.expire_timestamp_ms,
-        committed.topic_id,
+        offset=committed.offset,
+        leader_epoch=committed.leader_epoch,
+        metadata=committed.metadata,
+        commit_timestamp=committed.commit_timestamp_ms,
+        expire_timestamp=committed.expire_timestamp_ms,
+        topic_id=committed.topic_id,
     )
     key = OffsetCommitKey(group_id, partition.topic, partition.partition)
     return stored(key, value, 1 if committed.expire_timestamp_ms >= 0 else version)
@@ -98,24 +98,24 @@ def group_record(group: ClassicGroup) -> StoredRecord:
     protocol_name = group.protocol_name or ""
     members = [
         MemberMetadata(
-            member.member_id,
-            member.group_instance_id,
-            member.client_id,
-            member.client_host,
-            member.rebalance_timeout_ms,
-            member.session_timeout_ms,
-            member.metadata(protocol_name),
-            member.assignment,
+            member_id=member.member_id,
+            group_instance_id=member.group_instance_id,
+            client_id=member.client_id,
+            client_host=member.client_host,
+            rebalance_timeout=member.rebalance_timeout_ms,
+            session_timeout=member.session_timeout_ms,
+            subscription=member.metadata(protocol_name),
+            assignment=member.assignment,
         )
         for member in group.members.values()
     ]
     value = GroupMetadataValue(
-        group.protocol_type or "",
-        group.generation_id,
-        group.protocol_name,
-        group.leader_id,
-        group.state_timestamp_ms,
-        members,
+        protocol_type=group.protocol_type or "",
+        generation=group.generation_id,
+        protocol=group.protocol_name,
+        leader=group.leader_id,
+        current_state_timestamp=group.state_timestamp_ms,
+        members=members,
     )
     return stored(GroupMetadataKey(group.group_id), value, GROUP_METADATA_VERSION)
 
@@ -141,13 +141,13 @@ def decode_batch(header: BatchHeader, batch: bytes) -> Iterator[Replayed]:
 def restore_offset(value: OffsetCommitValue, record_offset: int) -> CommittedOffset:
     """Return the offset in a record."""
     return CommittedOffset(
-        value.offset,
-        value.leader_epoch,
-        value.metadata,
-        value.commit_timestamp,
-        value.expire_timestamp,
-        value.topic_id,
-        record_offset,
+        offset=value.offset,
+        leader_epoch=value.leader_epoch,
+        metadata=value.metadata,
+        commit_timestamp_ms=value.commit_timestamp,
+        expire_timestamp_ms=value.expire_timestamp,
+        topic_id=value.topic_id,
+        record_offset=record_offset,
     )
 
 
@@ -155,26 +155,26 @@ def restore_group(group_id: str, value: GroupMetadataValue) -> ClassicGroup:
     """Return the group in a record: stable with its members, or empty."""
     members = {
         member.member_id: Member(
-            member.member_id,
-            member.group_instance_id,
-            member.client_id,
-            member.client_host,
-            member.rebalance_timeout if member.rebalance_timeout >= 0 else member.session_timeout,
-            member.session_timeout,
-            value.protocol_type,
-            (MemberProtocol(value.protocol or "", bytes(member.subscription)),),
-            bytes(member.assignment),
+            member_id=member.member_id,
+            group_instance_id=member.group_instance_id,
+            client_id=member.client_id,
+            client_host=member.client_host,
+            rebalance_timeout_ms=member.rebalance_timeout if member.rebalance_timeout >= 0 else member.session_timeout,
+            session_timeout_ms=member.session_timeout,
+            protocol_type=value.protocol_type,
+            protocols=(MemberProtocol(value.protocol or "", bytes(member.subscription)),),
+            assignment=bytes(member.assignment),
         )
         for member in value.members
     }
     group = ClassicGroup(
-        group_id,
-        ClassicState.STABLE if members else ClassicState.EMPTY,
-        value.current_state_timestamp,
-        value.generation,
-        value.protocol_type or None,
-        value.protocol,
-        value.leader,
-        members,
+        group_id=group_id,
+        state=ClassicState.STABLE if members else ClassicState.EMPTY,
+        state_timestamp_ms=value.current_state_timestamp,
+        generation_id=value.generation,
+        protocol_type=value.protocol_type or None,
+        protocol_name=value.protocol,
+        leader_id=value.leader,
+        members=members,
     )
     return group.with_subscribed_topics(compute_subscribed_topics(group))

@@ -69,14 +69,14 @@ def read_consumer_config(host: GroupHost, group_id: str = "") -> ConsumerConfig:
     config = host.config
     own = host.metadata.group_settings(group_id)
     return ConsumerConfig(
-        group_int(own, SESSION_TIMEOUT, config.get_int),
-        group_int(own, HEARTBEAT_INTERVAL, config.get_int),
-        group_int(own, ASSIGNMENT_INTERVAL, config.get_int),
-        config.get_int("group.consumer.max.size"),
-        tuple(name.strip() for name in config.get_str("group.consumer.assignors").split(",")),
-        MigrationPolicy(config.get_str("group.consumer.migration.policy").lower()),
-        config.get_int("group.max.size"),
-        host.emulation.is_before_4_4,
+        session_timeout_ms=group_int(own, SESSION_TIMEOUT, config.get_int),
+        heartbeat_interval_ms=group_int(own, HEARTBEAT_INTERVAL, config.get_int),
+        assignment_interval_ms=group_int(own, ASSIGNMENT_INTERVAL, config.get_int),
+        max_size=config.get_int("group.consumer.max.size"),
+        assignors=tuple(name.strip() for name in config.get_str("group.consumer.assignors").split(",")),
+        migration_policy=MigrationPolicy(config.get_str("group.consumer.migration.policy").lower()),
+        classic_max_size=config.get_int("group.max.size"),
+        is_before_4_4=host.emulation.is_before_4_4,
     )
 
 
@@ -128,12 +128,12 @@ class ConsumerDriver:
             self._events.upgraded(shard.partition.partition, known.group_id)
             self._classic.send_back(shard, former)
         answer = HeartbeatAnswer(
-            ErrorCode.NONE,
-            None,
-            result.member.member_id,
-            result.member.member_epoch,
-            config.heartbeat_interval_ms,
-            result.assignment,
+            error=ErrorCode.NONE,
+            message=None,
+            member_id=result.member.member_id,
+            member_epoch=result.member.member_epoch,
+            heartbeat_interval_ms=config.heartbeat_interval_ms,
+            assignment=result.assignment,
         )
         restore = partial(self.restore, shard, result.group, former)
         self.write(shard, (*conversion, *result.records), partial(self._written, done, answer, restore))

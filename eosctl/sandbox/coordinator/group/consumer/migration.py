@@ -172,12 +172,12 @@ def _consumer_member(group: ClassicGroup, member: Member, metadata: MetadataView
         assigned = resolve_partitions(by_topic, metadata)
     subscription = decode_subscription(member.metadata(group.protocol_name or ""))
     return ConsumerMember(
-        member.member_id,
-        member.group_instance_id,
-        subscription.rack_id or None,
-        member.client_id,
-        member.client_host,
-        frozenset(subscription.topics),
+        member_id=member.member_id,
+        instance_id=member.group_instance_id,
+        rack_id=subscription.rack_id or None,
+        client_id=member.client_id,
+        client_host=member.client_host,
+        subscribed_topic_names=frozenset(subscription.topics),
         rebalance_timeout_ms=member.rebalance_timeout_ms,
         member_epoch=group.generation_id,
         previous_member_epoch=group.generation_id,
@@ -189,12 +189,12 @@ def _consumer_member(group: ClassicGroup, member: Member, metadata: MetadataView
 
 def _classic_member(member: ConsumerMember, classic: ClassicMembership) -> Member:
     return Member(
-        member.member_id,
-        member.instance_id,
-        member.client_id,
-        member.client_host,
-        member.rebalance_timeout_ms,
-        classic.session_timeout_ms,
-        CONSUMER_PROTOCOL_TYPE,
-        tuple(MemberProtocol(name, metadata) for name, metadata in classic.protocols),
+        member_id=member.member_id,
+        group_instance_id=member.instance_id,
+        client_id=member.client_id,
+        client_host=member.client_host,
+        rebalance_timeout_ms=member.rebalance_timeout_ms,
+        session_timeout_ms=classic.session_timeout_ms,
+        protocol_type=CONSUMER_PROTOCOL_TYPE,
+        protocols=tuple(MemberProtocol(name, metadata) for name, metadata in classic.protocols),
     )

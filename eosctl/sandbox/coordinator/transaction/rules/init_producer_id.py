@@ -95,16 +95,16 @@ def _empty(
     current: TransactionMetadata, producer_id: int, epoch: int, last_epoch: int, timeout_ms: int, now_ms: int
 ) -> TransactionMetadata:
     return TransactionMetadata(
-        current.transactional_id,
-        producer_id,
-        epoch,
-        timeout_ms,
-        EMPTY,
-        NO_PARTITIONS,
-        NO_TIMESTAMP,
-        now_ms,
-        last_epoch,
-        current.producer_id,
-        NO_PRODUCER_ID,
-        current.client_transaction_version,
+        transactional_id=current.transactional_id,
+        producer_id=producer_id,
+        producer_epoch=epoch,
+        timeout_ms=timeout_ms,
+        state=EMPTY,
+        partitions=NO_PARTITIONS,
+        start_ms=NO_TIMESTAMP,
+        last_update_ms=now_ms,
+        last_producer_epoch=last_epoch,
+        previous_producer_id=current.producer_id,
+        next_producer_id=NO_PRODUCER_ID,
+        client_transaction_version=current.client_transaction_version,
     )

@@ -77,7 +77,16 @@ def explain_setting(name: str) -> ExplainedSetting:
         alias = parameter.alias
         items.append(
             SettingItem(
-                component, table.software, parameter.name, parameter.type, spans, removed, alias, update, effect, rules
+                component=component,
+                software=table.software,
+                name=parameter.name,
+                type=parameter.type,
+                spans=spans,
+                removed=removed,
+                alias=alias,
+                update=update,
+                effect=effect,
+                rules=rules,
             )
         )
     if not items:

@@ -230,11 +230,27 @@ def _judge(
         read_as=() if files is None else read_as(files.deployment),
     )
     if snapshot is None and (files is None or not files.deployment.components):
-        return Diagnosed(report, checks, found, () if files is None else files.unreadable, ExitCode.BAD_INPUT, _NOTHING)
+        return Diagnosed(
+            report=report,
+            checks=checks,
+            found=found,
+            unreadable=() if files is None else files.unreadable,
+            exit_code=ExitCode.BAD_INPUT,
+            remarks=_NOTHING,
+        )
     if files is not None and files.unreadable:
-        return Diagnosed(report, checks, found, files.unreadable, ExitCode.BAD_INPUT, ())
+        return Diagnosed(
+            report=report,
+            checks=checks,
+            found=found,
+            unreadable=files.unreadable,
+            exit_code=ExitCode.BAD_INPUT,
+            remarks=(),
+        )
     verdict = judge_run(diagnosis, gate.gate)
-    return Diagnosed(report, checks, found, (), verdict.exit_code, verdict.remarks)
+    return Diagnosed(
+        report=report, checks=checks, found=found, unreadable=(), exit_code=verdict.exit_code, remarks=verdict.remarks
+    )
 
 
 def _checks_of_files(request: DiagnoseRequest) -> tuple[Check, ...]:

@@ -144,4 +144,12 @@ def judge_findings(diagnosis: Diagnosis, files: GateFiles, at_ms: int) -> Judged
     groups = group_findings(counted.findings)
     verdict = judge_run(counted, files.gate)
     actions = first_actions(groups)
-    return Judged(counted, diagnosis.findings, groups, actions, verdict.exit_code, at_ms, verdict.remarks)
+    return Judged(
+        diagnosis=counted,
+        found=diagnosis.findings,
+        groups=groups,
+        actions=actions,
+        exit_code=verdict.exit_code,
+        at_ms=at_ms,
+        remarks=verdict.remarks,
+    )

@@ -120,7 +120,14 @@ def _after(connection: Connection, spent_ms: int) -> Connection:
 
 def _evidence(request: GroupsRequest, kinds: frozenset[EvidenceKind], callbacks: Callbacks) -> ClusterSnapshot:
     query, pause_ms = TransactionQuery(describe_idle=False), request.second_look_after_ms
-    wanted = EvidenceRequest(request.connection, request.snapshot_file, kinds, pause_ms, query, EXPLAINED)
+    wanted = EvidenceRequest(
+        connection=request.connection,
+        snapshot_file=request.snapshot_file,
+        kinds=kinds,
+        second_look_after_ms=pause_ms,
+        query=query,
+        explaining=EXPLAINED,
+    )
     snapshot = collect_evidence(wanted, callbacks)
     known = {group.group_id for group in snapshot.groups} | {pending.group_id for pending in snapshot.pending_offsets}
     missing = [group for group in request.groups if group not in known]

@@ -61,13 +61,13 @@ def find_hanging(request: HangingRequest, callbacks: Callbacks = SILENT) -> Hang
         EosctlError: The evidence cannot be read.
     """
     wanted = EvidenceRequest(
-        request.connection,
-        request.snapshot_file,
-        DESCRIBED | WEIGHED,
-        request.second_look_after_ms,
-        TransactionQuery(describe_idle=False),
-        EXPLAINED,
-        frozenset() if request.show_all else WEIGHED,
+        connection=request.connection,
+        snapshot_file=request.snapshot_file,
+        kinds=DESCRIBED | WEIGHED,
+        second_look_after_ms=request.second_look_after_ms,
+        query=TransactionQuery(describe_idle=False),
+        explaining=EXPLAINED,
+        describing=frozenset() if request.show_all else WEIGHED,
     )
     snapshot = collect_evidence(wanted, callbacks)
     verdicts = classify_open_transactions(snapshot)

@@ -101,15 +101,15 @@ def lint_configuration(request: LintRequest, callbacks: Callbacks = SILENT) -> L
     gate = gate._replace(suppressions=(*inline.suppressions, *gate.suppressions))
     everything = Diagnosis("", now_ms, results, grade(results), summary=summarize(results), remarks=inline.remarks)
     linted = Linted(
-        without_suppressed(everything, gate, now_ms),
-        undecided(deployment),
-        files.unreadable,
-        files.read,
-        files.without_settings,
-        now_ms,
-        read_as(files.deployment),
-        files.not_understood,
-        tuple(map(manual_of, CONFIGURATION_CHECKS)),
+        diagnosis=without_suppressed(everything, gate, now_ms),
+        undecided=undecided(deployment),
+        unreadable=files.unreadable,
+        read=files.read,
+        without_settings=files.without_settings,
+        generated_at_ms=now_ms,
+        read_as=read_as(files.deployment),
+        not_understood=files.not_understood,
+        manuals=tuple(map(manual_of, CONFIGURATION_CHECKS)),
     )
     for broken in files.unreadable:
         callbacks.report_error(broken.error)

@@ -57,7 +57,14 @@ def judge_scan(scan: LogScan, period: Period = ALL_TIME) -> LogFindings:
         *group_records((one for one in unexplained if one.category in advice), advice),
         *group_unknown_errors(one for one in unexplained if one.category not in advice),
     )
-    return LogFindings(events, within, scan.sources, skipped, groups, measure_coverage(scan.sources, scan.events))
+    return LogFindings(
+        events=events,
+        incidents=within,
+        sources=scan.sources,
+        skipped=skipped,
+        unexplained=groups,
+        coverage=measure_coverage(scan.sources, scan.events),
+    )
 
 
 def _advice() -> dict[str, Advice]:

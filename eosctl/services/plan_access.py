@@ -139,25 +139,27 @@ def _needed(request: AccessRequest, callbacks: Callbacks) -> tuple[NeededRule, .
     writes = tuple(_name("--write", one) for one in request.writes or ())
     if request.connector is not None:
         source = ConnectSource(
-            _whole("--group", request.group or ""),
-            _name("--connector", request.connector),
-            writes,
-            _whole("--config-topic", request.config_topic or ""),
-            _whole("--offset-topic", request.offset_topic or ""),
-            _whole("--status-topic", request.status_topic or ""),
+            group_id=_whole("--group", request.group or ""),
+            connector=_name("--connector", request.connector),
+            writes=writes,
+            configs=_whole("--config-topic", request.config_topic or ""),
+            offsets=_whole("--offset-topic", request.offset_topic or ""),
+            status=_whole("--status-topic", request.status_topic or ""),
         )
         return tuple(plan_connect_access(source))
     if request.application_id is not None:
         own_id = _whole("--application-id", request.application_id)
         return tuple(plan_access(streams_application(request.principal, own_id, reads, writes)))
     application = Application(
-        request.kind,
-        request.principal,
-        None if request.transactional_id is None else _name("--transactional-id", request.transactional_id),
-        None if request.group is None else _name("--group", request.group),
-        reads,
-        writes,
-        release_if_named(request.kafka_version, callbacks.remark),
+        kind=request.kind,
+        principal=request.principal,
+        transactional_id=None
+        if request.transactional_id is None
+        else _name("--transactional-id", request.transactional_id),
+        group=None if request.group is None else _name("--group", request.group),
+        reads=reads,
+        writes=writes,
+        release=release_if_named(request.kafka_version, callbacks.remark),
     )
     return tuple(plan_access(application))
 

@@ -120,16 +120,16 @@ def _play_live(script: Script, name: str, seed: int, report: Callable[[str], Non
 
 def _scenario_item(script: Script) -> ScenarioItem:
     return ScenarioItem(
-        script.name,
-        script.title,
-        script.happens,
-        script.matters,
-        script.sees,
-        script.findings.fire,
-        script.findings.silent,
-        script.inner,
-        msgspec.to_builtins(script.cluster),
-        tuple(map(_step_text, script.steps)),
+        name=script.name,
+        title=script.title,
+        happens=script.happens,
+        matters=script.matters,
+        sees=script.sees,
+        expected_findings=script.findings.fire,
+        unexpected_findings=script.findings.silent,
+        inner=script.inner,
+        cluster=msgspec.to_builtins(script.cluster),
+        steps=tuple(map(_step_text, script.steps)),
     )
 
 

@@ -78,12 +78,12 @@ def run_canary(
         EosctlError: The cluster cannot be reached.
     """
     plan = CanaryPlan(
-        str(callbacks.now_ms()),
-        request.topic,
-        request.rate_per_s,
-        request.partition_count,
-        request.record_bytes,
-        request.round_size,
+        run=str(callbacks.now_ms()),
+        topic=request.topic,
+        rate_per_s=request.rate_per_s,
+        partition_count=request.partition_count,
+        record_bytes=request.record_bytes,
+        round_size=request.round_size,
     )
     plan.check()
     resolved = resolve_connection(request.connection, callbacks.remark)

@@ -161,7 +161,14 @@ def _resume(checklist: Checklist, record_file: Path | None, at: str) -> Checklis
         record = read_record(record_file)
         _refuse_other(checklist, record, record_file)
         return record
-    return ChecklistRecord(RECORD_SCHEMA, 1, checklist.id, checklist.version, "", at)
+    return ChecklistRecord(
+        schema=RECORD_SCHEMA,
+        schema_version=1,
+        checklist=checklist.id,
+        version=checklist.version,
+        cluster="",
+        started_at=at,
+    )
 
 
 def _refuse_other(checklist: Checklist, record: ChecklistRecord, path: Path) -> None:

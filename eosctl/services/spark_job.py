@@ -200,7 +200,16 @@ def scan_job(
     from spark_log_analytics.archive import SHIPPED
     from spark_log_analytics.submission import Submission
 
-    submission = Submission(master, deploy_mode.value, paths, out, settings, options, jars=jars, packages=packages)
+    submission = Submission(
+        master,
+        deploy_mode.value,
+        paths,
+        out,
+        settings=settings,
+        job_options=options,
+        jars=jars,
+        packages=packages,
+    )
     is_here = all(is_topic_url(path) or local_path(path) for path in paths)
     return Job(submission, SHIPPED, "incidents.json", "eosctl logs report" if is_here else "", connect)
 
@@ -219,7 +228,16 @@ def data_job(
     from spark_log_analytics.submission import DATA_MAIN, Submission
 
     archives = [f"{ENVIRONMENT_FILE}#{NAME}"]
-    submission = Submission(master, deploy_mode.value, paths, out, settings, options, DATA_MAIN, archives)
+    submission = Submission(
+        master,
+        deploy_mode.value,
+        paths,
+        out,
+        settings=settings,
+        job_options=options,
+        main=DATA_MAIN,
+        archives=archives,
+    )
     return Job(submission, SHIPPED_FOR_DATA, "summary.json", "eosctl logs data")
 
 

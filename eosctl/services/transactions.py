@@ -121,7 +121,14 @@ def list_transactions(request: TransactionsRequest, callbacks: Callbacks = SILEN
     longer_than = request.running_longer_than_ms
     states = _states(request.states, open_only=request.open_only or longer_than is not None)
     query = TransactionQuery(states, request.producer_ids, longer_than)
-    wanted = EvidenceRequest(request.connection, request.snapshot_file, LISTED, 0, query, LATENESS)
+    wanted = EvidenceRequest(
+        connection=request.connection,
+        snapshot_file=request.snapshot_file,
+        kinds=LISTED,
+        second_look_after_ms=0,
+        query=query,
+        explaining=LATENESS,
+    )
     snapshot = collect_evidence(wanted, callbacks)
     chosen = (
         judged

@@ -168,7 +168,15 @@ def _result(kind: str, ran: _Ran, missing: Mapping[str, str]) -> CheckResult:
     else:
         status, reason = CheckStatus.PASSED, ""
     findings = (_finding(kind, ran),) if kind in ran.counts else ()
-    return CheckResult(check_id(kind), title_of(kind), AREA, status, findings, reason, bool(undecided))
+    return CheckResult(
+        check_id=check_id(kind),
+        title=title_of(kind),
+        area=AREA,
+        status=status,
+        findings=findings,
+        reason=reason,
+        incomplete=bool(undecided),
+    )
 
 
 def _finding(kind: str, ran: _Ran) -> Finding:

@@ -153,7 +153,16 @@ def _source(values: Mapping[str, Value], role: Role | None, name: str, version: 
     client = None if role is None else Client.JAVA
     known = load_tables()[role.value].parameters if role is not None else values
     shown = next((value.key for key, value in values.items() if key in known), next(iter(values.values())).key)
-    return Source(place, values, name, role, client, version, hints, recognized_by=shown)
+    return Source(
+        place=place,
+        values=values,
+        label=name,
+        role=role,
+        client=client,
+        version=version,
+        hints=hints,
+        recognized_by=shown,
+    )
 
 
 def _by_role(given: Iterable[tuple[str, Leaf]], file: str) -> dict[Role, dict[str, Value]]:

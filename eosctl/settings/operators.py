@@ -29,7 +29,17 @@ def strimzi(document: Branch, file: str) -> list[Source] | None:
             return []
         line = found.line if found else document.line
         given = {**values, **(extra or {})}
-        return [Source(Place(file, line), given, label, role, Client.JAVA, version, recognized_by=shown)]
+        return [
+            Source(
+                place=Place(file, line),
+                values=given,
+                label=label,
+                role=role,
+                client=Client.JAVA,
+                version=version,
+                recognized_by=shown,
+            )
+        ]
 
     match kind:
         case "Kafka":

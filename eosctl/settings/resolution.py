@@ -135,7 +135,14 @@ def _canonical(given: Mapping[str, Value], table: ParameterTable) -> dict[str, V
     renamed: dict[str, Value] = {}
     for name, value in given.items():
         canonical = table.aliases.get(name, name)
-        renamed[canonical] = Value(canonical, value.text, value.key, value.place, value.source, value.resolved)
+        renamed[canonical] = Value(
+            name=canonical,
+            text=value.text,
+            key=value.key,
+            place=value.place,
+            source=value.source,
+            resolved=value.resolved,
+        )
     return renamed
 
 
@@ -150,7 +157,14 @@ def _cut(values: Mapping[str, Value], *prefixes: str) -> dict[str, Value]:
         for key, value in values.items():
             if key.startswith(prefix) and len(key) > len(prefix):
                 name = key[len(prefix) :]
-                cut[name] = Value(name, value.text, value.key, value.place, value.source, value.resolved)
+                cut[name] = Value(
+                    name=name,
+                    text=value.text,
+                    key=value.key,
+                    place=value.place,
+                    source=value.source,
+                    resolved=value.resolved,
+                )
     return cut
 
 

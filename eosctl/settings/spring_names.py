@@ -159,11 +159,13 @@ def _bound(name: str, value: Value) -> Value:
         units = _UNITS if name in _DURATIONS else _SIZES
         unit = amount[2].lower()
         text = str(int(amount[1]) * units[unit]) if unit in units else text
-    return Value(name, text, value.key, value.place, value.source, value.resolved)
+    return Value(name=name, text=text, key=value.key, place=value.place, source=value.source, resolved=value.resolved)
 
 
 def _named(name: str, value: Value) -> Value:
-    return Value(name, value.text, value.key, value.place, value.source, value.resolved)
+    return Value(
+        name=name, text=value.text, key=value.key, place=value.place, source=value.source, resolved=value.resolved
+    )
 
 
 def _uniform(name: str) -> str:

@@ -116,12 +116,12 @@ def open_log(
     if recovery.recovered:
         write_snapshot(directory, log.log_end_offset, producers)
     return OpenedLog(
-        log,
-        producers,
-        recovery.epochs,
-        tuple(recovery.recovered),
-        recovery.truncated_bytes,
-        tuple(recovery.deleted),
+        log=log,
+        producers=producers,
+        epochs=recovery.epochs,
+        recovered_segments=tuple(recovery.recovered),
+        truncated_bytes=recovery.truncated_bytes,
+        deleted_segments=tuple(recovery.deleted),
     )
 
 

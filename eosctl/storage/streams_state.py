@@ -143,7 +143,16 @@ def list_stores(task: Path, application_id: str, checkpoint: dict[TopicPartition
         size_bytes = sum(file.stat().st_size for file in directory.rglob("*") if file.is_file())
         home = OffsetHome.STORE if _keeps_offsets(directory) else OffsetHome.NOWHERE
         if not names:
-            found.append(StoreOffset(directory.name, "", None, None, home, size_bytes))
+            found.append(
+                StoreOffset(
+                    store=directory.name,
+                    changelog="",
+                    partition=None,
+                    offset=None,
+                    offset_in=home,
+                    size_bytes=size_bytes,
+                )
+            )
         found += [_checkpointed(directory.name, at, left.pop(at), size_bytes) for at in names]
     prefix, suffix = f"{application_id}-", "-changelog"
     for at, offset in left.items():
@@ -155,7 +164,9 @@ def list_stores(task: Path, application_id: str, checkpoint: dict[TopicPartition
 def _checkpointed(store: str, at: TopicPartition, offset: int, size_bytes: int) -> StoreOffset:
     known = None if offset == OFFSET_UNKNOWN else offset
     home = OffsetHome.NOWHERE if known is None else OffsetHome.CHECKPOINT
-    return StoreOffset(store, at.topic, at.partition, known, home, size_bytes)
+    return StoreOffset(
+        store=store, changelog=at.topic, partition=at.partition, offset=known, offset_in=home, size_bytes=size_bytes
+    )
 
 
 def _is_task(path: Path) -> bool:

@@ -137,7 +137,14 @@ def survey_data_dir(path: Path) -> DataDirFacts:
         home, inner, checkpoints = path.parent, [path], {}
     closed = (home / CLEAN_SHUTDOWN).exists()
     lock, _ = read_lock_state(home / LOCK)
-    return DataDirFacts(home, tuple(inner), checkpoints, closed, _cluster_id(home), lock)
+    return DataDirFacts(
+        path=home,
+        partitions=tuple(inner),
+        checkpoints=checkpoints,
+        was_closed=closed,
+        cluster_id=_cluster_id(home),
+        lock=lock,
+    )
 
 
 def fingerprint_of(facts: DataDirFacts) -> Set[tuple[str, int, int]]:
@@ -215,7 +222,15 @@ def _segment(directory: Path, offset: int, read: Read) -> SegmentFacts:
     offsets = index(Suffix.OFFSET_INDEX, offset_index.ENTRY_BYTES)
     times = index(Suffix.TIME_INDEX, time_index.ENTRY_BYTES)
     aborted = read_regular(txn_index) if txn_index.exists() else None
-    return SegmentFacts(offset, log.name, log.stat().st_size, lambda: scan_log(log, read=read), offsets, times, aborted)
+    return SegmentFacts(
+        base_offset=offset,
+        log_name=log.name,
+        log_bytes=log.stat().st_size,
+        scan=lambda: scan_log(log, read=read),
+        offset_index=offsets,
+        time_index=times,
+        txn_index=aborted,
+    )
 
 
 def _snapshot(path: Path) -> list[ProducerSnapshotEntry] | Unreadable:

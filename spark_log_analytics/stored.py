@@ -260,7 +260,19 @@ def _scan_file(copy: Path, url: str, length: int, reading: Reading, classifier: 
 
 
 def _nothing_of(url: str) -> SourceSummary:
-    return SourceSummary(url, "", "", 0, 0, 0, 0, 0, None, None, "")
+    return SourceSummary(
+        file=url,
+        application="",
+        layout="",
+        size_bytes=0,
+        event_count=0,
+        unmatched_line_count=0,
+        truncated_count=0,
+        undecodable_count=0,
+        first_ms=None,
+        last_ms=None,
+        error="",
+    )
 
 
 def _schema() -> pa.Schema:

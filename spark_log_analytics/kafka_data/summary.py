@@ -64,17 +64,23 @@ class Summarizer:
     def finish(self, duplicates: Iterable[DuplicateKey] = (), duplicate_key_count: int = 0) -> DataSummary:
         """Return the sums, in an order that does not depend on that of the facts."""
         return DataSummary(
-            tuple(_topic(name, total) for name, total in self._of(Subject.TOPIC)),
-            tuple(_id(name, total) for name, total in self._of(Subject.TRANSACTIONAL_ID)),
-            tuple(_group(name, total) for name, total in self._of(Subject.GROUP)),
-            tuple(sorted(self._open, key=lambda one: (one.started_ms, one.topic, one.partition)))[:KEPT],
-            tuple(sorted(self._unfinished, key=lambda one: (one.started_ms or 0, one.transactional_id)))[:KEPT],
-            tuple(sorted(self._breaks))[:KEPT],
-            tuple(sorted(duplicates, key=lambda one: (-one.record_count, one.topic, one.key, one.first)))[:KEPT],
-            duplicate_key_count,
-            sum(total.counts["keyless"] for _, total in self._of(Subject.TOPIC)),
-            tuple(sorted(self._damages))[:KEPT],
-            len(self._damages),
+            topics=tuple(_topic(name, total) for name, total in self._of(Subject.TOPIC)),
+            ids=tuple(_id(name, total) for name, total in self._of(Subject.TRANSACTIONAL_ID)),
+            groups=tuple(_group(name, total) for name, total in self._of(Subject.GROUP)),
+            open_transactions=tuple(sorted(self._open, key=lambda one: (one.started_ms, one.topic, one.partition)))[
+                :KEPT
+            ],
+            unfinished=tuple(sorted(self._unfinished, key=lambda one: (one.started_ms or 0, one.transactional_id)))[
+                :KEPT
+            ],
+            breaks=tuple(sorted(self._breaks))[:KEPT],
+            duplicates=tuple(sorted(duplicates, key=lambda one: (-one.record_count, one.topic, one.key, one.first)))[
+                :KEPT
+            ],
+            duplicate_key_count=duplicate_key_count,
+            keyless_count=sum(total.counts["keyless"] for _, total in self._of(Subject.TOPIC)),
+            damages=tuple(sorted(self._damages))[:KEPT],
+            damage_count=len(self._damages),
         )
 
     def _of(self, subject: Subject) -> Iterator[tuple[str, _Total]]:
@@ -101,35 +107,35 @@ def place_of(use: KeyUse) -> tuple[int, int, int]:
 def _topic(name: str, total: _Total) -> TopicSummary:
     counts = total.counts
     return TopicSummary(
-        name,
-        counts["partitions"],
-        counts["size_bytes"],
-        counts["batches"],
-        counts["records"],
-        counts[Fate.COMMITTED],
-        counts[Fate.ABORTED],
-        counts[Fate.OPEN],
-        counts[Fate.UNKNOWN],
-        counts[f"{Fate.ABORTED}_records"],
-        counts["markers"],
-        counts["marker_bytes"],
-        counts["sequence-gap"],
-        counts["duplicate-batch"],
-        spread_of(total.durations),
+        topic=name,
+        partition_count=counts["partitions"],
+        size_bytes=counts["size_bytes"],
+        batch_count=counts["batches"],
+        record_count=counts["records"],
+        committed_count=counts[Fate.COMMITTED],
+        aborted_count=counts[Fate.ABORTED],
+        open_count=counts[Fate.OPEN],
+        unknown_count=counts[Fate.UNKNOWN],
+        aborted_record_count=counts[f"{Fate.ABORTED}_records"],
+        marker_count=counts["markers"],
+        marker_bytes=counts["marker_bytes"],
+        sequence_gap_count=counts["sequence-gap"],
+        duplicate_batch_count=counts["duplicate-batch"],
+        duration=spread_of(total.durations),
     )
 
 
 def _id(name: str, total: _Total) -> IdSummary:
     counts = total.counts
     return IdSummary(
-        name,
-        counts[Fate.COMMITTED],
-        counts[Fate.ABORTED],
-        counts["timed_out"],
-        counts[Fate.OPEN],
-        counts[Fate.ENDING],
-        spread_of(total.durations),
-        spread_of(total.endings),
+        transactional_id=name,
+        committed_count=counts[Fate.COMMITTED],
+        aborted_count=counts[Fate.ABORTED],
+        timed_out_count=counts["timed_out"],
+        open_count=counts[Fate.OPEN],
+        ending_count=counts[Fate.ENDING],
+        duration=spread_of(total.durations),
+        ending=spread_of(total.endings),
     )
 
 

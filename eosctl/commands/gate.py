@@ -61,7 +61,14 @@ class Gate(msgspec.Struct, frozen=True):
     @property
     def options(self) -> GateOptions:
         """The demands on the run."""
-        return GateOptions(self.fail_on, self.exit_zero, self.require_complete, None, self.baseline, self.rules)
+        return GateOptions(
+            fail_on=self.fail_on,
+            exit_zero=self.exit_zero,
+            require_complete=self.require_complete,
+            min_score=None,
+            baseline=self.baseline,
+            rules=self.rules,
+        )
 
 
 class GateAtWarning(Gate, frozen=True):

@@ -63,15 +63,15 @@ def timeline(
     """
     now_ms = invocation.now_ms()
     request = TimelineRequest(
-        transactional_id,
-        parse_partition(partition),
-        group,
-        parse_moment_ms(begin, "--from", now_ms),
-        parse_moment_ms(end, "--to", now_ms),
-        evidence.cluster.connection,
-        evidence.snapshot,
-        tuple(data_dirs or ()),
-        tuple(logs or ()),
+        transactional_id=transactional_id,
+        partition=parse_partition(partition),
+        group_id=group,
+        from_ms=parse_moment_ms(begin, "--from", now_ms),
+        until_ms=parse_moment_ms(end, "--to", now_ms),
+        connection=evidence.cluster.connection,
+        snapshot_file=evidence.snapshot,
+        data_dirs=tuple(data_dirs or ()),
+        logs=tuple(logs or ()),
     )
     found, is_incomplete = perform(make_timeline, request, invocation)
     text = render_timeline(found, invocation.now_ms(), output, invocation.style())

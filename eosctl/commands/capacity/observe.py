@@ -63,14 +63,14 @@ def observe(
     if path.exists() and not force:
         raise UsageError(f"{path} exists.", "It is not replaced.", "Choose another name, or --replace.")
     request = ObserveRequest(
-        path.stem,
-        cluster.connection,
-        interval_ms,
-        tuple(metrics or ()),
-        producers,
-        tuple(reads or ()),
-        tuple(snapshots or ()),
-        value,
+        name=path.stem,
+        connection=cluster.connection,
+        interval_ms=interval_ms,
+        metrics=tuple(metrics or ()),
+        producers=producers,
+        reads=tuple(reads or ()),
+        snapshots=tuple(snapshots or ()),
+        value=value,
     )
     write_file(perform(observe_workload, request, invocation), path)
     write_result(f"{path}\nNext\n  $ eosctl capacity plan {path}\n")

@@ -40,6 +40,13 @@ def simulate(
         eosctl capacity simulate workload.yaml
         eosctl capacity simulate workload.yaml --lose-broker-at 5s --failover 10s
     """
-    request = CommitsRequest(workload, duration_ms, lose_broker_at_ms, failover_ms, appends, seed)
+    request = CommitsRequest(
+        path=workload,
+        duration_ms=duration_ms,
+        lose_broker_at_ms=lose_broker_at_ms,
+        failover_ms=failover_ms,
+        appends=appends,
+        seed=seed,
+    )
     report = perform(simulate_workload, request, invocation)
     emit(render_simulation(report, invocation.now_ms(), result.output, invocation.style()), result)

@@ -86,15 +86,15 @@ def run(
             write_file(render_json(record), record_file)
 
     request = RunChecklistRequest(
-        name,
-        evidence.cluster.connection,
-        evidence.snapshot,
-        tuple(paths or ()),
-        record_file,
-        tuple(answers or ()),
-        tuple(measures or ()),
-        who,
-        gate.options,
+        name=name,
+        connection=evidence.cluster.connection,
+        snapshot_file=evidence.snapshot,
+        paths=tuple(paths or ()),
+        record_file=record_file,
+        answers=tuple(answers or ()),
+        measures=tuple(measures or ()),
+        who=who,
+        gate=gate.options,
     )
     with callbacks(invocation.now_ms) as shown:
         done = run_checklist(request, shown, keep, Dialog(_say, _read, keep) if ask else None)

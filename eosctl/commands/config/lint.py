@@ -68,15 +68,15 @@ def lint(
     """
     cluster = evidence.cluster
     request = LintRequest(
-        tuple(paths),
-        kafka_version,
-        client_version,
-        librdkafka_version,
-        parse_roles(roles or ()),
-        with_cluster or evidence.snapshot is not None or cluster.bootstrap is not None,
-        cluster.connection,
-        evidence.snapshot,
-        gate.options,
+        paths=tuple(paths),
+        kafka_version=kafka_version,
+        client_version=client_version,
+        librdkafka_version=librdkafka_version,
+        roles=parse_roles(roles or ()),
+        with_cluster=with_cluster or evidence.snapshot is not None or cluster.bootstrap is not None,
+        connection=cluster.connection,
+        snapshot_file=evidence.snapshot,
+        gate=gate.options,
     )
     linted, found, exit_code = perform(lint_configuration, request, invocation)
     write_baseline_file(found, result.write_baseline)

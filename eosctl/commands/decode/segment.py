@@ -108,6 +108,12 @@ def _opened(
     from eosctl.services.decode_live import LiveRequest, fetched  # a client, which files do not need
 
     from_offset, from_ms = parse_log_position(live.begin, invocation.now_ms())
-    partitions = tuple(live.partitions or ())
-    request = LiveRequest(connection, live.topic, partitions, from_offset, from_ms, live.max_bytes)
+    request = LiveRequest(
+        connection,
+        live.topic,
+        tuple(live.partitions or ()),
+        from_offset=from_offset,
+        from_ms=from_ms,
+        max_bytes=live.max_bytes,
+    )
     return fetched(request, Callbacks(invocation.now_ms, note))

@@ -118,17 +118,17 @@ def submit_job(
     request = ScanJobRequest(
         tuple(paths),
         *_fixed(scan.job),
-        scan.connect,
-        tuple(scan.jars or ()),
-        tuple(scan.packages or ()),
-        event_format,
-        baseline,
-        zone,
-        pattern,
-        split_mb,
-        topics.connection(paths),
-        times.period(invocation.now_ms()),
-        dry_run,
+        connect=scan.connect,
+        jars=tuple(scan.jars or ()),
+        packages=tuple(scan.packages or ()),
+        event_format=event_format,
+        baseline=baseline,
+        zone=zone,
+        pattern=pattern,
+        split_mb=split_mb,
+        connection=topics.connection(paths),
+        period=times.period(invocation.now_ms()),
+        dry_run=dry_run,
     )
     _show(submit_scan(request, Callbacks(invocation.now_ms, note)), incident_lines)
 

@@ -55,9 +55,17 @@ def watch_logs(
         eosctl logs watch /var/log/kafka
         eosctl logs watch server.log --category PRODUCER_FENCED --jsonl
     """
-    shown = (tuple(category or ()), every, from_start)
-    seconds = None if duration_ms is None else duration_ms / 1000
-    request = FollowRequest(tuple(paths), topics.connection(paths), zone, *shown, interval_ms, idle_ms, seconds)
+    request = FollowRequest(
+        paths=tuple(paths),
+        connection=topics.connection(paths),
+        zone=zone,
+        categories=tuple(category or ()),
+        with_benign=every,
+        from_start=from_start,
+        interval_ms=interval_ms,
+        idle_ms=idle_ms,
+        seconds=None if duration_ms is None else duration_ms / 1000,
+    )
     style = invocation.style()
     for events in follow_logs(request, Callbacks(invocation.now_ms, note)):
         for event, weight in events:

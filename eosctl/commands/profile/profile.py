@@ -84,7 +84,14 @@ def add(
         eosctl profile add production -b kafka-1:9092 --command-config client.properties --protected
         eosctl profile add staging -b staging-1:9092 -X security.protocol=SSL
     """
-    new = profiles.NewProfile(name, bootstrap, command_config, tuple(settings or ()), protected, replace)
+    new = profiles.NewProfile(
+        name=name,
+        bootstrap=bootstrap,
+        command_config=command_config,
+        settings=tuple(settings or ()),
+        protected=protected,
+        replace=replace,
+    )
     perform(profiles.add, new, invocation)
 
 

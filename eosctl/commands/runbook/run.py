@@ -51,7 +51,13 @@ def run(
         eosctl runbook run hanging-transaction -i topic=orders -i partition=2 --yes -b kafka-1:9092
     """
     request = RunbookRequest(
-        name, cluster.connection, tuple(inputs or ()), yes, tuple(confirm or ()), resume, second_look_after
+        name=name,
+        connection=cluster.connection,
+        inputs=tuple(inputs or ()),
+        yes=yes,
+        confirms=tuple(confirm or ()),
+        resume=resume,
+        second_look_after_ms=second_look_after,
     )
     with callbacks(invocation.now_ms) as shown:
         ended = run_runbook(request, RunbookDialog(_confirm, lambda report: _show(report_text(report))), shown)

@@ -44,7 +44,9 @@ def proxy(
         eosctl sandbox proxy --fault 'delay ms=200'
         eosctl sandbox proxy -b localhost:9092 --control proxy.sock
     """
-    request = ProxyRequest(bootstrap, name, tuple(fault or ()), control, seed, duration)
+    request = ProxyRequest(
+        bootstrap=bootstrap, name=name, faults=tuple(fault or ()), control=control, seed=seed, duration_ms=duration
+    )
     with callbacks(invocation.now_ms) as shown:
         run_proxy(request, _announce, shown)
 

@@ -61,16 +61,16 @@ def simulate(
         eosctl sandbox simulate --first-seed 42 --seeds 1 --history history.jsonl
     """
     request = SimulationRequest(
-        seeds,
-        first_seed,
-        plan,
-        emulate,
-        transaction_version,
-        clients,
-        tuple(bug or ()),
-        tuple(config or ()),
-        replicas,
-        transactions,
+        seed_count=seeds,
+        first_seed=first_seed,
+        plan=plan,
+        emulate=emulate,
+        transaction_version=transaction_version,
+        clients=clients,
+        bugs=tuple(bug or ()),
+        settings=tuple(config or ()),
+        replica_count=replicas,
+        transaction_count=transactions,
         keep_history=history is not None,
     )
     simulated = perform(simulate_faults, request, invocation)

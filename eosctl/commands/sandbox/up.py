@@ -113,17 +113,17 @@ def start(
         eosctl sandbox up --name tv1 --emulate 3.9 --ttl 1h
     """
     request = SandboxRequest(
-        name,
-        engine,
-        brokers,
-        data_dir,
-        ephemeral,
-        transaction_version,
-        port_base,
-        ttl,
-        tuple(config or ()),
-        kafka,
-        own.features,
+        name=name,
+        engine=engine,
+        brokers=brokers,
+        data_dir=data_dir,
+        ephemeral=ephemeral,
+        transaction_version=transaction_version,
+        port_base=port_base,
+        ttl_ms=ttl,
+        settings=tuple(config or ()),
+        kafka=kafka,
+        own=own.features,
     )
     item = perform(start_sandbox, request, invocation)
     if result.output in FOR_PEOPLE:

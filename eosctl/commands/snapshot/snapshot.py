@@ -54,13 +54,13 @@ def capture_snapshot(
     """
     words = tuple(word.strip() for word in (include or "").split(",") if word.strip())
     request = CaptureRequest(
-        file,
-        cluster.connection,
-        second_look_after,
-        words,
-        tuple(data_dirs or ()),
-        tuple(logs or ()),
-        Sources(metrics=tuple(metrics or ()), credentials=credentials),
+        file=file,
+        connection=cluster.connection,
+        second_look_after_ms=second_look_after,
+        include=words,
+        data_dirs=tuple(data_dirs or ()),
+        logs=tuple(logs or ()),
+        programs=Sources(metrics=tuple(metrics or ()), credentials=credentials),
     )
     bundle = perform(capture, request, invocation)
     _write(bundle, file, "snapshot capture", result, invocation)

@@ -52,13 +52,13 @@ def list_transactions(
         eosctl txn list -b kafka-1:9092 --state Ongoing -o json
     """
     request = transactions.TransactionsRequest(
-        evidence.cluster.connection,
-        evidence.snapshot,
-        tuple(states or ()),
-        tuple(producer_ids or ()),
-        running_longer_than,
-        pattern,
-        open_only,
+        connection=evidence.cluster.connection,
+        snapshot_file=evidence.snapshot,
+        states=tuple(states or ()),
+        producer_ids=tuple(producer_ids or ()),
+        running_longer_than_ms=running_longer_than,
+        pattern=pattern,
+        open_only=open_only,
     )
     snapshot, found = perform(transactions.list_transactions, request, invocation)
     text = render_transactions(snapshot, found, invocation.now_ms(), result.output, invocation.style())

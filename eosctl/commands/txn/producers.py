@@ -33,7 +33,14 @@ def producers(
         eosctl txn producers --topic orders --partition 2 --open -b kafka-1:9092
     """
     connection = evidence.cluster.connection
-    request = ProducersRequest(connection, evidence.snapshot, topic, partition, producer_id, open_only)
+    request = ProducersRequest(
+        connection=connection,
+        snapshot_file=evidence.snapshot,
+        topic=topic,
+        partition=partition,
+        producer_id=producer_id,
+        open_only=open_only,
+    )
     snapshot, found = perform(list_producers, request, invocation)
     text = render_producers(snapshot, found, invocation.now_ms(), result.output, invocation.style())
     emit(text, result, snapshot.gaps, complete=require_complete)

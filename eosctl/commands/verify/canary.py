@@ -46,7 +46,16 @@ def verify_canary(
         eosctl verify canary -b kafka-1:9092 --listen 127.0.0.1:9309 --duration 1h
     """
     address = parse_listen(listen) if listen is not None else None
-    request = CanaryRequest(topic, rate, partitions, record_bytes, round_size, cluster.connection, address, duration_ms)
+    request = CanaryRequest(
+        topic=topic,
+        rate_per_s=rate,
+        partition_count=partitions,
+        record_bytes=record_bytes,
+        round_size=round_size,
+        connection=cluster.connection,
+        listen=address,
+        duration_ms=duration_ms,
+    )
     with callbacks(invocation.now_ms) as shown:
         ended = run_canary(request, render_gauges, shown)
     blocks = canary_blocks(canary_item(ended.verdict.value, ended.numbers, ended.anomalies))

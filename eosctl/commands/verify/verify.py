@@ -155,22 +155,31 @@ def verify_run(
     if bug and own is None:
         raise UsageError("--bug goes with --engine embedded.", "A cluster that runs has its own.", "Leave it out.")
     work = Work(
-        tuple(workload or ()),
-        clients,
-        duration_ms,
-        rate,
-        ids,
-        partitions,
-        replicas,
-        record_bytes,
-        skew,
-        hops,
-        seed,
-        prefix,
-        keep,
+        workloads=tuple(workload or ()),
+        clients=clients,
+        duration_ms=duration_ms,
+        rate_per_s=rate,
+        id_count=ids,
+        partition_count=partitions,
+        replica_count=replicas,
+        record_bytes=record_bytes,
+        skew=skew,
+        hops=hops,
+        seed=seed,
+        prefix=prefix,
+        keep=keep,
     )
     faults = Faults(tuple(nemesis or ()), tuple(fault or ()), program, gap_ms, guided)
     arguments = () if cluster.overrides else tuple(sys.argv[1:])
     coverage = min_coverage / 100
-    request = VerifyRequest(work, faults, own, cluster.connection, owned, coverage, gate.options, arguments)
+    request = VerifyRequest(
+        work=work,
+        faults=faults,
+        own=own,
+        connection=cluster.connection,
+        owned_id=owned,
+        min_coverage=coverage,
+        gate=gate.options,
+        arguments=arguments,
+    )
     write_run(perform(verify, request, invocation), result, invocation)

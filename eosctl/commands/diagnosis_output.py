@@ -8,9 +8,9 @@ from typing import Final, NamedTuple, NoReturn
 
 import typer
 
+from eosctl.command_line.incomplete import note_gaps, note_missing
 from eosctl.command_line.invocation import note, write_file, write_result
 from eosctl.commands.gate import WriteBaseline
-from eosctl.commands.incomplete import note_gaps, note_missing
 from eosctl.commands.options import FindingOutput, Header, OutputFile
 from eosctl.findings.diagnosis import Diagnosis
 from eosctl.findings.finding import Finding

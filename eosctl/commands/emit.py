@@ -7,8 +7,8 @@ from typing import NoReturn, TypeVar
 
 import typer
 
+from eosctl.command_line.incomplete import note_gaps
 from eosctl.command_line.invocation import Invocation, write_result
-from eosctl.commands.incomplete import note_gaps
 from eosctl.commands.options import ResultOptions
 from eosctl.errors import EosctlError, ExitCode
 from eosctl.model.evidence import EvidenceGap

@@ -7,9 +7,9 @@ from typing import Annotated, NamedTuple, NoReturn
 
 import typer
 
+from eosctl.command_line.incomplete import note_gaps, note_missing
 from eosctl.command_line.invocation import Invocation, note, write_file, write_result
 from eosctl.commands.diagnosis_output import WITHOUT_NOTES, note_read_as, note_suppressed, write_baseline_file
-from eosctl.commands.incomplete import note_gaps, note_missing
 from eosctl.commands.options import FindingOutput, Header, OutputFile, output_option
 from eosctl.render.diagnosis.formats import render_diagnosis
 from eosctl.render.formats import FindingFormat

@@ -3,7 +3,7 @@
 from eosctl.command_line.lazy import Entry
 
 COMMANDS = (
-    Entry("list", "checklist.list:list_all"),
+    Entry("list", "checklist.checklist:list_all"),
     Entry("run", "checklist.checklist:run"),
     Entry("sign", "checklist.checklist:sign"),
 )

@@ -1,4 +1,4 @@
-"""``eosctl checklist run`` and ``sign``: what must be so before something is done, answered, kept and signed."""
+"""``eosctl checklist``: what must be so before something is done, listed, answered, kept and signed."""
 
 from __future__ import annotations
 
@@ -10,16 +10,23 @@ import typer
 
 from eosctl.command_line.invocation import Invocation, write_file
 from eosctl.commands.diagnosis_output import FindingResultOptions, write_judged
+from eosctl.commands.emit import emit_list
 from eosctl.commands.gate import GateOfVerdict
-from eosctl.commands.options import EvidenceOptions, FindingOutput, Header, OutputFile
+from eosctl.commands.options import EvidenceOptions, FindingOutput, Header, OutputFile, ResultOptions
 from eosctl.commands.session import callbacks
 from eosctl.errors import UsageError
 from eosctl.model.checklist import ChecklistRecord
-from eosctl.render.diagnosis.checklist import Run, render_run
+from eosctl.render.diagnosis.checklist import SUMMARY_COLUMNS, Run, checklist_summary, render_run
 from eosctl.render.formats import FindingFormat
 from eosctl.render.machine import render_json
 from eosctl.services.checklist_answers import Dialog
-from eosctl.services.run_checklist import ChecklistRun, RunChecklistRequest, run_checklist, sign_checklist
+from eosctl.services.run_checklist import (
+    ChecklistRun,
+    RunChecklistRequest,
+    list_checklists,
+    run_checklist,
+    sign_checklist,
+)
 from eosctl.text import time_text
 
 Who = Annotated[
@@ -34,6 +41,17 @@ class SignedOptions(NamedTuple):
     output: FindingOutput = FindingFormat.TABLE
     header: Header = None
     output_file: OutputFile = None
+
+
+def list_all(invocation: Invocation, result: ResultOptions) -> None:
+    """List the checklists.
+
+    Examples:
+        eosctl checklist list
+        eosctl checklist list -o json
+    """
+    items = tuple(map(checklist_summary, list_checklists()))
+    emit_list(("checklists", "checklist list"), items, SUMMARY_COLUMNS, result, invocation)
 
 
 def run(

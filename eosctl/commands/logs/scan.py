@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
+from eosctl.command_line.incomplete import note_missing
 from eosctl.command_line.invocation import Invocation, note, write_result
 from eosctl.commands.diagnosis_output import note_suppressed
 from eosctl.commands.gate import ExitZero, FailOnIfNamed, RequireComplete, RulesFile
-from eosctl.commands.incomplete import note_missing
 from eosctl.commands.logs.options import PeriodOptions, Places, ReadingOptions, TopicsOptions, reading_option
 from eosctl.commands.options import FindingOutput, Header, OutputFile, ResultOptions, output_option
 from eosctl.commands.session import callbacks, perform

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from eosctl.command_line.invocation import Invocation, write_result
 from eosctl.commands.metrics.reading import ReadingOptions, Urls
 from eosctl.commands.options import Output
 from eosctl.commands.watching import KEPT, Count, Interval, check_format
 from eosctl.render.formats import OutputFormat
-from eosctl.render.live import frames, row_count
+from eosctl.render.live import frames
 from eosctl.render.metrics.watch import render_metric_look
 from eosctl.services import read_metrics
 from eosctl.services.callbacks import Callbacks
-
-ROWS_WITHOUT_TERMINAL: Final = 40
-HEAD_LINES: Final = 6
 
 
 def watch_metrics(
@@ -45,8 +40,6 @@ def watch_metrics(
             interval,
             count,
             KEPT,
-            lambda moments: show(
-                render_metric_look(moments, row_count(HEAD_LINES, ROWS_WITHOUT_TERMINAL), output, invocation.style())
-            ),
+            lambda moments: show(render_metric_look(moments, output, invocation.style())),
             Callbacks(invocation.now_ms),
         )

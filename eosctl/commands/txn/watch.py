@@ -6,13 +6,10 @@ from eosctl.command_line.invocation import Invocation, note, write_error, write_
 from eosctl.commands.options import ClusterOptions, Output
 from eosctl.commands.watching import KEPT, Count, Interval, check_format
 from eosctl.render.formats import OutputFormat
-from eosctl.render.live import frames, row_count
+from eosctl.render.live import frames
 from eosctl.render.transactions.watch import render_look
 from eosctl.services import watch_transactions as service
 from eosctl.services.callbacks import Callbacks
-
-ROWS_WITHOUT_TERMINAL = 20
-HEAD_LINES = 9
 
 
 def watch_transactions(
@@ -39,8 +36,6 @@ def watch_transactions(
     with frames(output, write_result) as show:
         service.watch_transactions(
             request,
-            lambda moments: show(
-                render_look(moments, row_count(HEAD_LINES, ROWS_WITHOUT_TERMINAL), output, invocation.style())
-            ),
+            lambda moments: show(render_look(moments, output, invocation.style())),
             callbacks,
         )

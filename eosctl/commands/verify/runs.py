@@ -12,8 +12,7 @@ from eosctl.commands.diagnosis_output import FindingResultOptions
 from eosctl.commands.gate import GateOfVerdict
 from eosctl.commands.options import ClusterOptions, OutputFile
 from eosctl.commands.session import callbacks
-from eosctl.commands.verify.options import OwnedCluster
-from eosctl.commands.verify.result import write_run
+from eosctl.commands.verify.shared import OwnedCluster, write_run
 from eosctl.services.verify_deployment import check_again, export_for_elle, replay
 
 Run = Annotated[str, typer.Argument(metavar="RUN", help="Id or folder of a run.")]

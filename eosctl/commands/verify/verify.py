@@ -15,8 +15,7 @@ from eosctl.commands.diagnosis_output import FindingResultOptions
 from eosctl.commands.gate import GateOfVerdict
 from eosctl.commands.options import ClusterOptions
 from eosctl.commands.session import perform
-from eosctl.commands.verify.options import FAULTS, OwnedCluster
-from eosctl.commands.verify.result import write_run
+from eosctl.commands.verify.shared import OwnedCluster, faults_option, write_run
 from eosctl.errors import UsageError
 from eosctl.model.emulation import CHOICES, NEWEST
 from eosctl.services.verify_deployment import VerifyRequest, verify
@@ -25,7 +24,6 @@ from eosctl.services.verify_order import FAULT_KINDS, Faults, OwnCluster, Work
 WORK: Final = "Work"
 CLUSTER: Final = "Cluster of the run"
 _cluster = partial(typer.Option, rich_help_panel=CLUSTER)
-_faults = partial(typer.Option, rich_help_panel=FAULTS)
 _work = partial(typer.Option, rich_help_panel=WORK)
 
 
@@ -90,7 +88,7 @@ def verify_run(
     keep: Annotated[bool, _work("--keep", help="Keep the topics.")] = False,
     nemesis: Annotated[
         list[str] | None,
-        _faults(
+        faults_option(
             "--nemesis",
             metavar="KIND",
             help="Source of faults: brokers (kill, stop, partition, slow down), links (of the run's own clients), "
@@ -99,7 +97,7 @@ def verify_run(
     ] = None,
     fault: Annotated[
         list[str] | None,
-        _faults(
+        faults_option(
             "--fault",
             metavar="KIND",
             help="Fault to inject, of those that --nemesis can inject; repeatable. Kinds are those of sandbox fault, "
@@ -108,7 +106,7 @@ def verify_run(
     ] = None,
     program: Annotated[
         Path | None,
-        _faults(
+        faults_option(
             "--command-nemesis",
             metavar="PROGRAM",
             help="Program that stops and starts brokers, called as PROGRAM begin|end BROKER.",
@@ -116,18 +114,20 @@ def verify_run(
     ] = None,
     gap_ms: Annotated[
         int,
-        _faults("--fault-gap", metavar="DURATION", parser=parse_duration_ms, help="Average time between two faults."),
+        faults_option(
+            "--fault-gap", metavar="DURATION", parser=parse_duration_ms, help="Average time between two faults."
+        ),
     ] = "2s",  # type: ignore[assignment]
     guided: Annotated[
         bool,
-        _faults(
+        faults_option(
             "--guided",
             help="Choose the fault kind with the lowest coverage of transaction states.",
         ),
     ] = False,
     min_coverage: Annotated[
         float,
-        _faults(
+        faults_option(
             "--min-coverage",
             metavar="PERCENT",
             min=0,

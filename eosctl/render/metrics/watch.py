@@ -10,6 +10,7 @@ import msgspec
 
 from eosctl.model.metric_reading import MetricMoment, Watched
 from eosctl.render.formats import OutputFormat
+from eosctl.render.live import row_count
 from eosctl.render.machine import render_json_line
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
 from eosctl.render.transactions.watch import sparkline
@@ -17,6 +18,8 @@ from eosctl.text import time_text
 
 WIDE: Final = 110
 NARROW: Final = 72
+_HEAD_LINES: Final = 6
+_ROWS_WITHOUT_TERMINAL: Final = 40
 _STATUS: Final = {True: "bad", False: "ok", None: "-"}
 
 
@@ -60,11 +63,11 @@ def metric_moment_item(moment: MetricMoment) -> MetricMomentItem:
     )
 
 
-def render_metric_look(moments: Sequence[MetricMoment], rows: int, output: OutputFormat, style: Style = PLAIN) -> str:
-    """Render the newest look: a line of JSON, or a frame with the course of each value."""
+def render_metric_look(moments: Sequence[MetricMoment], output: OutputFormat, style: Style = PLAIN) -> str:
+    """Render the newest look: a line of JSON, or a frame with the course of each value that fits the terminal."""
     if output is OutputFormat.JSON:
         return render_json_line(metric_moment_item(moments[-1]))
-    return render_metric_frame(moments, rows, style)
+    return render_metric_frame(moments, row_count(_HEAD_LINES, _ROWS_WITHOUT_TERMINAL), style)
 
 
 def render_metric_frame(moments: Sequence[MetricMoment], rows: int, style: Style = PLAIN) -> str:

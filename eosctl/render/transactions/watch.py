@@ -9,12 +9,15 @@ import msgspec
 
 from eosctl.model.transaction_life import Moment
 from eosctl.render.formats import OutputFormat
+from eosctl.render.live import row_count
 from eosctl.render.machine import render_json_line
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
 from eosctl.text import duration_text, time_text
 
 _BARS: Final = "▁▂▃▄▅▆▇█"
 SPARK_WIDTH: Final = 30
+_HEAD_LINES: Final = 9
+_ROWS_WITHOUT_TERMINAL: Final = 20
 
 
 class WatchItem(msgspec.Struct, frozen=True):
@@ -71,11 +74,11 @@ def _bar(value: float, most: float) -> str:
     return _BARS[max(0, int(value * (len(_BARS) - 1) / most))] if most > 0 else _BARS[0]
 
 
-def render_look(moments: Sequence[Moment], rows: int, output: OutputFormat, style: Style = PLAIN) -> str:
-    """Render the newest of some moments: a line of JSON, or a frame as `render_frame`."""
+def render_look(moments: Sequence[Moment], output: OutputFormat, style: Style = PLAIN) -> str:
+    """Render the newest of some moments: a line of JSON, or a frame that fits the terminal."""
     if output is OutputFormat.JSON:
         return render_json_line(watch_item(moments[-1]))
-    return render_frame(moments, rows, style)
+    return render_frame(moments, row_count(_HEAD_LINES, _ROWS_WITHOUT_TERMINAL), style)
 
 
 def render_frame(moments: Sequence[Moment], rows: int, style: Style = PLAIN) -> str:

@@ -52,6 +52,8 @@ FORBIDDEN = (
 LOOKUP = ApiKey.FIND_COORDINATOR.name
 PROTOCOL = "eosctl/actions/protocol.py"
 
+Modules = Mapping[str, ast.Module]
+
 
 class Import(NamedTuple):
     """One imported module or name, with the line."""
@@ -75,12 +77,18 @@ def imports(tree: ast.AST) -> Iterator[Import]:
 
 def names_mutating_api(node: ast.AST) -> str:
     """Return the API that an expression like ``ApiKey.END_TXN`` or ``ApiKey["END_TXN"]`` names; empty for others."""
-    if isinstance(node, ast.Attribute) and ast.unparse(node.value).endswith("ApiKey"):
-        return node.attr if node.attr in MUTATING else ""
-    if isinstance(node, ast.Subscript) and ast.unparse(node.value).endswith("ApiKey"):
-        named = node.slice.value if isinstance(node.slice, ast.Constant) else ""
-        return named if named in MUTATING else ""
-    return ""
+    if isinstance(node, ast.Attribute):
+        named = node.attr
+    elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        named = node.slice.value
+    else:
+        return ""
+    return named if named in MUTATING and last_name(node.value).endswith("ApiKey") else ""
+
+
+def last_name(node: ast.AST) -> str:
+    """Return the last part of a dotted name; empty for other expressions."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def definitions(tree: ast.Module) -> dict[str, ast.AST]:
@@ -145,7 +153,7 @@ def unlimited_clients(tree: ast.AST) -> list[str]:
         f"line {node.lineno}: {ast.unparse(node.func)}"
         for node in ast.walk(tree)
         if isinstance(node, ast.Call)
-        and ast.unparse(node.func).rpartition(".")[2] in ("connect", "Client")
+        and last_name(node.func) in ("connect", "Client")
         and not any(word.arg == "allowed_apis" for word in node.keywords)
     ]
 
@@ -168,15 +176,24 @@ def permits(tree: ast.AST) -> list[str]:
     return [
         f"line {node.lineno}: {ast.unparse(node)}"
         for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == "Permit"
+        if isinstance(node, ast.Call) and last_name(node.func) == "Permit"
     ]
 
 
-def sources(root: Path, folder: str = "eosctl") -> Iterator[tuple[str, ast.Module]]:
-    for path in sorted((root / folder).rglob("*.py")):
-        relative = path.relative_to(root).as_posix()
-        if not relative.startswith("eosctl/wire/"):
-            yield relative, ast.parse(path.read_text("utf-8"), relative)
+@pytest.fixture(scope="module")
+def modules(project_root: Path) -> Modules:
+    """The parsed modules of eosctl by their path, without the formats."""
+    paths = sorted((project_root / "eosctl").rglob("*.py"))
+    names = (path.relative_to(project_root).as_posix() for path in paths)
+    return {
+        name: ast.parse((project_root / name).read_text("utf-8"), name)
+        for name in names
+        if not name.startswith("eosctl/wire/")
+    }
+
+
+def of_package(modules: Modules, package: str) -> Modules:
+    return {path: tree for path, tree in modules.items() if path.startswith(f"{package}/")}
 
 
 def module_of(path: str) -> str:
@@ -188,8 +205,8 @@ def is_in(path: str, folders: Mapping[str, str]) -> bool:
 
 
 @pytest.fixture(scope="module")
-def sending(project_root: Path) -> set[str]:
-    return senders({module_of(path): tree for path, tree in sources(project_root, "eosctl/client")})
+def sending(modules: Modules) -> set[str]:
+    return senders({module_of(path): tree for path, tree in of_package(modules, "eosctl/client").items()})
 
 
 def test_the_client_functions_that_send_such_requests_are_found(sending: set[str]) -> None:
@@ -201,24 +218,24 @@ def test_the_client_functions_that_send_such_requests_are_found(sending: set[str
     assert not names & {"client.Client", "client.connect", "consumer.Reader", "consumer.list_offset"}
 
 
-def test_only_actions_and_clients_by_purpose_build_or_send_them(project_root: Path, sending: set[str]) -> None:
-    found = {path: violations(tree, sending) for path, tree in sources(project_root) if not is_in(path, BY_PURPOSE)}
+def test_only_actions_and_clients_by_purpose_build_or_send_them(modules: Modules, sending: set[str]) -> None:
+    found = {path: violations(tree, sending) for path, tree in modules.items() if not is_in(path, BY_PURPOSE)}
     found[READER] = [line for line in found[READER] if line.partition(": ")[2] not in READS]
     assert {path: lines for path, lines in found.items() if lines} == {}
 
 
-def test_the_reader_of_topics_leaves_no_trace(project_root: Path) -> None:
-    reader = ast.parse((project_root / READER).read_text("utf-8"))
-    assert LEAVES_A_TRACE.isdisjoint(node.attr for node in ast.walk(reader) if isinstance(node, ast.Attribute))
+def test_the_reader_of_topics_leaves_no_trace(modules: Modules) -> None:
+    nodes = ast.walk(modules[READER])
+    assert LEAVES_A_TRACE.isdisjoint(node.attr for node in nodes if isinstance(node, ast.Attribute))
 
 
 @pytest.mark.parametrize("package", sorted(set(BY_PURPOSE) - {"eosctl/wire"}))
-def test_each_client_by_purpose_needs_to_be_one(package: str, project_root: Path, sending: set[str]) -> None:
-    assert any(violations(tree, sending) for _, tree in sources(project_root, package))
+def test_each_client_by_purpose_needs_to_be_one(package: str, modules: Modules, sending: set[str]) -> None:
+    assert any(violations(tree, sending) for tree in of_package(modules, package).values())
 
 
-def test_commands_open_clients_that_only_read(project_root: Path) -> None:
-    guarded = [(path, tree) for path, tree in sources(project_root) if not is_in(path, BY_PURPOSE)]
+def test_commands_open_clients_that_only_read(modules: Modules) -> None:
+    guarded = [(path, tree) for path, tree in modules.items() if not is_in(path, BY_PURPOSE)]
     found = {path for path, tree in guarded if any(imports_client(tree)) and unlimited_clients(tree)}
     assert found == set(UNLIMITED_CLIENTS)
 
@@ -228,10 +245,10 @@ def imports_client(tree: ast.AST) -> Iterator[Import]:
     return (one for one in imports(tree) if one.full in opening)
 
 
-def test_only_the_protocol_creates_permits_for_actions(project_root: Path, sending: set[str]) -> None:
-    actions = dict(sources(project_root, "eosctl/actions"))
+def test_only_the_protocol_creates_permits_for_actions(modules: Modules, sending: set[str]) -> None:
+    actions = of_package(modules, "eosctl/actions")
     assert {path: unpermitted(tree, sending) for path, tree in actions.items() if unpermitted(tree, sending)} == {}
-    assert [path for path, tree in sources(project_root) if permits(tree)] == [PROTOCOL]
+    assert [path for path, tree in modules.items() if permits(tree)] == [PROTOCOL]
     assert len(permits(actions[PROTOCOL])) == 1
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
 import pytest
 
 from eosctl.logs.incidents.judge import judge_incidents
-from eosctl.logs.scan import scan_paths
+from eosctl.logs.scan import LogScan, scan_paths
 from eosctl.model.incident import Incident
+from eosctl.model.log_event import LogEvent, SourceSummary
 from scripts.logs_matrix import agrees
 from tests.logs.judging import judge
 
@@ -37,9 +39,12 @@ def got(time: str, transactional_id: str, producer_id: int, epoch: int) -> str:
 
 
 @cache
-def verdicts(*paths: Path) -> dict[tuple[str, str, str], Incident]:
-    scan = scan_paths(paths)
-    found = judge_incidents(scan.events, scan.sources)
+def scan_of(scenario: Path) -> LogScan:
+    return scan_paths([scenario])
+
+
+def verdicts(events: Sequence[LogEvent], sources: Sequence[SourceSummary]) -> dict[tuple[str, str, str], Incident]:
+    found = judge_incidents(events, sources)
     return {(one.kind, one.root_cause, str(sorted(one.subject.items()))): one for one in found}
 
 
@@ -47,7 +52,8 @@ def verdicts(*paths: Path) -> dict[tuple[str, str, str], Incident]:
 def test_an_unrelated_log_changes_no_verdict(scenario: Path, tmp_path: Path) -> None:
     other = tmp_path / "mailer.log"
     other.write_text(MAILER)
-    alone, together = verdicts(scenario), verdicts(scenario, other)
+    scan, both = scan_of(scenario), scan_paths([scenario, other])
+    alone, together = verdicts(scan.events, scan.sources), verdicts(both.events, both.sources)
     assert alone.keys() == together.keys()
     for name, one in alone.items():
         assert together[name].confidence >= one.confidence
@@ -57,11 +63,16 @@ def test_an_unrelated_log_changes_no_verdict(scenario: Path, tmp_path: Path) -> 
 def test_more_logs_of_a_fault_never_weaken_a_correct_verdict(scenario: Path) -> None:
     """A correct verdict from one file has at least the same confidence with all files."""
     truths = json.loads((scenario / "truth.json").read_text("utf-8"))["truth"]
-    sources = scan_paths([scenario]).sources
+    scan = scan_of(scenario)
+    together = verdicts(scan.events, scan.sources).values()
+    events_by_file: dict[str, list[LogEvent]] = {source.file: [] for source in scan.sources}
+    for event in scan.events:
+        events_by_file[event.file].append(event)
+    by_source = [(source, verdicts(events_by_file[source.file], [source]).values()) for source in scan.sources]
     for truth in truths:
-        whole = [one.confidence for one in verdicts(scenario).values() if agrees(one, truth, scenario)]
-        for source in sources:
-            for one in verdicts(Path(source.file)).values():
+        whole = [one.confidence for one in together if agrees(one, truth, scenario)]
+        for source, alone in by_source:
+            for one in alone:
                 if agrees(one, truth, scenario):
                     assert whole, (source.file, one)
                     assert max(whole) >= one.confidence, (source.file, one)

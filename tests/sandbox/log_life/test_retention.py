@@ -30,8 +30,12 @@ from tests.sandbox.eos_client import EosClient
 from tests.sandbox.harness import Harness
 
 EVENTS = TopicPartition("events", 0)
-CHECK_MS = 300_000
-QUICK = {"log.initial.task.delay.ms": "1000", "log.segment.delete.delay.ms": "60000"}
+CHECK_MS = 30_000
+QUICK = {
+    "log.initial.task.delay.ms": "1000",
+    "log.retention.check.interval.ms": str(CHECK_MS),
+    "log.segment.delete.delay.ms": "60000",
+}
 
 segments = st.lists(st.tuples(st.integers(1, 500), st.integers(0, 1000)), min_size=1, max_size=8)
 
@@ -107,7 +111,7 @@ class Cluster:
 
 
 def test_age_removes_segments_on_every_replica(tmp_path: Path) -> None:
-    cluster = Cluster(tmp_path, retention_ms="200000", file_delete_delay_ms="30000")
+    cluster = Cluster(tmp_path, retention_ms="20000", file_delete_delay_ms="10000")
     cluster.produce(9)
     node = cluster.client.leader(EVENTS)
     assert len(cluster.files(node, ".log")) > 3
@@ -117,7 +121,7 @@ def test_age_removes_segments_on_every_replica(tmp_path: Path) -> None:
     assert cluster.fetch_error(9) is ErrorCode.NONE
     assert cluster.files(node, ".log") == ["00000000000000000009.log"]
     assert cluster.files(node, ".log.deleted")
-    cluster.harness.advance(30_000)
+    cluster.harness.advance(10_000)
     assert cluster.files(node, ".deleted") == []
     cluster.harness.kill(node)
     cluster.harness.restart(node)

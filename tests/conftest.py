@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import ipaddress
 import os
 import re
@@ -54,6 +55,14 @@ _SCRATCH: Final = pytest.StashKey[Path]()
 _FAILED: Final = pytest.StashKey[bool]()
 #: How a reason to skip names the package that is missing: "kcat is missing (Debian: kcat)".
 _PACKAGE: Final = re.compile(r"\(Debian: ([\w.-]+)\)")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """Exempt the collected tests from garbage collection, and collect less often: a full pass visits every object."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000, 10, 10)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -1,6 +1,6 @@
 """Mutated files never crash, hang or fill the memory of the decoders and of fsck.
 
-`EOSCTL_FUZZ_FILES` says how many files are made, 10,000 when it is not set (`make prove fuzz-files`: a million).
+`EOSCTL_FUZZ_FILES` says how many files are made, 3,000 when it is not set (`make prove fuzz-files`: a million).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from eosctl.wire.errors import WireError
 from eosctl.wire.records.record import Record
 from tests.storage.cases import FIXTURES
 
-FILES = int(os.environ.get("EOSCTL_FUZZ_FILES", "10000"))
+FILES = int(os.environ.get("EOSCTL_FUZZ_FILES", "3000"))
 SEEDS = 10
 #: Files of a partition directory that are mutated for each run of fsck.
 FILES_A_RUN = 8

@@ -239,7 +239,7 @@ class ExactlyOnceImplicit(ExactlyOnce):
     implicit = True
 
 
-@pytest.mark.parametrize(("machine", "examples"), [(ExactlyOnce, 40), (ExactlyOnceOn39, 20), (ExactlyOnceImplicit, 30)])
+@pytest.mark.parametrize(("machine", "examples"), [(ExactlyOnce, 20), (ExactlyOnceOn39, 12), (ExactlyOnceImplicit, 18)])
 def test_the_core_is_exactly_once(machine: type[ExactlyOnce], examples: int) -> None:
     """A planted bug takes 9 examples at most (test_planted_bugs); the profile `prove` runs a hundred times as many."""
     many = settings.default.max_examples // 100

@@ -23,9 +23,13 @@ def test_every_message_is_a_subject() -> None:
 
 @pytest.mark.parametrize("name", sorted(SUBJECTS))
 def test_messages_round_trip(name: str) -> None:
+    """The profile `prove` draws a hundred times as many."""
     subject = SUBJECTS[name]
+    many = settings.default.max_examples // 100
 
-    @settings(max_examples=20 + 3 * len(subject.layouts), suppress_health_check=list(HealthCheck), database=None)
+    @settings(
+        max_examples=many * (8 + 2 * len(subject.layouts)), suppress_health_check=list(HealthCheck), database=None
+    )
     @given(draw_cases(subject), st.binary(max_size=3), st.binary(max_size=3))
     def check(case: tuple[int, Any], before: bytes, after: bytes) -> None:
         version, message = case

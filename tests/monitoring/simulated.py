@@ -69,14 +69,14 @@ def moment_of(series: Series, firing: frozenset[str]) -> Moment:
 
 
 async def load(client: Client, simulation: Simulation) -> None:
-    """Commit and now and then abort a transaction, twice a second."""
+    """Commit and now and then abort a transaction, every two seconds."""
     place = (await ensure_topic(client, "orders")).partitions[0].partition
     producer = TransactionalProducer(client, "orders-app", now_ms=simulation.now_ms)
     await producer.init_transactions()
     for number in range(1_000_000):
         await producer.send(place, [OutgoingRecord(b"k", b"v")] * 10)
         await (producer.abort() if number % 20 == 0 else producer.commit())
-        await asyncio.sleep(0.5)
+        await asyncio.sleep(2)
 
 
 async def record(folder: Path, shape: ClusterShape, minutes: float, fault: Fault | None) -> Series:

@@ -33,6 +33,22 @@ def source_copy(tmp_path: Path) -> Path:
     return copy_sources(tmp_path)
 
 
+def append_to_module(links: Path, name: str, text: str) -> None:
+    """Give a folder links to the package of a module, and the module itself with more text.
+
+    A copy of the package takes seconds, and more to compile it.
+    """
+    original = ROOT / name
+    for folder in reversed(Path(name).parents[:-1]):
+        (links / folder).unlink(missing_ok=True)
+        (links / folder).mkdir()
+        for child in (ROOT / folder).iterdir():
+            if child.name != "__pycache__":
+                (links / folder / child.name).symlink_to(child)
+    (links / name).unlink()
+    (links / name).write_text(f"{original.read_text('utf-8')}\n{text}\n", "utf-8")
+
+
 @pytest.fixture(scope="module")
 def module_source_copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same for all tests of one module together, without what a build generates: as in a fresh clone."""

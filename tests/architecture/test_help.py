@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from eosctl.commands.registry import COMMANDS
+from tests.architecture.conftest import append_to_module
 
 HEAVY = ("rich", "confluent_kafka", "yaml", "jmxquery", "pyspark", "pyarrow", "pandas", "eosctl.sandbox")
 ALWAYS = {"registry"}
@@ -63,14 +64,12 @@ def test_most_commands_are_in_groups() -> None:
     assert len(GROUPS) > 10
 
 
-def test_a_planted_import_in_a_group_is_seen(source_copy: Path) -> None:
-    table = source_copy / "eosctl" / "commands" / "txn" / "__init__.py"
-    table.write_text(table.read_text("utf-8") + "\nimport eosctl.commands.txn.list\n", "utf-8")
-    assert "txn.list" in commands_in(help_modules(source_copy, "txn"))
+def test_a_planted_import_in_a_group_is_seen(tmp_path: Path) -> None:
+    append_to_module(tmp_path, "eosctl/commands/txn/__init__.py", "import eosctl.commands.txn.list")
+    assert "txn.list" in commands_in(help_modules(tmp_path, "txn"))
 
 
 @pytest.mark.parametrize("planted", ["yaml", "confluent_kafka", "eosctl.sandbox"])
-def test_a_planted_import_is_seen(planted: str, source_copy: Path) -> None:
-    cli = source_copy / "eosctl" / "cli.py"
-    cli.write_text(cli.read_text("utf-8") + f"\nimport {planted}\n", "utf-8")
-    assert heavy(help_modules(source_copy)) == [planted]
+def test_a_planted_import_is_seen(planted: str, tmp_path: Path) -> None:
+    append_to_module(tmp_path, "eosctl/cli.py", f"import {planted}")
+    assert heavy(help_modules(tmp_path)) == [planted]

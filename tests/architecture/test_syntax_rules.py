@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -48,6 +49,7 @@ CHANCE_CALLS = {
     *("secrets.token_bytes", "secrets.token_hex", "secrets.token_urlsafe", "secrets.choice", "secrets.randbelow"),
 }
 EXIT_CALLS = {"sys.exit", "os._exit", "os.abort", "exit", "quit"}
+EXIT_WORDS = re.compile(r"\b_?exit\b|\babort\(|import.*\babort|\bquit\b|SystemExit|KeyboardInterrupt")
 FILE_CALLS = {"open", "io.open", "print", "input", "breakpoint"}
 FILE_METHODS = {
     *("read_text", "read_bytes", "write_text", "write_bytes", "open", "unlink", "mkdir", "rmdir", "touch", "exists"),
@@ -147,13 +149,17 @@ def foreign_imports(tree: ast.AST, own: str) -> list[str]:
     ]
 
 
-def sources(root: Path, *folders: str) -> Iterator[tuple[str, ast.AST]]:
+def sources(root: Path, *folders: str, words: re.Pattern[str] | None = None) -> Iterator[tuple[str, ast.AST]]:
+    """Parse the modules of folders, or only those with such a word: most have none of the names that a rule bans."""
     for folder in folders:
         paths = sorted((root / folder).rglob("*.py")) if (root / folder).is_dir() else [root / folder]
         for path in paths:
             relative = path.relative_to(root).as_posix()
-            if not relative.startswith("eosctl/wire/generated/"):
-                yield relative, ast.parse(path.read_text("utf-8"), relative)
+            if relative.startswith("eosctl/wire/generated/"):
+                continue
+            text = path.read_text("utf-8")
+            if words is None or words.search(text):
+                yield relative, ast.parse(text, relative)
 
 
 def within(path: str, places: tuple[str, ...]) -> bool:
@@ -182,7 +188,7 @@ def test_adapters_that_are_excepted_exist(project_root: Path) -> None:
 def test_only_the_ends_of_the_program_exit(project_root: Path) -> None:
     found = {
         path: exits(tree)
-        for path, tree in sources(project_root, "eosctl", "spark_log_analytics")
+        for path, tree in sources(project_root, "eosctl", "spark_log_analytics", words=EXIT_WORDS)
         if not within(path, MAY_EXIT)
     }
     assert {path: lines for path, lines in found.items() if lines} == {}
@@ -266,6 +272,7 @@ def test_what_only_looks_like_a_file_is_not(innocent: str) -> None:
     ],
 )
 def test_a_planted_exit_is_seen(planted: str) -> None:
+    assert EXIT_WORDS.search(planted)
     assert len(exits(ast.parse(planted))) == 1
 
 

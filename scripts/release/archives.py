@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -50,8 +51,10 @@ def pack_again(archive: Path, epoch_s: int) -> None:
     archive.write_bytes(gzip.compress(raw.getvalue(), mtime=epoch_s))
 
 
-def build_archives(source: Path, target: Path, epoch_s: int) -> list[Path]:
-    """Build both archives of a source tree into a folder with their checksums, and return them."""
+def build_archives(
+    source: Path, target: Path, epoch_s: int, *, kinds: Sequence[str] = ("wheel", "sdist")
+) -> list[Path]:
+    """Build the archives of a source tree into a folder with their checksums, and return them."""
     with tempfile.TemporaryDirectory() as work:
         copy = Path(work) / "source"
         left_out = (".*", "__pycache__", "*.egg-info", "build", "dist", "docs", "tests", "demo-output")
@@ -65,8 +68,7 @@ def build_archives(source: Path, target: Path, epoch_s: int) -> list[Path]:
             "-m",
             "build",
             "--no-isolation",
-            "--wheel",
-            "--sdist",
+            *(f"--{kind}" for kind in kinds),
             "--outdir",
             str(built),
             str(copy),

@@ -25,7 +25,7 @@ HARMLESS = PLANS["nodes"]
 def test_fault_schedules_break_no_promise() -> None:
     failed = {
         trial.seed: (trial.symptoms, trial.stuck)
-        for trial in (run_trial(ALL, seed) for seed in range(12))
+        for trial in (run_trial(ALL, seed) for seed in range(8))
         if trial.failed
     }
     assert failed == {}
@@ -64,18 +64,12 @@ def test_a_seed_replays_in_a_process_that_hashes_otherwise() -> None:
         "import zlib; from eosctl.lab.history.encoding import encode_history; from eosctl.lab.trial import *\n"
         f"for seed in {seeds}: print(zlib.crc32(encode_history(run_trial(TrialPlan(), seed).history).encode()))"
     )
-    printed = {
-        subprocess.run(
-            [sys.executable, "-c", script],
-            env=os.environ | {"PYTHONHASHSEED": hash_seed},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for hash_seed in ("1", "2")
-    }
+    other = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
+    environment = os.environ | {"PYTHONHASHSEED": other}
+    command = [sys.executable, "-c", script]
+    printed = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
     own = [zlib.crc32(encode_history(run_trial(ALL, seed).history).encode()) for seed in seeds]
-    assert printed == {"".join(f"{checksum}\n" for checksum in own)}
+    assert printed == "".join(f"{checksum}\n" for checksum in own)
 
 
 def test_schedules_draw_every_kind_and_depend_on_the_seed_alone() -> None:

@@ -128,6 +128,11 @@ LAYOUTS: Final = (
         "ruby",
         rf"[DIWEFA], \[(?P<time>{_DATE})(?: #\d+)?\] +(?P<level>{_LEVEL}|UNKNOWN) -- (?P<logger>[^:\n]*): {_REST}",
     ),
+    Layout(
+        "nest",
+        rf"\[Nest\] \d+ +- (?P<time>{_ANY_DATE}) +(?P<level>LOG|VERBOSE|{_LEVEL}) "
+        rf"(?:\[(?P<logger>[^\]\n]*)\] )?{_REST}",
+    ),
     Layout("dotnet", r"(?P<level>trce|dbug|info|warn|fail|crit): (?P<logger>[\w.`+]+)\[\d+\](?P<message>\r?$)"),
     Layout("slf4j-simple", rf"{_THREAD} (?P<level>{_LEVEL}) (?P<logger>[\w.$]+) --? {_REST}"),
     Layout(

@@ -167,7 +167,9 @@ def _spelled(parts: Mapping[str, str | None], reference: TimeReference) -> Insta
     month = _MONTHS[str(parts["name"])] if parts.get("name") else int(parts["month"] or 0)
     zone, guessed = parts.get("zone"), False
     if parts.get("mark") == "/":
-        day, month, guessed = _day_and_month(day, month, year, reference)
+        # Among the forms with slashes, only the American one has AM and PM in capitals.
+        is_american = (parts.get("half") or "") in ("A", "P")
+        day, month, guessed = _day_and_month(day, month, year, None if is_american else reference)
     local = reference
     if (zone := zone or parts.get("place")) and (zone[0] in "+-" or zone in _ZONES):
         local = reference._replace(zone=_offset(zone))
@@ -189,10 +191,15 @@ def _localized(parts: Mapping[str, str | None], reference: TimeReference) -> Ins
     return _local((*day, hour, minute, second), None, reference)
 
 
-def _day_and_month(first: int, second: int, year: int, reference: TimeReference) -> tuple[int, int, bool]:
-    """Return day and month of ``11/12/2026``: the date nearer to the file's last change, marked as a guess."""
+def _day_and_month(first: int, second: int, year: int, reference: TimeReference | None) -> tuple[int, int, bool]:
+    """Return day and month of ``11/12/2026``: the date nearer to the file's last change, marked as a guess.
+
+    Without a reference, the month is first.
+    """
     if first > 12 or second > 12 or first == second:
         return (first, second, False) if first > 12 or second <= 12 else (second, first, False)
+    if reference is None:
+        return second, first, True
     written_s = reference.modified_ms / 1000
     european, american = (
         abs(datetime(year, month, day, tzinfo=UTC).timestamp() - written_s)

@@ -38,7 +38,10 @@ def test_a_batch_that_its_client_sends_again_is_late(partition: str, expected: l
 LATE = "2026-11-21 09:29:3{},437 {} [MainThread] edge: {}\n"
 
 
-@pytest.mark.parametrize(("answered", "expected"), [("produce to ledger-0", ["late_append_refused"]), ("EndTxn", [])])
+@pytest.mark.parametrize(
+    ("answered", "expected"),
+    [("produce to ledger-0", ["late_append_refused"]), ("EndTxn", ["transaction_must_be_aborted"])],
+)
 def test_newer_brokers_make_late_writers_abort(answered: str, expected: list[str], tmp_path: Path) -> None:
     text = LATE.format(0, "INFO", "up, transactional.id=gate-9")
     text += LATE.format(5, "WARNING", f"{answered} refused: TRANSACTION_ABORTABLE")

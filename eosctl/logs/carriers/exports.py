@@ -28,7 +28,10 @@ _TIMES: Final = (
     *("__realtime_timestamp", "timegenerated [utc]"),
 )
 _HOSTS: Final = ("host.name", "host", "hostname", "computer", "kubernetes.pod.name", "podname", "pod", "instance")
-_SERVICES: Final = ("service", "service.name", "app", "container", "containername", "source", "@logstream", "filename")
+_SERVICES: Final = (
+    *("service", "service.name", "app", "kubernetes.labels.app", "kubernetes.container.name", "container"),
+    *("containername", "source", "@logstream", "filename"),
+)
 _LEVELS: Final = ("level", "log.level", "severity", "loglevel", "levelname", "status")
 _JSON_SIGNS: Final = re.compile(
     rb'"hits"\s*:\s*\{|"results"\s*:\s*\[\s*\[|"resultType"\s*:\s*"streams"|"tables"\s*:\s*\[\s*\{|"_source"\s*:\s*\{'

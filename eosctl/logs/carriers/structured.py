@@ -78,6 +78,7 @@ _ALIASES: Final = {
     "DBUG": "DEBUG",
     "TRCE": "TRACE",
     "VERBOSE": "TRACE",
+    "LOG": "INFO",
     "CONFIG": "DEBUG",
     "FINE": "DEBUG",
     "FINER": "TRACE",

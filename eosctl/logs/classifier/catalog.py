@@ -69,6 +69,10 @@ class CatalogedIncident(NamedTuple):
         is_echo: Whether such records only repeat a failure that another record of the same program reports.
         at_least: Minimum number of records for an incident.
         lasting_s: Minimum time between the first and the last record, in seconds.
+        alone_from: A field and the value from which one record is an incident; None without such a value.
+        unfinished: The verdict on records that span a quarter of ``lasting_s`` or more up to the end of their log;
+            empty if these are not an incident.
+        is_of_client: Whether the fault is a client's, even if a broker logs it.
         what: The verdict; ``{who}`` and names of the subject are placeholders for their values.
         next_step: What to do, in the same form.
     """
@@ -80,6 +84,9 @@ class CatalogedIncident(NamedTuple):
     is_echo: bool
     at_least: int
     lasting_s: int
+    alone_from: tuple[str, int] | None
+    unfinished: str
+    is_of_client: bool
     what: str
     next_step: str
 
@@ -97,6 +104,9 @@ def load_incidents() -> Mapping[str, CatalogedIncident]:
             is_echo=entry.get("echo", False),
             at_least=entry.get("at_least", 1),
             lasting_s=entry.get("lasting_s", 0),
+            alone_from=next(iter(entry.get("alone_from", {}).items()), None),
+            unfinished=entry.get("unfinished", ""),
+            is_of_client=entry.get("of_client", False),
             what=entry["what"],
             next_step=entry["next"],
         )

@@ -202,10 +202,20 @@ def _uncaught(application: str, episode: Sequence[LogEvent]) -> Incident:
         episode,
         f"A thread of {application} died"
         + (f" of the record in {where}" if where else " of an exception")
-        + f"{reason}. A thread that replaces it receives the record again.",
+        + f"{reason}. {_after_death(episode)}",
         "Handle the record in code, or skip it with processing.exception.handler.",
         confidence=0.95 if poison else 0.5,
     )
+
+
+def _after_death(episode: Sequence[LogEvent]) -> str:
+    """Return what Streams did after an exception: the answer of the application's handler, if it is logged."""
+    answers = {event.fields.get("answer", "") for event in episode}
+    if "SHUTDOWN_APPLICATION" in answers:
+        return "Every instance of the application shuts down, and nothing is processed until they are restarted."
+    if "SHUTDOWN_CLIENT" in answers:
+        return "The instance shuts down; another one that takes its tasks receives the record again."
+    return "A thread that replaces it receives the record again."
 
 
 def find_unclean_stops(timeline: LogTimeline) -> Iterator[Incident]:

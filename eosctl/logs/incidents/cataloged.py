@@ -22,14 +22,20 @@ EPISODE_MS: Final = 600_000
 LASTING_MS: Final = 3_600_000
 """A client that retries for hours may wait longer after each attempt."""
 ECHO_MS: Final = 30_000
+UNFINISHED_PARTS: Final = 4
+"""A fault at the end of a log counts from this part of the time that it must last elsewhere."""
+UNFINISHED: Final = 0.5
+"""Maximum confidence in a fault that may have ended soon after its log."""
 _SUBJECT: Final = (
     ("group", "group"),
+    ("group_instance_id", "group.instance.id"),
     ("partition", "topic-partition"),
     ("coordinator_partition", "topic-partition"),
     ("topic", "topic"),
     ("principal", "principal"),
     ("operation", "operation"),
     ("store", "store"),
+    ("process", "process"),
     ("log_dir", "log.dir"),
     ("state_dir", "state.dir"),
     ("task", "task"),
@@ -59,7 +65,7 @@ def find_cataloged(
         faults
         for events in by_key((_owner(timeline, one), one) for one in timed).values()
         for faults in episodes(events, LASTING_MS if known[events[0].category].lasting_s else EPISODE_MS)
-        if _is_fault(faults, known[faults[0].category])
+        if _is_fault(timeline, faults, known[faults[0].category])
     ]
     for events in _joined(timeline, faults, known):
         head = events[0]
@@ -73,10 +79,28 @@ def _by_cause(event: LogEvent, known: Mapping[str, CatalogedIncident]) -> LogEve
     return event._replace(category=cause) if cause in known else event
 
 
-def _is_fault(events: Sequence[LogEvent], known: CatalogedIncident) -> bool:
-    """Return whether records, in order of time, are enough and span enough time for an incident."""
+def _is_fault(timeline: LogTimeline, events: Sequence[LogEvent], known: CatalogedIncident) -> bool:
+    """Return whether records, in order of time, are enough for an incident."""
+    if known.alone_from is not None:
+        field, limit = known.alone_from
+        if any(int(event.fields.get(field, -1)) >= limit for event in events):
+            return True
+    if len(events) < known.at_least:
+        return False
+    return _has_lasted(events, known) or _is_unfinished(timeline, events, known)
+
+
+def _has_lasted(events: Sequence[LogEvent], known: CatalogedIncident) -> bool:
+    return time_of(events[-1]) - time_of(events[0]) >= known.lasting_s * 1000
+
+
+def _is_unfinished(timeline: LogTimeline, events: Sequence[LogEvent], known: CatalogedIncident) -> bool:
+    """Return whether a fault was still there when its log ended, and had not just begun."""
     lasted_ms = time_of(events[-1]) - time_of(events[0])
-    return len(events) >= known.at_least and lasted_ms >= known.lasting_s * 1000
+    if not known.unfinished or lasted_ms * UNFINISHED_PARTS < known.lasting_s * 1000:
+        return False
+    pause_ms = lasted_ms // (len(events) - 1)
+    return timeline.log_end_ms(events[-1]) <= time_of(events[-1]) + pause_ms
 
 
 def _owner(timeline: LogTimeline, event: LogEvent) -> str:
@@ -171,18 +195,24 @@ def _incident(timeline: LogTimeline, known: CatalogedIncident, events: Sequence[
     server = next((f"{role} {subject[role]}" for role in _ROLES if subject.get(role)), head.application)
     names = (subject.get(name) for name in ("transactional.id", "group", "connector.task", "application"))
     producer = f"producer {subject['producerId']}" if subject.get("producerId") else ""
-    who = next(filter(None, names), "") or producer or server.capitalize()
+    named = next(filter(None, names), "") or producer
+    who = named or (f"a client of {server}" if known.is_of_client else server)
     values = {name: str(value) for name, value in subject.items()} | {"who": who}
     count = f" ({len(own)} times)" if len(own) > 1 else ""
+    is_unfinished = bool(known.unfinished) and not _has_lasted(own, known)
+    sentence = known.unfinished if is_unfinished else known.what
+    what = _filled(sentence, values)
+    if not named and sentence.startswith("{who}"):
+        what = what[0].upper() + what[1:]
     return incident(
         known.kind,
         known.cause,
         subject,
         events,
-        f"{_filled(known.what, values)}{count}",
+        f"{what}{count}",
         _filled(known.next_step, values),
         severity=known.severity,
-        confidence=known.confidence,
+        confidence=min(known.confidence, UNFINISHED) if is_unfinished else known.confidence,
     )._replace(evidence=evidence_of([*own, *events]))
 
 

@@ -41,7 +41,7 @@ def find_corruption_loops(timeline: LogTimeline) -> Iterator[Incident]:
                 {"application.id": application, "tasks": tasks},
                 episode,
                 f"Tasks of {application} were corrupted {len(moments)} times, every {_seconds(interval_s)} on average: "
-                f"{cause}, so they make no progress.",
+                f"{cause}, so they make no progress.{_thrown(episode)}",
                 remedy,
                 confidence=0.9,
             )
@@ -66,6 +66,13 @@ def _left_open(store: str) -> tuple[str, str]:
         "refuses it without wiping it"
     )
     return cause, _REMOVE_THE_STORES
+
+
+def _thrown(episode: Sequence[LogEvent]) -> str:
+    """Return a sentence on the error behind the corruptions; empty if their records name none or several."""
+    roots = {event.exception.root_class.rpartition(".")[2] for event in episode if event.exception}
+    roots.discard("TaskCorruptedException")
+    return f" The error behind them is {roots.pop()}." if len(roots) == 1 else ""
 
 
 def _seconds(interval_s: float) -> str:

@@ -16,6 +16,8 @@ from eosctl.model.severity import Severity
 from eosctl.text import count_text
 
 _TOPIC: Final = "__transaction_state-"
+FENCED_ONLY: Final = 0.6
+"""Confidence in a crash that only the controller reports."""
 
 
 def find_crashes(timeline: LogTimeline, outages: Sequence[Outage]) -> Iterator[Incident]:
@@ -45,6 +47,7 @@ def find_crashes(timeline: LogTimeline, outages: Sequence[Outage]) -> Iterator[I
         has_failed_over = bool(moved) or not all(_is_elsewhere(timeline, outage, one) for one in felt)
         if was_controller and successor is not None and not has_failed_over:
             continue
+        is_only_fenced = not has_failed_over and not affected and outage.application not in timeline.servers()
         homes = coordinators.partitions
         ids = tuple(sorted(felt | coordinators.nameless(moved)))
         partitions = {homes[one] for one in ids if one in homes and (not moved or homes[one] in moved)}
@@ -53,12 +56,25 @@ def find_crashes(timeline: LogTimeline, outages: Sequence[Outage]) -> Iterator[I
             "broker-crash",
             {"broker": outage.node, "transactional.ids": ids, "topic-partitions": tuple(sorted(partitions))},
             [*outage.events, *first_of_each(timeline, [*moved.values()]), *first_of_each(timeline, affected)],
-            f"Broker {outage.node} died without a shutdown request; "
-            f"{count_text(len(moved), 'partition')} of __transaction_state got another coordinator.",
+            _description(outage, len(moved), is_only_fenced=is_only_fenced),
             "Find out why the process died. Producers continue by themselves once the new coordinators have loaded.",
+            confidence=FENCED_ONLY if is_only_fenced else 0.9,
             t_start_ms=outage.down_ms,
             t_end_ms=max([outage.up_ms or outage.down_ms, *(time_of(event) for event in moved.values())]),
         )
+
+
+def _description(outage: Outage, moved_count: int, *, is_only_fenced: bool) -> str:
+    """Describe the loss of a broker; if only the controller reports it, the process may be alive."""
+    what = f"Broker {outage.node} died without a shutdown request"
+    if is_only_fenced:
+        what = (
+            f"The controller received no heartbeat from broker {outage.node} in time and fenced it: the broker died, "
+            "hung, or lost its network"
+        )
+    if not moved_count:
+        return f"{what}."
+    return f"{what}; {count_text(moved_count, 'partition')} of __transaction_state got another coordinator."
 
 
 def find_stalled_brokers(timeline: LogTimeline, outages: Sequence[Outage]) -> Iterator[Incident]:

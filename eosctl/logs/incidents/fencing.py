@@ -105,6 +105,9 @@ def _is_refusal(timeline: LogTimeline, event: LogEvent) -> bool:
 
 def _judge(timeline: LogTimeline, transactional_id: str, burst: Sequence[LogEvent]) -> Iterator[Incident]:
     first = burst[0]
+    if fencing := _fencing_of_connect(timeline, first):
+        yield _outdated_task(timeline, transactional_id, [*fencing, *burst])
+        return
     until = time_of(first) + CLOCK_SLACK_MS + BURST_MS
     since = time_of(first) - LOOK_BACK_MS
     about = timeline.server_events_about(transactional_id, "INIT_PRODUCER_ID", "TXN_TIMEOUT_ABORT", "TXN_LATE_COMMIT")
@@ -197,7 +200,7 @@ def _last_foreign_init(
     if foreign or inits:
         return foreign[-1] if foreign else None
     client_inits = timeline.client_events_about(transactional_id, "INIT_PRODUCER_ID")
-    others = (event for event in reversed(client_inits) if timeline.log_of(event) != timeline.log_of(victim))
+    others = (event for event in reversed(client_inits) if _is_of_other(timeline, event, victim))
     return next(
         (
             event
@@ -206,6 +209,14 @@ def _last_foreign_init(
         ),
         None,
     )
+
+
+def _is_of_other(timeline: LogTimeline, init: LogEvent, victim: LogEvent) -> bool:
+    """Return whether another program or client than the victim logged an initialization."""
+    if timeline.log_of(init) != timeline.log_of(victim):
+        return True
+    clients = init.fields.get("client_id"), victim.fields.get("client_id")
+    return all(clients) and clients[0] != clients[1]
 
 
 def _had_it_before(timeline: LogTimeline, transactional_id: str, last: LogEvent, victim: LogEvent) -> bool:
@@ -279,17 +290,48 @@ def _expired(timeline: LogTimeline, transactional_id: str, events: Sequence[LogE
     )
 
 
+def _fencing_of_connect(timeline: LogTimeline, victim: LogEvent) -> Sequence[LogEvent]:
+    """Return the records of a worker that fenced the producers of a task's connector just before the task failed."""
+    connector = victim.fields.get("connector_task", "").rpartition("-")[0]
+    if not connector:
+        return ()
+    fencings = timeline.with_value("connector", connector, "CONNECT_FENCING")
+    return within(fencings, time_of(victim) - BURST_MS, time_of(victim) + CLOCK_SLACK_MS)
+
+
+def _outdated_task(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
+    task = events[-1].fields.get("connector_task", "")
+    return incident(
+        "producer_fenced",
+        "older-task-generation",
+        _subject(timeline, transactional_id, events[-1]),
+        events,
+        f"Connect fenced the producer of task {task} before it started the connector's new tasks: the old task was "
+        "still running and failed. Its open transaction was aborted; the new task sends the records again.",
+        "Check that the connector's new tasks are running; restart the task if none of them is. If it repeats, look "
+        "for a second Connect cluster with the same group.id.",
+        confidence=0.8,
+    )
+
+
 def _displaced(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
     return incident(
         "producer_fenced",
         "duplicate-transactional-id",
         _subject(timeline, transactional_id, events[0]),
         events,
-        f"{transactional_id or events[0].application} was fenced: most likely another instance took its id. A rollback "
-        "after a timeout looks the same to a client, and no coordinator's log here shows which it was.",
+        f"{transactional_id or events[0].application} was fenced: most likely {_taker(events[0])} took its id. A "
+        "rollback after a timeout looks the same to a client, and no coordinator's log here shows which it was.",
         "Add the transaction coordinator's server.log of this time, and look for a second instance with the same id.",
         confidence=0.5,
     )
+
+
+def _taker(victim: LogEvent) -> str:
+    """Return who may have taken an id: Connect derives a task's id from its group, the connector, and the number."""
+    if victim.fields.get("connector_task"):
+        return "a newer generation of the task, or a second Connect cluster with the same group.id,"
+    return "another instance"
 
 
 def _unexplained(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:

@@ -26,7 +26,7 @@ class ProgramLogs:
         owners = {source.file: source.application for source in sources}
         writers: dict[str, set[tuple[str, str]]] = defaultdict(set)
         for event in events:
-            if event.application != owners.get(event.file):
+            if event.host or event.application != owners.get(event.file):
                 writers[event.file].add((event.application, event.host))
         of_servers = {event.file for event in events if is_of_server(event)}
         self._shared = frozenset(file for file, found in writers.items() if len(found) > 1 or file in of_servers)

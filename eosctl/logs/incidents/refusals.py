@@ -145,21 +145,24 @@ def find_large_records(timeline: LogTimeline) -> Iterator[Incident]:
                 (timeline.transactional_id(event) for event in episode if timeline.transactional_id(event)), ""
             )
             size = next((event.fields["record_bytes"] for event in episode if event.fields.get("record_bytes")), "")
+            topic = next((event.fields["topic"] for event in episode if event.fields.get("topic")), "")
             limit = (
                 "max.request.size of the client"
                 if "client" in root_cause
                 else "message.max.bytes of the broker or topic"
             )
+            where = f"for {topic}" if topic else f"in {PurePath(episode[0].file).name}"
             yield incident(
                 "record_too_large",
                 root_cause,
                 {
                     "transactional.id": named,
+                    "topic": topic,
                     "application": episode[0].application,
                     "connector.task": next(filter(None, (one.fields.get("connector_task") for one in episode)), ""),
                 },
                 episode,
-                f"A record{f' of {size} bytes' if size else ''} in {PurePath(episode[0].file).name} is above {limit}; "
+                f"A record{f' of {size} bytes' if size else ''} {where} is above {limit}; "
                 "its transaction had to be aborted.",
                 "Raise this limit on client and broker alike, or keep large payloads out of Kafka.",
                 confidence=0.95,

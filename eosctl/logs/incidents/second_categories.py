@@ -8,6 +8,7 @@ from typing import Final
 from eosctl.logs.classifier.catalog import acting_categories, load_incidents
 from eosctl.logs.classifier.client_errors import category_of_error
 from eosctl.model.log_event import LogEvent
+from eosctl.model.severity import Severity
 
 ENDINGS: Final = frozenset(
     {
@@ -28,8 +29,12 @@ def category_of_cause(event: LogEvent) -> str:
 @lru_cache(maxsize=1024)
 def _category_of_chain(chain: tuple[str, ...]) -> str:
     """Return the category of the innermost exception of a chain that has one."""
-    # What is an error only if it is repeated is none of these: the thread or task has died.
-    repeated = {name for name, one in load_incidents().items() if one.at_least > 1 or one.lasting_s}
-    known = (acting_categories() | load_incidents().keys()) - ENDINGS - repeated
+    # What is an error only if it is repeated, or only a warning, is none of these: the thread or task has died.
+    mild = {
+        name
+        for name, one in load_incidents().items()
+        if one.at_least > 1 or one.lasting_s or one.severity is Severity.WARNING
+    }
+    known = (acting_categories() | load_incidents().keys()) - ENDINGS - mild
     names = (name.rpartition(".")[2] for name in reversed(chain))
     return next((found for name in names if (found := category_of_error(name)) and found in known), "")

@@ -48,7 +48,7 @@ class Outage(NamedTuple):
 def find_outages(timeline: LogTimeline) -> tuple[Outage, ...]:
     """Find every stop and start of a server."""
     found = [outage for application in sorted(timeline.servers()) for outage in _restarts(timeline, application)]
-    lasts = _last_signs(timeline)
+    lives = _lives(timeline)
     away: dict[str, list[Outage]] = {}
     for outage in found:
         away.setdefault(outage.node, []).append(outage)
@@ -56,7 +56,8 @@ def find_outages(timeline: LogTimeline) -> tuple[Outage, ...]:
     for fenced in timeline.of("BROKER_FENCED"):
         node = fenced.fields.get("fenced_broker", "")
         is_known = node in known and known[node].has(time_of(fenced), time_of(fenced))
-        if node and not is_known and lasts.get(node, -inf) <= time_of(fenced):
+        is_alive = any(first < time_of(fenced) < last for first, last in lives.get(node, ()))
+        if node and not is_known and not is_alive:
             # It lasts to the end of the logs, so a node has only one such outage.
             lost = Outage(
                 application=f"broker-{node}",
@@ -79,14 +80,14 @@ def _noticed_within(outage: Outage) -> tuple[float, float]:
     return outage.down_ms - FAILOVER_MS, inf if outage.up_ms is None else outage.up_ms + FAILOVER_MS
 
 
-def _last_signs(timeline: LogTimeline) -> dict[str, int]:
-    """Return the time of the last event of each node that has its own log here."""
-    lasts: dict[str, int] = {}
+def _lives(timeline: LogTimeline) -> dict[str, list[tuple[int, int]]]:
+    """Return the periods that the logs of each node cover, from the first record to the last event."""
+    lives: dict[str, list[tuple[int, int]]] = {}
     for application in timeline.servers():
         if events := timeline.of_application(application):
-            node = timeline.node_of(application)
-            lasts[node] = max(lasts.get(node, 0), time_of(events[-1]))
-    return lasts
+            covered = timeline.log_start_ms(events[0]), time_of(events[-1])
+            lives.setdefault(timeline.node_of(application), []).append(covered)
+    return lives
 
 
 def find_planned_restarts(outages: Sequence[Outage]) -> Iterator[Incident]:

@@ -79,13 +79,16 @@ def _denied(topic: str, episode: Sequence[LogEvent]) -> Incident:
     principals = tuple(dict.fromkeys(one for event in episode if (one := event.fields.get("principal"))))
     operations = tuple(dict.fromkeys(one.upper() for event in episode if (one := event.fields.get("operation"))))
     requests = tuple(dict.fromkeys(one for event in episode if (one := event.fields.get("request"))))
-    who, operation = ", ".join(principals) or "The client", " and ".join(operations) or "access"
+    tasks = {one for event in episode if (one := event.fields.get("connector_task"))}
+    task = tasks.pop() if len(tasks) == 1 else ""
+    client = f"Connector task {task}" if task else "The client"
+    who, operation = ", ".join(principals) or client, " and ".join(operations) or "access"
     asked = f" ({', '.join(requests)})" if requests else ""
     is_description = bool(operations) and set(operations) <= {"DESCRIBE", "DESCRIBE_CONFIGS", "DESCRIBECONFIGS"}
     return incident(
         "topic_authorization",
         "missing-topic-acl",
-        {"topic": topic, "principal": principals[0] if len(principals) == 1 else principals},
+        {"topic": topic, "principal": principals[0] if len(principals) == 1 else principals, "connector.task": task},
         episode,
         f"{who} was denied {operation} on topic {topic}{asked}.",
         f"Add the ACL: {' and '.join(one.capitalize() for one in operations) or 'Read or Write'} on Topic {topic}.",

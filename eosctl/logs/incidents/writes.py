@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from eosctl.logs.incidents.applications import StreamsNames
 from eosctl.logs.incidents.index import last_before, within
 from eosctl.logs.incidents.markers import RefusedMarkers
 from eosctl.logs.incidents.timeline import LogTimeline, by_key, episodes, incident, speaks_protocol, time_of
@@ -26,6 +27,7 @@ _ENDING: Final = re.compile(
 _EXPIRED_MS: Final = 120_000
 CLOCKS_MS: Final = 1_500
 """Maximum difference between the clocks of a client and a broker."""
+LOOK_BACK_MS: Final = 600_000
 RETRIED_MS = 2_000
 """Maximum time between a broker's refusal and the client's record of it."""
 
@@ -136,7 +138,7 @@ def find_zombie_writers(timeline: LogTimeline) -> Iterator[Incident]:
     broker = [
         event
         for event in timeline.server_events("INVALID_PRODUCER_EPOCH")
-        if event.fields.get("producer_id") and not markers.have(event)
+        if event.fields.keys() & {"producer_id", "current_epoch"} and not markers.have(event)
     ]
     client = [event for event in timeline.client_events("INVALID_PRODUCER_EPOCH") if speaks_protocol(timeline, event)]
     keyed = [(_owner(timeline, event), event) for event in broker]
@@ -199,6 +201,13 @@ def _has_client(timeline: LogTimeline, episode: Sequence[LogEvent]) -> bool:
     return any(event.application not in timeline.servers() for event in episode)
 
 
+_IDEMPOTENT_ONLY: Final = "The producer is idempotent only: create a new one, and resend the unacknowledged records."
+_TRANSACTIONAL: Final = (
+    "Check the producer's errors before it; abort the transaction and send the records again. An idempotent producer "
+    "without transactions is created anew."
+)
+
+
 def find_sequence_gaps(timeline: LogTimeline) -> Iterator[Incident]:
     """Yield batches whose sequence was not the next one.
 
@@ -215,30 +224,48 @@ def find_sequence_gaps(timeline: LogTimeline) -> Iterator[Incident]:
         # A record without a partition is about the same batch if its client sends one again.
         and (_partition(event) or not _is_near(event, of_clients.get(timeline.log_of(event), ())))
     ]
+    names = StreamsNames(timeline)
     keyed = ((_writer(timeline, event), event) for event in events)
     for owner, group in by_key(keyed).items():
         for episode in episodes(group, EPISODE_MS):
             fields = _merged_fields(episode)
-            partition = fields.get("partition", "").rpartition(":")[2]
+            is_streams = "stream_thread" in fields
+            # A broker does not log whether a producer has transactions.
+            is_plain = not owner and not is_streams and _has_client(timeline, episode)
             yield incident(
                 "out_of_order_sequence",
                 "sequence-gap",
-                {"transactional.id": owner, "producerId": fields.get("producer_id", ""), "topic-partition": partition},
+                {
+                    "transactional.id": owner,
+                    "application.id": names.of(episode) if is_streams and not owner else "",
+                    "producerId": fields.get("producer_id", ""),
+                    "topic-partition": fields.get("partition", "").rpartition(":")[2],
+                    "task": fields.get("task", ""),
+                },
                 episode,
-                f"A batch for {partition or 'a partition'} came with sequence {fields['sequence']} after "
-                f"{fields.get('current_sequence', '?')}: the batches in between never arrived."
-                if fields.get("sequence")
-                else f"A broker refused a batch for {partition or 'a partition'} for its sequence number: "
-                + (
-                    "messages before it timed out in the client while they were in flight, which left a gap."
-                    if _has_expired(timeline, episode[0])
-                    else "one before it is missing, or the broker lost the producer's state."
-                ),
-                "Check the producer's errors before it; abort the transaction and send the records again."
-                if owner
-                else "The producer is idempotent only: create a new one, and resend the unacknowledged records.",
+                _gap_in_words(timeline, episode, fields),
+                _IDEMPOTENT_ONLY if is_plain else _TRANSACTIONAL,
                 confidence=0.85 if _has_client(timeline, episode) else 0.65,
             )
+
+
+def _gap_in_words(timeline: LogTimeline, episode: Sequence[LogEvent], fields: Mapping[str, str]) -> str:
+    """Describe a refused sequence number."""
+    partition = fields.get("partition", "").rpartition(":")[2] or "a partition"
+    if sequence := fields.get("sequence"):
+        numbers = f"{sequence} after {fields.get('current_sequence', '?')}"
+        return f"A batch for {partition} came with sequence {numbers}: the batches in between never arrived."
+    reason = "one before it is missing, or the broker lost the producer's state."
+    if _has_expired(timeline, episode[0]):
+        reason = "messages before it timed out in the client while they were in flight, which left a gap."
+    effect = ""
+    if any("Fatal error:" in event.message for event in episode):
+        effect = (
+            " The error is fatal: the producer refuses all further messages until the application creates a new one."
+        )
+    elif any("thread is going to shut down" in event.message for event in episode):
+        effect = " The stream thread that sent it died."
+    return f"A broker refused a batch for {partition} for its sequence number: {reason}{effect}"
 
 
 def _has_expired(timeline: LogTimeline, gap: LogEvent) -> bool:
@@ -273,7 +300,17 @@ def _writer(timeline: LogTimeline, event: LogEvent) -> str:
 
 def _owner(timeline: LogTimeline, event: LogEvent) -> str:
     inits = _named_producers(timeline, event.fields.get("producer_id", ""), time_of(event))
-    return inits[-1].fields["transactional_id"] if inits else ""
+    return inits[-1].fields["transactional_id"] if inits else _owner_of_epoch(timeline, event)
+
+
+def _owner_of_epoch(timeline: LogTimeline, event: LogEvent) -> str:
+    """Return the only id that was initialized with the epoch of a refusal, which up to 2.4 has no producer id."""
+    epoch = event.fields.get("current_epoch")
+    if event.fields.get("producer_id") or not epoch:
+        return ""
+    inits = within(timeline.server_events("INIT_PRODUCER_ID"), time_of(event) - LOOK_BACK_MS, time_of(event))
+    owners = {one.fields.get("transactional_id", "") for one in inits if one.fields.get("producer_epoch") == epoch}
+    return owners.pop() if len(owners) == 1 else ""
 
 
 def _named_producers(timeline: LogTimeline, producer_id: str, moment: int) -> Sequence[LogEvent]:

@@ -46,6 +46,8 @@ _JUL: Final = re.compile(rf"({'|'.join(_JUL_LEVELS)}): ([^\n]*)\n?")
 OWN_RECORD: Final = re.compile(rb"^(?![ \t]|Caused by|\.\.\. |Traceback)[^\n]*\S", re.MULTILINE)
 """A line that is a separate record if no layout is known."""
 
+INDENTED_TRACE: Final = re.compile(rb"^[ \t]+(?:[\w$]+\.)+[\w$]+(?:Exception|Error)\b", re.MULTILINE)
+"""A trace that was pasted with indentation."""
 _RDKAFKA_START: Final = ord("%")
 
 
@@ -102,6 +104,8 @@ def _scan_lines(data: Buffer, verdict: Verdict, start: int, stop: int, lines: _L
     known = verdict.header() if verdict.layouts else None
     parsers = HeaderReader(verdict)
     found = next(headers, None)
+    if found is None and start == 0 and INDENTED_TRACE.search(data):
+        yield read_headerless(data, 0, len(data), 0)
     while found is not None and found.start() < stop:
         following = next(headers, None)
         event_end = len(data) if following is None else following.start()

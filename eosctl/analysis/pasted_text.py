@@ -37,7 +37,7 @@ _RUST: Final = _Lazy(r"\(([A-Z][a-z]+(?:[A-Z][a-z]+)+)\)")
 _MODULE: Final = _Lazy(r"\b(?:errors|kerr|Errors)\.([A-Z]\w+)\b")
 _LIBRDKAFKA: Final = _Lazy(r"\bRD_KAFKA_RESP_ERR_(\w+)")
 _GO: Final = _Lazy(r"(?<![\w.])(?:\w+\.)?(Err[A-Z]\w+)\b")
-_ISSUE: Final = _Lazy(r"\b((?:KIP|KAFKA|FLINK|EOS-[A-Z]{3})-\d+)\b", re.IGNORECASE)
+_ISSUE: Final = _Lazy(r"\b((?:KIP[ -]?|(?:KAFKA|FLINK|EOS-[A-Z]{3})-)\d+)\b", re.IGNORECASE)
 _LIBRDKAFKA_ISSUE: Final = _Lazy(r"\blibrdkafka ?#?-?(\d+(?:\.\d+)*)\b")
 _SETTING: Final = _Lazy(r"(?<![\w./$-])([a-z][a-z0-9]*(?:[._-][a-z0-9]+){1,9})(?![\w/])")
 _TOPIC: Final = _Lazy(
@@ -117,7 +117,7 @@ def _names(text: str) -> Iterator[str]:
     yield from (f"tx::errc::{match[1]}" for match in _ERRC.re.finditer(text))
     for pattern in (_MODULE, _LIBRDKAFKA, _CODE, _GO, _RUST, _ISSUE):
         for match in pattern.re.finditer(text):
-            yield match[1].upper() if pattern is _ISSUE else match[1]
+            yield re.sub(r"^KIP[ -]?", "KIP-", match[1].upper()) if pattern is _ISSUE else match[1]
     yield from (f"librdkafka-{match[1]}" for match in _LIBRDKAFKA_ISSUE.re.finditer(text))
     yield from (match[1] for match in _TOPIC.re.finditer(text))
     yield from (match[1] for match in _CAMEL.re.finditer(text))

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from eosctl.analysis.pasted_text import plain_text, read_pasted
-from eosctl.errors import ProcedureRefused, UsageError
+from eosctl.errors import ProcedureRefused
 from eosctl.knowledge.metrics import find_metrics
 from eosctl.knowledge.reference.index import find_entries, load_index, names_of, settings_ending
 from eosctl.model.reference import Certainty, Entry, EntryKind, Explanation, PastedText
@@ -19,7 +19,7 @@ from eosctl.runbooks.refused import find_refused
 from eosctl.services.reference.api_versions import find_asked_api, mentioned_apis
 from eosctl.services.reference.chinese import translated
 from eosctl.services.reference.printed import find_logged, find_printed
-from eosctl.services.reference.similar import similar_names
+from eosctl.services.reference.similar import ISSUE, similar_names, unknown_error
 from eosctl.services.reference.symptoms import search_symptoms
 from eosctl.services.reference.text_index import TextIndex
 
@@ -36,8 +36,9 @@ _LOGGED: Final = 0.72
 _MENTIONED: Final = 0.6
 """The score of a setting or concept that a sentence mentions."""
 _STEP: Final = 0.02
-_HOLLOW_COSTS: Final = 0.2
+_HOLLOW_COSTS: Final = 0.25
 _RESEMBLES: Final = 0.9
+_ONE_WORD: Final = 0.6
 _NEAR: Final = 0.25
 _LONGEST_NAME: Final = 120
 _QUESTION: Final = re.compile(
@@ -54,6 +55,24 @@ _ASSIGNED: Final = re.compile(
     r"(?P<name>[A-Za-z_][\w-]*[._-][\w.-]*\w)(?:\s*[=:]\s*|\s+(?=\d))(?P<value>[\w.+-]{1,80})"
 )
 """A setting or a feature with its value."""
+_KIND_WORDS: Final[Mapping[str, frozenset[EntryKind]]] = {
+    **dict.fromkeys(("error", "exception", "errors"), frozenset({EntryKind.ERROR, EntryKind.EXCEPTION})),
+    **dict.fromkeys(("setting", "config", "property", "parameter"), frozenset({EntryKind.SETTING, EntryKind.MYTH})),
+    **dict.fromkeys(("check", "rule"), frozenset({EntryKind.CHECK})),
+    **dict.fromkeys(("api", "request"), frozenset({EntryKind.API, EntryKind.MYTH})),
+    **dict.fromkeys(("topic", "file"), frozenset({EntryKind.FILE, EntryKind.CONCEPT})),
+    **dict.fromkeys(("log category", "category"), frozenset({EntryKind.LOG_CATEGORY})),
+    **dict.fromkeys(("metric", "bean", "mbean"), frozenset({EntryKind.METRIC})),
+    "alert": frozenset({EntryKind.ALERT}),
+    "runbook": frozenset({EntryKind.RUNBOOK}),
+    **dict.fromkeys(("state", "transaction"), frozenset({EntryKind.STATE})),
+    "feature": frozenset({EntryKind.FEATURE, EntryKind.CONCEPT}),
+}
+"""The kinds that a word before or after a name stands for."""
+_KINDED: Final = tuple(
+    re.compile(pattern.format(kind=f"(?P<kind>{'|'.join(_KIND_WORDS)})"), re.IGNORECASE)
+    for pattern in (r"{kind}:? (?P<name>\S+)", r"(?P<name>\S+) {kind}")
+)
 _COMPARED: Final = re.compile(
     r"(?i)^(?:what(?:'s| is) the )?(?:difference between |compare )?(\w[\w .-]*?) "
     r"(?:and|vs\.?|versus|or|compared to) (\w[\w .-]*?)\??$"
@@ -129,7 +148,7 @@ def explain(question: str) -> Explained:
             Explanation(_LOGGED, Certainty.LIKELY, "its name ends so", entry)
             for entry in settings_ending(pasted.text.strip())
         )
-    elif found.best <= _MENTIONED:
+    elif found.best <= _MENTIONED and not ISSUE.fullmatch(pasted.text.strip()):
         found.take(_of_words(translated(pasted.text)))
     ranked = found.ranked()
     sure = tuple(one for one in ranked if one.score >= LIKELY)[:MOST]
@@ -175,7 +194,7 @@ def _named(text: str) -> tuple[Explanation, ...]:
     if assigned and not find_entries(text) and (found := tuple(_of_assigned(assigned["name"], assigned["value"]))):
         return found
     for name in name_candidates(text):
-        entries = find_entries(name) or _metrics(name) or _api(name)
+        entries = find_entries(name) or _of_kind(name) or _metrics(name) or _api(name)
         if entries:
             first = entries[0]
             # A word in its own spelling means one thing; another spelling may mean several.
@@ -184,6 +203,15 @@ def _named(text: str) -> tuple[Explanation, ...]:
                 Explanation(round(1 - _STEP * at, 2), Certainty.EXACT, f"{name.strip()} is its name", entry)
                 for at, entry in enumerate(chosen)
             )
+    return ()
+
+
+def _of_kind(text: str) -> tuple[Entry, ...]:
+    """Return the entries of "runbook NAME", "NAME API", and the like."""
+    for pattern in _KINDED:
+        if kinded := pattern.fullmatch(text.strip()):
+            kinds = _KIND_WORDS[kinded["kind"].lower()]
+            return tuple(entry for entry in find_entries(kinded["name"]) if entry.kind in kinds)
     return ()
 
 
@@ -259,7 +287,10 @@ def _of_words(text: str) -> Iterator[Explanation]:
     """Search names and symptoms."""
     index, entries = _name_index()
     for hit in index.search(_NUMBER.sub(" ", text)):
-        score = round(hit.score * _RESEMBLES, 2)
+        # One word of a longer name says little, unless it is what people call a concept by.
+        is_enough = len(hit.words) > 1 or hit.score >= _NAMED or entries[hit.at].kind is EntryKind.CONCEPT
+        resembles = _RESEMBLES if is_enough else _ONE_WORD
+        score = round(hit.score * resembles, 2)
         certainty = Certainty.LIKELY if score >= LIKELY else Certainty.POSSIBLE
         yield Explanation(score, certainty, f"its name has {', '.join(hit.words)}", entries[hit.at])
     for match in search_symptoms(text):
@@ -343,11 +374,7 @@ def answer(question: str) -> Explained:
     if not found.explanations or found.explanations[0].certainty is not Certainty.EXACT:
         _refuse_procedures(question)
     if not found.explanations:
-        raise UsageError(
-            f"No entry fits {' '.join(question.split())[:80]!r}.",
-            f"Did you mean {', '.join(found.nearest)}?" if found.nearest else "None of its words is in the reference.",
-            "List all entries: eosctl explain. Describe what you see: eosctl diagnose WORDS",
-        )
+        raise unknown_error(question, found.nearest)
     return found
 
 

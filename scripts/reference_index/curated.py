@@ -11,7 +11,19 @@ import msgspec
 
 from eosctl.model.reference import Chinese, Entry, EntryKind
 
-FILES: Final = ("concepts", "states", "apis", "kips", "files", "features", "tools", "errors", "alarms", "myths")
+FILES: Final = (
+    "concepts",
+    "internals",
+    "states",
+    "apis",
+    "kips",
+    "files",
+    "features",
+    "tools",
+    "errors",
+    "alarms",
+    "myths",
+)
 _KINDS: Final = {kind.value.lower().replace(" ", "-"): kind for kind in EntryKind}
 
 

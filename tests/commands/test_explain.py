@@ -70,3 +70,9 @@ def test_an_unknown_option_is_not_a_word() -> None:
     done = eosctl("explain", "ABORTABLE_TRANSACTION", "--outptu")
     assert done.code == 2
     assert "No such option: --outptu" in done.err
+
+
+def test_an_unknown_issue_leads_to_its_tracker() -> None:
+    done = eosctl("explain", "KAFKA-99999")
+    assert done.code == 2
+    assert "https://issues.apache.org/jira/browse/KAFKA-99999" in done.err

@@ -46,6 +46,22 @@ def test_settings_are_found_as_programs_spell_them(word: str, name: str) -> None
     assert find_entries(word)[0].name == name
 
 
+@pytest.mark.parametrize(
+    ("word", "name"),
+    [
+        ("/data/orders-12.a81b0c7f4c2d4d6e9f1b2c3d4e5f6071-delete", "delete directory"),
+        ("orders-3-future", "future directory"),
+        ("00000000000000000123-0000000001.checkpoint", "metadata snapshot"),
+        ("app-KSTREAM-AGGREGATE-STATE-STORE-0000000007-changelog", "changelog"),
+        ("__consumer_offsets partition 12", "__consumer_offsets"),
+        ("site-connect-offsets", "connect-offsets"),
+        ("hanging transactions", "hanging transaction"),
+    ],
+)
+def test_files_topics_and_plurals_are_found_by_their_shape(word: str, name: str) -> None:
+    assert find_entries(word)[0].name == name
+
+
 @pytest.mark.parametrize("word", ["KAFKA_HOME", "com.acme.billing.transaction", "a.b.retries", "ErrNothingAtAll"])
 def test_other_words_of_the_same_shape_name_nothing(word: str) -> None:
     assert find_entries(word) == ()

@@ -113,6 +113,39 @@ def test_a_request_is_explained_in_the_version_asked(text: str, api: str, fact: 
     assert fact in first.facts[0].text
 
 
+@pytest.mark.parametrize(
+    ("text", "kind", "name"),
+    [
+        ("runbook hanging-transaction", EntryKind.RUNBOOK, "hanging-transaction"),
+        ("PrepareCommit state", EntryKind.STATE, "PrepareCommit"),
+        ("DescribeTransactions API", EntryKind.API, "DescribeTransactions"),
+        ("log category PRODUCER_FENCED", EntryKind.LOG_CATEGORY, "PRODUCER_FENCED"),
+    ],
+)
+def test_the_kind_next_to_a_name_selects_the_entry(text: str, kind: EntryKind, name: str) -> None:
+    first = explain(text).explanations[0].entry
+    assert (first.kind, first.name) == (kind, name)
+
+
+@pytest.mark.parametrize("text", ["KIP-1", "KAFKA-99999", "librdkafka #1", "orders 3", "status"])
+def test_neither_an_unknown_id_nor_one_word_of_a_name_is_enough(text: str) -> None:
+    assert explain(text).explanations == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Confluent.Kafka.KafkaException: Broker: Invalid producer epoch", "INVALID_PRODUCER_EPOCH"),
+        ("write errors (1/1), [19] Not Enough Replicas: returned from a request", "NOT_ENOUGH_REPLICAS"),
+        ("Confluent.Kafka.KafkaTxnRequiresAbortException: timed out", "TransactionAbortableException"),
+        ("Kafka answered PRODUCER_FENCED.", "PRODUCER_FENCED"),
+        ("org.apache.kafka.common.KafkaException: x because of KIP 939 two phase commit", "KIP-939"),
+    ],
+)
+def test_a_wrapper_says_less_than_what_it_wraps(text: str, name: str) -> None:
+    assert explain(text).explanations[0].entry.name == name
+
+
 def test_the_ids_of_a_text_are_in_the_next_commands() -> None:
     found = explain("ProducerFencedException, transactional.id=pay-7")
     assert found.pasted.values["transactional_id"] == "pay-7"

@@ -16,13 +16,29 @@ from eosctl.model.reference import Entry, EntryKind
 _DROPPED: Final = str.maketrans("", "", " \t\n_-./:'\"`,()[]{}<>#$*!?%&+=;|\\~@^“”‘’")
 _CLIENT_CODE: Final = re.compile(r"_[A-Z][A-Z_]+")
 _FILE: Final = re.compile(
-    r"(?:\S*/)?(?:\d{20}(?:-\d+)?|[\w.-]+)(?P<suffix>\.(?:log|index|timeindex|txnindex|snapshot|deleted|swap))"
+    r"(?:\S*/)?(?:\d{20}(?:-\d+)?|[\w.-]+)(?P<suffix>\.(?:log|index|timeindex|txnindex|snapshot|deleted|swap|cleaned))"
 )
 _DIRECTORY: Final = re.compile(r"(?:\S*/)?(?P<topic>__[a-z_]+)-\d+/?")
+_PATTERNS: Final = (
+    (re.compile(r"(?:\S*/)?[\w.-]+-\d+\.[0-9a-f]{32}-(?P<kind>delete|future|stray)/?"), "{kind} directory"),
+    (re.compile(r"(?:\S*/)?[\w.-]+-\d+-(?P<kind>delete|future|stray)/?"), "{kind} directory"),
+    (re.compile(r"(?:\S*/)?\d{20}-\d{10}\.checkpoint"), "metadata snapshot"),
+    (re.compile(r"(?:[\w.-]+-)?[\w.-]+-(?P<kind>changelog|repartition)(?:-\d+)?"), "{kind}"),
+    (re.compile(r"(?:[\w.-]+-)?(?P<kind>connect-(?:offsets|configs|status))"), "{kind}"),
+    (re.compile(r"mm2-[\w-]+\.[\w.-]+\.internal|[\w-]+\.checkpoints\.internal"), "mm2-offset-syncs"),
+    (
+        re.compile(
+            r"(?i)(?:partition )?\d* ?(?:of )?(?P<kind>__(?:transaction_state|consumer_offsets)),? ?(?:partition )?\d+"
+        ),
+        "{kind}",
+    ),
+)
+"""Names that hold a topic's or a partition's name, and the entry of their kind."""
 _QUALIFIED: Final = re.compile(
     r"(?:RD_KAFKA_RESP_ERR_|(?:[\w$]+(?:\.|::))*[\w$]+(?:\.(?=_?[A-Z])|::))(?P<name>_?[A-Za-z]\w+)"
 )
 _CLASS: Final = re.compile(r"[A-Z][a-z]+(?:[A-Z][a-z]*)+")
+_PLURAL: Final = re.compile(r"(?P<name>[A-Za-z][\w -]{4,}[b-hj-rt-z])(?:s|es|S)")
 _SHORTEST_ENDING: Final = 10
 _FIRST: Final = {kind: at for at, kind in enumerate(EntryKind)}
 
@@ -49,7 +65,15 @@ def find_entries(name: str) -> tuple[Entry, ...]:
         found = (*found, *(entry for entries in classes for entry in entries if entry not in found))
     # A spelling counts more than the same letters, and a name more than an alias.
     return tuple(
-        sorted(found, key=lambda entry: (wanted not in names_of(entry), entry.name != wanted, _FIRST[entry.kind]))
+        sorted(
+            found,
+            key=lambda entry: (
+                wanted not in names_of(entry),
+                entry.name != wanted,
+                _FIRST[entry.kind],
+                _key(entry.name) != _key(wanted),
+            ),
+        )
     )
 
 
@@ -68,8 +92,13 @@ def _keys(wanted: str) -> Iterator[str]:
         yield file["suffix"]
     if directory := _DIRECTORY.fullmatch(wanted):
         yield _key(directory["topic"])
+    for pattern, name in _PATTERNS:
+        if shape := pattern.fullmatch(wanted):
+            yield _key(name.format(**shape.groupdict()))
     if qualified := _QUALIFIED.fullmatch(wanted):
         yield _key(qualified["name"])
+    if plural := _PLURAL.fullmatch(wanted):
+        yield _key(plural["name"])
 
 
 def settings_ending(name: str) -> tuple[Entry, ...]:

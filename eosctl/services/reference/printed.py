@@ -10,11 +10,14 @@ from typing import Final, NamedTuple
 
 from eosctl.knowledge.reference.index import load_index
 from eosctl.model.log_event import UNCLASSIFIED
-from eosctl.model.reference import Entry
+from eosctl.model.reference import Entry, EntryKind
 
 _WORDS: Final = re.compile(r"\w+")
 _PROSE: Final = re.compile(r"[^\d\[\](){}:=|<>]{0,160}")
 """A text that is not a log record: short, without numbers, brackets, or colons."""
+
+_LONG_NAME: Final = 3
+"""A code of three words or more is recognized where a client prints it as words: "Invalid producer epoch"."""
 
 
 class Logged(NamedTuple):
@@ -78,7 +81,8 @@ def _phrases() -> tuple[tuple[str, str, Entry], ...]:
 
 def _pairs() -> Iterator[tuple[str, str, Entry]]:
     for entry in load_index():
-        for phrase in entry.phrases:
+        words = entry.name.lower().strip("_").split("_") if entry.kind is EntryKind.ERROR else []
+        for phrase in (*entry.phrases, *((" ".join(words),) if len(words) >= _LONG_NAME else ())):
             plain = _plain(phrase)
             if plain.strip():
                 yield plain, phrase, entry

@@ -120,7 +120,7 @@ class PastedText(msgspec.Struct, frozen=True):
         names: Class names, error codes, settings, and ids of issues and checks; the root cause of a stack trace first.
         numbers: Numbers of error codes.
         values: Identifiers by their kind: `transactional_id`, `group`, `topic`, `partition` (its number),
-            `topic_partition`, `producer_id`, `epoch`, and `broker`.
+            `topic_partition`, `producer_id`, `epoch`, `broker`, `connector`, and `task` (of Streams).
     """
 
     text: str

@@ -29,7 +29,10 @@ _FOUND: Final = {
     "epoch": "epoch",
     "group": "group",
     "topic_partition": "partition",
+    "topic": "topic",
     "broker": "broker",
+    "task": "task",
+    "connector": "connector",
 }
 _MOST_ALIASES: Final = 8
 _AS_SURE: Final = 0.98
@@ -55,7 +58,8 @@ def render_explanations(
             blocks += _entry_blocks(one.entry, is_chinese=is_chinese)
         else:
             others.append(one)
-    ids = ", ".join(f"{label} {found[name]}" for name, label in _FOUND.items() if name in found)
+    read = {name: value for name, value in found.items() if name != "topic" or "topic_partition" not in found}
+    ids = ", ".join(f"{label} {read[name]}" for name, label in _FOUND.items() if name in read)
     if ids:
         blocks.append(Field("read", ids))
     if first.certainty is not Certainty.EXACT:

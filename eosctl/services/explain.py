@@ -18,6 +18,7 @@ from eosctl.model.reference import Certainty, Entry, EntryKind, Explanation, Pas
 from eosctl.runbooks.refused import find_refused
 from eosctl.services.reference.api_versions import find_asked_api, mentioned_apis
 from eosctl.services.reference.chinese import translated
+from eosctl.services.reference.next_steps import filled_entry
 from eosctl.services.reference.printed import find_logged, find_printed
 from eosctl.services.reference.similar import ISSUE, similar_names, unknown_error
 from eosctl.services.reference.symptoms import search_symptoms
@@ -100,7 +101,6 @@ _WRITTEN: Final = frozenset(
 )
 _VALUES: Final = frozenset({EntryKind.CONCEPT, EntryKind.FEATURE, EntryKind.STATE})
 _IDENTIFIED: Final = frozenset({EntryKind.BUG, EntryKind.KIP, EntryKind.CHECK})
-_PLACEHOLDER: Final = re.compile(r"\{(\w+)\}|\b(TRANSACTIONAL-ID|TOPIC-PARTITION|GROUP|TOPIC)\b")
 
 
 class Explained(NamedTuple):
@@ -332,32 +332,12 @@ def _filled(explanations: tuple[Explanation, ...], values: Mapping[str, str]) ->
     return tuple(msgspec.structs.replace(one, entry=filled_entry(one.entry, values)) for one in explanations)
 
 
-def filled_entry(entry: Entry, values: Mapping[str, str]) -> Entry:
-    """Return an entry whose next steps have the ids of a text."""
-    return msgspec.structs.replace(entry, next_steps=tuple(fill(step, values) for step in entry.next_steps))
-
-
-def fill(step: str, values: Mapping[str, str]) -> str:
-    """Return a command with the ids that are known; the others stay in capitals.
-
-    >>> fill("eosctl txn blame TRANSACTIONAL-ID", {"transactional_id": "pay ments"})
-    "eosctl txn blame 'pay ments'"
-    >>> fill("eosctl group pending {group}", {})
-    'eosctl group pending GROUP'
-    """
-
-    def filled(match: re.Match[str]) -> str:
-        name = (match[1] or match[2]).lower().replace("-", "_")
-        return quote(values[name]) if name in values else name.upper().replace("_", "-")
-
-    return _PLACEHOLDER.sub(filled, step)
-
-
 def _with_fields(values: dict[str, str], fields: Mapping[str, str]) -> dict[str, str]:
     """Return the ids of a text with those that its log records name."""
-    names = {"partition": "topic_partition"}
-    known = {names.get(name, name): value for name, value in fields.items()}
-    return values | {name: known[name] for name in ("transactional_id", "group", "topic_partition") if name in known}
+    named = {name: fields[name] for name in ("transactional_id", "group") if name in fields}
+    topic, _, partition = fields.get("partition", "").rpartition("-")
+    place = {"topic": topic, "partition": partition, "topic_partition": f"{topic}-{partition}"}
+    return values | named | (place if topic else {})
 
 
 def answer(question: str) -> Explained:

@@ -14,8 +14,9 @@ from eosctl.errors import UsageError
 from eosctl.knowledge.reference.index import find_entries
 from eosctl.model.reference import Entry, EntryKind, RunbookMatch
 from eosctl.runbooks.refused import Mood, Recognized, recognize
-from eosctl.services.explain import LIKELY, filled_entry, name_candidates
+from eosctl.services.explain import LIKELY, name_candidates
 from eosctl.services.reference.chinese import translated
+from eosctl.services.reference.next_steps import filled_entry
 from eosctl.services.reference.outputs import ToolOutput, find_outputs
 from eosctl.services.reference.printed import find_logged, find_printed
 from eosctl.services.reference.symptoms import deciding_question, runbook_of_category, search_symptoms

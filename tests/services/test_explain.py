@@ -8,8 +8,9 @@ import pytest
 
 from eosctl.knowledge.reference.index import load_index
 from eosctl.model.reference import Certainty, EntryKind
-from eosctl.services.explain import explain, fill
+from eosctl.services.explain import explain
 from eosctl.services.reference.chinese import is_chinese
+from eosctl.services.reference.next_steps import fill
 
 NAMES = {
     "InitProducerId": EntryKind.API,
@@ -161,6 +162,21 @@ def test_a_question_without_a_match_is_not_answered(text: str) -> None:
 def test_the_nearest_names_are_offered() -> None:
     assert "PRODUCER_FENCED" in explain("PRODUCR_FENCD").nearest
     assert "transaction.timeout.ms" in explain("transacton.timeout.ms").nearest
+
+
+@pytest.mark.parametrize(
+    ("text", "step"),
+    [
+        ("[Producer transactionalId=app-3] ConcurrentTransactionsException", "eosctl txn describe app-3"),
+        (
+            "OutOfOrderSequenceException for producer 4001 at offset 9 in partition orders-3",
+            "eosctl txn producers --topic orders --partition 3 --producer-id 4001",
+        ),
+        ("UnknownMemberIdException: [Consumer groupId=billing 2]", "eosctl group lag billing"),
+    ],
+)
+def test_an_answer_ends_with_commands_about_the_ids(text: str, step: str) -> None:
+    assert step in explain(text).explanations[0].entry.next_steps
 
 
 def test_frequent_entries_have_a_short_answer_in_chinese() -> None:

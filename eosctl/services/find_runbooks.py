@@ -11,15 +11,16 @@ import msgspec
 
 from eosctl.analysis.pasted_text import LONGEST, plain_text, read_pasted
 from eosctl.errors import UsageError
-from eosctl.knowledge.reference.index import find_entries
+from eosctl.knowledge.reference.index import entry_named, find_entries
 from eosctl.model.reference import Entry, EntryKind, RunbookMatch
+from eosctl.model.severity import Severity
 from eosctl.runbooks.refused import Mood, Recognized, recognize
 from eosctl.services.explain import LIKELY, name_candidates
 from eosctl.services.reference.chinese import translated
 from eosctl.services.reference.next_steps import filled_entry
 from eosctl.services.reference.outputs import ToolOutput, find_outputs
 from eosctl.services.reference.printed import find_logged, find_printed
-from eosctl.services.reference.symptoms import deciding_question, runbook_of_category, search_symptoms
+from eosctl.services.reference.symptoms import SymptomMatch, deciding_question, runbook_of_category, search_symptoms
 
 MOST: Final = 5
 _COLUMNS: Final = re.compile(r"[\n\t]|\S {2,}\S|: \S+ \S+: ")
@@ -27,6 +28,8 @@ _COLUMNS: Final = re.compile(r"[\n\t]|\S {2,}\S|: \S+ \S+: ")
 _LONGEST_PATH: Final = 1024
 SURE: Final = 0.45
 """Below this score the best match is shown as a guess, with the question that decides."""
+_TIE: Final = 0.04
+"""Two symptoms whose scores differ by less fit equally well: neither is sure."""
 _WORTH: Final = 0.2
 _QUESTION: Final = 1.0
 _NAMED: Final = 0.95
@@ -37,7 +40,10 @@ _ENTRY_BELOW: Final = 0.01
 _PRINTED: Final = 0.85
 _LOGGED: Final = 0.8
 _SIGN: Final = 0.9
+_MAYBE_SIGN: Final = 0.4
+"""The score of a sign that a healthy cluster shows, too."""
 _TOOL: Final = 0.5
+_MENTIONED_TOOL: Final = 0.25
 _KINDS: Final = frozenset(
     {
         EntryKind.ERROR,
@@ -93,7 +99,8 @@ def find_runbooks(text: str) -> FoundRunbooks:
     recognized = recognize(text)
     best: dict[tuple[EntryKind, str], RunbookMatch] = {}
     outputs = find_outputs(text)
-    for match in (*_of_outputs(outputs), *_candidates(text, is_output=bool(outputs))):
+    symptoms = () if outputs else search_symptoms(translated(text))
+    for match in (*_of_outputs(outputs), *_candidates(text), *_of_symptoms(symptoms)):
         key = (match.entry.kind, match.entry.name)
         if key not in best or best[key].score < match.score:
             best[key] = match
@@ -109,13 +116,19 @@ def find_runbooks(text: str) -> FoundRunbooks:
         refused=tuple(found for found in recognized if found.mood is Mood.ORDERED),
         cautions=tuple(found for found in named if found.mood is not Mood.ORDERED),
         matches=matches,
-        is_sure=bool(matches) and matches[0].score >= SURE,
+        is_sure=bool(matches) and matches[0].score >= SURE and not _is_tied(matches[0], symptoms),
     )
+
+
+def _is_tied(first: RunbookMatch, symptoms: Sequence[SymptomMatch]) -> bool:
+    """Return whether another symptom fits as well as the one that made a match the best."""
+    is_best = len(symptoms) > 1 and (symptoms[0].entry.name, symptoms[0].score) == (first.entry.name, first.score)
+    return is_best and symptoms[0].score - symptoms[1].score < _TIE
 
 
 def _completed(match: RunbookMatch, values: Mapping[str, str]) -> RunbookMatch:
     entry = filled_entry(match.entry, values)
-    return msgspec.structs.replace(match, entry=entry, decide=deciding_question(match.entry.name))
+    return msgspec.structs.replace(match, entry=entry, decide=match.decide or deciding_question(match.entry.name))
 
 
 def runbook_command(runbook: str) -> str:
@@ -125,16 +138,23 @@ def runbook_command(runbook: str) -> str:
 
 def _of_outputs(outputs: Iterable[ToolOutput]) -> Iterator[RunbookMatch]:
     for output in outputs:
-        for at, sign in enumerate(output.signs):
+        for at, (sign, _) in enumerate(output.signs):
             reason = f"{output.tool.name} printed {sign.says}"
-            yield RunbookMatch(round(_SIGN - _LATER_NAME * at, 3), _runbook(sign.runbook), sign.says, reason)
+            score = round((_MAYBE_SIGN if sign.decide else _SIGN) - _LATER_NAME * at, 3)
+            yield RunbookMatch(score, entry_named(sign.runbook or sign.entry), sign.says, reason, sign.decide)
         reason = f"{output.tool.name} printed this" + (
             "" if output.signs else "; nothing in it shows a fault by itself"
         )
-        yield RunbookMatch(_TOOL, output.tool, "output of a tool", reason)
+        yield RunbookMatch(_MENTIONED_TOOL if output.signs else _TOOL, output.tool, "output of a tool", reason)
 
 
-def _candidates(text: str, *, is_output: bool) -> Iterator[RunbookMatch]:
+def _of_symptoms(symptoms: Iterable[SymptomMatch]) -> Iterator[RunbookMatch]:
+    for found in symptoms:
+        reason = f"it has {', '.join(found.words)} in common with {found.symptom!r}"
+        yield RunbookMatch(found.score, found.entry, found.symptom, reason)
+
+
+def _candidates(text: str) -> Iterator[RunbookMatch]:
     pasted = read_pasted(text)
     yield from _of_question(pasted.text)
     rank = 0
@@ -161,11 +181,6 @@ def _candidates(text: str, *, is_output: bool) -> Iterator[RunbookMatch]:
             reason = f"{records} of category {logged.category}"
             yield RunbookMatch(round(_LOGGED - 0.05 * at, 3), _runbook(runbook), logged.category, reason)
     yield from _of_evidence(text)
-    if is_output:
-        return
-    for found in search_symptoms(translated(pasted.text)):
-        reason = f"it has {', '.join(found.words)} in common with {found.symptom!r}"
-        yield RunbookMatch(found.score, found.entry, found.symptom, reason)
 
 
 def _of_evidence(text: str) -> Iterator[RunbookMatch]:
@@ -177,7 +192,8 @@ def _of_evidence(text: str) -> Iterator[RunbookMatch]:
     for finding in judge_text(text, 0)[0]:
         for entry in find_entries(finding.check_id)[:1]:
             reason = f"the output of Kafka's tool shows it: {finding.message}"
-            yield from _of_entry(entry, _PRINTED, finding.title, reason)
+            score = _PRINTED if finding.severity.at_least(Severity.WARNING) else _MAYBE_SIGN
+            yield from _of_entry(entry, score, finding.title, reason)
 
 
 def _of_question(text: str) -> Iterator[RunbookMatch]:

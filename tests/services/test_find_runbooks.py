@@ -123,7 +123,9 @@ def test_the_data_of_symptoms_and_outputs_names_what_exists() -> None:
     assert set(data.categories.values()) <= runbooks
     assert {one.runbook for one in data.symptom if one.runbook} == runbooks
     assert all(one.runbook or entry_named(one.entry) for one in data.symptom)
-    assert {sign.runbook for output in load_outputs() for sign in output.sign} <= runbooks
+    signs = [sign for output in load_outputs() for sign in output.sign]
+    assert {sign.runbook for sign in signs if sign.runbook} <= runbooks
+    assert all(sign.runbook or entry_named(sign.entry) for sign in signs)
     assert all(entry_named(output.tool) for output in load_outputs())
 
 

@@ -27,19 +27,28 @@ class ToolOutput(NamedTuple):
 
 
 class FoundSign(NamedTuple):
-    """A sign of a fault: what it is, the runbook for it, and the ids that it names."""
+    """A sign of a fault that a tool printed, and the ids that it names."""
 
-    says: str
-    runbook: str
+    sign: Sign
     values: dict[str, str]
 
 
 class Sign(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How a sign of a fault looks, and the runbook for it."""
+    """How a sign of a fault looks, and the runbook or the entry for it.
+
+    Attributes:
+        pattern: A regular expression; its groups are ids.
+        says: What the tool printed.
+        runbook: The runbook for it.
+        entry: The entry of the reference for it, where no runbook fits.
+        decide: The command that decides; a sign with it may also be healthy, such as a transaction that is open.
+    """
 
     pattern: str
-    runbook: str
     says: str
+    runbook: str = ""
+    entry: str = ""
+    decide: str = ""
 
 
 class Output(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -65,7 +74,7 @@ def _found(sign: Sign, text: str) -> FoundSign | None:
         return None
     names = {"id": "transactional_id"}
     values = {names.get(name, name): value for name, value in match.groupdict().items() if value}
-    return FoundSign(sign.says, sign.runbook, values)
+    return FoundSign(sign, values)
 
 
 @cache

@@ -57,9 +57,9 @@ def search_symptoms(text: str) -> tuple[SymptomMatch, ...]:
     return tuple(sorted(best.values(), key=lambda one: -one.score))
 
 
-def deciding_question(runbook: str) -> str:
-    """Return the one question or command that shows whether a runbook is the right one; empty without one."""
-    return next((one.decide for one in load_symptoms().symptom if one.runbook == runbook), "")
+def deciding_question(name: str) -> str:
+    """Return the question or command that shows whether a runbook or an entry is the right one; empty without one."""
+    return next((one.decide for one in load_symptoms().symptom if name in (one.runbook, one.entry)), "")
 
 
 def runbook_of_category(category: str) -> str:

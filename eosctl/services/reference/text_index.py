@@ -26,6 +26,11 @@ _UNKNOWN_WEIGHT: Final = 0.35
 """How much a word that no text has counts, compared with the rarest word that one has: it is often a name."""
 _DISTINCTIVE: Final = 0.75
 """From which weight on shared words say enough, in weights of the rarest word: one common word does not."""
+_DOUBT: Final = 0.75
+"""How much of a score is left where one meaning is shared and the question has words that no text has."""
+_ELSEWHERE: Final = "=elsewhere"
+_ELSEWHERE_DOUBT: Final = 0.6
+"""How much of a score is left where the question names a system that the texts are not about."""
 _COVERAGE: Final = 0.65
 """How much it counts that the question's words are found, against that the text has no others."""
 
@@ -86,6 +91,10 @@ class TextIndex:
         of_text = sum(self._weights[word] for word in held)
         score = _COVERAGE * weight / of_question + (1 - _COVERAGE) * weight / of_text
         score *= min(1.0, weight / (_DISTINCTIVE * self._rarest))
+        if len(shared) == 1 and any(word not in self._weights for word in asked):
+            score *= _DOUBT
+        if _ELSEWHERE in asked and _ELSEWHERE not in held:
+            score *= _ELSEWHERE_DOUBT
         return Hit(at, round(score, 3), tuple(map(_shown, shared)))
 
 

@@ -28,7 +28,7 @@ _COLUMNS: Final = re.compile(r"[\n\t]|\S {2,}\S|: \S+ \S+: ")
 _LONGEST_PATH: Final = 1024
 SURE: Final = 0.45
 """Below this score the best match is shown as a guess, with the question that decides."""
-_TIE: Final = 0.04
+_TIE: Final = 0.07
 """Two symptoms whose scores differ by less fit equally well: neither is sure."""
 _WORTH: Final = 0.2
 _QUESTION: Final = 1.0

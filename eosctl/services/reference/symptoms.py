@@ -77,7 +77,7 @@ def _sentences(text: str) -> Iterator[str]:
 @cache
 def _index() -> tuple[TextIndex, tuple[tuple[str, Entry], ...]]:
     pairs = tuple(_pairs())
-    return TextIndex([symptom for symptom, _ in pairs]), pairs
+    return TextIndex([symptom for symptom, _ in pairs], [entry.name for _, entry in pairs]), pairs
 
 
 def _pairs() -> Iterator[tuple[str, Entry]]:

@@ -31,6 +31,13 @@ _DOUBT: Final = 0.75
 _ELSEWHERE: Final = "=elsewhere"
 _ELSEWHERE_DOUBT: Final = 0.6
 """How much of a score is left where the question names a system that the texts are not about."""
+_CONJUNCTION: Final = re.compile(
+    r"\b(?:after|since|when|while|during|because|although|though|until|as soon as|if)\b", re.IGNORECASE
+)
+_CIRCUMSTANCE: Final = 0.5
+"""How much the words of a circumstance count: in "lost after a restart", the restart is not what is wrong."""
+_NEARBY: Final = 0.3
+"""How much a word counts that only other texts of the group have."""
 _COVERAGE: Final = 0.65
 """How much it counts that the question's words are found, against that the text has no others."""
 
@@ -56,13 +63,22 @@ class _Vocabulary(NamedTuple):
 
 
 class TextIndex:
-    """Texts that can be searched."""
+    """Texts that can be searched.
 
-    def __init__(self, texts: Sequence[str]) -> None:
+    Texts of one group are about the same thing: a word is rare if few groups have it, and the words of a group's other
+    texts count a little.
+    """
+
+    def __init__(self, texts: Sequence[str], groups: Sequence[str] = ()) -> None:
         self._meanings = [meanings_of(stems) for stems in _stems(texts)]
-        spread = Counter(word for words in self._meanings for word in set(words))
-        self._weights = {word: math.log(1 + len(texts) / count) for word, count in spread.items()}
-        self._rarest = math.log(1 + len(texts))
+        self._groups = tuple(groups) or tuple(map(str, range(len(texts))))
+        held: dict[str, set[str]] = defaultdict(set)
+        for group, words in zip(self._groups, self._meanings, strict=True):
+            held[group].update(words)
+        self._held = held
+        spread = Counter(word for words in held.values() for word in words)
+        self._weights = {word: math.log(1 + len(held) / count) for word, count in spread.items()}
+        self._rarest = math.log(1 + len(held))
         self._database = _open()
         # It is closed with the last reference to the index, or at exit.
         weakref.finalize(self, self._database.close)
@@ -70,10 +86,10 @@ class TextIndex:
         rows = ((at, " ".join(_safe(word) for word in words)) for at, words in enumerate(self._meanings, 1))
         self._database.executemany("INSERT INTO text(rowid, words) VALUES (?, ?)", rows)
 
-    def search(self, question: str, limit: int = 40) -> tuple[Hit, ...]:
+    def search(self, question: str, limit: int = 200) -> tuple[Hit, ...]:
         """Return the texts that share meanings with a question, best first."""
-        (stems,) = _stems([question])
-        asked = tuple(dict.fromkeys(meanings_of(stems)))
+        main, circumstance = _stems(_parts(question))
+        asked = dict.fromkeys(meanings_of(circumstance), _CIRCUMSTANCE) | dict.fromkeys(meanings_of(main), 1.0)
         known = [word for word in asked if word in self._weights]
         if not known:
             return ()
@@ -83,19 +99,42 @@ class TextIndex:
         hits = [self._hit(row[0] - 1, asked) for row in rows]
         return tuple(sorted(hits, key=lambda hit: -hit.score))
 
-    def _hit(self, at: int, asked: tuple[str, ...]) -> Hit:
+    def _hit(self, at: int, asked: Mapping[str, float]) -> Hit:
         held = set(self._meanings[at])
         shared = tuple(word for word in asked if word in held)
+        nearby = self._held[self._groups[at]] - held
         weight = sum(self._weights[word] for word in shared)
-        of_question = sum(self._weights.get(word, _UNKNOWN_WEIGHT * self._rarest) for word in asked)
+        found = sum(asked[word] * self._weights[word] for word in shared)
+        found += _NEARBY * sum(part * self._weights[word] for word, part in asked.items() if word in nearby)
+        of_question = sum(
+            part * self._weights.get(word, _UNKNOWN_WEIGHT * self._rarest) for word, part in asked.items()
+        )
         of_text = sum(self._weights[word] for word in held)
-        score = _COVERAGE * weight / of_question + (1 - _COVERAGE) * weight / of_text
+        score = _COVERAGE * found / of_question + (1 - _COVERAGE) * weight / of_text
         score *= min(1.0, weight / (_DISTINCTIVE * self._rarest))
         if len(shared) == 1 and any(word not in self._weights for word in asked):
             score *= _DOUBT
         if _ELSEWHERE in asked and _ELSEWHERE not in held:
             score *= _ELSEWHERE_DOUBT
         return Hit(at, round(score, 3), tuple(map(_shown, shared)))
+
+
+def _parts(question: str) -> tuple[str, str]:
+    """Return what a question says, and the circumstances of it.
+
+    >>> _parts("messages are lost after a restart")
+    ('messages are lost ', ' a restart')
+    >>> _parts("Since the upgrade, commits are slow")
+    (' commits are slow', ' the upgrade')
+    """
+    found = _CONJUNCTION.search(question)
+    if found is None:
+        return question, ""
+    before, behind = question[: found.start()], question[found.end() :]
+    if before.strip():
+        return before, behind
+    circumstance, comma, main = behind.partition(",")
+    return (main, circumstance) if comma else (question, "")
 
 
 def meanings_of(stems: Iterable[str]) -> tuple[str, ...]:

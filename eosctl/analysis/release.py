@@ -1,7 +1,7 @@
 """The minimum Kafka release of the brokers, derived from their API versions.
 
 Brokers do not report their release. Each line of the table is the first release that serves a version, so the result is
-a lower bound.
+a lower bound: 3.4 serves what 3.3 serves.
 """
 
 from __future__ import annotations
@@ -24,12 +24,19 @@ _MARKS: Final = (
     _Mark((2, 5), 22, 3),  # InitProducerId 3, KIP-360
     _Mark((2, 8), 61, 0),  # DescribeProducers, KIP-664
     _Mark((3, 0), 66, 0),  # ListTransactions, KIP-664
+    _Mark((3, 1), 1, 13),  # Fetch 13, KIP-516
+    _Mark((3, 2), 11, 9),  # JoinGroup 9, KIP-814
+    _Mark((3, 3), 35, 4),  # DescribeLogDirs 4, KIP-827
+    _Mark((3, 5), 1, 15),  # Fetch 15, KIP-903
+    _Mark((3, 6), 24, 4),  # AddPartitionsToTxn 4, KIP-890
     _Mark((3, 7), 0, 10),  # Produce 10, KIP-951
     _Mark((3, 8), 66, 1),  # ListTransactions 1, KIP-994
     _Mark((3, 9), 1, 17),  # Fetch 17, KIP-853
     _Mark((4, 0), 0, 12),  # Produce 12, KIP-890
     _Mark((4, 1), 66, 2),  # ListTransactions 2, KIP-1152
     _Mark((4, 2), 27, 2),  # WriteTxnMarkers 2, KIP-1228
+    _Mark((4, 3), 35, 5),  # DescribeLogDirs 5, KIP-1066
+    _Mark((4, 4), 28, 6),  # TxnOffsetCommit 6
 )
 OLDEST: Final[Release] = (0, 11)
 

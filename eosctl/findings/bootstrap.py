@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import shlex
+from typing import Final
 
 from eosctl.model.hang import HangVerdict, OpenTransaction
 from eosctl.model.snapshot import ClusterSnapshot
 
+COMMAND_CONFIG: Final = "--command-config"
+"""The option for a file of client settings in eosctl and in most of Kafka's own tools."""
 
-def connection_words(address: str, command_config: str = "") -> tuple[str, ...]:
+
+def connection_words(address: str, command_config: str = "", option: str = COMMAND_CONFIG) -> tuple[str, ...]:
     """Return what follows `-b` or `--bootstrap-server` in a command, one element per word of the shell.
-
-    The option `--command-config` is the same word in eosctl and in Kafka's own tools.
 
     Args:
         address: `host:port`, or several with commas.
         command_config: The file of client settings; empty without one.
+        option: The option for that file.
     """
-    return (address, "--command-config", command_config) if command_config else (address,)
+    return (address, option, command_config) if command_config else (address,)
 
 
-def bootstrap_of(snapshot: ClusterSnapshot) -> str:
+def bootstrap_of(snapshot: ClusterSnapshot, option: str = COMMAND_CONFIG) -> str:
     """Return the text that follows `-b` or `--bootstrap-server`: the first broker that answered, and the options.
 
     It is several words of the shell, each already quoted: put it into a command line as it is, never through
@@ -28,7 +31,7 @@ def bootstrap_of(snapshot: ClusterSnapshot) -> str:
     """
     broker = next((b for b in snapshot.brokers if b.reachable and not b.fenced and b.host), None)
     address = "HOST:PORT" if broker is None else f"{broker.host}:{broker.port}"
-    return shlex.join(connection_words(address, snapshot.command_config))
+    return shlex.join(connection_words(address, snapshot.command_config, option))
 
 
 def target_words(transaction: OpenTransaction) -> str:

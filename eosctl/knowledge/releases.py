@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Mapping
 from functools import cache
@@ -43,6 +44,21 @@ def branch_text(version: Version) -> str:
     """Write the known releases of a version's branch, or the newest of all where there is no such branch."""
     found = _branch(version) or kafka_releases()[-1:]
     return ", ".join(map(version_text, found))
+
+
+@cache
+def release_of_metadata_version(level: int) -> tuple[int, int] | None:
+    """Return the release that introduced a level of the feature `metadata.version`; None for an unknown level.
+
+    >>> release_of_metadata_version(25)
+    (4, 0)
+    """
+    text = (resources.files("eosctl.knowledge") / "protocol.json").read_text(encoding="utf-8")
+    names = {one["level"]: one["name"] for one in json.loads(text)["metadata_versions"]}
+    if level not in names:
+        return None
+    major, minor = names[level].partition("-")[0].split(".")
+    return int(major), int(minor)
 
 
 @cache

@@ -149,7 +149,7 @@ def diagnose_application(plan: AppPlan, report: AppReport, cluster_id: str, now_
     for flaw in report.flaws:
         subjects.setdefault(flaw.fault.value, []).append(flaw.subject)
     resource = Resource("application", f"{plan.input_topic} to {plan.output_topic}")
-    read = Command(f"eosctl decode topic {plan.output_topic}", "read what the application wrote")
+    read = Command(f"eosctl decode segment --topic {plan.output_topic} --records", "read what the application wrote")
     ran = _Ran(resource, report.flaw_counts, subjects, {}, report.reasons, f"run {plan.run}", read)
     return _diagnosis(tuple(Fault), ran, missing, cluster_id, now_ms)
 

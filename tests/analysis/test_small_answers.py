@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import doctest
+import json
+from importlib import resources
 
 import pytest
 import yaml
@@ -19,16 +21,34 @@ from eosctl.model.snapshot import ApiRange
 from tests.analysis.recorded import FIXTURES
 from tests.analysis.scenes import AUTHORIZER, ORDERS_0, broker, entry, gap, snapshot, state_topic
 
+PROTOCOL = json.loads((resources.files("eosctl.knowledge") / "protocol.json").read_text("utf-8"))
+
 
 def test_wording_examples() -> None:
     assert doctest.testmod(text).failed == 0
 
 
-@pytest.mark.parametrize(("target", "release"), [("3.9-tv0", (3, 9)), ("4.3-tv1", (4, 2)), ("4.3-tv2", (4, 2))])
+@pytest.mark.parametrize(("target", "release"), [("3.9-tv0", (3, 9)), ("4.3-tv1", (4, 3)), ("4.3-tv2", (4, 3))])
 def test_release_of_real_brokers_is_a_lower_bound(target: str, release: tuple[int, int]) -> None:
     answer = yaml.safe_load((FIXTURES / "analysis" / "api-versions" / f"{target}.yaml").read_text())
     ranges = tuple(ApiRange(api["key"], api["min"], api["max"]) for api in answer["apis"])
     assert release_floor(broker(api_ranges=ranges)) == release
+
+
+#: What these releases serve differs in nothing that a broker announces.
+SERVED_BEFORE = {(2, 7): (2, 5), (3, 4): (3, 3)}
+
+
+@pytest.mark.parametrize("text", PROTOCOL["releases"])
+def test_releases_are_distinguished_by_what_they_serve(text: str) -> None:
+    ranges = tuple(
+        ApiRange(api["key"], *map(int, api["versions"][text].split("-")))
+        for api in PROTOCOL["apis"].values()
+        if "broker" in api["listeners"] and api["versions"].get(text)
+    )
+    major, minor = text.split(".")
+    release = (int(major), int(minor))
+    assert release_floor(broker(api_ranges=ranges)) == SERVED_BEFORE.get(release, release)
 
 
 def test_release_of_an_unknown_broker() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from eosctl.analysis.coordinators import TRANSACTION_STATE_TOPIC
 from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.checks.partition_commands import add_replicas
 from eosctl.checks.settings import number
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
@@ -67,7 +68,7 @@ def transaction_log_not_durable(case: Case) -> Iterator[Problem]:
                 Evidence("replicas", str(replicas), "Metadata"),
                 Evidence("brokers", str(len(case.snapshot.brokers)), "Metadata"),
             ),
-            _reassign(case, wanted),
+            add_replicas(topic, wanted, case.snapshot, case.bootstrap),
         )
     yield from _min_isr(topic, replicas, case)
 
@@ -101,28 +102,20 @@ def _min_isr(topic: Topic, replicas: int, case: Case) -> Iterator[Problem]:
             "Every broker restart stops all transactions of the partitions it holds.",
             evidence,
             # A lower minimum would leave decisions on fewer brokers than today.
-            _reassign(case, min_isr + 1),
+            add_replicas(topic, min_isr + 1, case.snapshot, case.bootstrap),
         )
 
 
-def _reassign(case: Case, replicas: int) -> Command:
-    return Command(
-        f"kafka-reassign-partitions.sh --bootstrap-server {case.bootstrap} --reassignment-json-file plan.json "
-        "--execute",
-        f"plan.json names {replicas} brokers for each partition",
-    )
-
-
-def _set_min_isr(case: Case, count: int) -> Command:
-    return Command(
+def _set_min_isr(case: Case, count: int) -> tuple[Command, ...]:
+    line = (
         f"kafka-configs.sh --bootstrap-server {case.bootstrap} --alter --entity-type topics "
-        f"--entity-name {TRANSACTION_STATE_TOPIC} --add-config "
-        f"min.insync.replicas={count}"
+        f"--entity-name {TRANSACTION_STATE_TOPIC} --add-config min.insync.replicas={count}"
     )
+    return (Command(line),)
 
 
 def _problem(
-    topic: Topic, case: Case, message: str, impact: str, evidence: tuple[Evidence, ...], command: Command
+    topic: Topic, case: Case, message: str, impact: str, evidence: tuple[Evidence, ...], commands: tuple[Command, ...]
 ) -> Problem:
     return Problem(
         resource=Resource("topic", topic.name),
@@ -130,7 +123,7 @@ def _problem(
         impact=impact,
         evidence=evidence,
         remedy=("Change the topic itself; the brokers' settings count only when it is created.",),
-        commands=(command,),
+        commands=commands,
         verify=(Command(f"eosctl check run EOS-BRK-001 -b {case.bootstrap}"),),
         facts=(("topic", topic.name),),
     )

@@ -8,6 +8,7 @@ from typing import Final
 
 from eosctl.analysis.coordinators import CONSUMER_OFFSETS_TOPIC, TRANSACTION_STATE_TOPIC
 from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.checks.partition_commands import elect_preferred_leaders
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.severity import Severity
@@ -70,12 +71,7 @@ def coordinators_on_few_brokers(case: Case) -> Iterator[Problem]:
                     Evidence(f"broker {b}", f"{leads.get(b, 0)} partitions", "Metadata") for b in answering[:8]
                 ),
                 remedy=("Elect preferred leaders.",),
-                commands=(
-                    Command(
-                        f"kafka-leader-election.sh --bootstrap-server {case.bootstrap} --election-type preferred "
-                        "--all-topic-partitions"
-                    ),
-                ),
+                commands=(elect_preferred_leaders(case.snapshot),),
                 verify=(Command(f"eosctl check run EOS-CAP-002 -b {case.bootstrap}"),),
                 facts=(("topic", name), ("broker", broker_id or 0), ("partitions", most)),
             )

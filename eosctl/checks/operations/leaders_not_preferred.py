@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.checks.partition_commands import elect_preferred_leaders
 from eosctl.checks.wording import name_some
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
@@ -59,12 +60,7 @@ def leaders_not_preferred(case: Case) -> Iterator[Problem]:
             impact="Load and coordinators gather on few brokers.",
             evidence=(Evidence("elsewhere", name_some("partition", [str(i.partition) for i in away]), "Metadata"),),
             remedy=("Elect preferred leaders.",),
-            commands=(
-                Command(
-                    f"kafka-leader-election.sh --bootstrap-server {case.bootstrap} --election-type preferred "
-                    "--all-topic-partitions"
-                ),
-            ),
+            commands=(elect_preferred_leaders(case.snapshot),),
             verify=(Command(f"eosctl check run EOS-OPS-007 -b {case.bootstrap}"),),
             facts=(("away_count", len(away)), ("partition_count", len(partitions))),
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.checks.partition_commands import add_replicas
 from eosctl.checks.settings import number
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
@@ -57,7 +58,7 @@ def min_isr_exceeds_replicas(case: Case) -> Iterator[Problem]:
             impact="Writes are acknowledged with fewer replicas than configured, or refused before 3.7.",
             evidence=(Evidence("min.insync.replicas", f"{required} ({setting.source.value})", "DescribeConfigs"),),
             remedy=(f"Give it {required} replicas or more.",),
-            commands=(Command(f"kafka-reassign-partitions.sh --bootstrap-server {case.bootstrap} --execute ..."),),
+            commands=add_replicas(topic, required or replicas, case.snapshot, case.bootstrap),
             verify=(Command(f"eosctl check run EOS-TOP-006 -b {case.bootstrap}"),),
             facts=(("topic", topic.name), ("replicas", replicas), ("min_insync_replicas", required or 0)),
         )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from eosctl.analysis.coordinators import CONSUMER_OFFSETS_TOPIC
 from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.checks.partition_commands import add_replicas
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.severity import Severity
@@ -55,13 +56,7 @@ def offsets_topic_not_durable(case: Case) -> Iterator[Problem]:
             impact="The loss of a broker can lose committed offsets.",
             evidence=(Evidence("replicas", str(replicas), "Metadata"),),
             remedy=("Add replicas; the brokers' setting counts only when the topic is created.",),
-            commands=(
-                Command(
-                    f"kafka-reassign-partitions.sh --bootstrap-server {case.bootstrap} "
-                    "--reassignment-json-file plan.json --execute",
-                    f"plan.json names {wanted} brokers for each partition",
-                ),
-            ),
+            commands=add_replicas(topic, wanted, case.snapshot, case.bootstrap),
             verify=(Command(f"eosctl check run EOS-TOP-009 -b {case.bootstrap}"),),
             facts=(("topic", topic.name), ("replicas", replicas)),
         )

@@ -66,7 +66,7 @@ def producers_fenced_often(case: Case) -> Iterator[Problem]:
                 for one in sorted(found, key=lambda one: -one.value)[:4]
             ),
             remedy=("Find out who fences whom, and give each instance a transactional.id of its own.",),
-            commands=(Command(f"eosctl fencing explain -b {case.bootstrap}"),),
+            commands=(Command(f"eosctl timeline -b {case.bootstrap}", "which instance took over which id"),),
             verify=(found[0].verify,),
             incident="fencing",
             facts=(("fenced_per_1000_s", round(rate * 1000)),),

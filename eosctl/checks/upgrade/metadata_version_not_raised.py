@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.findings.finding import Command
+from eosctl.knowledge.releases import release_of_metadata_version
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Evidence, Resource
-
-_NEWEST_OF_3: Final = 21
-"""The level of 3.9-IV0; the tool of 3.x has no --release-version."""
+from eosctl.text import release_text
 
 
 @check(
@@ -51,19 +49,24 @@ def metadata_version_not_raised(case: Case) -> Iterator[Problem]:
     """
     feature = case.snapshot.feature("metadata.version")
     if feature is not None and feature.finalized is not None and feature.finalized < feature.max_supported:
-        option = "--metadata" if feature.max_supported <= _NEWEST_OF_3 else "--release-version"
         yield Problem(
             resource=Resource("cluster", case.snapshot.cluster_id),
             message=f"metadata.version is finalized at {feature.finalized}; brokers support {feature.max_supported}.",
             impact="What newer versions protect stays off.",
             evidence=(Evidence("supported", f"{feature.min_supported} to {feature.max_supported}", "ApiVersions"),),
             remedy=("Raise it when the upgrade is settled.",),
-            commands=(
-                Command(
-                    f"kafka-features.sh --bootstrap-server {case.bootstrap} upgrade {option} ...",
-                    "the release",
-                ),
-            ),
+            commands=_raise(feature.max_supported, case.bootstrap),
             verify=(Command(f"eosctl check run EOS-UPG-001 -b {case.bootstrap}"),),
             facts=(("finalized", feature.finalized), ("supported", feature.max_supported)),
         )
+
+
+def _raise(level: int, bootstrap: str) -> tuple[Command, ...]:
+    """Return the command that raises the level; none for a level of a release that is not known."""
+    release = release_of_metadata_version(level)
+    if release is None:
+        return ()
+    # The tool of 3.x has no --release-version.
+    option = "--metadata" if release < (4, 0) else "--release-version"
+    line = f"kafka-features.sh --bootstrap-server {bootstrap} upgrade {option} {release_text(release)}"
+    return (Command(line, f"metadata.version {level}"),)

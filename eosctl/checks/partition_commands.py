@@ -1,0 +1,78 @@
+"""The commands of Kafka's own tools that change the replicas and leaders of partitions."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections import defaultdict
+from typing import Final
+
+from eosctl.findings.bootstrap import bootstrap_of
+from eosctl.findings.finding import Command
+from eosctl.model.snapshot import Broker, ClusterSnapshot, Topic
+
+PLAN_FILE: Final = "plan.json"
+
+
+def add_replicas(topic: Topic, replicas: int, snapshot: ClusterSnapshot, bootstrap: str) -> tuple[Command, ...]:
+    """Return the commands that write a reassignment plan and carry it out; none without enough brokers.
+
+    Every partition keeps its replicas, and its first one stays the preferred leader. New ones are on racks that the
+    partition does not use yet, as far as there are any, and are spread over the brokers.
+
+    Args:
+        topic: The topic.
+        replicas: The replicas that each partition must have.
+        snapshot: The cluster with its brokers.
+        bootstrap: What follows `--bootstrap-server` (`findings.bootstrap.bootstrap_of`).
+    """
+    available = [broker for broker in snapshot.brokers if broker.reachable and not broker.fenced]
+    racks = {broker.node_id: broker.rack for broker in snapshot.brokers}
+    held: dict[int, int] = defaultdict(int)
+    numbers: dict[tuple[int, ...], list[int]] = defaultdict(list)
+    for info in topic.partitions:
+        chosen = list(info.replicas)
+        while len(chosen) < replicas:
+            used = {racks.get(node_id) for node_id in chosen}
+            free = [broker for broker in available if broker.node_id not in chosen]
+            if not free:
+                return ()
+            chosen.append(min(free, key=lambda one: (_shares_rack(one, used), held[one.node_id], one.node_id)).node_id)
+            held[chosen[-1]] += 1
+        if len(info.replicas) < replicas:
+            numbers[tuple(chosen)].append(info.partition.partition)
+    if not numbers:
+        return ()
+    name = json.dumps(topic.name)
+    # printf repeats its format for each number, so that a topic with many partitions takes one line for each set of
+    # replicas.
+    entries = [
+        f'printf \'{{"topic":{name},"partition":%s,"replicas":{json.dumps(chosen, separators=(",", ":"))}}}\\n\' '
+        + " ".join(map(str, found))
+        for chosen, found in sorted(numbers.items())
+    ]
+    whole = shlex.quote('s/.*/{"version":1,"partitions":[&]}/')
+    return (
+        Command(
+            f"{{ {'; '.join(entries)}; }} | paste -sd, - | sed {whole} > {PLAN_FILE}",
+            f"writes the plan: {replicas} replicas for each partition",
+        ),
+        Command(
+            f"kafka-reassign-partitions.sh --bootstrap-server {bootstrap} --reassignment-json-file {PLAN_FILE} "
+            "--execute",
+            "copies the partitions to the added brokers",
+        ),
+    )
+
+
+def elect_preferred_leaders(snapshot: ClusterSnapshot) -> Command:
+    """Return the command that makes the first replica of every partition its leader."""
+    # Before 4.2, this tool alone has another name for --command-config (KIP-1147).
+    reached = bootstrap_of(snapshot, "--admin.config")
+    return Command(
+        f"kafka-leader-election.sh --bootstrap-server {reached} --election-type preferred --all-topic-partitions"
+    )
+
+
+def _shares_rack(broker: Broker, used: set[str | None]) -> bool:
+    return broker.rack is not None and broker.rack in used

@@ -24,7 +24,7 @@ from eosctl.findings.diagnosis import Diagnosis, Grade
 from eosctl.findings.finding import Finding
 from eosctl.runbooks.advice import name_runbooks
 from tests.checks.cases import CheckCase, all_cases
-from tests.commands.test_help_text import COMMANDS
+from tests.command_line.test_help_text import COMMANDS
 
 PACKAGE = Path(__file__).parents[2] / "eosctl"
 #: A name that a shell splits when a command line does not quote it.

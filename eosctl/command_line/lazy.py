@@ -10,7 +10,8 @@ group names the tuple (``"txn:COMMANDS"``), at the first level in `registry`, be
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -66,7 +67,8 @@ class LazyGroup(TyperGroup):
         if not args and not ctx.resilient_parsing:
             sys.stdout.write(ctx.get_help() + "\n")
             ctx.exit()
-        return super().parse_args(ctx, args)
+        with _plain_refusals():
+            return super().parse_args(ctx, args)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help of the group: its commands by panel, then its options."""
@@ -82,16 +84,9 @@ class LazyGroup(TyperGroup):
         return super().list_commands(ctx)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run a command; what is wrong with its arguments is reported without the passwords in them."""
-        try:
+        """Run a command; what is wrong with its arguments is reported as plain text without the passwords in them."""
+        with _plain_refusals():
             return super().invoke(ctx)
-        except Exception as error:
-            # Typer brings a click of its own, so its errors are known by what they have.
-            if hasattr(error, "format_message") and hasattr(error, "message"):
-                from eosctl.model.redaction import redact_text  # only refused arguments need it
-
-                error.message = redact_text(error.message)
-            raise
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command that the arguments name, loaded, and what is left of them; ``help`` shows its help."""
@@ -104,6 +99,21 @@ class LazyGroup(TyperGroup):
             _attribute(self.check_word)(args[0], tuple(self.entries))
         name, command, rest = super().resolve_command(ctx, args)
         return name, _loaded(self.entries[name]) if name else command, rest
+
+
+@contextmanager
+def _plain_refusals() -> Iterator[None]:
+    """Keep secrets and characters that a terminal acts on out of what typer reports about arguments."""
+    try:
+        yield
+    except Exception as error:
+        # Typer brings a click of its own, so its errors are known by what they have.
+        if hasattr(error, "format_message") and hasattr(error, "message"):
+            from eosctl.model.redaction import redact_text  # only refused arguments need it
+            from eosctl.render.escaping import visible
+
+            error.message = "\n".join(map(visible, redact_text(error.message).split("\n")))
+        raise
 
 
 def summary_of(entry: Entry) -> str:

@@ -85,9 +85,9 @@ def markdown_code(text: str, *, in_table: bool = False) -> str:
     return span.replace("|", "\\|") if in_table else span
 
 
-def html_text(document: str) -> str:
-    """Write hidden characters of a finished page out; tabs and line feeds lay out its source and stay."""
-    return _HIDDEN_IN_PAGE.sub(_escape, document)
+def lines_text(text: str) -> str:
+    """Write hidden characters of a finished page or of lines out; tabs and line feeds lay them out and stay."""
+    return _HIDDEN_IN_PAGE.sub(_escape, text)
 
 
 def sarif_message(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from eosctl.render.escaping import html_text
+from eosctl.render.escaping import lines_text
 
 
 def render_template(name: str, **values: Any) -> str:
@@ -24,4 +24,4 @@ def render_template(name: str, **values: Any) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    return html_text(environment.get_template(name).render(**values))
+    return lines_text(environment.get_template(name).render(**values))

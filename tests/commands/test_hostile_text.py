@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
-import unicodedata
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +14,7 @@ from eosctl.render.formats import FindingFormat, OutputFormat
 from eosctl.wire.records.batch import encode_batch
 from eosctl.wire.records.record import Record
 from tests.commands.conftest import eosctl
+from tests.security.inert import acted_on, hidden_in, strings
 
 #: OSC 52 writes the clipboard, CSI clears the screen (7 and 8 bits), the rest turns or hides text.
 TURNED: Final = "\u202ex\u2066\u2069\u200e\u200f\u061c\u200b\u2060\ufeff\u3164"
@@ -23,12 +22,6 @@ PAYLOAD: Final = f"\x1b]52;c;ZXZpbA==\x07\x1b[2J\x9b2J\x7f\x08\x0c{TURNED}"
 MARKUP: Final = "[x](javascript:alert(1))<b>`|::error::"
 ID: Final = f"pay{PAYLOAD}{MARKUP}"
 REPORT_FORMATS: Final = ("table", "json", "yaml", "tsv", "markdown", "html")
-
-
-def hidden_in(text: str) -> set[str]:
-    """Return what a reader cannot see or a terminal acts on; line feeds and tabs lay out the formats."""
-    kinds = ("Cc", "Cf", "Cs", "Zl", "Zp")
-    return {f"{c!a}" for c in text if (unicodedata.category(c) in kinds and c not in "\n\t") or c == "\u3164"}
 
 
 @pytest.fixture
@@ -58,46 +51,13 @@ def settings(tmp_path: Path) -> Path:
 
 def check(text: str, output: str) -> None:
     """Hold a result to what its format needs to stay text."""
-    assert not hidden_in(text), (output, hidden_in(text))
-    assert text.isascii() or text.encode()
-    match output:
-        case "json":
-            assert any(TURNED in value for value in strings(json.loads(text))), "the value stays"
-        case "yaml":
-            assert any(TURNED in value for value in strings(yaml.safe_load(text))), "the value stays"
-        case "sarif":
-            json.loads(text)
-            assert not re.search(r"(?<!\\)\[x\]\(javascript", text)
-            for message in messages(json.loads(text)):
-                assert not re.search(r"(?<!\\)(\\\\)*\[x(?<!\\)(\\\\)*\]", message)
-        case "markdown":
-            outside = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", re.sub(r"\\.", "", text))
-            assert "[x]" not in outside
-            assert "<b>" not in outside
-        case "html":
-            assert "<b>`" not in text
-        case "github":
-            assert all(line.startswith("::") for line in text.splitlines())
-        case "tsv":
-            rows = [line.split("\t") for line in text.splitlines()]
-            assert len({len(row) for row in rows}) == 1
-
-
-def strings(tree: object) -> list[str]:
-    """Return every string of a tree."""
-    if isinstance(tree, dict):
-        return [text for item in tree.items() for text in strings(list(item))]
-    if isinstance(tree, list):
-        return [text for item in tree for text in strings(item)]
-    return [tree] if isinstance(tree, str) else []
-
-
-def messages(tree: object) -> list[str]:
-    """Return the text of every message of a SARIF log."""
-    if isinstance(tree, dict):
-        own = [tree["message"]["text"]] if isinstance(tree.get("message"), dict) else []
-        return own + [text for value in tree.values() for text in messages(value)]
-    return [text for item in tree for text in messages(item)] if isinstance(tree, list) else []
+    assert acted_on(text, output) == []
+    if output == "json":
+        assert any(TURNED in value for value in strings(json.loads(text))), "the value stays"
+    if output == "yaml":
+        assert any(TURNED in value for value in strings(yaml.safe_load(text))), "the value stays"
+    if output == "tsv":
+        assert len({len(line.split("\t")) for line in text.splitlines()}) == 1
 
 
 @pytest.mark.parametrize("output", REPORT_FORMATS)

@@ -8,12 +8,18 @@ from typing import NoReturn
 
 import typer
 
-from eosctl.errors import DecodeError
-from eosctl.render.escaping import utf8_text
+from eosctl.errors import DecodeError, UsageError
+from eosctl.render.escaping import lines_text, utf8_text
 from eosctl.services.decode_input import DamageLog, StoppedAtDamage
 
 #: Text is handed on in pieces of about this many characters.
 _PIECE_CHARACTERS = 1 << 16
+
+
+def _write(pieces: list[str]) -> None:
+    """Write text; a terminal gets no control characters, which `-o kafka` writes byte for byte as Kafka's tool does."""
+    text = "".join(pieces)
+    sys.stdout.write(lines_text(text) if sys.stdout.isatty() else utf8_text(text))
 
 
 def write_and_end(pieces: Iterable[str], damage: DamageLog) -> NoReturn:
@@ -29,19 +35,19 @@ def write_and_end(pieces: Iterable[str], damage: DamageLog) -> NoReturn:
             held.append(piece)
             size += len(piece)
             if size > _PIECE_CHARACTERS:
-                sys.stdout.write(utf8_text("".join(held)))
+                _write(held)
                 held, size = [], 0
     except StoppedAtDamage:
         pass
     except BrokenPipeError:
         raise  # the reader has seen enough
     except OSError as error:
-        sys.stdout.write(utf8_text("".join(held)))
+        _write(held)
         raise DecodeError(
             f"Cannot read {error.filename or 'the input'}.",
             error.strerror or str(error),
             "Name files that exist and that you may read.",
         ) from error
-    sys.stdout.write(utf8_text("".join(held)))
+    _write(held)
     sys.stdout.flush()
     raise typer.Exit(1 if damage.count else 0)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 from eosctl.render.decode.formats import KafkaDialect
+from eosctl.render.escaping import visible
 from eosctl.storage.offset_index import OffsetEntry
 from eosctl.storage.producer_snapshot import ProducerSnapshotEntry
 from eosctl.storage.time_index import TimeEntry
@@ -19,7 +20,7 @@ def dump_entries(
 ) -> Iterator[str]:
     """Yield the text of files of entries."""
     for name, entries in files:
-        yield f"Dumping {name}\n"
+        yield f"Dumping {visible(name)}\n"
         yield from text(entries)
 
 

@@ -16,6 +16,7 @@ from eosctl.model.transaction import TopicPartition
 from eosctl.render.decode.fields import CODECS
 from eosctl.render.decode.formats import KafkaDialect
 from eosctl.render.decode.meaning import TOPICS, read_key, read_value, state_name, with_consumer_protocol
+from eosctl.render.escaping import visible
 from eosctl.storage.scan import LogBatch
 from eosctl.wire.errors import WireError
 from eosctl.wire.internal.partitioner import java_hash_code
@@ -44,7 +45,7 @@ class KafkaLogWriter:
     def start(self, file: str, base_offset: int) -> str:
         """Name the file and its first offset."""
         self._file, self._last_offset, self._gaps = file, -1, []
-        return f"Dumping {file}\nLog starting offset: {base_offset}\n"
+        return f"Dumping {visible(file)}\nLog starting offset: {base_offset}\n"
 
     def batch(self, batch: LogBatch, state: str) -> str:
         """Return the line of a batch."""
@@ -119,7 +120,7 @@ class KafkaLogWriter:
             self.remarks.append(f"Non-consecutive offsets in {self._file}\n")
             gaps = reversed(self._gaps) if self._dialect is KafkaDialect.KAFKA_3_9 else self._gaps
             self.remarks += [f"  {before} is followed by {after}\n" for before, after in gaps]
-        return f"Found {invalid_bytes} invalid bytes at the end of {name}\n" if invalid_bytes else ""
+        return f"Found {invalid_bytes} invalid bytes at the end of {visible(name)}\n" if invalid_bytes else ""
 
 
 def dump_writer(dialect: KafkaDialect) -> Callable[[str], KafkaLogWriter]:

@@ -6,7 +6,7 @@ from html import escape
 from typing import Final
 
 from eosctl.model.runbook import Action, Confirm, Manual, Notify, Outcome, Runbook, Step
-from eosctl.render.escaping import html_text
+from eosctl.render.escaping import lines_text
 from eosctl.render.runbooks.tree import Costs, edges, step_text
 
 _STYLE: Final = """
@@ -42,7 +42,7 @@ def render_page_of(book: Runbook, costs: Costs) -> str:
     """Draw a runbook as a page: nested lists, one indent a decision."""
     never = "".join(f'<p class="never">Never: {escape(text)}</p>' for text in book.never)
     tree = _nested(book, costs, book.steps[0].id, "", set())
-    return html_text(
+    return lines_text(
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
         f"<title>{escape(book.id)}</title><style>{_STYLE}</style></head><body>\n"

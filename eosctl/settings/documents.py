@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from eosctl.errors import ConfigFileError
@@ -270,23 +270,43 @@ def _toml_node(value: Any, path: str, lines: dict[str, int], line: int) -> Node:
         children = ((str(k), _toml_node(v, f"{path}.{k}" if path else str(k), lines, line)) for k, v in value.items())
         return Branch(tuple(children), line)
     if isinstance(value, list):
-        return Row(tuple(_toml_node(child, path, lines, line) for child in value), line)
+        members = ((f"{path}[{n}]" if isinstance(child, dict) else path, child) for n, child in enumerate(value))
+        return Row(tuple(_toml_node(child, where, lines, line) for where, child in members), line)
     return Leaf(str(value).lower() if isinstance(value, bool) else str(value), line)
 
 
-_TOML_HEADER: Final = re.compile(r"\s*\[\[?([^\]]+)\]\]?")
+_TOML_HEADER: Final = re.compile(r"\s*\[(?P<array>\[)?([^\]]+)\]\]?")
 _TOML_KEY: Final = re.compile(r"""\s*((?:"[^"]*"|'[^']*'|[\w-]+)(?:\s*\.\s*(?:"[^"]*"|'[^']*'|[\w-]+))*)\s*=""")
 
 
 def _toml_lines(text: str) -> Iterator[tuple[str, int]]:
-    """Yield the dotted path of each key with its line; what is written unusually falls back to its table's line."""
+    """Yield the dotted path of each key with its line; what is written unusually falls back to its table's line.
+
+    Tables of an array have their number in the path: ``outputs.kafka[1].brokers``.
+    """
     table = ""
+    counts: dict[str, int] = {}
     for number, line in enumerate(text.splitlines(), 1):
         if header := _TOML_HEADER.match(line):
-            table = _dotted(header[1])
+            name = _dotted(header[2])
+            if header["array"]:
+                above, _, last = name.rpartition(".")
+                path = f"{_numbered(above, counts)}.{last}" if above else last
+                counts[path] = counts.get(path, -1) + 1
+            table = _numbered(name, counts)
             yield table, number
         elif key := _TOML_KEY.match(line):
             yield f"{table}.{_dotted(key[1])}" if table else _dotted(key[1]), number
+
+
+def _numbered(name: str, counts: Mapping[str, int]) -> str:
+    """Return the path of a table, each array in it with the number of its newest table."""
+    path = ""
+    for part in name.split("."):
+        path = f"{path}.{part}" if path else part
+        if path in counts:
+            path = f"{path}[{counts[path]}]"
+    return path
 
 
 def _dotted(name: str) -> str:

@@ -20,6 +20,8 @@ from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
 
 FLINK_SOURCE: Final = "source of a Flink job"
 """The hint of a source: its client is a consumer, although no option of a scan is written."""
+CDC: Final = "Flink CDC"
+"""What shows that a sink or a source is one of a pipeline of Flink CDC."""
 _GUARANTEE: Final = "sink.delivery-guarantee"
 _PREFIX: Final = "sink.transactional-id-prefix"
 _SINK_KEYS: Final = {
@@ -47,6 +49,8 @@ def flink_jobs(document: Node, file: str) -> list[Source] | None:
     """Return the sinks, sources, and checkpoints of Flink jobs; None when the document describes none."""
     if not isinstance(document, Branch) or file.lower().endswith(".sql") or _is_flat(document):
         return None  # Flink's own spelling, which needs no translation
+    if (pipeline := _cdc_pipeline(document, file)) is not None:
+        return pipeline
     sinks = list(_sinks(document, ()))
     if not sinks:
         return None
@@ -55,6 +59,26 @@ def flink_jobs(document: Node, file: str) -> list[Source] | None:
     found += [_source(one, file) for one in _sources(document, (), inside)]
     cluster = _checkpoints(document, file)
     return [*found, cluster] if cluster is not None else found
+
+
+def _cdc_pipeline(document: Branch, file: str) -> list[Source] | None:
+    """Return Kafka's ends of a pipeline of Flink CDC, whose options stand as the connectors spell them."""
+    ends = [(name, node) for name in ("source", "sink") if (node := document.branch(name)) is not None]
+    if len(ends) < 2 or not all(node.text("type") for _, node in ends):
+        return None
+    found = [
+        Source(
+            Place(file, node.line),
+            {key: value_of(key, leaf, file) for key, leaf in flatten(node)},
+            name,
+            Role.FLINK,
+            hints=(FLINK_SOURCE,) if name == "source" else (name,),
+            recognized_by=f"{name} of {CDC}",
+        )
+        for name, node in ends
+        if node.text("type") == "kafka"
+    ]
+    return found or None
 
 
 def _is_flat(node: Branch) -> bool:

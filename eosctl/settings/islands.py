@@ -23,6 +23,8 @@ from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
 
 _NETWORK: Final = ("AWS::EC2::", "AWS::IAM::", "AWS::ElasticLoadBalancing")
 ALPAKKA_INTERVAL: Final = "eos-commit-interval"
+# What lists of settings call the part with the name; the other is the value.
+_NAME_KEYS: Final = ("name", "key", "property", "setting", "option")
 
 
 def sources_within(node: Node, file: str, hints: tuple[str, ...]) -> list[Source]:
@@ -195,19 +197,29 @@ def _members(row: Row, file: str, hints: tuple[str, ...], key: str) -> Iterator[
 
 
 def _written_as_pairs(row: Row) -> list[tuple[str, Leaf]]:
-    """Return the settings of a sequence that holds them as ``name=value``, or each as a mapping of name and value.
+    """Return the settings of a sequence that holds them alone: as ``name=value``, in two parts, or one per mapping.
 
     Nothing is returned when it holds other things.
     """
-    parts = [(*leaf.text.partition("="), leaf.line) for leaf in row.nodes if isinstance(leaf, Leaf) and leaf.text]
-    parts += [part for node in row.nodes if isinstance(node, Branch) and (part := _named_value(node)) is not None]
-    pairs = [(name.strip(), Leaf(text.strip(), line)) for name, equals, text, line in parts if equals]
-    return pairs if len(pairs) == len(row.nodes) and any(is_setting(name) for name, _ in pairs) else []
+    pairs = [pair for node in row.nodes if (pair := _pair(node)) is not None]
+    is_whole = len(pairs) == len(row.nodes) and len({name for name, _ in pairs}) == len(pairs)
+    return pairs if is_whole and any(is_setting(name) for name, _ in pairs) else []
 
 
-def _named_value(node: Branch) -> tuple[str, str, str, int] | None:
-    name, value = node.text("key") or node.text("name"), node.text("value")
-    return (name, "=", value, node.line) if name and value is not None and len(node.entries) == 2 else None
+def _pair(node: Node) -> tuple[str, Leaf] | None:
+    """Return the name and the value that a member of a sequence holds; None where it holds something else."""
+    if isinstance(node, Leaf):
+        name, equals, text = (node.text or "").partition("=")
+        return (name.strip(), Leaf(text.strip(), node.line)) if equals else None
+    if isinstance(node, Row):
+        parts = [part for part in node.nodes if isinstance(part, Leaf)]
+        return (parts[0].text or "", parts[1]) if len(parts) == len(node.nodes) == 2 else None
+    leaves = {key.lower(): child for key, child in node.entries if isinstance(child, Leaf)}
+    name = next((leaves[key].text for key in _NAME_KEYS if key in leaves), None)
+    if name and "value" in leaves and len(leaves) == len(node.entries):
+        return name, Leaf(leaves["value"].text, node.line)
+    only = node.entries[0] if len(node.entries) == 1 else None
+    return (only[0], only[1]) if only is not None and isinstance(only[1], Leaf) else None
 
 
 def _file_within(leaf: Leaf, file: str, hints: tuple[str, ...], name: str = "") -> Iterator[Source]:

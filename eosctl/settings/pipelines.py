@@ -1,4 +1,4 @@
-"""Kafka's clients inside tools that move data: Logstash, Fluent Bit, Vector, Telegraf, Redpanda Connect.
+"""Kafka's clients inside tools that move data: Logstash, Fluent Bit, Vector, Telegraf, Redpanda Connect, OpenTelemetry.
 
 Names and defaults are those of each tool's own reference; which client is inside decides on the rules that hold.
 """
@@ -8,7 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
+from msgspec.structs import replace
+
 from eosctl.model.deployment import Client, Place, Role, Value
+from eosctl.settings.durations import duration_ms
 from eosctl.settings.logstash_file import LOGSTASH as PIPELINE_KEY
 from eosctl.settings.sources import Source, value_of
 from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
@@ -74,6 +77,33 @@ CONNECT_FRANZ: Final = Tool(
         "transaction_isolation_level": "isolation.level",
     },
 )
+_SIGNALS: Final = "otlp_logs,otlp_metrics,otlp_spans"
+# configkafka.ProducerConfig and ConsumerConfig; without acks=all the exporter switches idempotence off.
+COLLECTOR: Final = Tool(
+    "OpenTelemetry Collector",
+    Client.FRANZ_GO,
+    names={
+        "producer.required_acks": "acks",
+        "producer.compression": "compression.type",
+        "group_instance_id": "group.instance.id",
+        "initial_offset": "auto.offset.reset",
+        "session_timeout": "session.timeout.ms",
+        "heartbeat_interval": "heartbeat.interval.ms",
+        "autocommit.enable": "enable.auto.commit",
+        "autocommit.interval": "auto.commit.interval.ms",
+    },
+    words={"acks": {"-1": "all"}},
+    defaults={
+        Role.PRODUCER: {"acks": "1", "enable.idempotence": None, "topics": _SIGNALS},
+        Role.CONSUMER: {
+            "topics": _SIGNALS,
+            "group.id": "otel-collector",
+            "session.timeout.ms": "10000",
+            "heartbeat.interval.ms": "3000",
+            "enable.auto.commit": "true",
+        },
+    },
+)
 _CONNECT: Final = {
     **dict.fromkeys(("kafka",), CONNECT_SARAMA),
     **dict.fromkeys(("kafka_franz", "redpanda", "redpanda_common"), CONNECT_FRANZ),
@@ -82,7 +112,7 @@ _CONNECT: Final = {
 
 def pipelines(document: Branch, file: str) -> list[Source] | None:
     """Return the producers and consumers of a pipeline; None when the document is not one of these tools'."""
-    for reader in (_logstash, _fluent_bit, _vector, _telegraf, _connect):
+    for reader in (_logstash, _fluent_bit, _vector, _telegraf, _connect, _collector):
         if found := list(reader(document, file)):
             return found
     return None
@@ -141,11 +171,34 @@ def _connect_parts(node: Node | None, file: str, role: Role) -> Iterator[Source]
                 yield from _connect_parts(child, file, role)
 
 
+def _collector(document: Branch, file: str) -> Iterator[Source]:
+    """Yield the exporters and receivers of a collector's own file, its operator's resource, or a chart's values."""
+    for config in (document, document.branch("config"), document.branch("spec", "config")):
+        for section, role in (("exporters", Role.PRODUCER), ("receivers", Role.CONSUMER)):
+            named = None if config is None else config.branch(section)
+            for name, node in () if named is None else named.entries:
+                if name.partition("/")[0] == "kafka" and not (isinstance(node, Leaf) and node.text):
+                    part = node if isinstance(node, Branch) else Branch((), node.line)
+                    source = _source(part, file, role, COLLECTOR, f"{section[:-1]} {name}")
+                    yield replace(source, values=_with_topics(source.values))
+
+
+def _with_topics(values: Mapping[str, Value]) -> dict[str, Value]:
+    """Return the values with the topics of all signals as one list, where the file names them."""
+    named = [value for name, value in values.items() if name.rpartition(".")[2] in ("topic", "topics")]
+    if not named:
+        return dict(values)
+    text = ",".join(value.text for value in named if value.text)
+    return {**values, "topics": replace(named[0], name="topics", text=text, resolved=all(v.resolved for v in named))}
+
+
 def _source(node: Branch, file: str, role: Role, tool: Tool, shown: str) -> Source:
     values: dict[str, Value] = {}
     for key, leaf in flatten(node):
         name = _name_of(key, tool)
         text = tool.words.get(name, {}).get((leaf.text or "").lower(), leaf.text)
+        if name.endswith(".ms") and not key.endswith("ms") and (milliseconds := duration_ms(text)) is not None:
+            text = str(milliseconds)
         values[name] = value_of(key, Leaf(text, leaf.line), file, name)
     return Source(
         Place(file, node.line),

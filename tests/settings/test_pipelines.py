@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from eosctl.checks.judge import judge
 from eosctl.errors import ConfigFileError
-from eosctl.model.deployment import Client, Role
+from eosctl.findings.linted import findings_of
+from eosctl.knowledge.parameter_tables import load_tables
+from eosctl.model.deployment import Client, Deployment, Role
 from eosctl.settings.deployment_files import read_components
 from eosctl.settings.logstash_file import parse_logstash
 from tests.settings.test_deployment_files import findings, only
@@ -58,6 +61,66 @@ TELEGRAF = """[agent]
   required_acks = %s
   idempotent_writes = true
 """
+COLLECTOR = """receivers:
+  kafka/logs:
+    brokers: [k:9092]
+    session_timeout: 10s
+    heartbeat_interval: %s
+exporters:
+  kafka:
+    producer: {required_acks: -1}
+service:
+  pipelines:
+    logs: {receivers: [kafka/logs], exporters: [kafka]}
+"""
+COLLECTOR_RESOURCE = """apiVersion: opentelemetry.io/v1beta1
+kind: OpenTelemetryCollector
+metadata: {name: edge}
+spec:
+  replicas: %s
+  config:
+    receivers:
+      kafka:
+        group_instance_id: edge
+"""
+FLINK_CDC = """source:
+  type: mysql
+  tables: shop.*
+sink:
+  type: kafka
+  properties.bootstrap.servers: k:9092
+  properties.enable.idempotence: true
+  properties.acks: %s
+pipeline:
+  name: shop
+"""
+NAMES_AND_VALUES = """librdkafka:
+  - name: enable.idempotence
+    value: true
+  - name: acks
+    value: %s
+    description: how many
+"""
+ONE_PER_MAPPING = """kafka:
+  librdkafka_options:
+    - enable.idempotence: true
+    - acks: %s
+"""
+PAIRS = """{"librdkafka": [
+  ["enable.idempotence", "true"],
+  ["acks", "%s"]
+]}
+"""
+TWO_OUTPUTS = """[[outputs.kafka]]
+  brokers = ["k:9092"]
+  idempotent_writes = true
+  required_acks = %s
+  [outputs.kafka.tagpass]
+    a = ["x"]
+[[outputs.kafka]]
+  brokers = ["k:9092"]
+  required_acks = -1
+"""
 IDEMPOTENT = "kafka:\n  producer:\n    idempotent: true\n"
 REDPANDA_CONNECT = """output:
   broker:
@@ -78,6 +141,13 @@ REDPANDA_CONNECT = """output:
         ("telegraf.conf", TELEGRAF, "1", "-1", "EOS-CFG-011 telegraf.conf:6"),
         ("pipeline.yaml", REDPANDA_CONNECT, "false", "true", "EOS-CFG-011 pipeline.yaml:7"),
         ("logstash.conf", LOGSTASH, "2", "all", "EOS-CFG-088 logstash.conf:14"),
+        ("collector.yaml", COLLECTOR, "12s", "3s", "EOS-CFG-024 collector.yaml:5"),
+        ("edge.yaml", COLLECTOR_RESOURCE, "3", "1", "EOS-CFG-148 edge.yaml:9"),
+        ("pipeline.yaml", FLINK_CDC, "1", "all", "EOS-CFG-011 pipeline.yaml:8"),
+        ("kafka.yaml", NAMES_AND_VALUES, "1", "all", "EOS-CFG-070 kafka.yaml:4"),
+        ("kafka.yaml", ONE_PER_MAPPING, "1", "all", "EOS-CFG-070 kafka.yaml:4"),
+        ("kafka.json", PAIRS, "1", "all", "EOS-CFG-070 kafka.json:3"),
+        ("telegraf.conf", TWO_OUTPUTS, "1", "-1", "EOS-CFG-011 telegraf.conf:4"),
     ],
 )
 def test_a_mistake_is_found_at_its_line(file: str, text: str, wrong: str, right: str, found: str) -> None:
@@ -93,6 +163,21 @@ def test_a_pipeline_has_both_clients() -> None:
     ]
     assert parts[0].word("topic") == "out"
     assert parts[1].word("topics") == "a,b"
+
+
+def test_a_collector_has_its_own_defaults_and_topics() -> None:
+    producer = only("collector.yaml", COLLECTOR % "3s", Role.PRODUCER)
+    assert (producer.word("acks"), producer.word("topics")) == ("all", "otlp_logs,otlp_metrics,otlp_spans")
+    consumer = only("a.yaml", "receivers:\n  kafka:\n    logs: {topic: a}\n    traces: {topic: b}\n", Role.CONSUMER)
+    assert (consumer.word("topics"), consumer.number("session.timeout.ms")) == ("a,b", 10_000)
+    assert read_components("a.yaml", "receivers:\n  kafkametrics: {brokers: [k:9092]}\n") == []
+
+
+def test_flink_cdc_has_no_option_for_a_prefix() -> None:
+    text = FLINK_CDC.replace("  properties.acks", "  sink.delivery-guarantee: exactly-once\n  properties.acks") % "all"
+    deployment = Deployment(tuple(read_components("pipeline.yaml", text)), load_tables())
+    (found,) = (one for one in findings_of(judge(deployment)) if one.check_id == "EOS-CFG-098")
+    assert found.remedy[0].startswith("Remove sink.delivery-guarantee")
 
 
 def test_a_client_has_its_librarys_defaults() -> None:

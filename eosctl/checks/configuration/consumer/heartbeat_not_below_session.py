@@ -22,14 +22,15 @@ REFUSING: Final = (Client.JAVA, Client.KAFKA_PYTHON)
     reads=("heartbeat.interval.ms", "session.timeout.ms"),
 )
 def heartbeat_not_below_session(case: Case) -> Iterator[Problem]:
-    """Find consumers that do not start because they would be declared dead between two heartbeats.
+    """Find consumers that are declared dead between two heartbeats.
 
     What it checks:
         heartbeat.interval.ms < session.timeout.ms; equal values are refused. Not judged with
         group.protocol=consumer, where the brokers decide.
 
     Why it matters for exactly-once:
-        The consumer throws an IllegalArgumentException.
+        Kafka's own consumer throws an IllegalArgumentException. Other libraries start, and their consumers are
+        removed from the group before each heartbeat: records since the last commit are processed again.
 
     Example:
         session.timeout.ms=3000, the value of the heartbeat's default.
@@ -44,12 +45,14 @@ def heartbeat_not_below_session(case: Case) -> Iterator[Problem]:
         beat, session = consumer.value("heartbeat.interval.ms"), consumer.value("session.timeout.ms")
         if beat.number is None or session.number is None or _leaves_it_to_brokers(consumer):
             continue
-        if consumer.client in REFUSING and (beat.is_given or session.is_given) and beat.number >= session.number:
+        if (beat.is_given or session.is_given) and beat.number >= session.number:
             yield problem(
                 consumer,
                 (beat, session) if beat.is_given else (session, beat),
                 f"heartbeat.interval.ms is {beat.number:,} ms, session.timeout.ms {session.number:,} ms.",
-                impact="The consumer does not start.",
+                impact="The consumer does not start."
+                if consumer.client in REFUSING
+                else "The group removes the consumer before its next heartbeat, and rebalances again and again.",
                 remedy=f"Set heartbeat.interval.ms to {max(1, session.number // 3)}, or raise session.timeout.ms.",
             )
 

@@ -100,7 +100,7 @@ def _client(deployment: Deployment, component: Component) -> _Client:
 def _topics_of(deployment: Deployment, client: Component) -> frozenset[str]:
     """Return the topics of a client; nothing where no file names them."""
     around = deployment.same_application(client, Role.FLINK)[:1] if client.inside is Role.FLINK else ()
-    found = (one.word(name) for one in (client, *around) for name in _NAMES if one.has(name))
+    found = (one.word(name) for one in (client, *around) for name in _NAMES)
     return frozenset(
         part.strip() for text in found if text for part in text.replace(";", ",").split(",") if part.strip()
     )

@@ -8,6 +8,7 @@ from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
+from eosctl.settings.flink_jobs import CDC
 
 
 @check(
@@ -45,5 +46,7 @@ def flink_without_id_prefix(case: Case) -> Iterator[Problem]:
                 (guarantee,),
                 "sink.transactional-id-prefix is not set.",
                 impact="The job is refused.",
-                remedy="Set sink.transactional-id-prefix to a name that only this job uses.",
+                remedy="Remove sink.delivery-guarantee: Flink CDC has no prefix, and writes at least once."
+                if CDC in sink.recognized_by
+                else "Set sink.transactional-id-prefix to a name that only this job uses.",
             )

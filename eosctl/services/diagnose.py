@@ -138,7 +138,7 @@ def diagnose(request: DiagnoseRequest, callbacks: Callbacks = SILENT) -> Diagnos
     check_sources(request.sources)
     chosen = None if request.checks is None else choose_checks(request.checks, of_files=bool(request.paths))
     checks = ALL_CHECKS if chosen is None else tuple(one for one in chosen if not one.is_about_configuration)
-    paths, printed = sort_paths(request.paths, callbacks.now_ms())
+    paths, printed, _ = sort_paths(request.paths, callbacks.now_ms())
     files = _read_files(paths, callbacks)
     evidence = _with_printed(_collect(request, checks, callbacks), printed, checks, callbacks)
     # What is wrong with these must show before any verdict.

@@ -86,8 +86,8 @@ def lint_configuration(request: LintRequest, callbacks: Callbacks = SILENT) -> L
         release_if_named(request.client_version, callbacks.remark),
         release_if_named(request.librdkafka_version, callbacks.remark, "librdkafka"),
     )
-    others, printed = sort_paths(request.paths, callbacks.now_ms())
-    files = with_printed(read_deployment(others, roles=request.roles, releases=releases), printed)
+    others, printed, texts = sort_paths(request.paths, callbacks.now_ms())
+    files = with_printed(read_deployment(others, roles=request.roles, releases=releases), printed, texts)
     for remark in without_settings(printed):
         callbacks.remark(remark)
     deployment = files.deployment

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from eosctl.errors import UsageError
 from eosctl.knowledge.parameter_tables import kafka_tables, parse_release
+from eosctl.knowledge.releases import is_possible_release
 from eosctl.model.parameter import Release
 
 
@@ -18,7 +19,7 @@ def release_of(text: str, remark: Callable[[str], None], *whose: str) -> Release
         whose: The software that it may be a release of; Kafka if left out.
 
     Raises:
-        UsageError: The text is not a release.
+        UsageError: The text is not a release, or one that the software cannot have by now.
     """
     try:
         release = parse_release(text)
@@ -27,6 +28,14 @@ def release_of(text: str, remark: Callable[[str], None], *whose: str) -> Release
     software = whose or ("Kafka",)
     tables = [table for table in kafka_tables().values() if table.software in software]
     first, last = min(table.first for table in tables), max(table.last for table in tables)
+    # The next major may be out by now; numbers between two branches were never released.
+    is_gap = software == ("Kafka",) and first <= release <= last and not is_possible_release((*release, 0))
+    if is_gap or release[0] > last[0] + 1:
+        raise UsageError(
+            f"{' or '.join(software)} has no release {text}.",
+            f"The newest one that eosctl knows is {last[0]}.{last[1]}.",
+            "Check the number.",
+        )
     if not first <= release <= last:
         near, order = (last, "later") if release > last else (first, "earlier")
         remark(

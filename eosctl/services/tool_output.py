@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -25,6 +26,9 @@ from eosctl.settings.file_texts import read_text
 
 _ENDINGS: Final = (".txt", ".out")
 _SETTINGS: Final = (CONFIGS, TOPICS)
+_SUBJECT: Final = re.compile(
+    r"onfigs for (?:broker (?P<broker>\d+)|topic '?(?P<name>[\w.-]+))|Topic: ?(?P<topic>[\w.-]+)"
+)
 
 
 class SortedPaths(NamedTuple):
@@ -32,6 +36,7 @@ class SortedPaths(NamedTuple):
 
     others: tuple[Path, ...]
     printed: PrintedEvidence
+    texts: Mapping[str, str]
 
 
 def sort_paths(paths: Sequence[Path], now_ms: int) -> SortedPaths:
@@ -43,7 +48,7 @@ def sort_paths(paths: Sequence[Path], now_ms: int) -> SortedPaths:
     """
     texts = {str(path): text for path in _candidates(paths) if (text := _output(path)) is not None}
     others = tuple(path for path in paths if path.is_dir() or str(path) not in texts)
-    return SortedPaths(others, read_printed(texts, now_ms))
+    return SortedPaths(others, read_printed(texts, now_ms), texts)
 
 
 def judge_text(text: str, now_ms: int) -> tuple[tuple[Finding, ...], tuple[ToolOutput, ...]]:
@@ -69,15 +74,20 @@ def without_evidence(printed: PrintedEvidence) -> tuple[str, ...]:
     )
 
 
-def with_printed(files: FilesRead, printed: PrintedEvidence) -> FilesRead:
+def with_printed(files: FilesRead, printed: PrintedEvidence, texts: Mapping[str, str]) -> FilesRead:
     """Return what files configure, with the brokers and topics that kafka-configs.sh and kafka-topics.sh printed.
 
     A file with other output is one that was not understood as configuration.
+
+    Args:
+        files: What was read otherwise.
+        printed: The outputs.
+        texts: The text of each file with output.
     """
     own = [one for one in printed.outputs if one.tool in _SETTINGS]
     others = dict.fromkeys(one.file for one in printed.outputs if one.tool not in _SETTINGS)
     read = (*files.read, *dict.fromkeys(one.file for one in printed.outputs))
-    components = () if printed.snapshot is None or not own else printed_components(printed.snapshot, own[0])
+    components = () if printed.snapshot is None or not own else printed_components(printed.snapshot, own, texts)
     deployment = Deployment((*files.deployment.components, *components), files.deployment.tables)
     return files._replace(deployment=deployment, read=read, not_understood=(*files.not_understood, *others))
 
@@ -91,12 +101,16 @@ def without_settings(printed: PrintedEvidence) -> tuple[str, ...]:
     )
 
 
-def printed_components(snapshot: ClusterSnapshot, output: ToolOutput) -> tuple[Component, ...]:
-    """Return the brokers and topics of an output as components that stand where it begins.
+def printed_components(
+    snapshot: ClusterSnapshot, outputs: Sequence[ToolOutput], texts: Mapping[str, str]
+) -> tuple[Component, ...]:
+    """Return the brokers and topics of outputs as components, each setting with the line that prints it.
 
     The topics exist, and what is printed of them may be an excerpt: their number of partitions is left out.
     """
+    output = outputs[0]
     place = Place(output.file, output.line)
+    lines = [line for one in outputs for line in _lines(one, texts.get(one.file, ""))]
     topics = (_topic(topic, place) for topic in snapshot.topics)
     found = (*broker_components(snapshot), *(topic for topic in topics if topic.given))
     return tuple(
@@ -104,10 +118,39 @@ def printed_components(snapshot: ClusterSnapshot, output: ToolOutput) -> tuple[C
             one,
             place=place,
             recognized_by=output.tool,
-            given={name: replace(value, place=place) for name, value in one.given.items()},
+            given={
+                name: replace(value, place=_place(lines, one.name, name, place)) for name, value in one.given.items()
+            },
         )
         for one in found
     )
+
+
+class _Line(NamedTuple):
+    """A line of an output, and the broker or topic that it is about."""
+
+    subject: str
+    text: str
+    place: Place
+
+
+def _lines(output: ToolOutput, text: str) -> Iterator[_Line]:
+    subject = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if number >= output.line:
+            found = _SUBJECT.search(line)
+            subject = subject if found is None else _subject(found)
+            yield _Line(subject, line, Place(output.file, number))
+
+
+def _subject(found: re.Match[str]) -> str:
+    return f"broker {found['broker']}" if found["broker"] else found["name"] or found["topic"]
+
+
+def _place(lines: Iterable[_Line], subject: str, name: str, default: Place) -> Place:
+    """Return where an output prints a setting of a broker or topic."""
+    printed = "ReplicationFactor" if name == "replication.factor" else f"{name}="
+    return next((one.place for one in lines if one.subject == subject and printed in one.text), default)
 
 
 def _topic(topic: Topic, place: Place) -> Component:

@@ -23,6 +23,7 @@ from eosctl.settings.ansible import (
     variants_of,
 )
 from eosctl.settings.ansible_inventory import inventory_of
+from eosctl.settings.compose_variables import interpolated
 from eosctl.settings.detection import sources_of
 from eosctl.settings.documents import format_of, parse_documents
 from eosctl.settings.file_texts import files_of, holds_kafka, is_template, mentions_kafka, read_text
@@ -199,7 +200,10 @@ def read_texts(texts: Mapping[str, str], releases: Releases = UNKNOWN) -> list[C
 
 
 def _read(file: str, text: str, role: Role | None) -> _File:
-    documents = [part for document in parse_documents(file, text) for part in _members(document)]
+    parsed = parse_documents(file, text)
+    if "$" in text and "services" in text:
+        parsed = tuple(interpolated(document, file) for document in parsed)
+    documents = [part for document in parsed for part in _members(document)]
     sources = [source for document in documents for source in sources_of(document, file, role)]
     workloads = [workload for document in documents for workload in workloads_of(document, file)]
     generated = {name: held for document in documents for name, held in generated_by(document, file).items()}

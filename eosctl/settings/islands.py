@@ -183,8 +183,8 @@ def _members(row: Row, file: str, hints: tuple[str, ...], key: str) -> Iterator[
         yield from environment_of(row, file, hints)
     elif pairs := _written_as_pairs(row):
         yield Source(Place(file, row.line), values_of(pairs, file), hints=hints)
-    elif key == "literals" and (variables := environment_of(row, file, hints)):  # of kustomize
-        yield from variables
+    elif key == "configMapGenerator":
+        yield from _literals(row, file, hints)
     else:
         for child in row.nodes:
             found = find_sources(child, file)
@@ -194,6 +194,15 @@ def _members(row: Row, file: str, hints: tuple[str, ...], key: str) -> Iterator[
                 yield from _file_within(child, file, hints)
             else:
                 yield from _islands(child, file, hints, key)
+
+
+def _literals(row: Row, file: str, hints: tuple[str, ...]) -> Iterator[Source]:
+    """Yield what the literals of a kustomization configure, held by the ConfigMaps that they become."""
+    for member in row.nodes:
+        literals = member.get("literals") if isinstance(member, Branch) else None
+        if isinstance(member, Branch) and isinstance(literals, Row):
+            for source in _members(literals, file, hints, "env" if not _written_as_pairs(literals) else "literals"):
+                yield replace(source, held_by=f"ConfigMap {member.text('name')}")
 
 
 def _written_as_pairs(row: Row) -> list[tuple[str, Leaf]]:

@@ -75,6 +75,7 @@ _LIBRARY_TAILS: Final = {
     "sessiontimeout": "session.timeout.ms",
     "heartbeatinterval": "heartbeat.interval.ms",
 }
+_GROUP: Final = "transaction."
 _GO_DURATION: Final = re.compile(r"(\d+)(ms|s|m|h)")
 _MILLISECONDS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
 _LIBRARY_WORDS: Final = {
@@ -128,10 +129,15 @@ def respelled(leaves: Iterable[tuple[str, Leaf]], file: str, hints: Iterable[str
     if not by_library and not (known if speaks else known - _COMMON):
         return [(key, key, leaf) for key, leaf in given]
     return [
-        (head + name, key, _as_kafka_writes(name, last, leaf))
+        (_without_group(head, name) + name, key, _as_kafka_writes(name, last, leaf, by_library=by_library))
         for head, last, meant, key, leaf in found
         for name in (meant or _SINGLE_WORDS.get(last) or _by_its_library(key, by_library) or last,)
     ]
+
+
+def _without_group(head: str, name: str) -> str:
+    """Return what stands before a name, without the mapping of transactions that holds an id and a timeout."""
+    return head[: -len(_GROUP)] if name.startswith("transaction") and head.lower().endswith(_GROUP) else head
 
 
 def _by_its_library(key: str, by_library: bool) -> str | None:
@@ -142,12 +148,13 @@ def _by_its_library(key: str, by_library: bool) -> str | None:
     return tail or LIBRARY_NAMES.get(relaxed(last))
 
 
-def _as_kafka_writes(name: str, key: str, leaf: Leaf) -> Leaf:
+def _as_kafka_writes(name: str, key: str, leaf: Leaf, *, by_library: bool) -> Leaf:
     """Return a value of a library's enumeration or duration as Kafka's clients take it; others as they are."""
     duration = _GO_DURATION.fullmatch((leaf.text or "").strip()) if name.endswith(".ms") else None
     if duration is not None:
         return Leaf(str(int(duration[1]) * _MILLISECONDS[duration[2]]), leaf.line)
     words = {**(_LIBRARY_WORDS if relaxed(key) in LIBRARY_NAMES else {}).get(name, {})}
-    if key[:1].isupper():
+    if key[:1].isupper() or by_library:
         words = {**words, **_ENUMERATIONS.get(name, {})}
-    return Leaf(words.get((leaf.text or "").strip().lower(), leaf.text), leaf.line)
+    word = (leaf.text or "").strip()
+    return Leaf(words.get(word.lower(), words.get(relaxed(word), leaf.text)), leaf.line)

@@ -73,8 +73,8 @@ def test_the_release_decides(tmp_path: Path) -> None:
     [
         (
             "--kafka-version",
-            "99.1",
-            "Kafka 99.1 is later than every release that eosctl knows: defaults are those of 4.4.",
+            "5.1",
+            "Kafka 5.1 is later than every release that eosctl knows: defaults are those of 4.4.",
         ),
         (
             "--kafka-version",
@@ -84,7 +84,7 @@ def test_the_release_decides(tmp_path: Path) -> None:
         ("--kafka-version", "2.7", None),
         ("--kafka-version", "4.3.1", None),
         ("--client-version", "4.9", "Kafka 4.9 is later than every release"),
-        ("--librdkafka-version", "99.1", "librdkafka 99.1 is later than every release"),
+        ("--librdkafka-version", "3.1", "librdkafka 3.1 is later than every release"),
         ("--librdkafka-version", "0.11", "librdkafka 0.11 is earlier than every release"),
         ("--librdkafka-version", "1.9", None),
     ],
@@ -97,13 +97,29 @@ def test_a_release_outside_of_the_tables_is_noted(
     assert f"note: {expected_note}" in done.err if expected_note else "note:" not in done.err
 
 
+@pytest.mark.parametrize(
+    ("option", "version", "newest"),
+    [
+        ("--kafka-version", "9.9", "4.4"),
+        ("--kafka-version", "3.10", "4.4"),
+        ("--client-version", "99.1", "4.4"),
+        ("--librdkafka-version", "99.1", "2.15"),
+    ],
+)
+def test_a_release_that_cannot_exist_is_refused(application: Path, option: str, version: str, newest: str) -> None:
+    done = eosctl("config", "lint", application, option, version, "-o", "json")
+    assert done.code == 2
+    assert f"has no release {version}." in done.err
+    assert f"The newest one that eosctl knows is {newest}." in done.err
+
+
 def test_a_comparison_prints_no_note_on_releases(application: Path) -> None:
     assert (
         "note:"
         not in eosctl("config", "diff", application, application, "--from-version", "1.9", "--to-version", "4.3").err
     )
-    notes = eosctl("config", "diff", application, application, "--from-version", "1.9", "--to-version", "9.9").err
-    assert "Kafka or librdkafka 9.9 is later" in notes
+    notes = eosctl("config", "diff", application, application, "--from-version", "1.9", "--to-version", "5.1").err
+    assert "Kafka or librdkafka 5.1 is later" in notes
 
 
 def test_a_role_can_be_given(tmp_path: Path) -> None:
@@ -261,3 +277,19 @@ def test_nothing_judged_is_not_an_all_clear(tmp_path: Path) -> None:
     done = eosctl("config", "lint", path)
     assert (done.code, "Nothing was judged" in done.out, str(path) in done.out) == (2, True, True)
     assert eosctl("doctor", path).code == 2
+
+
+def test_a_printed_setting_has_the_line_that_prints_it(tmp_path: Path) -> None:
+    path = tmp_path / "configs.txt"
+    path.write_text(
+        "$ kafka-configs.sh --describe --all --entity-type topics\n"
+        "All configs for topic ledger are:\n"
+        "  unclean.leader.election.enable=false sensitive=false synonyms={}\n"
+        "All configs for topic orders are:\n"
+        "  min.insync.replicas=2 sensitive=false synonyms={DYNAMIC_TOPIC_CONFIG:min.insync.replicas=2}\n"
+        "  unclean.leader.election.enable=true sensitive=false"
+        " synonyms={DYNAMIC_TOPIC_CONFIG:unclean.leader.election.enable=true}\n",
+        "utf-8",
+    )
+    (item,) = eosctl("config", "lint", path, "-o", "json").json["items"]
+    assert (item["id"], item["line"]) == ("EOS-CFG-037", 6)

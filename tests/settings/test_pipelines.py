@@ -121,6 +121,16 @@ TWO_OUTPUTS = """[[outputs.kafka]]
   brokers = ["k:9092"]
   required_acks = -1
 """
+SARAMA = """kafka:
+  producer:
+    idempotent: true
+    max_open_requests: 1
+    transaction: {id: a}
+  consumer:
+    group: a
+    auto_commit: false
+    isolation_level: ReadUncommitted
+"""
 IDEMPOTENT = "kafka:\n  producer:\n    idempotent: true\n"
 REDPANDA_CONNECT = """output:
   broker:
@@ -211,6 +221,16 @@ def test_values_of_other_plugins_stay_out() -> None:
             "sarama.yaml",
             "kafka:\n  producer:\n    idempotent: true\n    requiredAcks: WaitForLocal\n",
             "EOS-CFG-011 sarama.yaml:4",
+        ),
+        (
+            "sarama.yaml",
+            "kafka:\n  producer:\n    idempotent: true\n    required_acks: wait_for_local\n",
+            "EOS-CFG-011 sarama.yaml:4",
+        ),
+        (
+            "kafka.yaml",
+            SARAMA,
+            "EOS-CFG-020 kafka.yaml:9",
         ),
         (
             "writer.yaml",

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from eosctl.model.deployment import Component, Deployment, Role
 
+_LISTENERS: Final = ("listeners", "advertised.listeners")
+_HOST: Final = re.compile(r"//([^:/,\s]+)(?::|,|$)")
+_ANY_HOST: Final = re.compile(r"[0.]+|127[.\d]*|localhost")
 _JOINED_BY = ("controller.quorum.voters", "controller.quorum.bootstrap.servers", "zookeeper.connect")
 
 
@@ -21,6 +27,13 @@ def cluster_of(broker: Component) -> str:
 def folder_of(component: Component) -> str:
     """Return the folder of a component's file: copies for other environments stand in other folders."""
     return component.place.file.rpartition("/")[0]
+
+
+def hosts_of(broker: Component) -> frozenset[str]:
+    """Return the hosts that a broker's listeners name; wildcards and the local host name none."""
+    texts = (broker.word(name) or "" for name in _LISTENERS if broker.has(name))
+    hosts = frozenset(host for text in texts for host in _HOST.findall(text))
+    return frozenset(host for host in hosts if _ANY_HOST.fullmatch(host) is None)
 
 
 def is_only_broker(deployment: Deployment, broker: Component) -> bool:

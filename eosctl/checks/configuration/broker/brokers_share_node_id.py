@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.broker_clusters import are_alternatives, cluster_of, folder_of
+from eosctl.checks.configuration.broker_clusters import are_alternatives, cluster_of, folder_of, hosts_of
 from eosctl.checks.configuration.instances import counted, processes, runs_many
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
@@ -25,9 +25,10 @@ def brokers_share_node_id(case: Case) -> Iterator[Problem]:
     """Find brokers of one cluster that claim to be the same node.
 
     What it checks:
-        Equal node.id (broker.id with ZooKeeper) of two brokers that name the same quorum, in one file or in files of
-        one folder; and a written id of a workload with two processes or more. The server.properties and the
-        controller.properties that Kafka ships are two ways to start one controller, and no mistake.
+        Equal node.id (broker.id with ZooKeeper) of two brokers that name the same quorum, in one file, in files of
+        one folder, or in neighboring folders with listeners on different hosts; and a written id of a workload with
+        two processes or more. The server.properties and the controller.properties that Kafka ships are two ways to
+        start one controller, and no mistake.
 
     Why it matters for exactly-once:
         The controller refuses the second broker (DuplicateBrokerRegistrationException), or lets it take the place of
@@ -42,7 +43,7 @@ def brokers_share_node_id(case: Case) -> Iterator[Problem]:
     Verify:
         eosctl config lint reports it no longer.
     """
-    first: dict[tuple[str, str, int], tuple[Component, Value]] = {}
+    found: dict[tuple[str, int], list[tuple[Component, Value]]] = {}
     for broker in case.deployment.of(Role.BROKER):
         node = next((v for name in ("node.id", "broker.id") if (v := broker.value(name)).is_given), None)
         if node is None or node.number is None or node.number < 0 or broker.cluster:
@@ -55,9 +56,10 @@ def brokers_share_node_id(case: Case) -> Iterator[Problem]:
                 impact="The cluster has one of these brokers at a time, each with other data.",
                 remedy=f"Make {node.key} different for each instance, e.g. from the ordinal of its pod.",
             )
-        key = (folder_of(broker), cluster_of(broker), node.number)
-        owner, other = first.setdefault(key, (broker, node))
-        if owner.application != broker.application and not are_alternatives(owner, broker):
+        before = found.setdefault((cluster_of(broker), node.number), [])
+        other = next((one for owner, one in before if _are_of_one_cluster(owner, broker)), None)
+        before.append((broker, node))
+        if other is not None:
             yield problem(
                 broker,
                 (node, other),
@@ -65,3 +67,15 @@ def brokers_share_node_id(case: Case) -> Iterator[Problem]:
                 impact="The second broker is refused, or replaces the first one with other data.",
                 remedy=f"Give each broker a {node.name} of its own.",
             )
+
+
+def _are_of_one_cluster(one: Component, other: Component) -> bool:
+    """Return whether two brokers that join the same quorum run at once; a copy for another environment does not."""
+    if one.application == other.application or are_alternatives(one, other):
+        return False
+    folders = [folder_of(one), folder_of(other)]
+    if folders[0] == folders[1]:
+        return True
+    above = {folder.rpartition("/")[0] for folder in folders}
+    hosts = [hosts_of(one), hosts_of(other)]
+    return len(above) == 1 and all(hosts) and hosts[0].isdisjoint(hosts[1])

@@ -1,0 +1,45 @@
+"""Variables in files of Compose, and the .env file next to them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from eosctl.checks.judge import judge
+from eosctl.findings.linted import findings_of
+from eosctl.settings.deployment_files import read_deployment
+
+COMPOSE = """services:
+  writer:
+    image: writer:3
+    deploy:
+      replicas: ${WRITERS}
+    environment:
+      KAFKA_TRANSACTIONAL_ID: ${TX_ID:-writer}
+      KAFKA_ACKS: $LEVEL
+      KAFKA_CLIENT_ID: $$HOSTNAME
+"""
+
+
+def _found(folder: Path, variables: str) -> list[str]:
+    (folder / "compose.yaml").write_text(COMPOSE, "utf-8")
+    (folder / ".env").write_text(variables, "utf-8")
+    results = findings_of(judge(read_deployment([folder]).deployment))
+    places = ((one.check_id, dict(one.facts)) for one in results)
+    return sorted(f"{check} {Path(facts['file']).name}:{facts['line']}" for check, facts in places)
+
+
+def test_variables_come_from_the_file_next_to_it(tmp_path: Path) -> None:
+    assert _found(tmp_path, "WRITERS=3\nLEVEL=1\n") == ["EOS-CFG-011 compose.yaml:8", "EOS-CFG-147 compose.yaml:7"]
+    assert _found(tmp_path, "WRITERS=1\nLEVEL=all\n") == []
+
+
+def test_a_variable_without_a_value_is_unknown(tmp_path: Path) -> None:
+    assert _found(tmp_path, "OTHER=1\n") == []
+
+
+def test_a_setting_in_the_file_is_judged_there_alone(tmp_path: Path) -> None:
+    text = COMPOSE.replace("$LEVEL", "${KAFKA_ACKS:-1}").replace("${TX_ID:-writer}", "${KAFKA_TRANSACTIONAL_ID}")
+    (tmp_path / "compose.yaml").write_text(text, "utf-8")
+    (tmp_path / ".env").write_text("KAFKA_TRANSACTIONAL_ID=a\nKAFKA_ACKS=1\n", "utf-8")
+    found = findings_of(judge(read_deployment([tmp_path]).deployment))
+    assert [(one.check_id, Path(dict(one.facts)["file"]).name) for one in found] == [("EOS-CFG-011", ".env")]

@@ -224,9 +224,9 @@ def _pair(node: Node) -> tuple[str, Leaf] | None:
         parts = [part for part in node.nodes if isinstance(part, Leaf)]
         return (parts[0].text or "", parts[1]) if len(parts) == len(node.nodes) == 2 else None
     leaves = {key.lower(): child for key, child in node.entries if isinstance(child, Leaf)}
-    name = next((leaves[key].text for key in _NAME_KEYS if key in leaves), None)
-    if name and "value" in leaves and len(leaves) == len(node.entries):
-        return name, Leaf(leaves["value"].text, node.line)
+    named = next((leaves[key].text for key in _NAME_KEYS if key in leaves), None)
+    if named and "value" in leaves and len(leaves) == len(node.entries):
+        return named, Leaf(leaves["value"].text, node.line)
     only = node.entries[0] if len(node.entries) == 1 else None
     return (only[0], only[1]) if only is not None and isinstance(only[1], Leaf) else None
 

@@ -25,7 +25,7 @@ def _found(folder: Path, variables: str) -> list[str]:
     (folder / ".env").write_text(variables, "utf-8")
     results = findings_of(judge(read_deployment([folder]).deployment))
     places = ((one.check_id, dict(one.facts)) for one in results)
-    return sorted(f"{check} {Path(facts['file']).name}:{facts['line']}" for check, facts in places)
+    return sorted(f"{check} {Path(str(facts['file'])).name}:{facts['line']}" for check, facts in places)
 
 
 def test_variables_come_from_the_file_next_to_it(tmp_path: Path) -> None:
@@ -42,4 +42,4 @@ def test_a_setting_in_the_file_is_judged_there_alone(tmp_path: Path) -> None:
     (tmp_path / "compose.yaml").write_text(text, "utf-8")
     (tmp_path / ".env").write_text("KAFKA_TRANSACTIONAL_ID=a\nKAFKA_ACKS=1\n", "utf-8")
     found = findings_of(judge(read_deployment([tmp_path]).deployment))
-    assert [(one.check_id, Path(dict(one.facts)["file"]).name) for one in found] == [("EOS-CFG-011", ".env")]
+    assert [(one.check_id, Path(str(dict(one.facts)["file"])).name) for one in found] == [("EOS-CFG-011", ".env")]

@@ -221,8 +221,9 @@ class Deployment(msgspec.Struct, frozen=True, dict=True):
 
     def of(self, *roles: Role) -> tuple[Component, ...]:
         """Return the components with one of these roles."""
-        if not self._roles.intersection(roles):
-            return ()
+        found = [self._by_role[role] for role in dict.fromkeys(roles) if role in self._by_role]
+        if len(found) < 2:
+            return found[0] if found else ()
         return tuple(component for component in self.components if component.role in roles)
 
     def same_application(self, component: Component, *roles: Role) -> tuple[Component, ...]:
@@ -241,8 +242,11 @@ class Deployment(msgspec.Struct, frozen=True, dict=True):
         )
 
     @cached_property
-    def _roles(self) -> frozenset[Role]:
-        return frozenset(component.role for component in self.components)
+    def _by_role(self) -> Mapping[Role, tuple[Component, ...]]:
+        found: dict[Role, list[Component]] = {}
+        for component in self.components:
+            found.setdefault(component.role, []).append(component)
+        return {role: tuple(components) for role, components in found.items()}
 
     @cached_property
     def _by_application(self) -> Mapping[str, list[Component]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 import msgspec
 
@@ -77,6 +78,7 @@ class ParameterTable(msgspec.Struct, frozen=True):
         }
 
 
+@lru_cache(maxsize=8192)
 def relaxed(name: str) -> str:
     """Return what Spring Boot compares of a property's name: letters and digits in lower case.
 

@@ -11,6 +11,7 @@ from typing import Final
 
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Client, Place, Role, Value
+from eosctl.model.parameter import relaxed
 from eosctl.settings.sources import Source, value_of
 from eosctl.settings.spellings import respelled
 from eosctl.settings.tree import Branch, Leaf, Row, flatten
@@ -36,14 +37,14 @@ def topic_declared(document: Branch, key: str, file: str) -> Source | None:
         key: The key that it stands under, which is the topic's name where it has no other.
         file: The file's name.
     """
-    by_name = {_uniform(name): (name, node) for name, node in document.entries}
     counts = {
         setting: value_of(name, node, file, setting)
         for name, node in document.entries
-        if (setting := _COUNTS.get(_uniform(name))) and isinstance(node, Leaf)
+        if (setting := _COUNTS.get(relaxed(name))) and isinstance(node, Leaf)
     }
     if not counts:
         return None
+    by_name = {relaxed(name): (name, node) for name, node in document.entries}
     found = {**_nested(by_name, file), **_neighbors(document, file)}
     named = next((node.text for name in _NAMES if isinstance(node := by_name.get(name, ("", None))[1], Leaf)), None)
     has_both = {"partitions", "replication.factor"} == counts.keys() and len(by_name) == len(counts)
@@ -81,7 +82,3 @@ def _neighbors(document: Branch, file: str) -> dict[str, Value]:
     own = load_tables()["topic"].parameters
     spelled = respelled(((key, leaf) for key, leaf in document.entries if isinstance(leaf, Leaf)), file)
     return {name: value_of(key, leaf, file, name) for name, key, leaf in spelled if name in own}
-
-
-def _uniform(name: str) -> str:
-    return "".join(letter for letter in name.lower() if letter.isalnum())

@@ -26,7 +26,8 @@ class Branch(msgspec.Struct, frozen=True):
         for key in path:
             if not isinstance(found, Branch):
                 return None
-            found = dict(found.entries).get(key)
+            # Of equal keys the last one counts.
+            found = next((node for name, node in reversed(found.entries) if name == key), None)
         return found
 
     def branch(self, *path: str) -> Branch | None:

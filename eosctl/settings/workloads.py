@@ -119,7 +119,8 @@ def _counted(source: Source, workloads: Mapping[str, Workload]) -> Source:
         count = _total(_of_file(source.place.file, pools)) or (own.processes if own else None)
         return source if count is None else replace(source, instances=count)
     held = source.held_by or source.place.file
-    readers = [one for one in workloads.values() if _is_read(held, one.reads)]
+    path = posixpath.normpath(held)
+    readers = [one for one in workloads.values() if one.reads and _is_read(held, path, one.reads)]
     if len(readers) == 1 and readers[0].variables:
         source = replace(source, values=_filled(source.values, readers[0].variables))
     count = _total([one.processes for one in readers if one.processes is not None])
@@ -143,11 +144,9 @@ def _filled(values: Mapping[str, Value], variables: Mapping[str, str]) -> dict[s
     return {name: filled(value) for name, value in values.items()}
 
 
-def _is_read(held: str, reads: frozenset[str]) -> bool:
-    if held in reads:
-        return True
-    path = posixpath.normpath(held)
-    return any(path == one or path.startswith(f"{one}/") for one in reads)
+def _is_read(held: str, path: str, reads: frozenset[str]) -> bool:
+    """Return whether a workload reads a resource, or a file by its normalized path, or the folder of the file."""
+    return held in reads or path in reads or any(path.startswith(f"{one}/") for one in reads)
 
 
 def _total(counts: list[Value]) -> Value | None:

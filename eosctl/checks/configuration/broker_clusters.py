@@ -38,9 +38,11 @@ def hosts_of(broker: Component) -> frozenset[str]:
 
 def is_only_broker(deployment: Deployment, broker: Component) -> bool:
     """Return whether the platform starts this broker alone; False where nothing shows how many there are."""
-    own = [other for other in deployment.of(Role.BROKER) if is_broker(other) and _are_together(other, broker)]
-    counts = [other.instances.number if other.instances is not None else None for other in own]
-    return counts == [1] and own[0] is broker and _is_complete(broker)
+    # What the broker itself shows is decided first: the others are many.
+    if broker.instances is None or broker.instances.number != 1 or not is_broker(broker) or not _is_complete(broker):
+        return False
+    others = (other for other in deployment.of(Role.BROKER) if other is not broker)
+    return not any(_are_together(other, broker) and is_broker(other) for other in others)
 
 
 def runs_on_one_broker(deployment: Deployment, client: Component) -> bool:
@@ -51,7 +53,7 @@ def runs_on_one_broker(deployment: Deployment, client: Component) -> bool:
 
 def _are_together(one: Component, other: Component) -> bool:
     """Return whether two brokers join one cluster; each folder may have a cluster of the same addresses."""
-    return cluster_of(one) == cluster_of(other) and folder_of(one) == folder_of(other)
+    return folder_of(one) == folder_of(other) and cluster_of(one) == cluster_of(other)
 
 
 def _scope_of(component: Component) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from eosctl.checks.configuration.problem import problem
@@ -45,14 +45,14 @@ def session_outside_broker_bounds(case: Case) -> Iterator[Problem]:
     Verify:
         eosctl config lint reports it no longer.
     """
+    brokers = _bounds(case.deployment.of(Role.BROKER))
     for consumer in case.deployment.of(Role.CONSUMER):
         session = consumer.value("session.timeout.ms")
         if session.number is None or consumer.word("group.protocol") == "consumer":
             continue
         if not case.deployment.of(Role.BROKER):
             yield from _against_defaults(consumer, session)
-        for broker in case.deployment.of(Role.BROKER):
-            low, high = broker.value("group.min.session.timeout.ms"), broker.value("group.max.session.timeout.ms")
+        for low, high in brokers:
             if low.number is None or high.number is None or low.number <= session.number <= high.number:
                 continue
             bound = low if session.number < low.number else high
@@ -65,6 +65,15 @@ def session_outside_broker_bounds(case: Case) -> Iterator[Problem]:
                     remedy=f"Set session.timeout.ms between {low.number} and {high.number}.",
                 )
                 break
+
+
+def _bounds(brokers: Iterable[Component]) -> tuple[tuple[Value, Value], ...]:
+    """Return the bounds of the brokers: of those that say the same, the first ones."""
+    found: dict[object, tuple[Value, Value]] = {}
+    for broker in brokers:
+        low, high = broker.value("group.min.session.timeout.ms"), broker.value("group.max.session.timeout.ms")
+        found.setdefault((low.number, low.is_given, high.number, high.is_given), (low, high))
+    return tuple(found.values())
 
 
 def _against_defaults(consumer: Component, session: Value) -> Iterator[Problem]:

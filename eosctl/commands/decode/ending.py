@@ -8,7 +8,7 @@ from typing import NoReturn
 
 import typer
 
-from eosctl.errors import DecodeError, UsageError
+from eosctl.errors import DecodeError
 from eosctl.render.escaping import lines_text, utf8_text
 from eosctl.services.decode_input import DamageLog, StoppedAtDamage
 

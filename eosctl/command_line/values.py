@@ -54,7 +54,7 @@ def parse_moment_ms(text: str | None, option: str, now_ms: int) -> int | None:
 
 
 def parse_log_position(text: str | None, now_ms: int) -> tuple[int | None, int | None]:
-    """Parse ``OFFSET`` or ``@TIME``; return the offset and the time in ms, at most one of which is given.
+    """Parse ``OFFSET`` or ``@TIME``; return the offset and the time in ms; at least one is None.
 
     Raises:
         UsageError: It is neither.

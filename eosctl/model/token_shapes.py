@@ -17,7 +17,7 @@ _HEADER: Final = re.compile(
 _TO_LINE_END: Final = re.compile(r"[^\r\n]*")
 _TO_QUOTE: Final = re.compile(r"[^\r\n\"'\\]*")
 _LOGGER: Final = re.compile(r"[ \t]\([\w.$]{1,200}\)\Z", re.ASCII)
-#: What a token starts with, and all of it. No digit is told from another: see `redaction.secret_spans`.
+#: What a token starts with, and all of it. All digits are alike here: see `redaction.secret_spans`.
 _PREFIXES: Final = {
     "gh": r"gh[oprsu]_[A-Za-z0-9]{20,255}",
     "github_pat_": r"github_pat_\w{22,255}",

@@ -57,7 +57,7 @@ class FilesRead(NamedTuple):
     not_understood: tuple[str, ...] = ()
 
     def require_settings(self) -> None:
-        """Check that there is something to judge, so that the absence of settings never reads as a clean result.
+        """Raise an error without any setting to judge: no settings must never look like a clean result.
 
         Raises:
             ConfigFileError: No setting of Kafka was recognized in any file.

@@ -70,7 +70,7 @@ def brokers_share_node_id(case: Case) -> Iterator[Problem]:
 
 
 def _are_of_one_cluster(one: Component, other: Component) -> bool:
-    """Return whether two brokers that join the same quorum run at the same time; a copy for another environment does not."""
+    """Return whether two brokers of one quorum run at the same time; a copy for another environment does not."""
     if one.application == other.application or are_alternatives(one, other):
         return False
     folders = [folder_of(one), folder_of(other)]

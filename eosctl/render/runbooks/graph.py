@@ -45,9 +45,9 @@ def render_page_of(book: Runbook, costs: Costs) -> str:
     return lines_text(
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
-        f"<title>{escape(book.id)}</title><style>{_STYLE}</style></head><body>\n"
+        f"<title>{escape(book.id)}</title><style>{_STYLE}</style></head><body>\n<main>\n"
         f"<h1>{escape(book.title)}</h1><p>{escape(' '.join(book.about.split()))}</p>{never}\n"
-        f"<ol>{tree}</ol>\n</body></html>\n"
+        f"<ol>{tree}</ol>\n</main>\n</body></html>\n"
     )
 
 

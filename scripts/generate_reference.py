@@ -16,11 +16,13 @@ from eosctl.services.log_categories import log_categories
 from scripts.api_page import render_api
 from scripts.category_pages import render_category_index, render_category_page
 from scripts.check_pages import catalog_lock, render_check_index, render_check_page
+from scripts.event_names import render_event_names
 from scripts.findings_page import render_findings_page
 from scripts.import_picture import render_picture
 from scripts.reference_index.compile import INDEX, index_text
 
 ROOT = Path(__file__).resolve().parent.parent
+EVENT_NAMES = ROOT / "eosctl" / "model" / "event_names.py"
 API = ROOT / "docs" / "api.md"
 IMPORTS = ROOT / "docs" / "images" / "imports.svg"
 REFERENCE = ROOT / "docs" / "reference"
@@ -46,6 +48,7 @@ def pages() -> dict[Path, str]:
     found[API] = render_api()
     found[IMPORTS] = render_picture(ROOT)
     found[INDEX] = index_text()
+    found[EVENT_NAMES] = render_event_names()
     return found
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
+from eosctl.model.event_names import EventCategory, EventField
+
 UNCLASSIFIED: Final = "UNCLASSIFIED"
 """The category of errors and throwables without a match in the catalog."""
 FATAL_LEVELS: Final = frozenset({"FATAL", "CRITICAL"})
@@ -40,8 +42,8 @@ class LogEvent(NamedTuple):
     logger: str
     application: str
     host: str
-    category: str
-    fields: Mapping[str, str]
+    category: EventCategory
+    fields: Mapping[EventField, str]
     exception: LoggedException | None
     message: str
 

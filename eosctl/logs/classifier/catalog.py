@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
+from eosctl.model.event_names import EventCategory, EventField
 from eosctl.model.severity import Severity
 
 
@@ -36,7 +37,7 @@ class Category(NamedTuple):
         next_step: What to check or do next.
     """
 
-    id: str
+    id: EventCategory
     weight: Weight
     patterns: tuple[str, ...]
     fields: tuple[str, ...]
@@ -84,7 +85,7 @@ class CatalogedIncident(NamedTuple):
     is_echo: bool
     at_least: int
     lasting_s: int
-    alone_from: tuple[str, int] | None
+    alone_from: tuple[EventField, int] | None
     unfinished: str
     is_of_client: bool
     what: str
@@ -92,9 +93,10 @@ class CatalogedIncident(NamedTuple):
 
 
 @cache
-def load_incidents() -> Mapping[str, CatalogedIncident]:
+def load_incidents() -> Mapping[EventCategory, CatalogedIncident]:
     """Read the incidents of categories, by category."""
-    data = tomllib.loads(files("eosctl.logs.classifier").joinpath("incidents.toml").read_text("utf-8"))
+    text = files("eosctl.logs.classifier").joinpath("incidents.toml").read_text("utf-8")
+    data = cast(Mapping[EventCategory, Any], tomllib.loads(text))
     return {
         category: CatalogedIncident(
             kind=entry["kind"],
@@ -136,6 +138,6 @@ def load_catalog() -> Catalog:
 
 
 @cache
-def acting_categories() -> frozenset[str]:
+def acting_categories() -> frozenset[EventCategory]:
     """Return the categories whose records call for action by themselves."""
     return frozenset(one.id for one in load_catalog().categories if one.weight in (Weight.ACT, Weight.CRITICAL))

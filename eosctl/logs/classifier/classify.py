@@ -8,7 +8,7 @@ text, so the cache stores the positions of fields.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache, cached_property, lru_cache
 from typing import Final, NamedTuple
 
@@ -20,6 +20,7 @@ from eosctl.logs.records.digits import TEXT_BLUR
 from eosctl.logs.records.forms import Forms, Span, form_of
 from eosctl.logs.records.literals import required_literal
 from eosctl.logs.records.record import Classified, Record
+from eosctl.model.event_names import EventField
 from eosctl.model.log_event import ERROR_LEVELS, UNCLASSIFIED
 from eosctl.model.redaction import masked, secret_spans
 from eosctl.wire.error_codes import ErrorCode
@@ -157,11 +158,12 @@ class Classifier:
         return next((rule for rule in self._rules if rule.category.id == category), None)
 
     def _spans(self, own: tuple[_Pattern, ...], text: str) -> tuple[Span, ...]:
-        spans: dict[str, Span] = {}
+        spans: dict[EventField, Span] = {}
         for pattern in (*own, *self._common_fields):
             if pattern.literal in text and not pattern.names <= spans.keys():
                 found = pattern.search(text)
-                for name, value in found.groupdict().items() if found else ():
+                named: Mapping[EventField, str] = found.groupdict() if found else {}  # type: ignore[assignment]
+                for name, value in named.items():
                     if value and value not in ("null", "None") and found is not None:
                         spans.setdefault(name, (name, *found.span(name)))
         return tuple(spans.values())

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import Final
+from typing import Final, cast
 
 from eosctl.logs.classifier.mentions import is_report
+from eosctl.model.event_names import EventCategory
 
 _SHORTEST_TEXT: Final = 16
 """A shorter sentence may have another subject."""
@@ -20,7 +21,7 @@ _LOCAL: Final = re.compile(r"(?:\(|code=|\bERR_|\bRD_KAFKA_RESP_ERR_|\bLocal_)(_
 _WORD: Final = re.compile(r"\w")
 
 
-def category_of_error(text: str) -> str | None:
+def category_of_error(text: str) -> EventCategory | None:
     """Return the category of the error that a text names as a client does; None if it names no relevant one."""
     local = _LOCAL.search(text)
     if local is not None and is_report(text, *local.span(1)) and (category := _categories().get(local[1])):
@@ -29,19 +30,20 @@ def category_of_error(text: str) -> str | None:
 
 
 @cache
-def _categories() -> dict[str, str]:
-    data = tomllib.loads(files("eosctl.logs.classifier").joinpath("errors.toml").read_text("utf-8"))
+def _categories() -> dict[str, EventCategory]:
+    text = files("eosctl.logs.classifier").joinpath("errors.toml").read_text("utf-8")
+    data = cast(Mapping[EventCategory, Sequence[str]], tomllib.loads(text))
     return {name: category for category, names in data.items() for name in names}
 
 
 @cache
-def _known() -> tuple[tuple[str, str], ...]:
+def _known() -> tuple[tuple[str, EventCategory], ...]:
     """Return the clients' names for errors with their categories, the longest name first."""
     categories = _categories()
     text = files("eosctl.knowledge.reference").joinpath("client_errors.tsv").read_text("utf-8")
     rows = [(*line.split("\t"), "")[:4] for line in text.splitlines()]
     names = {code: name for client, code, name, _ in rows if client == "kafka"}
-    found: dict[str, str] = {}
+    found: dict[str, EventCategory] = {}
     for client, code, name, sentence in rows:
         category = categories.get(names.get(code, name) if code else "") or categories.get(name)
         if category:

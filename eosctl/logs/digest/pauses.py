@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from eosctl.model.event_names import EventField
 from eosctl.model.log_digest import PauseOutlook
 from eosctl.model.log_event import LogEvent
 
-TIMEOUTS: Final = (
+TIMEOUTS: Final[tuple[tuple[EventField, str], ...]] = (
     ("transaction_timeout_ms", "transaction.timeout.ms"),
     ("max_poll_interval_ms", "max.poll.interval.ms"),
 )

@@ -6,13 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from eosctl.logs.incidents.quotes import quote_record
+from eosctl.model.event_names import EventField
 from eosctl.model.log_event import LogEvent
 from eosctl.model.log_evidence import UnexplainedRecords
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Resource
 
 QUOTED_AT_EACH_END: Final = 3
-_SUBJECTS: Final = (
+_SUBJECTS: Final[tuple[tuple[EventField, str], ...]] = (
     ("transactional_id", "transaction"),
     ("coordinator_partition", "partition"),
     ("group", "group"),
@@ -76,5 +77,5 @@ def _records(resource: Resource, events: Sequence[LogEvent], advice: Advice) -> 
     )
 
 
-def _values(events: Iterable[LogEvent], name: str) -> list[str]:
+def _values(events: Iterable[LogEvent], name: EventField) -> list[str]:
     return sorted({event.fields[name] for event in events if event.fields.get(name)})

@@ -14,6 +14,7 @@ from typing import Final
 from eosctl.logs.classifier.catalog import CatalogedIncident
 from eosctl.logs.incidents.second_categories import category_of_cause
 from eosctl.logs.incidents.timeline import LogTimeline, by_key, episodes, evidence_of, incident, time_of
+from eosctl.model.event_names import EventCategory, EventField
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 
@@ -26,7 +27,7 @@ UNFINISHED_PARTS: Final = 4
 """A fault at the end of a log counts from this part of the time that it must last elsewhere."""
 UNFINISHED: Final = 0.5
 """Maximum confidence in a fault that may have ended soon after its log."""
-_SUBJECT: Final = (
+_SUBJECT: Final[tuple[tuple[EventField, str], ...]] = (
     ("group", "group"),
     ("group_instance_id", "group.instance.id"),
     ("partition", "topic-partition"),
@@ -46,11 +47,19 @@ _SUBJECT: Final = (
 """Names of record fields in the subject of an incident."""
 _CONTROLLERS: Final = ("[QuorumController ", "[ControllerServer ", "[Controller ")
 _ROLES: Final = ("broker", "controller")
-_OWNERS: Final = ("group", "partition", "coordinator_partition", "topic", "principal", "store", "log_dir")
+_OWNERS: Final[tuple[EventField, ...]] = (
+    "group",
+    "partition",
+    "coordinator_partition",
+    "topic",
+    "principal",
+    "store",
+    "log_dir",
+)
 
 
 def find_cataloged(
-    timeline: LogTimeline, records: Iterable[LogEvent], known: Mapping[str, CatalogedIncident]
+    timeline: LogTimeline, records: Iterable[LogEvent], known: Mapping[EventCategory, CatalogedIncident]
 ) -> Iterator[tuple[Incident, Sequence[LogEvent]]]:
     """Yield an incident for each fault among records, with all records that it covers.
 
@@ -72,11 +81,11 @@ def find_cataloged(
         yield _incident(timeline, known[head.category], events), events
 
 
-def _by_cause(event: LogEvent, known: Mapping[str, CatalogedIncident]) -> LogEvent:
+def _by_cause(event: LogEvent, known: Mapping[EventCategory, CatalogedIncident]) -> LogEvent:
     """Return an event under the category of its cause, if its own only repeats a failure."""
     own = known.get(event.category)
-    cause = category_of_cause(event) if own is not None and own.is_echo else ""
-    return event._replace(category=cause) if cause in known else event
+    cause = category_of_cause(event) if own is not None and own.is_echo else None
+    return event._replace(category=cause) if cause is not None and cause in known else event
 
 
 def _is_fault(timeline: LogTimeline, events: Sequence[LogEvent], known: CatalogedIncident) -> bool:
@@ -109,7 +118,9 @@ def _owner(timeline: LogTimeline, event: LogEvent) -> str:
 
 
 def _name(timeline: LogTimeline, event: LogEvent) -> str:
-    return transactional_id_of(timeline, event) or next(filter(None, map(event.fields.get, _OWNERS)), "")
+    return transactional_id_of(timeline, event) or next(
+        (value for name in _OWNERS if (value := event.fields.get(name))), ""
+    )
 
 
 def transactional_id_of(timeline: LogTimeline, event: LogEvent) -> str:
@@ -120,7 +131,7 @@ def transactional_id_of(timeline: LogTimeline, event: LogEvent) -> str:
 
 
 def _joined(
-    timeline: LogTimeline, faults: Iterable[Sequence[LogEvent]], known: Mapping[str, CatalogedIncident]
+    timeline: LogTimeline, faults: Iterable[Sequence[LogEvent]], known: Mapping[EventCategory, CatalogedIncident]
 ) -> Iterator[Sequence[LogEvent]]:
     """Yield faults with their echoes: records of the same program and time that only repeat it."""
     of_log: dict[str, _Faults] = defaultdict(_Faults)

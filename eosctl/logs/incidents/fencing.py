@@ -19,11 +19,12 @@ from eosctl.logs.incidents.names import is_of_streams
 from eosctl.logs.incidents.timeline import LogTimeline, by_key, episodes, incident, speaks_protocol, time_of
 from eosctl.logs.incidents.trouble import TROUBLE, UNANSWERED
 from eosctl.logs.incidents.unnamed import UNKNOWN_CLOCK_MS, Owners
+from eosctl.model.event_names import EventCategory
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.model.severity import Severity
 
-REFUSALS = ("PRODUCER_FENCED", "INVALID_PRODUCER_EPOCH", "INVALID_TXN_STATE", "CLIENT_FATAL", "TASK_MIGRATED")
+REFUSALS: Final = ("PRODUCER_FENCED", "INVALID_PRODUCER_EPOCH", "INVALID_TXN_STATE", "CLIENT_FATAL", "TASK_MIGRATED")
 BURST_MS = 30_000
 CLOCK_SLACK_MS = 1_500
 """If two hosts' clocks differ by more, the order of their events is not trusted."""
@@ -241,7 +242,7 @@ def _replaced(timeline: LogTimeline, transactional_id: str, events: Sequence[Log
     )
 
 
-def _had_trouble(timeline: LogTimeline, client: LogEvent, until_ms: int, categories: tuple[str, ...]) -> bool:
+def _had_trouble(timeline: LogTimeline, client: LogEvent, until_ms: int, categories: tuple[EventCategory, ...]) -> bool:
     """Return whether a client logged before a moment that it waits for brokers; a stalled client logs nothing."""
     return bool(timeline.log_between(client, until_ms - TROUBLE_MS, until_ms, categories))
 

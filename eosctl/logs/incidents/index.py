@@ -9,9 +9,10 @@ from enum import Enum
 from itertools import accumulate
 from math import inf
 from operator import attrgetter
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, TypeAlias, TypeVar
 
 from eosctl.logs.incidents.second_categories import category_of_cause
+from eosctl.model.event_names import EventCategory, EventField
 from eosctl.model.log_event import LogEvent
 
 Item = TypeVar("Item")
@@ -25,6 +26,10 @@ class Writer(Enum):
     ANY = "any"
     CLIENT = "client"
     SERVER = "server"
+
+
+#: The writer and categories of events, the field that is looked up, and a field that they must have.
+_Looked: TypeAlias = tuple[Writer, tuple[EventCategory, ...], EventField, EventField | None]
 
 
 class EventIndex:
@@ -41,17 +46,17 @@ class EventIndex:
     ) -> None:
         self._servers = servers
         self._order = order
-        by_category: dict[str, list[LogEvent]] = defaultdict(list)
+        by_category: dict[EventCategory, list[LogEvent]] = defaultdict(list)
         for event in events:
             by_category[event.category].append(event)
             if cause := category_of_cause(event):
                 by_category[cause].append(event)
-        self._of: dict[tuple[Writer, tuple[str, ...]], Sequence[LogEvent]] = {
+        self._of: dict[tuple[Writer, tuple[EventCategory, ...]], Sequence[LogEvent]] = {
             (Writer.ANY, (category,)): tuple(found) for category, found in by_category.items()
         }
-        self._by_value: dict[tuple[Writer, tuple[str, ...], str, str], dict[str | None, list[LogEvent]]] = {}
+        self._by_value: dict[_Looked, dict[str | None, list[LogEvent]]] = {}
 
-    def of(self, categories: tuple[str, ...], writer: Writer = Writer.ANY) -> Sequence[LogEvent]:
+    def of(self, categories: tuple[EventCategory, ...], writer: Writer = Writer.ANY) -> Sequence[LogEvent]:
         """Return the events of some categories and writers."""
         key = writer, categories
         if key not in self._of:
@@ -59,7 +64,12 @@ class EventIndex:
         return self._of[key]
 
     def with_value(
-        self, field: str, value: str, categories: tuple[str, ...], writer: Writer = Writer.ANY, having: str = ""
+        self,
+        field: EventField,
+        value: str,
+        categories: tuple[EventCategory, ...],
+        writer: Writer = Writer.ANY,
+        having: EventField | None = None,
     ) -> Sequence[LogEvent]:
         """Return the events of some categories and writers with a given value in a field, and with another field."""
         key = writer, categories, field, having
@@ -70,7 +80,7 @@ class EventIndex:
                     found[event.fields.get(field)].append(event)
         return self._by_value[key].get(value, ())
 
-    def _gathered(self, categories: tuple[str, ...], writer: Writer) -> Sequence[LogEvent]:
+    def _gathered(self, categories: tuple[EventCategory, ...], writer: Writer) -> Sequence[LogEvent]:
         if writer is not Writer.ANY:
             is_server = writer is Writer.SERVER
             return tuple(one for one in self.of(categories) if (one.application in self._servers) is is_server)

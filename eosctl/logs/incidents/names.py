@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Final
 
+from eosctl.model.event_names import EventField
 from eosctl.model.log_event import LogEvent
 
 _NAMED: Final = ("transactional_id", "group")
@@ -37,7 +38,7 @@ def complete_names(events: Sequence[LogEvent]) -> Iterator[LogEvent]:
     """
     known = {name: _by_beginning(events, name) for name in _NAMED}
     for event in events:
-        whole = _partition_of(event) | {
+        whole: dict[EventField, str] = _partition_of(event) | {
             name: full
             for name in _NAMED
             if (beginning := event.fields.get(name, "")) in known[name]
@@ -46,7 +47,7 @@ def complete_names(events: Sequence[LogEvent]) -> Iterator[LogEvent]:
         yield event._replace(fields={**event.fields, **whole}) if whole else event
 
 
-def _partition_of(event: LogEvent) -> dict[str, str]:
+def _partition_of(event: LogEvent) -> dict[EventField, str]:
     """Return the partition of a record that has the topic and the number in separate fields."""
     topic, number = event.fields.get("topic"), event.fields.get("partition_index")
     return {"partition": f"{topic}-{number}"} if topic and number and not event.fields.get("partition") else {}
@@ -67,7 +68,7 @@ class _Names:
         return next((part for part in parts if part in self._names), "")
 
 
-def _by_beginning(events: Iterable[LogEvent], name: str) -> Mapping[str, _Names]:
+def _by_beginning(events: Iterable[LogEvent], name: EventField) -> Mapping[str, _Names]:
     """Return the names that continue after such a sign, by the part before it."""
     found: dict[str, set[str]] = defaultdict(set)
     for value in {event.fields.get(name, "") for event in events}:

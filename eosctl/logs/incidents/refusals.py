@@ -10,6 +10,7 @@ from eosctl.logs.incidents.index import within
 from eosctl.logs.incidents.timeline import LogTimeline, by_key, episodes, incident, time_of
 from eosctl.logs.incidents.topic_denials import Observers
 from eosctl.logs.incidents.unnamed import Owners
+from eosctl.model.event_names import EventCategory, EventField
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 
@@ -32,6 +33,17 @@ _DISK_ERRORS: Final = {
     "": ("log-dir-failure", "", "Replace or free the disk"),
 }
 """The operating system's error on a log directory: root cause, description, and next step."""
+_DENIALS: Final[tuple[tuple[EventCategory, str, str, str, EventField], ...]] = (
+    (
+        "AUTHZ_TXN_ID",
+        "transactional_id_authorization",
+        "missing-transactional-id-acl",
+        "transactional.id",
+        "transactional_id",
+    ),
+    ("AUTHZ_GROUP", "group_authorization", "missing-group-acl", "group", "group"),
+)
+"""The category of denials, the incident and its cause, and the denied resource with its field."""
 _NO_NAME = "rdkafka"
 """librdkafka's name for a client without a client.id."""
 
@@ -39,16 +51,7 @@ _NO_NAME = "rdkafka"
 def find_denials(timeline: LogTimeline) -> Iterator[Incident]:
     """Yield the requests that were denied for a missing permission, one incident for each resource."""
     observers = Observers(timeline)
-    for category, kind, root_cause, name, field in (
-        (
-            "AUTHZ_TXN_ID",
-            "transactional_id_authorization",
-            "missing-transactional-id-acl",
-            "transactional.id",
-            "transactional_id",
-        ),
-        ("AUTHZ_GROUP", "group_authorization", "missing-group-acl", "group", "group"),
-    ):
+    for category, kind, root_cause, name, field in _DENIALS:
         owners = Owners(timeline)
         events = [event for event in timeline.of(category) if not observers.has(event)]
         for (asked, _), denials in _by_name(
@@ -78,7 +81,7 @@ def _what(name: str, asked: str, event: LogEvent) -> str:
     return f"a {name} of connector task {event.fields['connector_task']}"
 
 
-def _asked(timeline: LogTimeline, owners: Owners, event: LogEvent, field: str) -> str:
+def _asked(timeline: LogTimeline, owners: Owners, event: LogEvent, field: EventField) -> str:
     if field == "transactional_id":
         return owners.transactional_id(event)
     return event.fields.get(field) or timeline.value_in_log(event, field) or owners.denied(event, field)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from eosctl.logs.incidents.timeline import LogTimeline
 from eosctl.model.log_event import LogEvent
 
-_FROM, _DONE = "STATE_RESTORE_START", "STATE_RESTORE_END"
+_FROM: Final = "STATE_RESTORE_START"
+_DONE: Final = "STATE_RESTORE_END"
 WITHIN_MS = 600_000
 """A longer restoration is not counted to its end."""
 

@@ -7,10 +7,11 @@ from typing import Final
 
 from eosctl.logs.classifier.catalog import acting_categories, load_incidents
 from eosctl.logs.classifier.client_errors import category_of_error
+from eosctl.model.event_names import EventCategory
 from eosctl.model.log_event import LogEvent
 from eosctl.model.severity import Severity
 
-ENDINGS: Final = frozenset(
+ENDINGS: Final[frozenset[EventCategory]] = frozenset(
     {
         *("COMMIT_LOST", "CONNECTOR_TXN_FAILURE", "CONNECT_SEND_FAILED", "CONNECT_TASK_FAILED", "FRAMEWORK_ROLLBACK"),
         *("STREAMS_PROCESSING_FAILED", "STREAM_CLIENT_ERROR", "STREAM_THREAD_DEATH", "TXN_STATE_ERROR"),
@@ -19,15 +20,15 @@ ENDINGS: Final = frozenset(
 """Categories of records that report an effect together with its exception."""
 
 
-def category_of_cause(event: LogEvent) -> str:
-    """Return the category of the error that an ending names in its exception; empty if it names none that matters."""
+def category_of_cause(event: LogEvent) -> EventCategory | None:
+    """Return the category of the error that an ending names in its exception; None if it names none that matters."""
     if event.category not in ENDINGS or event.exception is None:
-        return ""
+        return None
     return _category_of_chain(event.exception.chain)
 
 
 @lru_cache(maxsize=1024)
-def _category_of_chain(chain: tuple[str, ...]) -> str:
+def _category_of_chain(chain: tuple[str, ...]) -> EventCategory | None:
     """Return the category of the innermost exception of a chain that has one."""
     # What is an error only if it is repeated, or only a warning, is none of these: the thread or task has died.
     mild = {
@@ -37,4 +38,4 @@ def _category_of_chain(chain: tuple[str, ...]) -> str:
     }
     known = (acting_categories() | load_incidents().keys()) - ENDINGS - mild
     names = (name.rpartition(".")[2] for name in reversed(chain))
-    return next((found for name in names if (found := category_of_error(name)) and found in known), "")
+    return next((found for name in names if (found := category_of_error(name)) and found in known), None)

@@ -15,6 +15,7 @@ from eosctl.logs.incidents.logs import ProgramLogs
 from eosctl.logs.incidents.names import complete_names
 from eosctl.logs.incidents.shared_logs import separate_clients, separate_servers
 from eosctl.logs.incidents.writers import Writers
+from eosctl.model.event_names import EventCategory, EventField
 from eosctl.model.incident import EvidenceLine, Incident
 from eosctl.model.log_event import LogEvent, SourceSummary
 from eosctl.model.server_loggers import is_of_server
@@ -60,11 +61,11 @@ class LogTimeline:
             if len({one.fields["transactional_id"] for one in mentions}) > 1
         }
         self._writers = Writers(self.log_of, self.log_with)
-        self._of_categories: dict[tuple[str, tuple[str, ...]], list[LogEvent]] = {}
+        self._of_categories: dict[tuple[str, tuple[EventCategory, ...]], list[LogEvent]] = {}
         self._starts: dict[str, int] = {}
         self._first_named: dict[str, dict[str, int]] = {}
         self._groups: dict[str, str] = {}
-        self._values: dict[tuple[str, str], frozenset[str]] = {}
+        self._values: dict[tuple[str, EventField], frozenset[str]] = {}
         self._nodes: dict[str, str] = {}
         self._signs: dict[str, list[int]] = {}
         self._first_ms_of_files = {source.file: source.first_ms for source in self.sources}
@@ -96,27 +97,33 @@ class LogTimeline:
             if event.fields.get("transactional_id") and event.application not in self._servers
         )
 
-    def of(self, *categories: str) -> Sequence[LogEvent]:
+    def of(self, *categories: EventCategory) -> Sequence[LogEvent]:
         """Return the events of some categories in the order of time."""
         return self._index.of(categories)
 
-    def with_value(self, field: str, value: str, *categories: str, having: str = "") -> Sequence[LogEvent]:
+    def with_value(
+        self, field: EventField, value: str, *categories: EventCategory, having: EventField | None = None
+    ) -> Sequence[LogEvent]:
         """Return the events of some categories with a value in a field, and that have another field."""
         return self._index.with_value(field, value, categories, Writer.ANY, having)
 
-    def client_events(self, *categories: str) -> Sequence[LogEvent]:
+    def client_events(self, *categories: EventCategory) -> Sequence[LogEvent]:
         """Return the events of some categories that applications wrote, not servers."""
         return self._index.of(categories, Writer.CLIENT)
 
-    def server_events(self, *categories: str) -> Sequence[LogEvent]:
+    def server_events(self, *categories: EventCategory) -> Sequence[LogEvent]:
         """Return the events of some categories that brokers and controllers wrote."""
         return self._index.of(categories, Writer.SERVER)
 
-    def client_events_about(self, transactional_id: str, *categories: str, having: str = "") -> Sequence[LogEvent]:
+    def client_events_about(
+        self, transactional_id: str, *categories: EventCategory, having: EventField | None = None
+    ) -> Sequence[LogEvent]:
         """Return the client events that name a transactional id themselves and have another field."""
         return self._index.with_value("transactional_id", transactional_id, categories, Writer.CLIENT, having)
 
-    def server_events_about(self, transactional_id: str, *categories: str, having: str = "") -> Sequence[LogEvent]:
+    def server_events_about(
+        self, transactional_id: str, *categories: EventCategory, having: EventField | None = None
+    ) -> Sequence[LogEvent]:
         """Return the server events that name a transactional id themselves and have another field."""
         return self._index.with_value("transactional_id", transactional_id, categories, Writer.SERVER, having)
 
@@ -129,7 +136,7 @@ class LogTimeline:
         return self._by_log.get(self.log_of(event), ())
 
     def log_between(
-        self, event: LogEvent, start_ms: float, end_ms: float, categories: tuple[str, ...] = ()
+        self, event: LogEvent, start_ms: float, end_ms: float, categories: tuple[EventCategory, ...] = ()
     ) -> Sequence[LogEvent]:
         """Return the events of the same program in a period, both ends included; all, or those of some categories."""
         events = self.log_with(event)
@@ -258,12 +265,12 @@ class LogTimeline:
         }
         return groups.pop() if len(groups) == 1 else ""
 
-    def value_in_log(self, event: LogEvent, name: str) -> str:
+    def value_in_log(self, event: LogEvent, name: EventField) -> str:
         """Return the value of a field when all events of an event's log, or of its client or thread, agree on it."""
         values = self.values_in_log(event, name)
         return next(iter(values)) if len(values) == 1 else self._writers.only(event, name)
 
-    def values_in_log(self, event: LogEvent, name: str) -> frozenset[str]:
+    def values_in_log(self, event: LogEvent, name: EventField) -> frozenset[str]:
         """Return the values of a field in the events of an event's log."""
         key = self.log_of(event), name
         if key not in self._values:

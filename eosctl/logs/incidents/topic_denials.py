@@ -10,12 +10,18 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from eosctl.logs.incidents.timeline import LogTimeline, by_key, episodes, incident
+from eosctl.model.event_names import EventField
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.model.severity import Severity
 
 EPISODE_MS: Final = 300_000
 _DENIALS: Final = ("AUTHZ_TXN_ID", "AUTHZ_GROUP", "AUTHZ_CLUSTER", "AUTHZ_OTHER")
+_RESOURCES: Final[tuple[tuple[EventField, str], ...]] = (
+    ("topic", "topic"),
+    ("transactional_id", "transactional.id"),
+    ("group", "group"),
+)
 _OBSERVE: Final = frozenset(
     {
         *("ListTransactions", "DescribeTransactions", "DescribeProducers", "ListGroups", "DescribeGroups"),
@@ -108,5 +114,4 @@ def _looks(event: LogEvent) -> bool:
 
 
 def _resource(event: LogEvent) -> str:
-    names = (("topic", "topic"), ("transactional_id", "transactional.id"), ("group", "group"))
-    return next((f"{kind} {value}" for name, kind in names if (value := event.fields.get(name))), "the cluster")
+    return next((f"{kind} {value}" for name, kind in _RESOURCES if (value := event.fields.get(name))), "the cluster")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from eosctl.logs.incidents.explained import AFTER_MS, BEFORE_MS, EXPLANATIONS, spans_of
 from eosctl.logs.incidents.timeline import LogTimeline, time_of
+from eosctl.model.event_names import EventField
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import ERROR_LEVELS, UNCLASSIFIED, LogEvent
 
@@ -32,7 +33,7 @@ GIVE_UP_MS: Final = 600_000
 """Longer than any usual delivery.timeout.ms."""
 _WIDE: Final = frozenset(rule.cause for rule in EXPLANATIONS if not rule.same_subject)
 """Faults of the cluster that affect every application."""
-_NAMES: Final = {
+_NAMES: Final[Mapping[EventField, str]] = {
     "transactional_id": "transactional.id",
     "producer_id": "producerId",
     "group": "group",

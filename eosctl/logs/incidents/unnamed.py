@@ -7,6 +7,7 @@ from collections.abc import Sequence, Set
 from typing import Final
 
 from eosctl.logs.incidents.timeline import LogTimeline, time_of
+from eosctl.model.event_names import EventField
 from eosctl.model.log_event import LogEvent
 
 UNKNOWN_CLOCK_MS: Final = 5_000
@@ -46,7 +47,7 @@ class Owners:
         started = self._by_log[log]
         return _only(started) or _only(self._lost_before(event, started))
 
-    def denied(self, event: LogEvent, field: str) -> str:
+    def denied(self, event: LogEvent, field: EventField) -> str:
         """Return the only name that servers denied in an event's category at its time; else an empty string."""
         if event.category not in self._denials:
             self._denials[event.category] = self._timeline.server_events(event.category)
@@ -63,7 +64,7 @@ def _ids_between(events: Sequence[LogEvent], begin_ms: int, within_ms: int) -> s
     return _between(events, "transactional_id", begin_ms, within_ms)
 
 
-def _between(events: Sequence[LogEvent], field: str, begin_ms: int, within_ms: int) -> set[str]:
+def _between(events: Sequence[LogEvent], field: EventField, begin_ms: int, within_ms: int) -> set[str]:
     first = bisect_left(events, begin_ms - UNKNOWN_CLOCK_MS, key=time_of)
     last = bisect_right(events, begin_ms + within_ms, key=time_of)
     return {event.fields[field] for event in events[first:last] if event.fields.get(field)}

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
+from eosctl.model.event_names import EventField
 from eosctl.model.log_event import LogEvent
 
 _CLIENTS: Final = ("client_id", "rdkafka_client", "stream_client", "stream_thread")
@@ -17,9 +18,9 @@ class Writers:
     def __init__(self, log_of: Callable[[LogEvent], str], log_with: Callable[[LogEvent], Iterable[LogEvent]]) -> None:
         self._log_of = log_of
         self._log_with = log_with
-        self._named: dict[tuple[str, str], dict[tuple[str, str], set[str]]] = {}
+        self._named: dict[tuple[str, EventField], dict[tuple[str, str], set[str]]] = {}
 
-    def only(self, event: LogEvent, name: str) -> str:
+    def only(self, event: LogEvent, name: EventField) -> str:
         """Return a field's value if the client, thread, or logger of an event has only one; else an empty string."""
         key = self._log_of(event), name
         if key not in self._named:

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 from eosctl.logs.records.digits import BLUR, TEXT_BLUR
 from eosctl.logs.records.record import Buffer, Classified, Record
+from eosctl.model.event_names import EventField
 
 MAX_KEY_BYTES: Final = 8192
 """Longer records have no form."""
@@ -26,7 +27,7 @@ _PARTS: Final = tuple(
     Record._fields.index(name) for name in ("time", "thread", "logger", "application", "message", "host")
 )
 
-Span = tuple[str, int, int]
+Span = tuple[EventField, int, int]
 """A field's name, and the start and end of its value."""
 
 
@@ -45,7 +46,7 @@ class Form(NamedTuple):
     length: int
     places: tuple[tuple[int, slice], ...]
     classified: Classified
-    fields: tuple[tuple[str, slice], ...]
+    fields: tuple[tuple[EventField, slice], ...]
 
     def read(self, data: Buffer, offset: int, line: int, passed_count: int) -> Record:
         """Read another record of this form, which starts at an offset."""
@@ -149,7 +150,7 @@ def form_of(record: Record, classified: Classified, spans: Iterable[Span]) -> Fo
             if place is None:
                 return None
             places.append((part, place))
-    fields: list[tuple[str, slice]] = []
+    fields: list[tuple[EventField, slice]] = []
     for name, start, end in spans:
         if start <= length and _DIGIT.search(classified.fields[name]):
             if start < 0 or end > length:

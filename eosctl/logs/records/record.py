@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from mmap import mmap
 from typing import NamedTuple
 
+from eosctl.model.event_names import EventCategory, EventField
 from eosctl.model.log_event import LoggedException
 
 Buffer = bytes | mmap
@@ -58,7 +59,7 @@ class Record(NamedTuple):
 class Classified(NamedTuple):
     """The classification of a record: category, fields, throwable, and the message with masked secrets."""
 
-    category: str
-    fields: Mapping[str, str]
+    category: EventCategory
+    fields: Mapping[EventField, str]
     exception: LoggedException | None
     message: str

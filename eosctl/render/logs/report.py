@@ -245,7 +245,7 @@ def event_view(event: LogEvent) -> EventView:
         line=event.line,
         application=event.application,
         host=event.host,
-        fields=event.fields,
+        fields=dict(event.fields.items()),
         exception=None if thrown is None else ExceptionView(thrown.class_name, thrown.root_class, thrown.fingerprint),
         message=event.message,
     )

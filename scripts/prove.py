@@ -168,6 +168,16 @@ PROOFS = {
         (*PYTEST, "tests/storage"),
         MANY_EXAMPLES,
     ),
+    "examples": Proof(
+        "No generated run of clients, brokers, and controllers breaks a promise, and every message round-trips.",
+        (
+            *PYTEST,
+            *("tests/sandbox/test_exactly_once_machine.py", "tests/sandbox/test_group_machine.py"),
+            *("tests/sandbox/test_consumer_group_machine.py", "tests/sandbox/test_replication_machine.py"),
+            *("tests/sandbox/test_quorum_machine.py", "tests/wire/test_round_trips.py", "--timeout=0"),
+        ),
+        MANY_EXAMPLES,
+    ),
     "real-kafka": Proof(
         "Real Apache Kafka 3.9.2 and 4.3.1 give the same verdicts and read the same bytes.",
         (*PYTEST, "-m", "apache", "tests/apache"),

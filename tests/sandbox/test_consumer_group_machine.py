@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -34,7 +33,7 @@ from eosctl.wire.messages.consumer_group_heartbeat import (
 from eosctl.wire.messages.find_coordinator import FindCoordinatorRequest
 from tests.sandbox.eos_client import RETRIED, EosClient
 from tests.sandbox.harness import Harness
-from tests.sandbox.test_exactly_once_machine import FEW_PARTITIONS, SETTINGS
+from tests.sandbox.test_exactly_once_machine import FEW_PARTITIONS, examples
 
 GROUP = "g"
 SLOTS = range(3)
@@ -231,4 +230,4 @@ class ConsumerGroups(RuleBasedStateMachine):
 
 
 def test_partitions_of_consumer_groups_have_one_owner_each() -> None:
-    run_state_machine_as_test(ConsumerGroups, settings=settings(SETTINGS, max_examples=30))
+    run_state_machine_as_test(ConsumerGroups, settings=examples(30))

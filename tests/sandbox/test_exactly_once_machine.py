@@ -57,6 +57,11 @@ SETTINGS = settings(
 )
 
 
+def examples(count: int) -> settings:
+    """Return the settings for so many examples; the profile `prove` runs a hundred times as many."""
+    return settings(SETTINGS, max_examples=settings.default.max_examples // 100 * count)
+
+
 @dataclass
 class Transaction:
     outcome: str = "open"
@@ -239,8 +244,7 @@ class ExactlyOnceImplicit(ExactlyOnce):
     implicit = True
 
 
-@pytest.mark.parametrize(("machine", "examples"), [(ExactlyOnce, 20), (ExactlyOnceOn39, 12), (ExactlyOnceImplicit, 18)])
-def test_the_core_is_exactly_once(machine: type[ExactlyOnce], examples: int) -> None:
-    """A planted bug takes 9 examples at most (test_planted_bugs); the profile `prove` runs a hundred times as many."""
-    many = settings.default.max_examples // 100
-    run_state_machine_as_test(machine, settings=settings(SETTINGS, max_examples=many * examples))
+@pytest.mark.parametrize(("machine", "count"), [(ExactlyOnce, 20), (ExactlyOnceOn39, 12), (ExactlyOnceImplicit, 18)])
+def test_the_core_is_exactly_once(machine: type[ExactlyOnce], count: int) -> None:
+    """A planted bug takes 9 examples at most (test_planted_bugs)."""
+    run_state_machine_as_test(machine, settings=examples(count))

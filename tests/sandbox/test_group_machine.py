@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -54,7 +53,7 @@ from eosctl.wire.messages.txn_offset_commit import (
 from tests.sandbox.eos_client import RETRIED, EosClient, Handle
 from tests.sandbox.group.offset_requests import SUBSCRIBED_TO_ORDERS
 from tests.sandbox.harness import Harness, HarnessClient
-from tests.sandbox.test_exactly_once_machine import FEW_PARTITIONS, SETTINGS
+from tests.sandbox.test_exactly_once_machine import FEW_PARTITIONS, examples
 
 GROUP = "g"
 SLOTS = range(3)
@@ -386,6 +385,6 @@ class GroupsOn39(Groups):
     transaction_version = None
 
 
-@pytest.mark.parametrize(("machine", "examples"), [(Groups, 40), (GroupsOn39, 20)])
-def test_groups_keep_their_members_and_offsets(machine: type[Groups], examples: int) -> None:
-    run_state_machine_as_test(machine, settings=settings(SETTINGS, max_examples=examples))
+@pytest.mark.parametrize(("machine", "count"), [(Groups, 24), (GroupsOn39, 12)])
+def test_groups_keep_their_members_and_offsets(machine: type[Groups], count: int) -> None:
+    run_state_machine_as_test(machine, settings=examples(count))

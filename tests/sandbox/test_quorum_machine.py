@@ -6,7 +6,6 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -22,7 +21,7 @@ from eosctl.sandbox.core import ClusterShape
 from eosctl.sandbox.ports import Emulation
 from eosctl.wire.messages.internal.metadata.config_record import ConfigRecord
 from tests.sandbox.harness import Harness
-from tests.sandbox.test_exactly_once_machine import SETTINGS
+from tests.sandbox.test_exactly_once_machine import examples
 
 CONTROLLERS = (100, 101, 102)
 NODES = (*CONTROLLERS, 1)
@@ -156,5 +155,5 @@ class ControllerQuorumOn39(ControllerQuorum):
 
 
 def test_controllers_agree_despite_failures() -> None:
-    run_state_machine_as_test(ControllerQuorum, settings=settings(SETTINGS, max_examples=40))
-    run_state_machine_as_test(ControllerQuorumOn39, settings=settings(SETTINGS, max_examples=20))
+    run_state_machine_as_test(ControllerQuorum, settings=examples(24))
+    run_state_machine_as_test(ControllerQuorumOn39, settings=examples(12))

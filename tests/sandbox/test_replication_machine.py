@@ -11,7 +11,6 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -36,7 +35,7 @@ from eosctl.wire.records.batch import decode_records, encode_batch
 from eosctl.wire.records.record import Record
 from tests.sandbox.eos_client import EosClient, Handle
 from tests.sandbox.harness import Harness
-from tests.sandbox.test_exactly_once_machine import SETTINGS
+from tests.sandbox.test_exactly_once_machine import examples
 
 ORDERS = TopicPartition("orders", 0)
 STATE = TopicPartition(TRANSACTION_STATE_TOPIC, 0)
@@ -296,4 +295,4 @@ def values_of(replica: Partition, end_offset: int) -> list[str]:
 
 
 def test_nothing_acknowledged_is_lost_despite_failures() -> None:
-    run_state_machine_as_test(Replication, settings=settings(SETTINGS, max_examples=30))
+    run_state_machine_as_test(Replication, settings=examples(30))

@@ -25,6 +25,7 @@ class EntryKind(StrEnum):
     CHECK = "check"
     BUG = "bug"
     LOG_CATEGORY = "log category"
+    INCIDENT = "incident"
     RUNBOOK = "runbook"
     FILE = "file"
     TOOL = "tool"

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from eosctl.errors import unknown_name
+from eosctl.knowledge.reference.index import explained_elsewhere
 from eosctl.knowledge.small_files import parse_yaml_as, read_small_text
 from eosctl.model.runbook import Runbook
 
@@ -70,7 +71,8 @@ def find_runbook(name: str) -> Source:
         "runbook",
         name,
         (source.book.id for source in library()),
-        'List them: eosctl runbook list; find one by what you see: eosctl diagnose "WORDS"; a file ends in .yaml',
+        'List them: eosctl runbook list; find one by what you see: eosctl diagnose "WORDS"; a file ends in .yaml'
+        f"{explained_elsewhere(name)}",
     )
 
 

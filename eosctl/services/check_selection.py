@@ -10,6 +10,7 @@ from eosctl.checks.registry import ALL_CHECKS, CATALOG, find_check, names_of, se
 from eosctl.errors import UsageError, unknown_name
 from eosctl.findings.fsck.kinds import find_kind, kind_names
 from eosctl.findings.manual import CheckItem, ManualItem
+from eosctl.knowledge.reference.index import explained_elsewhere
 from eosctl.model.evidence import EvidenceKind
 
 
@@ -62,7 +63,8 @@ def find_manual(name: str) -> ManualItem:
         return manual_of(check)
     if (kind := find_kind(name)) is not None:
         return kind.manual
-    raise unknown_name("check", name, {*names_of(CATALOG), *kind_names()}, "List them: eosctl check list")
+    listing = f"List them: eosctl check list{explained_elsewhere(name)}"
+    raise unknown_name("check", name, {*names_of(CATALOG), *kind_names()}, listing)
 
 
 def evidence_for(checks: Sequence[Check]) -> frozenset[EvidenceKind]:

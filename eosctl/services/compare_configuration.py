@@ -10,6 +10,7 @@ from eosctl.analysis.setting_differences import differences
 from eosctl.checks.registry import checks_reading
 from eosctl.errors import UsageError, unknown_name
 from eosctl.knowledge.parameter_tables import SPRING_PREFIX, java_names, load_tables
+from eosctl.knowledge.reference.index import explained_elsewhere
 from eosctl.knowledge.setting_effects import load_setting_effects
 from eosctl.knowledge.update_modes import explain_update
 from eosctl.model.deployment import Deployment, Difference
@@ -101,7 +102,7 @@ def _unknown_setting(name: str) -> UsageError:
     return UsageError(
         f"No component of Kafka has the setting {name!r}.",
         f"Close to it: {near}." if near else "",
-        "Write the name as it stands in configuration files.",
+        f"Write the name as it stands in configuration files{explained_elsewhere(name)}.",
     )
 
 

@@ -308,11 +308,11 @@ def _name_index() -> tuple[TextIndex, tuple[Entry, ...]]:
 def _searched(entry: Entry) -> tuple[str, ...]:
     """Return the names to search: all that people wrote, and of generated entries the first.
 
-    A setting is looked up by its name, with or without dots; an exception is found by its error.
+    Settings and incidents are looked up by their name, with or without dots; an exception is found by its error.
     """
     if entry.kind in _WRITTEN:
         return names_of(entry)
-    is_found_otherwise = entry.kind is EntryKind.SETTING or (
+    is_found_otherwise = entry.kind in (EntryKind.SETTING, EntryKind.INCIDENT) or (
         entry.kind is EntryKind.EXCEPTION and entry.code is not None
     )
     return () if is_found_otherwise else (entry.name,)

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from eosctl.errors import UsageError, unknown_name
 from eosctl.knowledge.known_bugs import load_known_bugs
+from eosctl.knowledge.reference.index import explained_elsewhere
 from eosctl.knowledge.releases import branch_text, is_newer_than_known, is_possible_release, newest_releases
 from eosctl.model.known_bug import KnownBug, Product, Version, parse_version, version_text
 
@@ -48,7 +49,8 @@ def find_bug(text: str) -> ListedBugs:
     wanted = re.sub(r"[-# ]+", "-", text.strip()).lower()
     found = tuple(ListedBug(bug, None) for bug in load_known_bugs() if bug.id.lower() == wanted)
     if not found:
-        raise unknown_name("known bug", text, (bug.id for bug in load_known_bugs()), "List them: eosctl bugs")
+        listing = f"List them: eosctl bugs{explained_elsewhere(text)}"
+        raise unknown_name("known bug", text, (bug.id for bug in load_known_bugs()), listing)
     return ListedBugs(found)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from eosctl.errors import UsageError
+from eosctl.errors import UsageError, unknown_name
+from eosctl.knowledge.reference.index import explained_elsewhere
 from eosctl.model.log_category import LogCategory
 from eosctl.model.log_event import UNCLASSIFIED
 
@@ -53,4 +54,5 @@ def check_categories(names: Iterable[str]) -> frozenset[str]:
 
 
 def _unknown(name: str) -> UsageError:
-    return UsageError(f"There is no category {name!r}.", "", "List them with: eosctl logs patterns")
+    known = (one.id for one in log_categories())
+    return unknown_name("log category", name, known, f"List them: eosctl logs patterns{explained_elsewhere(name)}")

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from eosctl.errors import UsageError
 from eosctl.knowledge.metrics import find_metrics, find_missing, load_metrics, load_missing, suggest_metrics
+from eosctl.knowledge.reference.index import explained_elsewhere
 from eosctl.model.known_bug import parse_version, version_text
 from eosctl.model.metric import Metric, MissingMetric
 from eosctl.monitoring.derived import DERIVED
@@ -109,5 +110,5 @@ def _unknown(name: str) -> UsageError:
     return UsageError(
         f"Unknown metric {name!r}.",
         f"Did you mean {similar}?" if similar else "",
-        "List all: eosctl metrics list",
+        f"List all: eosctl metrics list{explained_elsewhere(name)}",
     )

@@ -1,18 +1,26 @@
-"""Index entries of the product's catalogs: checks, bugs, log categories, and runbooks."""
+"""Index entries of the product's catalogs: checks, bugs, log categories, incidents, and runbooks."""
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from collections.abc import Iterator
+from typing import Final
 
 from eosctl.checks.manual import manual_of
 from eosctl.checks.registry import CATALOG
+from eosctl.findings.logs_report import check_id
 from eosctl.knowledge.known_bugs import load_known_bugs
+from eosctl.logs.classifier.catalog import CatalogedIncident, load_incidents
 from eosctl.model.known_bug import version_text
 from eosctl.model.reference import Entry, EntryKind, Fact
 from eosctl.model.runbook import Runbook
 from eosctl.runbooks.lint import required_inputs
 from eosctl.runbooks.load import library
 from eosctl.services.log_categories import log_categories
+from eosctl.services.reference.symptoms import runbook_of_category
+
+_PLACEHOLDER: Final = re.compile(r"\{([\w.-]+)\}")
 
 
 def check_entries() -> Iterator[Entry]:
@@ -70,6 +78,28 @@ def category_entries() -> Iterator[Entry]:
             facts=(Fact("severity", category.severity),),
             next_steps=tuple(filter(None, (category.next_step, f"eosctl logs explain {category.id}"))),
         )
+
+
+def incident_entries() -> Iterator[Entry]:
+    """Yield the kinds of incidents that one record shows, with their causes as further names."""
+    by_kind: dict[str, list[tuple[str, CatalogedIncident]]] = defaultdict(list)
+    for category, incident in load_incidents().items():
+        by_kind[incident.kind].append((category, incident))
+    for kind, found in by_kind.items():
+        yield Entry(
+            kind=EntryKind.INCIDENT,
+            name=check_id(kind),
+            means=" Or: ".join(_plain(incident.what) for _, incident in found),
+            aliases=(kind, *dict.fromkeys(incident.cause for _, incident in found)),
+            next_steps=tuple(_plain(incident.next_step) for _, incident in found),
+            runbooks=tuple(dict.fromkeys(filter(None, (runbook_of_category(category) for category, _ in found)))),
+            see=tuple(category for category, _ in found),
+        )
+
+
+def _plain(text: str) -> str:
+    """Return a verdict whose placeholders are words in capitals."""
+    return _PLACEHOLDER.sub(lambda match: "ID" if match[1] == "who" else match[1].upper().replace(".", "-"), text)
 
 
 def _command(book: Runbook) -> str:

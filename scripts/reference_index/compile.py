@@ -9,7 +9,13 @@ from typing import Any, Final
 import msgspec
 
 from eosctl.model.reference import Entry, EntryKind
-from scripts.reference_index.catalogs import bug_entries, category_entries, check_entries, runbook_entries
+from scripts.reference_index.catalogs import (
+    bug_entries,
+    category_entries,
+    check_entries,
+    incident_entries,
+    runbook_entries,
+)
 from scripts.reference_index.curated import chinese_answers, curated
 from scripts.reference_index.errors import term_entries
 from scripts.reference_index.tables import (
@@ -51,6 +57,7 @@ def _sources() -> Iterable[Entry]:
     yield from check_entries()
     yield from bug_entries()
     yield from category_entries()
+    yield from incident_entries()
     yield from runbook_entries()
     yield from curated()
     yield from chinese_answers()

@@ -23,6 +23,7 @@ FILES: Final = (
     "errors",
     "alarms",
     "myths",
+    "log_incidents",
 )
 _KINDS: Final = {kind.value.lower().replace(" ", "-"): kind for kind in EntryKind}
 
@@ -45,4 +46,6 @@ def chinese_answers() -> Iterator[Entry]:
 
 
 def _entry(kind: EntryKind, name: str, body: dict[str, Any]) -> Entry:
+    if kind is EntryKind.INCIDENT:
+        body = {**body, "aliases": [name.partition("/")[2], *body.get("aliases", [])]}
     return msgspec.convert({"kind": kind.value, "name": name, "means": "", **body}, Entry)

@@ -76,3 +76,20 @@ def test_an_unknown_issue_leads_to_its_tracker() -> None:
     done = eosctl("explain", "KAFKA-99999")
     assert done.code == 2
     assert "https://issues.apache.org/jira/browse/KAFKA-99999" in done.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("check", "explain", "PRODUCER_FENCED"),
+        ("config", "explain", "read_committed"),
+        ("logs", "explain", "ProducerFencedException"),
+        ("runbook", "show", "LSO"),
+        ("metrics", "explain", "LSO"),
+    ],
+)
+def test_a_name_of_another_kind_leads_to_its_explanation(words: tuple[str, ...]) -> None:
+    done = eosctl(*words)
+    assert done.code == 2
+    assert f"eosctl explain {words[-1]} explains" in done.err
+    assert eosctl("explain", words[-1]).code == 0

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib import resources
+from shlex import quote
 from typing import Final
 
 import msgspec
@@ -117,6 +118,16 @@ def settings_ending(name: str) -> tuple[Entry, ...]:
 def entry_named(name: str) -> Entry:
     """Return the entry with exactly this name; KeyError without one."""
     return next(entry for entry in _by_key()[_key(name)] if entry.name == name)
+
+
+def explained_elsewhere(name: str) -> str:
+    """Return where a name that is not of the kind asked for is explained; empty if no entry has it.
+
+    >>> explained_elsewhere("PRODUCER_FENCED")
+    '; eosctl explain PRODUCER_FENCED explains the error of this name'
+    """
+    entry = next(iter(find_entries(name)), None)
+    return f"; eosctl explain {quote(name)} explains the {entry.kind.value} of this name" if entry else ""
 
 
 def names_of(entry: Entry) -> tuple[str, ...]:

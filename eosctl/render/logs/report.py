@@ -11,6 +11,7 @@ import msgspec
 
 from eosctl.findings.diagnosis import Diagnosis
 from eosctl.findings.log_reading import cataloged_text
+from eosctl.findings.logs_report import check_id
 from eosctl.model.incident import Incident
 from eosctl.model.log_digest import LogDigest
 from eosctl.model.log_event import LogEvent, SourceSummary
@@ -168,6 +169,7 @@ def report_blocks(findings: LogFindings, digest: LogDigest, diagnosis: Diagnosis
             Field("why", f"{incident.explanation} (confidence {incident.confidence:.0%})"),
             Field("next", incident.next_step),
             *labelled("evidence", _evidence_lines(incident)),
+            Field("more", f"eosctl explain {check_id(incident.kind)}"),
             Line(""),
         ]
     for one in findings.unexplained:

@@ -57,6 +57,7 @@ _VALUES: Final = (
     ("broker", LazyPattern(r"(?i:\b(?:broker|node)(?: id)?)\s*[=:]?\s*(?P<value>\d+)\b")),
     ("task", LazyPattern(r"\btasks? \[?(?P<value>\d+_\d+)\b")),
 )
+_PRODUCER_EPOCH: Final = LazyPattern(r"(?i)producer[ _]?epoch|producer_identity")
 _NAME: Final = r"(?P<topic>(?!\d)[\w.][\w.-]{0,248}?)"
 _END: Final = r"(?=$|[\s,;:.)\]}@'\"])(?!\.\d)"
 _PLACES: Final = (
@@ -98,6 +99,8 @@ def read_ids(text: str) -> dict[str, str]:
             if value and value.lower() not in _NO_ID:
                 found.setdefault(name, value)
                 break
+    if not {"producer_id", "transactional_id"} & found.keys() and not _PRODUCER_EPOCH.re.search(text):
+        found.pop("epoch", None)  # that of a leader, a controller, or the features
     if "connector" in found and "WorkerSinkTask" in text:
         found.setdefault("group", f"connect-{found['connector']}")
     ids = {value for name, value in found.items() if name in ("transactional_id", "group")}

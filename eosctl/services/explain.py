@@ -13,12 +13,13 @@ import msgspec
 from eosctl.analysis.pasted_text import plain_text, read_pasted
 from eosctl.errors import ProcedureRefused
 from eosctl.knowledge.metrics import find_metrics
-from eosctl.knowledge.reference.index import find_entries, load_index, names_of, settings_ending
+from eosctl.knowledge.reference.index import entry_named, find_entries, load_index, names_of, settings_ending
 from eosctl.model.reference import Certainty, Entry, EntryKind, Explanation, PastedText
 from eosctl.runbooks.refused import find_refused
 from eosctl.services.reference.api_versions import find_asked_api, mentioned_apis
 from eosctl.services.reference.chinese import translated
 from eosctl.services.reference.next_steps import filled_entry
+from eosctl.services.reference.outputs import ToolOutput, find_outputs
 from eosctl.services.reference.printed import find_logged, find_printed
 from eosctl.services.reference.similar import ISSUE, similar_names, unknown_error
 from eosctl.services.reference.symptoms import search_symptoms
@@ -34,6 +35,8 @@ _WHOLE_TEXT: Final = 0.98
 _SAID: Final = (0.7, 0.025, 0.94)
 """The score of an error's text: for none of its words, for each, and at most."""
 _LOGGED: Final = 0.72
+_SIGN: Final = 0.9
+_TOOL: Final = 0.75
 _MENTIONED: Final = 0.6
 """The score of a setting or concept that a sentence mentions."""
 _STEP: Final = 0.02
@@ -133,7 +136,10 @@ def explain(question: str) -> Explained:
         return Explained(_filled(named, {}), (), PastedText(plain_text(question)))
     pasted = read_pasted(question)
     found = _Offers()
-    found.take(_of_names(pasted))
+    outputs = find_outputs(pasted.text)
+    found.take(_of_outputs(outputs))
+    # The columns of a table are not what it is about.
+    found.take(one for one in _of_names(pasted) if one.score > _MENTIONED or not outputs)
     found.take(_of_printed(pasted.text))
     found.take(
         Explanation(_LOGGED, Certainty.LIKELY, "the header of a request", api) for api in mentioned_apis(pasted.text)
@@ -264,6 +270,16 @@ def _of_names(pasted: PastedText) -> Iterator[Explanation]:
     for number in pasted.numbers:
         for entry in find_entries(str(number))[:1]:
             yield Explanation(_NUMBERED, Certainty.EXACT, f"the text has error code {number}", entry)
+
+
+def _of_outputs(outputs: Iterable[ToolOutput]) -> Iterator[Explanation]:
+    """Yield the signs of a fault in what Kafka's tools printed, and the tools."""
+    for output in outputs:
+        for at, one in enumerate(output.signs):
+            entry = entry_named(one.sign.runbook or one.sign.entry)
+            reason = f"{output.tool.name} printed {one.sign.says}"
+            yield Explanation(round(_SIGN - _STEP * at, 2), Certainty.LIKELY, reason, entry)
+        yield Explanation(_TOOL, Certainty.LIKELY, f"{output.tool.name} printed this", output.tool)
 
 
 def _of_printed(text: str) -> Iterator[Explanation]:

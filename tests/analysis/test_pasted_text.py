@@ -96,6 +96,13 @@ def test_ids_are_found(text: str, values: dict[str, str]) -> None:
         assert not {"topic", "topic_partition"} & found.keys() or found["topic"].startswith("__")
 
 
+@pytest.mark.parametrize(
+    "text", ["[Controller id=3 epoch=12] no leader", "Feature: x FinalizedVersionLevel: 2 Epoch: 77"]
+)
+def test_the_epoch_of_a_controller_is_not_a_producers(text: str) -> None:
+    assert "epoch" not in read_pasted(text).values
+
+
 def test_terminal_codes_are_dropped_and_long_texts_are_cut() -> None:
     assert read_pasted("\x1b[31mKIP-98\x1b[0m").text == "KIP-98"
     assert len(read_pasted("x" * (LONGEST + 1)).text) == LONGEST

@@ -147,6 +147,25 @@ def test_a_wrapper_says_less_than_what_it_wraps(text: str, name: str) -> None:
     assert explain(text).explanations[0].entry.name == name
 
 
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        (
+            "Topic: __transaction_state\tPartitionCount: 50\tReplicationFactor: 1\tConfigs: cleanup.policy=compact",
+            "transaction-log-under-replicated",
+        ),
+        (
+            "Feature: transaction.version\tSupportedMinVersion: 0\tSupportedMaxVersion: 2\tFinalizedVersionLevel: 2",
+            "kafka-features.sh",
+        ),
+        ("producerId: 5 producerEpoch: 3 coordinatorEpoch: 7 currentTxnFirstOffset: 88", "kafka-dump-log.sh"),
+        ("| offset: 8 headerKeys: [] endTxnMarker: ABORT coordinatorEpoch: 7", "kafka-dump-log.sh"),
+    ],
+)
+def test_what_a_tool_printed_is_not_explained_by_its_columns(text: str, name: str) -> None:
+    assert explain(text).explanations[0].entry.name == name
+
+
 def test_the_ids_of_a_text_are_in_the_next_commands() -> None:
     found = explain("ProducerFencedException, transactional.id=pay-7")
     assert found.pasted.values["transactional_id"] == "pay-7"

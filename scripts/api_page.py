@@ -98,6 +98,7 @@ MODULES: Final = (
     "log_format",
     "explain",
     "find_runbooks",
+    "short_answers",
     "list_bugs",
     "reference",
     "callbacks",

@@ -9,10 +9,12 @@ import typer
 
 from eosctl.command_line.invocation import Invocation, standard_input
 from eosctl.commands.emit import emit_list
-from eosctl.commands.options import ResultOptions
+from eosctl.commands.options import LanguageOption, ResultOptions
 from eosctl.errors import ExitCode, UsageError
+from eosctl.model.reference import ENGLISH
 from eosctl.render.runbooks.matches import MATCH_COLUMNS, match_item, procedure_item, render_matches
 from eosctl.services.find_runbooks import find_runbooks, read_symptom, runbook_command
+from eosctl.services.short_answers import in_language, procedure_in_language
 
 _LONGEST_INPUT: Final = 65_536
 
@@ -22,6 +24,8 @@ def diagnose(
     words: Annotated[
         list[str], typer.Argument(metavar="SYMPTOM|FILE|-", help="Words, pasted text, a file, or - for standard input.")
     ],
+    language: LanguageOption = ENGLISH,
+    *,
     result: ResultOptions,
 ) -> None:
     """Find the runbook for a symptom.
@@ -37,10 +41,15 @@ def diagnose(
     text = standard_input(_LONGEST_INPUT) if words == ["-"] else read_symptom(words)
     found = find_runbooks(text)
     procedures = tuple(
-        procedure_item(one.procedure, runbook_command(one.procedure.runbook), is_refused=one in found.refused)
+        procedure_item(
+            one.procedure,
+            runbook_command(one.procedure.runbook),
+            is_refused=one in found.refused,
+            short=procedure_in_language(one.procedure, language),
+        )
         for one in found.refused + found.cautions
     )
-    matches = tuple(map(match_item, found.matches))
+    matches = tuple(map(match_item, in_language(found.matches, language)))
     if not (procedures or matches):
         raise UsageError(
             f"No runbook is known for {' '.join(text.split())[:80]!r}.",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from enum import StrEnum
 from functools import partial
 from typing import Annotated, Final
 
@@ -11,21 +10,16 @@ import typer
 
 from eosctl.command_line.invocation import Invocation, standard_input
 from eosctl.commands.emit import emit_list
-from eosctl.commands.options import ResultOptions
+from eosctl.commands.options import LanguageOption, ResultOptions
 from eosctl.errors import UsageError
+from eosctl.model.reference import ENGLISH
 from eosctl.render.reference import ENTRY_COLUMNS, EXPLANATION_COLUMNS, render_explanations
 from eosctl.services.explain import all_entries, answer
+from eosctl.services.short_answers import in_language
 
 _LONGEST_INPUT: Final = 65_536
 #: ``-`` is standard input.
 _ERROR_CODE: Final = re.compile(r"-\d*")
-
-
-class Language(StrEnum):
-    """The language of the short answer."""
-
-    ENGLISH = "en"
-    CHINESE = "zh"
 
 
 def explain(
@@ -34,7 +28,7 @@ def explain(
         list[str] | None,
         typer.Argument(metavar="ANYTHING...", help="Name, code, id, or pasted text; - reads standard input."),
     ] = None,
-    language: Annotated[Language, typer.Option("--lang", help="Language of the short answer.")] = Language.ENGLISH,
+    language: LanguageOption = ENGLISH,
     *,
     result: ResultOptions,
 ) -> None:
@@ -53,6 +47,6 @@ def explain(
     if not words:
         emit_list(("entries", "explain"), all_entries(), ENTRY_COLUMNS, result, invocation)
     found = answer(standard_input(_LONGEST_INPUT) if words == ["-"] else " ".join(words))
-    is_chinese = language is Language.CHINESE
-    page = partial(render_explanations, found.explanations, found.pasted.values, is_chinese=is_chinese)
-    emit_list(("explanations", "explain"), found.explanations, EXPLANATION_COLUMNS, result, invocation, page=page)
+    explanations = in_language(found.explanations, language)
+    page = partial(render_explanations, explanations, found.pasted.values)
+    emit_list(("explanations", "explain"), explanations, EXPLANATION_COLUMNS, result, invocation, page=page)

@@ -108,6 +108,9 @@ class LooksOptions(NamedTuple):
     snapshot: SnapshotFile = None
 
 
+LanguageOption = Annotated[str, typer.Option("--lang", metavar="CODE", help="Language of the short answer, e.g. zh.")]
+
+
 class ResultOptions(NamedTuple):
     """The options for the format and the file of a result."""
 

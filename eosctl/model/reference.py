@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Final
 
 import msgspec
 
 from eosctl.model.term import Handling
+
+ENGLISH: Final = "en"
+"""The language of the reference itself."""
 
 
 class EntryKind(StrEnum):
@@ -32,19 +36,18 @@ class EntryKind(StrEnum):
     MYTH = "myth"
 
 
-class Chinese(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An entry's headline, usual cause, and next step in Chinese."""
-
-    headline: str
-    cause: str = ""
-    next_step: str = ""
-
-
 class Fact(msgspec.Struct, frozen=True):
     """A labeled fact, such as a default by release."""
 
     label: str
     text: str
+
+
+class ShortAnswer(msgspec.Struct, frozen=True):
+    """A headline in another language than English, with the usual cause and the next step as labeled facts."""
+
+    headline: str
+    facts: tuple[Fact, ...] = ()
 
 
 class Entry(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -67,7 +70,6 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fiel
         see: The names of related entries.
         sources: KIPs, Kafka classes, and issues behind the statements.
         facts: Further facts, such as a setting's defaults.
-        chinese: The short answer in Chinese.
     """
 
     kind: EntryKind
@@ -86,7 +88,6 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fiel
     see: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     facts: tuple[Fact, ...] = ()
-    chinese: Chinese | None = None
 
 
 class Certainty(StrEnum):
@@ -105,12 +106,14 @@ class Explanation(msgspec.Struct, frozen=True):
         certainty: Whether the text names the entry, or only resembles it.
         reason: What in the text led to the entry.
         entry: The entry, its next steps filled with what was pasted.
+        short: The short answer in the language that was asked for; None in English.
     """
 
     score: float
     certainty: Certainty
     reason: str
     entry: Entry
+    short: ShortAnswer | None = None
 
 
 class PastedText(msgspec.Struct, frozen=True):
@@ -148,6 +151,7 @@ class RunbookMatch(msgspec.Struct, frozen=True):
         symptom: What was recognized, as the reference has it.
         reason: Why it is ranked here.
         decide: The question or command that shows whether it is the right one; empty without one.
+        short: The short answer in the language that was asked for; None in English.
     """
 
     score: float
@@ -155,3 +159,4 @@ class RunbookMatch(msgspec.Struct, frozen=True):
     symptom: str
     reason: str
     decide: str = ""
+    short: ShortAnswer | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from eosctl.model.reference import Certainty, Entry, Explanation
+from eosctl.model.reference import Certainty, Entry, Explanation, ShortAnswer
 from eosctl.render.listing import Column
 from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
 
@@ -38,16 +38,13 @@ _MOST_ALIASES: Final = 8
 _AS_SURE: Final = 0.98
 
 
-def render_explanations(
-    explanations: Sequence[Explanation], found: Mapping[str, str], style: Style = PLAIN, *, is_chinese: bool = False
-) -> str:
+def render_explanations(explanations: Sequence[Explanation], found: Mapping[str, str], style: Style = PLAIN) -> str:
     """Render what the question names in full, at least the best answer, and the others in a line each.
 
     Args:
         explanations: The answers, best first.
         found: The ids that the question named, by kind.
         style: Width and colors.
-        is_chinese: Whether to begin with the short answer in Chinese, where the entry has one.
     """
     first = explanations[0]
     blocks: list[Block] = []
@@ -55,7 +52,7 @@ def render_explanations(
     for one in explanations:
         if one is first or (one.certainty is Certainty.EXACT and one.score >= _AS_SURE):
             blocks += [Line("")] if blocks else []
-            blocks += _entry_blocks(one.entry, is_chinese=is_chinese)
+            blocks += _entry_blocks(one)
         else:
             others.append(one)
     read = {name: value for name, value in found.items() if name != "topic" or "topic_partition" not in found}
@@ -73,13 +70,11 @@ def render_explanations(
     return render_page(blocks, style)
 
 
-def _entry_blocks(entry: Entry, *, is_chinese: bool) -> Iterator[Block]:
+def _entry_blocks(explanation: Explanation) -> Iterator[Block]:
+    entry = explanation.entry
     code = "" if entry.code is None else f", code {entry.code}"
     yield Line(f"{entry.name}  ({entry.kind.value}{code})", "bold")
-    if is_chinese and entry.chinese is not None:
-        yield Line(entry.chinese.headline)
-        yield from _listed("原因", (entry.chinese.cause,))
-        yield from _listed("下一步", (entry.chinese.next_step,))
+    yield from short_blocks(explanation.short)
     yield Field("means", entry.means)
     yield from _listed("raised by", (entry.raised,))
     yield from _listed("data", (entry.data,))
@@ -93,6 +88,13 @@ def _entry_blocks(entry: Entry, *, is_chinese: bool) -> Iterator[Block]:
     yield from _listed("see", (", ".join(entry.see),))
     yield from _listed("sources", (", ".join(entry.sources),))
     yield from _listed("also", (", ".join(entry.aliases[:_MOST_ALIASES]),))
+
+
+def short_blocks(short: ShortAnswer | None) -> Iterator[Block]:
+    """Yield a short answer in another language, where there is one."""
+    if short is not None:
+        yield Line(short.headline)
+        yield from (Field(fact.label, fact.text) for fact in short.facts)
 
 
 def _listed(label: str, texts: Sequence[str] | Iterator[str]) -> Iterator[Block]:

@@ -9,14 +9,8 @@ from typing import Any, Final
 import msgspec
 
 from eosctl.model.reference import Entry, EntryKind
-from scripts.reference_index.catalogs import (
-    bug_entries,
-    category_entries,
-    check_entries,
-    incident_entries,
-    runbook_entries,
-)
-from scripts.reference_index.curated import chinese_answers, curated
+from scripts.reference_index.catalogs import bug_entries, category_entries, check_entries, runbook_entries
+from scripts.reference_index.curated import curated
 from scripts.reference_index.errors import term_entries
 from scripts.reference_index.tables import (
     alert_entries,
@@ -60,7 +54,6 @@ def _sources() -> Iterable[Entry]:
     yield from incident_entries()
     yield from runbook_entries()
     yield from curated()
-    yield from chinese_answers()
 
 
 def _with_error(entry: Entry, entries: Iterable[Entry]) -> Entry:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from eosctl.model.reference import Chinese, Entry, EntryKind
+from eosctl.model.reference import Entry, EntryKind
 
 FILES: Final = (
     "concepts",
@@ -35,14 +35,6 @@ def curated() -> Iterator[Entry]:
         for kind, entries in tomllib.loads(text).items():
             for name, body in entries.items():
                 yield _entry(_KINDS[kind], name, body)
-
-
-def chinese_answers() -> Iterator[Entry]:
-    """Yield the short answers in Chinese, each as an addition to its entry."""
-    text = (resources.files("eosctl.knowledge.reference") / "chinese_answers.toml").read_text(encoding="utf-8")
-    for kind, answers in tomllib.loads(text).items():
-        for name, (headline, cause, next_step) in answers.items():
-            yield Entry(_KINDS[kind], name, "", chinese=Chinese(headline, cause, next_step))
 
 
 def _entry(kind: EntryKind, name: str, body: dict[str, Any]) -> Entry:

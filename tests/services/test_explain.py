@@ -6,10 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from eosctl.knowledge.reference.index import load_index
 from eosctl.model.reference import Certainty, EntryKind
 from eosctl.services.explain import explain
-from eosctl.services.reference.chinese import is_chinese
 from eosctl.services.reference.next_steps import fill
 
 NAMES = {
@@ -196,9 +194,3 @@ def test_the_nearest_names_are_offered() -> None:
 )
 def test_an_answer_ends_with_commands_about_the_ids(text: str, step: str) -> None:
     assert step in explain(text).explanations[0].entry.next_steps
-
-
-def test_frequent_entries_have_a_short_answer_in_chinese() -> None:
-    answered = [entry for entry in load_index() if entry.chinese is not None]
-    assert len(answered) >= 50
-    assert all(is_chinese(entry.chinese.headline) for entry in answered if entry.chinese)

@@ -7,9 +7,10 @@ from typing import Final
 
 import msgspec
 
-from eosctl.model.reference import DestructiveProcedure, EntryKind, RunbookMatch
+from eosctl.model.reference import DestructiveProcedure, EntryKind, RunbookMatch, ShortAnswer
 from eosctl.render.listing import Column
 from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
+from eosctl.render.reference import short_blocks
 
 
 class MatchItem(msgspec.Struct, frozen=True):
@@ -26,6 +27,7 @@ class MatchItem(msgspec.Struct, frozen=True):
         score: How well it fits, from 0 to 1; 1 for a procedure.
         reason: Why it is ranked here.
         decide: The question or command that shows whether it is the right one.
+        short: The short answer in the language that was asked for; None in English.
     """
 
     runbook: str
@@ -38,6 +40,7 @@ class MatchItem(msgspec.Struct, frozen=True):
     score: float = 1.0
     reason: str = ""
     decide: str = ""
+    short: ShortAnswer | None = None
 
 
 MATCH_COLUMNS: Final[tuple[Column[MatchItem], ...]] = (
@@ -49,7 +52,9 @@ MATCH_COLUMNS: Final[tuple[Column[MatchItem], ...]] = (
 )
 
 
-def procedure_item(procedure: DestructiveProcedure, command: str, *, is_refused: bool) -> MatchItem:
+def procedure_item(
+    procedure: DestructiveProcedure, command: str, *, is_refused: bool, short: ShortAnswer | None = None
+) -> MatchItem:
     """Shape a procedure that destroys data, with the safe way."""
     label = "REFUSED" if is_refused else "CAUTION"
     return MatchItem(
@@ -60,6 +65,7 @@ def procedure_item(procedure: DestructiveProcedure, command: str, *, is_refused:
         refused=is_refused,
         why=procedure.why,
         instead=procedure.instead,
+        short=short,
     )
 
 
@@ -75,6 +81,7 @@ def match_item(match: RunbookMatch) -> MatchItem:
         score=match.score,
         reason=match.reason,
         decide=match.decide,
+        short=match.short,
     )
 
 
@@ -96,13 +103,15 @@ def render_matches(
     blocks: list[Block] = []
     for item in procedures:
         blocks.append(Line(item.title, "bold red" if item.refused else "bold yellow"))
+        blocks += short_blocks(item.short)
         blocks += [Field("because", item.why), Field("instead", item.instead)]
         blocks += [Field("run", item.command)] if item.command else []
         blocks.append(Line(""))
     if matches and not is_sure:
         blocks += [Line("Not sure. These are the nearest; answer the question first.", "yellow"), Line("")]
     for item in matches:
-        blocks += [Line(item.title, "bold"), Field("because", f"{item.reason} (score {item.score:.2f})")]
+        blocks += [Line(item.title, "bold"), *short_blocks(item.short)]
+        blocks.append(Field("because", f"{item.reason} (score {item.score:.2f})"))
         blocks += [Field("decide", item.decide)] if item.decide else []
         blocks.append(Field("run", item.command))
     return render_page(blocks, style)

@@ -74,7 +74,7 @@ def test_two_symptoms_that_fit_equally_are_not_sure() -> None:
 def test_what_is_wrong_counts_more_than_its_circumstances() -> None:
     for text in ("commits are slow since the disk was full", "Since the disk was full, commits are slow"):
         assert find_runbooks(text).matches[0].entry.name == "commit-latency"
-    assert find_runbooks("the disk is full because commits are slow").matches[0].entry.name == "disk-full"
+    assert find_runbooks("the disk is full while commits are slow").matches[0].entry.name == "disk-full"
 
 
 def test_a_word_of_another_system_makes_an_answer_doubtful() -> None:

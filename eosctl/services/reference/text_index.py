@@ -32,7 +32,7 @@ _ELSEWHERE: Final = "=elsewhere"
 _ELSEWHERE_DOUBT: Final = 0.6
 """How much of a score is left where the question names a system that the texts are not about."""
 _CONJUNCTION: Final = re.compile(
-    r"\b(?:after|since|when|while|during|because|although|though|until|as soon as|if)\b", re.IGNORECASE
+    r"\b(?:after|since|when|while|during|although|though|until|as soon as|if)\b", re.IGNORECASE
 )
 _CIRCUMSTANCE: Final = 0.5
 """How much the words of a circumstance count: in "lost after a restart", the restart is not what is wrong."""

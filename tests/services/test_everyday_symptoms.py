@@ -85,3 +85,16 @@ def test_a_word_of_another_system_makes_an_answer_doubtful() -> None:
 
 def test_every_symptom_has_the_question_that_decides() -> None:
     assert [one.runbook or one.entry for one in load_symptoms().symptom if not one.decide] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "runbook"),
+    [
+        ("duplciate mesages", "duplicates-downstream"),
+        ("consumer group rebalencing all the time", "rebalance-storm"),
+        ("hanging transction", "hanging-transaction"),
+        ("deserialisation error", "poison-message"),
+    ],
+)
+def test_words_are_found_in_spite_of_typing_errors(text: str, runbook: str) -> None:
+    assert find_runbooks(text).matches[0].entry.name == runbook

@@ -13,7 +13,8 @@ import tomllib
 import weakref
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from difflib import get_close_matches
+from functools import cache, cached_property
 from importlib import resources
 from typing import Any, Final, NamedTuple
 
@@ -34,6 +35,10 @@ _ELSEWHERE_DOUBT: Final = 0.6
 _CONJUNCTION: Final = re.compile(
     r"\b(?:after|since|when|while|during|although|though|until|as soon as|if)\b", re.IGNORECASE
 )
+_LONG_WORD: Final = re.compile(r"(?<![\w.])[A-Za-z]{6,20}(?![\w.]\w|\w)")
+"""A word that is long enough for a correction of its spelling: a short one is often another word."""
+_ALIKE: Final = 0.86
+"""The share of common letters of a word and its correction, from 0 to 1."""
 _CIRCUMSTANCE: Final = 0.5
 """How much the words of a circumstance count: in "lost after a restart", the restart is not what is wrong."""
 _NEARBY: Final = 0.3
@@ -60,6 +65,10 @@ class _Vocabulary(NamedTuple):
     phrases: Mapping[str, tuple[tuple[tuple[str, ...], str], ...]]
     """By the first stem: stems and the meaning that they have, the longest first."""
     common: frozenset[str]
+    stems: frozenset[str]
+    """Every stem that is in a phrase or common."""
+    words: tuple[str, ...]
+    """The phrases as they are written."""
 
 
 class TextIndex:
@@ -72,6 +81,7 @@ class TextIndex:
     def __init__(self, texts: Sequence[str], groups: Sequence[str] = ()) -> None:
         self._meanings = [meanings_of(stems) for stems in _stems(texts)]
         self._groups = tuple(groups) or tuple(map(str, range(len(texts))))
+        self._texts = tuple(texts)
         held: dict[str, set[str]] = defaultdict(set)
         for group, words in zip(self._groups, self._meanings, strict=True):
             held[group].update(words)
@@ -88,7 +98,7 @@ class TextIndex:
 
     def search(self, question: str, limit: int = 200) -> tuple[Hit, ...]:
         """Return the texts that share meanings with a question, best first."""
-        main, circumstance = _stems(_parts(question))
+        main, circumstance = _stems(_parts(self._spelled(question)))
         asked = dict.fromkeys(meanings_of(circumstance), _CIRCUMSTANCE) | dict.fromkeys(meanings_of(main), 1.0)
         known = [word for word in asked if word in self._weights]
         if not known:
@@ -98,6 +108,22 @@ class TextIndex:
         rows = self._database.execute(sql, (query, limit)).fetchall()
         hits = [self._hit(row[0] - 1, asked) for row in rows]
         return tuple(sorted(hits, key=lambda hit: -hit.score))
+
+    def _spelled(self, text: str) -> str:
+        """Return a text with the words that no text has replaced by one that is spelled almost alike."""
+        words = tuple(dict.fromkeys(_LONG_WORD.findall(text)))
+        known = self._weights.keys() | _vocabulary().stems
+        unknown = {word for word, stems in zip(words, _stems(words), strict=True) if not known >= set(stems)}
+        return _LONG_WORD.sub(lambda one: self._alike(one[0]) if one[0] in unknown else one[0], text)
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        texts = (*self._texts, *_vocabulary().words)
+        return frozenset(word.lower() for text in texts for word in _LONG_WORD.findall(text))
+
+    def _alike(self, word: str) -> str:
+        candidates = sorted(one for one in self._words if one[0] == word[0].lower())
+        return next(iter(get_close_matches(word.lower(), candidates, n=1, cutoff=_ALIKE)), word)
 
     def _hit(self, at: int, asked: Mapping[str, float]) -> Hit:
         held = set(self._meanings[at])
@@ -180,7 +206,8 @@ def _vocabulary() -> _Vocabulary:
         phrases[stems[0]].append((stems, meaning))
     longest_first = {first: tuple(sorted(found, key=lambda one: -len(one[0]))) for first, found in phrases.items()}
     common = frozenset(stem for stems in _stems(data["common"]) for stem in stems)
-    return _Vocabulary(longest_first, common)
+    every_stem = common.union(stem for found in phrases.values() for phrase, _ in found for stem in phrase)
+    return _Vocabulary(longest_first, common, every_stem, tuple(variant for variant, _ in pairs))
 
 
 def _stems(texts: Sequence[str]) -> list[tuple[str, ...]]:

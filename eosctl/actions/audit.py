@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol, TypeVar
@@ -52,7 +53,7 @@ def write_audit(path: Path, now_ms: int, action: str, cluster_id: str, details: 
     line = msgspec.json.encode(
         {
             "time_ms": now_ms,
-            "user": os.environ.get("USER", ""),
+            **_author(),
             "action": action,
             "cluster": cluster_id,
             "details": details,
@@ -74,12 +75,41 @@ def write_audit(path: Path, now_ms: int, action: str, cluster_id: str, details: 
         ) from error
 
 
+def _author() -> dict[str, str | int | None]:
+    """Return who runs this process and where; the variables of the environment are a claim, the user id is not."""
+    uid = os.getuid() if hasattr(os, "getuid") else None
+    return {"uid": uid, "user": _user_name(uid), "sudo_user": os.environ.get("SUDO_USER"), "host": socket.gethostname()}
+
+
+def _user_name(uid: int | None) -> str:
+    try:
+        import pwd
+
+        return pwd.getpwuid(uid).pw_name if uid is not None else ""
+    except (ImportError, KeyError):  # Windows, or an id without an account, as in a container
+        return os.environ.get("USER", "")
+
+
 class AuditLog(NamedTuple):
-    """Records the attempts of a command: `NAME planned`, `NAME begun`, and the result."""
+    """Records the attempts of a command: `NAME planned`, `NAME begun`, and the result, or `NAME refused`."""
 
     path: Path
     now_ms: Callable[[], int]
     name: str
+
+    def refuse(self, cluster_id: str, target: str, error: EosctlError) -> None:
+        """Append the line for an attempt that was refused before anything was sent.
+
+        Args:
+            cluster_id: The cluster; empty if it was not reached.
+            target: The object that was to be changed.
+            error: The refusal.
+
+        Raises:
+            EosctlError: As for `write_audit`.
+        """
+        details = {"target": target, "error": error.what, "why": error.why}
+        write_audit(self.path, self.now_ms(), f"{self.name} refused", cluster_id, details)
 
     def record(self, attempt: Attempt[P, R]) -> None:
         """Append the line for the attempt's state.

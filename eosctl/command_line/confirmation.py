@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 
 
@@ -12,7 +13,17 @@ def can_ask() -> bool:
 
 
 def read_line(prompt: str) -> str:
-    """Show a prompt on standard error, and return the line that was typed."""
-    sys.stderr.write(prompt)
-    sys.stderr.flush()
-    return sys.stdin.readline().strip()
+    """Show a prompt on standard error, and return the line that was typed.
+
+    The first Ctrl-C ends it. A running event loop would only note the signal and continue to read.
+
+    Raises:
+        KeyboardInterrupt: The user pressed Ctrl-C.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        sys.stderr.write(prompt)
+        sys.stderr.flush()
+        return sys.stdin.readline().strip()
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -110,7 +110,7 @@ class Run:
             try:
                 found = await self._take(step)
             except PlanRefused as error:
-                found = self._stopped(step, str(error))
+                found = self._refused(step, error)
             except TimeoutError:
                 found = self._stopped(step, f"Step {step.id} took longer than it may; what it began may have happened.")
             except EosctlError as error:
@@ -321,6 +321,17 @@ class Run:
         if outcome is Outcome.NO_ACTION and self._position.acted:
             outcome = Outcome.VERIFIED
         return Ending(outcome, self._text(step.say), step.id, "", self._position.acted)
+
+    def _refused(self, step: Step, error: PlanRefused) -> Ending:
+        if isinstance(step, Action) and not self.is_dry:
+            details: dict[str, Value] = {
+                "runbook": self.book.id,
+                "step": step.id,
+                "error": error.what,
+                "why": error.why,
+            }
+            self.scene.audit(f"runbook {step.run} refused", self.cluster_id, details)
+        return self._stopped(step, str(error))
 
     def _stopped(self, step: Step, message: str) -> Ending:
         outcome = Outcome.FAILED if self._position.acted else Outcome.BLOCKED

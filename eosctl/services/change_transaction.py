@@ -117,19 +117,26 @@ def target_of(topic: str, partition: int, producer_id: int | None, start_offset:
 
 
 def _change(request: Request[P, R], terms: Terms, dialog: Dialog[P], callbacks: Callbacks) -> Changed[P, R]:
+    audit = AuditLog(audit_file(), callbacks.now_ms, request.name)
     if terms.confirm is not None and terms.confirm != request.target:
-        raise UsageError(
+        refusal = UsageError(
             f"--confirm says {terms.confirm!r}, but the target is {request.target}.",
             "They must agree.",
             "Check the target.",
         )
+        audit.refuse("", request.target, refusal)
+        raise refusal
     resolved = resolve_connection(terms.connection, callbacks.remark)
 
     async def change() -> Changed[P, R]:
         async with connect(resolved.config) as client:
             cluster = _Cluster(client, callbacks, terms.second_look_after_ms, terms.connection.timeout_ms)
-            port = _Port(request, cluster, resolved, terms, dialog)
-            attempt = await carry_out(request.action, client, port)
+            port = _Port(request, cluster, resolved, terms, dialog, audit)
+            try:
+                attempt = await carry_out(request.action, client, port)
+            except (PlanRefused, UsageError) as error:
+                audit.refuse(client.cluster.cluster_id, request.target, error)
+                raise
             return Changed(attempt.plan, port.official(attempt.plan), attempt.outcome, attempt.verified)
 
     return run(change)
@@ -158,7 +165,13 @@ class _Port(Generic[P, R]):
     """Plans from a live cluster, takes the consent of the terms or of the dialog, and writes the audit file."""
 
     def __init__(
-        self, request: Request[P, R], cluster: _Cluster, resolved: ResolvedClient, terms: Terms, dialog: Dialog[P]
+        self,
+        request: Request[P, R],
+        cluster: _Cluster,
+        resolved: ResolvedClient,
+        terms: Terms,
+        dialog: Dialog[P],
+        audit: AuditLog,
     ) -> None:
         self.target = request.target
         self.inspect = request.inspect
@@ -168,7 +181,7 @@ class _Port(Generic[P, R]):
         self._consent = Consent(terms.yes, terms.confirm is not None)
         self._dialog = dialog
         self._remark = cluster.callbacks.remark
-        self._audit = AuditLog(audit_file(), cluster.callbacks.now_ms, request.name)
+        self._audit = audit
 
     def official(self, plan: P) -> str:
         addresses = ",".join(str(endpoint) for endpoint in self._resolved.config.bootstrap)

@@ -1,10 +1,13 @@
 import json
+import os
+import pwd
+import socket
 import stat
 
 import pytest
 
-from eosctl.actions.audit import audit_file, write_audit
-from eosctl.errors import EosctlError
+from eosctl.actions.audit import AuditLog, audit_file, write_audit
+from eosctl.errors import EosctlError, PlanRefused
 
 
 def test_lines_are_appended_for_the_owner_only(tmp_path):
@@ -30,3 +33,27 @@ def test_what_cannot_be_recorded_is_said(tmp_path):
 def test_the_file_lies_in_the_state_folder(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     assert audit_file() == tmp_path / "eosctl" / "audit.jsonl"
+
+
+def test_lines_identify_the_user_and_the_host(tmp_path, monkeypatch):
+    monkeypatch.setenv("USER", "somebody-else")
+    monkeypatch.setenv("SUDO_USER", "alice")
+    path = tmp_path / "audit.jsonl"
+    write_audit(path, 0, "txn abort planned", "c", {})
+    line = json.loads(path.read_text())
+    assert line["uid"] == os.getuid()
+    assert line["user"] == pwd.getpwuid(os.getuid()).pw_name
+    assert (line["sudo_user"], line["host"]) == ("alice", socket.gethostname())
+
+
+def test_refused_attempts_are_recorded(tmp_path):
+    path = tmp_path / "audit.jsonl"
+    refusal = PlanRefused("orders-2 does not hang.", "Its producer is alive.", "Wait.")
+    AuditLog(path, lambda: 5, "txn abort").refuse("c", "orders-2", refusal)
+    line = json.loads(path.read_text())
+    assert (line["action"], line["cluster"], line["time_ms"]) == ("txn abort refused", "c", 5)
+    assert line["details"] == {
+        "target": "orders-2",
+        "error": "orders-2 does not hang.",
+        "why": "Its producer is alive.",
+    }

@@ -18,6 +18,7 @@ EXAMPLE: Final = Path(__file__).resolve().parent.parent / "docs" / "examples" / 
 OUTPUT: Final = EXAMPLE.with_suffix(".txt")
 MODULES: Final = (
     "diagnose",
+    "diagnose_fleet",
     "watch_diagnosis",
     "lint_configuration",
     "change_configuration",

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
+from eosctl.findings.fleet import ClusterRow
 from eosctl.findings.manual import CheckItem, ManualItem
 from eosctl.model.capacity_plan import CapacityReport
 from eosctl.model.capacity_simulation import SimulationReport
@@ -95,6 +96,7 @@ SHAPES: Final[dict[str, tuple[Any, str]]] = {
     "dr-lint": (Listing[CarriedItem], "dr lint"),
     "entries": (Listing[Entry], "explain without a question"),
     "explanations": (Listing[Explanation], "explain"),
+    "fleet": (Listing[ClusterRow], "doctor with a --profile that names several"),
     "fsck": (FsckView, "fsck"),
     "group-lag": (Listing[LagItem], "group lag"),
     "kafka-data": (KafkaDataView, "logs data"),

@@ -67,6 +67,18 @@ def collect_from(resolved: ResolvedClient, request: EvidenceRequest, callbacks: 
     Raises:
         EosctlError: No broker answered.
     """
+    from eosctl.services.event_loop import run
+
+    callbacks.progress("connecting")
+    return run(lambda: read_evidence(resolved, request, callbacks))
+
+
+async def read_evidence(resolved: ResolvedClient, request: EvidenceRequest, callbacks: Callbacks) -> ClusterSnapshot:
+    """Collect as `collect_from` does, in the running event loop.
+
+    Raises:
+        EosctlError: No broker answered.
+    """
     # Saved evidence needs no client.
     from eosctl.client.client import connect
     from eosctl.client.deadline import Deadline
@@ -74,22 +86,18 @@ def collect_from(resolved: ResolvedClient, request: EvidenceRequest, callbacks: 
     from eosctl.collect.collector import EVERYTHING, Observer, collect_snapshot
     from eosctl.collect.reader import ReadOnly
     from eosctl.collect.transactions import EVERY_TRANSACTION
-    from eosctl.services.event_loop import run
 
-    async def collect() -> ClusterSnapshot:
-        timeout_ms = request.connection.timeout_ms
-        deadline = None if timeout_ms is None else Deadline.after(timeout_ms)
-        async with connect(resolved.config, allowed_apis=READ_ONLY_APIS) as client:
-            observer = Observer(
-                callbacks.now_ms,
-                second_look_after_ms=request.second_look_after_ms,
-                progress=callbacks.progress,
-                query=request.query or EVERY_TRANSACTION,
-                explaining=request.explaining,
-                describing=request.describing,
-            )
-            reader = ReadOnly(client, deadline)
-            return await collect_snapshot(reader, observer, EVERYTHING if request.kinds is None else request.kinds)
-
-    callbacks.progress("connecting")
-    return replace(run(collect), command_config=str(resolved.command_config or ""))
+    timeout_ms = request.connection.timeout_ms
+    deadline = None if timeout_ms is None else Deadline.after(timeout_ms)
+    observer = Observer(
+        callbacks.now_ms,
+        second_look_after_ms=request.second_look_after_ms,
+        progress=callbacks.progress,
+        query=request.query or EVERY_TRANSACTION,
+        explaining=request.explaining,
+        describing=request.describing,
+    )
+    async with connect(resolved.config, allowed_apis=READ_ONLY_APIS) as client:
+        reader = ReadOnly(client, deadline)
+        snapshot = await collect_snapshot(reader, observer, EVERYTHING if request.kinds is None else request.kinds)
+    return replace(snapshot, command_config=str(resolved.command_config or ""))

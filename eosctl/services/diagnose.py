@@ -150,6 +150,17 @@ def diagnose(request: DiagnoseRequest, callbacks: Callbacks = SILENT) -> Diagnos
     return _judge(request, evidence, files, gate, callbacks.now_ms())
 
 
+def diagnose_snapshot(snapshot: ClusterSnapshot, gate: GateFiles, now_ms: int) -> Diagnosed:
+    """Run every check that applies on evidence that was collected already, grade, and advise.
+
+    Args:
+        snapshot: The evidence.
+        gate: What decides the exit code.
+        now_ms: The time of the report, in ms since the epoch.
+    """
+    return _judge(DiagnoseRequest(), _Evidence(snapshot, ALL_CHECKS), None, gate, now_ms)
+
+
 def _read_files(paths: Sequence[Path], callbacks: Callbacks) -> FilesRead | None:
     if not paths:
         return None

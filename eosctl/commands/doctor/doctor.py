@@ -8,6 +8,7 @@ from typing import Annotated, NamedTuple
 import typer
 
 from eosctl.command_line.invocation import Invocation
+from eosctl.commands.doctor.fleet import show_fleet
 from eosctl.commands.doctor.watch import WatchOptions, check_watchable, show_watch
 from eosctl.commands.gate import ScoredGate
 from eosctl.commands.options import LooksOptions
@@ -16,6 +17,7 @@ from eosctl.commands.session import perform
 from eosctl.commands.source_options import MetricCredentials, MetricUrls, source_option
 from eosctl.errors import UsageError
 from eosctl.services.diagnose import DiagnoseRequest, diagnose
+from eosctl.services.diagnose_fleet import FleetRequest, is_pattern
 from eosctl.services.sources import Sources
 from eosctl.services.watch_diagnosis import WatchRequest
 
@@ -66,26 +68,34 @@ def doctor(
     a cluster or a snapshot, no cluster is contacted. A check whose evidence is missing is reported as skipped, never as
     passed.
 
+    A --profile with * or ? diagnoses every cluster whose profile matches, four at a time, and prints one row for each.
+    The exit code is then that of the cluster that matters most: unread before findings before incomplete.
+
     Exit codes: 0 no finding at or above --fail-on, 1 the cluster could not be read, 2 bad input or no check was
     evaluated, 3 findings at or above --fail-on or a score below --min-score, 4 incomplete evidence with
     --require-complete, or too little evidence for a grade.
 
     Examples:
         eosctl doctor -b kafka-1:9092 --command-config client.properties
-        eosctl doctor conf/ --logs server.log --fail-on warning
-        eosctl doctor --snapshot evidence.json --report doctor.html
+        eosctl doctor --profile 'prod-*'
+        eosctl doctor conf/ --logs server.log --report doctor.html
     """
     connection, demands = looks.cluster.connection, gate.options
+    alone: dict[str, object] = {
+        "a path": paths,
+        "--logs": sources.logs,
+        "--snapshot": looks.snapshot,
+        "--save-snapshot": report.save_snapshot,
+        "--report": report.report,
+        "--write-baseline": gate.write_baseline,
+    }
+    if connection.profile is not None and is_pattern(connection.profile):
+        alone |= {"--metrics": sources.metrics, "--watch": watch.watch}
+        given = tuple(name for name, value in alone.items() if value)
+        fleet = FleetRequest(connection.profile, connection, looks.second_look_after, demands, given)
+        show_fleet(fleet, report.output, report.output_file, invocation)
     if watch.watch:
-        once = {
-            "a path": paths,
-            "--logs": sources.logs,
-            "--snapshot": looks.snapshot,
-            "--save-snapshot": report.save_snapshot,
-            "--report": report.report,
-            "--output-file": report.output_file,
-            "--write-baseline": gate.write_baseline,
-        }
+        once = alone | {"--output-file": report.output_file}
         check_watchable(report.output, [name for name, given in once.items() if given])
         pauses = (looks.second_look_after, watch.interval, watch.look_count)
         watching = WatchRequest(connection, sources.sources, demands, *pauses)

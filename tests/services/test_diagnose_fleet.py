@@ -1,0 +1,133 @@
+"""One row for each cluster of several profiles, and one exit code."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from eosctl.errors import ClusterUnreachable, EosctlError, ExitCode, UsageError
+from eosctl.findings.fleet import ClusterRow, common_exit_code
+from eosctl.lab.virtual_loop import run_virtual
+from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.services import diagnose_fleet as fleet
+from eosctl.services.callbacks import SILENT, Callbacks
+from eosctl.services.collect_evidence import EvidenceRequest
+from eosctl.services.connection import Connection
+from eosctl.services.diagnose_fleet import FleetRequest, diagnose_fleet, is_pattern, matching_profiles, read_fleet
+from eosctl.services.profiles import NewProfile, add
+from tests.checks.cases import build
+
+NAMES = ("dev", "prod-ams", "prod-fra", "prod-lon", "prod-zrh")
+PROD = NAMES[1:]
+
+
+@pytest.fixture(autouse=True)
+def profiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    for name in NAMES:
+        add(NewProfile(name, f"{name}:9092"))
+
+
+class Clusters:
+    """Healthy clusters that answer after a second; those in `lost` do not."""
+
+    def __init__(self, *lost: str) -> None:
+        self.lost = lost
+        self.asked: dict[str | None, int | None] = {}
+        self.reading = self.most = 0
+
+    async def read(self, request: EvidenceRequest, callbacks: Callbacks) -> ClusterSnapshot:
+        profile = request.connection.profile
+        self.asked[profile] = request.connection.timeout_ms
+        self.reading += 1
+        self.most = max(self.most, self.reading)
+        await asyncio.sleep(1)
+        self.reading -= 1
+        callbacks.remark("read")
+        if profile in self.lost:
+            raise ClusterUnreachable(f"Cannot connect to {profile}:9092.", "It is down.", "Start it.")
+        return build({})
+
+
+def test_each_matching_profile_has_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def read(
+        names: list[str], request: FleetRequest, callbacks: Callbacks
+    ) -> list[ClusterSnapshot | EosctlError]:
+        return [
+            ClusterUnreachable("No answer.", "It is down.", "Start it.") if "fra" in n else build({}) for n in names
+        ]
+
+    monkeypatch.setattr(fleet, "read_fleet", read)
+    rows = diagnose_fleet(FleetRequest("prod-*"), environment={})
+    assert [row.profile for row in rows] == list(PROD)
+    assert [(row.grade, row.score, row.skipped) for row in rows] == [
+        ("A", 100, 0),
+        ("-", None, 0),
+        *[("A", 100, 0)] * 2,
+    ]
+    assert (rows[1].failure, rows[1].next_step) == ("No answer. It is down.", "Start it.")
+    assert rows[1].exit_code == common_exit_code(rows) == ExitCode.FAILED
+
+
+def test_a_lost_cluster_does_not_stop_the_others() -> None:
+    clusters = Clusters("prod-fra")
+    found = run_virtual(read_fleet(PROD, FleetRequest("prod-*"), SILENT, clusters.read))
+    assert [type(one) for one in found] == [ClusterSnapshot, ClusterUnreachable, ClusterSnapshot, ClusterSnapshot]
+    assert set(clusters.asked) == set(PROD)
+
+
+@pytest.mark.parametrize(("at_a_time", "lasted_s"), [(1, 4), (2, 2), (4, 1), (9, 1)])
+def test_no_more_clusters_than_allowed_are_read_at_a_time(at_a_time: int, lasted_s: int) -> None:
+    clusters = Clusters()
+
+    async def timed() -> float:
+        loop = asyncio.get_running_loop()
+        began_s = loop.time()
+        await read_fleet(PROD, FleetRequest("prod-*", at_a_time=at_a_time), SILENT, clusters.read)
+        return loop.time() - began_s
+
+    assert run_virtual(timed()) == lasted_s
+    assert clusters.most == min(at_a_time, 4)
+
+
+def test_the_timeout_is_for_all_clusters_together() -> None:
+    clusters = Clusters()
+    request = FleetRequest("prod-*", Connection(timeout_ms=2_500), at_a_time=1)
+    found = run_virtual(read_fleet(PROD, request, SILENT, clusters.read))
+    assert clusters.asked == {"prod-ams": 2_500, "prod-fra": 1_500, "prod-lon": 500}
+    assert isinstance(found[3], EosctlError)
+    assert found[3].what.startswith("The time for all clusters was over")
+
+
+def test_remarks_begin_with_the_profile() -> None:
+    remarks: list[str] = []
+    shown = SILENT._replace(remark=remarks.append)
+    run_virtual(read_fleet(PROD[:1], FleetRequest("prod-a*"), shown, Clusters().read))
+    assert remarks == ["prod-ams: read"]
+
+
+@pytest.mark.parametrize(
+    ("codes", "common"),
+    [((0, 0), 0), ((0, 4), 4), ((4, 3, 0), 3), ((3, 1, 4), 1), ((1, 2), 2)],
+)
+def test_the_code_that_matters_most_is_the_common_one(codes: tuple[int, ...], common: int) -> None:
+    assert common_exit_code(tuple(ClusterRow(profile=str(code), exit_code=code) for code in codes)) == common
+
+
+@pytest.mark.parametrize("variable", ["EOSCTL_BOOTSTRAP_SERVERS", "EOSCTL_COMMAND_CONFIG"])
+def test_an_address_for_all_profiles_is_refused(variable: str) -> None:
+    with pytest.raises(UsageError, match=variable):
+        matching_profiles("prod-*", {variable: "b:9092"})
+
+
+def test_a_pattern_without_a_match_names_the_profiles() -> None:
+    with pytest.raises(UsageError, match="No profile matches") as refused:
+        matching_profiles("test-*", {})
+    assert "prod-ams" in refused.value.why
+
+
+@pytest.mark.parametrize(("name", "several"), [("prod", False), (None, False), ("prod-*", True), ("prod-[ab]", True)])
+def test_only_wildcards_make_a_pattern(name: str | None, several: bool) -> None:
+    assert is_pattern(name) is several

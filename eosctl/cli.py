@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -55,6 +58,8 @@ def main(arguments: list[str] | None = None) -> int:
         The exit code.
     """
     invocation = Invocation()
+    if sys.stdout is None or sys.stderr is None:  # such as >&-
+        return _without_streams()
     try:
         app(arguments, prog_name="eosctl", obj=invocation)
     except SystemExit as ending:
@@ -65,17 +70,45 @@ def main(arguments: list[str] | None = None) -> int:
         if invocation.debug:
             raise
         return _report(error, invocation)
+    except OSError as error:
+        if invocation.debug:
+            raise
+        return _report(_output_failed(error) or _defect(error), invocation)
     except Exception as error:
         # The last resort: a defect ends in three lines, not in a traceback.
         if invocation.debug:
             raise
-        defect = EosctlError(
-            f"eosctl failed: {type(error).__name__}: {error}",
-            "This is a defect in eosctl, not in your cluster.",
-            "Run it again with: eosctl --debug ... and report the traceback.",
-        )
-        return _report(defect, invocation)
+        return _report(_defect(error), invocation)
     return 0
+
+
+def _defect(error: Exception) -> EosctlError:
+    return EosctlError(
+        f"eosctl failed: {type(error).__name__}: {error}",
+        "This is a defect in eosctl, not in your cluster.",
+        "Run it again with: eosctl --debug ... and report the traceback.",
+    )
+
+
+def _output_failed(error: OSError) -> EosctlError | None:
+    """Return what to report if a disk is full, or standard output cannot be written; None for other errors."""
+    if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return None
+    if error.filename is None:
+        _drop_output()
+    what = f"Cannot write {error.filename or 'the result'}."
+    return EosctlError(what, error.strerror or str(error), "Free space on the disk, or write to another one.")
+
+
+def _drop_output() -> None:
+    """Let the interpreter end without another attempt to write what is left of the result."""
+    sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - open until the process ends
+
+
+def _without_streams() -> int:
+    if sys.stderr is not None:
+        sys.stderr.write("error: Standard output is closed.\n  next: Redirect it to a file or to /dev/null.\n")
+    return ExitCode.FAILED
 
 
 def _report(error: EosctlError, invocation: Invocation) -> int:

@@ -61,7 +61,7 @@ def parse_workload(text: str, source: str) -> Workload:
     if len(text) > MAX_BYTES:
         raise ConfigFileError(f"{source} is larger than 1 MiB.", "A workload has a few hundred lines.", "Check it.")
     try:
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
+        root = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         where = f":{mark.line + 1}:{mark.column + 1}" if mark else ""

@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 from eosctl.errors import ConfigFileError
+from eosctl.input_file import read_input
 from eosctl.model.client_config import ClientConfig, TlsConfig
 from eosctl.model.secret import Secret
 
@@ -127,7 +128,7 @@ def _open_pkcs12(path: str, data: bytes, password: Secret | None) -> _KeyStore:
 
 def _read(path: str) -> bytes:
     try:
-        return Path(path).read_bytes()
+        return read_input(path)
     except OSError as error:
         raise ConfigFileError(
             f"{path} cannot be read: {error.strerror or error}.",

@@ -10,6 +10,7 @@ import msgspec
 import yaml
 
 from eosctl.errors import ConfigFileError, unknown_name
+from eosctl.input_file import read_input
 from eosctl.knowledge.small_files import load_yaml
 from eosctl.model.checklist import Checklist, ChecklistItem, ChecklistRecord, ItemKind
 
@@ -36,7 +37,7 @@ def find_checklist(name: str) -> Checklist:
     """
     if name.endswith((".yaml", ".yml")) or "/" in name:
         try:
-            return parse_checklist(Path(name).read_text(encoding="utf-8"), name)
+            return parse_checklist(read_input(name).decode("utf-8"), name)
         except (OSError, UnicodeDecodeError) as error:
             raise ConfigFileError(f"{name} cannot be read: {error}.", "", "Name a checklist's file.") from error
     known = shipped_checklists()
@@ -91,7 +92,7 @@ def read_record(path: Path) -> ChecklistRecord:
         ConfigFileError: The file is none.
     """
     try:
-        record = msgspec.json.decode(path.read_bytes(), type=ChecklistRecord)
+        record = msgspec.json.decode(read_input(path), type=ChecklistRecord)
     except (OSError, msgspec.MsgspecError) as error:
         raise ConfigFileError(f"{path} is not a checklist record: {error}.", "", "Name another file.") from error
     if (record.schema, record.schema_version) != (RECORD_SCHEMA, 1):

@@ -15,6 +15,7 @@ from eosctl.errors import ConfigFileError, EosctlError, ExitCode, UsageError
 from eosctl.findings.finding import Finding
 from eosctl.findings.linted import findings_of
 from eosctl.findings.repair import Repair, RepairAction
+from eosctl.input_file import read_input
 from eosctl.knowledge.upgrades import load_upgrade_knowledge
 from eosctl.model.severity import Severity
 from eosctl.model.upgrade import UpgradeChange
@@ -186,7 +187,7 @@ def _file(finding: Finding) -> str:
 
 def _text(file: str) -> str:
     try:
-        return Path(file).read_bytes().decode("utf-8")
+        return read_input(file).decode("utf-8")
     except UnicodeDecodeError as error:
         raise ConfigFileError(f"{file}: not UTF-8.", "Only UTF-8 files are edited.", "Edit it by hand.") from error
 

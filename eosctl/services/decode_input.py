@@ -68,6 +68,12 @@ def sources(arguments: Sequence[str], matches: Callable[[Path], bool]) -> Iterat
             f"{error} does not exist.", "", "Name files, directories, or patterns, or - for stdin."
         ) from None
     for source in found:
+        if not source.path.is_file():
+            raise UsageError(
+                f"{source.name} is not a regular file.",
+                "A decoder reads at any position; a pipe or a device has none.",
+                "Copy it to a file, or pass it to standard input and name -.",
+            )
         _refuse_text(source)
     if not found:
         raise UsageError("No files to decode were found.", "The directories have none of this kind.", "Name a file.")

@@ -14,6 +14,7 @@ from eosctl.capacity.template import write_template
 from eosctl.capacity.what_if import grow, parse_what_if, sense, vary
 from eosctl.capacity.workload_file import parse_workload
 from eosctl.errors import ConfigFileError, UsageError
+from eosctl.input_file import read_input
 from eosctl.model.capacity_plan import CapacityPlan, CapacityReport
 from eosctl.model.capacity_simulation import SimulationReport, SimulationSettings
 from eosctl.model.workload import ApplicationKind, Workload
@@ -136,7 +137,7 @@ def read_workload(path: Path) -> Workload:
         ConfigFileError: The file cannot be read, or is not a workload.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_input(path).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise ConfigFileError(f"Cannot read {path}.", reason, "eosctl capacity init writes one.") from error

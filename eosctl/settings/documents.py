@@ -6,6 +6,7 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
+from itertools import chain, islice
 from typing import Any, Final, NamedTuple
 
 from eosctl.errors import ConfigFileError
@@ -14,6 +15,8 @@ from eosctl.settings.hcl_file import HclError, can_parse, parse_hcl
 from eosctl.settings.hocon_file import HoconError, parse_hocon
 from eosctl.settings.ini_file import IniError, parse_ini
 from eosctl.settings.logstash_file import LOGSTASH, PIPELINE, LogstashError, parse_logstash
+from eosctl.settings.properties_file import MalformedEscape, properties_in
+from eosctl.settings.sql_file import SqlError, parse_sql
 from eosctl.settings.tree import Branch, Leaf, Node, Row
 
 MAX_NODES: Final = 200_000
@@ -60,24 +63,18 @@ def format_of(file: str) -> Format | None:
 
 def parse_properties_tree(file: str, text: str, first_line: int = 1) -> Branch:
     """Parse Java properties; ``first_line`` is where they begin when they stand inside another file."""
-    import javaproperties
-
-    entries: list[tuple[str, Node]] = []
-    line = first_line
     try:
-        for element in javaproperties.parse(text):
-            if isinstance(element, javaproperties.KeyValue):
-                entries.append((element.key, Leaf(element.value.rstrip(), line)))
-            line += element.source.count("\n") or 1
-    except javaproperties.InvalidUEscapeError as error:
-        raise _malformed(file, line, "malformed \\u escape", "Write a backslash as two backslashes.") from error
+        entries = [(name, Leaf(value.rstrip(), line)) for name, value, line in properties_in(text, first_line)]
+    except MalformedEscape as error:
+        raise _malformed(file, error.line, "malformed \\u escape", "Write a backslash as two backslashes.") from error
     return Branch(tuple(entries), first_line)
 
 
 _HOCON_OBJECT: Final = re.compile(
-    r"^\s*(?:\{|[^=:#!\s][^=:#\n{]*(?<!\$)\{|[^=:#!\s][^=:#\n]*[=:]\s*\{\s*(?:$|[\w.\"-]+\s*[=:{]))", re.MULTILINE
+    r"^[ \t]*(?:\{|[^=:#!\s][^=:#\n{]*(?<!\$)\{|[^=:#!\s][^=:#\n]*[=:][ \t]*\{[ \t]*(?:$|[\w.\"-]+\s*[=:{]))",
+    re.MULTILINE,
 )
-_TELEGRAF: Final = re.compile(r"^\s*\[\[(?:inputs|outputs|processors|aggregators)\.\w+\]\]", re.MULTILINE)
+_TELEGRAF: Final = re.compile(r"^[ \t]*\[\[(?:inputs|outputs|processors|aggregators)\.\w+\]\]", re.MULTILINE)
 _STATEMENT: Final = re.compile(r";[ \t]*$", re.MULTILINE)
 
 
@@ -157,15 +154,18 @@ def _tree(node: Any, file: str, above: set[int], budget: Iterator[int]) -> Node:
     inside = above | {id(node)}
     if isinstance(node, yaml.MappingNode):
         entries: list[tuple[str, Node]] = []
+        merges: list[list[tuple[str, Node]]] = []
         for key, value in node.value:
             child = _tree(value, file, inside, budget)
             if key.tag == "tag:yaml.org,2002:merge":
                 merged = child.nodes if isinstance(child, Row) else (child,)
-                entries = [e for part in merged if isinstance(part, Branch) for e in part.entries] + entries
+                merges.append([e for part in merged if isinstance(part, Branch) for e in part.entries])
+                if sum(1 for _ in islice(budget, len(merges[-1]))) < len(merges[-1]):
+                    raise _malformed(file, line, f"more than {MAX_NODES} values, merged")
             else:
                 # The key's line is where people look, also when the value is an alias to elsewhere.
                 entries.append((str(key.value), _at_key(child, key.start_mark.line + 1)))
-        return Branch(tuple(entries), line)
+        return Branch((*chain.from_iterable(reversed(merges)), *entries), line)
     return Row(tuple(_tree(child, file, inside, budget) for child in node.value), line)
 
 
@@ -193,10 +193,9 @@ def _check_json(text: str) -> None:
     json.loads(text, parse_int=str, parse_float=str)
 
 
-_JSON_EXTRA: Final = re.compile(
-    r"""("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|//[^\n]*|/\*.*?\*/|,(?=\s*(?://[^\n]*\s*|/\*.*?\*/\s*)*[}\]])""",
-    re.DOTALL,
-)
+_JSON_STRING: Final = r"""("(?:[^"\\\n]|\\.)*+"?|'(?:[^'\\\n]|\\.)*+'?)"""
+_JSON_COMMENT: Final = re.compile(rf"{_JSON_STRING}|//[^\n]*|/\*(?:[^*]|\*(?!/))*(?:\*/|\Z)")
+_JSON_LAST_COMMA: Final = re.compile(rf"{_JSON_STRING}|,(?=\s*[}}\]])")
 
 
 def _json_with_comments(file: str, text: str, error: json.JSONDecodeError) -> tuple[Node, ...]:
@@ -205,7 +204,7 @@ def _json_with_comments(file: str, text: str, error: json.JSONDecodeError) -> tu
     def kept(match: re.Match[str]) -> str:
         return match[1] or re.sub(r"[^\n]", " ", match[0])
 
-    plain = _JSON_EXTRA.sub(kept, text)
+    plain = _JSON_LAST_COMMA.sub(kept, _JSON_COMMENT.sub(kept, text))
     if plain.lstrip()[:1] not in ("{", "["):
         raise _malformed(file, error.lineno, error.msg) from error
     try:
@@ -321,39 +320,11 @@ def _ini(file: str, text: str) -> tuple[Node, ...]:
         raise _malformed(file, error.line, error.reason) from error
 
 
-_SQL_WITH: Final = re.compile(r"\bWITH\s*\(", re.IGNORECASE)
-_SQL_TABLE: Final = re.compile(
-    r"\bCREATE\s+(?:TEMPORARY\s+)?TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?([\w.`\"'-]+)", re.IGNORECASE
-)
-_SQL_PAIR: Final = re.compile(r"'((?:[^']|'')*)'\s*=\s*'((?:[^']|'')*)'")
-_SQL_SET: Final = re.compile(r"^\s*SET\s+'?([\w.-]+)'?\s*=\s*'?([^';]+)'?\s*;", re.IGNORECASE | re.MULTILINE)
-
-
 def _sql(file: str, text: str) -> tuple[Node, ...]:
-    """Read Flink SQL: the options of each CREATE TABLE, and what SET statements say, which holds for all of them."""
-    plain = re.sub(r"--[^\n]*", lambda m: " " * len(m[0]), text)
-    shared: list[tuple[str, Node]] = [
-        (m[1], Leaf(m[2].strip(), plain.count("\n", 0, m.start(1)) + 1)) for m in _SQL_SET.finditer(plain)
-    ]
-    trees: list[Node] = []
-    previous = 0
-    for match in _SQL_WITH.finditer(plain):
-        end = plain.find(")", match.end())
-        while end != -1 and plain.count("'", match.end(), end) % 2:
-            end = plain.find(")", end + 1)
-        if end == -1:
-            raise _malformed(file, plain.count("\n", 0, match.start()) + 1, "WITH ( is not closed")
-        pairs = list(shared)
-        pairs += [
-            (pair[1], Leaf(pair[2].replace("''", "'"), plain.count("\n", 0, pair.start()) + 1))
-            for pair in _SQL_PAIR.finditer(plain, match.end(), end)
-        ]
-        line = plain.count("\n", 0, match.start()) + 1
-        name = next((m[1] for m in _SQL_TABLE.finditer(plain, 0, match.start()) if m.end() > previous), "")
-        table = Branch(tuple(pairs), line)
-        trees.append(Branch(((name.strip("`\"'"), table),), line) if name else table)
-        previous = match.start()
-    return tuple(trees) if trees or not shared else (Branch(tuple(shared), shared[0][1].line),)
+    try:
+        return parse_sql(text)
+    except SqlError as error:
+        raise _malformed(file, error.line, error.reason) from error
 
 
 def _malformed(file: str, line: int, reason: str, next_step: str = "Correct the file.") -> ConfigFileError:

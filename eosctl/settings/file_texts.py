@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import codecs
+import errno
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
 from eosctl.errors import ConfigFileError
+from eosctl.input_file import read_input
 from eosctl.settings.documents import format_of
 
 MAX_FILE_BYTES: Final = 8 * 1024 * 1024
@@ -49,13 +51,15 @@ def read_text(path: Path) -> str:
         ConfigFileError: The file cannot be read, is too large, is empty, or is not text.
     """
     try:
-        raw = path.read_bytes() if path.stat().st_size <= MAX_FILE_BYTES else None
+        raw = read_input(path, MAX_FILE_BYTES)
     except OSError as error:
+        if error.errno == errno.EFBIG:
+            raise ConfigFileError(
+                f"{path} is larger than {MAX_FILE_BYTES} bytes.", "", "Name configuration files only."
+            ) from error
         raise ConfigFileError(
             f"{path} cannot be read: {error.strerror or error}.", "", "Check the path and its permissions."
         ) from error
-    if raw is None:
-        raise ConfigFileError(f"{path} is larger than {MAX_FILE_BYTES} bytes.", "", "Name configuration files only.")
     encoding = next((name for mark, name in _MARKS if raw.startswith(mark)), "utf-8")
     try:
         text = raw.decode(encoding)
@@ -74,7 +78,7 @@ def read_text(path: Path) -> str:
 def holds_kafka(path: Path) -> bool:
     """Return whether a file that is not text, or cannot be read, may be about Kafka."""
     try:
-        return _KAFKA.search(path.read_bytes().replace(b"\0", b"").decode("latin-1")) is not None
+        return _KAFKA.search(read_input(path, MAX_FILE_BYTES).replace(b"\0", b"").decode("latin-1")) is not None
     except OSError:
         return True
 

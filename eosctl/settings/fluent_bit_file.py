@@ -7,7 +7,9 @@ from typing import Final
 
 from eosctl.settings.tree import Branch, Leaf, Node, Row
 
-SECTION: Final = re.compile(r"^\s*\[(SERVICE|INPUT|FILTER|OUTPUT|PARSER|MULTILINE_PARSER)\]\s*$", re.MULTILINE | re.I)
+SECTION: Final = re.compile(
+    r"^[ \t]*\[(SERVICE|INPUT|FILTER|OUTPUT|PARSER|MULTILINE_PARSER)\][ \t]*$", re.MULTILINE | re.I
+)
 
 
 def parse_fluent_bit(text: str) -> Branch:

@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from eosctl.errors import ConfigFileError
 from eosctl.findings.gate_rules import GateRules, Suppression
+from eosctl.input_file import read_input
 from eosctl.model.severity import Severity
 
 GATE_FILE: Final = ".eosctl.yaml"
@@ -37,8 +38,10 @@ def read_gate_rules(path: Path) -> GateRules:
     """
     import yaml  # loaded late: most runs have no such file
 
+    from eosctl.knowledge.small_files import load_yaml
+
     try:
-        document = yaml.safe_load(path.read_text(encoding="utf-8"))
+        document = load_yaml(read_input(path).decode("utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         reason = str(error).replace("\n", " ")
         raise ConfigFileError(f"{path} cannot be read: {reason}.", "", "Correct or remove the file.") from error

@@ -10,10 +10,10 @@ from __future__ import annotations
 import glob
 import re
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from eosctl.findings.gate_rules import Suppression
+from eosctl.input_file import read_input
 
 _MARK: Final = re.compile(r"(?:#|//|!|;|--)\s*eosctl:\s*ignore\b[ \t]*(?P<id>[^\s]*)[ \t]*(?P<reason>.*)")
 _COMMENT: Final = ("#", "//", "!", ";", "--")
@@ -33,7 +33,7 @@ def read_inline_suppressions(files: Iterable[str]) -> InlineSuppressions:
     suppressions: list[Suppression] = []
     remarks: list[str] = []
     for file in files:
-        text = Path(file).read_bytes().decode("utf-8", errors="replace")
+        text = read_input(file).decode("utf-8", errors="replace")
         if "eosctl:" not in text:
             continue
         for found in _in_text(file, text):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from eosctl.errors import ConfigFileError
+from eosctl.input_file import open_input
 from eosctl.model.client_config import TlsConfig
 from eosctl.settings.lookup import Lookup
 
@@ -58,7 +59,7 @@ def _store_path(lookup: Lookup, prefix: str) -> str | None:
 
 def _magic(path: Path) -> bytes:
     try:
-        with path.open("rb") as file:
+        with open_input(path) as file:
             return file.read(4)
     except OSError:
         return b""

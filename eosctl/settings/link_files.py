@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
+from eosctl.input_file import read_input
+
 MAX_BYTES: Final = 1_000_000
 _SETTING: Final = re.compile(
     r"^\s*(consumer\.offset\.sync\.enable|acl\.sync\.enable|auto\.create\.mirror\.topics\.enable"
@@ -23,8 +25,8 @@ def find_links(paths: Iterable[Path]) -> tuple[str, ...]:
 
 def _is_link(file: Path) -> bool:
     try:
-        if file.suffix != ".properties" or file.stat().st_size > MAX_BYTES:
+        if file.suffix != ".properties" or not file.is_file():
             return False
-        return _SETTING.search(file.read_text(encoding="utf-8")) is not None
+        return _SETTING.search(read_input(file, MAX_BYTES).decode("utf-8")) is not None
     except (OSError, UnicodeDecodeError):
         return False

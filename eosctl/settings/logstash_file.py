@@ -13,7 +13,7 @@ _TOKEN: Final = re.compile(
     r"""|"(?P<double>(?:[^"\\]|\\.)*)"|'(?P<single>(?:[^'\\]|\\.)*)'|(?P<word>[^\s{}\[\](),"'=]+|=)""",
     re.DOTALL,
 )
-PIPELINE: Final = re.compile(r"^\s*(?:input|filter|output)\s*\{", re.MULTILINE)
+PIPELINE: Final = re.compile(r"^[ \t]*(?:input|filter|output)\s*\{", re.MULTILINE)
 LOGSTASH: Final = "logstash"
 """The key under which the sections of a pipeline stand in the tree of its file."""
 _MAX_DEPTH: Final = 100

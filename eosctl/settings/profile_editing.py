@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from eosctl.errors import ConfigFileError, UsageError, unknown_name
+from eosctl.input_file import read_input
 from eosctl.settings.client_properties import SECRET_NAMES
 from eosctl.settings.profiles import read_profiles
 from eosctl.settings.references import has_reference
@@ -57,11 +58,11 @@ def remove_profile(path: Path, name: str) -> None:
 
 
 def _bodies(path: Path) -> dict[str, Any]:
-    import yaml
+    from eosctl.knowledge.small_files import load_yaml
 
     if not path.exists():
         return {}
-    document = yaml.safe_load(path.read_text(encoding="utf-8"))
+    document = load_yaml(read_input(path).decode("utf-8"))
     return {str(name): body for name, body in document["profiles"].items()}
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from eosctl.errors import ConfigFileError
+from eosctl.input_file import read_input
 from eosctl.model.client_config import Given, Profile
 from eosctl.settings.client_properties import SECRET_NAMES
 from eosctl.settings.references import has_reference
@@ -42,8 +43,10 @@ def read_profiles(path: Path) -> dict[str, Profile]:
         return {}
     import yaml  # loaded late: its parser costs every start a tenth, and most have no profiles
 
+    from eosctl.knowledge.small_files import load_yaml
+
     try:
-        document = yaml.safe_load(path.read_text())
+        document = load_yaml(read_input(path).decode("utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise ConfigFileError(f"{path} cannot be read: {_short(error)}.", "", "Correct or remove the file.") from error
     profiles = document.get("profiles") if isinstance(document, dict) else None

@@ -2,10 +2,28 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 from eosctl.errors import ConfigFileError
+from eosctl.input_file import read_input
 from eosctl.model.client_config import Given
+
+_LINE_END: Final = re.compile(r"\r\n|\n|\r")
+
+
+class MalformedEscape(ValueError):  # noqa: N818 - what is wrong with the text
+    """A `\\u` without four hexadecimal digits.
+
+    Attributes:
+        line: Where the line starts that holds it.
+    """
+
+    def __init__(self, line: int) -> None:
+        super().__init__(line)
+        self.line = line
 
 
 def read_properties(path: Path) -> dict[str, Given]:
@@ -15,7 +33,7 @@ def read_properties(path: Path) -> dict[str, Given]:
         ConfigFileError: The file cannot be read, or an escape in it is malformed.
     """
     try:
-        text = path.read_bytes().decode("latin-1")
+        text = read_input(path).decode("latin-1")
     except OSError as error:
         raise ConfigFileError(
             f"{path} cannot be read: {error.strerror or error}.",
@@ -25,20 +43,61 @@ def read_properties(path: Path) -> dict[str, Given]:
     return parse_properties(text, path.name)
 
 
-def parse_properties(text: str, name: str) -> dict[str, Given]:
-    """Parse the text of a properties file; origins are ``name:line``."""
+def properties_in(text: str, first_line: int = 1) -> Iterator[tuple[str, str, int]]:
+    """Yield name, value, and line of each property of a text, in time that is linear in its length.
+
+    Args:
+        text: Java properties.
+        first_line: The number of the text's first line.
+
+    Raises:
+        MalformedEscape: An escape is malformed.
+    """
     import javaproperties  # loaded late: only runs with a file need it
 
-    values: dict[str, Given] = {}
-    line = 1
+    lines = list(_logical_lines(text))
+    at = 0
     try:
-        for element in javaproperties.parse(text):
+        for element in javaproperties.parse("".join([f"{line}\n" for line, _ in lines])):
             if isinstance(element, javaproperties.KeyValue):
-                values[element.key] = Given(element.value, f"{name}:{line}")
-            line += len(element.source.splitlines())
+                yield element.key, element.value, first_line + lines[at][1]
+            at += element.source.count("\n")
     except javaproperties.InvalidUEscapeError as error:
+        raise MalformedEscape(first_line + lines[at][1]) from error
+
+
+def _logical_lines(text: str) -> Iterator[tuple[str, int]]:
+    """Yield lines with their continuations joined, as java.util.Properties.load joins them, and where each starts.
+
+    The library joins each continuation with all before it, which takes quadratic time.
+    """
+    held: list[str] = []
+    start = 0
+    for number, natural in enumerate(_LINE_END.split(text)):
+        if held:
+            natural = natural.lstrip(" \t\f")
+        else:
+            start = number
+        is_comment = not held and natural.lstrip(" \t\f")[:1] in ("#", "!")
+        backslashes = len(natural) - len(natural.rstrip("\\"))
+        if backslashes % 2 and not is_comment:
+            held.append(natural[:-1])
+            continue
+        yield "".join([*held, natural]), start
+        held = []
+    if held:
+        yield "".join(held), start
+
+
+def parse_properties(text: str, name: str) -> dict[str, Given]:
+    """Parse the text of a properties file; origins are ``name:line``."""
+    values: dict[str, Given] = {}
+    try:
+        for key, value, line in properties_in(text):
+            values[key] = Given(value, f"{name}:{line}")
+    except MalformedEscape as error:
         raise ConfigFileError(
-            f"{name}:{line}: malformed \\u escape.",
+            f"{name}:{error.line}: malformed \\u escape.",
             "A backslash starts an escape in properties files.",
             "Write a backslash as two backslashes.",
         ) from error

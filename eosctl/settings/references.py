@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from eosctl.errors import ConfigFileError
+from eosctl.input_file import read_input
 from eosctl.model.client_config import Given
 from eosctl.settings.properties_file import read_properties
 
@@ -74,10 +75,11 @@ def _from_file(rest: str, origin: str) -> str:
 
 def _whole_file(path: Path, origin: str) -> str:
     try:
-        return path.read_text().removesuffix("\n")
-    except OSError as error:
+        return read_input(path).decode().removesuffix("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else "it is not UTF-8"
         raise ConfigFileError(
-            f"{origin}: {path} cannot be read: {error.strerror or error}.",
+            f"{origin}: {path} cannot be read: {why}.",
             "The value refers to this file.",
             "Check the path and its permissions.",
         ) from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from enum import Enum
 from itertools import cycle
@@ -133,3 +134,18 @@ def runs(leaf: Leaf, files: list[Path]) -> Iterator[tuple[list[str], tuple[str, 
                 yield from (([option.opts[0], *words], (next(turn),)) for words in tried)
         elif _takes_text(option):
             yield [option.opts[0], PAYLOAD, *(tried[0] if tried else [])], (next(turn),)
+
+
+def reads_files(leaf: Leaf, file: str = "x") -> list[list[str]]:
+    """Return the words of runs that read a file: as each argument that is a path, and by each option with one."""
+    arguments = [one for one in leaf.parameters if one.param_type_name == "argument"]
+    path_words = ("FILE", "PATH", "DIR", "WORKLOAD", "RECORD", "BEFORE", "AFTER", "A", "B", "SYMPTOM")
+    found = []
+    if any(word in path_words for one in arguments for word in re.split(r"\W+", str(one.metavar))):
+        found.append(["--", *(file for _ in arguments)])
+    for option in leaf.parameters:
+        is_output = option.opts[0].startswith(("--output", "--report", "--save", "--write", "--record", "--dir"))
+        if option.param_type_name != "argument" and not is_output and str(option.metavar) in ("FILE", "PATH", "DIR"):
+            needed = [file for one in arguments if one.required]
+            found.append([option.opts[0], file, *(["--", *needed] if needed else [])])
+    return found

@@ -13,6 +13,7 @@ import msgspec
 
 from eosctl.collect.bundles.snapshot_text import decode_snapshot, encode_snapshot
 from eosctl.errors import ConfigFileError
+from eosctl.input_file import open_input
 from eosctl.model.bundle import BUNDLE_SCHEMA, BUNDLE_SCHEMA_VERSION, BundleManifest, BundlePart, MissingPart
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.whole_file import whole_file
@@ -84,6 +85,8 @@ def _write(archive: zipfile.ZipFile, part: Part) -> BundlePart:
 def is_bundle(path: Path) -> bool:
     """Return whether a file starts with a zip signature."""
     try:
+        if not path.is_file():
+            return False  # What is read from a pipe is gone.
         with path.open("rb") as file:
             return file.read(4) == b"PK\x03\x04"
     except OSError:
@@ -118,7 +121,7 @@ def read_snapshot(path: Path) -> ClusterSnapshot:
 @contextmanager
 def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
     try:
-        with zipfile.ZipFile(path) as archive:
+        with open_input(path) as file, zipfile.ZipFile(file) as archive:
             _check(archive, path)
             yield archive
     except OSError as error:

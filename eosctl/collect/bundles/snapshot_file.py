@@ -8,6 +8,7 @@ from typing import Final
 from eosctl.collect.bundles.bundle import MAX_SNAPSHOT_BYTES, is_bundle, read_snapshot
 from eosctl.collect.bundles.snapshot_text import decode_snapshot, encode_snapshot, snapshot_json_schema
 from eosctl.errors import ConfigFileError
+from eosctl.input_file import read_input
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.whole_file import whole_file
 
@@ -25,7 +26,7 @@ def load_snapshot(path: Path) -> ClusterSnapshot:
     if is_bundle(path):
         return read_snapshot(path)
     try:
-        data = path.read_bytes()
+        data = read_input(path, MAX_SNAPSHOT_BYTES)
     except OSError as error:
         raise ConfigFileError(f"Cannot read {path}.", error.strerror or str(error), "Check the path.") from error
     return decode_snapshot(_decompress(data, path) if data.startswith(_GZIP) else data, str(path))

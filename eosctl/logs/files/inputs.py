@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import lzma
 import os
-import shutil
 import stat
 import sys
 import tarfile
@@ -19,6 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, Final, NamedTuple
 
+from eosctl.input_file import open_input
 from eosctl.logs.files.sources import Unread, archive_of, find_files
 
 STDIN: Final = "-"
@@ -82,8 +82,11 @@ class _Copies:
             self._keep(sys.stdin.buffer, "stdin")
         elif _is_pipe(path):
             self._progress(f"{path}, a pipe, until its writer closes it")
-            with path.open("rb") as stream:
-                self._keep(stream, str(path))
+            try:
+                with open_input(path) as stream:
+                    self._keep(stream, str(path))
+            except OSError as error:
+                self.unread.append(Unread(str(path), error.strerror or str(error), True))
         elif path.is_dir():
             self.paths.append(path)
             for file in find_files([path]):
@@ -94,7 +97,11 @@ class _Copies:
     def _keep(self, stream: IO[bytes], name: str) -> None:
         target = self._target(PurePosixPath(name).name)
         with target.open("wb") as copy:
-            shutil.copyfileobj(stream, copy, _CHUNK_BYTES)
+            left = MAX_UNPACKED_BYTES
+            while left > 0 and (chunk := stream.read(min(left, _CHUNK_BYTES))):
+                left -= copy.write(chunk)
+        if left <= 0:
+            self.unread.append(Unread(name, f"it is longer than {MAX_UNPACKED_BYTES:,} bytes", True))
         self.names[str(target)] = name
         if not self._unpack(target, name):
             self.paths.append(target)

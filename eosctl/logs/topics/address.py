@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
+from eosctl.input_file import read_input
 from eosctl.model.period import Period
 from eosctl.model.redaction import redact_text
 
@@ -200,7 +201,7 @@ def read_settings(file: Path) -> dict[str, str]:
         TopicError: The file cannot be read.
     """
     try:
-        text = file.read_text("utf-8")
+        text = read_input(file).decode("utf-8")
         if text.lstrip().startswith("{"):
             return {str(name): str(value) for name, value in json.loads(text).items()}
     except (OSError, UnicodeDecodeError) as error:

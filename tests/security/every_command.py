@@ -11,9 +11,8 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any, Final, NamedTuple, get_args
 
-from eosctl.commands.lazy import load_command
-
 from eosctl.collect.bundles.snapshot_file import save_snapshot
+from eosctl.command_line.lazy import load_command
 from eosctl.commands.registry import COMMANDS
 from eosctl.wire.records.batch import encode_batch
 from eosctl.wire.records.record import Record

@@ -25,7 +25,16 @@ from eosctl.settings.recognition import (
     mixed_roles,
     recognize,
 )
-from eosctl.settings.setting_names import CHANNEL, FLINK, LIBRARY_PREFIXES, NAMED, SPRING, is_setting, known_names
+from eosctl.settings.setting_names import (
+    CHANNEL,
+    FLINK,
+    LIBRARY_PREFIXES,
+    NAMED,
+    SPRING,
+    is_setting,
+    known_names,
+    setting_after,
+)
 from eosctl.settings.sources import Source, values_of
 from eosctl.settings.tree import Branch, Node, flatten
 from eosctl.settings.workloads import counted_around
@@ -163,8 +172,9 @@ def _any_client(source: Source, values: Mapping[str, Value]) -> Iterator[Source]
 
 def _unprefixed(key: str) -> str:
     for prefix in LIBRARY_PREFIXES:
-        if key.startswith(prefix) and is_setting(key[len(prefix) :]):
-            return key[len(prefix) :]
+        name = setting_after(prefix, key)
+        if name is not None and is_setting(name):
+            return name
     return key
 
 

@@ -52,7 +52,7 @@ def parse_documents(file: str, text: str) -> tuple[Node, ...]:
             "It is detected by the file's ending: " + ", ".join(e for f in FORMATS for e in f.endings) + ".",
             "Rename the file.",
         )
-    return found.parse(file, text.removeprefix("\ufeff"))
+    return found.parse(file, text.replace("\ufeff", ""))
 
 
 def format_of(file: str) -> Format | None:

@@ -55,6 +55,7 @@ _SHIPPED: Final[Mapping[str, str | None]] = {
     "transaction.state.log.replication.factor": "1",
     "transaction.state.log.min.isr": "1",
 }
+_SHIPPED_START: Final = re.compile(r"kafka-server-start\.sh\s+(?:\S*/)?config/(?:kraft/)?\w+\.properties")
 _CLIENT_PREFIX: Final = re.compile(r"^(?:producer|consumer|streams)\.")
 
 
@@ -85,9 +86,12 @@ def container_environment(
                 if isinstance(value, Leaf):
                     pairs.append((key, value))
     lines = [leaf for command in commands if command is not None for _, leaf in flatten(command)]
+    starts_shipped = any(_SHIPPED_START.search(leaf.text or "") for leaf in lines)
     lines += [leaf for key, leaf in pairs if _JAVA_OPTIONS.search(key)]
     options = dict(_options(lines))
     found = variables_of(pairs, image, name, file)
+    if starts_shipped:
+        found = [replace(one, framework=_SHIPPED) if one.role is Role.BROKER else one for one in found]
     if options:
         place = Place(file, next(iter(options.values())).line)
         found.append(Source(place, values_of(options.items(), file), name, hints=(name.lower(), image.lower())))

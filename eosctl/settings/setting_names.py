@@ -34,6 +34,18 @@ LIBRARY_PREFIXES: Final = (
 )
 
 
+def setting_after(prefix: str, key: str) -> str | None:
+    """Return what stands after a prefix as Kafka spells it; None where the key begins otherwise.
+
+    >>> setting_after("quarkus.kafka-streams.", "quarkus.kafka-streams.application-id")
+    'application.id'
+    """
+    if not key.startswith(prefix):
+        return None
+    rest = key[len(prefix) :]
+    return rest.replace("-", ".") if prefix.startswith("quarkus.") else rest
+
+
 @cache
 def known_names() -> frozenset[str]:
     """Return the names of all settings of Kafka and of its clients."""
@@ -48,7 +60,7 @@ def is_setting(key: str) -> bool:
     if match is not None and match.groups()[-1] in known_names():
         return True
     return any(
-        key.startswith(prefix) and (rest := key[len(prefix) :]) in known_names() and rest not in COMMON_WORDS
+        (rest := setting_after(prefix, key)) in known_names() and rest not in COMMON_WORDS
         for prefix in (
             "main.consumer.",
             "restore.consumer.",

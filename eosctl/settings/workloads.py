@@ -57,12 +57,14 @@ class Workload(NamedTuple):
         processes: How many there are; None where this part of the description does not name it.
         reads: The resources (``ConfigMap settlement``) and the files and folders that each of them reads.
         variables: Its environment, as far as it is written down.
+        is_whole: Whether this is the whole description; an overlay and a scaler have a part of it.
     """
 
     name: str
     processes: Value | None
     reads: frozenset[str] = frozenset()
     variables: Mapping[str, str] = {}
+    is_whole: bool = False
 
 
 def workloads_of(document: Node, file: str) -> list[Workload]:
@@ -87,9 +89,24 @@ def is_plain_resource(document: Node) -> bool:
 
 def with_instances(sources: Iterable[Source], workloads: Iterable[Workload]) -> list[Source]:
     """Return the sources, each with the number of processes that run with it where a workload shows that."""
-    merged = _merged(workloads)
-    found = list(sources)
-    return [_counted(source, merged) for source in found] if merged else found
+    parts = list(workloads)
+    if not parts:
+        return list(sources)
+    merged, partial = _merged(parts), _merged(one for one in parts if not one.is_whole)
+    whole = {(one.name, one.processes.file): one.processes for one in parts if one.is_whole and one.processes}
+
+    def own(source: Source) -> Value | None:
+        """Return the count of the whole description around a source, or a higher one of an overlay or a scaler."""
+        count = whole.get((source.part_of, source.place.file))
+        other = partial[source.part_of].processes if source.part_of in partial else None
+        return max(count, other, key=lambda one: one.number or 0) if count and other else count
+
+    return [
+        replace(source, instances=count)
+        if source.instances is None and (count := own(source))
+        else _counted(source, merged)
+        for source in sources
+    ]
 
 
 def counted_around(sources: Iterable[Source], document: Node, file: str) -> list[Source]:
@@ -178,7 +195,8 @@ def _resource(document: Branch, file: str) -> Iterator[Workload]:
         if isinstance(limit, Leaf) and target:
             yield Workload(f"{target_kind} {target}", value_of(_SCALERS[kind], limit, file, COUNT))
     elif kind == "Kafka":
-        yield Workload(f"Kafka {name}", _count(document.get("spec", "kafka", "replicas"), document, file, None))
+        count = _count(document.get("spec", "kafka", "replicas"), document, file, None)
+        yield Workload(f"Kafka {name}", count, is_whole=document.get("spec", "kafka", "listeners") is not None)
     elif kind == "KafkaNodePool":
         cluster = document.text("metadata", "labels", "strimzi.io/cluster") or ""
         roles = [node.text for node in document.items("spec", "roles") if isinstance(node, Leaf)]
@@ -193,7 +211,17 @@ def _resource(document: Branch, file: str) -> Iterator[Workload]:
             if path
             else Value(COUNT, ONE_PER_NODE, "kind: DaemonSet", Place(file, document.line))
         )
-        yield Workload(f"{kind} {name}", count, frozenset(_referenced(document)), dict(_variables(document)))
+        reads, variables = frozenset(_referenced(document)), dict(_variables(document))
+        yield Workload(f"{kind} {name}", count, reads, variables, is_whole=_has_image(document))
+
+
+def _has_image(node: Node) -> bool:
+    """Return whether containers in a resource have images: what an overlay changes seldom has."""
+    if isinstance(node, Row):
+        return any(map(_has_image, node.nodes))
+    return isinstance(node, Branch) and any(
+        key == "image" if isinstance(child, Leaf) else _has_image(child) for key, child in node.entries
+    )
 
 
 def _count(node: Node | None, around: Branch, file: str, default: str | None) -> Value | None:

@@ -70,6 +70,8 @@ def test_good_configurations_raise_nothing_together() -> None:
             {"producer", "consumer"},
         ),
         ("x.properties", "application.id=a\nnum.stream.threads=2\n", {"streams", "producer", "consumer"}),
+        ("x.properties", "quarkus.kafka-streams.application-id=a\n", {"streams", "producer", "consumer"}),
+        ("x.yaml", "# note\n\ufeffkind: b\ntransactional.id: a\nacks: all\n", {"producer"}),
         ("x.properties", "config.storage.topic=a\ngroup.id=b\n", {"connect-worker", "producer", "consumer"}),
         ("x.properties", "clusters=a,b\na->b.enabled=true\n", {"mirror-maker"}),
         ("x.properties", "connector.class=x.FileStreamSourceConnector\n", {"source-connector"}),

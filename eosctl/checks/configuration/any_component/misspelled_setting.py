@@ -70,6 +70,7 @@ def _ends_known(name: str, known: frozenset[str]) -> bool:
     return any(".".join(parts[start:]) in known for start in range(len(parts)))
 
 
+READ_BY_KAFKA: Final = (".properties", ".cfg", ".config", ".conf")
 OF_OTHERS: Final = frozenset({"processing_guarantee"})
 """Names that Faust and Quix Streams have, which read no properties."""
 
@@ -114,7 +115,9 @@ def misspelled_setting(case: Case) -> Iterator[Problem]:
         for name, value in component.given.items():
             if value.place in seen or (name not in NEVER_EXISTED and _ends_known(name, known)):
                 continue
-            if name in OF_OTHERS and not (value.place and value.place.file.endswith(".properties")):
+            # A single word in another file is the application's own.
+            is_own = "." not in name or name in OF_OTHERS
+            if is_own and not (value.place and value.place.file.endswith(READ_BY_KAFKA)):
                 continue
             meant = NEVER_EXISTED.get(name) or next(iter(get_close_matches(name, RELEVANT, 1, 0.9)), "")
             if meant:

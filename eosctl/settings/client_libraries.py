@@ -38,6 +38,9 @@ class Library(NamedTuple):
 _NONE: Final[Defaults] = {"transactional.id": None, "group.instance.id": None, "group.id": None}
 _READS_ALL: Final[Defaults] = {"isolation.level": "read_uncommitted"}
 
+# No other library has one of these.
+_FRANZ: Final = frozenset({"fetchisolationlevel", "seedbrokers", "disableidempotentwrite"})
+
 LIBRARIES: Final[Mapping[Client, Library]] = {
     Client.KAFKAJS: Library(
         ("kafkajs", "kafka-js", "nestjs"),
@@ -64,7 +67,7 @@ LIBRARIES: Final[Mapping[Client, Library]] = {
     ),
     Client.FRANZ_GO: Library(
         ("franz-go", "franz", "kgo"),
-        frozenset({"fetchisolationlevel", "seedbrokers", "disableidempotentwrite"}),
+        _FRANZ,
         {"acks": "all", "enable.idempotence": "true", "transaction.timeout.ms": "40000"},
         # GroupTransactSession commits offsets itself; whether a program uses it, no file shows.
         {**_READS_ALL, "session.timeout.ms": "45000", "heartbeat.interval.ms": "3000"},
@@ -109,6 +112,8 @@ def library_of(keys: Iterable[str], hints: str) -> Client | None:
     last = {key.rpartition(".")[2] for key in written}
     if not last.isdisjoint(_READER_CONFIG):
         return Client.KAFKA_GO
+    if not {relaxed(key) for key in last}.isdisjoint(_FRANZ):
+        return Client.FRANZ_GO
     options = {relaxed(key) for key in last}
     shared = bool(options & _SHARED_NAMES)
     scores = {client: len(options & one.names) for client, one in LIBRARIES.items()}

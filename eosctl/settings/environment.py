@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Client, Place, Role, Value
 from eosctl.settings.sources import Source, value_of, values_of
-from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
+from eosctl.settings.tree import Branch, Leaf, Node, Row
 
 _IMAGE: Final = re.compile(r"(?P<name>[\w./-]*(?:kafka|connect|cp-)[\w.-]*):(?P<tag>[\w.-]+)$")
 _KAFKA_IMAGES: Final = ("kafka", "kafka-native")
@@ -85,7 +85,7 @@ def container_environment(
                 value = member.get("value") or member.get("Value")  # CloudFormation has capitals
                 if isinstance(value, Leaf):
                     pairs.append((key, value))
-    lines = [leaf for command in commands if command is not None for _, leaf in flatten(command)]
+    lines = [leaf for command in commands if command is not None for leaf in _texts(command)]
     starts_shipped = any(_SHIPPED_START.search(leaf.text or "") for leaf in lines)
     lines += [leaf for key, leaf in pairs if _JAVA_OPTIONS.search(key)]
     options = dict(_options(lines))
@@ -96,6 +96,15 @@ def container_environment(
         place = Place(file, next(iter(options.values())).line)
         found.append(Source(place, values_of(options.items(), file), name, hints=(name.lower(), image.lower())))
     return found
+
+
+def _texts(command: Node) -> Iterator[Leaf]:
+    """Yield the parts of a command, each with its own line."""
+    if isinstance(command, Row):
+        for node in command.nodes:
+            yield from _texts(node)
+    elif isinstance(command, Leaf):
+        yield command
 
 
 def _options(lines: Iterable[Leaf]) -> Iterator[tuple[str, Leaf]]:

@@ -65,7 +65,12 @@ TELEGRAF: Final = Tool(
 CONNECT_SARAMA: Final = Tool(
     "Redpanda Connect",
     Client.SARAMA,
-    names={"ack_replicas": "acks", "idempotent_write": "enable.idempotence"},
+    names={
+        "ack_replicas": "acks",
+        "idempotent_write": "enable.idempotence",
+        "group.session_timeout": "session.timeout.ms",
+        "group.heartbeat_interval": "heartbeat.interval.ms",
+    },
     words={"acks": {"true": "all", "false": "1"}},
 )
 CONNECT_FRANZ: Final = Tool(
@@ -75,6 +80,9 @@ CONNECT_FRANZ: Final = Tool(
         "idempotent_write": "enable.idempotence",
         "transactional_id": "transactional.id",
         "transaction_isolation_level": "isolation.level",
+        "session_timeout": "session.timeout.ms",
+        "heartbeat_interval": "heartbeat.interval.ms",
+        "instance_id": "group.instance.id",
     },
 )
 _SIGNALS: Final = "otlp_logs,otlp_metrics,otlp_spans"

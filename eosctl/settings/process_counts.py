@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from eosctl.model.deployment import Value
@@ -14,6 +14,7 @@ COUNT: Final = "replicas"
 _COUNTS: Final = ("replicaCount", "replicas", "desired_count", "DesiredCount", "count", "instances", "numReplicas")
 _LOOPS: Final = ("loop", "with_items", "with_list", "with_sequence")
 _RANGE: Final = re.compile(r"range\(\s*(?:(\d{1,6})\s*,\s*)?(\d{1,6})\s*\)")
+_TASK: Final = re.compile(r"aws_ecs_task_definition\.([\w-]+)\.")
 _SEQUENCE: Final = re.compile(r"\bcount=(\d{1,6})")
 
 
@@ -38,6 +39,8 @@ def process_counts(node: Node, file: str) -> Iterator[Counted]:
     resources = node.branch("Resources")
     if resources is not None:
         yield from _cloud_formation(resources, node.branch("Parameters"), file)
+    if services := _of_type(node, "aws_ecs_service"):
+        yield from _terraform(services, _of_type(node, "aws_ecs_task_definition"), file)
     for _, child in node.entries:
         if not isinstance(child, Leaf):
             yield from process_counts(child, file)
@@ -84,6 +87,22 @@ def _cloud_formation(resources: Branch, parameters: Branch | None, file: str) ->
             count = None if parameters is None else parameters.get(_named(count), "Default")
         if task is not None and isinstance(count, Leaf) and (count.text or "").isdecimal():
             yield Counted(task.line, _last_line(task), value_of("DesiredCount", count, file, COUNT))
+
+
+def _of_type(node: Branch, kind: str) -> dict[str, Branch]:
+    """Return the resources of a type in a file of Terraform, by name; each has a block of its own."""
+    blocks = (block for key, block in node.entries if key == "resource" and isinstance(block, Branch))
+    named = (own for block in blocks for key, own in block.entries if key == kind and isinstance(own, Branch))
+    return {name: one for own in named for name, one in own.entries if isinstance(one, Branch)}
+
+
+def _terraform(services: Mapping[str, Branch], tasks: Mapping[str, Branch], file: str) -> Iterator[Counted]:
+    """Yield the lines of each task definition of ECS in Terraform, with the count of the service that names it."""
+    for service in services.values():
+        match = _TASK.search(service.text("task_definition") or "")
+        task, count = tasks.get(match[1]) if match else None, service.get("desired_count")
+        if task is not None and isinstance(count, Leaf) and (count.text or "").isdecimal():
+            yield Counted(task.line, _last_line(task), value_of("desired_count", count, file, COUNT))
 
 
 def _named(node: Node | None) -> str:

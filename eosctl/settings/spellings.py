@@ -52,12 +52,15 @@ _ENUMERATIONS: Final = {
     "partition.assignment.strategy": {"roundrobin": "roundrobin", "cooperativesticky": "cooperative-sticky"},
 }
 
+# franz-go's option, which says the opposite of Kafka's.
+_DISABLES: Final = "disableidempotentwrite"
 # Names of sarama, kafka-go, franz-go, and KafkaJS for what Kafka's own clients call otherwise.
 LIBRARY_NAMES: Final = {
     "requiredacks": "acks",
     "idempotent": "enable.idempotence",
     "idempotentwrite": "enable.idempotence",
     "idempotentwrites": "enable.idempotence",
+    _DISABLES: "enable.idempotence",
     "maxopenrequests": "max.in.flight.requests.per.connection",
     "maxinflightrequests": "max.in.flight.requests.per.connection",
     "transactionid": "transactional.id",
@@ -153,6 +156,8 @@ def _as_kafka_writes(name: str, key: str, leaf: Leaf, *, by_library: bool) -> Le
     duration = _GO_DURATION.fullmatch((leaf.text or "").strip()) if name.endswith(".ms") else None
     if duration is not None:
         return Leaf(str(int(duration[1]) * _MILLISECONDS[duration[2]]), leaf.line)
+    if relaxed(key) == _DISABLES:
+        return Leaf({"true": "false", "false": "true"}.get((leaf.text or "").lower(), leaf.text), leaf.line)
     words = {**(_LIBRARY_WORDS if relaxed(key) in LIBRARY_NAMES else {}).get(name, {})}
     if key[:1].isupper() or by_library:
         words = {**words, **_ENUMERATIONS.get(name, {})}

@@ -18,6 +18,7 @@ from eosctl.settings.tree import Branch, Leaf, Row, flatten
 
 _NAMES: Final = ("topicname", "topic", "name")
 _SETTINGS: Final = ("config", "configs", "configuration", "settings", "topicconfig")
+_CONFLUENT_CLOUD: Final[Mapping[str, str | None]] = {"replication.factor": "3"}
 _COUNTS: Final = {
     "partitions": "partitions",
     "partitioncount": "partitions",
@@ -52,7 +53,9 @@ def topic_declared(document: Branch, key: str, file: str) -> Source | None:
         return None
     shown = next(iter(counts.values())).key
     place, values = Place(file, document.line), {**found, **counts}
-    return Source(place, values, named or key, Role.TOPIC, Client.JAVA, recognized_by=shown)
+    # Confluent's provider has no replication factor: its clusters have one.
+    framework = _CONFLUENT_CLOUD if file.endswith(".tf") and shown == "partitions_count" else {}
+    return Source(place, values, named or key, Role.TOPIC, Client.JAVA, framework=framework, recognized_by=shown)
 
 
 def _nested(by_name: Mapping[str, tuple[str, object]], file: str) -> dict[str, Value]:

@@ -19,7 +19,7 @@ _CHECKPOINT_TIMEOUT: Final = "execution.checkpointing.timeout"
 
 def java_producers(deployment: Deployment) -> tuple[Component, ...]:
     """Return the producers of Java, those inside frameworks included, and of libraries that judge alike."""
-    alike = (Client.JAVA, Client.KAFKA_PYTHON, Client.SARAMA)
+    alike = (Client.JAVA, Client.KAFKA_PYTHON, Client.SARAMA, Client.FRANZ_GO)
     return tuple(p for p in deployment.of(Role.PRODUCER) if p.client in alike)
 
 

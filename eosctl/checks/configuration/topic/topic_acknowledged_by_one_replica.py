@@ -45,7 +45,7 @@ def topic_acknowledged_by_one_replica(case: Case) -> Iterator[Problem]:
     """
     for topic in case.deployment.of(Role.TOPIC):
         minimum, factor = topic.value("min.insync.replicas"), topic.value("replication.factor")
-        if not minimum.is_given or minimum.number != 1 or not factor.is_given or (factor.number or 0) < REPLICAS:
+        if not minimum.is_given or minimum.number != 1 or (factor.number or 0) < REPLICAS:
             continue
         yield problem(
             topic,

@@ -23,6 +23,8 @@ FLINK: Final = re.compile(
 )
 # Micronaut's clients by name, default among them.
 NAMED: Final = re.compile(r"^kafka\.(producers|consumers)\.([\w-]+)\.(.+)$")
+# Micronaut's Streams applications by name.
+_NAMED_STREAMS: Final = re.compile(r"^kafka\.streams\.[\w-]+\.(.+)$")
 CHANNEL: Final = re.compile(r"^mp\.messaging\.(outgoing|incoming|connector)\.([\w-]+)\.(.+)$")
 LIBRARY_PREFIXES: Final = (
     "quarkus.kafka-streams.",
@@ -43,6 +45,8 @@ def setting_after(prefix: str, key: str) -> str | None:
     if not key.startswith(prefix):
         return None
     rest = key[len(prefix) :]
+    if prefix == "kafka.streams." and rest not in known_names() and (named := _NAMED_STREAMS.match(key)):
+        rest = named[1]
     return rest.replace("-", ".") if prefix.startswith("quarkus.") else rest
 
 

@@ -9,6 +9,8 @@ import re
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
+from msgspec.structs import replace
+
 from eosctl.model.deployment import Role, Value
 
 _SPRING_NAMES: Final = {
@@ -74,6 +76,7 @@ def spring_settings(values: Mapping[str, Value]) -> SpringSettings:
     given: dict[Role, dict[str, Value]] = {Role.PRODUCER: {}, Role.CONSUMER: {}, Role.STREAMS: {}}
     shared: dict[str, Value] = {}
     inputs: dict[str, dict[str, Value]] = {}
+    written: list[Value] = []
     for key, value in values.items():
         if match := _SPRING_KEY.match(key):
             section, rest = (match[1] or "").lower(), match[2]
@@ -89,10 +92,17 @@ def spring_settings(values: Mapping[str, Value]) -> SpringSettings:
         elif match := _BINDER_KEY.match(key):
             _binder(match[2], bool(match[1]), value, named, given, shared)
         elif match := _BINDING_KEY.match(key):
+            if _is_output(match[1]) and _uniform(match[2]) == "destination":
+                written.append(value)
             _binding(match[1], match[2], value, inputs)
     required = named.get("binder.requiredacks")
     if required is not None:
         given[Role.PRODUCER].setdefault("acks", _named("acks", required))
+    if default := named.get("template.defaulttopic"):
+        written.append(default)
+    if written and given[Role.PRODUCER]:
+        topics = ",".join(value.text for value in written if value.text)
+        given[Role.PRODUCER]["topic"] = replace(written[0], name="topic", text=topics)
     is_transactional = any(name.startswith("binder.transaction.transactionidprefix") for name in named)
     return SpringSettings(named, given, shared, inputs, {"acks": "1"} if is_transactional else {})
 
@@ -104,10 +114,14 @@ def _spring_name(section: str, rest: str) -> str | None:
     return own or _SPRING_COMMON.get(uniform)
 
 
+def _is_output(binding: str) -> bool:
+    return "-out-" in binding or binding == "output"
+
+
 def _binding(binding: str, rest: str, value: Value, inputs: dict[str, dict[str, Value]]) -> None:
     """Add a setting of an input binding: its topic and group, or one that the consumer is given."""
     uniform = _uniform(rest)
-    if "-out-" in binding or binding == "output" or uniform.startswith("producer."):
+    if _is_output(binding) or uniform.startswith("producer."):
         return
     own = inputs.setdefault(binding, {})
     if uniform in ("destination", "group"):

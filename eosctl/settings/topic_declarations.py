@@ -17,7 +17,7 @@ from eosctl.settings.spellings import respelled
 from eosctl.settings.tree import Branch, Leaf, Row, flatten
 
 _NAMES: Final = ("topicname", "topic", "name")
-_SETTINGS: Final = ("config", "configs", "configuration", "settings", "topicconfig")
+_SETTINGS: Final = ("config", "configs", "configuration", "settings", "topicconfig", "options")
 _CONFLUENT_CLOUD: Final[Mapping[str, str | None]] = {"replication.factor": "3"}
 _COUNTS: Final = {
     "partitions": "partitions",
@@ -25,6 +25,7 @@ _COUNTS: Final = {
     "partitionscount": "partitions",
     "numpartitions": "partitions",
     "replicationfactor": "replication.factor",
+    "replicafactor": "replication.factor",
     "replication": "replication.factor",
     "replicas": "replication.factor",
 }

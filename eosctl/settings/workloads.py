@@ -12,7 +12,9 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
+from eosctl.errors import ConfigFileError
 from eosctl.model.deployment import Place, Role, Value
+from eosctl.settings.documents import parse_documents
 from eosctl.settings.process_counts import COUNT, process_counts
 from eosctl.settings.sources import Source, value_of
 from eosctl.settings.tree import Branch, Leaf, Node, Row
@@ -46,6 +48,7 @@ _REFERENCES: Final[Mapping[str, tuple[str, str]]] = {
     "secretRef": ("Secret", "name"),
     "secretKeyRef": ("Secret", "name"),
 }
+_PATCHES: Final = ("patches", "patchesJson6902", "patchesStrategicMerge")
 _REFERENCE: Final = re.compile(r"\$\{([A-Za-z_]\w*)(?::[^}]*)?\}")
 
 
@@ -267,6 +270,32 @@ def _kustomization(document: Branch, file: str) -> Iterator[Workload]:
             count = _count(member.get("count"), member, file, None)
             for kind in ("Deployment", "StatefulSet"):
                 yield Workload(f"{kind} {name}", count)
+    yield from _patched(document, file)
+
+
+def _patched(document: Branch, file: str) -> Iterator[Workload]:
+    """Yield the counts that the patches in a kustomization give, as operations on a target or as parts of resources."""
+    for member in (node for key in _PATCHES for node in document.items(key)):
+        text = member if isinstance(member, Leaf) else member.get("patch") if isinstance(member, Branch) else None
+        if not isinstance(text, Leaf) or "replicas" not in (text.text or ""):
+            continue
+        try:
+            patches = parse_documents("patch.yaml", "\n" * (text.line - 1) + (text.text or ""))
+        except ConfigFileError:
+            continue  # the path of a file, or what no tool applies
+        target = member.branch("target") if isinstance(member, Branch) else None
+        for patch in patches:
+            if isinstance(patch, Branch):
+                yield from _resource(patch, file)
+            elif isinstance(patch, Row) and target is not None:
+                yield from _operated(patch, target, file)
+
+
+def _operated(patch: Row, target: Branch, file: str) -> Iterator[Workload]:
+    for operation in patch.nodes:
+        if isinstance(operation, Branch) and operation.text("path") == "/spec/replicas":
+            count = _count(operation.get("value"), operation, file, None)
+            yield Workload(f"{target.text('kind')} {target.text('name')}", count)
 
 
 def generated_by(document: Node, file: str) -> dict[str, str]:

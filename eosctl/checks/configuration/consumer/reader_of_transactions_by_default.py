@@ -9,7 +9,7 @@ from eosctl.checks.configuration.broker_clusters import folder_of
 from eosctl.checks.configuration.clients import transactional_producers, transactional_producers_near
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.model.deployment import Client, Component, Deployment, Role
+from eosctl.model.deployment import Client, Component, Deployment, Role, Value
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Confidence
 
@@ -25,6 +25,12 @@ def _readers(deployment: Deployment) -> Iterator[Component]:
     for sink in deployment.of(Role.SINK_CONNECTOR):
         if not sink.has("consumer.override.isolation.level") and sink.client is Client.JAVA:
             yield sink
+
+
+def _shown(reader: Component) -> tuple[Value, ...]:
+    """Return what stands for a consumer inside a file of Spring: its topic or its group."""
+    named = (reader.value(name) for name in ("topic", "group.id")) if reader.inside is Role.SPRING else ()
+    return tuple(value for value in named if value.is_given)[:1]
 
 
 def _remedy(reader: Component) -> str:
@@ -75,7 +81,7 @@ def reader_of_transactions_by_default(case: Case) -> Iterator[Problem]:
         named = writer.topics & read.topics
         yield problem(
             reader,
-            (level,),
+            (level, *_shown(reader)),
             f"isolation.level is not set, and {place} writes in transactions"
             + (f" to {', '.join(sorted(named))}." if named else "."),
             confidence=Confidence.CERTAIN if named else Confidence.LIKELY,

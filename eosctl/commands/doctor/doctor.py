@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, NamedTuple, NoReturn
 
 import typer
 
-from eosctl.command_line.invocation import Invocation
-from eosctl.commands.doctor.fleet import show_fleet
+from eosctl.command_line.invocation import Invocation, note
 from eosctl.commands.doctor.watch import WatchOptions, check_watchable, show_watch
+from eosctl.commands.emit import emit_list
 from eosctl.commands.gate import ScoredGate
-from eosctl.commands.options import LooksOptions
+from eosctl.commands.options import LooksOptions, ResultOptions
 from eosctl.commands.report_output import ReportOptions, write_diagnosis
 from eosctl.commands.session import perform
 from eosctl.commands.source_options import MetricCredentials, MetricUrls, source_option
 from eosctl.errors import UsageError
+from eosctl.findings.fleet import common_exit_code
+from eosctl.render.diagnosis.fleet import FLEET_COLUMNS, fleet_format
+from eosctl.render.formats import FindingFormat
 from eosctl.services.diagnose import DiagnoseRequest, diagnose
-from eosctl.services.diagnose_fleet import FleetRequest, is_pattern
+from eosctl.services.diagnose_fleet import FleetRequest, diagnose_fleet, is_pattern
 from eosctl.services.sources import Sources
 from eosctl.services.watch_diagnosis import WatchRequest
 
@@ -93,7 +96,7 @@ def doctor(
         alone |= {"--metrics": sources.metrics, "--watch": watch.watch}
         given = tuple(name for name, value in alone.items() if value)
         fleet = FleetRequest(connection.profile, connection, looks.second_look_after, demands, given)
-        show_fleet(fleet, report.output, report.output_file, invocation)
+        _show_fleet(fleet, report.output, report.output_file, invocation)
     if watch.watch:
         once = alone | {"--output-file": report.output_file}
         check_watchable(report.output, [name for name, given in once.items() if given])
@@ -112,3 +115,13 @@ def doctor(
         gate=demands,
     )
     write_diagnosis(perform(diagnose, request, invocation), report, gate.write_baseline, invocation)
+
+
+def _show_fleet(request: FleetRequest, output: FindingFormat, file: Path | None, invocation: Invocation) -> NoReturn:
+    """Diagnose several clusters, write a row for each, and end with one exit code."""
+    result = ResultOptions(fleet_format(output), file)
+    rows = perform(diagnose_fleet, request, invocation)
+    for row in rows:
+        if row.failure:
+            note(f"{row.profile}: not read. {row.next_step}".rstrip())
+    emit_list(("fleet", "doctor"), rows, FLEET_COLUMNS, result, invocation, code=common_exit_code(rows))

@@ -9,7 +9,13 @@ from typing import Any, Final
 import msgspec
 
 from eosctl.model.reference import Entry, EntryKind
-from scripts.reference_index.catalogs import bug_entries, category_entries, check_entries, runbook_entries
+from scripts.reference_index.catalogs import (
+    bug_entries,
+    category_entries,
+    check_entries,
+    incident_entries,
+    runbook_entries,
+)
 from scripts.reference_index.curated import curated
 from scripts.reference_index.errors import term_entries
 from scripts.reference_index.tables import (

@@ -269,7 +269,6 @@ def test_a_full_disk_leaves_no_partial_report(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
     )
     assert done.returncode == 1
     assert f"Cannot write {target}." in done.stderr

@@ -29,7 +29,7 @@ class Moment(NamedTuple):
 
 
 def promtool(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(["promtool", *map(str, arguments)], capture_output=True, text=True, check=False, timeout=300)
+    return subprocess.run(["promtool", *map(str, arguments)], capture_output=True, text=True, check=False)
 
 
 def check_rules(document: object, folder: Path) -> subprocess.CompletedProcess[str]:

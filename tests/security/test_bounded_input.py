@@ -26,7 +26,7 @@ LEAVES = [leaf for leaf in leaves() if leaf.name not in RUNNING and reads_files(
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """A pipe that nobody writes to, a folder of pipes, a device without end, and files of depth and of digits."""
+    """A pipe without a writer, a folder of pipes, a device without end, and files of depth and of digits."""
     folder = tmp_path_factory.mktemp("bounded")
     os.mkfifo(folder / "pipe.log")
     partition = folder / "data" / "orders-0"

@@ -35,6 +35,8 @@ _WHOLE_TEXT: Final = 0.98
 _SAID: Final = (0.7, 0.025, 0.94)
 """The score of an error's text: for none of its words, for each, and at most."""
 _LOGGED: Final = 0.72
+_PRINTED: Final = re.compile(r"[:'\t\n]")
+"""What every output of a tool has, and few sentences do: a sentence needs no patterns of tools."""
 _SIGN: Final = 0.9
 _TOOL: Final = 0.75
 _MENTIONED: Final = 0.6
@@ -136,7 +138,7 @@ def explain(question: str) -> Explained:
         return Explained(_filled(named, {}), (), PastedText(plain_text(question)))
     pasted = read_pasted(question)
     found = _Offers()
-    outputs = find_outputs(pasted.text)
+    outputs = find_outputs(pasted.text) if _PRINTED.search(pasted.text) else ()
     found.take(_of_outputs(outputs))
     # The columns of a table are not what it is about.
     found.take(one for one in _of_names(pasted) if one.score > _MENTIONED or not outputs)

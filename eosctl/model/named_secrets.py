@@ -192,7 +192,7 @@ def _is_name(text: str, lower: str, head: re.Match[str]) -> bool:
         return _is_in_brackets(text, lower, head)
     if head["blank"] is None:
         return True
-    if _OPTION.search(before) is not None:
+    if not head["blank"].strip() and _OPTION.search(before) is not None:
         return True
     if head["name"].startswith("identified") and _SQL_USER.search(before) is not None:
         return True

@@ -82,6 +82,7 @@ def test_what_stands_around_a_secret_stays(text: str, masked: str) -> None:
         "kafka-topics -p 3 -u me -a",
         "the member identified by group.instance.id shop-1 was identified as a leader",
         "security.authorization: none",
+        "--credentials was given, and no --metrics.",
         "getPassword(Native Method) getToken() token (5 partitions) password [optional] TokenBucket(rate=5)",
         "Unexpected token END_OBJECT at [Source: x; line: 1]",
         "failed to parse token:\n\tat a.b.C.d(C.java:1)",

@@ -70,6 +70,7 @@ MODULES: Final = (
     "connection",
     "connect",
     "read_cluster",
+    "answered",
     "transactions",
     "hanging",
     "blame",

@@ -20,6 +20,7 @@ from eosctl.model.group_commit import StaleOffset
 from eosctl.model.hang import HangVerdict
 from eosctl.model.lag import PartitionLag, Pin
 from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.services.answered import require_answers
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.collect_evidence import EvidenceRequest, collect_evidence
 from eosctl.services.connection import Connection
@@ -129,6 +130,7 @@ def _evidence(request: GroupsRequest, kinds: frozenset[EvidenceKind], callbacks:
         explaining=EXPLAINED,
     )
     snapshot = collect_evidence(wanted, callbacks)
+    require_answers(snapshot, EvidenceKind.GROUPS, "groups")
     known = {group.group_id for group in snapshot.groups} | {pending.group_id for pending in snapshot.pending_offsets}
     missing = [group for group in request.groups if group not in known]
     if missing and not any(gap.kind is EvidenceKind.GROUPS for gap in snapshot.gaps):

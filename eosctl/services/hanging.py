@@ -12,6 +12,7 @@ from eosctl.collect.transactions import TransactionQuery
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.hang import HangStatus, HangVerdict
 from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.services.answered import require_answers
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.collect_evidence import EvidenceRequest, collect_evidence
 from eosctl.services.connection import Connection
@@ -58,7 +59,7 @@ def find_hanging(request: HangingRequest, callbacks: Callbacks = SILENT) -> Hang
     """Compare the open producers of partition leaders with what the coordinators know, twice.
 
     Raises:
-        EosctlError: The evidence cannot be read.
+        EosctlError: The evidence cannot be read, or no partition leader answered.
     """
     wanted = EvidenceRequest(
         connection=request.connection,
@@ -70,6 +71,7 @@ def find_hanging(request: HangingRequest, callbacks: Callbacks = SILENT) -> Hang
         describing=frozenset() if request.show_all else WEIGHED,
     )
     snapshot = collect_evidence(wanted, callbacks)
+    require_answers(snapshot, EvidenceKind.PRODUCERS, "open transactions")
     verdicts = classify_open_transactions(snapshot)
     shown = [one for one in verdicts if request.show_all or one.status is not HangStatus.OPEN]
     shown.sort(key=lambda one: (one.status not in NEEDS_ACTION, -(one.transaction.age_ms or 0)))

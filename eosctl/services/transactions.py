@@ -17,6 +17,7 @@ from eosctl.model.evidence import EvidenceKind
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction import TopicPartition, TransactionState
 from eosctl.model.transaction_life import JudgedTransaction, KnownProducer, TransactionLife
+from eosctl.services.answered import require_answers
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.collect_evidence import EvidenceRequest, collect_evidence
 from eosctl.services.connection import Connection
@@ -130,6 +131,7 @@ def list_transactions(request: TransactionsRequest, callbacks: Callbacks = SILEN
         explaining=LATENESS,
     )
     snapshot = collect_evidence(wanted, callbacks)
+    require_answers(snapshot, EvidenceKind.TRANSACTIONS, "transactions")
     chosen = (
         judged
         for judged in judge_transactions(snapshot)

@@ -60,7 +60,6 @@ _PACKAGE: Final = re.compile(r"\(Debian: ([\w.-]+)\)")
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish() -> None:
     """Exempt the collected tests from garbage collection, and collect less often: a full pass visits every object."""
-    gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 10, 10)
 

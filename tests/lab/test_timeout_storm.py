@@ -67,11 +67,9 @@ def write_state_log(broker: Path, began_ms: int) -> None:
 
 
 @pytest.fixture(autouse=True)
-def objects_of_others_at_rest() -> Iterator[None]:
+def objects_of_others_at_rest() -> None:
     """Spare the collector what other tests left alive, as the process of a sandbox does with what its start left."""
     gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 @pytest.fixture

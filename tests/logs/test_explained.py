@@ -54,7 +54,8 @@ def explains(cause: Incident, one: Incident) -> bool:
     if one.root_cause == "duplicate-transactional-id" and one.confidence >= CERTAIN:
         return False
     rule = next((rule for rule in EXPLANATIONS if rule.cause == cause.kind), None)
-    if rule is None or one.kind not in (rule.consequences if one.confidence >= CERTAIN else explained_in_doubt(rule)):
+    is_own = one.confidence >= CERTAIN or one.root_cause == "duplicate-transactional-id"
+    if rule is None or one.kind not in (rule.consequences if is_own else explained_in_doubt(rule)):
         return False
     if not cause.t_start_ms - rule.before_ms <= one.t_start_ms <= cause.t_end_ms + AFTER_MS:
         return False

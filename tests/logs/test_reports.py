@@ -13,7 +13,7 @@ import pytest
 
 from eosctl.model.incident import Incident
 from tests.logs.judging import judge
-from tests.logs.test_company import MAILER, got
+from tests.logs.test_company import COORDINATOR, MAILER, got
 
 COMPANY = {"mailer.log": MAILER, "broker-9/server.log": got("11:00:00,000", "other-1", 8001, 0)}
 FOLDER = Path(__file__).parents[1] / "fixtures" / "log-reports"
@@ -51,6 +51,59 @@ def test_a_report_gets_the_right_answers(report: Report, tmp_path: Path) -> None
     assert bool(found) == bool(report.answers), found
     for answer in report.answers:
         assert any(all(re.search(pattern, one) for pattern in answer) for one in found), (answer, found)
+
+
+def at(time_ms: int) -> str:
+    return f"{datetime.fromtimestamp(time_ms / 1000, UTC):%Y-%m-%d %H:%M:%S},{time_ms % 1000:03}"
+
+
+def neighbor(kind: str, time_ms: int) -> dict[str, str]:
+    """Return the log of a server that has a fault of its own at a time."""
+    if kind == "restart":
+        words = ["shutting down", "shut down completed", "started"]
+        lines = [
+            f"[{at(time_ms - 30_000 + 9_000 * number)}] INFO [KafkaServer id=7] {text} (kafka.server.KafkaServer)\n"
+            for number, text in enumerate(words)
+        ]
+        signal = f"[{at(time_ms - 31_000)}] INFO Terminating process due to signal SIGTERM (a.LoggingSignalHandler)\n"
+        return {"kafka-7/server.log": signal + "".join(lines)}
+    if kind == "crash":
+        text = "Fencing broker 77 because its session has timed out. (org.apache.kafka.controller.X)"
+        return {"controller/server.log": f"[{at(time_ms - 1_000)}] INFO [QuorumController id=100] {text}\n"}
+    lines = [
+        (
+            time_ms - 90_000,
+            "Initialized transactionalId other-1 with producerId 8001 and producer epoch 3 on partition 1",
+        ),
+        (time_ms - 500, "Completed rollback of ongoing transaction for transactionalId other-1 due to timeout"),
+    ]
+    record = COORDINATOR.replace("[2026-11-20 {}]", "[{}]")
+    return {"kafka-9/server.log": "".join(record.format(at(moment), text) for moment, text in lines)}
+
+
+REPORTS = {report.name: report for report in read_reports()}
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("rust producer in an inconsistent state", "crash"),
+        ("rust producer in an inconsistent state", "restart"),
+        ("aiokafka producer fenced", "crash"),
+        ("aiokafka producer fenced", "restart"),
+        ("js: producer id mapping in KafkaJS", "crash"),
+        ("connect commit not confirmed", "restart"),
+        ("state topic below min isr", "rollback"),
+        ("zookeeper session of a broker expires", "rollback"),
+        ("flink cannot commit after a restore", "rollback"),
+    ],
+)
+def test_a_fault_of_a_server_hides_no_other_fault(name: str, kind: str, tmp_path: Path) -> None:
+    report = REPORTS[name]
+    found = judge(tmp_path / "alone", report.files)
+    together = judge(tmp_path / "together", {**report.files, **neighbor(kind, found[0].t_start_ms)})
+    alone = confidences(report, found)
+    assert all(one >= before > 0 for one, before in zip(confidences(report, together), alone, strict=True))
 
 
 def confidences(report: Report, found: list[Incident]) -> list[float]:

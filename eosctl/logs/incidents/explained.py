@@ -52,7 +52,7 @@ EXPLANATIONS: Final = (
     Explains("coordinator_failover", frozenset(), echoes=_CLUSTER_ECHOES),
     Explains("controller_failover", frozenset(), echoes=_CLUSTER_ECHOES),
     Explains("broker_crash", frozenset(), echoes=_CLUSTER_ECHOES),
-    Explains("broker_restart_clean", frozenset(), echoes=_CLUSTER_ECHOES | {"not_enough_replicas"}),
+    Explains("broker_restart_clean", frozenset(), echoes=frozenset({"not_enough_replicas"})),
     Explains("hanging_transaction", frozenset({"transaction_timeout", "invalid_producer_epoch"}), same_subject=True),
     Explains(
         "poll_interval_exceeded",
@@ -98,9 +98,11 @@ class Causes:
         is_certain = one.confidence >= CERTAIN
         if is_certain and one.root_cause == "duplicate-transactional-id":
             return False
+        # A client that another one fenced does not recover with the brokers.
+        is_own = is_certain or one.root_cause == "duplicate-transactional-id"
         about = None
         for rule in EXPLANATIONS:
-            if one.kind not in rule.consequences and (is_certain or one.kind not in rule.echoes):
+            if one.kind not in rule.consequences and (is_own or one.kind not in rule.echoes):
                 continue
             if rule.same_subject and about is None:
                 about = _keys_of_consequence(one)

@@ -11,6 +11,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Container, Iterator, Sequence
 from itertools import pairwise
+from pathlib import PurePath
 from typing import Final
 
 from eosctl.logs.incidents.index import within
@@ -36,6 +37,8 @@ _CALM: Final = frozenset({"TRACE", "DEBUG", "INFO", "NOTICE"})
 WOKE_MS = 10_000
 EXPIRED: Final = ("CLIENT_TXN_EXPIRED",)
 """The client itself names the timeout as the reason."""
+_STREAMS_OF_PROCESSES: Final = frozenset({"console", "err", "error", "nohup", "out", "stderr", "stdout"})
+"""Names of files that any program may write in addition to its log."""
 _STALLED: Final = re.compile(r"session timed out|due to request timeout|UNKNOWN_MEMBER_ID|member id \S+ is not valid")
 """The first errors of a client after a stall: others have given it up."""
 
@@ -50,13 +53,17 @@ def find_fenced_producers(timeline: LogTimeline) -> Iterator[Incident]:
     for transactional_id, events in keyed.items():
         for burst in episodes(events, BURST_MS):
             yield from _judge(timeline, transactional_id, burst)
-    named_ms = sorted(time_of(event) for events in keyed.values() for event in events)
+    named = [event for events in keyed.values() for event in events]
+    named_ms = {
+        program: sorted(map(time_of, events))
+        for program, events in by_key((name, event) for event in named for name in ("", event.application)).items()
+    }
     for events in nameless.values():
         for burst in episodes(events, BURST_MS):
-            # It may be the second file of a client that names its id in the first one.
-            if bisect_left(named_ms, time_of(burst[0]) - BURST_MS) == bisect_right(
-                named_ms, time_of(burst[0]) + BURST_MS
-            ):
+            # It may be the second file of a program that names its id in the first one.
+            is_stream = PurePath(burst[0].file).stem.lower() in _STREAMS_OF_PROCESSES
+            own = named_ms.get("" if is_stream else burst[0].application, ())
+            if bisect_left(own, time_of(burst[0]) - BURST_MS) == bisect_right(own, time_of(burst[0]) + BURST_MS):
                 yield from _guess(timeline, "", burst)
     yield from _late_ends(timeline, keyed)
 
@@ -96,6 +103,9 @@ def _displaced_at(transactional_id: str, init: LogEvent, late: LogEvent) -> Inci
 
 def _is_refusal(timeline: LogTimeline, event: LogEvent) -> bool:
     """Return whether an event means that the producer cannot continue; librdkafka's fatal errors must mean fencing."""
+    if event.category == "COMMIT_LOST" and not timeline.transactional_id(event):
+        # The id would be a guess, but the loss is certain.
+        return False
     if event.category == "CLIENT_FATAL":
         return "fenced" in event.message
     if event.category in ("INVALID_PRODUCER_EPOCH", "INVALID_TXN_STATE"):
@@ -229,6 +239,7 @@ def _had_it_before(timeline: LogTimeline, transactional_id: str, last: LogEvent,
 def _replaced(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent], foreign: LogEvent) -> Incident:
     victim = events[-1]
     epoch = foreign.fields.get("producer_epoch", "?")
+    is_of_same_log = timeline.log_of(foreign) == timeline.log_of(victim)
     return incident(
         "producer_fenced",
         "duplicate-transactional-id",
@@ -237,7 +248,8 @@ def _replaced(timeline: LogTimeline, transactional_id: str, events: Sequence[Log
         f"{transactional_id} was initialized again (epoch {epoch}) while {victim.application} was still using it; "
         f"{victim.application} was fenced.",
         "Give every live instance a transactional.id of its own; make sure an instance is gone before it is replaced.",
-        confidence=0.95,
+        # Two clients of one log may be two lives of one program.
+        confidence=0.85 if is_of_same_log and foreign.category == "INIT_PRODUCER_ID" else 0.95,
         t_start_ms=min(time_of(foreign), time_of(victim)),
     )
 

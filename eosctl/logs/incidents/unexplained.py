@@ -12,6 +12,7 @@ from eosctl.logs.incidents.timeline import LogTimeline, time_of
 from eosctl.model.event_names import EventField
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import ERROR_LEVELS, UNCLASSIFIED, LogEvent
+from eosctl.model.severity import Severity
 
 ECHOES: Final = frozenset(
     {
@@ -27,6 +28,22 @@ ECHOES: Final = frozenset(
     }
 )
 """Categories that follow from other faults. All others are causes, which no incident next to them explains."""
+
+_BEYOND_AN_OUTAGE: Final = frozenset(
+    {
+        *("CLIENT_FATAL", "INVALID_PID_MAPPING", "POLL_TIMEOUT", "STREAMS_PROCESSING_FAILED", "STREAM_CLIENT_ERROR"),
+        "UNKNOWN_PRODUCER_ID",
+    }
+)
+"""What outlasts an outage of brokers, or does not come from one."""
+_OF_A_RESTART: Final = frozenset(
+    {
+        *("COMMIT_FAILED", "CONCURRENT_TRANSACTIONS", "CONTROLLER_RESIGNED", "COORDINATOR_UNAVAILABLE", "GROUP_FENCED"),
+        *("HANGING_TXN_HINT", "NOT_ENOUGH_REPLICAS", "NOT_LEADER", "TASK_MIGRATED", "TXN_ABORTABLE"),
+        *("TXN_MARKER_RETRY", "UNKNOWN_TOPIC", "ZK_SESSION"),
+    }
+)
+"""What a planned restart explains: clients retry through it, and none fails."""
 
 RETRY_MS: Final = 5_000
 GIVE_UP_MS: Final = 600_000
@@ -141,8 +158,12 @@ class _Explained:
         found: dict[tuple[_Key, str], list[Incident]] = {}
         for one in incidents:
             records = [known[place.file, place.offset] for place in one.evidence if (place.file, place.offset) in known]
-            keys = {_CLUSTER} if one.kind in _WIDE else _names_of(one) | {self._log(record) for record in records}
-            for category in ECHOES | {UNCLASSIFIED} | {record.category for record in records}:
+            keys = (
+                {_CLUSTER}
+                if one.kind in _WIDE
+                else _names_of(one) | {key for record in records for key in self._logs(record)}
+            )
+            for category in _echoes_of(one) | {UNCLASSIFIED} | {record.category for record in records}:
                 for key in keys:
                     found.setdefault((key, category), []).append(one)
         self._spans = {key: spans_of(ones) for key, ones in found.items()}
@@ -152,13 +173,20 @@ class _Explained:
         moment = time_of(event)
         return any(
             spans.has(moment - AFTER_MS, moment + BEFORE_MS)
-            for key in (_CLUSTER, self._log(event), *_keys_of(event))
+            for key in (_CLUSTER, *self._logs(event), *_keys_of(event))
             if (spans := self._spans.get((key, event.category))) is not None
         )
 
-    def _log(self, event: LogEvent) -> _Key:
-        """Return the program of an event; empty for a server, whose log concerns all programs."""
-        return ("", "") if event.application in self._servers else ("log", self._timeline.log_of(event))
+    def _logs(self, event: LogEvent) -> tuple[_Key, ...]:
+        """Return the program of an event; none for a server, whose log concerns all programs."""
+        return () if event.application in self._servers else (("log", self._timeline.log_of(event)),)
+
+
+def _echoes_of(one: Incident) -> frozenset[str]:
+    """Return the categories of records that follow from an incident."""
+    if one.kind not in _WIDE:
+        return ECHOES
+    return _OF_A_RESTART if one.severity is Severity.INFO else ECHOES - _BEYOND_AN_OUTAGE
 
 
 def _names_of(one: Incident) -> set[_Key]:

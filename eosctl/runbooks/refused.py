@@ -21,9 +21,11 @@ _PREVENTS_BASE: Final = frozenset({
 
 # What may stand between a setting and its value.
 _LEAD: Final = (
-    r"(?:\W|\b(?:to|at|be|as|down|back|from \d+|value|of|the|only|just|set|for all topics|on all brokers)\b"
-    r"|为|成|到|改|设|置|调|降)*"
+    r"(?:\W|\b(?:to|at|be|as|down|back|from \d+|\d+(?= set to)|value|of|the|only|just|set"
+    r"|for all topics|on all brokers)\b|为|成|到|改|设|置|调|降)*"
 )
+
+_PARTITION_COUNT: Final = r"(?:=|\bto) ?\d+$|^\S*partitions? ?[:=] ?\d+ (?:for|of|on)\b"
 
 
 class Mood(IntEnum):
@@ -196,7 +198,7 @@ def _is_bare_setting(way: Way, sentence: Sentence, targets: list[int]) -> bool:
         return targets[0] == 0 and end > 0 and (not following or following in load_phrasebook().moods.adjuncts)
     if way.aspect == "partitions":
         is_first = targets[0] == 0 or any(start == 0 for start, _ in _spots(way.aspect, sentence))
-        return is_first and compiled(r"(?:=|\bto) ?\d+$").search(sentence.text) is not None
+        return is_first and compiled(_PARTITION_COUNT).search(sentence.text) is not None
     return False
 
 

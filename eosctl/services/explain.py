@@ -91,6 +91,8 @@ _HOLLOW: Final = frozenset(
      "KafkaJSNonRetriableError", "FlinkKafkaException", "RetriableException"}
 )  # fmt: skip
 """Wrappers: what they wrap says more."""
+_ANSWERED: Final = frozenset({EntryKind.MYTH, EntryKind.SETTING})
+"""What explains by itself why a procedure of its name destroys data."""
 _ERRORS: Final = frozenset({EntryKind.ERROR, EntryKind.EXCEPTION})
 _WRITTEN: Final = frozenset(
     {
@@ -365,11 +367,12 @@ def answer(question: str) -> Explained:
         question: As for `explain`.
 
     Raises:
-        ProcedureRefused: It asks for a procedure that destroys data, and no entry has its name.
+        ProcedureRefused: It asks for a procedure that destroys data, and is neither a myth nor a setting.
         UsageError: No entry fits.
     """
     found = explain(question)
-    if not found.explanations or found.explanations[0].certainty is not Certainty.EXACT:
+    first = next(iter(found.explanations), None)
+    if first is None or first.certainty is not Certainty.EXACT or first.entry.kind not in _ANSWERED:
         _refuse_procedures(question)
     if not found.explanations:
         raise unknown_error(question, found.nearest)

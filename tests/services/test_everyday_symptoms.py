@@ -98,3 +98,8 @@ def test_every_symptom_has_the_question_that_decides() -> None:
 )
 def test_words_are_found_in_spite_of_typing_errors(text: str, runbook: str) -> None:
     assert find_runbooks(text).matches[0].entry.name == runbook
+
+
+def test_a_fault_that_is_denied_is_not_a_symptom() -> None:
+    assert not find_runbooks("No hanging transactions found").is_sure
+    assert find_runbooks("no duplicates but messages are lost").matches[0].entry.name == "lost-records"

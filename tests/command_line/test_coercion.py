@@ -14,8 +14,9 @@ from typer.core import TyperGroup
 from eosctl.command_line.coercion import take_plain_values
 from eosctl.command_line.lazy import load_command
 from eosctl.commands.registry import COMMANDS
-from tests.commands.conftest import eosctl
+from tests.commands.conftest import eosctl, snapshot_file
 
+__all__ = ["snapshot_file"]
 VALUES = (None, "", "text", "7", "-7", "007", " 7", "7.5", "1_0", "٣", "9" * 30, "json", "JSON", "true", True, 5, 2.5,
           "/", __file__, "/missing", "\0", (), ("7", "x"), ["json"], ("1", "2"))  # fmt: skip
 

@@ -42,5 +42,5 @@ def _answers(language: str) -> Mapping[tuple[str, str], ShortAnswer]:
         return {}
     if language not in languages():
         known = ", ".join((ENGLISH, *languages()))
-        raise UsageError(f"No answers in the language {language!r}.", f"Answers are available in: {known}.", "")
+        raise UsageError(f"No answers in the language {language!r}.", "", f"Use one of: {known}.")
     return load_answers(language)

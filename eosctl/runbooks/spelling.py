@@ -31,8 +31,8 @@ class Spelling(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def correct(self, text: str, known: Container[str] = ()) -> str:
         """Return a text in small letters with the spelling of these words corrected, except that of known words.
 
-        >>> Spelling(("delete",), ("__transaction_state",), frozenset()).correct("delte __transction_state-1")
-        'delete __transaction_state-1'
+        >>> Spelling(("repair",), ("__transaction_state",), frozenset()).correct("repiar __transction_state-1")
+        'repair __transaction_state-1'
         """
         text = _TOPIC.sub(lambda found: _nearest(found[0], self.topics, _TOPICS_ALIKE), text)
         return _WORD.sub(lambda found: self._corrected(found[0], known), text)

@@ -24,7 +24,14 @@ WARNING = re.compile(
 )
 BEFORE, AFTER = 80, 60
 # Corrections know the names that never existed; what is refused, and what people did, has to be named.
-CORRECTIONS = {"misspelled_setting.py", "EOS-CFG-089.md", "refusals.toml", "myths.toml", "symptoms.toml"}
+CORRECTIONS = {
+    "misspelled_setting.py",
+    "EOS-CFG-089.md",
+    "refusals.toml",
+    "myths.toml",
+    "symptoms.toml",
+    "answers-zh.toml",
+}
 
 
 class Myth(NamedTuple):

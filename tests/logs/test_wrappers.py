@@ -151,7 +151,7 @@ def test_bare_syslog_lines_are_records_of_their_own(tmp_path: Path) -> None:
     path = tmp_path / "messages"
     path.write_text("Nov 21 09:31:19 host-7 kernel: Out of memory: Killed process 4711 (java)\n" * 2)
     scan = scan_paths([path])
-    assert [(event.category, event.logger) for event in scan.events] == [("OOM", "kernel")] * 2
+    assert [(event.category, event.logger) for event in scan.events] == [("OOM_KILLED", "kernel")] * 2
     assert scan.sources[0].unmatched_line_count == 0
 
 

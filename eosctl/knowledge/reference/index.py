@@ -64,12 +64,12 @@ def find_entries(name: str) -> tuple[Entry, ...]:
     if _CLASS.fullmatch(wanted):
         classes = (_by_key().get(_key(f"{wanted}{ending}"), ()) for ending in ("Exception", "Error"))
         found = (*found, *(entry for entries in classes for entry in entries if entry not in found))
-    # A spelling counts more than the same letters, and a name more than an alias.
+    # A spelling counts more than the same letters, and a name more than an alias; an incident is named after its error.
     return tuple(
         sorted(
             found,
             key=lambda entry: (
-                wanted not in names_of(entry),
+                wanted not in names_of(entry) or entry.kind is EntryKind.INCIDENT,
                 entry.name != wanted,
                 _FIRST[entry.kind],
                 _key(entry.name) != _key(wanted),

@@ -71,8 +71,6 @@ def _ends_known(name: str, known: frozenset[str]) -> bool:
 
 
 READ_BY_KAFKA: Final = (".properties", ".cfg", ".config", ".conf")
-OF_OTHERS: Final = frozenset({"processing_guarantee"})
-"""Names that Faust and Quix Streams have, which read no properties."""
 
 
 @check(
@@ -116,8 +114,7 @@ def misspelled_setting(case: Case) -> Iterator[Problem]:
             if value.place in seen or (name not in NEVER_EXISTED and _ends_known(name, known)):
                 continue
             # A single word in another file is the application's own.
-            is_own = "." not in name or name in OF_OTHERS
-            if is_own and not (value.place and value.place.file.endswith(READ_BY_KAFKA)):
+            if "." not in name and not (value.place and value.place.file.endswith(READ_BY_KAFKA)):
                 continue
             meant = NEVER_EXISTED.get(name) or next(iter(get_close_matches(name, RELEVANT, 1, 0.9)), "")
             if meant:

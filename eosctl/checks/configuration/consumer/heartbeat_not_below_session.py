@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.model.deployment import Client, Component, Role
+from eosctl.model.deployment import Component, Role
 from eosctl.model.severity import Severity
-
-REFUSING: Final = (Client.JAVA, Client.KAFKA_PYTHON)
 
 
 @check(
@@ -50,9 +47,8 @@ def heartbeat_not_below_session(case: Case) -> Iterator[Problem]:
                 consumer,
                 (beat, session) if beat.is_given else (session, beat),
                 f"heartbeat.interval.ms is {beat.number:,} ms, session.timeout.ms {session.number:,} ms.",
-                impact="The consumer does not start."
-                if consumer.client in REFUSING
-                else "The group removes the consumer before its next heartbeat, and rebalances again and again.",
+                impact="A consumer of Java or kafka-python does not start; the group removes any other before its next "
+                "heartbeat, and rebalances again and again.",
                 remedy=f"Set heartbeat.interval.ms to {max(1, session.number // 3)}, or raise session.timeout.ms.",
             )
 

@@ -57,17 +57,18 @@ class FilesRead(NamedTuple):
     not_understood: tuple[str, ...] = ()
 
     def require_settings(self) -> None:
-        """Raise an error without any setting to judge: no settings must never look like a clean result.
+        """Raise an error if no file has a setting: what was not judged must never look like a clean result.
 
         Raises:
             ConfigFileError: No setting of Kafka was recognized in any file.
         """
         if not self.deployment.components:
+            named = ", ".join([*self.read[:_NAMED], *(["..."] if len(self.read) > _NAMED else [])])
             raise ConfigFileError(
-                f"Nothing was judged: no settings of Kafka were recognized in {count_text(len(self.read), 'file')}.",
-                f"Read: {', '.join(self.read[:_NAMED])}{', ...' if len(self.read) > _NAMED else ''}."
+                f"Nothing was judged: no settings of Kafka were recognized in {count_text(len(self.read), 'file')}."
                 if self.read
-                else "",
+                else "Nothing was judged: no file could be read.",
+                f"Read: {named}." if named else "",
                 "Name the files that hold them; config lint --role FILE=ROLE tests how a file is read.",
             )
 

@@ -297,16 +297,19 @@ def test_a_shrinking_file_is_named_and_the_rest_is_reported(
 
 
 @pytest.mark.parametrize(
-    ("text", "code"),
+    ("text", "code", "shown"),
     [
-        ("hello\nworld\n", 4),
-        ("java.lang.IllegalStateException: gone\n\tat a.B.c(B.java:1)\n", 0),
-        ("[2026-11-26 10:20:00,000] INFO started (kafka.server.KafkaServer)\n", 0),
+        ("hello\nworld\n", 4, "No stack traces in what was recognized."),
+        ("java.lang.IllegalStateException: gone\n\tat a.B.c(B.java:1)\n", 0, "IllegalStateException"),
+        ("[2026-11-26 10:20:00,000] INFO started (kafka.server.KafkaServer)\n", 0, "No stack traces.\n"),
     ],
 )
-def test_no_stack_trace_in_a_strange_file_is_incomplete(text: str, code: int, tmp_path: Path) -> None:
+def test_no_stack_trace_in_a_strange_file_is_incomplete(
+    text: str, code: int, shown: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "a.log").write_text(text, "utf-8")
     assert main(["logs", "exceptions", str(tmp_path / "a.log")]) == code
+    assert shown in capsys.readouterr().out
 
 
 def test_a_category_lists_the_exceptions_to_its_patterns(capsys: pytest.CaptureFixture[str]) -> None:

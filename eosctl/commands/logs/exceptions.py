@@ -26,5 +26,7 @@ def count_exceptions(invocation: Invocation, paths: Paths, reading: ReadingOptio
     counted = perform(service.count_exceptions, service.ExceptionsRequest(tuple(paths), *reading), invocation)
     for name, reason in counted.unread.items():
         note(f"not counted in full: {name}: {reason}")
-    text = render_exceptions(counted.counts, invocation.now_ms(), result.output, invocation.style())
+    text = render_exceptions(
+        counted.counts, invocation.now_ms(), result.output, invocation.style(), is_complete=not counted.unread
+    )
     emit(text, result, code=ExitCode.INCOMPLETE if counted.unread else ExitCode.DONE)

@@ -35,14 +35,25 @@ EXCEPTION_COLUMNS: Final[tuple[Column[ExceptionItem], ...]] = (
     Column("ROOT-CAUSE", lambda item: _simple(item.root_class)),
     Column("APPLICATION", lambda item: item.application),
     Column("HOST", lambda item: item.host),
-    Column("FIRST", lambda item: f"{item.file}:{item.offset}"),
+    Column("FIRST", lambda item: f"{item.file}, byte {item.offset}"),
 )
 
 
-def render_exceptions(counts: Iterable[ExceptionCount], now_ms: int, output: OutputFormat, style: Style) -> str:
-    """Render counts of stack traces."""
+def render_exceptions(
+    counts: Iterable[ExceptionCount], now_ms: int, output: OutputFormat, style: Style, *, is_complete: bool = True
+) -> str:
+    """Render counts of stack traces.
+
+    Args:
+        counts: The counts.
+        now_ms: The time of the listing, ms since the epoch.
+        output: The format.
+        style: Width and color.
+        is_complete: Whether every file was read and recognized; if not, the absence of traces says little.
+    """
     result = listing("log-exceptions", "logs exceptions", now_ms, tuple(map(_item, counts)))
-    return render_listing(result, EXCEPTION_COLUMNS, output, style, empty="No stack traces.")
+    empty = "No stack traces." if is_complete else "No stack traces in what was recognized."
+    return render_listing(result, EXCEPTION_COLUMNS, output, style, empty=empty)
 
 
 def _item(one: ExceptionCount) -> ExceptionItem:

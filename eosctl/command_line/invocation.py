@@ -12,6 +12,7 @@ from pathlib import Path
 import typer
 
 from eosctl.errors import EosctlError
+from eosctl.own_output import refuse_foreign_file
 from eosctl.render.escaping import utf8_text, visible
 from eosctl.render.formats import FOR_PEOPLE
 from eosctl.render.page import PLAIN, Style
@@ -78,10 +79,12 @@ def write_file(text: str, path: Path) -> None:
 
     Raises:
         EosctlError: The file cannot be written.
+        UsageError: It exists and is not a result of eosctl.
     """
     content = utf8_text(text).encode()
     try:
         target = path.resolve()  # A link stays, and leads to the new content.
+        refuse_foreign_file(target, content)
         if target.exists() and not target.is_file():
             target.write_bytes(content)  # A device or a pipe is written to, not replaced.
         else:

@@ -16,6 +16,7 @@ from eosctl.errors import ConfigFileError
 from eosctl.input_file import open_input
 from eosctl.model.bundle import BUNDLE_SCHEMA, BUNDLE_SCHEMA_VERSION, BundleManifest, BundlePart, MissingPart
 from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.own_output import refuse_foreign_file
 from eosctl.whole_file import whole_file
 
 MANIFEST: Final = "manifest.json"
@@ -56,9 +57,11 @@ def write_bundle(
 
     Raises:
         ConfigFileError: The file cannot be written.
+        UsageError: It exists and is not a result of eosctl.
     """
     whole = Part(SNAPSHOT, "snapshot", "secrets of settings hidden", iter([encode_snapshot(snapshot)]))
     try:
+        refuse_foreign_file(path, b"")
         with whole_file(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
             written = [_write(archive, whole), *(_write(archive, part) for part in parts)]
             manifest = BundleManifest(

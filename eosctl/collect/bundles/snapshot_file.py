@@ -10,6 +10,7 @@ from eosctl.collect.bundles.snapshot_text import decode_snapshot, encode_snapsho
 from eosctl.errors import ConfigFileError
 from eosctl.input_file import read_input
 from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.own_output import refuse_foreign_file
 from eosctl.whole_file import whole_file
 
 _GZIP: Final = b"\x1f\x8b"
@@ -51,9 +52,12 @@ def save_snapshot(snapshot: ClusterSnapshot, path: Path) -> None:
 
     Raises:
         ConfigFileError: The file cannot be written.
+        UsageError: It exists and is not a result of eosctl.
     """
+    content = encode_snapshot(snapshot)
     try:
+        refuse_foreign_file(path, content)
         with whole_file(path) as file:
-            file.write(encode_snapshot(snapshot))
+            file.write(content)
     except OSError as error:
         raise ConfigFileError(f"Cannot write {path}.", error.strerror or str(error), "Choose another path.") from error

@@ -1,0 +1,58 @@
+"""A result never takes the place of a file that eosctl did not write, and replaces its own results in every format."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.commands.conftest import eosctl
+
+SAMPLE = Path(__file__).parents[2] / "examples" / "hanging.json.gz"
+USERS = {
+    "client.properties": "acks=all\n# eosctl: ignore EOS-CFG-010\nenable.idempotence=true\n",
+    "page.html": '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>Ledger</title>\n',
+    "run.sh": "#!/bin/sh\nrm -f lock\n",
+    "ledger.json": '{\n  "schema": "ledger.v1"\n}\n',
+    "results.xml": '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="ours"/>\n',
+    "server.log": "[2026-11-27 10:00:00,000] INFO started (kafka.server.KafkaServer)\n",
+}
+WRITERS = {
+    "--output-file": ("config", "lint", "in", "-o", "json"),
+    "--write-baseline": ("config", "lint", "in"),
+    "--report": ("doctor", "--snapshot", SAMPLE),
+    "--save-snapshot": ("doctor", "--snapshot", SAMPLE),
+}
+FORMATS = ("json", "yaml", "markdown", "sarif", "junit", "html", "prometheus", "csv", "table")
+
+
+@pytest.mark.parametrize("name", USERS)
+@pytest.mark.parametrize("option", WRITERS)
+def test_a_users_file_is_kept(option: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "producer.properties").write_text("acks=1\ntransactional.id=a\n", "utf-8")
+    mine = tmp_path / name
+    mine.write_text(USERS[name], "utf-8")
+    done = eosctl(*WRITERS[option], option, mine)
+    assert done.code == 2
+    assert f"{name} exists, and is not a result of eosctl." in done.err
+    assert mine.read_text("utf-8") == USERS[name]
+
+
+@pytest.mark.parametrize("output", FORMATS)
+def test_a_result_replaces_the_one_before(output: str, tmp_path: Path) -> None:
+    mine, result = tmp_path / "producer.properties", tmp_path / "result"
+    mine.write_text("acks=1\ntransactional.id=a\n", "utf-8")
+    assert eosctl("doctor", mine, "-o", output, "--output-file", result).code == 3
+    before = result.read_bytes()
+    mine.write_text("transactional.id=a\n", "utf-8")
+    assert eosctl("doctor", mine, "-o", output, "--output-file", result).code == 0
+    assert result.read_bytes() != before
+
+
+def test_a_snapshot_replaces_the_one_before(tmp_path: Path) -> None:
+    for target in (tmp_path / "s.json", tmp_path / "s.html"):
+        option = "--report" if target.suffix == ".html" else "--save-snapshot"
+        for _ in range(2):
+            assert eosctl("doctor", "--snapshot", SAMPLE, option, target).code == 3

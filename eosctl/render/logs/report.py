@@ -318,6 +318,16 @@ def _layout_text(source: SourceSummary) -> str:
     return "no known layout" if source.layout == "none" else source.layout
 
 
+def _doubts(source: SourceSummary) -> list[str]:
+    counts = (
+        (source.unmatched_line_count, "without a known header"),
+        (source.truncated_count, "cut"),
+        (source.undecodable_count, "not UTF-8"),
+    )
+    doubts = [f"{count_text(count, 'record')} {what}" for count, what in counts if count]
+    return [*doubts, source.error] if source.error else doubts
+
+
 def _reading(findings: LogFindings) -> Iterator[Block]:
     """Say what was read, and everything that was not understood."""
     sources = findings.sources
@@ -325,18 +335,7 @@ def _reading(findings: LogFindings) -> Iterator[Block]:
     doubts = [
         f"{source.file}: {', '.join(doubt)} ({_layout_text(source)})"
         for source in sources
-        if (
-            doubt := [
-                *(
-                    [f"{source.unmatched_line_count} records without a known header"]
-                    if source.unmatched_line_count
-                    else []
-                ),
-                *([f"{source.truncated_count} records cut"] if source.truncated_count else []),
-                *([f"{source.undecodable_count} records not UTF-8"] if source.undecodable_count else []),
-                *([source.error] if source.error else []),
-            ]
-        )
+        if (doubt := _doubts(source))
     ]
     if doubts:
         yield from labelled("doubt", doubts, "yellow")

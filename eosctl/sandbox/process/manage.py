@@ -8,10 +8,10 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 from eosctl.errors import EosctlError, ExitCode, UsageError
 from eosctl.sandbox.process import paths
@@ -19,6 +19,7 @@ from eosctl.sandbox.process.control import ANSWER_TIMEOUT_S, ControlError, call_
 from eosctl.sandbox.process.data_directory import check_data_directory, remove_data
 from eosctl.sandbox.process.identity import is_readable_within, is_same_process, send_signal, wait_for_exit
 from eosctl.sandbox.process.spec import RunningSandbox, SandboxSpec
+from eosctl.whole_file import only_writer
 
 #: Sandboxes started by this process, which must collect their exit status.
 _children: Final[dict[int, subprocess.Popen[bytes]]] = {}
@@ -55,6 +56,22 @@ def start(spec: SandboxSpec, *, program: str = OWN_PROGRAM, timeout_s: float = S
         UsageError: A sandbox of this name is running, or the data directory contains files of other programs.
         SandboxFailed: It could not start; the reason comes from the process.
     """
+    folder = paths.sandbox_dir(spec.name)
+    with ExitStack() as held:
+        try:
+            # Of two starts of one name, the second waits, and finds the sandbox of the first.
+            held.enter_context(only_writer(folder))
+            _make_way(spec)
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            log = held.enter_context(paths.log_file(spec.name).open("ab"))
+        except OSError as error:
+            why, next_step = error.strerror or str(error), "Set XDG_STATE_HOME to a folder you may write."
+            raise SandboxFailed(f"Cannot write to {folder}.", why, next_step) from error
+        return _start(spec, log, program, timeout_s)
+
+
+def _make_way(spec: SandboxSpec) -> None:
+    """Clean up after an ended sandbox of this name; refuse to start next to a running one."""
     found = find(spec.name)
     if found is not None and found.running:
         raise UsageError(
@@ -65,26 +82,20 @@ def start(spec: SandboxSpec, *, program: str = OWN_PROGRAM, timeout_s: float = S
     if found is not None:
         forget(found.sandbox)
     check_data_directory(Path(spec.data_dir), ephemeral=spec.ephemeral)
-    folder = paths.sandbox_dir(spec.name)
-    try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        log = paths.log_file(spec.name).open("ab")
-    except OSError as error:
-        raise SandboxFailed(
-            f"Cannot write to {folder}.", error.strerror or str(error), "Set XDG_STATE_HOME to a folder you may write."
-        ) from error
+
+
+def _start(spec: SandboxSpec, log: BinaryIO, program: str, timeout_s: float) -> RunningSandbox:
     ready_read, ready_write = os.pipe()
     try:
-        with log:
-            process = subprocess.Popen(
-                [sys.executable, "-m", program, spec.to_json(), str(ready_write)],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                pass_fds=(ready_write,),
-                start_new_session=True,
-                cwd="/",
-            )
+        process = subprocess.Popen(
+            [sys.executable, "-m", program, spec.to_json(), str(ready_write)],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            pass_fds=(ready_write,),
+            start_new_session=True,
+            cwd="/",
+        )
         os.close(ready_write)
         ready_write = -1
         answer = _wait_until_ready(ready_read, process, spec, timeout_s)

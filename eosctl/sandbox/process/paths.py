@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import stat
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +16,8 @@ from eosctl.errors import UsageError
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 # sun_path of a Unix socket address has 108 bytes including its final NUL.
 _LONGEST_SOCKET_PATH: Final = 107
+# Below it come /eosctl/, 32 digits, and .sock.
+_LONGEST_RUNTIME_PATH: Final = _LONGEST_SOCKET_PATH - 45
 
 
 def state_root() -> Path:
@@ -61,14 +65,38 @@ def logs_dir(data_dir: Path) -> Path:
 
 
 def control_socket(name: str) -> Path:
-    """Return the path of the control socket; a short path elsewhere if the state folder's is too long."""
+    """Return the path of the control socket; a short path elsewhere if the state folder's is too long.
+
+    Raises:
+        UsageError: The folder elsewhere is not this user's own.
+    """
     path = sandbox_dir(name) / "control.sock"
     if len(os.fsencode(path)) <= _LONGEST_SOCKET_PATH:
         return path
-    short = Path(tempfile.gettempdir()) / f"eosctl-{os.getuid()}"
-    short.mkdir(mode=0o700, exist_ok=True)
     # The socket name depends on the state folder, so that equal names in several folders do not collide.
-    return short / f"{hashlib.sha256(os.fsencode(path)).hexdigest()[:32]}.sock"
+    return _private_folder() / f"{hashlib.sha256(os.fsencode(path)).hexdigest()[:32]}.sock"
+
+
+def _private_folder() -> Path:
+    """Return a folder with a short path that no other user can read or replace.
+
+    It is `$XDG_RUNTIME_DIR/eosctl`, or lies below /tmp.
+
+    Any user can make a folder or link of this name in /tmp, and would get what is sent to the sandbox.
+    """
+    runtime = Path(os.environ.get("XDG_RUNTIME_DIR", ""))
+    has_own = runtime.is_absolute() and len(os.fsencode(runtime)) <= _LONGEST_RUNTIME_PATH and runtime.is_dir()
+    folder = runtime / "eosctl" if has_own else Path(tempfile.gettempdir()) / f"eosctl-{os.getuid()}"
+    with suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+        raise UsageError(
+            f"{folder} is not a folder that only you can use.",
+            "Another user could read what is sent to the sandbox, or answer in its name.",
+            "Remove it (rm -r), or set a shorter XDG_STATE_HOME.",
+        )
+    return folder
 
 
 def known_names() -> list[str]:

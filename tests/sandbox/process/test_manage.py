@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,17 @@ def test_two_sandboxes_live_side_by_side_but_not_under_one_name(tmp_path: Path) 
         manage.start(spec(tmp_path))
     assert manage.stop(second) == "stopped"
     assert is_listening(first)
+
+
+def test_of_two_starts_of_one_name_one_wins(tmp_path: Path) -> None:
+    with ThreadPoolExecutor() as both:
+        starts = [both.submit(manage.start, spec(tmp_path, data_dir=str(tmp_path / data))) for data in ("one", "two")]
+    refused = [start.exception() for start in starts if start.exception() is not None]
+    (started,) = [start.result() for start in starts if start.exception() is None]
+    assert [error.what for error in refused if isinstance(error, UsageError)] == [
+        f"A sandbox named 'test' is running (process {started.pid})."
+    ]
+    assert is_listening(manage.require("test"))
 
 
 def test_an_ephemeral_sandbox_takes_its_data_along(tmp_path: Path) -> None:

@@ -25,6 +25,11 @@ def parse_duration_ms(text: str) -> int:
     return int(digits) * _UNITS_MS[unit]
 
 
+def duration_option_text(duration_ms: int) -> str:
+    """Return a duration as `parse_duration_ms` reads it, in whole seconds where possible."""
+    return f"{duration_ms}ms" if duration_ms % 1_000 else f"{duration_ms // 1_000}s"
+
+
 def parse_moment_ms(text: str | None, option: str, now_ms: int) -> int | None:
     """Parse ``2026-11-21T09:00:00Z``, milliseconds since the epoch, ``now`` or ``-30m`` (``@-30m``).
 

@@ -80,7 +80,8 @@ def _is_group(kind: object) -> bool:
 def _flat(name: str, kind: Any, default: object) -> Iterator[inspect.Parameter]:
     if (fields := _fields(kind)) is not None:
         for field, (inner, of_field) in fields.items():
-            yield from _flat(field, inner, of_field)
+            is_own = default is inspect.Parameter.empty
+            yield from _flat(field, inner, of_field if is_own else getattr(default, field))
     elif kind is Invocation:
         yield _parameter("context", typer.Context, inspect.Parameter.empty)
     elif _is_repeatable(kind):

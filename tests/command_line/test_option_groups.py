@@ -72,7 +72,7 @@ class Place(NamedTuple):
 
 class Request(NamedTuple):
     paths: tuple[str, ...]
-    place: Place = Place()
+    place: Place = Place(port=3)
     labels: tuple[int, ...] = ()
     wait_ms: int = 2_500
     internal: str = "default"
@@ -100,7 +100,7 @@ def run_request(*words: str) -> str:
 
 
 def test_a_request_is_a_group_with_its_own_types_and_defaults() -> None:
-    assert run_request("a") == repr(Request(("a",)))
+    assert run_request("a") == repr(Request(("a",), Place(port=3)))
     words = ("a", "b", "--port", "2", "--label", "1", "--label", "2", "--wait", "3s")
     assert run_request(*words) == repr(Request(("a", "b"), Place("here", 2), (1, 2), 3_000))
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, NamedTuple
 
-import msgspec
 import typer
 
-from eosctl.model.severity import Severity
+from eosctl.command_line.option_groups import FieldOptions, options
 from eosctl.services.gate_options import GateOptions
 
 GATE: Final = "Exit code"
@@ -21,23 +20,11 @@ def _fail_on(level: str) -> Any:
 
 
 RequireComplete = Annotated[bool, _gate("--require-complete", help="Exit with 4 if evidence is missing.")]
-CompleteByDefault = Annotated[
-    bool, _gate("--require-complete/--no-require-complete", help="Exit with 4 if the result is incomplete.")
-]
-FailOnOrRules = Annotated[Severity | None, _fail_on("error")]
-FailOnWarning = Annotated[Severity | None, _fail_on("warning")]
-FailOnIfNamed = Annotated[Severity | None, _fail_on("none")]
-ExitZero = Annotated[bool, _gate("--exit-zero", help="Exit with 0 despite findings.")]
-MinScore = Annotated[
-    int | None, _gate("--min-score", min=0, max=100, help="Minimum score; a lower score exits with 3.")
-]
-BaselineFile = Annotated[
-    Path | None, _gate("--baseline", metavar="FILE", help="Known findings to ignore.", exists=True)
-]
 WriteBaseline = Annotated[
     Path | None,
     _gate("--write-baseline", metavar="FILE", help="File to write the findings of this run to, as a baseline."),
 ]
+ExitZero = Annotated[bool, _gate("--exit-zero", help="Exit with 0 despite findings.")]
 RulesFile = Annotated[
     Path | None,
     _gate(
@@ -47,49 +34,52 @@ RulesFile = Annotated[
         exists=True,
     ),
 ]
+_BASELINE: Final = _gate("--baseline", metavar="FILE", help="Known findings to ignore.", exists=True)
+_COMPLETE: Final = _gate("--require-complete/--no-require-complete", help="Exit with 4 if the result is incomplete.")
+_MIN_SCORE: Final = _gate("--min-score", min=0, max=100, help="Minimum score; a lower score exits with 3.")
 
 
-class Gate(msgspec.Struct, frozen=True):
+def _demands(level: str, complete: Any = RequireComplete, **more: Any) -> FieldOptions:
+    return options(
+        fail_on=_fail_on(level),
+        exit_zero=ExitZero,
+        require_complete=complete,
+        baseline=_BASELINE,
+        rules=RulesFile,
+        **more,
+    )
+
+
+class Gate(NamedTuple):
     """The gate of commands whose findings fail the run at error."""
 
-    fail_on: FailOnOrRules = None
-    exit_zero: ExitZero = False
-    require_complete: RequireComplete = False
-    baseline: BaselineFile = None
-    rules: RulesFile = None
-
-    @property
-    def options(self) -> GateOptions:
-        """The demands on the run."""
-        return GateOptions(
-            fail_on=self.fail_on,
-            exit_zero=self.exit_zero,
-            require_complete=self.require_complete,
-            min_score=None,
-            baseline=self.baseline,
-            rules=self.rules,
-        )
+    options: Annotated[GateOptions, _demands("error")]
 
 
-class GateAtWarning(Gate, frozen=True):
+class GateAtWarning(NamedTuple):
     """The gate of commands whose findings fail the run at warning."""
 
-    fail_on: FailOnWarning = None
+    options: Annotated[GateOptions, _demands("warning")]
 
 
-class GateOfVerdict(Gate, frozen=True):
+VerdictGate = Annotated[GateOptions, _demands("error", _COMPLETE)]
+
+
+class GateOfVerdict(NamedTuple):
     """The gate of commands that demand a complete result by default."""
 
-    require_complete: CompleteByDefault = True
+    options: VerdictGate = GateOptions(require_complete=True)
 
 
-class ScoredGate(Gate, frozen=True):
+class ScoredGate(NamedTuple):
     """The gate of commands that give a score."""
 
-    min_score: MinScore = None
+    options: Annotated[GateOptions, _demands("error", min_score=_MIN_SCORE)]
     write_baseline: WriteBaseline = None
 
-    @property
-    def options(self) -> GateOptions:
-        """The demands on the run."""
-        return super().options._replace(min_score=self.min_score)
+
+ReportGate = Annotated[
+    GateOptions,
+    options(fail_on=_fail_on("none"), exit_zero=ExitZero, require_complete=RequireComplete, rules=RulesFile),
+]
+"""The gate of commands whose findings fail the run only if asked."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 import typer
 
 from eosctl.command_line.invocation import remember_output
+from eosctl.command_line.option_groups import options
 from eosctl.command_line.values import parse_duration_ms
 from eosctl.render.formats import FindingFormat, OutputFormat
 from eosctl.services.connection import Connection
@@ -21,39 +22,37 @@ FILTER: Final = "Filter"
 filter_option = partial(typer.Option, rich_help_panel=FILTER)
 duration_option = partial(typer.Option, metavar="DURATION", parser=parse_duration_ms)
 
-#: As typed: what parses the option parses its default too.
-DEFAULT_SECOND_LOOK: Final[Any] = "500ms"
+DEFAULT_SECOND_LOOK: Final = 500
 
-Bootstrap = Annotated[
-    str | None,
-    _connection(
-        "--bootstrap-server", "-b", metavar="HOST:PORT", help="Brokers to connect to. [env: EOSCTL_BOOTSTRAP_SERVERS]"
-    ),
-]
 CommandConfig = Annotated[
     Path | None,
     _connection("--command-config", metavar="FILE", help="Java client.properties file. [env: EOSCTL_COMMAND_CONFIG]"),
 ]
-Overrides = Annotated[list[str] | None, _connection("-X", metavar="KEY=VALUE", help="Client setting; repeatable.")]
+Overrides = Annotated[tuple[str, ...], _connection("-X", metavar="KEY=VALUE", help="Client setting; repeatable.")]
 Profile = Annotated[
     str | None, _connection("--profile", metavar="NAME", help="Profile from the profiles file. [env: EOSCTL_PROFILE]")
 ]
-Timeout = Annotated[
-    int | None,
-    _connection(
-        "--timeout",
-        metavar="DURATION",
-        parser=parse_duration_ms,
-        help="Maximum time for the whole command, e.g. 30s.",
+ConnectionOptions = Annotated[
+    Connection,
+    options(
+        bootstrap=_connection(
+            "--bootstrap-server",
+            "-b",
+            metavar="HOST:PORT",
+            help="Brokers to connect to. [env: EOSCTL_BOOTSTRAP_SERVERS]",
+        ),
+        command_config=CommandConfig,
+        overrides=Overrides,
+        profile=Profile,
+        timeout_ms=duration_option(
+            "--timeout", help="Maximum time for the whole command, e.g. 30s.", rich_help_panel=CONNECTION
+        ),
     ),
 ]
 SecondLookAfter = Annotated[
     int,
-    _connection(
-        "--second-look-after",
-        metavar="DURATION",
-        parser=parse_duration_ms,
-        help="Time between the two readings of open transactions.",
+    duration_option(
+        "--second-look-after", help="Time between the two readings of open transactions.", rich_help_panel=CONNECTION
     ),
 ]
 SnapshotFile = Annotated[
@@ -80,17 +79,7 @@ InternalPartitions = Annotated[
 class ClusterOptions(NamedTuple):
     """The options that name a cluster."""
 
-    bootstrap: Bootstrap = None
-    command_config: CommandConfig = None
-    overrides: Overrides = None
-    profile: Profile = None
-    timeout: Timeout = None
-
-    @property
-    def connection(self) -> Connection:
-        """The choice of a cluster."""
-        overrides = tuple(self.overrides or ())
-        return Connection(self.bootstrap, self.command_config, overrides, self.profile, self.timeout)
+    connection: ConnectionOptions
 
 
 class EvidenceOptions(NamedTuple):

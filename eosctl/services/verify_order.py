@@ -84,7 +84,7 @@ class OwnCluster(NamedTuple):
         bugs: Known bugs that an embedded one has or lacks: ``NAME`` or ``NAME=off``.
     """
 
-    engine: str
+    engine: str = "embedded"
     brokers: int = 3
     emulate: str = NEWEST
     transaction_version: int | None = None

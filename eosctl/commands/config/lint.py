@@ -73,7 +73,7 @@ def lint(
         client_version=client_version,
         librdkafka_version=librdkafka_version,
         roles=parse_roles(roles or ()),
-        with_cluster=with_cluster or evidence.snapshot is not None or cluster.bootstrap is not None,
+        with_cluster=with_cluster or evidence.snapshot is not None or cluster.connection.bootstrap is not None,
         connection=cluster.connection,
         snapshot_file=evidence.snapshot,
         gate=gate.options,

@@ -100,7 +100,7 @@ class TopicsOptions(NamedTuple):
     """The options that say how topics of logs are reached."""
 
     command_config: CommandConfig = None
-    overrides: Overrides = None
+    overrides: Overrides = ()
     profile: Profile = None
 
     def connection(self, paths: Sequence[str | Path]) -> Connection:

@@ -11,7 +11,7 @@ import typer
 from eosctl.command_line.incomplete import note_missing
 from eosctl.command_line.invocation import Invocation, note, write_result
 from eosctl.commands.diagnosis_output import note_suppressed
-from eosctl.commands.gate import ExitZero, FailOnIfNamed, RequireComplete, RulesFile
+from eosctl.commands.gate import ReportGate
 from eosctl.commands.logs.options import PeriodOptions, Places, ReadingOptions, TopicsOptions, reading_option
 from eosctl.commands.options import FindingOutput, Header, OutputFile, ResultOptions, output_option
 from eosctl.commands.session import callbacks, perform
@@ -19,7 +19,6 @@ from eosctl.model.log_findings import LogFindings, SkippedFile
 from eosctl.render.formats import FindingFormat, OutputFormat
 from eosctl.render.logs.formats import render_logs_report
 from eosctl.render.logs.report import render_scan, skipped_texts
-from eosctl.services.gate_options import GateOptions
 from eosctl.services.judge_logs import judge_logs
 from eosctl.services.mine_logs import MineRequest, mine_logs
 
@@ -79,10 +78,7 @@ def report_logs(
         bool,
         output_option("--static", help="Render the timeline of the HTML page without scripts."),
     ] = False,
-    fail_on: FailOnIfNamed = None,
-    exit_zero: ExitZero = False,
-    require_complete: RequireComplete = False,
-    rules: RulesFile = None,
+    gate: ReportGate,
 ) -> None:
     """Report incidents in logs with their root causes.
 
@@ -94,7 +90,6 @@ def report_logs(
         eosctl logs report server.log payment-service.log
         eosctl logs report /var/log/kafka --from -2h -o html --output-file report.html
     """
-    gate = GateOptions(fail_on, exit_zero, require_complete, rules=rules)
     period, connection = times.period(invocation.now_ms()), topics.connection([*paths, *(baseline or ())])
     with callbacks(invocation.now_ms) as shown:
         judged = judge_logs(MineRequest(tuple(paths), connection, *reading, period), gate, baseline, shown)

@@ -17,10 +17,10 @@ TransactionVersion = Annotated[
     int | None, typer.Option("--transaction-version", min=0, max=2, help="Finalized transaction.version.")
 ]
 BrokerSettings = Annotated[
-    list[str] | None, typer.Option("--config", metavar="KEY=VALUE", help="Broker setting; repeatable.")
+    tuple[str, ...], typer.Option("--config", metavar="KEY=VALUE", help="Broker setting; repeatable.")
 ]
 Bugs = Annotated[
-    list[str] | None,
+    tuple[str, ...],
     typer.Option("--bug", metavar="NAME[=off]", help="Known bug to switch on or off; repeatable."),
 ]
 Seed = Annotated[int | None, typer.Option("--seed", help="Seed of the random choices, to repeat a run.")]

@@ -2,38 +2,34 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from eosctl.command_line.invocation import Invocation, note, write_result
+from eosctl.command_line.option_groups import options
 from eosctl.commands.options import duration_option
 from eosctl.commands.session import callbacks
 from eosctl.services.run_proxy import ProxyRequest, run_proxy
 
-
-def proxy(
-    invocation: Invocation,
-    bootstrap: Annotated[
-        str | None, typer.Option("--bootstrap-server", "-b", metavar="HOST:PORT", help="Cluster on this machine.")
-    ] = None,
-    name: Annotated[str, typer.Option("--name", help="Sandbox to use, if no address is given.")] = "default",
-    fault: Annotated[
-        list[str] | None,
-        typer.Option(
+ProxyOptions = Annotated[
+    ProxyRequest,
+    options(
+        bootstrap=typer.Option("--bootstrap-server", "-b", metavar="HOST:PORT", help="Cluster on this machine."),
+        name=typer.Option("--name", help="Sandbox to use, if no address is given."),
+        faults=typer.Option(
             "--fault", metavar="'KIND NAME=VALUE...'", help="Fault that is active from the start; repeatable."
         ),
-    ] = None,
-    control: Annotated[
-        Path | None,
-        typer.Option(
+        control=typer.Option(
             "--control", metavar="SOCKET", help="Socket that accepts faults at runtime (sandbox fault --socket)."
         ),
-    ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Seed of the random choices, to repeat a run.")] = 0,
-    duration: Annotated[int | None, duration_option("--duration", help="Time to run; unlimited by default.")] = None,
-) -> None:
+        seed=typer.Option("--seed", help="Seed of the random choices, to repeat a run."),
+        duration_ms=duration_option("--duration", help="Time to run; unlimited by default."),
+    ),
+]
+
+
+def proxy(invocation: Invocation, request: ProxyOptions) -> None:
     """Run a faulty proxy between clients and a cluster.
 
     The proxy prints the address for clients and routes them to every broker. It can delay, drop, duplicate, and reorder
@@ -44,9 +40,6 @@ def proxy(
         eosctl sandbox proxy --fault 'delay ms=200'
         eosctl sandbox proxy -b localhost:9092 --control proxy.sock
     """
-    request = ProxyRequest(
-        bootstrap=bootstrap, name=name, faults=tuple(fault or ()), control=control, seed=seed, duration_ms=duration
-    )
     with callbacks(invocation.now_ms) as shown:
         run_proxy(request, _announce, shown)
 

@@ -9,40 +9,39 @@ from typing import Annotated
 import typer
 
 from eosctl.command_line.invocation import Invocation, write_file
+from eosctl.command_line.option_groups import options
 from eosctl.commands.emit import emit_list
 from eosctl.commands.options import ResultOptions
 from eosctl.commands.sandbox.options import BrokerSettings, Bugs, Emulate, TransactionVersion
 from eosctl.commands.session import perform
 from eosctl.errors import ExitCode
-from eosctl.model.emulation import NEWEST
 from eosctl.render.sandbox.simulations import render_simulations
-from eosctl.services.simulate_faults import REPLICAS, TRANSACTIONS, SimulationRequest, simulate_faults
+from eosctl.services.simulate_faults import SimulationRequest, simulate_faults
+
+SimulationOptions = Annotated[
+    SimulationRequest,
+    options(
+        seed_count=typer.Option("--seeds", min=1, help="Number of fault schedules to run."),
+        first_seed=typer.Option("--first-seed", min=0, help="Seed of the first schedule."),
+        plan=typer.Option(
+            "--plan", help="Kinds of faults: all, crashes, network, nodes, clients, late-offsets, clocks, or none."
+        ),
+        emulate=Emulate,
+        transaction_version=TransactionVersion,
+        clients=typer.Option(
+            "--clients", metavar="tv1|tv2", help="Transaction protocol of the clients; the cluster's by default."
+        ),
+        bugs=Bugs,
+        settings=BrokerSettings,
+        replica_count=typer.Option("--replicas", min=1, max=3, help="Replicas of the topics."),
+        transaction_count=typer.Option("--transactions", min=1, max=1_000, help="Transactions of each writer."),
+    ),
+]
 
 
 def simulate(
     invocation: Invocation,
-    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Number of fault schedules to run.")] = 100,
-    first_seed: Annotated[int, typer.Option("--first-seed", min=0, help="Seed of the first schedule.")] = 0,
-    plan: Annotated[
-        str,
-        typer.Option(
-            "--plan", help="Kinds of faults: all, crashes, network, nodes, clients, late-offsets, clocks, or none."
-        ),
-    ] = "all",
-    emulate: Emulate = NEWEST,
-    transaction_version: TransactionVersion = None,
-    clients: Annotated[
-        str | None,
-        typer.Option(
-            "--clients", metavar="tv1|tv2", help="Transaction protocol of the clients; the cluster's by default."
-        ),
-    ] = None,
-    bug: Bugs = None,
-    config: BrokerSettings = None,
-    replicas: Annotated[int, typer.Option("--replicas", min=1, max=3, help="Replicas of the topics.")] = REPLICAS,
-    transactions: Annotated[
-        int, typer.Option("--transactions", min=1, max=1_000, help="Transactions of each writer.")
-    ] = TRANSACTIONS,
+    request: SimulationOptions,
     history: Annotated[
         Path | None, typer.Option("--history", help="File for the history of the last schedule.")
     ] = None,
@@ -60,20 +59,7 @@ def simulate(
         eosctl sandbox simulate --seeds 100
         eosctl sandbox simulate --first-seed 42 --seeds 1 --history history.jsonl
     """
-    request = SimulationRequest(
-        seed_count=seeds,
-        first_seed=first_seed,
-        plan=plan,
-        emulate=emulate,
-        transaction_version=transaction_version,
-        clients=clients,
-        bugs=tuple(bug or ()),
-        settings=tuple(config or ()),
-        replica_count=replicas,
-        transaction_count=transactions,
-        keep_history=history is not None,
-    )
-    simulated = perform(simulate_faults, request, invocation)
+    simulated = perform(simulate_faults, request._replace(keep_history=history is not None), invocation)
     if history is not None:
         write_file(simulated.history, history)
     item = simulated.simulation

@@ -3,64 +3,59 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 import typer
 from msgspec.structs import replace
 
 from eosctl.command_line.confirmation import can_ask, read_line
 from eosctl.command_line.invocation import Invocation, note
+from eosctl.command_line.option_groups import options
 from eosctl.commands.diagnosis_output import FindingResultOptions, write_judged
-from eosctl.commands.gate import GateOfVerdict
-from eosctl.commands.options import ClusterOptions, duration_option
+from eosctl.commands.gate import VerdictGate
+from eosctl.commands.options import ConnectionOptions, duration_option
 from eosctl.commands.session import callbacks
 from eosctl.render.verify.application import render_app
-from eosctl.services.connection import Connection
-from eosctl.services.gate_options import GateOptions
 from eosctl.services.verification_items import app_item
 from eosctl.services.verify_application import Announcement, AppRequest, verify_application
 from eosctl.text import time_text
 
 TOPICS: Final = "The application"
 INPUTS: Final = "Inputs"
-#: As typed: what parses the option parses its default too.
-DEFAULT_SETTLE: Final[Any] = "15s"
 _inputs = partial(typer.Option, rich_help_panel=INPUTS)
 _topics = partial(typer.Option, rich_help_panel=TOPICS)
 
-Input = Annotated[str, _topics("--read", metavar="TOPIC", help="Topic that the application reads.")]
-Outputs = Annotated[str, _topics("--write", metavar="TOPIC", help="Topic that the application writes.")]
-Groups = Annotated[
-    list[str] | None, _topics("--group", metavar="GROUP", help="Group whose offsets are watched; repeatable.")
-]
-Mapping = Annotated[
-    str,
-    _topics("--mapping", metavar="EXPRESSION", help="Number of outputs of an input: 1, 3, or e.g. 'number % 10 != 0'."),
+AppOptions = Annotated[
+    AppRequest,
+    options(
+        input_topic=_topics("--read", metavar="TOPIC", help="Topic that the application reads."),
+        output_topic=_topics("--write", metavar="TOPIC", help="Topic that the application writes."),
+        groups=_topics("--group", metavar="GROUP", help="Group whose offsets are watched; repeatable."),
+        mapping=_topics(
+            "--mapping", metavar="EXPRESSION", help="Number of outputs of an input: 1, 3, or e.g. 'number % 10 != 0'."
+        ),
+        input_count=_inputs("--inputs", min=1, max=10_000_000, help="Number of inputs."),
+        rate_per_s=_inputs("--rate", min=0.01, max=100_000, help="Inputs per second."),
+        key_count=_inputs("--key-count", min=1, max=1_000_000, help="Number of distinct keys."),
+        abort_share=_inputs(
+            "--abort-share",
+            min=0.0,
+            max=0.9,
+            help="Share of input transactions that are aborted and must not be processed.",
+        ),
+        template=_inputs(
+            "--template",
+            help="Value of an input; {tag} is the mark that outputs must contain, {number} and {key} are optional.",
+        ),
+        seed=_inputs("--seed", min=0, help="Seed of the random choices, to repeat a run."),
+        settle_ms=duration_option(
+            "--settle", help="Time without new outputs after which missing outputs count as lost."
+        ),
+        connection=ConnectionOptions,
+        gate=VerdictGate,
+    ),
 ]
 Unordered = Annotated[bool, _topics("--unordered", help="Accept any order of outputs with the same key.")]
-Count = Annotated[int, _inputs("--inputs", min=1, max=10_000_000, help="Number of inputs.")]
-Rate = Annotated[float, _inputs("--rate", min=0.01, max=100_000, help="Inputs per second.")]
-Keys = Annotated[int, _inputs("--key-count", min=1, max=1_000_000, help="Number of distinct keys.")]
-AbortShare = Annotated[
-    float,
-    _inputs(
-        "--abort-share",
-        min=0.0,
-        max=0.9,
-        help="Share of input transactions that are aborted and must not be processed.",
-    ),
-]
-Template = Annotated[
-    str,
-    _inputs(
-        "--template",
-        help="Value of an input; {tag} is the mark that outputs must contain, {number} and {key} are optional.",
-    ),
-]
-Seed = Annotated[int | None, _inputs("--seed", min=0, help="Seed of the random choices, to repeat a run.")]
-Settle = Annotated[
-    int, duration_option("--settle", help="Time without new outputs after which missing outputs count as lost.")
-]
 Yes = Annotated[
     bool, typer.Option("--yes", help="Write the inputs; by default, the plan is shown and must be confirmed.")
 ]
@@ -73,28 +68,6 @@ PoisonShare = Annotated[
     float, _inputs("--poison-share", min=0.0, max=1.0, help="Share of inputs that cannot be handled.")
 ]
 DeadLetters = Annotated[str, _topics("--dlq", metavar="TOPIC", help="Dead-letter topic.")]
-
-
-class WorkOptions(NamedTuple):
-    """What both commands are given about the application and its inputs."""
-
-    input_topic: Input
-    output_topic: Outputs
-    groups: Groups = None
-    mapping: Mapping = "1"
-    unordered: Unordered = False
-    input_count: Count = 1_000
-    rate_per_s: Rate = 200.0
-    key_count: Keys = 10
-    abort_share: AbortShare = 0.1
-    template: Template = "{tag}"
-    seed: Seed = None
-    settle_ms: Settle = DEFAULT_SETTLE
-
-    def request(self, connection: Connection, gate: GateOptions) -> AppRequest:
-        """Return the test of the application, without dead letters."""
-        given = self._asdict() | {"groups": tuple(self.groups or ())}
-        return AppRequest(is_ordered=not given.pop("unordered"), connection=connection, gate=gate, **given)
 
 
 class ConsentOptions(NamedTuple):
@@ -119,21 +92,15 @@ class ConsentOptions(NamedTuple):
 class TestOptions(NamedTuple):
     """Everything that both commands need to test an application."""
 
-    work: WorkOptions
-    cluster: ClusterOptions
-    consent: ConsentOptions
-    result: FindingResultOptions
-    gate: GateOfVerdict
-
-    @property
-    def request(self) -> AppRequest:
-        """The test, without dead letters."""
-        return self.work.request(self.cluster.connection, self.gate.options)
+    request: AppOptions
+    unordered: Unordered = False
+    consent: ConsentOptions = ConsentOptions()
+    result: FindingResultOptions = FindingResultOptions()
 
     def run(self, request: AppRequest, invocation: Invocation) -> None:
         """Test the application, and end with the exit code of the result."""
         with callbacks(invocation.now_ms) as shown:
-            tested = verify_application(request, self.consent.is_given, shown)
+            tested = verify_application(replace(request, is_ordered=not self.unordered), self.consent.is_given, shown)
         if tested is None:
             return
         item = app_item(tested.plan, tested.report, tested.cluster_id, time_text(tested.began_at_ms))

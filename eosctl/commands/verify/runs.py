@@ -36,7 +36,7 @@ def replay_run(
         eosctl verify replay 20261121-a1b2c3
         eosctl verify replay 20261121-a1b2c3 -b kafka-1:9092
     """
-    arguments = () if cluster.overrides else tuple(sys.argv[1:])
+    arguments = () if cluster.connection.overrides else tuple(sys.argv[1:])
     with callbacks(invocation.now_ms) as shown:
         verified = replay(run, cluster.connection, owned, gate.options, shown, arguments)
     write_run(verified, result, invocation)

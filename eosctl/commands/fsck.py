@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from eosctl.command_line.invocation import Invocation, write_result
+from eosctl.command_line.option_groups import options
 from eosctl.commands.diagnosis_output import FindingResultOptions, note_suppressed, write_baseline_file
-from eosctl.commands.gate import GateAtWarning
+from eosctl.commands.gate import WarningGate
 from eosctl.commands.options import SecondLookAfter
 from eosctl.commands.session import perform
 from eosctl.render.formats import FOR_PEOPLE
@@ -17,28 +17,31 @@ from eosctl.render.fsck import render_repair_plan
 from eosctl.render.fsck_report import render_fsck_findings
 from eosctl.services.inspect_files import InspectRequest, inspect_files
 
-
-def fsck(
-    invocation: Invocation,
-    directories: Annotated[
-        list[Path],
-        typer.Argument(metavar="DIR...", help="Data directories (log.dirs) of the brokers of one cluster, or copies."),
-    ],
-    repair_plan: Annotated[
-        bool, typer.Option("--repair-plan", help="Show the steps of a repair; no file is changed.")
-    ] = False,
-    max_rate: Annotated[
-        str | None,
-        typer.Option(
+InspectOptions = Annotated[
+    InspectRequest,
+    options(
+        directories=typer.Argument(
+            metavar="DIR...", help="Data directories (log.dirs) of the brokers of one cluster, or copies."
+        ),
+        max_rate=typer.Option(
             "--max-rate",
             metavar="BYTES",
             help="Maximum read rate per second, e.g. 20MiB; 50MiB if a broker runs on a directory, else unlimited.",
         ),
-    ] = None,
-    second_look_after: SecondLookAfter = "2s",  # type: ignore[assignment]
+        second_look_after_ms=SecondLookAfter,
+        gate=WarningGate,
+    ),
+]
+
+
+def fsck(
+    invocation: Invocation,
+    request: InspectOptions,
+    repair_plan: Annotated[
+        bool, typer.Option("--repair-plan", help="Show the steps of a repair; no file is changed.")
+    ] = False,
     *,
     result: FindingResultOptions,
-    gate: GateAtWarning,
 ) -> None:
     """Check the data directories of brokers.
 
@@ -52,7 +55,6 @@ def fsck(
         eosctl fsck /var/lib/kafka
         eosctl fsck broker-1/data broker-2/data broker-3/data --repair-plan
     """
-    request = InspectRequest(tuple(directories), max_rate, second_look_after, gate.options)
     checked, found, exit_code = perform(inspect_files, request, invocation)
     write_baseline_file(found, result.write_baseline)
     if repair_plan and result.output in FOR_PEOPLE:

@@ -50,25 +50,17 @@ def _demands(level: str, complete: Any = RequireComplete, **more: Any) -> FieldO
     )
 
 
-class Gate(NamedTuple):
-    """The gate of commands whose findings fail the run at error."""
-
-    options: Annotated[GateOptions, _demands("error")]
-
-
-class GateAtWarning(NamedTuple):
-    """The gate of commands whose findings fail the run at warning."""
-
-    options: Annotated[GateOptions, _demands("warning")]
-
-
+ErrorGate = Annotated[GateOptions, _demands("error")]
+"""The gate of commands whose findings fail the run at error."""
+WarningGate = Annotated[GateOptions, _demands("warning")]
+"""The gate of commands whose findings fail the run at warning."""
 VerdictGate = Annotated[GateOptions, _demands("error", _COMPLETE)]
-
-
-class GateOfVerdict(NamedTuple):
-    """The gate of commands that demand a complete result by default."""
-
-    options: VerdictGate = GateOptions(require_complete=True)
+"""The gate of commands that demand a complete result by default; the default of the parameter says so."""
+ReportGate = Annotated[
+    GateOptions,
+    options(fail_on=_fail_on("none"), exit_zero=ExitZero, require_complete=RequireComplete, rules=RulesFile),
+]
+"""The gate of commands whose findings fail the run only on request."""
 
 
 class ScoredGate(NamedTuple):
@@ -76,10 +68,3 @@ class ScoredGate(NamedTuple):
 
     options: Annotated[GateOptions, _demands("error", min_score=_MIN_SCORE)]
     write_baseline: WriteBaseline = None
-
-
-ReportGate = Annotated[
-    GateOptions,
-    options(fail_on=_fail_on("none"), exit_zero=ExitZero, require_complete=RequireComplete, rules=RulesFile),
-]
-"""The gate of commands whose findings fail the run only if asked."""

@@ -11,7 +11,7 @@ import typer
 SOURCES: Final = "Further evidence"
 source_option = partial(typer.Option, rich_help_panel=SOURCES)
 MetricUrls = Annotated[
-    list[str] | None,
+    tuple[str, ...],
     source_option(
         "--metrics",
         "--jmx",

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import Annotated, Final
 
 import typer
+from msgspec.structs import replace
 
 from eosctl.command_line.invocation import Invocation, note, remember_output, write_file, write_result
+from eosctl.command_line.option_groups import options
 from eosctl.command_line.values import parse_moment_ms, parse_partition
 from eosctl.commands.gate import RequireComplete
-from eosctl.commands.options import EvidenceOptions, OutputFile, output_option
+from eosctl.commands.options import ConnectionOptions, OutputFile, SnapshotFile, output_option
 from eosctl.commands.session import perform
 from eosctl.errors import ExitCode
 from eosctl.render.transactions.timeline import TimelineFormat, render_timeline
@@ -21,13 +22,27 @@ FOCUS: Final = "Focus"
 _focus = partial(typer.Option, rich_help_panel=FOCUS)
 
 
+TimelineOptions = Annotated[
+    TimelineRequest,
+    options(
+        transactional_id=_focus("--transactional-id", metavar="ID", help="Transactional id."),
+        group_id=_focus("--group", metavar="GROUP", help="Consumer group."),
+        connection=ConnectionOptions,
+        snapshot_file=SnapshotFile,
+        data_dirs=typer.Option(
+            "--data-dir", metavar="DIR", help="Data directory to read instead of a cluster; repeatable."
+        ),
+        logs=typer.Option("--logs", metavar="PATH", help="Logs to merge; repeatable."),
+    ),
+]
+
+
 def timeline(
     invocation: Invocation,
-    transactional_id: Annotated[str, _focus("--transactional-id", metavar="ID", help="Transactional id.")] = "",
+    request: TimelineOptions,
     partition: Annotated[
         str | None, _focus("--topic-partition", metavar="TOPIC-PARTITION", help="Partition, e.g. orders-2.")
     ] = None,
-    group: Annotated[str, _focus("--group", metavar="GROUP", help="Consumer group.")] = "",
     begin: Annotated[
         str | None,
         _focus(
@@ -36,14 +51,6 @@ def timeline(
     ] = None,
     end: Annotated[str | None, _focus("--to", metavar="TIME", help="End of the time range, in the same form.")] = None,
     *,
-    evidence: EvidenceOptions,
-    data_dirs: Annotated[
-        list[str] | None,
-        typer.Option("--data-dir", metavar="DIR", help="Data directory to read instead of a cluster; repeatable."),
-    ] = None,
-    logs: Annotated[
-        list[Path] | None, typer.Option("--logs", metavar="PATH", help="Logs to merge; repeatable.")
-    ] = None,
     output: Annotated[
         TimelineFormat,
         output_option("--output", "-o", callback=remember_output, help="Format of the result."),
@@ -62,16 +69,11 @@ def timeline(
         eosctl timeline --transactional-id payments --data-dir data/ --logs app.log -o html --output-file t.html
     """
     now_ms = invocation.now_ms()
-    request = TimelineRequest(
-        transactional_id=transactional_id,
+    request = replace(
+        request,
         partition=parse_partition(partition),
-        group_id=group,
         from_ms=parse_moment_ms(begin, "--from", now_ms),
         until_ms=parse_moment_ms(end, "--to", now_ms),
-        connection=evidence.cluster.connection,
-        snapshot_file=evidence.snapshot,
-        data_dirs=tuple(data_dirs or ()),
-        logs=tuple(logs or ()),
     )
     found, is_incomplete = perform(make_timeline, request, invocation)
     text = render_timeline(found, invocation.now_ms(), output, invocation.style())

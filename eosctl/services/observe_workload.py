@@ -43,7 +43,7 @@ class ObserveRequest(NamedTuple):
         value: With snapshots: the average size of a record, e.g. ``1 KiB``.
     """
 
-    name: str
+    name: str = "workload"
     connection: Connection = Connection()
     interval_ms: int = 10_000
     metrics: tuple[str, ...] = ()

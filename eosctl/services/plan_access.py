@@ -54,11 +54,11 @@ class AccessRequest(msgspec.Struct, frozen=True):
     """
 
     kind: ApplicationKind
-    principal: str
+    principal: str = ""
     transactional_id: str | None = None
     group: str | None = None
-    reads: Sequence[str] | None = None
-    writes: Sequence[str] | None = None
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
     application_id: str | None = None
     connector: str | None = None
     config_topic: str | None = None

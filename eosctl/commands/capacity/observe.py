@@ -9,7 +9,8 @@ from typing import Annotated, Final
 import typer
 
 from eosctl.command_line.invocation import Invocation, write_file, write_result
-from eosctl.commands.options import ClusterOptions, duration_option
+from eosctl.command_line.option_groups import options
+from eosctl.commands.options import ConnectionOptions, duration_option
 from eosctl.commands.session import perform
 from eosctl.errors import UsageError
 from eosctl.services.observe_workload import ObserveRequest, observe_workload
@@ -20,35 +21,29 @@ _metrics = partial(typer.Option, rich_help_panel=METRICS)
 _saved = partial(typer.Option, rich_help_panel=SAVED)
 
 
-def observe(
-    invocation: Invocation,
-    path: Annotated[Path, typer.Argument(metavar="FILE", help="Workload file to write.")] = Path("workload.yaml"),
-    interval_ms: Annotated[int, duration_option("--duration", help="Time to watch.")] = "10s",  # type: ignore[assignment]
-    metrics: Annotated[
-        list[str] | None,
-        _metrics(
+ObserveOptions = Annotated[
+    ObserveRequest,
+    options(
+        interval_ms=duration_option("--duration", help="Time to watch."),
+        metrics=_metrics(
             "--metrics",
             metavar="URL",
             help="Metrics endpoint of a broker, http://HOST:PORT/metrics or jmx://HOST:PORT; once for each.",
         ),
-    ] = None,
-    producers: Annotated[
-        int | None, _metrics("--producers", min=1, help="Total number of transactional producers.")
-    ] = None,
-    reads: Annotated[
-        list[str] | None,
-        _metrics("--reads", metavar="TOPIC", help="Topic that the producers' applications read; repeatable."),
-    ] = None,
-    snapshots: Annotated[
-        list[Path] | None,
-        _saved("--snapshot", metavar="FILE", help="Of doctor --save-snapshot; twice, for two moments."),
-    ] = None,
-    value: Annotated[
-        str | None, _saved("--value", metavar="SIZE", help="Average size of a record, e.g. '1 KiB'.")
-    ] = None,
+        producers=_metrics("--producers", min=1, help="Total number of transactional producers."),
+        reads=_metrics("--reads", metavar="TOPIC", help="Topic that the producers' applications read; repeatable."),
+        snapshots=_saved("--snapshot", metavar="FILE", help="Of doctor --save-snapshot; twice, for two moments."),
+        value=_saved("--value", metavar="SIZE", help="Average size of a record, e.g. '1 KiB'."),
+        connection=ConnectionOptions,
+    ),
+]
+
+
+def observe(
+    invocation: Invocation,
+    request: ObserveOptions,
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="Workload file to write.")] = Path("workload.yaml"),
     force: Annotated[bool, typer.Option("--replace", help="Replace an existing file.")] = False,
-    *,
-    cluster: ClusterOptions,
 ) -> None:
     """Measure a cluster and write its workload file.
 
@@ -62,15 +57,5 @@ def observe(
     """
     if path.exists() and not force:
         raise UsageError(f"{path} exists.", "It is not replaced.", "Choose another name, or --replace.")
-    request = ObserveRequest(
-        name=path.stem,
-        connection=cluster.connection,
-        interval_ms=interval_ms,
-        metrics=tuple(metrics or ()),
-        producers=producers,
-        reads=tuple(reads or ()),
-        snapshots=tuple(snapshots or ()),
-        value=value,
-    )
-    write_file(perform(observe_workload, request, invocation), path)
+    write_file(perform(observe_workload, request._replace(name=path.stem), invocation), path)
     write_result(f"{path}\nNext\n  $ eosctl capacity plan {path}\n")

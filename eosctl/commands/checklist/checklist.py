@@ -9,10 +9,11 @@ from typing import Annotated, NamedTuple
 import typer
 
 from eosctl.command_line.invocation import Invocation, write_file
+from eosctl.command_line.option_groups import options
 from eosctl.commands.diagnosis_output import FindingResultOptions, write_judged
 from eosctl.commands.emit import emit_list
-from eosctl.commands.gate import GateOfVerdict
-from eosctl.commands.options import EvidenceOptions, FindingOutput, Header, OutputFile, ResultOptions
+from eosctl.commands.gate import VerdictGate
+from eosctl.commands.options import ConnectionOptions, FindingOutput, Header, OutputFile, ResultOptions, SnapshotFile
 from eosctl.commands.session import callbacks
 from eosctl.errors import UsageError
 from eosctl.model.checklist import ChecklistRecord
@@ -54,35 +55,34 @@ def list_all(invocation: Invocation, result: ResultOptions) -> None:
     emit_list(("checklists", "checklist list"), items, SUMMARY_COLUMNS, result, invocation)
 
 
-def run(
-    invocation: Invocation,
-    name: Annotated[str, typer.Argument(metavar="CHECKLIST", help="Checklist id, or a checklist file.")],
-    paths: Annotated[
-        list[Path] | None,
-        typer.Argument(metavar="[PATH]...", help="Configuration files for the automatic items.", exists=True),
-    ] = None,
-    record_file: Annotated[
-        Path | None,
-        typer.Option(
+RunOptions = Annotated[
+    RunChecklistRequest,
+    options(
+        name=typer.Argument(metavar="CHECKLIST", help="Checklist id, or a checklist file."),
+        paths=typer.Argument(metavar="[PATH]...", help="Configuration files for the automatic items.", exists=True),
+        record_file=typer.Option(
             "--record", metavar="FILE", help="Record file: stores the answers, and resumes from those it contains."
         ),
-    ] = None,
-    answers: Annotated[
-        list[str] | None,
-        typer.Option("--answer", metavar="'ITEM=yes|no|n/a: NOTE'", help="Answer to a manual item; repeatable."),
-    ] = None,
-    measures: Annotated[
-        list[str] | None,
-        typer.Option("--measure", metavar="ITEM=NUMBER", help="Value of a measured item; repeatable."),
-    ] = None,
+        answers=typer.Option(
+            "--answer", metavar="'ITEM=yes|no|n/a: NOTE'", help="Answer to a manual item; repeatable."
+        ),
+        measures=typer.Option("--measure", metavar="ITEM=NUMBER", help="Value of a measured item; repeatable."),
+        who=Who,
+        connection=ConnectionOptions,
+        snapshot_file=SnapshotFile,
+        gate=VerdictGate,
+    ),
+]
+
+
+def run(
+    invocation: Invocation,
+    request: RunOptions,
     ask: Annotated[
         bool, typer.Option("--ask", help="Prompt for each open item; needs --record, which stores each answer.")
     ] = False,
-    who: Who = None,
     *,
-    evidence: EvidenceOptions,
     result: FindingResultOptions,
-    gate: GateOfVerdict,
 ) -> None:
     """Work through a checklist.
 
@@ -96,24 +96,13 @@ def run(
         eosctl checklist run eos-go-live -b kafka-1:9092 --record go-live.json --ask
         eosctl checklist run eos-go-live conf/ --answer 'ITEM=yes: reviewed in the design meeting'
     """
-    if ask and record_file is None:
+    if ask and request.record_file is None:
         raise UsageError("--ask was given, and no --record.", "Answers would be lost.", "Add --record FILE.")
 
     def keep(record: ChecklistRecord) -> None:
-        if record_file is not None:
-            write_file(render_json(record), record_file)
+        if request.record_file is not None:
+            write_file(render_json(record), request.record_file)
 
-    request = RunChecklistRequest(
-        name=name,
-        connection=evidence.cluster.connection,
-        snapshot_file=evidence.snapshot,
-        paths=tuple(paths or ()),
-        record_file=record_file,
-        answers=tuple(answers or ()),
-        measures=tuple(measures or ()),
-        who=who,
-        gate=gate.options,
-    )
     with callbacks(invocation.now_ms) as shown:
         done = run_checklist(request, shown, keep, Dialog(_say, _read, keep) if ask else None)
     write_judged(done.judged, _rendered("checklist run", done, result, invocation), result)

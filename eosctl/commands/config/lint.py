@@ -2,55 +2,58 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
+from msgspec.structs import replace
 
 from eosctl.command_line.invocation import Invocation, write_result
+from eosctl.command_line.option_groups import options
 from eosctl.command_line.values import parse_roles
 from eosctl.commands.diagnosis_output import FindingResultOptions, note_read_as, note_suppressed, write_baseline_file
-from eosctl.commands.gate import Gate
-from eosctl.commands.options import EvidenceOptions
+from eosctl.commands.gate import ErrorGate
+from eosctl.commands.options import ConnectionOptions, SnapshotFile
 from eosctl.commands.session import perform
 from eosctl.render.configuration.lint import render_lint
 from eosctl.render.formats import FindingFormat
 from eosctl.services.lint_configuration import LintRequest, lint_configuration
 
-
-def lint(
-    invocation: Invocation,
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files and folders.", exists=True)],
-    kafka_version: Annotated[
-        str | None,
-        typer.Option(
+LintOptions = Annotated[
+    LintRequest,
+    options(
+        paths=typer.Argument(metavar="PATH...", help="Files and folders.", exists=True),
+        kafka_version=typer.Option(
             "--kafka-version",
             metavar="VERSION",
             help="Kafka release that provides defaults and rules, e.g. 3.9; the newest by default.",
         ),
-    ] = None,
-    client_version: Annotated[
-        str | None,
-        typer.Option(
+        client_version=typer.Option(
             "--client-version",
             metavar="VERSION",
             help="Release of Java clients, Streams, and Connect, if it differs from the brokers'.",
         ),
-    ] = None,
-    librdkafka_version: Annotated[
-        str | None, typer.Option("--librdkafka-version", metavar="VERSION", help="Release of librdkafka, e.g. 1.9.")
-    ] = None,
+        librdkafka_version=typer.Option(
+            "--librdkafka-version", metavar="VERSION", help="Release of librdkafka, e.g. 1.9."
+        ),
+        with_cluster=typer.Option(
+            "--with-cluster", help="Check the files together with the brokers of a running cluster."
+        ),
+        connection=ConnectionOptions,
+        snapshot_file=SnapshotFile,
+        gate=ErrorGate,
+    ),
+]
+
+
+def lint(
+    invocation: Invocation,
+    request: LintOptions,
     roles: Annotated[
-        list[str] | None,
+        tuple[str, ...],
         typer.Option("--role", metavar="FILE=ROLE", help="Role of a file, if it is not detected; repeatable."),
-    ] = None,
-    with_cluster: Annotated[
-        bool, typer.Option("--with-cluster", help="Check the files together with the brokers of a running cluster.")
-    ] = False,
+    ] = (),
     *,
-    evidence: EvidenceOptions,
     result: FindingResultOptions,
-    gate: Gate,
 ) -> None:
     """Check configuration files for exactly-once problems.
 
@@ -66,18 +69,8 @@ def lint(
         eosctl config lint server.properties app.yml --kafka-version 3.9 -o sarif
         eosctl config lint app.conf --role app.conf=consumer
     """
-    cluster = evidence.cluster
-    request = LintRequest(
-        paths=tuple(paths),
-        kafka_version=kafka_version,
-        client_version=client_version,
-        librdkafka_version=librdkafka_version,
-        roles=parse_roles(roles or ()),
-        with_cluster=with_cluster or evidence.snapshot is not None or cluster.connection.bootstrap is not None,
-        connection=cluster.connection,
-        snapshot_file=evidence.snapshot,
-        gate=gate.options,
-    )
+    compared = request.snapshot_file is not None or request.connection.bootstrap is not None
+    request = replace(request, roles=parse_roles(roles), with_cluster=request.with_cluster or compared)
     linted, found, exit_code = perform(lint_configuration, request, invocation)
     write_baseline_file(found, result.write_baseline)
     text = render_lint(linted, result.output, invocation.style(), header=result.header)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, NamedTuple, NoReturn
+from typing import Annotated, NoReturn
 
 import typer
 
 from eosctl.command_line.invocation import Invocation, note
+from eosctl.command_line.option_groups import options
 from eosctl.commands.doctor.watch import WatchOptions, check_watchable, show_watch
 from eosctl.commands.emit import emit_list
 from eosctl.commands.gate import ScoredGate
@@ -24,29 +25,19 @@ from eosctl.services.diagnose_fleet import FleetRequest, diagnose_fleet, is_patt
 from eosctl.services.sources import Sources
 from eosctl.services.watch_diagnosis import WatchRequest
 
-
-class SourceOptions(NamedTuple):
-    """The options for evidence in addition to the cluster's own."""
-
-    logs: Annotated[
-        list[Path] | None,
-        source_option(
+SourceOptions = Annotated[
+    Sources,
+    options(
+        logs=source_option(
             "--logs",
             metavar="PATH",
             help="Logs of brokers and applications: files, archives, folders, or -; repeatable.",
         ),
-    ] = None
-    zone: Annotated[
-        str | None,
-        source_option("--zone", metavar="ZONE", help="Time zone of timestamps without one, e.g. Europe/Berlin."),
-    ] = None
-    metrics: MetricUrls = None
-    credentials: MetricCredentials = None
-
-    @property
-    def sources(self) -> Sources:
-        """The logs and metrics to read."""
-        return Sources(tuple(self.logs or ()), self.zone, tuple(self.metrics or ()), self.credentials)
+        zone=source_option("--zone", metavar="ZONE", help="Time zone of timestamps without one, e.g. Europe/Berlin."),
+        metrics=MetricUrls,
+        credentials=MetricCredentials,
+    ),
+]
 
 
 def doctor(
@@ -101,7 +92,7 @@ def doctor(
         once = alone | {"--output-file": report.output_file}
         check_watchable(report.output, [name for name, given in once.items() if given])
         pauses = (looks.second_look_after, watch.interval, watch.look_count)
-        watching = WatchRequest(connection, sources.sources, demands, *pauses)
+        watching = WatchRequest(connection, sources, demands, *pauses)
         raise typer.Exit(show_watch(watching, report.output, invocation))
     if watch.look_count is not None:
         raise UsageError("--count was given, and not --watch.", "It ends a watch.", "Give --watch, or leave it out.")
@@ -109,7 +100,7 @@ def doctor(
         connection,
         looks.snapshot,
         tuple(paths or ()),
-        sources.sources,
+        sources,
         second_look_after_ms=looks.second_look_after,
         save_snapshot=report.save_snapshot,
         gate=demands,

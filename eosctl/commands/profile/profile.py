@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
 
 from eosctl.command_line.invocation import Invocation
+from eosctl.command_line.option_groups import options
 from eosctl.commands.emit import emit_list
 from eosctl.commands.options import Output, OutputFile, ResultOptions
 from eosctl.commands.session import perform
@@ -46,35 +46,29 @@ def _emit(names: tuple[str, str], name: str | None, result: ResultOptions, invoc
     emit_list(names, items, PROFILE_COLUMNS, result, invocation, empty=empty)
 
 
-def add(
-    invocation: Invocation,
-    name: Name,
-    bootstrap: Annotated[
-        str | None,
-        typer.Option(
+ProfileOptions = Annotated[
+    profiles.NewProfile,
+    options(
+        name=Name,
+        bootstrap=typer.Option(
             "--bootstrap-server",
             "-b",
             metavar="HOST:PORT",
             help="Brokers to connect to. [env: EOSCTL_BOOTSTRAP_SERVERS]",
         ),
-    ] = None,
-    command_config: Annotated[
-        Path | None,
-        typer.Option(
+        command_config=typer.Option(
             "--command-config", metavar="FILE", help="Take over the settings of a client.properties file.", exists=True
         ),
-    ] = None,
-    settings: Annotated[
-        list[str] | None, typer.Option("-X", metavar="KEY=VALUE", help="Client setting; repeatable.")
-    ] = None,
-    protected: Annotated[
-        bool,
-        typer.Option(
+        settings=typer.Option("-X", metavar="KEY=VALUE", help="Client setting; repeatable."),
+        protected=typer.Option(
             "--protected", help="Require confirmation of the target's name for commands that change the cluster."
         ),
-    ] = False,
-    replace: Annotated[bool, typer.Option("--replace", help="Replace an existing profile.")] = False,
-) -> None:
+        replace=typer.Option("--replace", help="Replace an existing profile."),
+    ),
+]
+
+
+def add(invocation: Invocation, profile: ProfileOptions) -> None:
     """Add a profile for use with --profile NAME.
 
     EOSCTL_PROFILE selects a profile as well. Secrets are stored as references: ${VARIABLE}, ${file:PATH}, or
@@ -84,15 +78,7 @@ def add(
         eosctl profile add production -b kafka-1:9092 --command-config client.properties --protected
         eosctl profile add staging -b staging-1:9092 -X security.protocol=SSL
     """
-    new = profiles.NewProfile(
-        name=name,
-        bootstrap=bootstrap,
-        command_config=command_config,
-        settings=tuple(settings or ()),
-        protected=protected,
-        replace=replace,
-    )
-    perform(profiles.add, new, invocation)
+    perform(profiles.add, profile, invocation)
 
 
 def remove(invocation: Invocation, name: Name) -> None:

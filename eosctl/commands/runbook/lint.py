@@ -8,7 +8,7 @@ import typer
 
 from eosctl.command_line.invocation import Invocation
 from eosctl.commands.diagnosis_output import FindingResultOptions, write_judged
-from eosctl.commands.gate import GateAtWarning
+from eosctl.commands.gate import WarningGate
 from eosctl.commands.session import callbacks
 from eosctl.render.runbooks.lint import render_runbook_lint
 from eosctl.services.lint_runbooks import lint_runbooks
@@ -21,7 +21,7 @@ def lint(
     ] = None,
     *,
     result: FindingResultOptions,
-    gate: GateAtWarning,
+    gate: WarningGate,
 ) -> None:
     """Check runbooks for mistakes.
 
@@ -33,6 +33,6 @@ def lint(
         eosctl runbook lint own-runbook.yaml
     """
     with callbacks(invocation.now_ms) as shown:
-        linted = lint_runbooks(tuple(names or ()), gate.options, shown)
+        linted = lint_runbooks(tuple(names or ()), gate, shown)
     text = render_runbook_lint(linted.names, linted.judged, result.output, invocation.style(), result.header)
     write_judged(linted.judged, text, result)

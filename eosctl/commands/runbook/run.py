@@ -8,33 +8,31 @@ import typer
 
 from eosctl.command_line.confirmation import can_ask, read_line
 from eosctl.command_line.invocation import Invocation, note, write_result
-from eosctl.commands.options import DEFAULT_SECOND_LOOK, ClusterOptions, ResultOptions, SecondLookAfter
+from eosctl.command_line.option_groups import options
+from eosctl.commands.options import ConnectionOptions, ResultOptions, SecondLookAfter
 from eosctl.commands.session import callbacks
 from eosctl.render.runbooks.runbook import render_run, report_text
 from eosctl.services.run_runbook import RunbookDialog, RunbookRequest, run_runbook
 
+RunOptions = Annotated[
+    RunbookRequest,
+    options(
+        name=typer.Argument(metavar="RUNBOOK", help="Runbook id, or a .yaml file."),
+        inputs=typer.Option("--input", "-i", metavar="NAME=VALUE", help="Input of the runbook; repeatable."),
+        yes=typer.Option("--yes", help="Carry out the changes; by default, the runbook only reads and plans."),
+        confirms=typer.Option(
+            "--confirm", metavar="TEXT", help="Answer to a confirmation, for use without a terminal; repeatable."
+        ),
+        resume=typer.Option("--resume", metavar="RUN", help="Interrupted or handed-over run to resume."),
+        second_look_after_ms=SecondLookAfter,
+        connection=ConnectionOptions,
+    ),
+]
+
 
 def run(
     invocation: Invocation,
-    name: Annotated[str, typer.Argument(metavar="RUNBOOK", help="Runbook id, or a .yaml file.")],
-    inputs: Annotated[
-        list[str] | None, typer.Option("--input", "-i", metavar="NAME=VALUE", help="Input of the runbook; repeatable.")
-    ] = None,
-    yes: Annotated[
-        bool, typer.Option("--yes", help="Carry out the changes; by default, the runbook only reads and plans.")
-    ] = False,
-    confirm: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--confirm", metavar="TEXT", help="Answer to a confirmation, for use without a terminal; repeatable."
-        ),
-    ] = None,
-    resume: Annotated[
-        str | None, typer.Option("--resume", metavar="RUN", help="Interrupted or handed-over run to resume.")
-    ] = None,
-    second_look_after: SecondLookAfter = DEFAULT_SECOND_LOOK,
-    *,
-    cluster: ClusterOptions,
+    request: RunOptions,
     result: ResultOptions,
 ) -> None:
     """Run a runbook.
@@ -50,19 +48,9 @@ def run(
         eosctl runbook run hanging-transaction -i topic=orders -i partition=2 -b kafka-1:9092
         eosctl runbook run hanging-transaction -i topic=orders -i partition=2 --yes -b kafka-1:9092
     """
-    request = RunbookRequest(
-        name=name,
-        connection=cluster.connection,
-        inputs=tuple(inputs or ()),
-        yes=yes,
-        confirms=tuple(confirm or ()),
-        resume=resume,
-        second_look_after_ms=second_look_after,
-    )
     with callbacks(invocation.now_ms) as shown:
         ended = run_runbook(request, RunbookDialog(_confirm, lambda report: _show(report_text(report))), shown)
-    options = cluster.connection.option_text
-    text = render_run(ended, options, invocation.now_ms(), result.output, invocation.style())
+    text = render_run(ended, request.connection.option_text, invocation.now_ms(), result.output, invocation.style())
     write_result(text, result.output_file)
     raise typer.Exit(ended.exit_code)
 

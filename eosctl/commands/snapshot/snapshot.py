@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from msgspec.structs import replace
 
 from eosctl.command_line.invocation import Invocation, note, write_result
+from eosctl.command_line.option_groups import options
 from eosctl.commands.gate import RequireComplete
-from eosctl.commands.options import DEFAULT_SECOND_LOOK, ClusterOptions, ResultOptions, SecondLookAfter
+from eosctl.commands.options import ConnectionOptions, ResultOptions, SecondLookAfter
 from eosctl.commands.session import perform
 from eosctl.commands.source_options import MetricCredentials, MetricUrls
 from eosctl.errors import ExitCode
@@ -18,26 +20,28 @@ from eosctl.services.callbacks import Callbacks
 from eosctl.services.snapshots import Bundle, CaptureRequest, capture, compare_snapshots, read_bundle
 from eosctl.services.sources import Sources
 
+CaptureOptions = Annotated[
+    CaptureRequest,
+    options(
+        file=typer.Argument(metavar="FILE", help="Bundle to write, a zip file."),
+        connection=ConnectionOptions,
+        second_look_after_ms=SecondLookAfter,
+        data_dirs=typer.Option("--data-dir", metavar="DIR", help="Data directory of a broker; repeatable."),
+        logs=typer.Option("--logs", metavar="PATH", help="Log files or directories; repeatable."),
+        programs=Annotated[Sources, options(metrics=MetricUrls, credentials=MetricCredentials)],
+    ),
+]
+
 
 def capture_snapshot(
     invocation: Invocation,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Bundle to write, a zip file.")],
-    cluster: ClusterOptions,
-    second_look_after: SecondLookAfter = DEFAULT_SECOND_LOOK,
+    request: CaptureOptions,
     include: Annotated[
-        str | None,
+        str,
         typer.Option(
             "--include", metavar="PARTS", help="Parts to include: data-dirs, logs, and jmx, separated by commas."
         ),
-    ] = None,
-    data_dirs: Annotated[
-        list[Path] | None, typer.Option("--data-dir", metavar="DIR", help="Data directory of a broker; repeatable.")
-    ] = None,
-    logs: Annotated[
-        list[Path] | None, typer.Option("--logs", metavar="PATH", help="Log files or directories; repeatable.")
-    ] = None,
-    metrics: MetricUrls = None,
-    credentials: MetricCredentials = None,
+    ] = "",
     *,
     result: ResultOptions,
     require_complete: RequireComplete = False,
@@ -52,19 +56,10 @@ def capture_snapshot(
         eosctl snapshot capture evidence.zip -b kafka-1:9092
         eosctl snapshot capture evidence.zip -b kafka-1:9092 --include logs --logs /var/log/kafka
     """
-    words = tuple(word.strip() for word in (include or "").split(",") if word.strip())
-    request = CaptureRequest(
-        file=file,
-        connection=cluster.connection,
-        second_look_after_ms=second_look_after,
-        include=words,
-        data_dirs=tuple(data_dirs or ()),
-        logs=tuple(logs or ()),
-        programs=Sources(metrics=tuple(metrics or ()), credentials=credentials),
-    )
-    bundle = perform(capture, request, invocation)
-    _write(bundle, file, "snapshot capture", result, invocation)
-    note(f"bundle: {file}")
+    words = tuple(word.strip() for word in include.split(",") if word.strip())
+    bundle = perform(capture, replace(request, include=words), invocation)
+    _write(bundle, request.file, "snapshot capture", result, invocation)
+    note(f"bundle: {request.file}")
     raise typer.Exit(ExitCode.INCOMPLETE if require_complete and bundle.snapshot.gaps else ExitCode.DONE)
 
 

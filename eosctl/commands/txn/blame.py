@@ -2,37 +2,42 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from eosctl.command_line.invocation import Invocation, note
+from eosctl.command_line.option_groups import options
 from eosctl.commands.emit import emit
 from eosctl.commands.gate import RequireComplete
-from eosctl.commands.options import EvidenceOptions, ResultOptions
+from eosctl.commands.options import ConnectionOptions, ResultOptions, SnapshotFile
 from eosctl.commands.session import perform
 from eosctl.errors import ExitCode
 from eosctl.render.transactions.blame import render_blame
 from eosctl.services.blame import BlameRequest
 from eosctl.services.blame import blame as find_blame
 
+BlameOptions = Annotated[
+    BlameRequest,
+    options(
+        name=typer.Argument(
+            metavar="TRANSACTIONAL-ID|PRODUCER-ID", help="Transactional id, or one of its producer ids."
+        ),
+        connection=ConnectionOptions,
+        snapshot_file=SnapshotFile,
+        data_dirs=typer.Option(
+            "--data-dir", metavar="DIR", help="Directory to read the transaction log from; repeatable."
+        ),
+        logs=typer.Option(
+            "--logs", metavar="PATH", help="Logs of applications and brokers, to identify the processes."
+        ),
+    ),
+]
+
 
 def blame(
     invocation: Invocation,
-    name: Annotated[
-        str,
-        typer.Argument(metavar="TRANSACTIONAL-ID|PRODUCER-ID", help="Transactional id, or one of its producer ids."),
-    ],
-    evidence: EvidenceOptions,
-    data_dirs: Annotated[
-        list[str] | None,
-        typer.Option("--data-dir", metavar="DIR", help="Directory to read the transaction log from; repeatable."),
-    ] = None,
-    logs: Annotated[
-        list[Path] | None,
-        typer.Option("--logs", metavar="PATH", help="Logs of applications and brokers, to identify the processes."),
-    ] = None,
+    request: BlameOptions,
     last: Annotated[int, typer.Option("--last", min=0, help="Number of recent steps to show.")] = 20,
     *,
     result: ResultOptions,
@@ -48,8 +53,6 @@ def blame(
         eosctl txn blame payment-service -b kafka-1:9092
         eosctl txn blame payment-service --data-dir data/ --logs payment.log
     """
-    connection, snapshot = evidence.cluster.connection, evidence.snapshot
-    request = BlameRequest(name, connection, snapshot, tuple(data_dirs or ()), tuple(logs or ()))
     found = perform(find_blame, request, invocation)
     for gap in found.history_gaps:
         note(f"incomplete: {gap.subject}: {gap.error or gap.detail or gap.reason.value}")

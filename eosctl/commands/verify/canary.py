@@ -8,8 +8,9 @@ from typing import Annotated, Final
 import typer
 
 from eosctl.command_line.invocation import Invocation, write_result
+from eosctl.command_line.option_groups import options
 from eosctl.command_line.values import parse_listen
-from eosctl.commands.options import ClusterOptions, duration_option
+from eosctl.commands.options import ConnectionOptions, duration_option
 from eosctl.commands.session import callbacks
 from eosctl.render.page import render_page
 from eosctl.render.prometheus import render_gauges
@@ -21,20 +22,26 @@ LIMITS: Final = "Limits"
 _limits = partial(typer.Option, rich_help_panel=LIMITS)
 
 
+CanaryOptions = Annotated[
+    CanaryRequest,
+    options(
+        connection=ConnectionOptions,
+        duration_ms=duration_option("--duration", help="Time to run; unlimited by default."),
+        topic=typer.Option("--topic", help="Topic of the canary: eosctl-canary, or a name with that prefix."),
+        rate_per_s=_limits("--rate", help="Transactions per second, at most 10."),
+        record_bytes=_limits("--record-bytes", help="Size of a value in bytes, at most 10,000."),
+        partition_count=_limits("--partitions", help="Partitions of a new topic, at most 12."),
+        round_size=_limits("--round", min=1, max=1_000, help="Transactions between two checks."),
+    ),
+]
+
+
 def verify_canary(
     invocation: Invocation,
-    cluster: ClusterOptions,
+    request: CanaryOptions,
     listen: Annotated[
         str | None, typer.Option("--listen", metavar="HOST:PORT", help="Address to serve /metrics on.")
     ] = None,
-    duration_ms: Annotated[int | None, duration_option("--duration", help="Time to run; unlimited by default.")] = None,
-    topic: Annotated[
-        str, typer.Option("--topic", help="Topic of the canary: eosctl-canary, or a name with that prefix.")
-    ] = "eosctl-canary",
-    rate: Annotated[float, _limits("--rate", help="Transactions per second, at most 10.")] = 1.0,
-    record_bytes: Annotated[int, _limits("--record-bytes", help="Size of a value in bytes, at most 10,000.")] = 100,
-    partitions: Annotated[int, _limits("--partitions", help="Partitions of a new topic, at most 12.")] = 3,
-    round_size: Annotated[int, _limits("--round", min=1, max=1_000, help="Transactions between two checks.")] = 20,
 ) -> None:
     """Check a cluster continuously with small transactions.
 
@@ -45,17 +52,7 @@ def verify_canary(
         eosctl verify canary -b kafka-1:9092
         eosctl verify canary -b kafka-1:9092 --listen 127.0.0.1:9309 --duration 1h
     """
-    address = parse_listen(listen) if listen is not None else None
-    request = CanaryRequest(
-        topic=topic,
-        rate_per_s=rate,
-        partition_count=partitions,
-        record_bytes=record_bytes,
-        round_size=round_size,
-        connection=cluster.connection,
-        listen=address,
-        duration_ms=duration_ms,
-    )
+    request = request._replace(listen=parse_listen(listen) if listen is not None else None)
     with callbacks(invocation.now_ms) as shown:
         ended = run_canary(request, render_gauges, shown)
     blocks = canary_blocks(canary_item(ended.verdict.value, ended.numbers, ended.anomalies))

@@ -9,11 +9,11 @@ import typer
 
 from eosctl.command_line.invocation import Invocation, write_result
 from eosctl.commands.diagnosis_output import FindingResultOptions
-from eosctl.commands.gate import GateOfVerdict
+from eosctl.commands.gate import VerdictGate
 from eosctl.commands.options import ClusterOptions, OutputFile
 from eosctl.commands.session import callbacks
 from eosctl.commands.verify.shared import OwnedCluster, write_run
-from eosctl.services.verify_deployment import check_again, export_for_elle, replay
+from eosctl.services.verify_deployment import COMPLETE, check_again, export_for_elle, replay
 
 Run = Annotated[str, typer.Argument(metavar="RUN", help="Id or folder of a run.")]
 
@@ -25,7 +25,7 @@ def replay_run(
     owned: OwnedCluster = None,
     *,
     result: FindingResultOptions,
-    gate: GateOfVerdict,
+    gate: VerdictGate = COMPLETE,
 ) -> None:
     """Repeat a run with the same work and faults.
 
@@ -38,11 +38,11 @@ def replay_run(
     """
     arguments = () if cluster.connection.overrides else tuple(sys.argv[1:])
     with callbacks(invocation.now_ms) as shown:
-        verified = replay(run, cluster.connection, owned, gate.options, shown, arguments)
+        verified = replay(run, cluster.connection, owned, gate, shown, arguments)
     write_run(verified, result, invocation)
 
 
-def show_run(invocation: Invocation, run: Run, result: FindingResultOptions, gate: GateOfVerdict) -> None:
+def show_run(invocation: Invocation, run: Run, result: FindingResultOptions, gate: VerdictGate = COMPLETE) -> None:
     """Check the history of a finished run again.
 
     Examples:
@@ -50,7 +50,7 @@ def show_run(invocation: Invocation, run: Run, result: FindingResultOptions, gat
         eosctl verify show 20261121-a1b2c3 -o html --output-file run.html
     """
     with callbacks(invocation.now_ms) as shown:
-        verified = check_again(run, gate.options, shown)
+        verified = check_again(run, gate, shown)
     write_run(verified, result, invocation)
 
 

@@ -12,13 +12,13 @@ from eosctl.command_line.invocation import Invocation
 from eosctl.command_line.option_groups import options
 from eosctl.command_line.values import parse_duration_ms
 from eosctl.commands.diagnosis_output import FindingResultOptions
-from eosctl.commands.gate import GateOfVerdict
+from eosctl.commands.gate import VerdictGate
 from eosctl.commands.options import ClusterOptions
 from eosctl.commands.session import perform
 from eosctl.commands.verify.shared import FAULTS, OwnedCluster, faults_option, write_run
 from eosctl.errors import UsageError
 from eosctl.model.emulation import CHOICES
-from eosctl.services.verify_deployment import VerifyRequest, verify
+from eosctl.services.verify_deployment import COMPLETE, VerifyRequest, verify
 from eosctl.services.verify_order import FAULT_KINDS, Faults, OwnCluster, Work
 
 WORK: Final = "Work"
@@ -121,7 +121,7 @@ def verify_run(
     ] = 0.0,
     owned: OwnedCluster = None,
     result: FindingResultOptions,
-    gate: GateOfVerdict,
+    gate: VerdictGate = COMPLETE,
 ) -> None:
     """Test that a cluster is exactly-once under faults.
 
@@ -143,7 +143,7 @@ def verify_run(
         connection=cluster.connection,
         owned_id=owned,
         min_coverage=min_coverage / 100,
-        gate=gate.options,
+        gate=gate,
         arguments=() if cluster.connection.overrides else tuple(sys.argv[1:]),
     )
     write_run(perform(verify, request, invocation), result, invocation)

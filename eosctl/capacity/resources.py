@@ -17,7 +17,7 @@ from eosctl.capacity.bytes_and_network import (
 )
 from eosctl.capacity.memory import coordinator_heap_bytes, producer_heap_bytes
 from eosctl.capacity.threads import busy_network_threads, busy_request_handlers
-from eosctl.model.capacity_plan import ApplicationPlan, ResourceUse, TopicPlan, Unit
+from eosctl.model.capacity_plan import ApplicationPlan, Grade, ResourceUse, TopicPlan, Unit
 from eosctl.model.workload import ClusterSpec
 
 #: Replicas that a broker should hold: the published limits for large brokers begin here (F28).
@@ -74,7 +74,14 @@ def use_resources(cluster: ClusterSpec, demand: Demand) -> tuple[ResourceUse, ..
     share = cluster.max_utilisation
 
     def compare(
-        name: str, unit: Unit, used: float, after: float, limit: float | None, may_use: float, formula: str
+        name: str,
+        unit: Unit,
+        used: float,
+        after: float,
+        limit: float | None,
+        may_use: float,
+        formula: str,
+        grade: Grade = Grade.ASSUMED,
     ) -> ResourceUse:
         return ResourceUse(
             name=name,
@@ -84,6 +91,7 @@ def use_resources(cluster: ClusterSpec, demand: Demand) -> tuple[ResourceUse, ..
             limit=limit,
             planned=None if limit is None else limit * may_use,
             formula=formula,
+            grade=grade,
         )
 
     disk_write = disk_write_per_broker(demand.written, rf, count)
@@ -117,7 +125,14 @@ def use_resources(cluster: ClusterSpec, demand: Demand) -> tuple[ResourceUse, ..
         ),
         compare("page cache", size, cache, cache * count / left, memory, 1.0, "F26"),
         compare(
-            "heap for EOS state", size, heap / count, heap / left, cluster.heap_bytes, LASTING_HEAP_SHARE, "F16, F17"
+            "heap for EOS state",
+            size,
+            heap / count,
+            heap / left,
+            cluster.heap_bytes,
+            LASTING_HEAP_SHARE,
+            "F16, F17",
+            Grade.MEASURED,
         ),
         compare(
             "appends",
@@ -129,7 +144,14 @@ def use_resources(cluster: ClusterSpec, demand: Demand) -> tuple[ResourceUse, ..
             "F11",
         ),
         compare(
-            "request handlers", Unit.COUNT, handlers, handlers * count / left, cluster.io_threads, share, "threads"
+            "request handlers",
+            Unit.COUNT,
+            handlers,
+            handlers * count / left,
+            cluster.io_threads,
+            share,
+            "threads",
+            Grade.MEASURED,
         ),
         compare(
             "network threads",
@@ -139,8 +161,11 @@ def use_resources(cluster: ClusterSpec, demand: Demand) -> tuple[ResourceUse, ..
             cluster.network_threads,
             share,
             "threads",
+            Grade.MEASURED,
         ),
-        compare("replicas", Unit.COUNT, replicas / count, replicas / left, REPLICAS_PER_BROKER, 1.0, "F28"),
+        compare(
+            "replicas", Unit.COUNT, replicas / count, replicas / left, REPLICAS_PER_BROKER, 1.0, "F28", Grade.EXACT
+        ),
     )
 
 

@@ -18,6 +18,7 @@ from eosctl.capacity.quantities import (
     parse_share,
     parse_whole,
 )
+from eosctl.model.emulation import NEWEST
 from eosctl.model.workload import ApplicationKind, Cleanup, TransactionalIdNaming
 
 API_VERSION: Final = "eosctl/v1"
@@ -135,7 +136,7 @@ CLUSTER_KEYS: Final[Mapping[str, Key]] = {
     "brokers": Key("broker_count", parse_count, "Brokers."),
     "replication_factor": Key("replication_factor", parse_count, "Copies of every partition.", "3", "what EOS needs"),
     "min_insync_replicas": Key("min_insync_replicas", parse_count, "min.insync.replicas.", "2", "what EOS needs"),
-    "kafka_version": Key("kafka_version", _version, "Release of the brokers.", "4.3", "the newest release known here"),
+    "kafka_version": Key("kafka_version", _version, "Release of the brokers.", NEWEST, "the newest release known here"),
     "transaction_version": Key(
         "transaction_version", _transaction_version, "Finalized feature level.", "2", "the default from 4.0 on"
     ),

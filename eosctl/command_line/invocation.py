@@ -11,13 +11,12 @@ from pathlib import Path
 
 import typer
 
-from eosctl.errors import EosctlError
-from eosctl.own_output import refuse_foreign_file
+from eosctl.errors import EosctlError, UsageError
 from eosctl.render.escaping import utf8_text, visible
 from eosctl.render.formats import FOR_PEOPLE
 from eosctl.render.page import PLAIN, Style
 from eosctl.render.terminal import ColorChoice, style_for
-from eosctl.whole_file import whole_file
+from eosctl.whole_file import refuse_foreign_file, whole_file
 
 
 @dataclass
@@ -90,6 +89,9 @@ def write_file(text: str, path: Path) -> None:
         else:
             with whole_file(target, is_private=False) as file:
                 file.write(content)
+    except FileExistsError as error:
+        why = f"{error.strerror}; it stays as it is."
+        raise UsageError(f"Cannot write {path}.", why, "Choose another path, or remove the file first.") from error
     except OSError as error:
         raise EosctlError(f"Cannot write {path}.", error.strerror or str(error), "Choose another path.") from error
 

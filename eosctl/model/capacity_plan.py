@@ -6,6 +6,7 @@ from enum import StrEnum
 
 import msgspec
 
+from eosctl.model.prices import Costs
 from eosctl.model.workload import Assumption
 
 
@@ -130,6 +131,7 @@ class ResourceUse(msgspec.Struct, frozen=True):
     limit: float | None
     planned: float | None
     formula: str
+    grade: Grade
 
     @property
     def utilisation(self) -> float | None:
@@ -230,9 +232,10 @@ class CapacityPlan(msgspec.Struct, frozen=True):
 
 
 class CapacityReport(msgspec.Struct, frozen=True):
-    """A plan with the requested additions: other settings, sensitivity, growth."""
+    """A plan with the requested additions: other settings, sensitivity, growth, costs of a month."""
 
     plan: CapacityPlan
     what_if: tuple[Variant, ...] = ()
     sensitivity: tuple[Sensitivity, ...] = ()
     growth: tuple[GrowthPoint, ...] = ()
+    costs: Costs | None = None

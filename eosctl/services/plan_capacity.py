@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from eosctl.capacity.costs import price_plan
 from eosctl.capacity.plan import plan_capacity
 from eosctl.capacity.quantities import QuantityError, parse_rate
 from eosctl.capacity.simulation import MEASURED_APPENDS_PER_S, simulate_commits
@@ -15,8 +16,10 @@ from eosctl.capacity.what_if import grow, parse_what_if, sense, vary
 from eosctl.capacity.workload_file import parse_workload
 from eosctl.errors import ConfigFileError, UsageError
 from eosctl.input_file import read_input
+from eosctl.knowledge.small_files import parse_yaml_as, read_small_text
 from eosctl.model.capacity_plan import CapacityPlan, CapacityReport
 from eosctl.model.capacity_simulation import SimulationReport, SimulationSettings
+from eosctl.model.prices import Prices
 from eosctl.model.workload import ApplicationKind, Workload
 from eosctl.services.callbacks import SILENT, Callbacks
 
@@ -29,12 +32,14 @@ class PlanRequest(NamedTuple):
         what_if: Other values to plan with: ``SETTING=A,B,C``.
         sensitivity: Whether to find out what a tenth more of each parameter does.
         until: The last date of the growth, ``YYYY-MM-DD``; None without growth.
+        prices: A price list, for the costs of a month.
     """
 
     path: Path
     what_if: tuple[str, ...] = ()
     sensitivity: bool = False
     until: str | None = None
+    prices: Path | None = None
 
 
 class CommitsRequest(NamedTuple):
@@ -78,11 +83,12 @@ def plan_workload(request: PlanRequest, callbacks: Callbacks = SILENT) -> Capaci
 
     Raises:
         UsageError: A setting of ``what_if`` or the date is not valid.
-        ConfigFileError: The workload cannot be read.
+        ConfigFileError: The workload or the price list cannot be read.
     """
     parameters = [parse_what_if(text) for text in request.what_if]
     until = _date(request.until)
     workload = read_workload(request.path)
+    prices = None if request.prices is None else _read_prices(request.prices)
     plan = plan_capacity(workload)
     today = datetime.fromtimestamp(callbacks.now_ms() / 1000, UTC).date()
     return CapacityReport(
@@ -90,6 +96,7 @@ def plan_workload(request: PlanRequest, callbacks: Callbacks = SILENT) -> Capaci
         tuple(variant for name, values in parameters for variant in vary(workload, name, values)),
         sense(workload, plan) if request.sensitivity else (),
         grow(workload, today, until) if until is not None else (),
+        None if prices is None else price_plan(workload, plan, prices),
     )
 
 
@@ -142,6 +149,11 @@ def read_workload(path: Path) -> Workload:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise ConfigFileError(f"Cannot read {path}.", reason, "eosctl capacity init writes one.") from error
     return parse_workload(text, str(path))
+
+
+def _read_prices(path: Path) -> Prices:
+    text = read_small_text(path, "price list")
+    return parse_yaml_as(Prices, text, str(path), "price list", "examples/prices.yaml shows the format.")
 
 
 def _date(text: str | None) -> date | None:

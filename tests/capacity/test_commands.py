@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 
@@ -48,7 +49,71 @@ def test_json_follows_its_schema(workload: Path) -> None:
 def test_yaml_and_tsv_hold_the_same(workload: Path) -> None:
     assert "capacity-plan" in eosctl("capacity", "plan", workload, "-o", "yaml").out
     rows = eosctl("capacity", "plan", workload, "-o", "tsv").rows
-    assert {len(row) for row in rows} == {6}
+    assert {len(row) for row in rows} == {8}
+    header, *same = csv.reader(eosctl("capacity", "plan", workload, "-o", "csv").out.splitlines())
+    assert same == [list(row) for row in rows]
+    values = {tuple(row[1:4]): (float(row[4]), row[6], row[7]) for row in same if row[4]}
+    assert header[4] == "value"
+    assert values["topic", "__transaction_state", "stored"][1:] == ("F5, F6", "assumed")
+    assert {grade for _, _, grade in values.values()} == {"exact", "assumed", "measured"}
+    plan = eosctl("capacity", "plan", workload, "-o", "json").json["items"][0]["plan"]
+    assert values["application", "enrich", "markers"][0] == plan["applications"][0]["markers_per_s"]
+
+
+def test_markdown_has_every_table(workload: Path) -> None:
+    text = eosctl("capacity", "plan", workload, "-o", "markdown", *ASKED).out
+    tables = [line for line in text.splitlines() if line.startswith("| --- ")]
+    assert len(tables) == text.count("\n## ") - text.count("## orders") - text.count("## RECOMMENDED")
+    assert "| network in |" in text
+    assert "\n\n\n" not in text
+
+
+PRICES = "apiVersion: eosctl/v1\nkind: Prices\ncurrency: EUR\nbroker: 300\ndisk_gb: 0.5\n"
+
+
+def test_costs_compare_with_the_same_load_without_transactions(workload: Path, tmp_path: Path) -> None:
+    prices = tmp_path / "prices.yaml"
+    prices.write_text(PRICES)
+    done = eosctl("capacity", "plan", workload, "--prices", prices, "-o", "json")
+    jsonschema.validate(done.json, schema_of("capacity-plan"))
+    item = done.json["items"][0]
+    costs, plan = item["costs"], item["plan"]
+    brokers, disk = costs["items"]
+    assert (brokers["exactly_once"], brokers["at_least_once"]) == (plan["broker_count"], plan["broker_count"])
+    assert disk["exactly_once"] == sum(topic["stored_bytes"] for topic in plan["topics"]) / 1e9
+    assert disk["at_least_once"] < disk["exactly_once"]
+    assert costs["exactly_once"] == pytest.approx(300 * plan["broker_count"] + 0.5 * disk["exactly_once"])
+    unpriced = ["traffic between zones", "instances of applications", "disk of the instances"]
+    assert costs["without_price"] == unpriced
+    text = eosctl("capacity", "plan", workload, "--prices", prices).out
+    assert f"A MONTH: EUR {costs['exactly_once']:,.2f} with transactions" in text
+    assert f"not priced: {', '.join(unpriced)}" in text
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("broker: -1", "broker"),
+        ("broker: .nan", "broker"),
+        ("broker: .inf", "broker"),
+        ("brokr: 1", "brokr"),
+        ("kind: Workload", "kind"),
+        ("broker: {", "flow"),
+    ],
+)
+def test_a_wrong_price_list_is_refused(workload: Path, tmp_path: Path, line: str, reason: str) -> None:
+    prices = tmp_path / "prices.yaml"
+    key = line.partition(":")[0]
+    prices.write_text("".join(f"{kept}\n" for kept in PRICES.splitlines() if not kept.startswith(f"{key}:")) + line)
+    done = eosctl("capacity", "plan", workload, "--prices", prices)
+    assert done.code == 2
+    assert "price list" in done.err
+    assert reason in done.err
+
+
+def test_the_example_of_prices_is_a_price_list(workload: Path) -> None:
+    example = Path(__file__).parents[2] / "examples" / "prices.yaml"
+    assert "A MONTH: EUR " in eosctl("capacity", "plan", workload, "--prices", example).out
 
 
 def test_html_is_one_file_without_scripts_or_references(workload: Path, tmp_path: Path) -> None:

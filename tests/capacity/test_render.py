@@ -8,8 +8,7 @@ from eosctl.capacity.plan import plan_capacity
 from eosctl.capacity.what_if import parse_what_if, vary
 from eosctl.capacity.workload_file import parse_workload
 from eosctl.model.capacity_plan import CapacityReport
-from eosctl.render.capacity.plan import render_plan
-from eosctl.render.formats import OutputFormat
+from eosctl.render.capacity.plan import PlanFormat, render_plan
 from eosctl.render.page import Style
 from tests.capacity.workloads import STREAMS
 
@@ -17,7 +16,7 @@ from tests.capacity.workloads import STREAMS
 def shown(width: int | None, what_if: str = "commit.interval.ms=5,100,1000") -> str:
     workload = parse_workload(STREAMS, "w.yaml")
     item = CapacityReport(plan_capacity(workload), vary(workload, *parse_what_if(what_if)))
-    return render_plan([item], "capacity plan", 0, OutputFormat.TABLE, Style(width))
+    return render_plan([item], "capacity plan", 0, PlanFormat.TABLE, Style(width))
 
 
 def test_wide_tables_are_turned_on_a_narrow_terminal() -> None:

@@ -16,8 +16,7 @@ from eosctl.errors import ConfigFileError
 from eosctl.input_file import open_input
 from eosctl.model.bundle import BUNDLE_SCHEMA, BUNDLE_SCHEMA_VERSION, BundleManifest, BundlePart, MissingPart
 from eosctl.model.snapshot import ClusterSnapshot
-from eosctl.own_output import refuse_foreign_file
-from eosctl.whole_file import whole_file
+from eosctl.whole_file import refuse_foreign_file, whole_file
 
 MANIFEST: Final = "manifest.json"
 SNAPSHOT: Final = "snapshot.json"
@@ -56,8 +55,7 @@ def write_bundle(
         version: The version of eosctl.
 
     Raises:
-        ConfigFileError: The file cannot be written.
-        UsageError: It exists and is not a result of eosctl.
+        ConfigFileError: The file cannot be written, or is not a result of eosctl.
     """
     whole = Part(SNAPSHOT, "snapshot", "secrets of settings hidden", iter([encode_snapshot(snapshot)]))
     try:

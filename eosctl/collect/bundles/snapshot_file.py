@@ -10,8 +10,7 @@ from eosctl.collect.bundles.snapshot_text import decode_snapshot, encode_snapsho
 from eosctl.errors import ConfigFileError
 from eosctl.input_file import read_input
 from eosctl.model.snapshot import ClusterSnapshot
-from eosctl.own_output import refuse_foreign_file
-from eosctl.whole_file import whole_file
+from eosctl.whole_file import refuse_foreign_file, whole_file
 
 _GZIP: Final = b"\x1f\x8b"
 
@@ -51,8 +50,7 @@ def save_snapshot(snapshot: ClusterSnapshot, path: Path) -> None:
     """Write a snapshot file atomically.
 
     Raises:
-        ConfigFileError: The file cannot be written.
-        UsageError: It exists and is not a result of eosctl.
+        ConfigFileError: The file cannot be written, or is not a result of eosctl.
     """
     content = encode_snapshot(snapshot)
     try:

@@ -15,7 +15,6 @@ from eosctl.errors import ExitCode
 from eosctl.render.capacity.comparison import render_comparison
 from eosctl.render.capacity.html import render_plan_html
 from eosctl.render.capacity.plan import PlanFormat, render_plan
-from eosctl.render.formats import OutputFormat
 from eosctl.services.plan_capacity import PlanRequest, plan_both
 from eosctl.services.plan_capacity import plan_workload as plan_of
 
@@ -38,6 +37,9 @@ def plan_workload(
     until: Annotated[
         str | None, typer.Option("--until", metavar="YYYY-MM-DD", help="Date to extrapolate to, with growth_per_year.")
     ] = None,
+    prices: Annotated[
+        Path | None, typer.Option("--prices", metavar="FILE", help="Price list for the costs of a month.")
+    ] = None,
     output: PlanOutput = PlanFormat.TABLE,
     output_file: OutputFile = None,
     report: Annotated[
@@ -54,13 +56,14 @@ def plan_workload(
         eosctl capacity plan workload.yaml
         eosctl capacity plan workload.yaml --what-if commit.interval.ms=100,500,1000
         eosctl capacity plan workload.yaml --check --until 2028-01-01
+        eosctl capacity plan workload.yaml --prices examples/prices.yaml -o markdown
     """
-    item = perform(plan_of, PlanRequest(workload, tuple(what_if or ()), sensitivity, until), invocation)
+    item = perform(plan_of, PlanRequest(workload, tuple(what_if or ()), sensitivity, until, prices), invocation)
     now_ms, command = invocation.now_ms(), "capacity plan"
     if output is PlanFormat.HTML:
         text = render_plan_html([item], command, now_ms, static=static)
     else:
-        text = render_plan([item], command, now_ms, OutputFormat(output.value), invocation.style())
+        text = render_plan([item], command, now_ms, output, invocation.style())
     write_result(text, output_file)
     if report is not None:
         write_file(render_plan_html([item], command, now_ms, static=static), report)

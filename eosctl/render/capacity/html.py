@@ -15,6 +15,8 @@ from eosctl import __version__
 from eosctl.model.capacity_plan import CapacityPlan, CapacityReport, GrowthPoint, ResourceUse, Variant
 from eosctl.render.capacity.plan import (
     application_rows,
+    cost_rows,
+    cost_text,
     eos_text,
     figure_text,
     instance_rows,
@@ -72,6 +74,8 @@ def render_plan_html(
         "topic_rows": topic_rows,
         "application_rows": application_rows,
         "instance_rows": instance_rows,
+        "cost_rows": cost_rows,
+        "cost_text": cost_text,
         "variant_row": variant_row,
         "sensitivity_row": sensitivity_row,
         "appends": lambda plan: Markup(charts.appends(plan)),

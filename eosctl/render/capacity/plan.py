@@ -17,9 +17,11 @@ from eosctl.model.capacity_plan import (
     Unit,
     Variant,
 )
+from eosctl.model.prices import Costs
+from eosctl.render.capacity.figures import HEADER, figure_rows
 from eosctl.render.envelope import listing
-from eosctl.render.formats import OutputFormat
-from eosctl.render.machine import render_json, render_tsv, render_yaml
+from eosctl.render.machine import render_csv, render_json, render_tsv, render_yaml
+from eosctl.render.markdown_page import render_markdown_page
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
 from eosctl.text import both_bytes_text, byte_rate_text, bytes_text, milliseconds_text, number_text, rate_text
 
@@ -45,27 +47,31 @@ class PlanFormat(StrEnum):
     JSON = "json"
     YAML = "yaml"
     TSV = "tsv"
+    CSV = "csv"
+    MARKDOWN = "markdown"
     HTML = "html"
 
 
 def render_plan(
-    items: Sequence[CapacityReport], command: str, generated_at_ms: int, output: OutputFormat, style: Style = PLAIN
+    items: Sequence[CapacityReport], command: str, generated_at_ms: int, output: PlanFormat, style: Style = PLAIN
 ) -> str:
-    """Render plans; people read one after the other."""
+    """Render plans, except as HTML; people read one after the other."""
     result = listing("capacity-plan", command, generated_at_ms, tuple(items))
     match output:
-        case OutputFormat.JSON:
+        case PlanFormat.JSON:
             return render_json(result)
-        case OutputFormat.YAML:
+        case PlanFormat.YAML:
             return render_yaml(result)
-        case OutputFormat.TSV:
-            return render_tsv(
-                [item.plan.workload, figure.name, repr(figure.value), figure.unit.value, figure.formula, figure.grade]
-                for item in items
-                for figure in item.plan.figures
+        case PlanFormat.TSV:
+            return render_tsv(figure_rows(items))
+        case PlanFormat.CSV:
+            return render_csv([HEADER, *figure_rows(items)])
+        case PlanFormat.MARKDOWN:
+            return render_markdown_page(
+                [block for item in items for block in _blocks(item, True, None)], f"eosctl {command}"
             )
         case _:
-            wide = output is OutputFormat.WIDE
+            wide = output is PlanFormat.WIDE
             return render_page([block for item in items for block in _blocks(item, wide, style.width)], style)
 
 
@@ -116,6 +122,8 @@ def _blocks(item: CapacityReport, wide: bool, width: int | None) -> list[Block]:
         blocks += [Line(""), *refused] if refused else []
     blocks += _table("A TENTH MORE OF", SENSITIVITY_HEADER, [sensitivity_row(row) for row in item.sensitivity])
     blocks += _table("GROWTH", GROWTH_HEADER, [growth_row(point) for point in item.growth])
+    if item.costs is not None:
+        blocks += _table(cost_text(item.costs), COST_HEADER, cost_rows(item.costs))
     if plan.advice:
         blocks += [Line(""), Line("RECOMMENDED", "bold")]
         for advice in plan.advice:
@@ -146,7 +154,7 @@ def _width(table: Sequence[tuple[str, ...]]) -> int:
     return sum(max(len(row[column]) for row in table) + 3 for column in range(len(table[0])))
 
 
-_RESOURCE_HEADER: Final = ("RESOURCE", "USED", "AFTER-LOSS", "PLANNED-LIMIT", "UTILISATION", "FORMULA")
+_RESOURCE_HEADER: Final = ("RESOURCE", "USED", "AFTER-LOSS", "PLANNED-LIMIT", "UTILISATION", "FORMULA", "GRADE")
 _TOPIC_HEADER: Final = ("TOPIC", "WRITTEN", "READ", "BATCHES", "RECORDS/BATCH", "MARKERS", "STORED-ALL-COPIES")
 _APPLICATION_HEADER: Final = (
     *("APPLICATION", "TXN", "PARTITIONS/TXN", "MARKERS", "TXN-LOG", "VISIBLE-P50", "VISIBLE-P99"),
@@ -161,13 +169,15 @@ VARIANT_HEADER: Final = (
     *("DISK", "BROKERS"),
 )
 SENSITIVITY_HEADER: Final = ("PARAMETER", "EOS-APPENDS", "NETWORK-OUT", "DISK", "VISIBLE-P99")
+COST_HEADER: Final = ("COST", "QUANTITY", "PRICE", "WITH-TRANSACTIONS", "WITHOUT")
 GROWTH_HEADER: Final = ("DATE", "RATE", "BOTTLENECK", "UTILISATION", "BROKERS")
 
 
 def _resource(use: ResourceUse) -> tuple[str, ...]:
     planned = "unknown" if use.planned is None else _short(use.planned, use.unit)
     share = "" if use.utilisation is None else f"{use.utilisation:.0%}"
-    return (use.name, _short(use.used, use.unit), _short(use.used_after_loss, use.unit), planned, share, use.formula)
+    used, after = _short(use.used, use.unit), _short(use.used_after_loss, use.unit)
+    return (use.name, used, after, planned, share, use.formula, use.grade.value)
 
 
 def _short(value: float, unit: Unit) -> str:
@@ -228,6 +238,32 @@ def instance_rows(plan: CapacityPlan) -> list[tuple[str, ...]]:
         for application in plan.applications
         if (one := application.instance) is not None
     ]
+
+
+def cost_text(costs: Costs) -> str:
+    """Say in one line what a month costs."""
+    extra = costs.exactly_once / costs.at_least_once - 1 if costs.at_least_once else 0.0
+    sums = (_money(costs.exactly_once, costs), _money(costs.at_least_once, costs))
+    unpriced = f"; not priced: {', '.join(costs.without_price)}" if costs.without_price else ""
+    return f"A MONTH: {sums[0]} with transactions, {sums[1]} without ({extra:+.1%}){unpriced}"
+
+
+def cost_rows(costs: Costs) -> list[tuple[str, ...]]:
+    """Return the table of costs."""
+    return [
+        (
+            one.name,
+            f"{number_text(one.exactly_once)} {one.unit}",
+            f"{one.price:,g}",
+            _money(one.price * one.exactly_once, costs),
+            _money(one.price * one.at_least_once, costs),
+        )
+        for one in costs.items
+    ]
+
+
+def _money(amount: float, costs: Costs) -> str:
+    return f"{costs.currency} {amount:,.2f}"
 
 
 def _figure(figure: Figure) -> tuple[str, ...]:

@@ -6,7 +6,6 @@ from html import escape
 from typing import Final
 
 from eosctl.model.runbook import Action, Confirm, Manual, Notify, Outcome, Runbook, Step
-from eosctl.own_output import GENERATOR
 from eosctl.render.escaping import lines_text
 from eosctl.render.runbooks.tree import Costs, edges, step_text
 
@@ -45,7 +44,7 @@ def render_page_of(book: Runbook, costs: Costs) -> str:
     tree = _nested(book, costs, book.steps[0].id, "", set())
     return lines_text(
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        f"{GENERATOR}"
+        '<meta name="generator" content="eosctl">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
         f"<title>{escape(book.id)}</title><style>{_STYLE}</style></head><body>\n<main>\n"
         f"<h1>{escape(book.title)}</h1><p>{escape(' '.join(book.about.split()))}</p>{never}\n"

@@ -2,7 +2,7 @@
 
 Every package below imports `model`, and all of them may import the modules `errors`, `text`, `whole_file`, and
 `input_file`: these arrows are left out, and so is an import that a longer path of arrows implies. The frame of the
-program (`cli` and `command_line`) is left out, too. `make docs` writes the file.
+program (`cli` and `command_line`) and the servers, which it starts, are left out, too. `make docs` writes the file.
 """
 
 from __future__ import annotations
@@ -17,7 +17,19 @@ from scripts.import_cycles import import_graph
 SPARK: Final = "spark_log_analytics"
 #: Imported by all packages, by none, or by commands alone.
 NOT_DRAWN: Final = frozenset(
-    {"cli", "__main__", "command_line", "model", "errors", "text", "whole_file", "input_file", "demo", "testing"}
+    {
+        "cli",
+        "__main__",
+        "command_line",
+        "servers",
+        "model",
+        "errors",
+        "text",
+        "whole_file",
+        "input_file",
+        "demo",
+        "testing",
+    }
 )
 #: The layer in whose row spark_log_analytics is drawn: above its imports, below its importers.
 NEXT_TO_SPARK: Final = "lab"

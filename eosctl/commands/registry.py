@@ -42,6 +42,7 @@ COMMANDS: Final = (
     Entry("runbook", "runbook:COMMANDS", "Run guided repairs that verify their result.", REPAIR),
     Entry("metrics", "metrics:COMMANDS", "Show metrics, and export alerts and dashboards.", MONITOR),
     Entry("exporter", "exporter:exporter", "Serve exactly-once metrics to Prometheus.", MONITOR),
+    Entry("mcp", "servers:mcp", "Serve read-only tools to AI assistants (MCP).", MONITOR),
     Entry("config", "config:COMMANDS", "Check, compare, and fix configuration files.", CONFIGURE),
     Entry("checklist", "checklist:COMMANDS", "Work through checklists for go-live and upgrades.", CONFIGURE),
     Entry("capacity", "capacity:COMMANDS", "Plan clusters for transactional workloads.", CONFIGURE),

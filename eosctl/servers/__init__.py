@@ -1,0 +1,1 @@
+"""Servers for other programs: tools for assistants (MCP), and a language server for editors (LSP)."""

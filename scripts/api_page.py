@@ -22,6 +22,7 @@ MODULES: Final = (
     "watch_diagnosis",
     "lint_configuration",
     "change_configuration",
+    "edit_configuration",
     "tool_output",
     "compare_configuration",
     "releases",

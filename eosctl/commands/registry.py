@@ -44,6 +44,7 @@ COMMANDS: Final = (
     Entry("exporter", "exporter:exporter", "Serve exactly-once metrics to Prometheus.", MONITOR),
     Entry("mcp", "servers:mcp", "Serve read-only tools to AI assistants (MCP).", MONITOR),
     Entry("config", "config:COMMANDS", "Check, compare, and fix configuration files.", CONFIGURE),
+    Entry("lsp", "servers:lsp", "Serve configuration checks to editors (LSP).", CONFIGURE),
     Entry("checklist", "checklist:COMMANDS", "Work through checklists for go-live and upgrades.", CONFIGURE),
     Entry("capacity", "capacity:COMMANDS", "Plan clusters for transactional workloads.", CONFIGURE),
     Entry("dr", "dr:COMMANDS", "Check mirrors for disaster recovery.", CONFIGURE),

@@ -18,3 +18,18 @@ def mcp(cluster: ClusterOptions) -> None:
     from eosctl.servers.mcp import serve  # the SDK
 
     serve(cluster.connection)
+
+
+def lsp() -> None:
+    """Serve configuration checks to editors (LSP).
+
+    Speaks the Language Server Protocol on standard input and output. Open files get the findings of config lint, hover
+    shows config explain, and code actions make the repairs of config fix. The editor makes every change; eosctl writes
+    no file. Needs the extra: pip install 'eosctl[lsp]'
+
+    Examples:
+        eosctl lsp
+    """
+    from eosctl.servers.lsp import serve  # the protocol's library
+
+    serve()

@@ -53,11 +53,15 @@ class FixRequest(msgspec.Struct, frozen=True):
         paths: Configuration files, and folders of them.
         kafka_version: The release whose rules hold; None for the newest.
         write: Whether the files are written.
+        texts: Texts that replace the contents of files, by path: what an editor has not saved.
+        only: The check and the line of the one repair to make; None for all repairs, and those that follow from them.
     """
 
     paths: tuple[Path, ...]
     kafka_version: str | None = None
     write: bool = False
+    texts: Mapping[str, str] = {}
+    only: tuple[str, int] | None = None
 
 
 class Fixed(NamedTuple):
@@ -113,18 +117,22 @@ def fix_configuration(request: FixRequest, callbacks: Callbacks = SILENT) -> Fix
     """
     releases = Releases(release_if_named(request.kafka_version, callbacks.remark))
     before: dict[str, str] = {}
-    after: dict[str, str] = {}
+    after = dict(request.texts)
     repairs: list[tuple[Repair, str]] = []
-    files = read_deployment(request.paths, releases=releases)
+    files = read_deployment(request.paths, releases=releases, texts=after)
     known = _errors(files)
-    for _ in range(MAX_ROUNDS):
+    for _ in range(MAX_ROUNDS if request.only is None else 1):
         tried = {(one.file, one.key, one.action) for one, _ in repairs}
         planned = plan_repairs(findings_of(judge(files.deployment)))
-        todo = [one for one in planned if (one.file, one.key, one.action) not in tried]
+        todo = [
+            one
+            for one in planned
+            if (one.file, one.key, one.action) not in tried and request.only in (None, (one.check_id, one.line))
+        ]
         if not todo:
             break
         for file in {one.file for one in todo} - before.keys():
-            before[file] = after[file] = _text(file)
+            before[file] = after[file] = request.texts[file] if file in request.texts else _text(file)
         # From the bottom up: a removed line moves those below it.
         done: list[tuple[Repair, str]] = []
         for repair in reversed(todo):

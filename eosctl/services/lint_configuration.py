@@ -49,6 +49,7 @@ class LintRequest(msgspec.Struct, frozen=True):
         connection: The cluster.
         snapshot_file: A saved snapshot or bundle, which is read instead of a cluster.
         gate: What decides the exit code.
+        texts: Texts that replace the contents of files, by path: what an editor has not saved.
     """
 
     paths: tuple[Path, ...]
@@ -60,6 +61,7 @@ class LintRequest(msgspec.Struct, frozen=True):
     connection: Connection = Connection()
     snapshot_file: Path | None = None
     gate: GateOptions = GateOptions()
+    texts: Mapping[str, str] = {}
 
 
 class LintResult(NamedTuple):
@@ -86,8 +88,9 @@ def lint_configuration(request: LintRequest, callbacks: Callbacks = SILENT) -> L
         release_if_named(request.client_version, callbacks.remark),
         release_if_named(request.librdkafka_version, callbacks.remark, "librdkafka"),
     )
-    others, printed, texts = sort_paths(request.paths, callbacks.now_ms())
-    files = with_printed(read_deployment(others, roles=request.roles, releases=releases), printed, texts)
+    others, printed, texts = sort_paths(request.paths, callbacks.now_ms(), request.texts)
+    read = read_deployment(others, roles=request.roles, releases=releases, texts=request.texts)
+    files = with_printed(read, printed, texts)
     for remark in without_settings(printed):
         callbacks.remark(remark)
     deployment = files.deployment
@@ -97,7 +100,7 @@ def lint_configuration(request: LintRequest, callbacks: Callbacks = SILENT) -> L
         deployment = Deployment((*deployment.components, *running), deployment.tables)
     results = tuple(map(masked, judge(deployment)))
     now_ms = callbacks.now_ms()
-    inline = read_inline_suppressions(files.read)
+    inline = read_inline_suppressions(files.read, request.texts)
     gate = gate._replace(suppressions=(*inline.suppressions, *gate.suppressions))
     everything = Diagnosis("", now_ms, results, grade(results), summary=summarize(results), remarks=inline.remarks)
     linted = Linted(

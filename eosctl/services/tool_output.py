@@ -39,14 +39,15 @@ class SortedPaths(NamedTuple):
     texts: Mapping[str, str]
 
 
-def sort_paths(paths: Sequence[Path], now_ms: int) -> SortedPaths:
+def sort_paths(paths: Sequence[Path], now_ms: int, replaced: Mapping[str, str] | None = None) -> SortedPaths:
     """Take the output of Kafka's tools out of paths: files that are named, and .txt and .out files of folders.
 
     Args:
         paths: Files and folders.
         now_ms: The time of the evidence where the outputs do not show theirs, in milliseconds since the epoch.
+        replaced: Texts that replace the contents of files, by path.
     """
-    texts = {str(path): text for path in _candidates(paths) if (text := _output(path)) is not None}
+    texts = {str(path): text for path in _candidates(paths) if (text := _output(path, replaced or {})) is not None}
     others = tuple(path for path in paths if path.is_dir() or str(path) not in texts)
     return SortedPaths(others, read_printed(texts, now_ms), texts)
 
@@ -172,9 +173,9 @@ def _candidates(paths: Sequence[Path]) -> Iterator[Path]:
             yield path
 
 
-def _output(path: Path) -> str | None:
+def _output(path: Path, replaced: Mapping[str, str]) -> str | None:
     try:
-        text = read_text(path)
+        text = replaced[str(path)] if str(path) in replaced else read_text(path)
     except ConfigFileError:
         return None  # reported where files are read as configurations
     return text if is_tool_output(text) else None

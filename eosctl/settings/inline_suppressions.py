@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import glob
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from eosctl.findings.gate_rules import Suppression
@@ -28,12 +28,17 @@ class InlineSuppressions(NamedTuple):
     remarks: tuple[str, ...]
 
 
-def read_inline_suppressions(files: Iterable[str]) -> InlineSuppressions:
-    """Return the suppressions in comments of files that were read before; one without a reason hides nothing."""
+def read_inline_suppressions(files: Iterable[str], texts: Mapping[str, str] | None = None) -> InlineSuppressions:
+    """Return the suppressions in comments of files that were read before; one without a reason hides nothing.
+
+    Args:
+        files: The files.
+        texts: Texts that replace the contents of files, by file.
+    """
     suppressions: list[Suppression] = []
     remarks: list[str] = []
     for file in files:
-        text = read_input(file).decode("utf-8", errors="replace")
+        text = texts[file] if texts and file in texts else read_input(file).decode("utf-8", errors="replace")
         if "eosctl:" not in text:
             continue
         for found in _in_text(file, text):

@@ -30,7 +30,7 @@ UNTRIED_FLAGS: Final = frozenset({"--help", "--watch", "--follow", "--yes", "--f
 #: They serve, wait, or measure until they are stopped, or start other programs: only their options are tried.
 RUNNING: Final = frozenset(
     {
-        "demo", "exporter", "logs submit", "logs submit-data", "logs warmup", "logs watch", "mcp",
+        "demo", "exporter", "logs submit", "logs submit-data", "logs warmup", "logs watch", "lsp", "mcp",
         "metrics watch",
         "runbook test", "sandbox advance", "sandbox exec", "sandbox proxy", "sandbox simulate", "sandbox scenario",
         "sandbox up", "txn watch", "verify app", "verify canary", "verify dlq", "verify run",

@@ -17,6 +17,26 @@ def render_setting(setting: ExplainedSetting, now_ms: int, output: OutputFormat,
     return render_one(result, output, lambda: rows, lambda: _page(setting, style))
 
 
+def setting_markdown(setting: ExplainedSetting) -> str:
+    """Render a setting as Markdown: its effect, its defaults by release, and the rules that read it."""
+    items = setting.items
+    parts = [f"**{items[0].name}**", items[0].effect]
+    rows = [
+        f"| {item.component} | {span.since} | {_code(span.default)} | {span.bounds} |"
+        for item in items
+        for span in item.spans
+    ]
+    parts.append("\n".join(("| Component | Since | Default | Bounds |", "|---|---|---|---|", *rows)))
+    parts += [f"Removed in {item.software} {item.removed} ({item.component})." for item in items if item.removed]
+    parts.append("\n".join(f"- {rule}" for rule in items[0].rules))
+    return "\n\n".join(part for part in parts if part)
+
+
+def _code(default: str | None) -> str:
+    text = (default or "").replace("|", "\\|").replace("`", "'")
+    return "(none)" if default is None else f"`{text}`" if text else "(empty)"
+
+
 def _page(setting: ExplainedSetting, style: Style) -> str:
     items = setting.items
     blocks: list[Block] = [Line(items[0].name, "bold")]

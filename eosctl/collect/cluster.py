@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple
 
@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from eosctl.collect.reader import Probed, ReadOnly, attempt, gap_from_code
 from eosctl.model.evidence import EvidenceGap, EvidenceKind
 from eosctl.model.snapshot import ApiRange, Broker, ClientQuota, FeatureLevel, PartitionInfo, Reassignment, Topic
-from eosctl.model.transaction import TopicPartition
+from eosctl.model.transaction import TopicPartition, Transaction
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages import api_versions, describe_cluster, list_partition_reassignments, metadata
@@ -39,15 +39,7 @@ async def collect_shape(reader: ReadOnly) -> Probed[ClusterShape]:
     """
     request = metadata.MetadataRequest(topics=None, allow_auto_topic_creation=False)
     answer = await reader.request_any(ApiKey.METADATA, request)
-    gaps: list[EvidenceGap] = []
-    topics: list[Topic] = []
-    for topic in answer.topics:
-        name = topic.name or render_uuid(topic.topic_id)
-        if topic.error_code != ErrorCode.NONE:
-            gaps.append(gap_from_code(EvidenceKind.TOPICS, name, topic.error_code))
-            continue
-        partitions = sorted((_partition(name, p) for p in topic.partitions), key=lambda p: p.partition)
-        topics.append(Topic(name, render_uuid(topic.topic_id), topic.is_internal, tuple(partitions)))
+    topics, gaps = _topics(answer.topics)
     brokers = tuple(
         Broker(broker.node_id, broker.host, broker.port, broker.rack)
         for broker in sorted(answer.brokers, key=lambda b: b.node_id)
@@ -59,6 +51,52 @@ async def collect_shape(reader: ReadOnly) -> Probed[ClusterShape]:
         tuple(sorted(topics, key=lambda t: t.name)),
     )
     return Probed(shape, tuple(gaps))
+
+
+async def collect_topics_of_transactions(
+    reader: ReadOnly, topics: Sequence[Topic], transactions: Sequence[Transaction]
+) -> Probed[tuple[Topic, ...]]:
+    """Return the topics with those that open transactions wrote to and the first metadata did not contain.
+
+    A transaction's coordinator is asked, because it knew each topic when the producer added the partition. So a topic
+    that is still missing was deleted, not created in the meantime.
+    """
+    known = {topic.name for topic in topics}
+    missing: dict[int, set[str]] = {}
+    for transaction in transactions:
+        named = {partition.topic for partition in transaction.partitions} - known
+        if named:
+            missing.setdefault(transaction.coordinator_id, set()).update(named)
+    added: dict[str, Topic] = {}
+    gaps: list[EvidenceGap] = []
+    for broker_id, names in sorted(missing.items()):
+        request = metadata.MetadataRequest(
+            topics=[metadata.MetadataRequestTopic(name=name) for name in sorted(names)], allow_auto_topic_creation=False
+        )
+        answer, lost = await attempt(
+            EvidenceKind.TOPICS, "", partial(reader.request, broker_id, ApiKey.METADATA, request)
+        )
+        gaps += (replace(gap, subject=name) for name in sorted(names) for gap in lost)
+        if answer is not None:
+            found, refused = _topics(
+                topic for topic in answer.topics if topic.error_code != ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            )
+            added |= {topic.name: topic for topic in found}
+            gaps += refused
+    return Probed(tuple(sorted((*topics, *added.values()), key=lambda topic: topic.name)), tuple(gaps))
+
+
+def _topics(described: Iterable[metadata.MetadataResponseTopic]) -> tuple[list[Topic], list[EvidenceGap]]:
+    gaps: list[EvidenceGap] = []
+    topics: list[Topic] = []
+    for topic in described:
+        name = topic.name or render_uuid(topic.topic_id)
+        if topic.error_code != ErrorCode.NONE:
+            gaps.append(gap_from_code(EvidenceKind.TOPICS, name, topic.error_code))
+            continue
+        partitions = sorted((_partition(name, p) for p in topic.partitions), key=lambda p: p.partition)
+        topics.append(Topic(name, render_uuid(topic.topic_id), topic.is_internal, tuple(partitions)))
+    return topics, gaps
 
 
 def _partition(topic: str, partition: Any) -> PartitionInfo:

@@ -17,6 +17,7 @@ from eosctl.collect.cluster import (
     collect_fenced,
     collect_reassignments,
     collect_shape,
+    collect_topics_of_transactions,
 )
 from eosctl.collect.configs import collect_broker_settings, collect_topic_settings
 from eosctl.collect.leader_epochs import collect_leader_epochs
@@ -100,6 +101,9 @@ async def collect_snapshot(
         snapshot = replace(snapshot, access_rules=access.value)
     if EvidenceKind.TRANSACTIONS in kinds or EvidenceKind.PRODUCERS in kinds:
         looks = await _looks(reader, snapshot, observer, gaps)
+        written = await collect_topics_of_transactions(reader, snapshot.topics, looks[-1].transactions)
+        gaps += written.gaps
+        snapshot = replace(snapshot, topics=written.value)
         epochs = await collect_leader_epochs(reader, snapshot.topics, looks[-1])
         gaps += epochs.gaps
         kinds -= _superfluous(looks, observer)

@@ -18,6 +18,8 @@ class Limits(msgspec.Struct, frozen=True):
         retention_percent: Share of `retention.ms` after which the records of an open transaction are at risk.
         fencing_window_ms: Maximum age of a reported fencing.
         fencing_repeat_count: Number of fencings of an id in the window that indicates two competing instances.
+        initialization_window_ms: Maximum age of a counted InitProducerId.
+        initialization_count: Number of InitProducerId of an id in that window that no planned restart explains.
         reinit_within_ms: Maximum time from an abort to the InitProducerId that caused it; the initializing client
             retries CONCURRENT_TRANSACTIONS with at most `retry.backoff.max.ms` (1,000) in between.
         transaction_log_replication_factor: Expected replicas of `__transaction_state`, with enough brokers.
@@ -41,6 +43,8 @@ class Limits(msgspec.Struct, frozen=True):
     retention_percent: int = 50
     fencing_window_ms: int = 3_600_000
     fencing_repeat_count: int = 3
+    initialization_window_ms: int = 600_000
+    initialization_count: int = 20
     reinit_within_ms: int = 2_000
     transaction_log_replication_factor: int = 3
     transaction_log_min_isr: int = 2

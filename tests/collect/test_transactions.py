@@ -1,15 +1,17 @@
 import asyncio
 
+from eosctl.collect.cluster import collect_topics_of_transactions
 from eosctl.collect.reader import ReadOnly
 from eosctl.collect.transactions import TransactionQuery, read_transactions
 from eosctl.model.evidence import EvidenceKind, GapReason
-from eosctl.model.snapshot import PartitionInfo
+from eosctl.model.snapshot import PartitionInfo, Topic
 from eosctl.model.transaction import ProducerState, TopicPartition, Transaction
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages import describe_producers as dp
 from eosctl.wire.messages import describe_transactions as dt
 from eosctl.wire.messages import list_transactions as lt
+from eosctl.wire.messages import metadata as md
 
 ORDERS = TopicPartition("orders", 0)
 
@@ -193,3 +195,61 @@ def test_a_second_reading_requests_only_possible_changes(cluster):
         "idle": "Empty",
     }
     assert second.gaps == ()
+
+
+def described(*topics):
+    return lambda request: md.MetadataResponse(
+        topics=[
+            next((topic for topic in topics if topic.name == asked.name), unknown(asked.name))
+            for asked in request.topics
+        ]
+    )
+
+
+def unknown(name):
+    return md.MetadataResponseTopic(int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION), name)
+
+
+def topics_of(cluster, *transactions):
+    known = (Topic("orders", "o", False, ()),)
+    return asyncio.run(collect_topics_of_transactions(ReadOnly(cluster), known, transactions))
+
+
+def writing_to(*names):
+    where = tuple(TopicPartition(name, 0) for name in names)
+    return Transaction("app", 2, 9, "Ongoing", 2, 60_000, 5_000, where)
+
+
+def test_the_coordinator_is_asked_for_topics_missing_in_metadata(cluster):
+    new = md.MetadataResponseTopic(0, "new", partitions=[md.MetadataResponsePartition(0, 0, 1)])
+    cluster.on(1, ApiKey.METADATA, described())
+    cluster.on(2, ApiKey.METADATA, described(new))
+    answer = topics_of(cluster, writing_to("orders", "new", "deleted"))
+    assert [topic.name for topic in answer.value] == ["new", "orders"]
+    assert not answer.gaps
+    assert [(node, [topic.name for topic in request.topics]) for node, _, request in cluster.asked] == [
+        (2, ["deleted", "new"])
+    ]
+
+
+def test_topics_of_transactions_may_be_hidden(cluster):
+    refused = md.MetadataResponseTopic(int(ErrorCode.TOPIC_AUTHORIZATION_FAILED), "secret")
+    cluster.on(2, ApiKey.METADATA, described(refused))
+    answer = topics_of(cluster, writing_to("secret"))
+    assert [(gap.kind, gap.subject, gap.reason) for gap in answer.gaps] == [
+        (EvidenceKind.TOPICS, "secret", GapReason.NOT_AUTHORIZED)
+    ]
+
+
+def test_known_topics_cost_no_request(cluster):
+    assert topics_of(cluster, writing_to("orders")).value == (Topic("orders", "o", False, ()),)
+    assert not cluster.asked
+
+
+def test_a_silent_coordinator_leaves_its_topics_open(cluster):
+    cluster.down.add(2)
+    answer = topics_of(cluster, writing_to("a", "b"))
+    assert [(gap.subject, gap.reason) for gap in answer.gaps] == [
+        ("a", GapReason.UNREACHABLE),
+        ("b", GapReason.UNREACHABLE),
+    ]

@@ -31,6 +31,7 @@ READ_ONLY_APIS: Final = frozenset(
         ApiKey.LIST_GROUPS,
         ApiKey.DESCRIBE_GROUPS,
         ApiKey.CONSUMER_GROUP_DESCRIBE,
+        ApiKey.STREAMS_GROUP_DESCRIBE,
         ApiKey.OFFSET_FETCH,
         ApiKey.FETCH,
     }

@@ -126,9 +126,12 @@ async def collect_snapshot(
         snapshot = await _with_endings(reader, snapshot, kinds, gaps)
     if EvidenceKind.GROUPS in kinds or EvidenceKind.GROUP_OFFSETS in kinds:
         observer.progress("groups")
+        from eosctl.collect.group_generations import collect_generations
         from eosctl.collect.groups import collect_groups
 
         groups = await collect_groups(reader, _answering(snapshot))
+        gaps += groups.gaps
+        groups = await collect_generations(reader, snapshot, groups.value)
         gaps += groups.gaps
         snapshot = replace(snapshot, groups=groups.value)
     if {EvidenceKind.GROUP_OFFSETS, EvidenceKind.OFFSETS, EvidenceKind.READABLE_RECORDS} <= kinds:

@@ -9,18 +9,27 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from eosctl.collect.group_generations import subscription_of
 from eosctl.collect.reader import Probed, ReadOnly, attempt, gap_from_code, in_batches
 from eosctl.model.evidence import EvidenceGap, EvidenceKind
 from eosctl.model.snapshot import CommittedOffset, Group, GroupMember
 from eosctl.model.transaction import TopicPartition
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
-from eosctl.wire.messages import consumer_group_describe, describe_groups, list_groups, offset_fetch
+from eosctl.wire.messages import (
+    consumer_group_describe,
+    describe_groups,
+    list_groups,
+    offset_fetch,
+    streams_group_describe,
+)
 
 GROUPS_PER_REQUEST: Final = 100
 CONSUMER_GROUP: Final = "consumer"
 SHARE_GROUP: Final = "share"
+STREAMS_GROUP: Final = "streams"
 API_OF: Final = {
+    streams_group_describe.StreamsGroupDescribeRequest: ApiKey.STREAMS_GROUP_DESCRIBE,
     describe_groups.DescribeGroupsRequest: ApiKey.DESCRIBE_GROUPS,
     consumer_group_describe.ConsumerGroupDescribeRequest: ApiKey.CONSUMER_GROUP_DESCRIBE,
 }
@@ -53,7 +62,7 @@ async def _groups_of_coordinator(reader: ReadOnly, broker_id: int) -> Probed[lis
         for entry in listed.groups
     }
     gaps: list[EvidenceGap] = []
-    for probe in (_describe_classic, _describe_consumer, _fetch_offsets):
+    for probe in (_describe_classic, _describe_consumer, _describe_streams, _fetch_offsets):
         for batch in in_batches(list(groups.values()), GROUPS_PER_REQUEST):
             answer = await probe(reader, broker_id, batch)
             groups.update({group.group_id: group for group in answer.value})
@@ -62,17 +71,27 @@ async def _groups_of_coordinator(reader: ReadOnly, broker_id: int) -> Probed[lis
 
 
 async def _describe_classic(reader: ReadOnly, broker_id: int, groups: Sequence[Group]) -> Probed[list[Group]]:
-    classic = {g.group_id: g for g in groups if g.group_type not in (CONSUMER_GROUP, SHARE_GROUP)}
+    classic = {g.group_id: g for g in groups if g.group_type not in (CONSUMER_GROUP, SHARE_GROUP, STREAMS_GROUP)}
 
     def described(entry: Any) -> Group:
         members = tuple(
             GroupMember(
-                m.member_id, m.client_id, m.client_host, m.group_instance_id, decode_assignment(m.member_assignment)
+                m.member_id,
+                m.client_id,
+                m.client_host,
+                m.group_instance_id,
+                decode_assignment(m.member_assignment),
+                subscription_of(bytes(m.member_metadata)) if entry.protocol_type == CONSUMER_GROUP else (),
             )
             for m in entry.members
         )
-        before = classic[entry.group_id]
-        return replace(before, state=entry.group_state, protocol_type=entry.protocol_type, members=members)
+        return replace(
+            classic[entry.group_id],
+            state=entry.group_state,
+            protocol_type=entry.protocol_type,
+            members=members,
+            protocol=entry.protocol_data,
+        )
 
     request = describe_groups.DescribeGroupsRequest(groups=list(classic))
     return await _describe(reader, broker_id, request, f"{len(classic)} groups", described) if classic else Probed([])
@@ -83,7 +102,14 @@ async def _describe_consumer(reader: ReadOnly, broker_id: int, groups: Sequence[
 
     def described(entry: Any) -> Group:
         members = tuple(
-            GroupMember(m.member_id, m.client_id, m.client_host, m.instance_id, _assigned(m.assignment))
+            GroupMember(
+                m.member_id,
+                m.client_id,
+                m.client_host,
+                m.instance_id,
+                _assigned(m.assignment),
+                tuple(sorted(m.subscribed_topic_names)),
+            )
             for m in entry.members
         )
         return replace(consumer[entry.group_id], state=entry.group_state, members=members)
@@ -91,6 +117,40 @@ async def _describe_consumer(reader: ReadOnly, broker_id: int, groups: Sequence[
     request = consumer_group_describe.ConsumerGroupDescribeRequest(group_ids=list(consumer))
     subject = f"{len(consumer)} consumer groups"
     return await _describe(reader, broker_id, request, subject, described) if consumer else Probed([])
+
+
+async def _describe_streams(reader: ReadOnly, broker_id: int, groups: Sequence[Group]) -> Probed[list[Group]]:
+    """Describe groups of the Streams protocol (KIP-1071), to which DescribeGroups answers GROUP_ID_NOT_FOUND."""
+    streams = {g.group_id: g for g in groups if g.group_type == STREAMS_GROUP}
+
+    def described(entry: Any) -> Group:
+        parts = () if entry.topology is None else entry.topology.subtopologies or ()
+        sources = {
+            part.subtopology_id: (*part.source_topics, *(topic.name for topic in part.repartition_source_topics))
+            for part in parts
+        }
+        members = tuple(
+            GroupMember(
+                m.member_id,
+                m.client_id,
+                m.client_host,
+                m.instance_id,
+                tuple(
+                    sorted(
+                        TopicPartition(topic, index)
+                        for task in m.assignment.active_tasks
+                        for topic in sources.get(task.subtopology_id, ())
+                        for index in task.partitions
+                    )
+                ),
+            )
+            for m in entry.members
+        )
+        return replace(streams[entry.group_id], state=entry.group_state, members=members)
+
+    request = streams_group_describe.StreamsGroupDescribeRequest(group_ids=list(streams))
+    subject = f"{len(streams)} streams groups"
+    return await _describe(reader, broker_id, request, subject, described) if streams else Probed([])
 
 
 async def _describe(

@@ -166,17 +166,26 @@ class CommittedOffset(msgspec.Struct, frozen=True):
 
 
 class GroupMember(msgspec.Struct, frozen=True):
-    """A member of a group as the coordinator describes it."""
+    """A member of a group as the coordinator describes it.
+
+    `subscription` has the topics that it subscribes to; empty if they are not known.
+    """
 
     member_id: str
     client_id: str
     host: str
     group_instance_id: str | None = None
     assignment: tuple[TopicPartition, ...] = ()
+    subscription: tuple[str, ...] = ()
 
 
 class Group(msgspec.Struct, frozen=True):
-    """A group; `state` is the wire's text, `group_type` is `classic`, `consumer`, `share` or empty."""
+    """A group; `state` is the wire's text, `group_type` is `classic`, `consumer`, `share`, `streams`, or empty.
+
+    `protocol` is the assignor's name of a classic group (`stream` for Kafka Streams), empty if it is not known.
+    `generation_times_ms` are the times of the newest generations, from `__consumer_offsets`, of a group that is
+    rebalancing.
+    """
 
     group_id: str
     coordinator_id: int
@@ -185,6 +194,8 @@ class Group(msgspec.Struct, frozen=True):
     group_type: str = ""
     members: tuple[GroupMember, ...] = ()
     offsets: tuple[CommittedOffset, ...] = ()
+    protocol: str = ""
+    generation_times_ms: tuple[int, ...] = ()
 
 
 class QuorumInfo(msgspec.Struct, frozen=True):

@@ -28,7 +28,7 @@ GROUPS_PER_REQUEST: Final = 100
 CONSUMER_GROUP: Final = "consumer"
 SHARE_GROUP: Final = "share"
 STREAMS_GROUP: Final = "streams"
-API_OF: Final = {
+API_OF: Final[dict[type, ApiKey]] = {
     streams_group_describe.StreamsGroupDescribeRequest: ApiKey.STREAMS_GROUP_DESCRIBE,
     describe_groups.DescribeGroupsRequest: ApiKey.DESCRIBE_GROUPS,
     consumer_group_describe.ConsumerGroupDescribeRequest: ApiKey.CONSUMER_GROUP_DESCRIBE,

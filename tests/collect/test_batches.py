@@ -1,6 +1,7 @@
 """Probes that read batches: hidden records and the transaction log's history."""
 
 import asyncio
+from typing import Any
 
 from eosctl.collect.hidden import collect_hidden
 from eosctl.collect.history import collect_history
@@ -28,7 +29,7 @@ def marker(offset):
     return encode_marker_batch(EndTxnMarker(True, 3), 9, 0, 1_000, base_offset=offset)
 
 
-def leader_with(batches, error=ErrorCode.NONE):
+def leader_with(batches: list[tuple[int, bytes]], error: ErrorCode = ErrorCode.NONE) -> Any:
     """Answer a Fetch with the batches that end at or after the offset asked for, one at a time."""
 
     def answer(request):

@@ -12,8 +12,9 @@ from typing import Protocol
 from eosctl.client.ports import Connector, WallClock
 from eosctl.errors import UsageError
 from eosctl.lab.apache.engine import ApacheConfig, ApacheEngine
+from eosctl.lab.apache.faults import ProcessFaults
 from eosctl.lab.apache.releases import RELEASES
-from eosctl.lab.engine import Engine, UnsupportedFault
+from eosctl.lab.engine import Engine
 from eosctl.lab.scenarios.releases import newest_covered
 from eosctl.lab.scenarios.script import ClusterWords
 from eosctl.lab.simulation import Simulation, simulate
@@ -22,7 +23,6 @@ from eosctl.model.emulation import FULL_RELEASE
 from eosctl.sandbox.core import ClusterShape
 from eosctl.sandbox.faults.bugs import parse_switch
 from eosctl.sandbox.faults.engine import FaultEngine
-from eosctl.sandbox.faults.kinds import FaultKind
 from eosctl.sandbox.faults.order import FaultOrder
 from eosctl.sandbox.ports import Emulation
 from eosctl.settings.endpoints import parse_endpoints
@@ -101,10 +101,12 @@ class SimulatedPlace:
 class EnginePlace:
     """Real Kafka: faults are signals to processes, and time is real."""
 
+    connector: Connector | None = None
+
     def __init__(self, engine: Engine, now_ms: WallClock) -> None:
         self._engine = engine
         self.now_ms = now_ms
-        self._healings: list[tuple[FaultKind, int]] = []
+        self._faults: ProcessFaults | None = None
 
     @property
     def name(self) -> str:
@@ -116,48 +118,16 @@ class EnginePlace:
         """Return the client configuration with every broker."""
         return ClientConfig(parse_endpoints(self._engine.bootstrap, "the engine"))
 
-    @property
-    def connector(self) -> Connector | None:
-        """Return None, for sockets."""
-        return None
-
     async def inject(self, order: FaultOrder) -> None:
-        """Stop, kill, pause, or start a broker.
-
-        Raises:
-            UnsupportedFault: A process cannot have another fault from outside.
-        """
-        node = order.node or 0
-        match order.kind:
-            case FaultKind.KILL if not order.lose and not order.torn:
-                await self._engine.kill(node)
-            case FaultKind.STOP:
-                await self._engine.stop(node)
-            case FaultKind.PAUSE:
-                await self._engine.pause(node)
-            case FaultKind.START:
-                await self._engine.restart(node)
-                return
-            case FaultKind.RESTART:
-                await self._engine.kill(node)
-                await self._engine.restart(node)
-                return
-            case _:
-                raise UnsupportedFault(
-                    f"{self._engine.name} cannot do: {order}.",
-                    "Real brokers obey only what ends, stops, pauses and starts their processes.",
-                    "Play it on the sandbox.",
-                )
-        self._healings.append((order.kind, node))
-        if order.for_ms is not None:
-            await asyncio.sleep(order.for_ms / 1000)
-            await self.heal()
+        """Stop, kill, pause, or start a broker; other faults raise UnsupportedFault."""
+        if self._faults is None:
+            self._faults = ProcessFaults(self._engine)
+        await self._faults.inject(order)
 
     async def heal(self) -> None:
         """Start stopped brokers and resume paused ones."""
-        while self._healings:
-            kind, node = self._healings.pop()
-            await (self._engine.resume(node) if kind is FaultKind.PAUSE else self._engine.restart(node))
+        if self._faults is not None:
+            await self._faults.heal()
 
     async def advance(self, duration_ms: float) -> None:
         """Wait for a duration."""

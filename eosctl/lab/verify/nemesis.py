@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from eosctl.errors import EosctlError, UsageError
+from eosctl.lab.apache.faults import ProcessFaults
 from eosctl.lab.engine import Capability, Engine
 from eosctl.lab.faults import CONTROLLERS, word_of
 from eosctl.lab.verify.conduct import Nemesis
 from eosctl.lab.verify.plan import FaultRange, PlannedFault
 from eosctl.sandbox.faults.kinds import FaultKind
+from eosctl.sandbox.faults.order import FaultOrder
 
 Control = Callable[[str, dict[str, Any]], Awaitable[Any]]
 """Sends a command of the sandbox's control socket with its arguments."""
@@ -162,21 +164,13 @@ class EngineNemesis:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._down: set[int] = set()
-        self._paused: set[int] = set()
+        self._faults: ProcessFaults | None = None
 
     async def begin(self, fault: PlannedFault) -> None:
         """Start a fault."""
-        match fault.kind:
-            case FaultKind.KILL:
-                self._down.add(fault.target)
-                await self._engine.kill(fault.target)
-            case FaultKind.STOP:
-                self._down.add(fault.target)
-                await self._engine.stop(fault.target)
-            case _:
-                self._paused.add(fault.target)
-                await self._engine.pause(fault.target)
+        if self._faults is None:
+            self._faults = ProcessFaults(self._engine)
+        await self._faults.inject(FaultOrder(FaultKind(fault.kind), node=fault.target))
 
     async def end(self, fault: PlannedFault) -> None:
         """End all faults, since faults of a run do not overlap."""
@@ -184,12 +178,8 @@ class EngineNemesis:
 
     async def heal(self) -> None:
         """Start stopped brokers, and resume paused ones."""
-        for broker_id in sorted(self._paused):
-            await self._engine.resume(broker_id)
-            self._paused.discard(broker_id)
-        for broker_id in sorted(self._down):
-            await self._engine.restart(broker_id)
-            self._down.discard(broker_id)
+        if self._faults is not None:
+            await self._faults.heal()
 
 
 COMMAND_KIND: Final = "command"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from eosctl.errors import EosctlError, UsageError
-from eosctl.lab.engine import Capability
+from eosctl.lab.engine import BrokerHandle, BrokerState, Capability
 from eosctl.lab.verify.nemesis import (
     CombinedNemesis,
     CommandNemesis,
@@ -77,18 +77,24 @@ def test_a_single_broker_has_no_links_to_be_cut() -> None:
 class Machine:
     """An engine that remembers."""
 
+    name = "machine"
+
     def __init__(self) -> None:
         self.done: list[tuple[str, int]] = []
+        self.state = BrokerState.RUNNING
 
-    def brokers(self) -> tuple[Any, ...]:
-        return ()
+    def brokers(self) -> tuple[BrokerHandle, ...]:
+        return (BrokerHandle(1, "127.0.0.1", 9001, self.state),)
 
     def capabilities(self) -> frozenset[Capability]:
         return frozenset({Capability.KILL, Capability.PAUSE})
 
     def __getattr__(self, name: str) -> Any:
+        after = {"pause": BrokerState.PAUSED, "kill": BrokerState.STOPPED, "stop": BrokerState.STOPPED}
+
         async def do(broker_id: int) -> None:
             self.done.append((name, broker_id))
+            self.state = after.get(name, BrokerState.RUNNING)
 
         return do
 

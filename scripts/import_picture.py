@@ -1,7 +1,7 @@
 """Draw the imports between packages (docs/images/imports.svg) from the sources and the layers of pyproject.toml.
 
-Every package below imports `model`, and all of them may import the modules `errors`, `text`, `whole_file`,
-`own_output`, and `input_file`: these arrows are left out, and so is an import that a longer path of arrows implies. The frame of the
+Every package below imports `model`, and all of them may import the modules `errors`, `text`, `whole_file`, and
+`input_file`: these arrows are left out, and so is an import that a longer path of arrows implies. The frame of the
 program (`cli` and `command_line`) and the servers, which it starts, are left out, too. `make docs` writes the file.
 """
 
@@ -27,7 +27,6 @@ NOT_DRAWN: Final = frozenset(
         "text",
         "whole_file",
         "input_file",
-        "own_output",
         "demo",
         "testing",
     }

@@ -21,8 +21,9 @@ from eosctl.model.workload import ApplicationKind
 
 COMMENT_COLUMN = 46
 READING = (ApplicationKind.STREAMS, ApplicationKind.CONSUME_PROCESS_PRODUCE, ApplicationKind.FLINK)
-#: ``offset.storage.topic`` of a Connect cluster: its source tasks write their offsets in the transaction.
-CONNECT_OFFSETS = "connect-offsets"
+#: Source tasks write their offsets in the transaction: to ``offset.storage.topic`` of a Connect cluster, or to the one
+#: that MirrorMaker 2 names after the cluster it reads from.
+OFFSETS_TOPICS = {ApplicationKind.CONNECT: "connect-offsets", ApplicationKind.MIRROR: "mm2-offsets.source.internal"}
 _CONNECT_OFFSETS_ANSWERS = {
     "offsets.partitions": "25",
     "offsets.value": "100 B",
@@ -48,9 +49,9 @@ def write_template(name: str, kind: ApplicationKind, answers: Mapping[str, str])
     application_keys = {name: key for name, key in APPLICATION_KEYS.items() if key.applies_to(kind)}
     writes = "{output: auto}"
     offsets: list[str] = []
-    if kind is ApplicationKind.CONNECT:
-        writes = f"{{output: auto, {CONNECT_OFFSETS}: 1}}"
-        offsets = [f"  {CONNECT_OFFSETS}:", *_section("    ", TOPIC_KEYS, "offsets", _offsets_answers(answers))]
+    if (offsets_topic := OFFSETS_TOPICS.get(kind)) is not None:
+        writes = f"{{output: auto, {offsets_topic}: 1}}"
+        offsets = [f"  {offsets_topic}:", *_section("    ", TOPIC_KEYS, "offsets", _offsets_answers(answers))]
     lines = [
         "# A workload for eosctl capacity plan. Keys behind # are assumed as shown; state them to be sure.",
         f"apiVersion: {API_VERSION}",

@@ -44,6 +44,9 @@ MAX_BYTES: Final = 1 << 20
 #: What Kafka takes as a topic's name (org.apache.kafka.common.internals.Topic).
 _TOPIC_NAME: Final = re.compile(r"(?!\.{1,2}$)[a-zA-Z0-9._-]{1,249}")
 _CUT_OFF: Final = "; perhaps the file is cut off"
+_WRITE_ONLY: Final = frozenset(
+    {ApplicationKind.PRODUCER, ApplicationKind.CONNECT, ApplicationKind.MIRROR, ApplicationKind.SHORT_LIVED}
+)
 _INTERNAL: Final = ("__transaction_state", "__consumer_offsets")
 
 
@@ -190,7 +193,7 @@ class _Reading:
                 self.complain(given[name], f"{path}.{name}: an application of kind {kind} has no such setting")
         if values["stores"] and kind is not ApplicationKind.STREAMS:
             self.complain(given["stores"], f"{path}.stores: an application of kind {kind} has no such setting")
-        if kind in (ApplicationKind.PRODUCER, ApplicationKind.CONNECT, ApplicationKind.SHORT_LIVED) and values["reads"]:
+        if kind in _WRITE_ONLY and values["reads"]:
             self.complain(given["reads"], f"{path} is of kind {kind} and reads; see consume-process-produce")
         if kind in WITH_OFFSETS and not values["reads"]:
             self.complain(node, f"{path}.reads is missing: a {kind} application has input")

@@ -97,7 +97,13 @@ def test_flinks_own_timeout_is_more_than_brokers_allow() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "line"), [("producer", "naming: pooling"), ("flink", "group_id: 5 B"), ("connect", "reads: [output]")]
+    ("kind", "line"),
+    [
+        ("producer", "naming: pooling"),
+        ("flink", "group_id: 5 B"),
+        ("connect", "reads: [output]"),
+        ("mirror", "reads: [output]"),
+    ],
 )
 def test_settings_of_another_kind_are_refused(kind: str, line: str) -> None:
     text = Sink(more=line).text().replace("    naming: incrementing\n", "").replace("kind: flink", f"kind: {kind}")
@@ -120,7 +126,8 @@ def test_a_template_of_each_kind_can_be_planned(kind: ApplicationKind) -> None:
     assert plan.applications[0].transactions_per_s == pytest.approx(3, rel=0.01)
 
 
-def test_a_connect_task_marks_its_offsets_topic_too() -> None:
+@pytest.mark.parametrize("kind", [ApplicationKind.CONNECT, ApplicationKind.MIRROR])
+def test_a_source_task_marks_its_offsets_topic_too(kind: ApplicationKind) -> None:
     answers = {
         "cluster.brokers": "3",
         "topic.partitions": "1",
@@ -129,7 +136,7 @@ def test_a_connect_task_marks_its_offsets_topic_too() -> None:
         "application.producers": "6",
         "application.commit_interval": "2 s",
     }
-    text = write_template("w", ApplicationKind.CONNECT, answers)
+    text = write_template("w", kind, answers)
     assert plan_capacity(parse_workload(text, "w.yaml")).markers_per_s == pytest.approx(6, rel=0.01)
 
 

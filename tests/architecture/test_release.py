@@ -200,6 +200,12 @@ def test_the_container_copies_what_the_wheel_needs(project_root: Path) -> None:
     assert all((project_root / name).exists() for name in copied)
     let_in = (project_root / ".containerignore").read_text("utf-8").split()
     assert {f"!{name}" for name in copied} <= set(let_in)
-    assert re.search(r"^USER eosctl$", text, re.MULTILINE)
+    # A number: Kubernetes refuses runAsNonRoot for a name. The manifests run as the same user.
+    (user,) = re.findall(r"^USER (\d+)$", text, re.MULTILINE)
+    assert f"useradd --create-home --uid {user} eosctl" in text
+    assert f"runAsUser: {user}\n" in (project_root / "deploy/kubernetes/exporter.yaml").read_text("utf-8")
+    labels = re.findall(r'org\.opencontainers\.image\.(\w+)(?:\.\w+)?="', text)
+    assert labels == ["title", "description", "licenses", "base"]
+    assert re.search(r"^FROM program AS exporter$(?:.*\n)*?HEALTHCHECK ", text, re.MULTILINE)
     # Process 1 has no default action for SIGTERM: without this, stopping the exporter's container takes until SIGKILL.
     assert re.search(r"^STOPSIGNAL SIGINT$", text, re.MULTILINE)

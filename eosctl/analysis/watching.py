@@ -1,53 +1,131 @@
-"""The state of transactions at a point in time, for `txn watch`."""
+"""The state of transactions at a point in time, for `txn watch` and `top`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from eosctl.analysis.coordinators import view_of
+from eosctl.analysis.hanging import classify_open_transactions
 from eosctl.analysis.lifetime import classify_transactions
 from eosctl.analysis.locate import locate_transactional_id
 from eosctl.analysis.partitions import partitions_by_name
 from eosctl.analysis.state_log import history_by_id
+from eosctl.model.evidence import EvidenceGap
+from eosctl.model.hang import HangStatus, HangVerdict, TransactionVerdict
 from eosctl.model.snapshot import ClusterSnapshot, PartitionInfo
-from eosctl.model.transaction_life import JudgedTransaction, KnownProducer, Moment, TransactionLife, WatchedTransaction
+from eosctl.model.transaction import TopicPartition
+from eosctl.model.transaction_life import (
+    JudgedTransaction,
+    KnownProducer,
+    Moment,
+    TransactionLife,
+    WatchedBroker,
+    WatchedTransaction,
+)
+
+_WORST_FIRST: Final = (
+    HangStatus.HANGING,
+    HangStatus.STALLED,
+    HangStatus.LATE,
+    HangStatus.UNDECIDED,
+    HangStatus.LONG_RUNNING,
+    HangStatus.OPEN,
+)
 
 
 def observe(snapshot: ClusterSnapshot) -> Moment:
     """Summarize a snapshot with transactions, producers, and offsets.
 
-    `unowned_count` counts open transactions at leaders whose producer id no coordinator listed, including those that
-    are ending at that moment.
+    The verdicts are those of `txn hanging`. A transaction that its coordinator holds open is one row, with the worst
+    verdict on any of its partitions; one that no coordinator holds open is a row for each partition.
     """
     infos = partitions_by_name(snapshot)
-    watched = [
-        WatchedTransaction(
-            transactional_id=verdict.transaction.transactional_id,
-            state=verdict.transaction.state,
-            producer_id=verdict.transaction.producer_id,
-            producer_epoch=verdict.transaction.producer_epoch,
-            age_ms=verdict.age_ms,
-            timeout_ms=verdict.transaction.timeout_ms,
-            partitions=verdict.transaction.partitions,
-            hidden_offsets=sum(_hidden(infos.get(where)) for where in verdict.transaction.partitions),
-            status=verdict.status.value,
-        )
-        for verdict in classify_transactions(snapshot)
-    ]
-    owned = {transaction.producer_id for transaction in snapshot.transactions}
-    unowned = sum(
-        state.current_txn_start_offset is not None and state.producer_id not in owned
-        for where in snapshot.producers
-        for state in where.producers
-    )
+    held = {verdict.transaction.transactional_id: verdict for verdict in classify_transactions(snapshot)}
+    seen: dict[str, list[HangVerdict]] = {}
+    orphans: list[HangVerdict] = []
+    for verdict in classify_open_transactions(snapshot):
+        owner = verdict.transaction.transactional_id
+        if owner in held and verdict.status is not HangStatus.HANGING:
+            seen.setdefault(owner, []).append(verdict)
+        else:
+            orphans.append(verdict)
+    watched = [_held(verdict, seen.get(owner, ()), infos) for owner, verdict in held.items()]
+    watched += (_orphan(verdict, infos) for verdict in orphans)
+    watched.sort(key=lambda one: (_WORST_FIRST.index(HangStatus(one.status)), -(one.age_ms or 0), one.transactional_id))
     return Moment(
         at_ms=snapshot.captured_at_ms,
         id_count=len(snapshot.transactions),
         hidden_offsets=sum(_hidden(info) for topic in snapshot.topics for info in topic.partitions),
-        transactions=tuple(sorted(watched, key=lambda w: (-(w.age_ms or 0), w.transactional_id))),
-        unowned_count=unowned,
+        transactions=tuple(watched),
+        unowned_count=len(orphans),
         gap_count=len(snapshot.gaps),
+        cluster_id=snapshot.cluster_id,
+        controller_id=snapshot.controller_id,
+        brokers=_brokers(snapshot),
+        unread=tuple(dict.fromkeys(_sentence(gap) for gap in snapshot.gaps)),
     )
+
+
+def _held(
+    verdict: TransactionVerdict, seen: Sequence[HangVerdict], infos: Mapping[TopicPartition, PartitionInfo]
+) -> WatchedTransaction:
+    transaction = verdict.transaction
+    verdicts: list[TransactionVerdict | HangVerdict] = [verdict, *seen]
+    worst = min(verdicts, key=lambda one: _WORST_FIRST.index(one.status))
+    return WatchedTransaction(
+        transactional_id=transaction.transactional_id,
+        state=transaction.state,
+        producer_id=transaction.producer_id,
+        producer_epoch=transaction.producer_epoch,
+        age_ms=verdict.age_ms,
+        timeout_ms=transaction.timeout_ms,
+        partitions=transaction.partitions,
+        hidden_offsets=sum(_hidden(infos.get(where)) for where in transaction.partitions),
+        status=worst.status.value,
+        explanation=worst.explanation,
+        groups=_groups(seen),
+    )
+
+
+def _orphan(verdict: HangVerdict, infos: Mapping[TopicPartition, PartitionInfo]) -> WatchedTransaction:
+    transaction = verdict.transaction
+    return WatchedTransaction(
+        transactional_id=transaction.transactional_id or "",
+        state=transaction.coordinator_state,
+        producer_id=transaction.producer_id,
+        producer_epoch=transaction.producer_epoch,
+        age_ms=transaction.age_ms,
+        timeout_ms=-1 if transaction.timeout_ms is None else transaction.timeout_ms,
+        partitions=(transaction.partition,),
+        hidden_offsets=_hidden(infos.get(transaction.partition)),
+        status=verdict.status.value,
+        explanation=verdict.explanation,
+        groups=_groups((verdict,)),
+        first_offset=transaction.first_offset,
+    )
+
+
+def _groups(verdicts: Sequence[HangVerdict]) -> tuple[str, ...]:
+    impacts = (impact for one in verdicts if one.blast_radius is not None for impact in one.blast_radius.groups)
+    return tuple(sorted({impact.group_id for impact in impacts}))
+
+
+def _brokers(snapshot: ClusterSnapshot) -> tuple[WatchedBroker, ...]:
+    counts = Counter(transaction.coordinator_id for transaction in snapshot.transactions)
+    return tuple(
+        WatchedBroker(
+            broker.node_id,
+            "fenced" if broker.fenced else "up" if broker.reachable else "no answer",
+            counts[broker.node_id],
+        )
+        for broker in snapshot.brokers
+    )
+
+
+def _sentence(gap: EvidenceGap) -> str:
+    return f"{gap.kind.value}: {gap.subject} {gap.error or gap.reason.value}"
 
 
 def _hidden(info: PartitionInfo | None) -> int:

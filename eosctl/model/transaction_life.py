@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from eosctl.model.hang import TransactionVerdict
+from eosctl.model.hang import HangStatus, TransactionVerdict
 from eosctl.model.history import TransactionLogEntry
 from eosctl.model.transaction import PartitionProducers, ProducerState, TopicPartition, Transaction
 
@@ -41,7 +41,13 @@ class TransactionLife(NamedTuple):
 
 
 class WatchedTransaction(msgspec.Struct, frozen=True):
-    """An open transaction; `hidden_offsets` lie between LSO and high watermark on its partitions."""
+    """An open or hanging transaction, as live views show it.
+
+    `transactional_id` is empty if no coordinator knows the producer id; `state` is the coordinator's state of the id.
+    `partitions` are those of the transaction; of a hanging one, the partition where it hangs, with `first_offset`.
+    `hidden_offsets` lie between LSO and high watermark on them. `groups` wait for it. `age_ms` is None without a
+    reliable start.
+    """
 
     transactional_id: str
     state: str
@@ -52,10 +58,30 @@ class WatchedTransaction(msgspec.Struct, frozen=True):
     partitions: tuple[TopicPartition, ...]
     hidden_offsets: int
     status: str
+    explanation: str = ""
+    groups: tuple[str, ...] = ()
+    first_offset: int | None = None
+
+    @property
+    def is_hanging(self) -> bool:
+        """Return whether no coordinator will ever end it."""
+        return self.status == HangStatus.HANGING
+
+
+class WatchedBroker(msgspec.Struct, frozen=True):
+    """A broker with its transactions: those that it coordinates, and whether it answers."""
+
+    node_id: int
+    state: str
+    coordinated_count: int
 
 
 class Moment(msgspec.Struct, frozen=True):
-    """One reading: what is open, the oldest first, and how much the cluster hides from read_committed readers."""
+    """One reading: what is open, the worst and oldest first, and how much the cluster hides from readers.
+
+    `unowned_count` counts the transactions that are open at a leader and in no coordinator, hanging or undecided.
+    `unread` names what could not be read, a sentence for each gap.
+    """
 
     at_ms: int
     id_count: int
@@ -63,3 +89,7 @@ class Moment(msgspec.Struct, frozen=True):
     transactions: tuple[WatchedTransaction, ...]
     unowned_count: int
     gap_count: int
+    cluster_id: str = ""
+    controller_id: int | None = None
+    brokers: tuple[WatchedBroker, ...] = ()
+    unread: tuple[str, ...] = ()

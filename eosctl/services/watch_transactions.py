@@ -10,16 +10,32 @@ import msgspec
 
 from eosctl.analysis.watching import observe
 from eosctl.client.client import Client, connect
+from eosctl.client.deadline import Deadline
 from eosctl.collect.allowed import READ_ONLY_APIS
 from eosctl.collect.collector import Observer, collect_snapshot
+from eosctl.collect.reader import ReadOnly
+from eosctl.collect.transactions import TransactionQuery
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.transaction_life import Moment
+from eosctl.services.answered import require_answers
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.connect import resolve_connection
 from eosctl.services.connection import Connection
 from eosctl.services.event_loop import run
 
-KINDS: Final = frozenset({EvidenceKind.TRANSACTIONS, EvidenceKind.PRODUCERS, EvidenceKind.OFFSETS})
+KINDS: Final = frozenset(
+    {
+        EvidenceKind.TRANSACTIONS,
+        EvidenceKind.PRODUCERS,
+        EvidenceKind.OFFSETS,
+        EvidenceKind.GROUPS,
+        EvidenceKind.GROUP_OFFSETS,
+        EvidenceKind.TRANSACTION_HISTORY,
+    }
+)
+#: Read only where something is in doubt, or open for long.
+EXPLAINED: Final = frozenset({EvidenceKind.TRANSACTION_HISTORY})
+WEIGHED: Final = frozenset({EvidenceKind.GROUPS, EvidenceKind.GROUP_OFFSETS})
 
 
 class TransactionWatchRequest(msgspec.Struct, frozen=True):
@@ -30,12 +46,14 @@ class TransactionWatchRequest(msgspec.Struct, frozen=True):
         interval_ms: The pause between two readings, in milliseconds.
         count: The number of looks; None until the process is interrupted.
         kept: The number of looks before the newest one that are kept for the course of values.
+        second_look_after_ms: The pause between two passes of one reading; a second one is made only in doubt.
     """
 
     connection: Connection = Connection()
     interval_ms: int = 2_000
     count: int | None = None
     kept: int = 120
+    second_look_after_ms: int = 500
 
 
 def watch_transactions(
@@ -57,9 +75,7 @@ def watch_transactions(
         moments: list[Moment] = []
         seen = 0
         while True:
-            # One pass is enough: nothing here is called hanging.
-            observer = Observer(callbacks.now_ms, second_look_after_ms=0)
-            moments = [*moments[-request.kept :], observe(await collect_snapshot(client, observer, KINDS))]
+            moments = [*moments[-request.kept :], await _read(client, request, callbacks)]
             seen += 1
             show(moments)
             if request.count is not None and seen >= request.count:
@@ -71,3 +87,18 @@ def watch_transactions(
             await watch(client)
 
     run(work)
+
+
+async def _read(client: Client, request: TransactionWatchRequest, callbacks: Callbacks) -> Moment:
+    timeout_ms = request.connection.timeout_ms
+    reader = ReadOnly(client, None if timeout_ms is None else Deadline.after(timeout_ms))
+    observer = Observer(
+        callbacks.now_ms,
+        second_look_after_ms=request.second_look_after_ms,
+        query=TransactionQuery(describe_idle=False),
+        explaining=EXPLAINED,
+        describing=WEIGHED,
+    )
+    snapshot = await collect_snapshot(reader, observer, KINDS)
+    require_answers(snapshot, EvidenceKind.PRODUCERS, "open transactions")
+    return observe(snapshot)

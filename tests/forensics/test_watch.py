@@ -46,10 +46,10 @@ def test_a_frame_shows_the_course_and_cuts_long_tables() -> None:
     busy = observe(
         two_reads([producer(), producer(99)], [transaction(), transaction(transactional_id="b", producer_id=8)])
     )
-    assert (len(calm.transactions), len(busy.transactions), busy.unowned_count) == (0, 2, 1)
+    assert (len(calm.transactions), len(busy.transactions), busy.unowned_count) == (0, 3, 1)
     text = render_frame([calm, busy], 1)
     assert "▁█" in text
-    assert "and 1 more" in text
+    assert "and 2 more" in text
     assert "eosctl txn hanging" in text
     assert "\x1b" not in text
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from eosctl.model.transaction_life import Moment
+from eosctl.model.transaction_life import Moment, WatchedTransaction
 from eosctl.render.formats import OutputFormat
 from eosctl.render.live import row_count
 from eosctl.render.machine import render_json_line
@@ -51,7 +51,9 @@ def watch_item(moment: Moment) -> WatchItem:
                 "producer_epoch": t.producer_epoch,
                 "age_ms": t.age_ms,
                 "timeout_ms": t.timeout_ms,
+                "partitions": [str(partition) for partition in t.partitions],
                 "hidden_offsets": t.hidden_offsets,
+                "groups": list(t.groups),
                 "status": t.status,
             }
             for t in moment.transactions
@@ -97,23 +99,21 @@ def render_frame(moments: Sequence[Moment], rows: int, style: Style = PLAIN) -> 
         Field("LSO lag", f"{hidden[-1]:>8}  {sparkline(hidden)}  offsets that read_committed does not see"),
     ]
     if now.unowned_count:
-        text = f"{now.unowned_count:>8}  open on leaders, unknown to coordinators; if it lasts: eosctl txn hanging"
+        text = f"{now.unowned_count:>8}  open on leaders, in no coordinator: eosctl txn hanging"
         blocks.append(Field("unowned", text, "yellow"))
     if now.gap_count:
         blocks.append(Field("gaps", f"{now.gap_count:>8}  not everything answered: eosctl txn list", "yellow"))
     shown = now.transactions[:rows]
     if shown:
-        course = {
-            t.transactional_id: sparkline([_hidden_of(m, t.transactional_id) for m in moments], 12) for t in shown
-        }
+        course = {_key(t): sparkline([_hidden_of(m, t) for m in moments], 12) for t in shown}
         table = tuple(
             (
-                t.transactional_id,
-                t.state,
+                t.transactional_id or f"(producer id {t.producer_id})",
+                t.state or "-",
                 "-" if t.age_ms is None else duration_text(t.age_ms),
                 duration_text(t.timeout_ms) if t.timeout_ms > 0 else "-",
                 str(len(t.partitions)),
-                f"{t.hidden_offsets} {course[t.transactional_id]}",
+                f"{t.hidden_offsets} {course[_key(t)]}",
                 t.status,
             )
             for t in shown
@@ -124,5 +124,9 @@ def render_frame(moments: Sequence[Moment], rows: int, style: Style = PLAIN) -> 
     return render_page(blocks, style._replace(fold=True))
 
 
-def _hidden_of(moment: Moment, transactional_id: str) -> int:
-    return next((t.hidden_offsets for t in moment.transactions if t.transactional_id == transactional_id), 0)
+def _key(one: WatchedTransaction) -> tuple[int, int | None]:
+    return one.producer_id, one.first_offset
+
+
+def _hidden_of(moment: Moment, one: WatchedTransaction) -> int:
+    return next((t.hidden_offsets for t in moment.transactions if _key(t) == _key(one)), 0)

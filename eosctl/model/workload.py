@@ -17,8 +17,8 @@ class ApplicationKind(StrEnum):
     `streams` is Kafka Streams under exactly_once_v2. `consume-process-produce` commits the offsets of its input in the
     transaction. `producer` only writes. `flink` is a KafkaSink with EXACTLY_ONCE: one transaction for each subtask and
     checkpoint. `connect` is a source connector under exactly.once.source.support: one producer for each task.
-    `mirror` is MirrorMaker 2 in the same way, seen from the cluster that it writes to. `short-lived` starts a new producer
-    with a new transactional id for each transaction, as functions do.
+    `mirror` is MirrorMaker 2 in the same way, seen from the cluster that it writes to. `short-lived` starts a new
+    producer with a new transactional id for each transaction, as functions do.
     """
 
     STREAMS = "streams"

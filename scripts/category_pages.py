@@ -13,7 +13,8 @@ def render_category_page(item: LogCategory) -> str:
     return (
         f"# {item.id}\n\n{item.meaning}\n\nWeight: {item.severity}.\n{then}\n"
         "A record is one of these when any of these patterns is found in it and no category before it fits:\n\n"
-        f"{_block(item.patterns)}\n{_limits(item)}[All categories](index.md)\n"
+        f"{_block(item.patterns)}\n{_limits(item)}"
+        f"In a terminal: `eosctl explain {item.id}`. [All categories](index.md)\n"
     )
 
 

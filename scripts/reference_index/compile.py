@@ -18,6 +18,7 @@ from scripts.reference_index.catalogs import (
 )
 from scripts.reference_index.curated import curated
 from scripts.reference_index.errors import term_entries
+from scripts.reference_index.finding_kinds import finding_entries
 from scripts.reference_index.tables import (
     alert_entries,
     api_entries,
@@ -59,6 +60,7 @@ def _sources() -> Iterable[Entry]:
     yield from category_entries()
     yield from incident_entries()
     yield from runbook_entries()
+    yield from finding_entries()
     yield from curated()
 
 

@@ -18,6 +18,7 @@ from eosctl.wire.records.batch import BatchHeader
 
 TRANSACTION_STATE_TOPIC: Final = "__transaction_state"
 CONSUMER_OFFSETS_TOPIC: Final = "__consumer_offsets"
+SHARE_GROUP_STATE_TOPIC: Final = "__share_group_state"
 METADATA_TOPIC: Final = "__cluster_metadata"
 FIRST_CONTROLLER_ID: Final = 100  # Ids of controllers that are separate nodes.
 

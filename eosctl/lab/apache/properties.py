@@ -40,6 +40,8 @@ def node_settings(
         "offsets.topic.replication.factor": str(replicas),
         "transaction.state.log.replication.factor": str(replicas),
         "transaction.state.log.min.isr": str(min(2, replicas)),
+        "share.coordinator.state.topic.replication.factor": str(replicas),
+        "share.coordinator.state.topic.min.isr": str(min(2, replicas)),
         "group.initial.rebalance.delay.ms": "0",
     }
     return own | dict(overrides)

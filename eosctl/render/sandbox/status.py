@@ -11,7 +11,7 @@ from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_pa
 #: Lines of a page in addition to its partitions: headings, frames of nodes, the last line.
 FRAME_LINES: Final = 14
 TRANSACTIONS_SHOWN: Final = 20
-INTERNAL_TOPICS: Final = ("__consumer_offsets", "__transaction_state")
+INTERNAL_TOPICS: Final = ("__consumer_offsets", "__transaction_state", "__share_group_state")
 _TROUBLE: Final = "yellow"
 
 Row = Mapping[str, Any]

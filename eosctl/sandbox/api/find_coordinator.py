@@ -3,7 +3,7 @@
 - The coordinator is the leader of the internal topic's partition for the key; an empty key is valid.
 - A missing internal topic is created; until it has leaders, the response is COORDINATOR_NOT_AVAILABLE (15).
 - From version 4, several keys, each with its own code; below version 4, a success has the message NONE.
-- Unknown types get INVALID_REQUEST (42), as do share groups, which have no coordinator here.
+- Unknown types get INVALID_REQUEST (42), as do share-partitions before version 6 and malformed keys of them.
 """
 
 from __future__ import annotations
@@ -15,8 +15,14 @@ from msgspec.structs import replace
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
+from eosctl.sandbox.coordinator.share.state import parse_key
 from eosctl.sandbox.error_messages import kafka_text
-from eosctl.sandbox.ports import CONSUMER_OFFSETS_TOPIC, TRANSACTION_STATE_TOPIC, RequestContext
+from eosctl.sandbox.ports import (
+    CONSUMER_OFFSETS_TOPIC,
+    SHARE_GROUP_STATE_TOPIC,
+    TRANSACTION_STATE_TOPIC,
+    RequestContext,
+)
 from eosctl.sandbox.security.access import Access
 from eosctl.sandbox.security.acls import ResourceType
 from eosctl.wire.error_codes import ErrorCode
@@ -29,7 +35,8 @@ from eosctl.wire.messages.find_coordinator import (
 
 _BATCH_VERSION = 4
 SHARE = 2
-_TOPICS = {0: CONSUMER_OFFSETS_TOPIC, 1: TRANSACTION_STATE_TOPIC}
+_FIRST_SHARE_VERSION = 6
+_TOPICS = {0: CONSUMER_OFFSETS_TOPIC, 1: TRANSACTION_STATE_TOPIC, SHARE: SHARE_GROUP_STATE_TOPIC}
 
 
 class _Found(NamedTuple):
@@ -59,7 +66,7 @@ def handle(broker: BrokerServices, context: RequestContext, request: FindCoordin
 
 def _find(broker: BrokerServices, context: RequestContext, key_type: int, key: str) -> _Found:
     topic = _TOPICS.get(key_type)
-    if topic is None:
+    if topic is None or (key_type == SHARE and not _is_share_key(broker, context, key)):
         return _Found(ErrorCode.INVALID_REQUEST)
     count = broker.metadata.partition_count(topic)
     if not count:
@@ -75,6 +82,12 @@ def _find(broker: BrokerServices, context: RequestContext, key_type: int, key: s
     return _Found(ErrorCode.COORDINATOR_NOT_AVAILABLE)
 
 
+def _is_share_key(broker: BrokerServices, context: RequestContext, key: str) -> bool:
+    if broker.emulation.is_3_9 or context.api_version < _FIRST_SHARE_VERSION:
+        return False
+    return parse_key(key) is not None
+
+
 DENIED = ErrorCode.GROUP_AUTHORIZATION_FAILED
 FIRST_KEYS_VERSION = 4
 _KEY_TYPES = {
@@ -84,7 +97,21 @@ _KEY_TYPES = {
 
 
 def guard(access: Access, request: FindCoordinatorRequest) -> None:
-    """Require DESCRIBE on each group or transactional id."""
+    """Require DESCRIBE on each group or transactional id; share-partitions require CLUSTER_ACTION."""
+    if request.key_type == SHARE and not access.may_cluster(AclOperation.CLUSTER_ACTION):
+        error = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+        keys = request.coordinator_keys
+        access.reply(
+            FindCoordinatorResponse(
+                coordinators=[
+                    Coordinator(
+                        key=key, node_id=-1, host="", port=-1, error_code=error, error_message=kafka_text(error)
+                    )
+                    for key in keys
+                ]
+            )
+        )
+        return
     if request.key_type not in _KEY_TYPES:
         access.proceed(request)
         return

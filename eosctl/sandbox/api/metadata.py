@@ -12,7 +12,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from eosctl.sandbox.authorization import OPERATIONS_NOT_REQUESTED, AclOperation
-from eosctl.sandbox.broker.services import BrokerServices
+from eosctl.sandbox.broker.services import INTERNAL_TOPICS, BrokerServices
 from eosctl.sandbox.controller.topics import topic_name_problem
 from eosctl.sandbox.metadata.image import PartitionState, TopicState, directory_of
 from eosctl.sandbox.ports import RequestContext
@@ -118,7 +118,7 @@ def _missing(broker: BrokerServices, name: str, may_create: bool) -> MetadataRes
     if topic_name_problem(name) is not None:
         return MetadataResponseTopic(ErrorCode.INVALID_TOPIC_EXCEPTION, name)
     if may_create and broker.config.get_bool("auto.create.topics.enable"):
-        if name in ("__consumer_offsets", "__transaction_state"):
+        if name in INTERNAL_TOPICS:
             broker.ensure_internal_topic(name)
         else:
             broker.create_topic(name, -1, -1, {})
@@ -127,7 +127,7 @@ def _missing(broker: BrokerServices, name: str, may_create: bool) -> MetadataRes
 
 def is_internal(topic: str) -> bool:
     """Return whether Kafka marks a topic as internal."""
-    return topic in ("__consumer_offsets", "__transaction_state", "__share_group_state")
+    return topic in INTERNAL_TOPICS
 
 
 def _describe(broker: BrokerServices, context: RequestContext, topic: TopicState) -> MetadataResponseTopic:

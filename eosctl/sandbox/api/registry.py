@@ -72,9 +72,10 @@ def _module(api_key: int) -> ModuleType | None:
 
 def _table(table: str, api_key: int) -> Mapping[int, Any]:
     """Return the module table that contains an API without a module of its own."""
-    from eosctl.sandbox.api import forwarded, unsupported
+    from eosctl.sandbox.api import forwarded, share_state, unsupported
 
-    found: Mapping[int, Any] = getattr(forwarded if api_key in forwarded.HANDLERS else unsupported, table)
+    module = next((known for known in (forwarded, share_state) if api_key in known.HANDLERS), unsupported)
+    found: Mapping[int, Any] = getattr(module, table)
     return found
 
 

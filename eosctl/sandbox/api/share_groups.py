@@ -3,12 +3,11 @@
 - With `share.version` 0, every request gets UNSUPPORTED_VERSION.
 - From 1 on, invalid requests and requests for unknown groups and sessions get Kafka's errors. Joining or changing a
   group gets UNSUPPORTED_VERSION.
-- The state of share groups gets NOT_COORDINATOR.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from eosctl.sandbox.broker.routes import Handler
@@ -20,14 +19,9 @@ from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages import (
     alter_share_group_offsets,
     delete_share_group_offsets,
-    delete_share_group_state,
     describe_share_group_offsets,
-    initialize_share_group_state,
-    read_share_group_state,
-    read_share_group_state_summary,
     share_acknowledge,
     share_fetch,
-    write_share_group_state,
 )
 from eosctl.wire.messages.share_group_describe import (
     DescribedGroup,
@@ -128,24 +122,6 @@ def _delete_offsets(_: BrokerServices, context: RequestContext, request: Any) ->
     context.reply(delete_share_group_offsets.DeleteShareGroupOffsetsResponse(0, OFF, kafka_text(OFF)))
 
 
-def _elsewhere(response: Callable[[Any], Any], topic: Callable[..., Any], partition: Any, operation: str) -> Handler:
-    """Reject every partition of a request for a share group's state."""
-    error = ErrorCode.NOT_COORDINATOR
-    text = f"Unable to {operation}: {kafka_text(error)}"
-
-    def handle(_: BrokerServices, context: RequestContext, request: Any) -> None:
-        results = [
-            topic(
-                requested.topic_id,
-                [partition(part.partition, error_code=error, error_message=text) for part in requested.partitions],
-            )
-            for requested in request.topics
-        ]
-        context.reply(response(results))
-
-    return handle
-
-
 HANDLERS: Mapping[int, Handler] = {
     ApiKey.SHARE_GROUP_HEARTBEAT: _heartbeat,
     ApiKey.SHARE_GROUP_DESCRIBE: _describe,
@@ -154,34 +130,4 @@ HANDLERS: Mapping[int, Handler] = {
     ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS: _describe_offsets,
     ApiKey.ALTER_SHARE_GROUP_OFFSETS: _alter_offsets,
     ApiKey.DELETE_SHARE_GROUP_OFFSETS: _delete_offsets,
-    ApiKey.INITIALIZE_SHARE_GROUP_STATE: _elsewhere(
-        initialize_share_group_state.InitializeShareGroupStateResponse,
-        initialize_share_group_state.InitializeStateResult,
-        initialize_share_group_state.PartitionResult,
-        "initialize share group state",
-    ),
-    ApiKey.READ_SHARE_GROUP_STATE: _elsewhere(
-        read_share_group_state.ReadShareGroupStateResponse,
-        read_share_group_state.ReadStateResult,
-        read_share_group_state.PartitionResult,
-        "read share group state",
-    ),
-    ApiKey.WRITE_SHARE_GROUP_STATE: _elsewhere(
-        write_share_group_state.WriteShareGroupStateResponse,
-        write_share_group_state.WriteStateResult,
-        write_share_group_state.PartitionResult,
-        "write share group state",
-    ),
-    ApiKey.DELETE_SHARE_GROUP_STATE: _elsewhere(
-        delete_share_group_state.DeleteShareGroupStateResponse,
-        delete_share_group_state.DeleteStateResult,
-        delete_share_group_state.PartitionResult,
-        "delete share group state",
-    ),
-    ApiKey.READ_SHARE_GROUP_STATE_SUMMARY: _elsewhere(
-        read_share_group_state_summary.ReadShareGroupStateSummaryResponse,
-        read_share_group_state_summary.ReadStateSummaryResult,
-        read_share_group_state_summary.PartitionResult,
-        "read share group state summary",
-    ),
 }

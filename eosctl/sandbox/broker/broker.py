@@ -23,7 +23,12 @@ from eosctl.sandbox.log.partition_log import PartitionLog
 from eosctl.sandbox.metadata.image import BROKER_RESOURCE, TOPIC_RESOURCE, ImageDelta, ListenerEndpoint
 from eosctl.sandbox.metadata.records import ReplayedBatch
 from eosctl.sandbox.metadata.replay import replay
-from eosctl.sandbox.ports import CONSUMER_OFFSETS_TOPIC, TRANSACTION_STATE_TOPIC, Emulation
+from eosctl.sandbox.ports import (
+    CONSUMER_OFFSETS_TOPIC,
+    SHARE_GROUP_STATE_TOPIC,
+    TRANSACTION_STATE_TOPIC,
+    Emulation,
+)
 from eosctl.sandbox.runtime import NodeRuntime
 
 CLIENT_LISTENER: Final = "PLAINTEXT"
@@ -63,7 +68,11 @@ class Broker(BrokerServices):
         self.count_request = self.requests.count_peer
         self.lifecycle = BrokerLifecycleManager(self, runtime.random.randbytes(16), self.registered)
         self.leaderships = CoordinatorLeaderships(
-            {TRANSACTION_STATE_TOPIC: self.transactions, CONSUMER_OFFSETS_TOPIC: self.groups}
+            {
+                TRANSACTION_STATE_TOPIC: self.transactions,
+                CONSUMER_OFFSETS_TOPIC: self.groups,
+                SHARE_GROUP_STATE_TOPIC: self.shares,
+            }
         )
         self.replicas.listeners += [self.followers, self.leaderships]
 
@@ -125,6 +134,7 @@ class Broker(BrokerServices):
             self.replicas.apply(image, delta, self.topic_settings)
             self.assignments.reconcile(image, delta.partitions)
             if delta.removed_topics:
+                self.shares.topics_deleted(topic.topic_id for topic in delta.removed_topics)
                 self.groups.partitions_deleted(
                     TopicPartition(topic.name, index)
                     for topic in delta.removed_topics

@@ -11,6 +11,8 @@ from eosctl.sandbox.broker.config import NodeConfig
 from eosctl.sandbox.channel import NodeChannel
 from eosctl.sandbox.coordinator.group.coordinator import GroupCoordinator
 from eosctl.sandbox.coordinator.group.host import GroupHost
+from eosctl.sandbox.coordinator.share.coordinator import ShareCoordinator
+from eosctl.sandbox.coordinator.share.persister import StatePersister
 from eosctl.sandbox.coordinator.transaction.add_partitions_to_txn_manager import AddPartitionsToTxnManager
 from eosctl.sandbox.coordinator.transaction.coordinator import TransactionCoordinator
 from eosctl.sandbox.coordinator.transaction.producer_ids import ProducerIdManager
@@ -20,6 +22,7 @@ from eosctl.sandbox.log.topic_settings import TopicSettings
 from eosctl.sandbox.metadata.image import TOPIC_RESOURCE, ClusterImage, ListenerEndpoint
 from eosctl.sandbox.ports import (
     CONSUMER_OFFSETS_TOPIC,
+    SHARE_GROUP_STATE_TOPIC,
     TRANSACTION_STATE_TOPIC,
     ClientReply,
     Emulation,
@@ -39,7 +42,12 @@ from eosctl.sandbox.security.protocol import SecurityProtocol
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.create_topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
 
-INTERNAL_TOPICS: Final = (CONSUMER_OFFSETS_TOPIC, TRANSACTION_STATE_TOPIC)
+INTERNAL_TOPICS: Final = (CONSUMER_OFFSETS_TOPIC, TRANSACTION_STATE_TOPIC, SHARE_GROUP_STATE_TOPIC)
+SETTINGS_PREFIX: Final = {
+    CONSUMER_OFFSETS_TOPIC: "offsets.topic",
+    TRANSACTION_STATE_TOPIC: "transaction.state.log",
+    SHARE_GROUP_STATE_TOPIC: "share.coordinator.state.topic",
+}
 ADMIN_CLIENT_ID: Final = "__admin_client"
 CREATE_TOPICS_VERSION: Final = 7
 MAX_FETCH_SESSION_PARTITIONS: Final = 120_000
@@ -135,6 +143,10 @@ class BrokerServices:
             log=runtime.log,
             node_id=node_id,
         )
+        self.shares = ShareCoordinator(runtime, config, self.metadata, self.replicas)
+        self.share_states = StatePersister(
+            runtime, self.metadata, channel, partial(self.ensure_internal_topic, SHARE_GROUP_STATE_TOPIC)
+        )
         self.groups = GroupCoordinator(self._as_group_host(), runtime.log, node_id)
         self._creating: set[str] = set()
 
@@ -212,14 +224,21 @@ class BrokerServices:
         send()
 
     def ensure_internal_topic(self, name: str) -> None:
-        """Start to create `__transaction_state` or `__consumer_offsets` unless it exists or is being created."""
-        prefix = "transaction.state.log" if name == TRANSACTION_STATE_TOPIC else "offsets.topic"
+        """Start to create one of `INTERNAL_TOPICS` unless it exists or is being created."""
+        prefix = SETTINGS_PREFIX[name]
         configs = {"cleanup.policy": "compact", "segment.bytes": self.config.get_str(f"{prefix}.segment.bytes")}
         if name == TRANSACTION_STATE_TOPIC:
             configs |= {
                 "compression.type": "uncompressed",
-                "min.insync.replicas": self.config.get_str("transaction.state.log.min.isr"),
+                "min.insync.replicas": self.config.get_str(f"{prefix}.min.isr"),
                 "unclean.leader.election.enable": "false",
+            }
+        elif name == SHARE_GROUP_STATE_TOPIC:
+            configs |= {
+                "cleanup.policy": "delete",
+                "compression.type": "producer",
+                "min.insync.replicas": self.config.get_str(f"{prefix}.min.isr"),
+                "retention.ms": "-1",
             }
         else:
             configs["compression.type"] = "producer"

@@ -1,20 +1,25 @@
-"""Return incidents as a table: one task judges all events of a scan with ``eosctl.logs.incidents``.
+"""Return incidents as a table, judged in parallel with ``eosctl.logs.incidents``.
 
-An incident may explain another one in any file, so the verdict needs all events. These are only the relevant records,
-and one task can hold some millions. The driver receives only the incidents.
+Few events are judged in one task. More are divided into slices of time, with what else each of them needs
+(``eosctl.logs.incidents.slices``). Slices that an incident crosses are joined and judged again. The driver receives
+only counts and incidents.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from eosctl.logs.arrays import batch_of_rows
 from eosctl.logs.incidents.judge import judge_incidents
+from eosctl.logs.incidents.sliced import SliceVerdict, in_scan_order, join_open
+from eosctl.logs.incidents.slices import SLICE_EVENTS, TimeSlice, plan_slices
 from eosctl.model.incident import EvidenceLine, Incident
 from eosctl.model.log_event import SourceSummary
 from eosctl.model.severity import Severity
-from spark_log_analytics.rows import event_of
+from spark_log_analytics.rows import events_of
+from spark_log_analytics.slices import Batches, count_by_time, judge_each, slice_frame, timed_frame
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,30 +32,141 @@ INCIDENT_COLUMNS: Final = (
     "explanation string, next_step string"
 )
 """The columns of incidents; ``subject_lists`` names the subject's fields that are lists even with one value."""
+_JUDGED: Final = (
+    f"{INCIDENT_COLUMNS}, place string, slice long, is_open_before boolean, is_open_after boolean, "
+    "has_other_clock boolean, event_count long, incident_count long, cpu_s double, peak_mb double"
+)
+"""The same with the slice; a row without a kind is the cost of its slice."""
+
+
+class Judging(NamedTuple):
+    """The incidents of a scan, and the slices that were judged with their costs.
+
+    Attributes:
+        incidents: Rows of ``INCIDENT_COLUMNS``, earliest first.
+        slices: The slices and their costs in order of time; empty if one task judges all events when it is first read.
+        cached: Frames to unpersist when the incidents have been read.
+    """
+
+    incidents: DataFrame
+    slices: Sequence[tuple[TimeSlice, SliceCost]] = ()
+    cached: Sequence[DataFrame] = ()
+
+
+class SliceCost(NamedTuple):
+    """The cost of a slice: the events that it got, its incidents, its processor time, and its worker's peak memory."""
+
+    event_count: int
+    incident_count: int
+    cpu_s: float
+    peak_mb: float
 
 
 def incidents(events: DataFrame, sources: Sequence[SourceSummary] = ()) -> DataFrame:
+    """Return the incidents of a scan as rows of ``INCIDENT_COLUMNS``, earliest first; see ``judge_events``."""
+    return judge_events(events, sources).incidents
+
+
+def judge_events(
+    events: DataFrame,
+    sources: Sequence[SourceSummary] = (),
+    event_count: int | None = None,
+    slice_events: int = SLICE_EVENTS,
+) -> Judging:
     """Judge the events of a scan, with lines numbered or not.
 
     Args:
-        events: Rows with ``EVENT_COLUMNS``; other columns are ignored.
+        events: Rows with ``EVENT_COLUMNS``; other columns are ignored. They are read several times if they are many.
         sources: The summaries of the same files in scan order; they show when a server without relevant records was
             last alive.
+        event_count: The number of events if it is known.
+        slice_events: The number of events that a task judges, without those around them.
 
     Returns:
-        Rows of ``INCIDENT_COLUMNS``, earliest first: the incidents that ``judge_incidents`` returns for the same scan.
+        The incidents that ``judge_incidents`` returns for the same scan.
     """
-    place = {source.file: number for number, source in enumerate(sources)}
+    if event_count is None or event_count > slice_events:
+        counts = count_by_time(events)
+        slices = plan_slices(counts.by_bucket, slice_events)
+        if len(slices) > 1:
+            timed = timed_frame(events, sources) if counts.untimed_count else events
+            return _judge_slices(timed, sources, slices)
+    # Not coalesce, which would also run the scan before it in one task.
+    return Judging(events.repartition(1).mapInArrow(_judge_all(sources), INCIDENT_COLUMNS))
 
-    def judge(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        found = [event_of({**row, "fields": dict(row["fields"])}) for batch in batches for row in batch.to_pylist()]
-        found.sort(key=lambda event: (place.get(event.file, len(place)), event.file, event.offset))
+
+def _judge_all(sources: Sequence[SourceSummary]) -> Callable[[Batches], Batches]:
+    def judge(batches: Batches) -> Batches:
+        found = in_scan_order((event for batch in batches for event in events_of(batch)), sources)
         judged = judge_incidents(found, sources)
         if judged:
             yield batch_of_rows([_row(one) for one in judged], _arrow_schema())
 
-    # Not coalesce, which would also run the scan before it in one task.
-    return events.repartition(1).mapInArrow(judge, INCIDENT_COLUMNS)
+    return judge
+
+
+def _judge_slices(events: DataFrame, sources: Sequence[SourceSummary], slices: Sequence[TimeSlice]) -> Judging:
+    """Judge slices, and again those that an incident crosses, until none does."""
+    current = tuple(slices)
+    known: dict[TimeSlice, SliceCost] = {}
+    cached: list[DataFrame] = []
+    frames: list[tuple[DataFrame, tuple[TimeSlice, ...]]] = []
+    verdicts: dict[TimeSlice, SliceVerdict] = {}
+    while new := tuple(one for one in current if one not in verdicts):
+        rows = (
+            slice_frame(events, sources, new)
+            .repartition(len(new), "slice")
+            .sortWithinPartitions("slice")
+            .mapInArrow(_judge(sources, new), _JUDGED)
+            .persist()
+        )
+        cached.append(rows)
+        frames.append((rows, new))
+        for row in rows.where("kind is null").collect():
+            one = new[row.slice]
+            verdicts[one] = SliceVerdict((), row.is_open_before, row.is_open_after, row.has_other_clock)
+            known[one] = SliceCost(row.event_count, row.incident_count, row.cpu_s, row.peak_mb)
+        for one in new:
+            verdicts.setdefault(one, SliceVerdict(()))
+            known.setdefault(one, SliceCost(0, 0, 0.0, 0.0))
+        current = join_open(current, verdicts)
+    kept = [_incidents_of(rows, [new.index(one) for one in current if one in new]) for rows, new in frames]
+    table = reduce(lambda one, other: one.unionByName(other), kept).orderBy("place").drop("place")
+    return Judging(table, tuple((one, known[one]) for one in current), tuple(cached))
+
+
+def _incidents_of(rows: DataFrame, numbers: Sequence[int]) -> DataFrame:
+    """Return the incidents of some slices, with the place in the order of all."""
+    columns = [*_arrow_schema().names, "place"]
+    return rows.where("kind is not null").where(rows["slice"].isin(list(numbers))).select(*columns)
+
+
+def _judge(sources: Sequence[SourceSummary], slices: Sequence[TimeSlice]) -> Callable[[Batches], Batches]:
+    """Return the function that judges slices: it yields their incidents, and a row with the cost of each slice."""
+
+    def judge(batches: Batches) -> Batches:
+        schema = _judged_schema()
+        for number, judged in judge_each(batches, sources, slices):
+            found = judged.verdict.incidents
+            rows = [{**_row(one), "slice": number, "place": _place(one)} for one in found]
+            cost = {
+                "slice": number,
+                "is_open_before": judged.verdict.is_open_before,
+                "is_open_after": judged.verdict.is_open_after,
+                "has_other_clock": judged.verdict.has_other_clock,
+                "event_count": judged.event_count,
+                "incident_count": len(found),
+                "cpu_s": judged.cpu_s,
+                "peak_mb": judged.peak_mb,
+            }
+            yield batch_of_rows([*rows, cost], schema)
+
+    return judge
+
+
+def _place(one: Incident) -> str:
+    """Return a text whose order is that of ``judge_incidents``."""
+    return f"{one.t_start_ms + (1 << 62):020d}\0{one.kind}\0{one.subject}"
 
 
 def incident_of(row: Mapping[str, Any]) -> Incident:
@@ -94,3 +210,12 @@ def _arrow_schema() -> pa.Schema:
             *(("explanation", text), ("next_step", text)),
         ]
     )
+
+
+def _judged_schema() -> pa.Schema:
+    import pyarrow as pa
+
+    flags = [(name, pa.bool_()) for name in ("is_open_before", "is_open_after", "has_other_clock")]
+    counts = [(name, pa.int64()) for name in ("event_count", "incident_count")]
+    costs = [("cpu_s", pa.float64()), ("peak_mb", pa.float64())]
+    return pa.schema([*_arrow_schema(), ("place", pa.string()), ("slice", pa.int64()), *flags, *counts, *costs])

@@ -21,7 +21,7 @@ from eosctl.logs.topics.address import TopicError, is_topic_url
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import SourceSummary
 from eosctl.model.period import ALL_TIME, Period
-from spark_log_analytics.incidents import incident_of, incidents
+from spark_log_analytics.incidents import incident_of, judge_events
 from spark_log_analytics.job import (
     Reading,
     collect_counts,
@@ -145,10 +145,12 @@ def _scan_and_save(reading: Reading, stored: Sequence[str], period: Period, opti
             sink.write(into_files(events, event_count), EVENTS)
             sink.write(_as_one(exception_timeline(events)), EXCEPTIONS)
             # Causes may be older than the period.
-            judged = in_period(incidents(everything, summaries), period, "t_start_ms", "t_end_ms").persist()
+            all_count = sum(split.kept_count for split in splits)
+            judging = judge_events(everything, summaries, all_count)
+            judged = in_period(judging.incidents, period, "t_start_ms", "t_end_ms").persist()
+            cached += [judged, *judging.cached]
             sink.write(judged, INCIDENT_TABLE)
             found = [incident_of(row.asDict(recursive=True)) for row in judged.collect()]
-            judged.unpersist()
             return Done(event_count, summaries, found, (*reading.unread, *far.unread))
         except job_errors() as error:
             if reason := sink.obstacle(error):

@@ -93,11 +93,22 @@ def event_of(row: Mapping[str, Any]) -> LogEvent:
         host=row["host"],
         category=row["category"],
         fields=dict(row["fields"]),
-        exception=None
-        if thrown is None
-        else LoggedException(thrown["class_name"], thrown["root_class"], tuple(thrown["chain"]), thrown["fingerprint"]),
+        exception=None if thrown is None else _thrown_of(thrown),
         message=row["message"],
     )
+
+
+def _thrown_of(row: Mapping[str, Any]) -> LoggedException:
+    return LoggedException(row["class_name"], row["root_class"], tuple(row["chain"]), row["fingerprint"])
+
+
+def events_of(batch: pa.RecordBatch) -> Iterator[LogEvent]:
+    """Yield the events of a batch; columns other than those of events are ignored."""
+    columns = [batch.column(name).to_pylist() for name in LogEvent._fields]
+    fields, exception = LogEvent._fields.index("fields"), LogEvent._fields.index("exception")
+    columns[fields] = [dict(pairs) for pairs in columns[fields]]
+    columns[exception] = [thrown and _thrown_of(thrown) for thrown in columns[exception]]
+    yield from map(LogEvent._make, zip(*columns, strict=True))
 
 
 class CountedSplit(NamedTuple):

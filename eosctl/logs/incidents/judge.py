@@ -51,7 +51,11 @@ def judge_logs(events: Sequence[LogEvent], sources: Sequence[SourceSummary]) -> 
         events: The events of a scan, in any order. Events without a time are not evidence of any incident.
         sources: The summaries of the same files.
     """
-    timeline = LogTimeline(events, sources)
+    return judge_timeline(LogTimeline(events, sources), events)
+
+
+def judge_timeline(timeline: LogTimeline, events: Sequence[LogEvent]) -> Judgment:
+    """Find the incidents of a timeline; ``events`` are those that it was made of."""
     known, acting = load_incidents(), acting_categories()
     found = [_doubted(one, timeline.guessed_ids) for one in _all(timeline)]
     causes = Causes(found)

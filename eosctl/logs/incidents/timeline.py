@@ -44,7 +44,7 @@ class LogTimeline:
     """
 
     def __init__(self, events: Iterable[LogEvent], sources: Sequence[SourceSummary] = ()) -> None:
-        named = tuple(complete_names(tuple(_timed(events, sources))))
+        named = tuple(complete_names(tuple(timed(events, sources))))
         known = tuple(separate_clients(tuple(separate_servers(named, sources))))
         self._logs = ProgramLogs(known, sources)
         known, self.sources = on_one_clock(known, sources, self._logs)
@@ -300,6 +300,23 @@ def time_of(event: LogEvent) -> int:
     return event.time_ms or 0
 
 
+def timed(events: Iterable[LogEvent], sources: Sequence[SourceSummary]) -> Iterator[LogEvent]:
+    """Yield events with a time; an event without one gets that of the record before or after it in its file.
+
+    Files without any time are left out.
+    """
+    # Pasted text without any timestamp gets the time at which it was saved.
+    starts = {source.file: source.first_ms or source.modified_ms or None for source in sources}
+    for file, part in _grouped(events, lambda event: event.file).items():
+        ordered = sorted(part, key=lambda event: event.offset)
+        last = next((event.time_ms for event in ordered if event.time_ms is not None), starts.get(file))
+        if last is None:
+            continue
+        for event in ordered:
+            last = event.time_ms if event.time_ms is not None else last
+            yield event if event.time_ms is not None else event._replace(time_ms=last, time_assumed=True)
+
+
 def episodes(events: Sequence[LogEvent], gap_ms: int) -> Iterator[list[LogEvent]]:
     """Split events, in order of time, at every pause that is longer than the gap."""
     current: list[LogEvent] = []
@@ -366,20 +383,6 @@ def incident(
 def _places(events: Iterable[LogEvent]) -> Iterator[tuple[tuple[int, str, int], EvidenceLine]]:
     for event in events:
         yield (time_of(event), event.file, event.offset), EvidenceLine(event.file, event.offset, event.line)
-
-
-def _timed(events: Iterable[LogEvent], sources: Sequence[SourceSummary]) -> Iterator[LogEvent]:
-    """Yield events with a time; an event without one gets that of the record before or after it."""
-    # Pasted text without any timestamp gets the time at which it was saved.
-    starts = {source.file: source.first_ms or source.modified_ms or None for source in sources}
-    for file, part in _grouped(events, lambda event: event.file).items():
-        ordered = sorted(part, key=lambda event: event.offset)
-        last = next((event.time_ms for event in ordered if event.time_ms is not None), starts.get(file))
-        if last is None:
-            continue
-        for event in ordered:
-            last = event.time_ms if event.time_ms is not None else last
-            yield event if event.time_ms is not None else event._replace(time_ms=last, time_assumed=True)
 
 
 def _order(event: LogEvent) -> tuple[int, str, int]:

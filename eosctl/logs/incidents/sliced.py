@@ -1,0 +1,104 @@
+"""Judge logs slice by slice, and join slices that an incident may cross."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from eosctl.logs.incidents.judge import judge_timeline
+from eosctl.logs.incidents.slices import WHOLE, LogStarts, TimeSlice, gap_of, is_whole, margin_of
+from eosctl.logs.incidents.timeline import LogTimeline, time_of
+from eosctl.model.incident import Incident
+from eosctl.model.log_event import LogEvent, SourceSummary
+
+
+class SliceVerdict(NamedTuple):
+    """The verdict on a slice.
+
+    Attributes:
+        incidents: The incidents that the slice owns.
+        is_open_before: Whether one of them may have begun before the events that the slice has.
+        is_open_after: Whether one of them may continue after them.
+        has_other_clock: Whether clocks differ, so that no slice may be judged without all logs.
+    """
+
+    incidents: tuple[Incident, ...]
+    is_open_before: bool = False
+    is_open_after: bool = False
+    has_other_clock: bool = False
+
+
+def slices_with(event: LogEvent, slices: Sequence[TimeSlice], starts: LogStarts) -> range:
+    """Return the numbers of the slices that get an event other than as a sample; the slices must be in order."""
+    if is_whole(event, starts):
+        return range(len(slices))
+    margin_ms = margin_of(event.category)
+    time_ms: float = time_of(event)
+    first = bisect_left(slices, time_ms, key=lambda one: one.end_ms + margin_ms)
+    last = first
+    while last < len(slices) and slices[last].start_ms - margin_ms <= time_ms:
+        last += 1
+    return range(first, last)
+
+
+def judge_slice(events: Sequence[LogEvent], sources: Sequence[SourceSummary], one: TimeSlice) -> SliceVerdict:
+    """Judge the events of a slice, and keep the incidents that it owns.
+
+    Args:
+        events: The events that the slice needs, all with times, in any order.
+        sources: The summaries of all files.
+        one: The slice.
+    """
+    events = in_scan_order(events, sources)
+    timeline = LogTimeline(events, sources)
+    if one != WHOLE:
+        times = {(event.file, event.offset): event.time_ms for event in events}
+        if any(times[event.file, event.offset] != event.time_ms for event in timeline.events):
+            return SliceVerdict((), has_other_clock=True)
+    known = {(event.file, event.offset): event for event in timeline.events}
+    starts = LogStarts(sources)
+    kept: list[Incident] = []
+    is_open_before = is_open_after = False
+    for incident in judge_timeline(timeline, events).incidents:
+        evidence = [known[place.file, place.offset] for place in incident.evidence]
+        if not one.owns(max(map(time_of, evidence), default=incident.t_start_ms)):
+            continue
+        kept.append(incident)
+        bounded = [event for event in evidence if not is_whole(event, starts)]
+        is_open_before = is_open_before or any(_is_at_start(event, one) for event in bounded)
+        is_open_after = is_open_after or any(_is_at_end(incident, event, one) for event in bounded)
+    return SliceVerdict(tuple(kept), is_open_before, is_open_after)
+
+
+def in_scan_order(events: Iterable[LogEvent], sources: Sequence[SourceSummary]) -> Sequence[LogEvent]:
+    """Return events in the order of their files, and of their places in them."""
+    place = {source.file: number for number, source in enumerate(sources)}
+    return sorted(events, key=lambda event: (place.get(event.file, len(place)), event.file, event.offset))
+
+
+def _is_at_start(event: LogEvent, one: TimeSlice) -> bool:
+    """Return whether an incident with this evidence may have begun before the slice's window."""
+    begin_ms, _ = one.window(margin_of(event.category))
+    return abs(time_of(event) - begin_ms) <= gap_of(event.category)
+
+
+def _is_at_end(incident: Incident, event: LogEvent, one: TimeSlice) -> bool:
+    """Return whether an incident with this evidence may continue after the slice's window."""
+    _, end_ms = one.window(margin_of(event.category))
+    return abs(incident.t_end_ms - end_ms) <= gap_of(event.category)
+
+
+def join_open(slices: Sequence[TimeSlice], verdicts: Mapping[TimeSlice, SliceVerdict]) -> tuple[TimeSlice, ...]:
+    """Join the slices between which an incident may continue; all of them if clocks differ."""
+    if any(verdicts[one].has_other_clock for one in slices):
+        return (WHOLE,)
+    joined: list[TimeSlice] = []
+    continues = False
+    for one in slices:
+        if joined and (continues or verdicts[one].is_open_before):
+            joined[-1] = TimeSlice(joined[-1].start_ms, one.end_ms)
+        else:
+            joined.append(one)
+        continues = verdicts[one].is_open_after
+    return tuple(joined)

@@ -1,0 +1,211 @@
+"""Divide logs by time, so that the parts can be judged separately, and choose the events that each part needs.
+
+A slice owns the incidents whose latest evidence lies in its time. For the same verdict as on all logs, it also gets
+
+- the events of a margin on both sides, which is longer than any detector looks,
+- all events about the lives and roles of servers, which detectors follow over any time, and
+- a sample of all other events: for each program and name, the first and the last one, and those next to the margin.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from itertools import pairwise
+from math import inf
+from typing import Final, NamedTuple, TypeAlias
+
+from eosctl.logs.classifier.catalog import load_incidents
+from eosctl.logs.incidents.announced import guessed_ids
+from eosctl.logs.incidents.quorum import fetched_from
+from eosctl.logs.incidents.timeline import MAX_EVIDENCE_COUNT
+from eosctl.logs.incidents.unnamed import STARTED_MS, UNKNOWN_CLOCK_MS
+from eosctl.model.event_names import EventCategory, EventField
+from eosctl.model.log_event import LogEvent, SourceSummary
+from eosctl.model.server_loggers import is_of_server
+
+SLICE_EVENTS: Final = 200_000
+"""Number of events that a slice owns if they are spread evenly; its task holds about 3 KB for each of them."""
+BUCKET_MS: Final = 60_000
+SHORTEST_MS: Final = 1_800_000
+"""Minimum length of a slice: shorter ones would mostly read their margins."""
+
+MARGIN_MS: Final = 2_400_000
+GAP_MS: Final = 900_000
+"""The longest pause within an incident; the margin covers it and two lookups of ten minutes."""
+LONG_MARGIN_MS: Final = 14_400_000
+LONG_GAP_MS: Final = 3_600_000
+"""The same for categories that are an incident only if they repeat or last."""
+
+_LIVES: Final[frozenset[EventCategory]] = frozenset(
+    {
+        *("BROKER_FENCED", "BROKER_ROLE", "BROKER_SIGNAL", "BROKER_SILENT", "BROKER_START", "BROKER_STOPPED"),
+        *("BROKER_UNFENCED", "CONTROLLER_ACTIVE", "CONTROLLER_ELECTION", "CONTROLLER_LEADER", "CONTROLLER_LOST"),
+        *("CONTROLLER_RESIGNED", "COORDINATOR_LOAD", "CONNECT_FENCING", "INVALID_STREAMS_CONFIG"),
+        *("OPEN_TRANSACTION", "SERVER_CONFIG"),
+    }
+)
+"""Categories that every slice gets as a whole."""
+_ENDLESS: Final[Mapping[EventCategory, tuple[EventField, ...]]] = {
+    **dict.fromkeys(
+        ("AUTHZ_CLUSTER", "AUTHZ_GROUP", "AUTHZ_OTHER", "AUTHZ_TXN_ID"), ("principal", "request", "operation", "topic")
+    ),
+    "READER_STUCK": ("partition", "last_stable_offset"),
+}
+"""Categories whose incidents have no longest pause, and the fields by which they are apart."""
+_NAMES: Final[tuple[EventField, ...]] = (
+    *("transactional_id", "producer_id", "group", "client_id", "rdkafka_client", "stream_client", "stream_thread"),
+    *("application_id", "broker", "connector", "max_poll_interval_ms", "member_client"),
+)
+LAST_SIGNS: Final = 20
+"""Number of the last events of a server that show how it ended."""
+
+Key: TypeAlias = tuple[str, ...]
+
+
+class TimeSlice(NamedTuple):
+    """A part of the logs' time: from a moment to before another one; the outer ones may be infinite."""
+
+    start_ms: float
+    end_ms: float
+
+    def owns(self, time_ms: float) -> bool:
+        """Return whether a moment lies in the slice."""
+        return self.start_ms <= time_ms < self.end_ms
+
+    def window(self, margin_ms: int) -> tuple[float, float]:
+        """Return the first and the last moment of the slice with its margins."""
+        return self.start_ms - margin_ms, self.end_ms + margin_ms
+
+
+WHOLE: Final = TimeSlice(-inf, inf)
+
+
+def plan_slices(counts: Mapping[int, int], slice_events: int = SLICE_EVENTS) -> tuple[TimeSlice, ...]:
+    """Divide the time into slices with about as many events each.
+
+    Args:
+        counts: The number of events in each period of ``BUCKET_MS``, by its number since the epoch.
+        slice_events: The number of events in a slice.
+    """
+    if sum(counts.values()) <= slice_events:
+        return (WHOLE,)
+    cuts: list[float] = [-inf]
+    filled, begin = 0, min(counts)
+    for bucket in sorted(counts):
+        if filled >= slice_events and (bucket - begin) * BUCKET_MS >= SHORTEST_MS:
+            cuts.append(bucket * BUCKET_MS)
+            filled, begin = 0, bucket
+        filled += counts[bucket]
+    return tuple(TimeSlice(start, end) for start, end in pairwise((*cuts, inf)))
+
+
+@cache
+def _long_categories() -> frozenset[EventCategory]:
+    """Return the categories that are an incident only if they repeat or last."""
+    known = load_incidents().items()
+    return frozenset(category for category, one in known if one.at_least > 1 or one.lasting_s)
+
+
+def margin_of(category: EventCategory) -> int:
+    """Return how far before and after a slice the events of a category are needed."""
+    return LONG_MARGIN_MS if category in _long_categories() else MARGIN_MS
+
+
+def gap_of(category: EventCategory) -> int:
+    """Return the longest pause between events of a category within an incident."""
+    return LONG_GAP_MS if category in _long_categories() else GAP_MS
+
+
+class LogStarts:
+    """The moments at which logs begin: the initializations of that time name the clients that print no name."""
+
+    def __init__(self, sources: Sequence[SourceSummary]) -> None:
+        self._starts = sorted({source.first_ms for source in sources if source.first_ms is not None})
+
+    def are_near(self, time_ms: int) -> bool:
+        """Return whether a log begins near a moment."""
+        place = bisect_left(self._starts, time_ms - STARTED_MS - UNKNOWN_CLOCK_MS)
+        return place < len(self._starts) and self._starts[place] <= time_ms + 2 * UNKNOWN_CLOCK_MS
+
+
+def is_whole(event: LogEvent, starts: LogStarts) -> bool:
+    """Return whether every slice gets an event."""
+    if event.category == "INIT_PRODUCER_ID":
+        return "coordinator_partition" in event.fields and starts.are_near(event.time_ms or 0)
+    return event.category in _LIVES or (event.category == "NETWORK_DISCONNECT" and fetched_from(event) != "")
+
+
+def keys_of(event: LogEvent, log: str) -> Iterator[Key]:
+    """Yield the names of the samples that an event belongs to.
+
+    Args:
+        event: The event.
+        log: The first file of its log.
+    """
+    is_server = is_of_server(event)
+    place = log, event.application, event.host
+    yield ("writer", event.file, event.application, event.host, str(is_server))
+    if is_server:
+        yield ("server", *place)
+    # The threads of a server serve any client.
+    writer = ("", "") if is_server and "group" not in event.fields else (event.thread, event.logger)
+    zone = str(event.time_assumed)
+    names = (event.fields.get(name, "") for name in _NAMES)
+    is_guess = str(bool(guessed_ids([event])))
+    of_library = str("[thrd:" in event.message)
+    apart = _ENDLESS.get(event.category)
+    endless = (event.file, *(event.fields.get(name, "") for name in apart)) if apart else ()
+    yield ("event", event.category, *place, *writer, zone, str(is_server), is_guess, of_library, *names, *endless)
+
+
+class Sample:
+    """The events of one key that slices may need; of each part between two borders, the first ones and the last."""
+
+    def __init__(self, key: Key, slices: Sequence[TimeSlice]) -> None:
+        self._slices = slices
+        self._margin_ms = margin_of_key(key)
+        self._first_count = MAX_EVIDENCE_COUNT if key[0] == "event" and key[1] in _ENDLESS else 1
+        self._last_count = LAST_SIGNS if key[0] == "server" else 1
+
+    def of_slice(self, number: int, events: Sequence[LogEvent]) -> Iterator[LogEvent]:
+        """Yield the events outside of a slice's window that stand for the others.
+
+        Args:
+            number: The number of the slice.
+            events: The events of the key, or those that ``reduce`` kept of them, in order of time.
+        """
+        start_ms, end_ms = self._slices[number].window(self._margin_ms)
+        before = bisect_left(events, start_ms, key=_time)
+        after = bisect_right(events, end_ms, key=_time)
+        yield from _ends(events, 0, before, self._first_count, self._last_count)
+        yield from _ends(events, after, len(events), self._first_count, self._last_count)
+
+    def reduce(self, events: Sequence[LogEvent]) -> Iterator[LogEvent]:
+        """Yield the events, in order of time, that any slice may need; the others are inside all windows or behind."""
+        edges = sorted({edge for one in self._slices for edge in one.window(self._margin_ms)})
+        places = [0, *(bisect_left(events, edge, key=_time) for edge in edges)]
+        places += [bisect_right(events, edge, key=_time) for edge in edges]
+        for start, end in pairwise(sorted({*places, len(events)})):
+            yield from _ends(events, start, end, self._first_count, self._last_count)
+
+
+def margin_of_key(key: Key) -> int:
+    """Return the margin of the events of a key; those of a program have the shorter one."""
+    return margin_of(_category_of(key)) if key[0] == "event" else MARGIN_MS
+
+
+def _category_of(key: Key) -> EventCategory:
+    return key[1]  # type: ignore[return-value]
+
+
+def _ends(events: Sequence[LogEvent], start: int, end: int, first_count: int, last_count: int) -> Sequence[LogEvent]:
+    """Return the first and the last events of a part of a sequence."""
+    if end - start <= first_count + last_count:
+        return events[start:end]
+    return (*events[start : start + first_count], *events[end - last_count : end])
+
+
+def _time(event: LogEvent) -> int:
+    return event.time_ms or 0

@@ -1,0 +1,113 @@
+"""Logs that are judged slice by slice, with any cuts, have the incidents of all logs judged together."""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+from math import inf
+from pathlib import Path
+
+import pytest
+
+from eosctl.logs.incidents.judge import judge_incidents
+from eosctl.logs.incidents.sliced import SliceVerdict, join_open
+from eosctl.logs.incidents.slices import BUCKET_MS, WHOLE, LogStarts, Sample, TimeSlice, plan_slices
+from eosctl.logs.incidents.timeline import timed
+from eosctl.logs.incidents.unnamed import STARTED_MS
+from eosctl.logs.scan import scan_paths
+from eosctl.model.log_event import LogEvent
+from tests.logs.slicing import Selection, judge_in_slices
+from tests.logs.spreading import FIXTURES, cut, recorded, spread
+
+HOUR_MS = 3_600_000
+
+
+@pytest.mark.parametrize("seed", [1, 3, 12, 19])
+def test_any_cuts_leave_the_incidents_as_they_are(seed: int) -> None:
+    chosen = random.Random(seed)
+    logs = spread(chosen, scenario_count=10, copy_count=1 + seed % 2)
+    whole = judge_incidents(logs.events, logs.sources)
+    assert len({one.kind for one in whole}) > 5
+    assert judge_in_slices(logs.events, logs.sources, cut(chosen, logs.events, 6)) == whole
+
+
+def test_each_scenario_may_be_cut_anywhere() -> None:
+    chosen = random.Random(0)
+    for scan in recorded():
+        # Most events of a large scenario repeat one line.
+        events = scan.events[:400]
+        found = judge_in_slices(events, scan.sources, cut(chosen, events, 2))
+        assert found == judge_incidents(events, scan.sources)
+
+
+def test_an_incident_longer_than_all_margins_is_one(tmp_path: Path) -> None:
+    text = "".join(
+        f"[2026-11-26 {second // 3600:02d}:{second // 60 % 60:02d}:{second % 60:02d},000] ERROR [ReplicaManager "
+        "broker=1] Error processing append operation on partition orders-0 (kafka.server.ReplicaManager)\n"
+        "org.apache.kafka.common.errors.NotEnoughReplicasException: The size of the current ISR Set(1) is "
+        "insufficient to satisfy the min.isr requirement of 2 for partition orders-0\n"
+        for second in range(0, 8 * 3600, 20)
+    )
+    (tmp_path / "server.log").write_text(text)
+    scan = scan_paths([tmp_path])
+    whole = judge_incidents(scan.events, scan.sources)
+    assert [one.t_end_ms - one.t_start_ms for one in whole] == [8 * HOUR_MS - 20_000]
+    first_ms = whole[0].t_start_ms
+    cuts = (-inf, first_ms + 2 * HOUR_MS, first_ms + 4 * HOUR_MS, first_ms + 6 * HOUR_MS, inf)
+    slices = [TimeSlice(start, end) for start, end in pairwise(cuts)]
+    assert judge_in_slices(scan.events, scan.sources, slices) == whole
+
+
+def test_logs_on_different_clocks_are_judged_together() -> None:
+    slices = [TimeSlice(-inf, 0), TimeSlice(0, 5), TimeSlice(5, inf)]
+    verdicts = dict.fromkeys(slices, SliceVerdict(()))
+    assert join_open(slices, verdicts) == tuple(slices)
+    assert join_open(slices, {**verdicts, slices[1]: SliceVerdict((), has_other_clock=True)}) == (WHOLE,)
+
+
+def test_open_slices_are_joined_with_their_neighbors() -> None:
+    slices = [TimeSlice(-inf, 0), TimeSlice(0, 5), TimeSlice(5, 9), TimeSlice(9, inf)]
+    verdicts = dict.fromkeys(slices, SliceVerdict(()))
+    verdicts[slices[1]] = SliceVerdict((), is_open_after=True)
+    assert join_open(slices, verdicts) == (slices[0], TimeSlice(0, 9), slices[3])
+    verdicts[slices[1]] = SliceVerdict((), is_open_before=True)
+    assert join_open(slices, verdicts) == (TimeSlice(-inf, 5), *slices[2:])
+
+
+def test_slices_have_about_as_many_events_each() -> None:
+    counts = dict.fromkeys(range(1000), 10)
+    slices = plan_slices(counts, slice_events=1000)
+    assert [one.end_ms - one.start_ms for one in slices[1:-1]] == [100 * BUCKET_MS] * 8
+    assert plan_slices(counts, slice_events=10_000) == (WHOLE,)
+
+
+def test_a_dense_hour_is_not_cut_finer_than_its_margins() -> None:
+    slices = plan_slices(dict.fromkeys(range(60), 10_000), slice_events=10_000)
+    assert [one.start_ms for one in slices] == [-inf, 30 * BUCKET_MS]
+
+
+def test_a_slice_gets_few_of_the_events_outside_of_it() -> None:
+    scan = scan_paths([FIXTURES / "logs" / "below-min-isr-392"])
+    events = [event._replace(time_ms=number * 10_000) for number, event in enumerate(timed(scan.events, scan.sources))]
+    slices = (TimeSlice(-inf, 10**8), TimeSlice(10**8, 1.1 * 10**8), TimeSlice(1.1 * 10**8, inf))
+    [given] = [len(part) for one, part in Selection(events, []).of(slices) if one == slices[1]]
+    assert given < len(events) / 10
+
+
+def test_a_sample_of_a_part_of_the_events_is_that_of_all() -> None:
+    [event, *_] = recorded()[0].events
+    slices = cut(random.Random(5), [event._replace(time_ms=number * HOUR_MS) for number in range(50)], 4)
+    sample = Sample(("event", event.category), slices)
+    events: list[LogEvent] = [event._replace(time_ms=number * 600_000, offset=number) for number in range(300)]
+    reduced = [*sample.reduce(events[:170]), *sample.reduce(events[170:])]
+    assert len(reduced) < 60
+    for number in range(len(slices)):
+        assert list(sample.of_slice(number, reduced)) == list(sample.of_slice(number, events))
+
+
+def test_initializations_at_the_start_of_a_log_are_for_all() -> None:
+    [source, *_] = recorded()[0].sources
+    starts = LogStarts([source._replace(first_ms=1_000_000)])
+    assert starts.are_near(1_000_000)
+    assert starts.are_near(1_000_000 + STARTED_MS)
+    assert not starts.are_near(1_000_000 + 10 * STARTED_MS)

@@ -14,8 +14,8 @@ from typing import Final
 from eosctl.errors import UsageError
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-# sun_path of a Unix socket address has 108 bytes including its final NUL.
-_LONGEST_SOCKET_PATH: Final = 107
+# sun_path of a Unix socket address has 108 bytes on Linux and 104 on macOS, including its final NUL.
+_LONGEST_SOCKET_PATH: Final = 103
 # Below it come /eosctl/, 32 digits, and .sock.
 _LONGEST_RUNTIME_PATH: Final = _LONGEST_SOCKET_PATH - 45
 

@@ -7,9 +7,20 @@ from contextlib import contextmanager
 
 import pytest
 
+from eosctl.sandbox.process import identity
 from eosctl.sandbox.process.identity import is_same_process, send_signal, start_ticks, wait_for_exit
 
 SLEEPER = [sys.executable, "-c", "import signal; signal.pause()"]
+
+
+@pytest.fixture(autouse=True, params=["pidfds", "psutil"])
+def platform(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run each test as on Linux, and as on systems without /proc and pidfds."""
+    if request.param == "psutil":
+        monkeypatch.setattr(identity, "HAS_PIDFDS", False)
+        monkeypatch.delattr(os, "pidfd_open")
+        monkeypatch.delattr(signal, "pidfd_send_signal")
+    assert (request.param == "pidfds") == identity.HAS_PIDFDS
 
 
 @contextmanager

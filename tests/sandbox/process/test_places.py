@@ -22,7 +22,7 @@ def test_equal_names_in_two_state_folders_have_two_sockets(
         sockets.add(control_socket("default"))
         assert control_socket("default") in sockets, "the same each time"
     assert len(sockets) == 2
-    assert all(len(str(path)) <= 107 for path in sockets)
+    assert all(len(str(path)) <= 103 for path in sockets)
 
 
 @pytest.fixture

@@ -40,6 +40,7 @@ COMMANDS: Final = (
     Entry("snapshot", "snapshot:COMMANDS", "Save, show, and compare a cluster's evidence.", DIAGNOSE),
     Entry("txn", "txn:COMMANDS", "Inspect, abort, and fence transactions.", REPAIR),
     Entry("runbook", "runbook:COMMANDS", "Run guided repairs that verify their result.", REPAIR),
+    Entry("top", "top:top", "Show open transactions in a live view.", MONITOR),
     Entry("metrics", "metrics:COMMANDS", "Show metrics, and export alerts and dashboards.", MONITOR),
     Entry("exporter", "exporter:exporter", "Serve exactly-once metrics to Prometheus.", MONITOR),
     Entry("mcp", "servers:mcp", "Serve read-only tools to AI assistants (MCP).", MONITOR),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from threading import Event
 from typing import Final
 
 import msgspec
@@ -15,6 +16,7 @@ from eosctl.collect.allowed import READ_ONLY_APIS
 from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.collect.reader import ReadOnly
 from eosctl.collect.transactions import TransactionQuery
+from eosctl.errors import EosctlError
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.transaction_life import Moment
 from eosctl.services.answered import require_answers
@@ -102,3 +104,39 @@ async def _read(client: Client, request: TransactionWatchRequest, callbacks: Cal
     snapshot = await collect_snapshot(reader, observer, KINDS)
     require_answers(snapshot, EvidenceKind.PRODUCERS, "open transactions")
     return observe(snapshot)
+
+
+class _StoppedError(Exception):
+    """The view was closed."""
+
+
+def keep_watching(
+    request: TransactionWatchRequest,
+    show: Callable[[Moment], None],
+    fail: Callable[[EosctlError], None],
+    stop: Event,
+    callbacks: Callbacks = SILENT,
+) -> None:
+    """Watch as `watch_transactions` does, and begin again after a failure, until the event is set.
+
+    Args:
+        request: What to watch.
+        show: Called with each reading.
+        fail: Called when the cluster cannot be read.
+        stop: Set by another thread to end.
+        callbacks: Called while the watch runs.
+    """
+
+    def shown(moments: Sequence[Moment]) -> None:
+        if stop.is_set():
+            raise _StoppedError
+        show(moments[-1])
+
+    while not stop.is_set():
+        try:
+            watch_transactions(request, shown, callbacks)
+        except EosctlError as error:
+            fail(error)
+        except _StoppedError:
+            return
+        stop.wait(request.interval_ms / 1000)

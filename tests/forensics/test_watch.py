@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
+from threading import Event
 
 from eosctl.analysis.watching import observe
+from eosctl.errors import EosctlError
+from eosctl.model.transaction_life import Moment
 from eosctl.render.transactions.watch import render_frame, sparkline
+from eosctl.services.connection import Connection
+from eosctl.services.watch_transactions import TransactionWatchRequest, keep_watching
 from eosctl.testing import SandboxThread
 from tests.analysis.scenes import producer, transaction, two_reads
 from tests.commands.conftest import eosctl
@@ -58,3 +63,34 @@ def test_bars_go_from_zero_to_the_largest() -> None:
     assert sparkline([]) == ""
     assert sparkline([0, 0]) == "▁▁"
     assert sparkline([5, 10], width=1) == "█"
+
+
+def test_top_prints_readings_without_a_terminal(one_broker: SandboxThread) -> None:
+    on(one_broker.bootstrap, lambda client: leave_open(client, "shop-top"))
+    done = eosctl("top", "--count", "1", "-b", one_broker.bootstrap)
+    assert (done.code, "shop-top" in done.out, "NOT READ" in done.out) == (0, True, False)
+    line = eosctl("top", "--count", "1", "-b", one_broker.bootstrap, "-o", "json")
+    assert "shop-top" in [one["transactional_id"] for one in json.loads(line.out)["transactions"]]
+    assert eosctl("top", "--count", "1", "-b", one_broker.bootstrap, "-o", "yaml").code == 2
+
+
+def test_watching_begins_again_after_a_failure(one_broker: SandboxThread) -> None:
+    stop, seen = Event(), []
+    dead = TransactionWatchRequest(Connection("127.0.0.1:1"), interval_ms=1)
+
+    def fail(error: EosctlError) -> None:
+        seen.append(error.what)
+        if len(seen) == 2:
+            stop.set()
+
+    keep_watching(dead, lambda moment: None, fail, stop)
+    assert len(seen) == 2
+    alive, ended = TransactionWatchRequest(Connection(one_broker.bootstrap), interval_ms=1), Event()
+    moments: list[Moment] = []
+
+    def show(moment: Moment) -> None:
+        moments.append(moment)
+        ended.set()
+
+    keep_watching(alive, show, fail, ended)
+    assert [one.cluster_id for one in moments] == [moments[0].cluster_id]

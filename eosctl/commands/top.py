@@ -1,0 +1,99 @@
+"""``eosctl top``: open and hanging transactions in a live view."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from importlib.util import find_spec
+from typing import Annotated
+
+import typer
+
+from eosctl.command_line.invocation import Invocation, note, write_error, write_result
+from eosctl.commands.options import DEFAULT_SECOND_LOOK, ClusterOptions, Output, SecondLookAfter
+from eosctl.commands.watching import Count, Interval, check_format
+from eosctl.model.plan import MarkerOutcome, MarkerPlan
+from eosctl.model.transaction_life import WatchedTransaction
+from eosctl.render.formats import OutputFormat
+from eosctl.render.live import frames, row_count
+from eosctl.render.reference import render_explanations
+from eosctl.render.top.board import HEAD_LINES, ROWS_WITHOUT_TERMINAL, Confirm, render_board
+from eosctl.render.transactions.plan import render_marker
+from eosctl.render.transactions.watch import render_look
+from eosctl.services import change_transaction, watch_transactions
+from eosctl.services.callbacks import Callbacks
+from eosctl.services.explain import answer
+
+
+def top(
+    invocation: Invocation,
+    interval: Interval = "5s",  # type: ignore[assignment]
+    count: Count = None,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Never offer the abort of a transaction.")] = False,
+    second_look_after: SecondLookAfter = DEFAULT_SECOND_LOOK,
+    *,
+    cluster: ClusterOptions,
+    output: Output = OutputFormat.TABLE,
+) -> None:
+    """Show open transactions in a live view.
+
+    Lists open and hanging transactions, the worst and oldest first, with partitions, hidden offsets, and the groups
+    that wait. What could not be read is shown above the list. Enter describes a transaction, e explains its verdict,
+    / filters, and a plans the abort of a hanging one: nothing is written before its partition is typed.
+
+    The keys need Textual (pip install 'eosctl[top]'). Without it, without a terminal, or with --count, readings are
+    printed one after the other; with -o json, each is one line.
+
+    Examples:
+        eosctl top -b kafka-1:9092
+        eosctl top --profile prod --read-only
+        eosctl top -b kafka-1:9092 --count 1 -o json
+    """
+    check_format("top", output)
+    request = watch_transactions.TransactionWatchRequest(
+        cluster.connection, interval, count, 0, second_look_after_ms=second_look_after
+    )
+    is_plain = count is not None or output is OutputFormat.JSON or not sys.stdout.isatty()
+    if not is_plain and find_spec("textual") is not None:
+        from eosctl.render.top.app import TopActions, TopApp
+
+        silent = Callbacks(invocation.now_ms)
+        watch = partial(watch_transactions.keep_watching, request, callbacks=silent)
+        terms = change_transaction.Terms(cluster.connection, second_look_after_ms=second_look_after)
+        abort = None if read_only else partial(_abort, terms, silent)
+        TopApp(TopActions(watch, abort, _explain)).run()
+        return
+    if not is_plain:
+        note("Textual is not installed, so no keys work. Install it with: pip install 'eosctl[top]'")
+    with frames(output, write_result) as show:
+        watch_transactions.watch_transactions(
+            request,
+            lambda moments: show(
+                render_look(moments, output)
+                if output is OutputFormat.JSON
+                else render_board(moments[-1], row_count(HEAD_LINES, ROWS_WITHOUT_TERMINAL), invocation.style())
+            ),
+            Callbacks(invocation.now_ms, note, report_error=write_error),
+        )
+
+
+def _explain(check_id: str) -> str:
+    found = answer(check_id)
+    return render_explanations(found.explanations, found.pasted.values)
+
+
+def _abort(terms: change_transaction.Terms, callbacks: Callbacks, one: WatchedTransaction, confirm: Confirm) -> str:
+    """Carry out `txn abort` for a row, with the view as its dialog."""
+    (where, *_), now_ms = one.partitions, callbacks.now_ms()
+
+    def shown(plan: MarkerPlan, official: str, outcome: MarkerOutcome | None) -> str:
+        text = render_marker("txn abort", plan, official, outcome, now_ms, OutputFormat.TABLE)
+        return text.replace(" Carry it out with --yes.", "")
+
+    changed = change_transaction.abort_transaction(
+        change_transaction.target_of(where.topic, where.partition, one.producer_id, one.first_offset),
+        terms,
+        change_transaction.Dialog(lambda plan, official, target: confirm(shown(plan, official, None), target)),
+        callbacks,
+    )
+    return shown(changed.plan, changed.official, changed.outcome)

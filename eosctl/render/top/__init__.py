@@ -1,0 +1,1 @@
+"""The interactive view of open transactions."""

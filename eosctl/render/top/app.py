@@ -1,0 +1,310 @@
+"""The interactive view of open transactions, on Textual."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from typing import ClassVar, NamedTuple
+
+from rich.text import Text
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import DataTable, Footer, Input, Static
+
+from eosctl.errors import EosctlError
+from eosctl.model.transaction_life import Moment, WatchedTransaction
+from eosctl.render.escaping import visible
+from eosctl.render.top.board import (
+    CHECK_OF,
+    NARROW_COLUMNS,
+    TONES,
+    WIDE_COLUMNS,
+    WIDE_FROM,
+    Board,
+    Confirm,
+    board,
+    details,
+    empty_line,
+    head_lines,
+    unread_line,
+)
+
+
+class TopActions(NamedTuple):
+    """What the view calls.
+
+    Attributes:
+        watch: Reads until the event is set; calls the first function with each reading, the second with each failure.
+        abort: Plans the abort of a hanging transaction, has it confirmed, carries it out, and returns the result as
+            text; None in a view that changes nothing.
+        explain: Returns the explanation of a check.
+    """
+
+    watch: Callable[[Callable[[Moment], None], Callable[[EosctlError], None], threading.Event], None]
+    abort: Callable[[WatchedTransaction, Confirm], str] | None
+    explain: Callable[[str], str]
+
+
+class TextScreen(ModalScreen[None]):
+    """A page of text that any of the usual keys closes."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss_page", "Close"),
+        Binding("enter", "dismiss_page", "Close", show=False),
+        Binding("q", "dismiss_page", "Close", show=False),
+    ]
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
+
+    def compose(self) -> ComposeResult:
+        """Show the text and the keys."""
+        with VerticalScroll(classes="page"):
+            yield Static(Text(self.text), id="text")
+        yield Footer()
+
+    def action_dismiss_page(self) -> None:
+        """Close the page."""
+        self.dismiss()
+
+
+class ConfirmScreen(ModalScreen[str]):
+    """A plan with the question for its target; the result is what was typed, empty for a refusal."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Leave it")]
+
+    def __init__(self, plan: str, target: str) -> None:
+        super().__init__()
+        self.plan, self.target = plan, target
+
+    def compose(self) -> ComposeResult:
+        """Show the plan above an input line."""
+        with VerticalScroll(classes="page"):
+            yield Static(Text(self.plan), id="text")
+        yield Static(Text(f"Type {self.target} to carry it out, or press Escape to leave it:"))
+        yield Input(id="answer")
+        yield Footer()
+
+    def on_mount(self) -> None:
+        """Put the cursor into the input line."""
+        self.query_one("#answer", Input).focus()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Answer with the typed text."""
+        self.dismiss(event.value.strip())
+
+    def action_leave(self) -> None:
+        """Answer with nothing."""
+        self.dismiss("")
+
+
+class TopApp(App[None]):
+    """Open transactions of a cluster, read again and again.
+
+    Args:
+        actions: What the view calls.
+    """
+
+    ENABLE_COMMAND_PALETTE = False
+    CSS = """
+    #head { height: auto; } #unread { height: auto; color: $error; display: none; }
+    #empty { height: auto; display: none; }
+    #filter { display: none; } .page { height: 1fr; border: solid $accent; padding: 0 1; background: $surface; }
+    ConfirmScreen > Static { background: $surface; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "describe", "Describe", priority=False),
+        Binding("a", "abort", "Abort plan"),
+        Binding("e", "explain", "Explain"),
+        Binding("slash", "filter", "Filter"),
+        Binding("escape", "clear_filter", "All rows", show=False),
+        Binding("q", "quit", "Quit"),
+    ]
+
+    def __init__(self, actions: TopActions) -> None:
+        super().__init__()
+        self._actions = actions
+        self._moment: Moment | None = None
+        self._board: Board | None = None
+        self._wanted = ""
+        self._failure = ""
+        self._columns: tuple[str, ...] = ()
+        self._stop = threading.Event()
+        self._aborts = threading.Lock()
+
+    def compose(self) -> ComposeResult:
+        """Lay out header, gaps, rows, filter, and keys."""
+        yield Static(id="head", markup=False)
+        yield Static(id="unread", markup=False)
+        yield Static(id="empty", markup=False)
+        yield DataTable(id="rows", cursor_type="row", zebra_stripes=True)
+        yield Input(placeholder="filter: id, partition, group, status", id="filter")
+        yield Footer()
+
+    def on_mount(self) -> None:
+        """Begin to read; the thread ends with the program."""
+        self.query_one("#rows", DataTable).focus()
+        self._redraw()
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    def on_unmount(self) -> None:
+        """End the reading."""
+        self._stop.set()
+
+    def _watch(self) -> None:
+        self._actions.watch(
+            lambda moment: self._hand_over(self.show_moment, moment),
+            lambda error: self._hand_over(self.show_failure, error),
+            self._stop,
+        )
+
+    def _hand_over(self, shown: Callable[..., None], value: object) -> None:
+        if not self._stop.is_set():
+            self.call_from_thread(shown, value)
+
+    def show_moment(self, moment: Moment) -> None:
+        """Show a reading."""
+        self._moment, self._failure = moment, ""
+        self._redraw()
+
+    def show_failure(self, error: EosctlError) -> None:
+        """Show that a reading failed; the rows of the previous one stay, with their time."""
+        self._failure = visible(f"NOT READ: {error.what} {error.why}".rstrip())
+        self._redraw()
+
+    def on_resize(self) -> None:
+        """Choose the columns that fit."""
+        self._redraw()
+
+    def _redraw(self) -> None:
+        if not self.is_running or not self.query("#rows"):
+            return
+        moment, wide = self._moment, self.size.width >= WIDE_FROM
+        self._board = None if moment is None else board(moment, wanted=self._wanted, wide=wide)
+        lines = "" if moment is None else "\n".join(head_lines(moment))
+        hidden = "" if self._board is None else self._hidden_text(self._board)
+        self.query_one("#head", Static).update(lines + hidden)
+        unread = self._failure or ("" if moment is None else unread_line(moment))
+        self._show("#unread", unread)
+        has_rows = self._board is not None and bool(self._board.rows)
+        self._show("#empty", "" if has_rows else empty_line(moment, self._board))
+        self._fill(WIDE_COLUMNS if wide else NARROW_COLUMNS)
+
+    def _hidden_text(self, shown: Board) -> str:
+        wanted = f"filter {self._wanted!r}: {shown.matching:,} of {shown.total:,}" if self._wanted else ""
+        cut = f"the first {len(shown.rows)} of {shown.matching:,}" if len(shown.rows) < shown.matching else ""
+        return "".join(f"\n{text}" for text in (", ".join(filter(None, (wanted, cut))),) if text)
+
+    def _show(self, selector: str, text: str) -> None:
+        widget = self.query_one(selector, Static)
+        widget.update(text)
+        widget.display = bool(text)
+
+    def _fill(self, columns: tuple[str, ...]) -> None:
+        table = self.query_one("#rows", DataTable)
+        rows = () if self._board is None else self._board.rows
+        keys = [row.key for row in rows]
+        if columns == self._columns and keys == [str(key.value) for key in table.rows]:
+            for row in rows:
+                for column, text in zip(columns, _styled(row.transaction.status, row.cells), strict=True):
+                    if table.get_cell(row.key, column) != text:
+                        table.update_cell(row.key, column, text)
+            return
+        chosen = self._selected_key()
+        table.clear(columns=True)
+        self._columns = columns
+        for column in columns:
+            table.add_column(column, key=column)
+        for row in rows:
+            table.add_row(*_styled(row.transaction.status, row.cells), key=row.key)
+        if chosen in keys:
+            table.move_cursor(row=keys.index(chosen))
+
+    def _selected_key(self) -> str:
+        table = self.query_one("#rows", DataTable)
+        if not table.is_valid_row_index(table.cursor_row):
+            return ""
+        return str(table.coordinate_to_cell_key(table.cursor_coordinate).row_key.value)
+
+    def _selected(self) -> WatchedTransaction | None:
+        key = self._selected_key()
+        rows = () if self._board is None else self._board.rows
+        return next((row.transaction for row in rows if row.key == key), None)
+
+    def on_data_table_row_selected(self) -> None:
+        """Describe the row on which Enter was pressed."""
+        self.action_describe()
+
+    def action_describe(self) -> None:
+        """Show the details of the selected transaction."""
+        if (one := self._selected()) is not None:
+            self.push_screen(TextScreen(details(one)))
+
+    def action_explain(self) -> None:
+        """Explain the verdict on the selected transaction."""
+        if (one := self._selected()) is None:
+            return
+        check_id = CHECK_OF.get(one.status)
+        text = details(one) if check_id is None else self._actions.explain(check_id)
+        self.push_screen(TextScreen(text))
+
+    def action_abort(self) -> None:
+        """Plan the abort of the selected transaction; nothing is written without its confirmation."""
+        if (one := self._selected()) is None:
+            return
+        if self._actions.abort is None:
+            self.push_screen(TextScreen("This view is read-only: it was started with --read-only."))
+        elif not one.is_hanging:
+            self.push_screen(TextScreen(f"Only a hanging transaction can be aborted; this one is {one.status}."))
+        elif self._aborts.acquire(blocking=False):
+            threading.Thread(target=self._abort, args=(self._actions.abort, one), daemon=True).start()
+
+    def _abort(self, abort: Callable[[WatchedTransaction, Confirm], str], one: WatchedTransaction) -> None:
+        try:
+            text = abort(one, lambda plan, target: bool(self.call_from_thread(self._confirm, plan, target)))
+        except EosctlError as error:
+            text = "\n".join(filter(None, (error.what, error.why, error.next_step)))
+        finally:
+            self._aborts.release()
+        self._hand_over(lambda shown: self.push_screen(TextScreen(str(shown))) and None, text)
+
+    async def _confirm(self, plan: str, target: str) -> bool:
+        answer: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
+        self.push_screen(ConfirmScreen(plan, target), answer.set_result)
+        return await answer == target
+
+    def action_filter(self) -> None:
+        """Ask for the text that rows must contain."""
+        entry = self.query_one("#filter", Input)
+        entry.display = True
+        entry.focus()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Filter while the text is typed."""
+        if event.input.id == "filter":
+            self._wanted = event.value.strip()
+            self._redraw()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Return to the rows, and keep the filter."""
+        if event.input.id == "filter":
+            event.input.display = bool(self._wanted)
+            self.query_one("#rows", DataTable).focus()
+
+    def action_clear_filter(self) -> None:
+        """Show all rows again."""
+        entry = self.query_one("#filter", Input)
+        entry.value = self._wanted = ""
+        entry.display = False
+        self.query_one("#rows", DataTable).focus()
+        self._redraw()
+
+
+def _styled(status: str, cells: tuple[str, ...]) -> tuple[Text, ...]:
+    """Return cells without markup; the first one has the color of its status."""
+    first, *others = cells
+    return (Text(first, TONES.get(status, "")), *map(Text, others))

@@ -1,0 +1,170 @@
+"""What the view of open transactions shows, as text: header, rows, and the details of one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
+
+from eosctl.model.transaction_life import Moment, WatchedTransaction
+from eosctl.render.escaping import visible
+from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
+from eosctl.text import count_text, duration_text, time_text
+
+#: The most rows of one page; the filter reaches the others.
+MOST_ROWS: Final = 500
+WIDE_FROM: Final = 120
+HEAD_LINES: Final = 6
+ROWS_WITHOUT_TERMINAL: Final = 50
+NARROW_COLUMNS: Final = ("STATUS", "AGE", "TRANSACTION", "PARTITIONS", "HIDDEN", "GROUPS")
+WIDE_COLUMNS: Final = ("STATUS", "AGE", "TRANSACTION", "PARTITIONS", "HIDDEN", "GROUPS", "STATE", "PRODUCER", "TIMEOUT")
+#: The check that explains each status.
+CHECK_OF: Final = {
+    "hanging": "EOS-TXN-001",
+    "stalled": "EOS-TXN-002",
+    "late": "EOS-TXN-003",
+    "long-running": "EOS-TXN-005",
+}
+TONES: Final = {"hanging": "bold red", "stalled": "red", "late": "red", "undecided": "yellow", "long-running": "yellow"}
+
+
+Confirm = Callable[[str, str], bool]
+"""Shows a plan, and returns whether the user typed its target."""
+
+
+class BoardRow(NamedTuple):
+    """A transaction with its key, which survives a reading, and its cells."""
+
+    key: str
+    cells: tuple[str, ...]
+    transaction: WatchedTransaction
+
+
+class Board(NamedTuple):
+    """The rows that match a filter, and how many there are in all."""
+
+    rows: tuple[BoardRow, ...]
+    matching: int
+    total: int
+
+
+def board(moment: Moment, *, wanted: str = "", wide: bool = False) -> Board:
+    """Return the rows of a reading, the worst and oldest first.
+
+    Args:
+        moment: The reading.
+        wanted: Text that a row must contain in one of its cells or names, in any case; empty for all rows.
+        wide: Whether all columns are shown.
+    """
+    text = wanted.casefold()
+    matching = [one for one in moment.transactions if not text or text in _searched(one)]
+    rows = tuple(BoardRow(_key(one), _cells(one, wide), one) for one in matching[:MOST_ROWS])
+    return Board(rows, len(matching), len(moment.transactions))
+
+
+def _key(one: WatchedTransaction) -> str:
+    return f"{one.transactional_id}/{one.producer_id}/{'' if one.first_offset is None else one.partitions[0]}"
+
+
+def _searched(one: WatchedTransaction) -> str:
+    names = (*map(str, one.partitions), *one.groups)
+    return " ".join((one.status, one.transactional_id, one.state, str(one.producer_id), *names)).casefold()
+
+
+def _cells(one: WatchedTransaction, wide: bool) -> tuple[str, ...]:
+    narrow = (
+        one.status,
+        "-" if one.age_ms is None else duration_text(one.age_ms),
+        visible(one.transactional_id) or "(unknown id)",
+        _some([str(partition) for partition in one.partitions], 4 if wide else 2),
+        str(one.hidden_offsets),
+        _some(one.groups, 3 if wide else 1),
+    )
+    if not wide:
+        return narrow
+    timeout = duration_text(one.timeout_ms) if one.timeout_ms > 0 else "-"
+    return (*narrow, visible(one.state) or "-", f"{one.producer_id}/{one.producer_epoch}", timeout)
+
+
+def _some(names: Sequence[str], count: int) -> str:
+    more = f" +{len(names) - count}" if len(names) > count else ""
+    return (", ".join(map(visible, names[:count])) + more) or "-"
+
+
+def head_lines(moment: Moment) -> tuple[str, str]:
+    """Return the cluster with its brokers, and the counts of a reading."""
+    controller = "no controller" if moment.controller_id is None else f"controller {moment.controller_id}"
+    brokers = ", ".join(f"{one.node_id} {one.state} ({one.coordinated_count} ids)" for one in moment.brokers[:8])
+    more = f" and {len(moment.brokers) - 8} more" if len(moment.brokers) > 8 else ""
+    hanging = sum(one.is_hanging for one in moment.transactions)
+    groups = len({group for one in moment.transactions for group in one.groups})
+    counts = (
+        f"{count_text(len(moment.transactions), 'open transaction')}, {hanging} hanging",
+        f"{count_text(moment.id_count, 'id')}",
+        f"{count_text(moment.hidden_offsets, 'offset')} hidden",
+        f"{count_text(groups, 'group')} waiting",
+    )
+    return (
+        f"{visible(moment.cluster_id)}  {controller}  brokers: {brokers}{more}",
+        f"{time_text(moment.at_ms)}  {', '.join(counts)}",
+    )
+
+
+def unread_line(moment: Moment) -> str:
+    """Return what could not be read, on one line; empty if all of it was."""
+    if not moment.unread:
+        return ""
+    more = f"; and {len(moment.unread) - 2} more" if len(moment.unread) > 2 else ""
+    return visible(f"NOT READ: {'; '.join(moment.unread[:2])}{more}")
+
+
+def empty_line(moment: Moment | None, shown: Board | None) -> str:
+    """Return the sentence in place of rows; never an all-clear for what was not read."""
+    if moment is None or shown is None:
+        return "Reading the cluster ..."
+    if shown.total:
+        return f"None of {count_text(shown.total, 'transaction')} matches the filter."
+    if moment.unread:
+        return "No transaction is open in what was read; the rest is unknown."
+    return "No transaction is open."
+
+
+def details(one: WatchedTransaction) -> str:
+    """Return everything that is known about a transaction, with the command that shows more."""
+    age = "unknown" if one.age_ms is None else duration_text(one.age_ms)
+    blocks: list[Block] = [
+        Line(f"{one.transactional_id or '(unknown id)'}: {one.status}", "bold"),
+        Field("why", one.explanation),
+        Field("producer", f"id {one.producer_id}, epoch {one.producer_epoch}"),
+        Field("state", one.state or "no coordinator knows the producer id"),
+        Field("age", age + (f" of {duration_text(one.timeout_ms)}" if one.timeout_ms > 0 else "")),
+        Field("where", ", ".join(map(str, one.partitions)) or "no partition"),
+    ]
+    if one.first_offset is not None:
+        blocks.append(Field("since", f"offset {one.first_offset}"))
+    blocks.append(Field("hides", count_text(one.hidden_offsets, "offset")))
+    blocks.append(Field("groups", ", ".join(one.groups) or "none is known to wait"))
+    return render_page(blocks)
+
+
+def render_board(moment: Moment, rows: int, style: Style = PLAIN) -> str:
+    """Render a reading as one frame, for terminals without the interactive view.
+
+    Args:
+        moment: The reading.
+        rows: The number of transactions to show.
+        style: Width and color.
+    """
+    wide = style.width is None or style.width >= WIDE_FROM
+    shown = board(moment, wide=wide)
+    first, second = head_lines(moment)
+    blocks: list[Block] = [Line(first, "bold"), Line(second)]
+    if unread := unread_line(moment):
+        blocks.append(Line(unread, "red"))
+    if shown.rows:
+        cells = tuple(row.cells for row in shown.rows[:rows])
+        blocks.append(Grid(cells, WIDE_COLUMNS if wide else NARROW_COLUMNS))
+        if shown.total > len(cells):
+            blocks.append(Line(f"and {shown.total - len(cells):,} more"))
+    else:
+        blocks.append(Line(empty_line(moment, shown)))
+    return render_page(blocks, style._replace(fold=True))

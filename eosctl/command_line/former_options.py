@@ -53,6 +53,7 @@ FORMER: Final[Mapping[str, Mapping[str, Former]]] = {
         "--for": Former("--duration", "s"),
     },
     "metrics.metrics:list_all": _KAFKA,
+    "runbook.test:test_runbooks": {"--story": Former("--scenario")},
     "sandbox.proxy:proxy": {"--for": Former("--duration")},
     "sandbox.scenarios:scenario": {"--watch": Former("--steps")},
     "sandbox.up:start": _KAFKA,

@@ -23,12 +23,12 @@ class GroupCommit(msgspec.Struct, frozen=True):
 class StaleOffset(msgspec.Struct, frozen=True):
     """An offset that differs between the coordinator and its log (KAFKA-17507).
 
-    `told_offset` is the coordinator's response, and `logged_offset` the result of loading the log now; None for no
+    `reported_offset` is the coordinator's response, and `logged_offset` the result of loading the log now; None for no
     offset. `log_offset` is the position of the record.
     """
 
     group_id: str
     partition: TopicPartition
-    told_offset: int | None
+    reported_offset: int | None
     logged_offset: int | None
     log_offset: int

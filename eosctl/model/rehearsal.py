@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 
-class StoryItem(msgspec.Struct, frozen=True):
+class RehearsedScenario(msgspec.Struct, frozen=True):
     """One rehearsal; `failure` is empty if it ended as expected."""
 
     name: str
@@ -18,11 +18,11 @@ class RehearsalItem(msgspec.Struct, frozen=True):
     """A runbook: its rehearsals, and the outcomes of its steps that none of them covers."""
 
     runbook: str
-    stories: tuple[StoryItem, ...]
+    scenarios: tuple[RehearsedScenario, ...] = msgspec.field(name="stories")
     way_count: int
     untaken: tuple[str, ...]
 
     @property
-    def failed(self) -> tuple[StoryItem, ...]:
+    def failed(self) -> tuple[RehearsedScenario, ...]:
         """Return the failed rehearsals."""
-        return tuple(one for one in self.stories if one.failure)
+        return tuple(one for one in self.scenarios if one.failure)

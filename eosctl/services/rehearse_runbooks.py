@@ -7,7 +7,7 @@ from typing import NamedTuple
 from eosctl.errors import ExitCode, UsageError
 from eosctl.lab.rehearsals.rehearsal import rehearsal_of, rehearsals
 from eosctl.lab.rehearsals.rehearse import rehearse
-from eosctl.model.rehearsal import RehearsalItem, StoryItem
+from eosctl.model.rehearsal import RehearsalItem, RehearsedScenario
 from eosctl.runbooks.sound import load_sound_runbook
 from eosctl.runbooks.ways import ways_of
 from eosctl.services.callbacks import SILENT, Callbacks
@@ -50,7 +50,7 @@ def rehearse_runbooks(request: RehearsalRequest, callbacks: Callbacks = SILENT) 
     done = []
     for book, rehearsal in chosen:
         performances = []
-        for scenario in rehearsal.stories:
+        for scenario in rehearsal.scenarios:
             if request.scenario is None or request.scenario.lower() in scenario.name.lower():
                 callbacks.progress(f"{book.id}: {scenario.name}")
                 performances.append(rehearse(book, scenario, interrupted=request.interrupted))
@@ -58,9 +58,13 @@ def rehearse_runbooks(request: RehearsalRequest, callbacks: Callbacks = SILENT) 
             taken = frozenset[object]().union(*(one.ways for one in performances))
             ways = ways_of(book)
             untaken = tuple(str(way) for way in ways if way not in taken)
-            played = (StoryItem(p.scenario, p.outcome, p.step, " ".join(p.failure.split())) for p in performances)
+            played = (
+                RehearsedScenario(p.scenario, p.outcome, p.step, " ".join(p.failure.split())) for p in performances
+            )
             done.append(RehearsalItem(book.id, tuple(played), len(ways), untaken))
     if not done:
-        raise UsageError(f"No scenario has {request.scenario!r} in its name.", "", "Omit --story to run all scenarios.")
+        raise UsageError(
+            f"No scenario has {request.scenario!r} in its name.", "", "Omit --scenario to run all scenarios."
+        )
     is_bad = any(one.failed or (request.is_whole and one.untaken) for one in done)
     return Rehearsals(tuple(done), ExitCode.FINDINGS if is_bad else ExitCode.DONE)

@@ -57,7 +57,7 @@ def is_playable(scenario: RehearsalScenario) -> bool:
 PLAYABLE = [
     (name, scenario.name)
     for name, rehearsal in rehearsals().items()
-    for scenario in rehearsal.stories
+    for scenario in rehearsal.scenarios
     if is_playable(scenario)
 ]
 
@@ -80,7 +80,7 @@ async def play(clusters: dict[str, ApacheEngine], name: str, scenario: Rehearsal
 
 @pytest.mark.parametrize(("name", "title"), PLAYABLE if os.environ.get(ALL) else SOME)
 def test_a_rehearsal_ends_as_expected(name: str, title: str, tmp_path: Path) -> None:
-    (scenario,) = [one for one in rehearsals()[name].stories if one.name == title]
+    (scenario,) = [one for one in rehearsals()[name].scenarios if one.name == title]
     patience = PATIENCE if os.environ.get(ALL) else UNHURRIED
     scenario = msgspec.structs.replace(scenario, patience=patience, leaves=(*scenario.leaves, FULL_DISK))
     shapes = {HERE: scenario.cluster} | ({OTHER: scenario.other} if scenario.other else {})

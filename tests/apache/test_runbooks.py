@@ -27,7 +27,7 @@ from tests.runbooks.test_groups import commit, open_transaction
 
 __all__ = ["own_home"]
 
-STORIES = (
+SCENARIOS = (
     ("consumer-stuck", "an open transaction blocks the group and is ended by its coordinator"),
     ("offsets-out-of-range", "retention deleted the position, the application runs, and then it is moved"),
     ("unstable-offsets", "the transaction is ended by its coordinator"),
@@ -81,8 +81,8 @@ def test_rehearsals_end_as_expected(tmp_path: Path) -> None:
     async def play_all(bootstrap: str) -> dict[str, str]:
         config = ClientConfig(parse_endpoints(bootstrap, "test"))
         failures: dict[str, str] = {}
-        for number, (name, title) in enumerate(STORIES):
-            (scenario,) = [one for one in rehearsals()[name].stories if one.name == title]
+        for number, (name, title) in enumerate(SCENARIOS):
+            (scenario,) = [one for one in rehearsals()[name].scenarios if one.name == title]
             folder = tmp_path / str(number)
             folder.mkdir()
             async with connect(config) as client:

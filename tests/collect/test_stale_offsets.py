@@ -44,16 +44,16 @@ def stale_after(script: Script, step_count: int | None, directory: Path) -> tupl
 
 
 @pytest.mark.parametrize(
-    ("name", "told", "logged"), [("kafka-17507-a", None, 9), ("kafka-17507-b", 9, 5), ("kafka-17507-c", None, 9)]
+    ("name", "reported", "logged"), [("kafka-17507-a", None, 9), ("kafka-17507-b", 9, 5), ("kafka-17507-c", None, 9)]
 )
 def test_a_coordinator_that_disagrees_with_its_log_is_named(
-    name: str, told: int | None, logged: int, tmp_path: Path
+    name: str, reported: int | None, logged: int, tmp_path: Path
 ) -> None:
     script = library()[name]
     moved = next(number for number, step in enumerate(script.steps) if "move-coordinator" in str(step))
     (found,) = stale_after(script, moved, tmp_path / "before")
     assert (found.group_id, str(found.partition)) == ("readers", "orders-0")
-    assert (found.told_offset, found.logged_offset) == (told, logged)
+    assert (found.reported_offset, found.logged_offset) == (reported, logged)
     assert stale_after(script, None, tmp_path / "after") == ()  # the move has healed it
 
 

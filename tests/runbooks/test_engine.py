@@ -34,10 +34,10 @@ from tests.runbooks.conftest import now_ms
 
 BOOK = find_runbook("hanging-transaction")
 GIVEN: dict[str, Value] = {"topic": "", "partition": -1}
-STORY = """
+SCENARIO = """
 format: eosctl/v1
 runbook: hanging-transaction
-stories: [{name: anything, cluster: {brokers: BROKERS}, ends: {outcome: verified, step: look}}]
+scenarios: [{name: anything, cluster: {brokers: BROKERS}, ends: {outcome: verified, step: look}}]
 """
 
 
@@ -100,7 +100,7 @@ async def walk(place: Place, run_id: str, *, writes: int = 0, meanwhile: Any = N
 
 def on_virtual_time(work: Callable[[Place], Awaitable[None]], directory: Path, brokers: int = 1) -> None:
     """Do something on a sandbox of its own."""
-    story = parse_rehearsal(STORY.replace("BROKERS", str(brokers)), "test").stories[0]
+    story = parse_rehearsal(SCENARIO.replace("BROKERS", str(brokers)), "test").scenarios[0]
 
     async def run() -> None:
         async with open_places(story, directory) as places:

@@ -21,11 +21,11 @@ def test_runbooks(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="RUNBOOK...", help="Runbook ids, or files with a .stories.yaml next to them; all by default."
+            metavar="RUNBOOK...", help="Runbook ids, or files with a .scenarios.yaml next to them; all by default."
         ),
     ] = None,
     scenario: Annotated[
-        str | None, typer.Option("--story", metavar="TEXT", help="Text that the names of scenarios must contain.")
+        str | None, typer.Option("--scenario", metavar="TEXT", help="Text that the names of scenarios must contain.")
     ] = None,
     interrupted: Annotated[
         bool, typer.Option("--interrupted", help="Kill and resume each run after every line of its journal.")
@@ -37,7 +37,7 @@ def test_runbooks(
 
     Each scenario injects its fault into its own sandbox, runs the runbook dry and with --yes, performs the manual
     steps, and runs every check when the runbook succeeded. Time is virtual. Exit code 3 when a scenario ends in an
-    unexpected way, or when no scenario takes one of the branches; with --story or --interrupted, branches are not
+    unexpected way, or when no scenario takes one of the branches; with --scenario or --interrupted, branches are not
     counted.
 
     With --interrupted, each run is killed after every line of its journal and resumed. It must reach the same result

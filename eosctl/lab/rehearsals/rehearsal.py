@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 
@@ -14,6 +15,9 @@ from eosctl.knowledge.small_files import parse_yaml_as, read_small_text
 from eosctl.model.runbook import Duration, Outcome, Text, Value
 from eosctl.runbooks.load import as_id
 
+FORMER_SUFFIX: Final = ".stories.yaml"
+"""The former ending of files of rehearsals, and their former key: both are read for one release."""
+_FORMER_KEY: Final = re.compile(r"(?m)^stories:")
 StepWords = dict[str, Value]
 """A step: `do` is its name, `in` the cluster (default `here`), the rest are its arguments."""
 
@@ -76,7 +80,7 @@ class Rehearsal(_Part, frozen=True, kw_only=True):
 
     format: Literal["eosctl/v1"]
     runbook: Text
-    stories: Annotated[tuple[RehearsalScenario, ...], msgspec.Meta(min_length=1)]
+    scenarios: Annotated[tuple[RehearsalScenario, ...], msgspec.Meta(min_length=1)]
 
 
 def parse_rehearsal(text: str, name: str) -> Rehearsal:
@@ -85,6 +89,7 @@ def parse_rehearsal(text: str, name: str) -> Rehearsal:
     Raises:
         ConfigFileError: The text is not YAML or not a rehearsal; the message contains the key.
     """
+    text = _FORMER_KEY.sub("scenarios:", text, count=1)
     return parse_yaml_as(Rehearsal, text, name, "rehearsal", "The format: docs/runbooks/rehearsals.md.")
 
 
@@ -109,7 +114,7 @@ def rehearsals() -> dict[str, Rehearsal]:
 
 
 def rehearsal_of(runbook: str) -> Rehearsal:
-    """Return the rehearsal of a runbook: the library's, or the file next to it that ends in `.stories.yaml`.
+    """Return the rehearsal of a runbook: the library's, or the file next to it that ends in `.scenarios.yaml`.
 
     Raises:
         UsageError: It has none.
@@ -135,8 +140,9 @@ def rehearsal_of(runbook: str) -> Rehearsal:
 
 
 def rehearsal_path(runbook: Path) -> Path:
-    """Return the path of the rehearsals of a runbook file."""
-    return runbook.with_suffix(".stories.yaml")
+    """Return the path of the rehearsals of a runbook file; a file with the former ending is still read."""
+    former, path = runbook.with_suffix(FORMER_SUFFIX), runbook.with_suffix(".scenarios.yaml")
+    return former if former.exists() and not path.exists() else path
 
 
 def example_rehearsal(book_id: str) -> str:

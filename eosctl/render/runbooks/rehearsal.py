@@ -11,7 +11,7 @@ from eosctl.render.page import Block, Field, Line
 
 REHEARSAL_COLUMNS: Final = (
     Column[RehearsalItem]("RUNBOOK", lambda item: item.runbook),
-    Column[RehearsalItem]("SCENARIOS", lambda item: str(len(item.stories))),
+    Column[RehearsalItem]("SCENARIOS", lambda item: str(len(item.scenarios))),
     Column[RehearsalItem]("FAILED", lambda item: str(len(item.failed))),
     Column[RehearsalItem]("BRANCHES", lambda item: f"{item.way_count - len(item.untaken)} of {item.way_count}"),
     Column[RehearsalItem]("FAILURES", lambda item: "; ".join(failures(item))),
@@ -22,11 +22,11 @@ def rehearsal_blocks(items: Sequence[RehearsalItem], *, ways: bool) -> list[Bloc
     """Show a line for each runbook, and its failures below it; with ``ways``, also the branches that were not taken."""
     blocks: list[Block] = []
     for item in items:
-        passed = len(item.stories) - len(item.failed)
+        passed = len(item.scenarios) - len(item.failed)
         taken = f", {item.way_count - len(item.untaken)} of {item.way_count} branches taken" if ways else ""
         bad = item.failed or (ways and item.untaken)
         blocks.append(
-            Line(f"{item.runbook}: {passed} of {len(item.stories)} scenarios passed{taken}", "red" if bad else "")
+            Line(f"{item.runbook}: {passed} of {len(item.scenarios)} scenarios passed{taken}", "red" if bad else "")
         )
         blocks += [Field("failed", f"{scenario.name}: {scenario.failure}") for scenario in item.failed]
         blocks += [Field("not taken", way) for way in item.untaken if ways]

@@ -112,7 +112,7 @@ def _stale_item(offset: StaleOffset) -> PinItem:
         group_id=offset.group_id,
         topic=offset.partition.topic,
         partition=offset.partition.partition,
-        committed_offset=offset.told_offset,
+        committed_offset=offset.reported_offset,
         pending_offset=None,
         offsets_partition=-1,
         transactional_id=None,
@@ -127,7 +127,7 @@ def _stale(offsets: Sequence[StaleOffset], style: Style) -> str:
     """Render, for people, where coordinators and their log part, and what to do."""
     blocks: list[Block] = []
     for offset in offsets:
-        described, logged = _number(offset.told_offset), _number(offset.logged_offset)
+        described, logged = _number(offset.reported_offset), _number(offset.logged_offset)
         blocks += [
             Line(""),
             Line(f"{offset.group_id}, {offset.partition}: the coordinator disagrees with its log", "bold"),

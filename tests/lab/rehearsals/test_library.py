@@ -18,7 +18,7 @@ def test_every_runbook_has_a_rehearsal() -> None:
 @pytest.mark.parametrize("name", rehearsals())
 def test_a_runbook_ends_as_expected_and_takes_every_path(name: str) -> None:
     book = find_runbook(name).book
-    performances = [rehearse(book, story) for story in rehearsals()[name].stories]
+    performances = [rehearse(book, story) for story in rehearsals()[name].scenarios]
     assert {p.scenario: p.failure for p in performances if p.failure} == {}
     taken = frozenset().union(*(p.ways for p in performances))
     assert [str(way) for way in ways_of(book) if way not in taken] == []
@@ -28,5 +28,5 @@ def test_a_runbook_ends_as_expected_and_takes_every_path(name: str) -> None:
 def test_a_run_killed_at_every_step_still_completes(name: str) -> None:
     """One of the library, quickly; ``make prove runbooks-interrupted`` is about all of it."""
     book = find_runbook(name).book
-    performances = [rehearse(book, story, interrupted=True) for story in rehearsals()[name].stories]
+    performances = [rehearse(book, story, interrupted=True) for story in rehearsals()[name].scenarios]
     assert {p.scenario: p.failure for p in performances if p.failure} == {}

@@ -14,30 +14,30 @@ from eosctl.runbooks.load import find_runbook, parse_runbook
 from eosctl.runbooks.ways import ways_of
 from tests.commands.conftest import eosctl
 
-HEAD = "format: eosctl/v1\nrunbook: hanging-transaction\nstories:\n"
-STORY = "  - name: a\n    ends: {outcome: no-action, step: look}\n"
+HEAD = "format: eosctl/v1\nrunbook: hanging-transaction\nscenarios:\n"
+SCENARIO = "  - name: a\n    ends: {outcome: no-action, step: look}\n"
 
 
 def played(body: str, runbook: str = "hanging-transaction") -> Performance:
-    (story,) = parse_rehearsal(HEAD + body, "test").stories
-    return rehearse(find_runbook(runbook).book, story)
+    (scenario,) = parse_rehearsal(HEAD + body, "test").scenarios
+    return rehearse(find_runbook(runbook).book, scenario)
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("", "is not a rehearsal"),
-        ("stories: [", "is not a rehearsal"),
+        ("scenarios: [", "is not a rehearsal"),
         (HEAD + "  - name: a\n", "ends"),
-        (HEAD + STORY + "    givn: []\n", "givn"),
-        (HEAD + STORY + "    cluster: {brokers: 0}\n", "brokers"),
-        (HEAD + STORY + "    cluster: {release: '2.8'}\n", "release"),
+        (HEAD + SCENARIO + "    givn: []\n", "givn"),
+        (HEAD + SCENARIO + "    cluster: {brokers: 0}\n", "brokers"),
+        (HEAD + SCENARIO + "    cluster: {release: '2.8'}\n", "release"),
         (HEAD + "  - name: a\n    ends: {outcome: fine, step: look}\n", "fine"),
     ],
 )
 def test_invalid_rehearsals_are_refused_with_the_place(text: str, message: str) -> None:
     with pytest.raises(ConfigFileError) as caught:
-        parse_rehearsal(text, "own.stories.yaml")
+        parse_rehearsal(text, "own.scenarios.yaml")
     assert message in str(caught.value)
 
 
@@ -66,10 +66,13 @@ def test_every_step_has_a_docstring_of_one_line() -> None:
     [
         ("  - name: a\n    ends: {outcome: verified, step: look}\n", "ended no-action at look and not verified"),
         ("  - name: a\n    ends: {outcome: no-action, step: look, says: nonsense}\n", "lacks 'nonsense'"),
-        (STORY + "    people: [{at: ask_abort}]\n", "never reached ask_abort"),
-        (STORY + "    given: [{do: write, id: app}, {do: commit_offset, group: app, offset: 99}]\n", "EOS-GRP-004"),
-        (STORY + "    given: [{do: hang, in: other}]\n", "no cluster other"),
-        (STORY + "    afterwards: [{do: write, id: app}, {do: commit_offset, group: app, offset: 9}]\n", "EOS-GRP-004"),
+        (SCENARIO + "    people: [{at: ask_abort}]\n", "never reached ask_abort"),
+        (SCENARIO + "    given: [{do: write, id: app}, {do: commit_offset, group: app, offset: 99}]\n", "EOS-GRP-004"),
+        (SCENARIO + "    given: [{do: hang, in: other}]\n", "no cluster other"),
+        (
+            SCENARIO + "    afterwards: [{do: write, id: app}, {do: commit_offset, group: app, offset: 9}]\n",
+            "EOS-GRP-004",
+        ),
     ],
 )
 def test_a_scenario_with_another_end_fails(body: str, message: str) -> None:
@@ -82,11 +85,11 @@ def test_a_scenario_with_another_end_fails(body: str, message: str) -> None:
 
 def test_a_scenario_without_a_required_input_is_refused() -> None:
     with pytest.raises(UsageError, match="lacks the input group"):
-        played(STORY, "consumer-stuck")
+        played(SCENARIO, "consumer-stuck")
 
 
 def test_a_scenario_is_reproducible() -> None:
-    (scenario, *_) = rehearsals()["hanging-transaction"].stories
+    (scenario, *_) = rehearsals()["hanging-transaction"].scenarios
     book = find_runbook("hanging-transaction").book
     assert rehearse(book, scenario) == rehearse(book, scenario)
 
@@ -94,31 +97,35 @@ def test_a_scenario_is_reproducible() -> None:
 def test_a_new_runbook_has_examples_and_reports_untaken_paths(tmp_path: Path) -> None:
     path = tmp_path / "own.yaml"
     assert eosctl("runbook", "new", path).code == 0
-    stories = path.with_suffix(".stories.yaml")
+    scenarios = path.with_suffix(".scenarios.yaml")
     done = eosctl("runbook", "test", path, "-o", "json")
     assert (done.code, done.json["items"][0]["untaken"]) == (0, []), done.out
     assert "4 of 4 scenarios passed" in eosctl("runbook", "test", path).out
 
-    whole = parse_rehearsal(stories.read_text(), "own")
-    first = stories.read_text().index("  - name: a broker was restarted")
-    stories.write_text(stories.read_text()[:first])
+    whole = parse_rehearsal(scenarios.read_text(), "own")
+    first = scenarios.read_text().index("  - name: a broker was restarted")
+    scenarios.write_text(scenarios.read_text()[:first])
     poor = eosctl("runbook", "test", path, "-o", "json")
     (item,) = poor.json["items"]
-    assert [story["failure"] for story in item["stories"]] == [""]
+    assert [one["failure"] for one in item["stories"]] == [""]
     assert (poor.code, item["way_count"]) == (3, len(ways_of(parse_runbook(path.read_text(), "own").book)))
     assert "elect: verified" in item["untaken"]
     table = eosctl("runbook", "test", path)
     assert (table.code, "not taken elect: verified" in table.out) == (3, True)
-    assert eosctl("runbook", "test", path, "--story", "well").code == 0
-    assert eosctl("runbook", "test", path, "--story", "nonsense").code == 2
+    assert eosctl("runbook", "test", path, "--scenario", "well").code == 0
+    assert eosctl("runbook", "test", path, "--scenario", "nonsense").code == 2
     for form in ("wide", "tsv", "yaml"):
         assert eosctl("runbook", "test", path, "-o", form).code == 3
 
-    stories.unlink()
+    former = path.with_suffix(".stories.yaml")
+    former.write_text(scenarios.read_text().replace("scenarios:", "stories:"))
+    scenarios.unlink()
+    assert eosctl("runbook", "test", path, "--story", "well").code == 0
+    former.unlink()
     bare = eosctl("runbook", "test", path)
     assert (bare.code, bare.out) == (2, "")
-    assert "own.stories.yaml" in bare.err
-    assert len(whole.stories) == 4
+    assert "own.scenarios.yaml" in bare.err
+    assert len(whole.scenarios) == 4
 
 
 def test_the_page_lists_every_step() -> None:

@@ -20,7 +20,7 @@ from eosctl.wire.records.batch import decode_records, iter_headers
 OLD = """
 format: eosctl/v1
 runbook: rolling-restart
-stories: [{name: old, cluster: {brokers: 2, release: "3.9"}, ends: {outcome: verified, step: after_all}}]
+scenarios: [{name: old, cluster: {brokers: 2, release: "3.9"}, ends: {outcome: verified, step: after_all}}]
 """
 # The record's frame, 1, and its type, before its version.
 REGISTER_BROKER = bytes([1, 0])
@@ -49,7 +49,7 @@ def registrations(place: Place) -> list[int]:
 
 
 def test_levels_wait_for_all_brokers_then_exclude_old_releases(tmp_path: Path) -> None:
-    (story,) = parse_rehearsal(OLD, "test").stories
+    (story,) = parse_rehearsal(OLD, "test").scenarios
 
     async def run() -> None:
         async with open_places(story, tmp_path / "clusters") as places:

@@ -23,10 +23,10 @@ from eosctl.lab.virtual_loop import run_virtual
 from eosctl.model.transaction import TopicPartition
 from eosctl.runbooks.load import find_runbook
 
-STORIES = """
+SCENARIOS = """
 format: eosctl/v1
 runbook: rolling-restart
-stories:
+scenarios:
   - name: turn
     cluster: {brokers: 3, release: "3.9"}
     inputs: {broker: BROKER}
@@ -78,7 +78,7 @@ class Application:
 
 def scenario_named(name: str, broker: int = 1) -> RehearsalScenario:
     (story,) = [
-        one for one in parse_rehearsal(STORIES.replace("BROKER", str(broker)), "test").stories if one.name == name
+        one for one in parse_rehearsal(SCENARIOS.replace("BROKER", str(broker)), "test").scenarios if one.name == name
     ]
     return story
 

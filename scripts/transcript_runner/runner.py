@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from eosctl.sandbox.core import ClusterShape
@@ -44,14 +45,26 @@ def run_scenarios(scenarios: Iterable[Scenario], target: Target, data_dir: Path)
             harness.close()
 
 
-def play_on(bootstrap: str, scenarios: Iterable[Scenario], target: Target) -> Iterator[Outcome]:
-    """Run the scenarios without a profile on a running, fresh broker."""
+def play_on(bootstrap: str, scenarios: Iterable[Scenario], target: Target, at_once: int = 1) -> Iterator[Outcome]:
+    """Run the scenarios without a profile on a running, fresh broker; yield their outcomes in order.
+
+    Args:
+        bootstrap: Its address.
+        scenarios: The scenarios; each has names of its own, so they can run at the same time.
+        target: What the broker is.
+        at_once: How many run at the same time. Most of their time is waiting.
+    """
     chosen = [each for each in scenarios if target.name in each.targets and each.profile == DEFAULT_PROFILE]
     with SocketCluster(bootstrap) as cluster:
         await_coordinators(cluster)
         run = f"{cluster.now_ms():x}"
-        for number, scenario in enumerate(chosen):
-            yield Conversation(cluster, scenario, target, f"{run}{number:04x}").run()
+
+    def play(number: int, scenario: Scenario) -> Outcome:
+        with SocketCluster(bootstrap) as cluster:
+            return Conversation(cluster, scenario, target, f"{run}{number:04x}").run()
+
+    with ThreadPoolExecutor(at_once) as pool:
+        yield from pool.map(play, range(len(chosen)), chosen)
 
 
 def await_coordinators(cluster: SocketCluster) -> None:

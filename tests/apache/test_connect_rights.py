@@ -77,6 +77,7 @@ def workers(kafka_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> list[
     ]
 
 
+@pytest.mark.long  # fourteen workers
 def test_connect_needs_each_of_the_rules(workers: list[str], tmp_path: Path) -> None:
     """One worker's user has all rules, and each of the others lacks one of them."""
     whole, *lacking = users = [f"app{number:02}" for number in range(NEEDED + 1)]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from eosctl.sandbox.broker.services import BrokerServices
@@ -22,7 +22,7 @@ def forward_changes(
     broker: BrokerServices,
     context: RequestContext,
     request: alter_configs.AlterConfigsRequest | incremental_alter_configs.IncrementalAlterConfigsRequest,
-    refusal: Callable[[ErrorCode, str, int, str], object],
+    refusal: Callable[[ErrorCode, str, int, str], Struct],
 ) -> None:
     """Forward the changes except those of other brokers; `refusal` builds the result of a rejected resource."""
     resources: Sequence[alter_configs.AlterConfigsResource | incremental_alter_configs.AlterConfigsResource] = (
@@ -38,7 +38,9 @@ def forward_changes(
         return
     kept = [resource for place, resource in enumerate(resources) if place not in refused]
 
-    def reply(response: Any | None) -> None:
+    def reply(
+        response: alter_configs.AlterConfigsResponse | incremental_alter_configs.IncrementalAlterConfigsResponse | None,
+    ) -> None:
         if response is not None:
             answers = iter(response.responses)
             merged = [refused.get(place) or next(answers) for place in range(len(resources))]

@@ -13,8 +13,9 @@ A request that is already past its own timeout is not started (KIP-500). Differe
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Final, Protocol, TypeAlias, TypeVar
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from eosctl.sandbox.api.config_admin import forward_changes
@@ -51,18 +52,32 @@ TOPIC_DENIED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 FAILED = "Authorization failed."
 
 
-def _forward(broker: BrokerServices, context: RequestContext, request: Any) -> None:
+class _Timed(Protocol):
+    """A request with a timeout of its own."""
+
+    @property
+    def timeout_ms(self) -> int: ...
+
+
+_Request = TypeVar("_Request", bound=_Timed)
+_ConfigsRequest: TypeAlias = (
+    alter_configs.AlterConfigsRequest | incremental_alter_configs.IncrementalAlterConfigsRequest
+)
+_Refusal: TypeAlias = Callable[[ErrorCode, str, int, str], Struct]
+
+
+def _forward(broker: BrokerServices, context: RequestContext, request: Struct) -> None:
     broker.forward(context, request, TIMEOUT_MS)
 
 
-def _forward_for_its_time(broker: BrokerServices, context: RequestContext, request: Any) -> None:
+def _forward_for_its_time(broker: BrokerServices, context: RequestContext, request: _Timed) -> None:
     broker.forward(context, request, request.timeout_ms)
 
 
-def _forward_in_time(late: Callable[[Any], Any]) -> Handler:
+def _forward_in_time(late: Callable[[_Request], Struct]) -> Handler:
     """Return a handler that responds with `late` when the request's timeout is 0 or less."""
 
-    def handle(broker: BrokerServices, context: RequestContext, request: Any) -> None:
+    def handle(broker: BrokerServices, context: RequestContext, request: _Request) -> None:
         if request.timeout_ms > 0:
             broker.forward(context, request, request.timeout_ms)
         else:
@@ -71,16 +86,16 @@ def _forward_in_time(late: Callable[[Any], Any]) -> Handler:
     return handle
 
 
-def _forward_configs(refusal: Callable[..., Any]) -> Handler:
+def _forward_configs(refusal: _Refusal) -> Handler:
     """Return a handler that forwards all resources except other brokers."""
 
-    def handle(broker: BrokerServices, context: RequestContext, request: Any) -> None:
+    def handle(broker: BrokerServices, context: RequestContext, request: _ConfigsRequest) -> None:
         forward_changes(broker, context, request, refusal)
 
     return handle
 
 
-def _late_creation(request: create_topics.CreateTopicsRequest) -> Any:
+def _late_creation(request: create_topics.CreateTopicsRequest) -> create_topics.CreateTopicsResponse:
     return create_topics.CreateTopicsResponse(
         0,
         [
@@ -98,12 +113,12 @@ def _late_creation(request: create_topics.CreateTopicsRequest) -> Any:
     )
 
 
-def _late_growth(request: create_partitions.CreatePartitionsRequest) -> Any:
+def _late_growth(request: create_partitions.CreatePartitionsRequest) -> create_partitions.CreatePartitionsResponse:
     results = [create_partitions.CreatePartitionsTopicResult(topic.name, LATE) for topic in request.topics]
     return create_partitions.CreatePartitionsResponse(0, results)
 
 
-def _late_deletion(request: delete_topics.DeleteTopicsRequest) -> Any:
+def _late_deletion(request: delete_topics.DeleteTopicsRequest) -> delete_topics.DeleteTopicsResponse:
     wanted: list[tuple[str | None, bytes]] = [(name, ZERO_UUID) for name in request.topic_names]
     wanted += [(topic.name, topic.topic_id) for topic in request.topics]
     return delete_topics.DeleteTopicsResponse(
@@ -111,7 +126,7 @@ def _late_deletion(request: delete_topics.DeleteTopicsRequest) -> Any:
     )
 
 
-def _late_election(request: elect_leaders.ElectLeadersRequest) -> Any:
+def _late_election(request: elect_leaders.ElectLeadersRequest) -> elect_leaders.ElectLeadersResponse:
     results = [
         elect_leaders.ReplicaElectionResult(
             topic.topic, [elect_leaders.PartitionResult(index, LATE, None) for index in topic.partitions]
@@ -121,7 +136,9 @@ def _late_election(request: elect_leaders.ElectLeadersRequest) -> Any:
     return elect_leaders.ElectLeadersResponse(0, LATE, results)
 
 
-def _late_reassignment(request: alter_partition_reassignments.AlterPartitionReassignmentsRequest) -> Any:
+def _late_reassignment(
+    request: alter_partition_reassignments.AlterPartitionReassignmentsRequest,
+) -> alter_partition_reassignments.AlterPartitionReassignmentsResponse:
     answer = alter_partition_reassignments.ReassignablePartitionResponse
     responses = [
         alter_partition_reassignments.ReassignableTopicResponse(
@@ -209,10 +226,10 @@ def _may_delete(access: Access, name: str | None) -> bool:
     return name not in access.broker.metadata.topics and access.may_topic(AclOperation.DESCRIBE, name)
 
 
-def _guard_change(refusal: Callable[[ErrorCode, str, int, str], Any]) -> Guard:
+def _guard_change(refusal: _Refusal) -> Guard:
     """Return a guard that forwards the authorized resources and adds the others to the response."""
 
-    def guard(access: Access, request: Any) -> None:
+    def guard(access: Access, request: _ConfigsRequest) -> None:
         allowed, refused = [], []
         for resource in request.resources:
             kind, name = resource.resource_type, resource.resource_name
@@ -257,7 +274,9 @@ def _refuse_election(request: elect_leaders.ElectLeadersRequest) -> elect_leader
     return elect_leaders.ElectLeadersResponse(0, DENIED, topics)
 
 
-def _refuse_quotas(request: alter_client_quotas.AlterClientQuotasRequest) -> Any:
+def _refuse_quotas(
+    request: alter_client_quotas.AlterClientQuotasRequest,
+) -> alter_client_quotas.AlterClientQuotasResponse:
     return alter_client_quotas.AlterClientQuotasResponse(
         0,
         [
@@ -271,7 +290,9 @@ def _refuse_quotas(request: alter_client_quotas.AlterClientQuotasRequest) -> Any
     )
 
 
-def _refuse_scram(request: alter_user_scram_credentials.AlterUserScramCredentialsRequest) -> Any:
+def _refuse_scram(
+    request: alter_user_scram_credentials.AlterUserScramCredentialsRequest,
+) -> alter_user_scram_credentials.AlterUserScramCredentialsResponse:
     users = dict.fromkeys([*(one.name for one in request.deletions), *(one.name for one in request.upsertions)])
     return alter_user_scram_credentials.AlterUserScramCredentialsResponse(
         0, [alter_user_scram_credentials.AlterUserScramCredentialsResult(user, DENIED, TEXT) for user in users]

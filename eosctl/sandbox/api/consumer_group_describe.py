@@ -54,7 +54,7 @@ def _describe(broker: BrokerServices, group_id: str) -> DescribedGroup:
         return DescribedGroup(shard, group_id=group_id)
     group = shard.groups.get(group_id)
     if not isinstance(group, values.ConsumerGroup):
-        reason = "not found" if group is None else "is not a consumer group"
+        reason = "not found" if group is None and group_id not in shard.share_groups else "is not a consumer group"
         return DescribedGroup(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {reason}.", group_id)
     return DescribedGroup(
         group_id=group_id,

@@ -59,6 +59,10 @@ def handle(broker: BrokerServices, context: RequestContext, request: ConsumerGro
     if isinstance(shard, ErrorCode):
         reply(HeartbeatAnswer(shard, kafka_text(shard)))
         return
+    if request.group_id in shard.share_groups:
+        text = f"Group {request.group_id} is not a consumer group."
+        reply(HeartbeatAnswer(ErrorCode.GROUP_ID_NOT_FOUND, text))
+        return
     if not heartbeat.member_id:
         random_id = broker.runtime.random.getrandbits(128).to_bytes(16, "big")
         heartbeat = heartbeat._replace(member_id=render_uuid(random_id))

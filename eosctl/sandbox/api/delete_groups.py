@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
-from eosctl.sandbox.coordinator.group.requests import gather
+from eosctl.sandbox.coordinator.gather import gather
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.security.access import Access
 from eosctl.wire.error_codes import ErrorCode
@@ -34,6 +34,8 @@ def _delete(broker: BrokerServices, group_id: str, done: Callable[[DeletableGrou
     shard = broker.groups.find_shard(group_id)
     if isinstance(shard, ErrorCode):
         done(DeletableGroupResult(group_id, shard))
+    elif group_id in shard.share_groups:
+        broker.groups.share.delete(shard, group_id, lambda error: done(DeletableGroupResult(group_id, error)))
     else:
         broker.groups.admin.delete(shard, group_id, lambda error: done(DeletableGroupResult(group_id, error)))
 

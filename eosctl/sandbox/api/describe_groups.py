@@ -50,7 +50,8 @@ def _describe(broker: BrokerServices, context: RequestContext, group_id: str) ->
     group = shard.groups.get(group_id)
     if not isinstance(group, ClassicGroup):
         if context.api_version >= _NOT_FOUND_VERSION:
-            message = f"Group {group_id} not found." if group is None else f"Group {group_id} is not a classic group."
+            is_absent = group is None and group_id not in shard.share_groups
+            message = f"Group {group_id} {'not found' if is_absent else 'is not a classic group'}."
             return DescribedGroup(ErrorCode.GROUP_ID_NOT_FOUND, message, group_id, ClassicState.DEAD.value)
         return DescribedGroup(group_id=group_id, group_state=ClassicState.DEAD.value)
     state, protocol, shows_metadata = describe_state(group)

@@ -18,8 +18,8 @@ from msgspec.structs import replace
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
+from eosctl.sandbox.coordinator.gather import gather
 from eosctl.sandbox.coordinator.group.offset_manager import FetchedOffset
-from eosctl.sandbox.coordinator.group.requests import gather
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.security.access import Access
 from eosctl.wire.error_codes import ErrorCode

@@ -1,8 +1,7 @@
-"""Share groups (KIP-932), which the sandbox lacks: requests are rejected as a 4.3 broker without such groups does.
+"""The parts of share groups (KIP-932) that the sandbox lacks: fetching, acknowledging, and administering offsets.
 
 - With `share.version` 0, every request gets UNSUPPORTED_VERSION.
-- From 1 on, invalid requests and requests for unknown groups and sessions get Kafka's errors. Joining or changing a
-  group gets UNSUPPORTED_VERSION.
+- From 1 on, requests for unknown sessions get Kafka's errors, and all others UNSUPPORTED_VERSION.
 """
 
 from __future__ import annotations
@@ -23,52 +22,14 @@ from eosctl.wire.messages import (
     share_acknowledge,
     share_fetch,
 )
-from eosctl.wire.messages.share_group_describe import (
-    DescribedGroup,
-    ShareGroupDescribeRequest,
-    ShareGroupDescribeResponse,
-)
-from eosctl.wire.messages.share_group_heartbeat import ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse
 
 FEATURE = "share.version"
-LEAVE_EPOCH, JOIN_EPOCH = -1, 0
 FINAL_EPOCH, FIRST_EPOCH = -1, 0  # Share sessions.
 OFF = ErrorCode.UNSUPPORTED_VERSION
 
 
 def _is_on(broker: BrokerServices) -> bool:
     return broker.metadata.finalized_feature(FEATURE) > 0
-
-
-# --- members ----------------------------------------------------------------------------------------------------
-
-
-def _heartbeat(broker: BrokerServices, context: RequestContext, request: ShareGroupHeartbeatRequest) -> None:
-    error, text = OFF, heartbeat_problem(request) if _is_on(broker) and request.member_id else None
-    if _is_on(broker) and (text is not None or not request.member_id):
-        error = ErrorCode.INVALID_REQUEST
-    context.reply(ShareGroupHeartbeatResponse(error_code=error, error_message=text))
-
-
-def heartbeat_problem(request: ShareGroupHeartbeatRequest) -> str | None:
-    """Return the problem of a request that does not depend on a group; None if it is valid."""
-    if not request.group_id:
-        return "GroupId can't be empty."
-    if request.rack_id == "":
-        return "RackId can't be empty."
-    if request.member_epoch < LEAVE_EPOCH:
-        return "MemberEpoch is invalid."
-    if request.member_epoch == JOIN_EPOCH and not request.subscribed_topic_names:
-        return "SubscribedTopicNames must be set in first request."
-    return None
-
-
-def _describe(broker: BrokerServices, context: RequestContext, request: ShareGroupDescribeRequest) -> None:
-    if _is_on(broker):
-        groups = [DescribedGroup(*absence(broker, group_id, "share"), group_id) for group_id in request.group_ids]
-    else:
-        groups = [DescribedGroup(OFF, None, group_id) for group_id in request.group_ids]
-    context.reply(ShareGroupDescribeResponse(groups=groups))
 
 
 def absence(broker: BrokerServices, group_id: str, kind: str) -> tuple[ErrorCode, str | None]:
@@ -123,8 +84,6 @@ def _delete_offsets(_: BrokerServices, context: RequestContext, request: Any) ->
 
 
 HANDLERS: Mapping[int, Handler] = {
-    ApiKey.SHARE_GROUP_HEARTBEAT: _heartbeat,
-    ApiKey.SHARE_GROUP_DESCRIBE: _describe,
     ApiKey.SHARE_FETCH: _fetch,
     ApiKey.SHARE_ACKNOWLEDGE: _acknowledge,
     ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS: _describe_offsets,

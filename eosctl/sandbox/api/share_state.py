@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.routes import Handler
 from eosctl.sandbox.broker.services import BrokerServices
-from eosctl.sandbox.coordinator.group.requests import gather
+from eosctl.sandbox.coordinator.gather import gather
 from eosctl.sandbox.coordinator.share.coordinator import ShareCoordinator, StateDone, StateResult
 from eosctl.sandbox.coordinator.share.shard import StateWrite
 from eosctl.sandbox.coordinator.share.state import SharePartitionKey, StateBatch

@@ -135,6 +135,7 @@ class Broker(BrokerServices):
             self.assignments.reconcile(image, delta.partitions)
             if delta.removed_topics:
                 self.shares.topics_deleted(topic.topic_id for topic in delta.removed_topics)
+                self.groups.topics_deleted(topic.topic_id for topic in delta.removed_topics)
                 self.groups.partitions_deleted(
                     TopicPartition(topic.name, index)
                     for topic in delta.removed_topics

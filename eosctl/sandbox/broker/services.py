@@ -147,7 +147,7 @@ class BrokerServices:
         self.share_states = StatePersister(
             runtime, self.metadata, channel, partial(self.ensure_internal_topic, SHARE_GROUP_STATE_TOPIC)
         )
-        self.groups = GroupCoordinator(self._as_group_host(), runtime.log, node_id)
+        self.groups = GroupCoordinator(self._as_group_host(), runtime.log, node_id, self.share_states)
         self._creating: set[str] = set()
 
     def _as_group_host(self) -> GroupHost:

@@ -19,11 +19,13 @@ from eosctl.sandbox.coordinator.group.records import (
     offset_tombstone,
 )
 from eosctl.sandbox.coordinator.group.shard import Shard
+from eosctl.sandbox.coordinator.group.share.group import PROTOCOL_TYPE, ShareGroup
 from eosctl.sandbox.coordinator.group.subscription import CONSUMER_PROTOCOL_TYPE
 from eosctl.wire.error_codes import ErrorCode
 
 CLASSIC_TYPE = "classic"
 CONSUMER_TYPE = "consumer"
+SHARE_TYPE = "share"
 
 
 class GroupOverview(NamedTuple):
@@ -42,6 +44,11 @@ def overview(group: Group) -> GroupOverview:
     return GroupOverview(group.group_id, group.protocol_type or "", group.state.value, CLASSIC_TYPE)
 
 
+def share_overview(group: ShareGroup) -> GroupOverview:
+    """Return the ListGroups entry of a share group."""
+    return GroupOverview(group.group_id, PROTOCOL_TYPE, group.state, SHARE_TYPE)
+
+
 def list_groups(shards: Iterable[Shard], states: Sequence[str], types: Sequence[str]) -> list[GroupOverview]:
     """Return the groups that match the state and type filters; an empty filter matches all."""
     wanted_states = {state.lower() for state in states}
@@ -49,7 +56,7 @@ def list_groups(shards: Iterable[Shard], states: Sequence[str], types: Sequence[
     return [
         line
         for shard in shards
-        for line in map(overview, shard.groups.values())
+        for line in (*map(overview, shard.groups.values()), *map(share_overview, shard.share_groups.values()))
         if (not wanted_states or line.state.lower() in wanted_states)
         and (not wanted_types or line.group_type in wanted_types)
     ]

@@ -30,6 +30,9 @@ class ClassicRequests:
         if not config.min_session_timeout_ms <= request.session_timeout_ms <= config.max_session_timeout_ms:
             done(JoinResult(ErrorCode.INVALID_SESSION_TIMEOUT, request.member_id))
             return
+        if group_id in shard.share_groups:
+            done(JoinResult(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, request.member_id))
+            return
         group = shard.groups.get(group_id)
         if isinstance(group, ConsumerGroup) and not group.is_empty:
             self._members.join(shard, group, request, done)

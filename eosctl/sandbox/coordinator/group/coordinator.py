@@ -16,6 +16,8 @@ from eosctl.sandbox.coordinator.group.host import GroupHost
 from eosctl.sandbox.coordinator.group.loader import LoadCounter, replay_log
 from eosctl.sandbox.coordinator.group.offset_manager import OffsetManager
 from eosctl.sandbox.coordinator.group.shard import Shard
+from eosctl.sandbox.coordinator.group.share.driver import ShareDriver
+from eosctl.sandbox.coordinator.share.persister import StatePersister
 from eosctl.sandbox.logging.event_log import NO_LOG, EventLog
 from eosctl.sandbox.logging.group_events import GroupEvents
 from eosctl.sandbox.ports import CONSUMER_OFFSETS_TOPIC, Timer
@@ -37,7 +39,9 @@ class GroupCoordinator:
     acknowledged; Kafka's classic coordinator up to 3.9.0 runs it later (KAFKA-17507).
     """
 
-    def __init__(self, host: GroupHost, log: EventLog = NO_LOG, node_id: int = -1) -> None:
+    def __init__(
+        self, host: GroupHost, log: EventLog = NO_LOG, node_id: int = -1, states: StatePersister | None = None
+    ) -> None:
         self._host = host
         self._events = GroupEvents(log, node_id, is_3_9=host.emulation.is_3_9)
         self._classic = ClassicDriver(host, self._events)
@@ -45,6 +49,7 @@ class GroupCoordinator:
         self.classic = ClassicRequests(host, self._classic, ClassicMemberDriver(host, self.consumer))
         self.offsets = OffsetManager(host, self._classic)
         self.admin = GroupAdmin(host)
+        self.share = ShareDriver(host, states, self._events)
         self.materialize: Materialise = materialize_immediately
         self._shards: dict[int, Shard] = {}
         self._expiry: Timer | None = None
@@ -94,7 +99,8 @@ class GroupCoordinator:
         del self._shards[partition_index]
         offsets = shard.offsets
         offset_count = sum(len(offsets.committed(group_id)) for group_id in offsets.group_ids())
-        self._events.resigned(partition_index, shard.leader_epoch, offset_count, len(shard.groups))
+        group_count = len(shard.groups) + len(shard.share_groups)
+        self._events.resigned(partition_index, shard.leader_epoch, offset_count, group_count)
         for group in list(shard.groups.values()):
             if isinstance(group, ClassicGroup):
                 self._classic.unloaded(shard, group)
@@ -124,12 +130,19 @@ class GroupCoordinator:
             if wanted:
                 self.offsets.remove(shard, wanted)
 
+    def topics_deleted(self, topic_ids: Iterable[bytes]) -> None:
+        """Forget the share-partitions of deleted topics."""
+        gone = list(topic_ids)
+        for shard in self.shards:
+            self.share.topics_deleted(shard, gone)
+
     def _load(self, shard: Shard) -> None:
         if shard.is_closed:
             return
         started_ms = self._host.runtime.now_ms()
         batches = LoadCounter(self._host.replicas.read_all(shard.partition))
-        replay_log(batches, shard.groups, shard.offsets, self._host.emulation.is_3_9)
+        is_3_9 = self._host.emulation.is_3_9
+        replay_log(batches, shard.groups, shard.offsets, is_3_9, shard.share_groups, started_ms)
         shard.is_loading = False
         took_ms = self._host.runtime.now_ms() - started_ms
         index, epoch = shard.partition.partition, shard.leader_epoch
@@ -139,6 +152,7 @@ class GroupCoordinator:
                 self._classic.loaded(shard, group)
             else:
                 self.consumer.loaded(shard, group)
+        self.share.loaded(shard)
         if self._expiry is None:
             self._schedule_expiry()
 

@@ -10,6 +10,8 @@ from eosctl.sandbox.coordinator.group.consumer.consumer_records import ConsumerR
 from eosctl.sandbox.coordinator.group.consumer.group import ConsumerGroup
 from eosctl.sandbox.coordinator.group.offset_store import OffsetStore
 from eosctl.sandbox.coordinator.group.records import Replayed, decode_batch, restore_group, restore_offset
+from eosctl.sandbox.coordinator.group.share.group import ShareGroup
+from eosctl.sandbox.coordinator.group.share.records import ShareRecordKey, replay_share_record
 from eosctl.wire.messages.internal.consumer_offsets.group_metadata import GroupMetadataKey, GroupMetadataValue
 from eosctl.wire.messages.internal.consumer_offsets.offset_commit import OffsetCommitKey, OffsetCommitValue
 from eosctl.wire.records.batch import BatchHeader, decode_records
@@ -35,7 +37,12 @@ class LoadCounter:
 
 
 def replay_log(
-    batches: Iterable[tuple[BatchHeader, bytes]], groups: Groups, offsets: OffsetStore, is_3_9: bool
+    batches: Iterable[tuple[BatchHeader, bytes]],
+    groups: Groups,
+    offsets: OffsetStore,
+    is_3_9: bool,
+    share_groups: dict[str, ShareGroup] | None = None,
+    now_ms: int = 0,
 ) -> None:
     """Apply every batch in order; offsets of a transaction stay pending until its marker.
 
@@ -50,7 +57,10 @@ def replay_log(
                     offsets.end_transaction(header.producer_id, marker.committed)
         else:
             for replayed in decode_batch(header, batch):
-                _replay(replayed, groups, offsets, is_3_9)
+                if share_groups is not None and isinstance(replayed.key, ShareRecordKey):
+                    replay_share_record(share_groups, replayed.key, replayed.value, now_ms)
+                else:
+                    _replay(replayed, groups, offsets, is_3_9)
     if is_3_9:
         for group_id in offsets.group_ids():
             groups.setdefault(group_id, ClassicGroup(group_id))

@@ -77,6 +77,9 @@ class OffsetManager:
         done: CommitDone,
     ) -> None:
         """Handle OffsetCommit."""
+        if group_id in shard.share_groups:
+            done(dict.fromkeys(offsets, ErrorCode.GROUP_ID_NOT_FOUND))
+            return
         group = shard.groups.get(group_id)
         error = validate_commit(group, committer, self._host.emulation.is_3_9, self._with_topic_ids(offsets))
         if error is not ErrorCode.NONE:
@@ -246,6 +249,9 @@ class OffsetManager:
         offsets: Mapping[TopicPartition, CommittedOffset],
         done: CommitDone,
     ) -> None:
+        if group_id in shard.share_groups:
+            done(dict.fromkeys(offsets, ErrorCode.GROUP_ID_NOT_FOUND))
+            return
         is_3_9 = self._host.emulation.is_3_9
         error = validate_transactional_commit(
             shard.groups.get(group_id), committer, is_3_9, self._with_topic_ids(offsets)

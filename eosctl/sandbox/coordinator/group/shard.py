@@ -12,6 +12,7 @@ from eosctl.sandbox.coordinator.group.consumer.group import ConsumerGroup
 from eosctl.sandbox.coordinator.group.host import GroupHost
 from eosctl.sandbox.coordinator.group.offset_store import OffsetStore
 from eosctl.sandbox.coordinator.group.records import StoredRecord, encode_batch_of
+from eosctl.sandbox.coordinator.group.share.group import ShareGroup
 from eosctl.sandbox.ports import CONSUMER_OFFSETS_TOPIC, AppendResult, Timer
 from eosctl.wire.error_codes import ErrorCode
 
@@ -32,6 +33,7 @@ class Shard:
         self.is_loading = True
         self.is_closed = False
         self.groups: dict[str, ClassicGroup | ConsumerGroup] = {}
+        self.share_groups: dict[str, ShareGroup] = {}  # They have no offsets here; see `coordinator.share`.
         self.offsets = OffsetStore()
         self.waiting_joins: dict[WaitingKey, Callable[[JoinResult], None]] = {}
         self.waiting_syncs: dict[WaitingKey, Callable[[SyncResult], None]] = {}

@@ -1,4 +1,7 @@
-"""Kafka Streams with exactly_once_v2 on the sandbox: killed in the middle, it restores and counts no word twice."""
+"""Kafka Streams with exactly_once_v2 on the sandbox: killed in the middle, it restores and counts no word twice.
+
+With the classic protocol, and with the streams protocol (KIP-1071) of both releases that have it.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,7 @@ from eosctl.lab.apache.java import find_java
 from eosctl.lab.apache.releases import resolve_release
 from eosctl.lab.engine import MissingTool
 from eosctl.testing import SandboxThread
+from tests.apache.conftest import KafkaTool, fetch_streams
 
 SOURCE = Path(__file__).with_name("java") / "WordCount.java"
 LONG_S = 180
@@ -48,13 +52,11 @@ def compile_word_count(jars: Path, classes: Path) -> list[str]:
 
 @contextmanager
 def application(
-    command: list[str], bootstrap: str, folder: Path, name: str
+    command: list[str], bootstrap: str, folder: Path, name: str, state: str = "state"
 ) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
     log = folder / f"{name}.log"
     with log.open("wb") as output:
-        running = subprocess.Popen(
-            [*command, bootstrap, str(folder / "state")], stdout=output, stderr=subprocess.STDOUT
-        )
+        running = subprocess.Popen([*command, bootstrap, str(folder / state)], stdout=output, stderr=subprocess.STDOUT)
     try:
         yield running, log
     finally:
@@ -118,3 +120,52 @@ def test_words_are_counted_exactly_once_through_a_crash(word_count: list[str], t
             running.wait(LONG_S)
         counts.close()
     assert dict(counts.seen) == {word: list(range(1, 601)) for word in WORDS}
+
+
+#: A killed member is noticed after seconds.
+QUICK_SESSIONS = {
+    "group.streams.min.heartbeat.interval.ms": "1000",
+    "group.streams.heartbeat.interval.ms": "1000",
+    "group.streams.min.session.timeout.ms": "6000",
+    "group.streams.session.timeout.ms": "6000",
+}
+
+
+@pytest.mark.parametrize(("version", "release"), [("4.3.1", "4.3"), ("4.4.0", "4.4")])
+def test_a_streams_group_counts_through_a_crash(
+    version: str, release: str, kafka_tool: KafkaTool, tmp_path: Path
+) -> None:
+    classes = tmp_path / "classes"
+    classes.mkdir()
+    java, *arguments = compile_word_count(fetch_streams(version), classes)
+    command = [java, "-Dgroup.protocol=streams", "-Dthreads=2", *arguments]
+    with SandboxThread(brokers=1, emulate=release, fast=False, config=QUICK_SESSIONS) as sandbox:
+        bootstrap = sandbox.bootstrap
+        admin = AdminClient({"bootstrap.servers": bootstrap})
+        for created in admin.create_topics([NewTopic("lines", 4), NewTopic("counts", 4)]).values():
+            created.result(LONG_S)
+        counts = Counts(bootstrap)
+
+        def total() -> int:
+            return sum(map(len, counts.seen.values()))
+
+        write_lines(bootstrap, 250)
+        with application(command, bootstrap, tmp_path, "first", "state-1") as (first, first_log):
+            counts.read_until(lambda: total() >= 200, first, first_log)
+            with application(command, bootstrap, tmp_path, "second", "state-2") as (second, log):
+                counts.read_until(lambda: b"state RUNNING" in log.read_bytes(), second, log)
+                write_lines(bootstrap, 250)
+                counts.read_until(lambda: total() >= 1200, second, log)
+                first.kill()
+                first.wait()
+                counts.read_until(lambda: total() >= 2000, second, log)
+                described = kafka_tool(
+                    "org.apache.kafka.tools.streams.StreamsGroupCommand",
+                    *("--bootstrap-server", bootstrap, "--describe", "--group", "word-count", "--state"),
+                    version=version,
+                )
+                second.terminate()
+                second.wait(LONG_S)
+        counts.close()
+    assert dict(counts.seen) == {word: list(range(1, 501)) for word in WORDS}
+    assert described.stdout.split()[-2:] == ["Stable", "2"]

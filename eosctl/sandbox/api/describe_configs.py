@@ -148,7 +148,7 @@ def _dynamic_only(broker: BrokerServices, resource: DescribeConfigsResource) -> 
 def _group_configs(broker: BrokerServices, resource: DescribeConfigsResource, synonyms: bool) -> Configs:
     own = broker.metadata.config(image.GROUP_RESOURCE, resource.resource_name)
     found = []
-    for name in known_names(resource.configuration_keys):
+    for name in known_names(resource.configuration_keys, broker.config.table.broker):
         defaults = broker.config.entries(broker_name(name))
         entries = [ConfigEntry(name, own[name], ConfigSource.DYNAMIC_GROUP), *defaults] if name in own else defaults
         entry = ConfigEntry(name, entries[0].value, entries[0].source)

@@ -11,6 +11,7 @@ from eosctl.sandbox.broker.config import NodeConfig
 from eosctl.sandbox.channel import NodeChannel
 from eosctl.sandbox.coordinator.group.coordinator import GroupCoordinator
 from eosctl.sandbox.coordinator.group.host import GroupHost
+from eosctl.sandbox.coordinator.group.streams.topic_creator import InternalTopicCreator
 from eosctl.sandbox.coordinator.share.coordinator import ShareCoordinator
 from eosctl.sandbox.coordinator.share.persister import StatePersister
 from eosctl.sandbox.coordinator.transaction.add_partitions_to_txn_manager import AddPartitionsToTxnManager
@@ -148,6 +149,7 @@ class BrokerServices:
             runtime, self.metadata, channel, partial(self.ensure_internal_topic, SHARE_GROUP_STATE_TOPIC)
         )
         self.groups = GroupCoordinator(self._as_group_host(), runtime.log, node_id, self.share_states)
+        self.streams_topics = InternalTopicCreator(runtime, channel)
         self._creating: set[str] = set()
 
     def _as_group_host(self) -> GroupHost:

@@ -150,7 +150,12 @@ def _check_group(controller: Controller, resource: AlterConfigsResource, overrid
         if value is not None:
             wanted[config.name] = value
     try:
-        check_group_settings(wanted, controller.config.table.broker, controller.config.get_int)
+        check_group_settings(
+            wanted,
+            controller.config.table.broker,
+            controller.config.get_int,
+            is_before_4_4=controller.emulation.is_before_4_4,
+        )
     except InvalidSetting as error:
         raise Refused(ErrorCode.INVALID_CONFIG, str(error)) from None
 

@@ -28,7 +28,13 @@ public class WordCount {
             config.put("enable.transactional.statestores", true); // by name, as releases before 4.4 lack the constant
         }
         config.put(StreamsConfig.REPLICATION_FACTOR_CONFIG, 1);
-        config.put("consumer.session.timeout.ms", 6000);
+        String protocol = System.getProperty("group.protocol", "classic");
+        if (protocol.equals("classic")) {
+            config.put("consumer.session.timeout.ms", 6000);
+        } else {
+            config.put("group.protocol", protocol); // by name, as releases before 4.1 lack the constant
+        }
+        config.put(StreamsConfig.NUM_STREAM_THREADS_CONFIG, Integer.getInteger("threads", 1));
         config.put("consumer.auto.offset.reset", "earliest");
 
         StreamsBuilder builder = new StreamsBuilder();

@@ -20,12 +20,15 @@ from eosctl.sandbox.coordinator.group.records import (
 )
 from eosctl.sandbox.coordinator.group.shard import Shard
 from eosctl.sandbox.coordinator.group.share.group import PROTOCOL_TYPE, ShareGroup
+from eosctl.sandbox.coordinator.group.streams.group import StreamsGroup
+from eosctl.sandbox.coordinator.group.streams.streams_records import streams_group_tombstones
 from eosctl.sandbox.coordinator.group.subscription import CONSUMER_PROTOCOL_TYPE
 from eosctl.wire.error_codes import ErrorCode
 
 CLASSIC_TYPE = "classic"
 CONSUMER_TYPE = "consumer"
 SHARE_TYPE = "share"
+STREAMS_TYPE = "streams"
 
 
 class GroupOverview(NamedTuple):
@@ -41,6 +44,8 @@ def overview(group: Group) -> GroupOverview:
     """Return the ListGroups entry of a group."""
     if isinstance(group, ConsumerGroup):
         return GroupOverview(group.group_id, CONSUMER_PROTOCOL_TYPE, group.state, CONSUMER_TYPE)
+    if isinstance(group, StreamsGroup):
+        return GroupOverview(group.group_id, STREAMS_TYPE, group.state, STREAMS_TYPE)
     return GroupOverview(group.group_id, group.protocol_type or "", group.state.value, CLASSIC_TYPE)
 
 
@@ -122,6 +127,8 @@ class GroupAdmin:
         del shard.groups[group.group_id]
         if isinstance(group, ConsumerGroup):
             tombstones += consumer_group_tombstones(group)
+        elif isinstance(group, StreamsGroup):
+            tombstones += streams_group_tombstones(group)
         elif group.generation_id > 0 or not self._host.emulation.is_3_9:
             tombstones.append(group_tombstone(group.group_id))
         if self._host.emulation.is_3_9:

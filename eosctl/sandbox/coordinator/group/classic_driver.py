@@ -43,6 +43,8 @@ from eosctl.sandbox.coordinator.group.consumer.group import ConsumerGroup
 from eosctl.sandbox.coordinator.group.host import GroupHost
 from eosctl.sandbox.coordinator.group.records import FIRST_SEQUENCE, NO_SEQUENCE, group_record
 from eosctl.sandbox.coordinator.group.shard import Shard
+from eosctl.sandbox.coordinator.group.streams.group import StreamsGroup
+from eosctl.sandbox.coordinator.group.streams.streams_records import streams_group_tombstones
 from eosctl.sandbox.logging.group_events import GroupEvents
 from eosctl.wire.error_codes import ErrorCode
 
@@ -68,6 +70,13 @@ class ClassicDriver:
         if isinstance(group, ConsumerGroup):  # An empty consumer group is replaced.
             shard.stop_timers_of(group_id)
             shard.append(consumer_group_tombstones(group), _ignore, base_sequence=FIRST_SEQUENCE)
+            group = None
+        elif isinstance(group, StreamsGroup):
+            if not group.is_empty:
+                done(JoinResult(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, ""))
+                return
+            shard.stop_timers_of(group_id)
+            shard.append(streams_group_tombstones(group), _ignore, base_sequence=FIRST_SEQUENCE)
             group = None
         is_new_group = group is None
         if group is None:

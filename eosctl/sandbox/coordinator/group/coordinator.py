@@ -17,9 +17,12 @@ from eosctl.sandbox.coordinator.group.loader import LoadCounter, replay_log
 from eosctl.sandbox.coordinator.group.offset_manager import OffsetManager
 from eosctl.sandbox.coordinator.group.shard import Shard
 from eosctl.sandbox.coordinator.group.share.driver import ShareDriver
+from eosctl.sandbox.coordinator.group.streams.driver import StreamsDriver
+from eosctl.sandbox.coordinator.group.streams.group import StreamsGroup
 from eosctl.sandbox.coordinator.share.persister import StatePersister
 from eosctl.sandbox.logging.event_log import NO_LOG, EventLog
 from eosctl.sandbox.logging.group_events import GroupEvents
+from eosctl.sandbox.logging.streams_events import StreamsEvents
 from eosctl.sandbox.ports import CONSUMER_OFFSETS_TOPIC, Timer
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.internal.partitioner import partition_for
@@ -46,6 +49,7 @@ class GroupCoordinator:
         self._events = GroupEvents(log, node_id, is_3_9=host.emulation.is_3_9)
         self._classic = ClassicDriver(host, self._events)
         self.consumer = ConsumerDriver(host, self._events, self._classic)
+        self.streams = StreamsDriver(host, StreamsEvents(log, node_id))
         self.classic = ClassicRequests(host, self._classic, ClassicMemberDriver(host, self.consumer))
         self.offsets = OffsetManager(host, self._classic)
         self.admin = GroupAdmin(host)
@@ -150,6 +154,8 @@ class GroupCoordinator:
         for group in list(shard.groups.values()):
             if isinstance(group, ClassicGroup):
                 self._classic.loaded(shard, group)
+            elif isinstance(group, StreamsGroup):
+                self.streams.loaded(shard, group)
             else:
                 self.consumer.loaded(shard, group)
         self.share.loaded(shard)

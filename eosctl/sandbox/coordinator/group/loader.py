@@ -12,12 +12,14 @@ from eosctl.sandbox.coordinator.group.offset_store import OffsetStore
 from eosctl.sandbox.coordinator.group.records import Replayed, decode_batch, restore_group, restore_offset
 from eosctl.sandbox.coordinator.group.share.group import ShareGroup
 from eosctl.sandbox.coordinator.group.share.records import ShareRecordKey, replay_share_record
+from eosctl.sandbox.coordinator.group.streams.group import StreamsGroup
+from eosctl.sandbox.coordinator.group.streams.streams_records import StreamsRecordKey, replay_streams_record
 from eosctl.wire.messages.internal.consumer_offsets.group_metadata import GroupMetadataKey, GroupMetadataValue
 from eosctl.wire.messages.internal.consumer_offsets.offset_commit import OffsetCommitKey, OffsetCommitValue
 from eosctl.wire.records.batch import BatchHeader, decode_records
 from eosctl.wire.records.control import EndTxnMarker, decode_control
 
-Groups = dict[str, ClassicGroup | ConsumerGroup]
+Groups = dict[str, ClassicGroup | ConsumerGroup | StreamsGroup]
 
 
 class LoadCounter:
@@ -89,6 +91,8 @@ def _replay(record: Replayed, groups: Groups, offsets: OffsetStore, is_3_9: bool
             groups[key.group] = restore_group(key.group, value)
     elif isinstance(key, ConsumerRecordKey):
         _replay_consumer(key, value, groups)
+    elif isinstance(key, StreamsRecordKey):
+        _replay_streams(key, value, groups)
 
 
 def _replay_consumer(key: ConsumerRecordKey, value: object | None, groups: Groups) -> None:
@@ -99,6 +103,20 @@ def _replay_consumer(key: ConsumerRecordKey, value: object | None, groups: Group
             return
         known = ConsumerGroup(group_id)
     group = replay_consumer_record(known, key, value)
+    if group is None:
+        del groups[group_id]
+    else:
+        groups[group_id] = group
+
+
+def _replay_streams(key: StreamsRecordKey, value: object | None, groups: Groups) -> None:
+    group_id = key.group_id
+    known = groups.get(group_id)
+    if not isinstance(known, StreamsGroup):
+        if value is None:
+            return
+        known = StreamsGroup(group_id)
+    group = replay_streams_record(known, key, value)
     if group is None:
         del groups[group_id]
     else:

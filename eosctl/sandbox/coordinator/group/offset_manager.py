@@ -324,9 +324,12 @@ class OffsetManager:
         if group_id not in shard.groups:
             shard.groups[group_id] = ClassicGroup(group_id, ClassicState.EMPTY)
 
-    def _with_topic_ids(self, partitions: Iterable[TopicPartition]) -> list[TopicIdPartition]:
+    def _with_topic_ids(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, TopicIdPartition]:
         topic_id = self._host.metadata.topic_id
-        return [TopicIdPartition(topic_id(topic) or b"", index) for topic, index in partitions]
+        return {
+            partition: TopicIdPartition(topic_id(partition.topic) or b"", partition.partition)
+            for partition in partitions
+        }
 
     def _within_metadata_limit(
         self, offsets: Mapping[TopicPartition, CommittedOffset]

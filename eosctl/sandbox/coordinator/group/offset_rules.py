@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
+from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.coordinator.group.classic_group import ClassicGroup, ClassicState, validate_member
 from eosctl.sandbox.coordinator.group.consumer.group import ConsumerGroup, ConsumerMember, TopicIdPartition
 from eosctl.sandbox.coordinator.group.offset_store import CommittedOffset
+from eosctl.sandbox.coordinator.group.streams.group import StreamsGroup, StreamsMember
 from eosctl.sandbox.coordinator.group.subscription import CONSUMER_PROTOCOL_TYPE
 from eosctl.wire.error_codes import ErrorCode
 
-Group = ClassicGroup | ConsumerGroup
+Group = ClassicGroup | ConsumerGroup | StreamsGroup
+Partitions = Mapping[TopicPartition, TopicIdPartition]
+"""The partitions of a commit, by name and by topic id."""
+NO_PARTITIONS: Partitions = MappingProxyType({})
 MEMBER_EPOCH_VERSION = 9
 """First version of OffsetCommit and OffsetFetch with member epochs (KIP-848)."""
 TRANSACTIONAL_MEMBER_EPOCH_VERSION = 6
@@ -28,7 +34,7 @@ class Committer(NamedTuple):
 
 
 def validate_commit(
-    group: Group | None, committer: Committer, is_3_9: bool, partitions: Iterable[TopicIdPartition] = ()
+    group: Group | None, committer: Committer, is_3_9: bool, partitions: Partitions = NO_PARTITIONS
 ) -> ErrorCode:
     """Validate an OffsetCommit; without a generation, an unknown group is created."""
     if group is None:
@@ -39,6 +45,8 @@ def validate_commit(
         return ErrorCode.GROUP_ID_NOT_FOUND
     if isinstance(group, ConsumerGroup):
         return _validate_consumer_commit(group, committer, partitions)
+    if isinstance(group, StreamsGroup):
+        return _validate_streams_commit(group, committer, partitions)
     error = _validate_classic(group, committer)
     if error is not ErrorCode.NONE:
         return error
@@ -50,7 +58,7 @@ def validate_commit(
 
 
 def validate_transactional_commit(
-    group: Group | None, committer: Committer, is_3_9: bool, partitions: Iterable[TopicIdPartition] = ()
+    group: Group | None, committer: Committer, is_3_9: bool, partitions: Partitions = NO_PARTITIONS
 ) -> ErrorCode:
     """Validate a TxnOffsetCommit (KIP-447); a producer that names no member always passes.
 
@@ -65,10 +73,10 @@ def validate_transactional_commit(
         return ErrorCode.UNKNOWN_MEMBER_ID if is_3_9 else ErrorCode.ILLEGAL_GENERATION
     if _is_unfenced(committer):
         return ErrorCode.NONE
-    if isinstance(group, ConsumerGroup):
+    if not isinstance(group, ClassicGroup):
         if committer.generation_id < 0 and group.is_empty:
             return ErrorCode.NONE
-        error = _validate_epoch_of_commit(group.members.get(committer.member_id), committer, partitions)
+        error = _validate_epoch_of_commit(group, committer, partitions)
         if error is ErrorCode.STALE_MEMBER_EPOCH and not has_epochs:
             return ErrorCode.ILLEGAL_GENERATION
         return error
@@ -76,8 +84,8 @@ def validate_transactional_commit(
 
 
 def validate_fetch(group: Group | None, member_id: str | None, member_epoch: int) -> ErrorCode:
-    """Validate an OffsetFetch 9+ of a consumer group's member; all others are allowed."""
-    if not isinstance(group, ConsumerGroup) or (member_id is None and member_epoch < 0):
+    """Validate an OffsetFetch 9+ of a member with an epoch; all others are allowed."""
+    if group is None or isinstance(group, ClassicGroup) or (member_id is None and member_epoch < 0):
         return ErrorCode.NONE
     return _validate_member_epoch(group, member_id or "", member_epoch)
 
@@ -86,7 +94,7 @@ def validate_offset_delete(group: Group | None) -> ErrorCode:
     """Validate an OffsetDelete: the subscriptions of an active group must be known."""
     if group is None:
         return ErrorCode.GROUP_ID_NOT_FOUND
-    if isinstance(group, ConsumerGroup) or group.is_empty or group.protocol_type == CONSUMER_PROTOCOL_TYPE:
+    if not isinstance(group, ClassicGroup) or group.is_empty or group.protocol_type == CONSUMER_PROTOCOL_TYPE:
         return ErrorCode.NONE
     return ErrorCode.NON_EMPTY_GROUP
 
@@ -106,7 +114,7 @@ def is_expired(group: Group, offset: CommittedOffset, topic: str, now_ms: int, r
 
 
 def _retention_start_ms(group: Group, offset: CommittedOffset, topic: str) -> int | None:
-    if isinstance(group, ConsumerGroup):
+    if not isinstance(group, ClassicGroup):
         return None if group.is_subscribed_to(topic) else offset.commit_timestamp_ms
     if group.protocol_type is None:
         return offset.commit_timestamp_ms
@@ -134,34 +142,45 @@ def _validate_classic(group: ClassicGroup, committer: Committer) -> ErrorCode:
     return error
 
 
-def _validate_consumer_commit(
-    group: ConsumerGroup, committer: Committer, partitions: Iterable[TopicIdPartition]
-) -> ErrorCode:
+def _validate_consumer_commit(group: ConsumerGroup, committer: Committer, partitions: Partitions) -> ErrorCode:
     if committer.generation_id < 0 and not group.members:
         return ErrorCode.NONE
     member = group.members.get(committer.member_id)
     has_member_epochs = committer.api_version >= MEMBER_EPOCH_VERSION
     if member is not None and not member.uses_classic_protocol and not has_member_epochs:
         return ErrorCode.UNSUPPORTED_VERSION
-    return _validate_epoch_of_commit(member, committer, partitions)
+    return _validate_epoch_of_commit(group, committer, partitions)
+
+
+def _validate_streams_commit(group: StreamsGroup, committer: Committer, partitions: Partitions) -> ErrorCode:
+    if committer.generation_id < 0 and group.is_empty:
+        return ErrorCode.NONE
+    if committer.member_id in group.members and committer.api_version < MEMBER_EPOCH_VERSION:
+        return ErrorCode.UNSUPPORTED_VERSION
+    return _validate_epoch_of_commit(group, committer, partitions)
 
 
 def _validate_epoch_of_commit(
-    member: ConsumerMember | None, committer: Committer, partitions: Iterable[TopicIdPartition]
+    group: ConsumerGroup | StreamsGroup, committer: Committer, partitions: Partitions
 ) -> ErrorCode:
+    member = group.members.get(committer.member_id)
     if member is None:
         return ErrorCode.UNKNOWN_MEMBER_ID
-    if member.may_commit_at(committer.generation_id, partitions):
-        return ErrorCode.NONE
-    return _stale(member)
+    if isinstance(member, ConsumerMember):
+        is_valid = member.may_commit_at(committer.generation_id, partitions.values())
+    else:
+        assert isinstance(group, StreamsGroup)
+        is_valid = group.may_commit_at(member, committer.generation_id, partitions)
+    return ErrorCode.NONE if is_valid else _stale(member)
 
 
-def _validate_member_epoch(group: ConsumerGroup, member_id: str, member_epoch: int) -> ErrorCode:
+def _validate_member_epoch(group: ConsumerGroup | StreamsGroup, member_id: str, member_epoch: int) -> ErrorCode:
     member = group.members.get(member_id)
     if member is None:
         return ErrorCode.UNKNOWN_MEMBER_ID
     return ErrorCode.NONE if member_epoch == member.member_epoch else _stale(member)
 
 
-def _stale(member: ConsumerMember) -> ErrorCode:
-    return ErrorCode.ILLEGAL_GENERATION if member.uses_classic_protocol else ErrorCode.STALE_MEMBER_EPOCH
+def _stale(member: ConsumerMember | StreamsMember) -> ErrorCode:
+    is_classic = isinstance(member, ConsumerMember) and member.uses_classic_protocol
+    return ErrorCode.ILLEGAL_GENERATION if is_classic else ErrorCode.STALE_MEMBER_EPOCH

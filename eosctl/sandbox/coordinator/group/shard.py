@@ -13,6 +13,7 @@ from eosctl.sandbox.coordinator.group.host import GroupHost
 from eosctl.sandbox.coordinator.group.offset_store import OffsetStore
 from eosctl.sandbox.coordinator.group.records import StoredRecord, encode_batch_of
 from eosctl.sandbox.coordinator.group.share.group import ShareGroup
+from eosctl.sandbox.coordinator.group.streams.group import StreamsGroup
 from eosctl.sandbox.ports import CONSUMER_OFFSETS_TOPIC, AppendResult, Timer
 from eosctl.wire.error_codes import ErrorCode
 
@@ -32,8 +33,8 @@ class Shard:
         self.leader_epoch = leader_epoch
         self.is_loading = True
         self.is_closed = False
-        self.groups: dict[str, ClassicGroup | ConsumerGroup] = {}
         self.share_groups: dict[str, ShareGroup] = {}  # They have no offsets here; see `coordinator.share`.
+        self.groups: dict[str, ClassicGroup | ConsumerGroup | StreamsGroup] = {}
         self.offsets = OffsetStore()
         self.waiting_joins: dict[WaitingKey, Callable[[JoinResult], None]] = {}
         self.waiting_syncs: dict[WaitingKey, Callable[[SyncResult], None]] = {}

@@ -39,6 +39,7 @@ from eosctl.sandbox.coordinator.group.consumer.topics import metadata_hash
 from eosctl.sandbox.coordinator.group.host import GroupHost
 from eosctl.sandbox.coordinator.group.records import FIRST_SEQUENCE, StoredRecord, group_tombstone
 from eosctl.sandbox.coordinator.group.shard import Shard
+from eosctl.sandbox.coordinator.group.streams.group import StreamsGroup
 from eosctl.sandbox.error_messages import kafka_text
 from eosctl.sandbox.group_settings import ASSIGNMENT_INTERVAL, HEARTBEAT_INTERVAL, SESSION_TIMEOUT, group_int
 from eosctl.sandbox.logging.group_events import GroupEvents
@@ -139,12 +140,15 @@ class ConsumerDriver:
         self.write(shard, (*conversion, *result.records), partial(self._written, done, answer, restore))
 
     def _consumer_group(
-        self, group: ClassicGroup | ConsumerGroup | None, request: ConsumerHeartbeat, config: ConsumerConfig
+        self,
+        group: ClassicGroup | ConsumerGroup | StreamsGroup | None,
+        request: ConsumerHeartbeat,
+        config: ConsumerConfig,
     ) -> tuple[ConsumerGroup | None, tuple[StoredRecord, ...]]:
         """Return the group as a consumer group and the records of its conversion; None if it does not exist yet."""
-        if not isinstance(group, ClassicGroup):
+        if group is None or isinstance(group, ConsumerGroup):
             return group, ()
-        if request.member_epoch == JOIN_EPOCH:
+        if request.member_epoch == JOIN_EPOCH and isinstance(group, ClassicGroup):
             if group.is_empty:
                 return None, (group_tombstone(group.group_id),)
             if may_upgrade(group, config):
@@ -229,7 +233,10 @@ class ConsumerDriver:
         done(answer if shown is ErrorCode.NONE else HeartbeatAnswer(shown, kafka_text(shown)))
 
     def restore(
-        self, shard: Shard, written: ConsumerGroup | ClassicGroup, former: ConsumerGroup | ClassicGroup | None
+        self,
+        shard: Shard,
+        written: ConsumerGroup | ClassicGroup | StreamsGroup,
+        former: ConsumerGroup | ClassicGroup | StreamsGroup | None,
     ) -> None:
         """Revert a change that could not be written, unless the group has changed since."""
         if shard.groups.get(written.group_id) is not written:

@@ -18,6 +18,7 @@ from eosctl.model.fault_simulation import FaultSimulation
 from eosctl.model.log_category import LogCategory
 from eosctl.model.reference import Entry, Explanation
 from eosctl.model.rehearsal import RehearsalItem
+from eosctl.model.rules_file import RulesFile
 from eosctl.model.runbook import Runbook
 from eosctl.model.sandbox import SandboxItem
 from eosctl.model.scenario import ScenarioItem, VerdictItem
@@ -58,6 +59,9 @@ from eosctl.render.transactions.producers import ProducerRow
 from eosctl.render.transactions.timeline import TimelineView
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+
+#: The schema_version of all results.
+VERSION: Final = 1
 
 SHAPES: Final[dict[str, tuple[Any, str]]] = {
     "access-rules": (Listing[AccessItem], "check acl"),
@@ -103,6 +107,7 @@ SHAPES: Final[dict[str, tuple[Any, str]]] = {
     "group-pending": (Listing[PinItem], "group pending"),
     "locations": (Listing[LocatedItem], "txn locate, group offsets locate"),
     "open-transactions": (Listing[HangItem], "txn hanging"),
+    "rules": (RulesFile, "the format of .eosctl.yaml"),
     "runbook": (Runbook, "runbook show; the format of runbook files"),
     "runbook-journal": (Listing[JournalItem], "runbook journal"),
     "runbook-lint": (JudgedListing[FlawItem], "runbook lint"),
@@ -138,11 +143,14 @@ def schema_of(name: str) -> dict[str, Any]:
 
 
 def titled(name: str, schema: dict[str, Any]) -> dict[str, Any]:
-    """Put dialect and title in front of a schema, and take the indentation of the source out of its descriptions.
+    """Put dialect, identity, and title in front of a schema, and take the source's indentation out of descriptions.
+
+    The identity is a name, not an address: the same schema in a file, in a catalog, and in `eosctl schema`.
 
     Python 3.13 has taken it out already, earlier ones have not; the page is the same on all.
     """
-    return {"$schema": DIALECT, "title": f"eosctl.{name}", **_dedented(schema)}
+    identity = f"urn:eosctl:schema:{name}:{VERSION}"
+    return {"$schema": DIALECT, "$id": identity, "title": f"eosctl.{name}", **_dedented(schema)}
 
 
 def _dedented(node: Any) -> Any:

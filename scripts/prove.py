@@ -145,7 +145,7 @@ PROOFS = {
     "live-load": Proof(
         "Ten minutes of heavy live load, transactions open across both looks too, give no false hang, and a true one "
         "among them is found.",
-        (*PYTEST, "-s", "tests/forensics/test_live_load.py"),
+        (*PYTEST, "-s", "tests/commands/txn/test_live_load.py"),
         (("EOSCTL_LIVE_LOAD_S", "600"),),
     ),
     "runbooks-interrupted": Proof(

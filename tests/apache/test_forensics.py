@@ -15,8 +15,8 @@ from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import TV1, TV2, GroupIdentity, OffsetToCommit, wait_until_ended
 from eosctl.lab.apache.engine import ApacheEngine
 from tests.commands.conftest import eosctl, own_home, run_scenario
-from tests.forensics.conftest import leave_open, now_ms, on, record, skip_marker
-from tests.forensics.test_ending import committed_count, target
+from tests.commands.open_transactions import leave_open, now_ms, on, record, skip_marker
+from tests.commands.txn.test_ending import committed_count, target
 from tests.lab.scenarios.stage.zombie import run_zombie
 
 __all__ = ["own_home"]

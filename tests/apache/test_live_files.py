@@ -13,7 +13,7 @@ from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import TV1, GroupIdentity, OffsetToCommit
 from eosctl.lab.apache.engine import ApacheEngine
 from tests.commands.conftest import eosctl, own_home
-from tests.forensics.conftest import now_ms, on, record
+from tests.commands.open_transactions import now_ms, on, record
 
 __all__ = ["own_home"]
 

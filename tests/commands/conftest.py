@@ -20,6 +20,7 @@ from eosctl.collect.bundles.snapshot_file import save_snapshot
 from eosctl.model.client_config import ClientConfig
 from eosctl.settings.endpoints import parse_endpoints
 from eosctl.testing import SandboxThread
+from tests.commands.open_transactions import unhurried
 from tests.lab.scenarios.stage.hanging import run_hanging
 from tests.lab.scenarios.stage.stage import Stage
 from tests.lab.scenarios.stage.zombie import run_zombie
@@ -104,3 +105,15 @@ def broken() -> Iterator[Broken]:
         config={"transaction.partition.verification.enable": "false"},
     ) as cluster:
         yield Broken(cluster, run_scenario(cluster.bootstrap, run_zombie), run_scenario(cluster.bootstrap, run_hanging))
+
+
+@pytest.fixture
+def three_brokers() -> Iterator[SandboxThread]:
+    with SandboxThread(brokers=3, fast=False) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def one_broker() -> Iterator[SandboxThread]:
+    with unhurried() as cluster:
+        yield cluster

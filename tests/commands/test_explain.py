@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands.conftest import eosctl
-from tests.commands.test_txn import check_schema
+from tests.commands.txn.test_txn import check_schema
 
 
 def test_pasted_text_comes_from_standard_input_too() -> None:

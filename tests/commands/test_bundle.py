@@ -13,8 +13,8 @@ from eosctl.model.redaction import redact_line
 from eosctl.storage.scan import LogBatch, scan_log
 from eosctl.testing import SandboxThread
 from tests.commands.conftest import eosctl
-from tests.commands.test_txn import check_schema
-from tests.forensics.conftest import leave_open, on
+from tests.commands.open_transactions import leave_open, on
+from tests.commands.txn.test_txn import check_schema
 from tests.monitoring.endpoints import Answer, served
 
 

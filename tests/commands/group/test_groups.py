@@ -11,8 +11,8 @@ from eosctl.client.transactions import GroupIdentity, OffsetToCommit, wait_until
 from eosctl.model.transaction import TopicPartition
 from eosctl.testing import SandboxThread
 from tests.commands.conftest import eosctl
-from tests.commands.test_txn import check_schema
-from tests.forensics.conftest import leave_open, now_ms, on, record
+from tests.commands.open_transactions import leave_open, now_ms, on, record
+from tests.commands.txn.test_txn import check_schema
 
 ORDERS = TopicPartition("orders", 0)
 GROUP = GroupIdentity("billing")

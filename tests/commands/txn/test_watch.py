@@ -14,7 +14,7 @@ from eosctl.services.watch_transactions import TransactionWatchRequest, keep_wat
 from eosctl.testing import SandboxThread
 from tests.analysis.scenes import producer, transaction, two_reads
 from tests.commands.conftest import eosctl
-from tests.forensics.conftest import leave_open, on
+from tests.commands.open_transactions import leave_open, on
 
 
 def test_what_is_open_is_counted_with_what_it_hides(one_broker: SandboxThread) -> None:

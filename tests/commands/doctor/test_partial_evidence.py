@@ -13,7 +13,7 @@ from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from tests.commands.conftest import Done, eosctl
 from tests.commands.doctor.recording_proxy import RecordingProxy
-from tests.forensics.conftest import leave_open, on, unhurried
+from tests.commands.open_transactions import leave_open, on, unhurried
 
 COMMANDS = (("txn", "list"), ("txn", "hanging"), ("txn", "producers"), ("group", "lag"), ("group", "pending"))
 #: What brokers before 3.0, and before 2.8, do not serve.

@@ -12,8 +12,8 @@ from eosctl.client.consumer import IsolationLevel, Reader
 from eosctl.client.transactions import TV1, TV2
 from eosctl.testing import SandboxThread
 from tests.commands.conftest import eosctl, run_scenario
-from tests.commands.test_txn import check_schema
-from tests.forensics.conftest import Opened, leave_open, on, skip_marker, unhurried
+from tests.commands.open_transactions import Opened, leave_open, on, skip_marker, unhurried
+from tests.commands.txn.test_txn import check_schema
 from tests.lab.scenarios.stage.hanging import run_hanging
 
 

@@ -1,14 +1,12 @@
-"""Clusters with faults that only the bytes of clients and the loss of brokers make."""
+"""Open transactions, and transactions without a marker, which need the bytes of clients and the loss of brokers."""
 
 from __future__ import annotations
 
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
-
-import pytest
 
 from eosctl.client import Client, connect
 from eosctl.client.destinations import transaction_coordinator
@@ -19,9 +17,6 @@ from eosctl.model.client_config import ClientConfig
 from eosctl.model.transaction import TopicPartition
 from eosctl.settings.endpoints import parse_endpoints
 from eosctl.testing import SandboxThread
-from tests.commands.conftest import own_home
-
-__all__ = ["own_home"]
 
 
 def now_ms() -> int:
@@ -106,20 +101,8 @@ def skip_marker(
     return opened
 
 
-@pytest.fixture
-def three_brokers() -> Iterator[SandboxThread]:
-    with SandboxThread(brokers=3, fast=False) as cluster:
-        yield cluster
-
-
 def unhurried(**settings: str) -> SandboxThread:
     """A broker with long timeouts that scans for timed-out transactions frequently."""
     return SandboxThread(
         fast=False, config={"transaction.abort.timed.out.transaction.cleanup.interval.ms": "200"} | settings
     )
-
-
-@pytest.fixture
-def one_broker() -> Iterator[SandboxThread]:
-    with unhurried() as cluster:
-        yield cluster

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from tests.commands.conftest import eosctl, run_scenario
-from tests.forensics.conftest import unhurried
+from tests.commands.open_transactions import unhurried
 from tests.lab.scenarios.stage.zombie import run_zombie
 
 

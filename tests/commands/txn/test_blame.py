@@ -16,8 +16,8 @@ from eosctl.client.transactions import TV1, GroupIdentity, OffsetToCommit, init_
 from eosctl.model.transaction import TopicPartition
 from eosctl.testing import SandboxThread
 from tests.commands.conftest import eosctl, run_scenario
-from tests.commands.test_txn import check_schema
-from tests.forensics.conftest import leave_open, now_ms, on, record, unhurried
+from tests.commands.open_transactions import leave_open, now_ms, on, record, unhurried
+from tests.commands.txn.test_txn import check_schema
 from tests.lab.scenarios.stage.zombie import run_zombie
 
 ORDERS = TopicPartition("orders", 0)
@@ -179,7 +179,7 @@ def test_an_id_that_expired() -> None:
 
 def test_epochs_that_are_used_up() -> None:
     """A real broker gave the id another producer id in its answer to EndTxn (KIP-890), not to InitProducerId."""
-    directory = Path(__file__).parent.parent / "fixtures" / "storage" / "producer-id-rotation-1" / "data"
+    directory = Path(__file__).parents[2] / "fixtures" / "storage" / "producer-id-rotation-1" / "data"
     done = eosctl("txn", "blame", "long-lived", "--data-dir", directory, "-o", "json")
     assert done.code == 0, done.err
     found = [item for item in done.json["items"] if item["cause"] == "epoch-exhausted"]

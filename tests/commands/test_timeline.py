@@ -15,8 +15,8 @@ from eosctl.collect.bundles.snapshot_file import save_snapshot
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.snapshot import ClusterSnapshot
 from tests.commands.conftest import eosctl, run_scenario
-from tests.commands.test_txn import check_schema
-from tests.forensics.conftest import leave_open, now_ms, on, unhurried
+from tests.commands.open_transactions import leave_open, now_ms, on, unhurried
+from tests.commands.txn.test_txn import check_schema
 from tests.lab.scenarios.stage.zombie import run_zombie
 
 

@@ -31,7 +31,7 @@ from eosctl.model.client_config import ClientConfig
 from eosctl.settings.endpoints import parse_endpoints
 from eosctl.testing import SandboxThread
 from tests.commands.conftest import eosctl, run_scenario
-from tests.forensics.conftest import now_ms
+from tests.commands.open_transactions import now_ms
 from tests.lab.scenarios.stage.hanging import run_hanging
 
 SECONDS = float(os.environ.get("EOSCTL_LIVE_LOAD_S", "2"))
@@ -78,8 +78,8 @@ async def put_load(bootstrap: str, enough: Event) -> dict[str, int]:
 @contextmanager
 def load_on(bootstrap: str) -> Iterator[subprocess.Popen[str]]:
     """Run this module as a program of its own."""
-    command = [sys.executable, "-m", "tests.forensics.test_live_load", bootstrap]
-    root = Path(__file__).parents[2]
+    command = [sys.executable, "-m", "tests.commands.txn.test_live_load", bootstrap]
+    root = Path(__file__).parents[3]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=root) as load:
         try:
             yield load

@@ -16,7 +16,7 @@ from eosctl.model.transaction import TransactionState
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from tests.commands.conftest import eosctl
-from tests.commands.test_txn import check_schema
+from tests.commands.txn.test_txn import check_schema
 
 TRANSACTIONAL = [*range(45, 54), 59, 88, 90, 105, 120]
 

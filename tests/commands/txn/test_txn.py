@@ -11,7 +11,7 @@ import pytest
 from tests.commands.conftest import eosctl
 from tests.render.unhappy_cluster import HOSTILE_ID
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parents[3]
 
 
 def check_schema(name: str, value: object) -> None:

@@ -14,7 +14,7 @@ from eosctl.render.formats import FindingFormat, OutputFormat
 from eosctl.wire.records.batch import encode_batch
 from eosctl.wire.records.record import Record
 from tests.commands.conftest import eosctl
-from tests.security.inert import acted_on, hidden_in, strings
+from tests.commands.inert import acted_on, hidden_in, strings
 
 #: OSC 52 writes the clipboard, CSI clears the screen (7 and 8 bits), the rest turns or hides text.
 TURNED: Final = "\u202ex\u2066\u2069\u200e\u200f\u061c\u200b\u2060\ufeff\u3164"

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from eosctl.collect.bundles.redaction import redacted_lines
 from eosctl.model.redaction import redact_address, redact_line, redact_text, setting_text
 from tests.commands.conftest import eosctl
-from tests.security.positions import BARE, BOUNDED, CANARY, IN_ADDRESSES, TOKENS, pem, planted
+from tests.model.positions import BARE, BOUNDED, CANARY, IN_ADDRESSES, TOKENS, pem, planted
 
 
 @given(planted())

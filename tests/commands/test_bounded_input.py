@@ -19,7 +19,7 @@ from eosctl.settings.documents import parse_documents
 from eosctl.settings.gate_file import read_gate_rules
 from eosctl.settings.profiles import read_profiles
 from tests.commands.conftest import eosctl
-from tests.security.every_command import RUNNING, Leaf, leaves, reads_files
+from tests.commands.every_command import RUNNING, Leaf, leaves, reads_files
 
 LEAVES = [leaf for leaf in leaves() if leaf.name not in RUNNING and reads_files(leaf)]
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.commands.conftest import Captured, eosctl
-from tests.security.every_command import PAYLOAD, RUNNING, Leaf, hostile_files, leaves, runs
-from tests.security.inert import acted_on, hidden_in
+from tests.commands.every_command import PAYLOAD, RUNNING, Leaf, hostile_files, leaves, runs
+from tests.commands.inert import acted_on, hidden_in
 
 LEAVES = leaves()
 HOMES = ("HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR", "XDG_DATA_HOME")

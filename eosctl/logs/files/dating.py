@@ -66,7 +66,7 @@ def date_source(source: SourceFile, by_ms: int) -> SourceFile:
 
 
 def has_dates(source: SourceFile) -> bool:
-    """Whether the first stamps of a file would mean the same had it been written years earlier."""
+    """Return whether the first stamps of a file name their year, so that they do not depend on when it was written."""
     now, then = (
         TimeReference(source.zone, modified_ms)
         for modified_ms in (source.modified_ms, source.modified_ms - _TWO_YEARS_MS)

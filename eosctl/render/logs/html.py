@@ -15,6 +15,7 @@ from eosctl.model.log_digest import LogDigest
 from eosctl.model.log_event import LogEvent
 from eosctl.model.log_findings import LogFindings
 from eosctl.render.logs.digest import clock_text, pause_text, precursor_text, unexplained_text
+from eosctl.render.logs.floods import rest_text, shorten_incidents
 from eosctl.render.logs.picture import draw_timeline
 from eosctl.render.logs.report import skipped_texts, subject_text
 from eosctl.render.logs.verdict import headline, what_text
@@ -54,7 +55,7 @@ def render_logs_html(
     """Render the incidents of a scan, worst first, with the records that they rest on; ``static`` without scripts."""
     from markupsafe import Markup
 
-    ordered = sorted(findings.incidents, key=lambda one: (one.severity.rank, one.t_start_ms))
+    ordered, counted = shorten_incidents(findings.incidents)
     texts = {(event.file, event.offset): event for event in findings.events}
     counts = Counter(event.category for event in findings.events)
     live = _LiveTimeline("", "") if static else _draw_live(findings.events, ordered)
@@ -76,6 +77,7 @@ def render_logs_html(
         pauses=[(one, pause_text(one)) for one in digest.pauses[:TOP_BURSTS]],
         clocks=[clock_text(one) for one in digest.clocks if one.is_apart],
         cards=[_card(one, texts) for one in ordered],
+        rests=[rest_text(rest) for rest in counted],
         unexplained_records=[(one, what_text(one)) for one in findings.unexplained],
         categories=counts.most_common(TOP_CATEGORIES),
         sources=findings.sources,

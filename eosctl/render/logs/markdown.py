@@ -9,6 +9,7 @@ from eosctl.model.log_digest import LogDigest
 from eosctl.model.log_findings import LogFindings
 from eosctl.render.escaping import markdown_code, markdown_text
 from eosctl.render.logs.digest import clock_text, histogram_lines, precursor_text, unexplained_text
+from eosctl.render.logs.floods import rest_text, shorten_incidents
 from eosctl.render.logs.report import SHOWN_EVIDENCE, skipped_texts, subject_text
 from eosctl.render.logs.verdict import headline, record_text, what_text
 from eosctl.text import time_text
@@ -20,7 +21,7 @@ def render_logs_markdown(findings: LogFindings, digest: LogDigest, generated_at_
     if digest.histogram is not None:
         drawn = (f"{label:<9} {line}" for label, line in histogram_lines(digest.histogram))
         lines += ["```text", *drawn, "```", ""]
-    ordered = sorted(findings.incidents, key=lambda one: (one.severity.rank, one.t_start_ms))
+    ordered, counted = shorten_incidents(findings.incidents)
     if ordered:
         lines += ["| Severity | Start (UTC) | Kind | Root cause | Confidence |", "|---|---|---|---|---|"]
         lines += [
@@ -28,7 +29,8 @@ def render_logs_markdown(findings: LogFindings, digest: LogDigest, generated_at_
             f"| {markdown_text(one.root_cause)} | {one.confidence:.0%} |"
             for one in ordered
         ]
-        lines.append("")
+        lines += ["", *(f"- {markdown_text(rest_text(rest))}" for rest in counted)]
+        lines += [""] if counted else []
     for one in ordered:
         lines += _section(one)
     for records in findings.unexplained:

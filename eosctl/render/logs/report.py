@@ -22,6 +22,7 @@ from eosctl.render.formats import OutputFormat
 from eosctl.render.listing import Column
 from eosctl.render.logs.category import labelled
 from eosctl.render.logs.digest import clock_text, histogram_lines
+from eosctl.render.logs.floods import rest_text, shorten_incidents
 from eosctl.render.logs.verdict import (
     UnexplainedView,
     headline,
@@ -158,7 +159,8 @@ def report_blocks(findings: LogFindings, digest: LogDigest, diagnosis: Diagnosis
     blocks: list[Block] = [Line(headline(findings), _tone(findings)), Line("")]
     if digest.histogram is not None:
         blocks += [*starmap(Field, histogram_lines(digest.histogram)), Line("")]
-    for incident in sorted(findings.incidents, key=lambda one: (one.severity.rank, one.t_start_ms)):
+    shortened = shorten_incidents(findings.incidents)
+    for incident in shortened.shown:
         blocks += [
             Line(
                 f"{incident.severity.value.upper()}  {incident.kind}: {incident.root_cause}",
@@ -172,6 +174,8 @@ def report_blocks(findings: LogFindings, digest: LogDigest, diagnosis: Diagnosis
             Field("more", f"eosctl explain {check_id(incident.kind)}"),
             Line(""),
         ]
+    for rest in shortened.counted:
+        blocks += [Line(rest_text(rest), TONES[rest[0].severity.value]), Line("")]
     for one in findings.unexplained:
         blocks += [
             Line(f"{one.severity.value.upper()}  {one.category}: no known cause", TONES[one.severity.value]),

@@ -32,7 +32,7 @@ def fencing_chains(events: DataFrame, window_ms: int = WINDOW_MS, slack_ms: int 
         slack_ms: Maximum time from the refusal to the initialization.
 
     Returns:
-        Refusals with ``transactional_id``, ``time_ms``, ``application``, ``file``, and ``offset``. The column
+        Refusals with ``transactional_id``, ``time_ms``, ``application``, ``host``, ``file``, and ``offset``. The column
         ``initialized`` has the same values of the initialization, its producer id, and its epoch; null if no log
         explains the refusal.
     """
@@ -43,7 +43,7 @@ def fencing_chains(events: DataFrame, window_ms: int = WINDOW_MS, slack_ms: int 
         f.col("fields")["producer_id"].alias("producer_id"),
         f.col("fields")["producer_epoch"].alias("producer_epoch"),
         f.col("fields")["coordinator_partition"].alias("coordinator_partition"),
-        *("time_ms", "application", "file", "offset", "category"),
+        *("time_ms", "application", "host", "file", "offset", "category"),
     )
     named = named.where("transactional_id is not null")
     refused = named.where(f.col("category").isin(*REFUSALS))

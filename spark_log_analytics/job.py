@@ -21,6 +21,7 @@ from eosctl.model.period import ALL_TIME, Period
 from spark_log_analytics.rows import (
     SCAN_COLUMNS,
     CountedSplit,
+    collected,
     counted_splits,
     counts_by_file,
     event_of,
@@ -158,7 +159,7 @@ def _scanner_of(bins: Sequence[Sequence[Split | TopicPart]]) -> Callable[[Iterat
 
 def collect_counts(rows: DataFrame) -> tuple[CountedSplit, ...]:
     """Collect the counts of a scan's splits on the driver; cache the scan first if the events are needed, too."""
-    return counted_splits(rows.where("counts is not null").toArrow().to_pylist())
+    return counted_splits(collected(rows.where("counts is not null")))
 
 
 def number_rows(rows: DataFrame, splits: Sequence[CountedSplit]) -> DataFrame:

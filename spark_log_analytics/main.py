@@ -10,7 +10,7 @@ import argparse
 import sys
 from collections.abc import Iterable, Sequence
 from functools import reduce
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo
 
 from eosctl.logs.files.sources import Unread
@@ -19,45 +19,37 @@ from eosctl.logs.pattern_string import layout_of_pattern
 from eosctl.logs.scan import SPLIT_BYTES
 from eosctl.logs.topics.address import TopicError, is_topic_url
 from eosctl.model.incident import Incident
-from eosctl.model.log_event import SourceSummary
-from eosctl.model.period import ALL_TIME, Period
-from spark_log_analytics.incidents import incident_of, judge_events
+from eosctl.model.period import Period
+from eosctl.model.redaction import redact_text
+from spark_log_analytics.incidents import incident_of, incidents
 from spark_log_analytics.job import (
     Reading,
     collect_counts,
-    exception_timeline,
     in_period,
-    into_files,
-    new_failures,
     number_rows,
     plan_reading,
     scan_frame,
 )
 from spark_log_analytics.outcome import failure_line, job_errors, write_json
-from spark_log_analytics.rows import SCHEMA_VERSION
+from spark_log_analytics.results import Run
+from spark_log_analytics.saving import SaveRequest, Scanned, baseline_run, save
 from spark_log_analytics.session import session
 from spark_log_analytics.sinks import FORMATS, Sink, SinkError, settings_of_format
 from spark_log_analytics.stored import Reading as StoredReading
 from spark_log_analytics.stored import scan_stored
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
 LISTING: Final = {"spark.sql.streaming.fileStreamSink.ignoreMetadata": "true"}
 """List directories without the metadata of Spark's streams; looking for it logs a stack trace for each glob."""
 NOTHING: Final = "The input holds no file to read.\n"
 INCIDENTS: Final = "incidents.json"
-EVENTS: Final = f"events-v{SCHEMA_VERSION}"
-EXCEPTIONS: Final = f"exceptions-v{SCHEMA_VERSION}"
-NEW_FAILURES: Final = f"new-failures-v{SCHEMA_VERSION}"
-INCIDENT_TABLE: Final = f"incidents-v{SCHEMA_VERSION}"
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the job.
 
     Returns:
-        0 when all was read, 1 when a file or a storage was not, 2 when the input holds no file.
+        0 when all was read, 1 when a file or a storage was not or no record was recognized, 2 when the input holds no
+        file.
     """
     options = _parse(arguments)
     layouts = () if options.pattern is None else (options.pattern,)
@@ -90,12 +82,26 @@ def main(arguments: Sequence[str]) -> int:
     except job_errors() as error:
         sys.stderr.write(failure_line(error))
         return 1
-    damaged = [summary for summary in done.summaries if summary.error]
-    for summary in damaged:
-        sys.stderr.write(f"not read to its end: {summary.file}: {summary.error}\n")
-    what = f"{len(done.summaries)} files" if reading.sources or stored else f"{len(done.summaries)} partitions"
-    sys.stdout.write(f"{done.event_count} events of {what}, {len(done.incidents)} incidents: {options.out}\n")
-    return 1 if damaged or any(one.is_failure for one in done.unread) else 0
+    return _report(done, "files" if reading.sources or stored else "partitions", options.out)
+
+
+def _report(done: Done, what: str, out: str) -> int:
+    """Report what was read and what was not; return the exit status."""
+    named = {
+        "partial": "not read to its end",
+        "unrecognized": "no log record was recognized",
+        "little": "most lines were not recognized",
+    }
+    by_status: dict[str, list[str]] = {}
+    for row in done.run.coverage:
+        by_status.setdefault(row["status"], []).append(row["file"])
+        if row["status"] in named:
+            reason = f": {row['reason']}" if row["reason"] else ""
+            sys.stderr.write(f"{named[row['status']]}: {row['file']}{reason}\n")
+    counted = f"{done.run.event_count} events of {done.file_count} {what}, {done.run.incident_count} incidents"
+    sys.stdout.write(f"{counted}: {out} (run {done.run.run_id}{'' if done.is_new else ', unchanged'})\n")
+    is_strange = "unrecognized" in by_status and not by_status.keys() & {"read", "little", "partial"}
+    return 1 if is_strange or by_status.keys() & {"partial", "failed"} else 0
 
 
 def _report_unread(unread: Iterable[Unread]) -> None:
@@ -104,12 +110,19 @@ def _report_unread(unread: Iterable[Unread]) -> None:
 
 
 class Done(NamedTuple):
-    """The result of a job on the driver; the events stay on the executors."""
+    """The result of a job on the driver; the events stay on the executors.
 
-    event_count: int
-    summaries: Sequence[SourceSummary]
+    Attributes:
+        run: The run with the tables.
+        is_new: Whether its tables were written; otherwise, the last run has the same.
+        file_count: The number of files that were read.
+        incidents: The incidents.
+    """
+
+    run: Run
+    is_new: bool
+    file_count: int
     incidents: Sequence[Incident]
-    unread: Sequence[Unread]
 
 
 def _scan_and_save(reading: Reading, stored: Sequence[str], period: Period, options: argparse.Namespace) -> Done | None:
@@ -118,11 +131,12 @@ def _scan_and_save(reading: Reading, stored: Sequence[str], period: Period, opti
     ``stored`` are the URLs of what only Spark reads.
 
     Raises:
-        SinkError: Spark cannot write the format.
+        SinkError: Spark cannot write the format, or the baseline has no run.
     """
     with session(settings={**LISTING, **settings_of_format(options.format)}) as spark:
         sink = Sink(spark, options.format, options.out)
         sink.check()
+        baseline_run_id = baseline_run(sink, options.baseline)
         here = scan_frame(spark, reading.sources, options.split_bytes, reading.parts)
         layouts = () if options.pattern is None else (options.pattern,)
         far = scan_stored(spark, stored, StoredReading(options.zone, layouts, options.split_bytes))
@@ -137,21 +151,12 @@ def _scan_and_save(reading: Reading, stored: Sequence[str], period: Period, opti
             summaries = (*reading.summarize(splits), *far.summaries)
             everything = number_rows(rows, splits)
             events = in_period(everything, period)
-            event_count = events.count() if period != ALL_TIME else sum(split.kept_count for split in splits)
-            # Written first, because the baseline may be the result that is overwritten next.
-            if options.baseline is not None:
-                baseline = sink.read(options.baseline, EVENTS, events)
-                sink.write(_as_one(new_failures(events, baseline)), NEW_FAILURES)
-            sink.write(into_files(events, event_count), EVENTS)
-            sink.write(_as_one(exception_timeline(events)), EXCEPTIONS)
-            # Causes may be older than the period.
-            all_count = sum(split.kept_count for split in splits)
-            judging = judge_events(everything, summaries, all_count)
-            judged = in_period(judging.incidents, period, "t_start_ms", "t_end_ms").persist()
-            cached += [judged, *judging.cached]
-            sink.write(judged, INCIDENT_TABLE)
+            judged = in_period(incidents(everything, summaries), period, "t_start_ms", "t_end_ms").persist()
+            cached.append(judged)
             found = [incident_of(row.asDict(recursive=True)) for row in judged.collect()]
-            return Done(event_count, summaries, found, (*reading.unread, *far.unread))
+            scanned = Scanned(everything, events, judged, summaries, (*reading.unread, *far.unread))
+            run, is_new = save(spark, sink, scanned, found, _request_of(options, period, baseline_run_id))
+            return Done(run, is_new, len(summaries), found)
         except job_errors() as error:
             if reason := sink.obstacle(error):
                 raise SinkError(reason) from error
@@ -161,9 +166,11 @@ def _scan_and_save(reading: Reading, stored: Sequence[str], period: Period, opti
                 frame.unpersist()
 
 
-def _as_one(small: DataFrame) -> DataFrame:
-    """Put a small table into one file, in its order."""
-    return small.coalesce(1)
+def _request_of(options: argparse.Namespace, period: Period, baseline_run_id: str) -> SaveRequest:
+    # The address of a topic may name a temporary file of settings, and a URL may hold a key.
+    inputs = [redact_text(path.partition("?")[0] if is_topic_url(path) else path) for path in options.paths]
+    reading = {"zone": str(options.zone), "pattern": str(options.pattern)}
+    return SaveRequest(inputs, options.out, period, options.baseline, baseline_run_id, reading)
 
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:

@@ -15,9 +15,7 @@ from eosctl.model.log_event import LogEvent, LoggedException
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-SCHEMA_VERSION: Final = 2
-"""Version 2 has the column ``host``."""
+    from pyspark.sql import DataFrame
 
 EVENT_COLUMNS: Final = (
     "file string, offset long, line long, time_ms long, time_assumed boolean, level string, thread string, "
@@ -118,6 +116,11 @@ class CountedSplit(NamedTuple):
     start: int
     kept_count: int
     counts: SplitCounts
+
+
+def collected(frame: DataFrame) -> list[dict[str, Any]]:
+    """Return a few rows as nested dictionaries; Spark before 4.0 cannot return Arrow tables."""
+    return [row.asDict(recursive=True) for row in frame.collect()]
 
 
 def counted_splits(rows: Iterable[Mapping[str, Any]]) -> tuple[CountedSplit, ...]:

@@ -1,4 +1,4 @@
-"""Write the tables of a job: directories of Parquet or JSON, or tables of Delta Lake or Apache Iceberg.
+"""Write and read the tables of a job: directories of Parquet or JSON, or tables of Delta Lake or Apache Iceberg.
 
 Delta and Iceberg need jars that are not part of Spark (``--jars``, ``--packages``). Both replace a table in one
 commit, so that a reader sees the old rows or the new ones. Missing jars are reported before the scan.
@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
+from eosctl.model.log_tables import folder_of, schema_of, table_named, table_path
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+OLDEST_SPARK: Final = (3, 5)
 FORMATS: Final = ("parquet", "json", "delta", "iceberg")
 CATALOG: Final = "eosctl"
 """The catalog of Iceberg's tables: by default the job's own, in the directory of the result."""
@@ -50,14 +53,23 @@ class Sink:
         self._out = out
 
     def check(self) -> None:
-        """Check that Spark can write the format.
+        """Check that Spark can run the job, and write the format.
 
         Raises:
-            SinkError: Spark cannot write it.
+            SinkError: It cannot.
         """
+        release = tuple(map(int, self._spark.version.split(".")[:2]))
+        if release < OLDEST_SPARK:
+            wanted = ".".join(map(str, OLDEST_SPARK))
+            raise SinkError(
+                f"Spark {self._spark.version} is too old. Use Spark {wanted} or later: point SPARK_HOME at one, or "
+                "install eosctl[spark]."
+            )
         if self._format == "iceberg":
             self._open_catalog(self._out)
         if self._format not in _PACKAGES:
+            # Spark's own type of 96 bits has no time zone for other readers.
+            self._spark.conf.set("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS")
             return
         try:
             if self._format == "iceberg":
@@ -69,24 +81,45 @@ class Sink:
             if reason := self.obstacle(error):
                 raise SinkError(reason) from error
 
-    def write(self, frame: DataFrame, table: str) -> None:
-        """Replace a table."""
+    def write(self, frame: DataFrame, table: str, run_id: str) -> None:
+        """Write a table of a run, and replace what an interrupted write of the same run left."""
+        partition = table_named(table).partition
         if self._format == "iceberg":
-            frame.writeTo(f"{CATALOG}.{_name(table)}").using("iceberg").createOrReplace()
+            writer = frame.writeTo(self._address(self._out, table, run_id)).using("iceberg")
+            (writer.partitionedBy(frame[partition]) if partition else writer).createOrReplace()
             return
-        writer = frame.write.mode("overwrite").format(self._format)
+        files = frame.write.mode("overwrite").format(self._format)
         if self._format == "delta":
-            writer = writer.option("overwriteSchema", "true")
-        writer.save(f"{self._out}/{table}")
+            files = files.option("overwriteSchema", "true")
+        (files.partitionBy(partition) if partition else files).save(self._address(self._out, table, run_id))
 
-    def read(self, out: str, table: str, schema: DataFrame) -> DataFrame:
-        """Read a table of an earlier result in the same format, with the columns of ``schema``."""
+    def append(self, frame: DataFrame, table: str) -> None:
+        """Add rows to a table of all runs."""
+        address = self._address(self._out, table, "")
+        if self._format != "iceberg":
+            frame.write.mode("append").format(self._format).save(address)
+        elif self._spark.catalog.tableExists(address):
+            frame.writeTo(address).append()
+        else:
+            frame.writeTo(address).using("iceberg").create()
+
+    def read(self, out: str, table: str, run_id: str = "") -> DataFrame:
+        """Read a table of a run of a result in the same format, or one of all runs."""
         if self._format == "iceberg":
-            return self._spark.read.format("iceberg").load(f"{out}/{_name(table)}")
-        reader = self._spark.read.format(self._format)
-        if self._format == "delta":
-            return reader.load(f"{out}/{table}")
-        return reader.schema(schema.schema).load(f"{out}/{table}")
+            self._open_catalog(out)
+            rows = self._spark.read.format("iceberg").load(f"{out}/{_name(folder_of(table))}")
+        elif self._format == "delta":
+            rows = self._spark.read.format("delta").load(self._address(out, table, run_id))
+        else:
+            reader = self._spark.read.format(self._format).schema(schema_of(table))
+            return reader.load(self._address(out, table, run_id))
+        return rows.where(rows["run_id"] == run_id) if run_id else rows
+
+    def _address(self, out: str, table: str, run_id: str) -> str:
+        """Return where a table is: Delta and Iceberg keep one for all runs, and replace its rows in one commit."""
+        if self._format == "iceberg":
+            return f"{CATALOG}.{_name(folder_of(table))}"
+        return f"{out}/{table_path(table, '' if self._format == 'delta' else run_id)}"
 
     def obstacle(self, error: Exception) -> str:
         """Return a description of the problem with jars that an error reports; empty for any other error."""
@@ -119,6 +152,6 @@ class Sink:
             self._spark.conf.set(f"{name}.warehouse", out)
 
 
-def _name(table: str) -> str:
-    """Return a table's name as an SQL identifier."""
-    return table.replace("-", "_")
+def _name(folder: str) -> str:
+    """Return a folder's name as an SQL identifier."""
+    return folder.replace("-", "_")

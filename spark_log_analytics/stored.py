@@ -25,7 +25,7 @@ from eosctl.logs.layouts import Layout
 from eosctl.logs.scan import SPLIT_BYTES, SplitCounts, plan_splits, scan_split, summarize
 from eosctl.model.log_event import SourceSummary
 from spark_log_analytics.outcome import job_errors, reason_of
-from spark_log_analytics.rows import SCAN_COLUMNS, arrow_schema, scan_batches
+from spark_log_analytics.rows import SCAN_COLUMNS, arrow_schema, collected, scan_batches
 from spark_log_analytics.workers import keep_loaded
 
 if TYPE_CHECKING:
@@ -191,7 +191,7 @@ def _reports(scans: Sequence[DataFrame]) -> dict[str, FileReport]:
     """Run scans, and return what they report, by file."""
     reports: dict[str, FileReport] = {}
     for rows in scans:
-        for row in rows.where("report is not null").select("report.*").toArrow().to_pylist():
+        for row in collected(rows.where("report is not null").select("report.*")):
             summary = SourceSummary(**row.pop("summary"))
             reports[summary.file] = FileReport(summary, **row)
     return reports

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from eosctl.logs.signs import is_data_of_json, is_table, is_without_signs
@@ -15,7 +15,7 @@ _ANY_CONTENT: Final = frozenset({"json", "logfmt"})
 """Layouts that match every line of a format, with any content."""
 _ANY_TIMED: Final = frozenset({"json", "dated"})
 """Layouts that a single line with a time is enough to recognize."""
-_NAMES_ONLY: Final = frozenset({UNCLASSIFIED, "TRANSACTIONAL_ID_NAMED"})
+NAMES_ONLY: Final = frozenset({UNCLASSIFIED, "TRANSACTIONAL_ID_NAMED"})
 """Categories that do not make a line one of a log: a settings file names a transactional id, too."""
 
 
@@ -28,8 +28,12 @@ def measure_coverage(sources: Sequence[SourceSummary], events: Iterable[LogEvent
         sources: The summaries of the files.
         events: The events of the same scan.
     """
-    known = Counter(event.file for event in events if event.category not in _NAMES_ONLY)
-    return tuple(_coverage(source, known[source.file]) for source in sources)
+    return measure_counted(sources, Counter(event.file for event in events if event.category not in NAMES_ONLY))
+
+
+def measure_counted(sources: Sequence[SourceSummary], known: Mapping[str, int]) -> tuple[FileCoverage, ...]:
+    """Return the same from the number of events by file; events of ``NAMES_ONLY`` do not count."""
+    return tuple(_coverage(source, known.get(source.file, 0)) for source in sources)
 
 
 def _coverage(source: SourceSummary, known_count: int) -> FileCoverage:

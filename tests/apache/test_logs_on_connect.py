@@ -22,6 +22,7 @@ from spark_log_analytics.archive import build_archive
 from tests.apache.spark_daemons import SHORT_LIVED_JAVA, bare_python, free_port, spark_process, wait_for
 from tests.logs import shipping
 from tests.logs.partitions import SHIPPERS, expected
+from tests.logs.results import json_rows
 
 pytestmark = pytest.mark.apache
 
@@ -84,11 +85,11 @@ def test_connect_returns_the_events_and_incidents_of_the_scanner(server: Server,
     )
     assert done.returncode == 0, done.stderr[-3000:]
     assert done.stdout.count("producer_fenced: duplicate-transactional-id") == 3
-    rows = [json.loads(line) for file in (out / "events-v2").glob("part-*") for line in file.read_text().splitlines()]
+    rows = json_rows(out, "events")
     events = scan_paths([LOGS]).events
-    assert sorted((row["file"], row["offset"], row["line"], row["category"], row["message"]) for row in rows) == sorted(
-        (event.file, event.offset, event.line, event.category, event.message) for event in events
-    )
+    assert sorted(
+        (row["file"], row["byte_offset"], row["line"], row["category"], row["message"]) for row in rows
+    ) == sorted((event.file, event.offset, event.line, event.category, event.message) for event in events)
 
 
 def test_a_session_of_the_command_itself_may_be_a_connect_server(server: Server, tmp_path: Path) -> None:
@@ -130,7 +131,10 @@ def test_secured_topics_return_equal_rows_without_secrets(
     url, properties = f"kafka://{shipped_logs.bootstrap}/logs", str(shipped_logs.client_properties())
     options = ("--command-config", properties, "--format", "json", "--connect", server.url)
     outcome = run(tmp_path, server, "-m", "eosctl", "logs", "submit", url, "--out", str(tmp_path / "out"), *options)
-    assert rows_of(tmp_path / "out" / "events-v2") == rows_of_topic(shipped_logs)
+    found = [
+        (row["file"], row["byte_offset"], row["line"], row["category"]) for row in json_rows(tmp_path / "out", "events")
+    ]
+    assert sorted(found) == rows_of_topic(shipped_logs)
     outcome += run_source(tmp_path, server, shipped_logs, "batch")
     assert rows_of(tmp_path / "batch") == rows_of_topic(shipped_logs)
     assert "SparkListenerConnectOperationStarted" in server.shown()

@@ -26,6 +26,7 @@ from spark_log_analytics.kafka_data.plan import plan_partitions
 from tests.apache.spark_daemons import PATIENCE_S, SHORT_LIVED_JAVA, bare_python, free_port, spark_process, wait_for
 from tests.logs import shipping
 from tests.logs.partitions import SHIPPERS, expected
+from tests.logs.results import json_rows
 
 pytestmark = pytest.mark.apache
 
@@ -81,9 +82,9 @@ def test_executors_without_eosctl_return_the_scanners_events(cluster: Cluster, t
     # The worker may begin a third one while the job ends, in the place of one that has gone already.
     assert {"0", "1"} <= {path.name for path in application.iterdir() if path.is_dir()}
     assert done.stdout.count("producer_fenced: duplicate-transactional-id") == 3
-    rows = [json.loads(line) for file in (out / "events-v2").glob("part-*") for line in file.read_text().splitlines()]
+    rows = json_rows(out, "events")
     events = scan_paths([FIXTURES / "second-producer-392"]).events
-    assert sorted((row["file"], row["offset"], row["line"], row["category"]) for row in rows) == sorted(
+    assert sorted((row["file"], row["byte_offset"], row["line"], row["category"]) for row in rows) == sorted(
         (event.file, event.offset, event.line, event.category) for event in events
     )
 
@@ -105,13 +106,13 @@ def test_executors_read_secured_topics_without_showing_secrets(
     assert done.returncode == 0, done.stderr[-3000:]
     (application,) = set((cluster.folder / "work").glob("app-*")) - before
     assert {"0", "1"} <= {path.name for path in application.iterdir() if path.is_dir()}
-    rows = [json.loads(line) for file in (out / "events-v2").glob("part-*") for line in file.read_text().splitlines()]
+    rows = json_rows(out, "events")
     settings = shipping.settings_of(shipped_logs)
     scan = scan_topics(replace(parse_topics(url), settings=settings))
     assert len(scan.events) == len(SHIPPERS) * len(expected())
-    assert sorted((row["file"], row["offset"], row["line"], row["category"], row["host"]) for row in rows) == sorted(
-        (event.file, event.offset, event.line, event.category, event.host) for event in scan.events
-    )
+    assert sorted(
+        (row["file"], row["byte_offset"], row["line"], row["category"], row["host"]) for row in rows
+    ) == sorted((event.file, event.offset, event.line, event.category, event.host) for event in scan.events)
     # The plans, the settings, and the command lines, as the user interface shows them; and what executors print.
     shown = [path.read_text(errors="replace") for path in output_log.rglob("*") if path.is_file()]
     assert any("SparkListenerSQLExecutionStart" in text for text in shown)
@@ -162,9 +163,9 @@ def test_an_executor_that_is_killed_changes_nothing(cluster: Cluster, tmp_path: 
         done = job.result(timeout=600)
     assert done.returncode == 0, done.stderr[-3000:]
     assert killed, "the job was over before an executor had begun"
-    rows = [json.loads(line) for file in (out / "events-v2").glob("part-*") for line in file.read_text().splitlines()]
+    rows = json_rows(out, "events")
     events = scan_paths([logs]).events
-    assert sorted((row["file"], row["offset"], row["line"]) for row in rows) == sorted(
+    assert sorted((row["file"], row["byte_offset"], row["line"]) for row in rows) == sorted(
         (event.file, event.offset, event.line) for event in events
     )
 

@@ -1,4 +1,4 @@
-"""Tables of Delta Lake and Apache Iceberg, with the jars that Maven copies, on a Spark that they are made for."""
+"""Tables on other releases of Spark: the oldest, and one for which Delta Lake and Apache Iceberg publish jars."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,16 @@ import pyarrow.parquet as pq
 import pytest
 
 from eosctl.logs.scan import scan_paths
+from tests.logs.results import json_rows
 
-pytestmark = [pytest.mark.apache, pytest.mark.long, pytest.mark.timeout(1800)]  # an installation, four starts of Spark
+pytestmark = [
+    pytest.mark.apache,
+    pytest.mark.long,
+    pytest.mark.timeout(1800),
+]  # two installations, five starts of Spark
 
 LOGS = Path(__file__).parents[1] / "fixtures" / "logs" / "second-producer-392"
+OLDEST = "pyspark==3.5.9"
 SPARK = "pyspark==4.1.3"
 """The newest minor release of Spark for which both projects publish jars (November 2026)."""
 JARS = {
@@ -28,26 +35,21 @@ JARS = {
 COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy"
 
 
-@pytest.fixture(scope="module")
-def spark_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+@contextmanager
+def installed(release: str, folder: Path) -> Iterator[Path]:
     """Install another Spark temporarily, since it takes half a gigabyte."""
-    folder = tmp_path_factory.mktemp("spark-4.1")
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "install",
-        "-q",
-        "--no-deps",
-        "--no-compile",
-        "--target",
-        str(folder),
-        SPARK,
-    ]
+    options = ["-q", "--no-deps", "--no-compile", "--target", str(folder), release]
+    command = [sys.executable, "-m", "pip", "install", *options]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=900)
     assert done.returncode == 0, done.stderr[-2000:]
     yield folder / "pyspark"
     shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="module")
+def spark_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    with installed(SPARK, tmp_path_factory.mktemp("spark-4.1")) as home:
+        yield home
 
 
 def copied(artifacts: tuple[str, ...], folder: Path) -> list[str]:
@@ -93,17 +95,27 @@ def iceberg_count(table: Path) -> int:
     return int(current["summary"]["total-records"])
 
 
+def test_the_oldest_spark_writes_every_event(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> None:
+    out, events = tmp_path / "result", scan_paths([LOGS]).events
+    with installed(OLDEST, tmp_path_factory.mktemp("spark-3.5")) as home:
+        submit(home, out, "json", [])
+    rows = json_rows(out, "events")
+    assert sorted((row["file"], row["byte_offset"], row["line"], row["category"]) for row in rows) == sorted(
+        (event.file, event.offset, event.line, event.category) for event in events
+    )
+
+
 def test_delta_tables_hold_each_event_once_after_two_runs(spark_home: Path, tmp_path: Path) -> None:
     out, jars = tmp_path / "result", copied(JARS["delta"], tmp_path / "jars")
     events = scan_paths([LOGS]).events
     submit(spark_home, out, "delta", jars)
     submit(spark_home, out, "delta", jars, "--baseline", str(out))
-    rows = delta_rows(out / "events-v2")
-    assert sorted((row["file"], row["offset"], row["line"], row["host"], row["category"]) for row in rows) == sorted(
-        (event.file, event.offset, event.line, event.host, event.category) for event in events
-    )
-    assert len(delta_rows(out / "incidents-v2")) == 3
-    assert delta_rows(out / "new-failures-v2") == []
+    rows = delta_rows(out / "events-v3")
+    assert sorted(
+        (row["file"], row["byte_offset"], row["line"], row["host"], row["category"]) for row in rows
+    ) == sorted((event.file, event.offset, event.line, event.host, event.category) for event in events)
+    assert len(delta_rows(out / "incidents-v3")) == 3
+    assert delta_rows(out / "new-failures-v3") == []
 
 
 def test_iceberg_tables_hold_each_event_once_after_two_runs(spark_home: Path, tmp_path: Path) -> None:
@@ -111,11 +123,11 @@ def test_iceberg_tables_hold_each_event_once_after_two_runs(spark_home: Path, tm
     events = scan_paths([LOGS]).events
     submit(spark_home, out, "iceberg", jars)
     written = [
-        row for file in (out / "events_v2" / "data").glob("*.parquet") for row in pq.read_table(file).to_pylist()
+        row for file in (out / "events_v3" / "data").glob("*.parquet") for row in pq.read_table(file).to_pylist()
     ]
-    assert sorted((row["file"], row["offset"], row["host"], row["category"]) for row in written) == sorted(
+    assert sorted((row["file"], row["byte_offset"], row["host"], row["category"]) for row in written) == sorted(
         (event.file, event.offset, event.host, event.category) for event in events
     )
     submit(spark_home, out, "iceberg", jars, "--baseline", str(out))
-    counts = {name: iceberg_count(out / f"{name}_v2") for name in ("events", "incidents", "new_failures")}
+    counts = {name: iceberg_count(out / f"{name}_v3") for name in ("events", "incidents", "new_failures")}
     assert counts == {"events": len(events), "incidents": 3, "new_failures": 0}

@@ -17,6 +17,7 @@ from eosctl.logs.layouts import Verdict
 from eosctl.logs.scan import SPLIT_BYTES
 from spark_log_analytics import main as job
 from spark_log_analytics.job import pack_splits
+from spark_log_analytics.results import Run
 
 LOG = str(Path(__file__).parents[1] / "fixtures" / "logs" / "poison-record-392" / "stream-1.log")
 
@@ -68,11 +69,15 @@ def test_half_a_file_of_incidents_is_none(
         path.write_bytes(text.encode()[:1])
         raise OSError(28, os.strerror(28))
 
-    monkeypatch.setattr(job, "_scan_and_save", lambda *_: job.Done(0, (), (), ()))
+    monkeypatch.setattr(job, "_scan_and_save", lambda *_: job.Done(run_of_nothing(), True, 0, ()))
     monkeypatch.setattr(Path, "write_text", full)
     assert run(tmp_path) == 1
     assert "No space left on device" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+def run_of_nothing() -> Run:
+    return Run("0", (), (None, None), "", 0, 0, ())
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,12 @@ def test_formats_of_sparks_own_need_no_look() -> None:
     sink("json").check()
 
 
+def test_a_spark_that_is_too_old_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_NoJars, "version", "3.4.4")
+    with pytest.raises(SinkError, match=r"Spark 3\.4\.4 is too old. Use Spark 3\.5 or later"):
+        sink("parquet").check()
+
+
 @pytest.mark.parametrize(
     "message",
     [

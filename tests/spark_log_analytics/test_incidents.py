@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from eosctl.logs.incidents.judge import judge_incidents
 from eosctl.logs.scan import scan_paths
+from tests.logs.results import json_rows
 
 pytestmark = pytest.mark.spark
 
@@ -47,8 +49,14 @@ def test_the_job_writes_its_verdict_as_a_table_too(spark: Any, tmp_path: Path) -
 
     assert main([str(FIXTURES / "below-min-isr-392"), "--out", str(tmp_path), "--format", "json"]) == 0
     told = json.loads((tmp_path / "incidents.json").read_text())
-    rows = [json.loads(line) for file in (tmp_path / "incidents-v2").glob("part-*") for line in file.open()]
-    assert [(one["kind"], one["t_start_ms"], len(one["evidence"])) for one in rows] == [
+    rows = json_rows(tmp_path, "incidents")
+    assert [(one["kind"], _ms(one["started_at"]), one["evidence_count"]) for one in rows] == [
         (one["kind"], one["t_start_ms"], len(one["evidence"])) for one in told
     ]
+    places = [(one["file"], one["byte_offset"], one["line"]) for one in json_rows(tmp_path, "evidence")]
+    assert sorted(places) == sorted(tuple(place.values()) for one in told for place in one["evidence"])
     assert told[0]["subject"] == {name: list(values) for name, values in rows[0]["subject"].items()}
+
+
+def _ms(time: str) -> int:
+    return round(datetime.fromisoformat(time).timestamp() * 1000)

@@ -15,6 +15,7 @@ import pytest
 
 from eosctl.logs.scan import scan_paths
 from spark_log_analytics.archive import build_archive
+from tests.logs.results import json_rows
 
 pytestmark = pytest.mark.spark
 
@@ -141,8 +142,7 @@ def test_the_job_runs_under_spark_submit_from_its_archive(tmp_path: Path) -> Non
     assert done.returncode == 0, done.stderr[-2000:]
     incidents = json.loads((tmp_path / "out" / "incidents.json").read_text())
     assert [one["root_cause"] for one in incidents] == ["duplicate-transactional-id"] * 3
-    lines = [line for file in (tmp_path / "out" / "events-v2").glob("part-*") for line in file.read_text().splitlines()]
-    assert len(lines) == len(scan_paths([FIXTURES / "second-producer-392"]).events)
+    assert len(json_rows(tmp_path / "out", "events")) == len(scan_paths([FIXTURES / "second-producer-392"]).events)
 
 
 def test_the_job_counts_exceptions_and_lists_new_ones(spark: Any, tmp_path: Path) -> None:
@@ -158,13 +158,9 @@ def test_the_job_counts_exceptions_and_lists_new_ones(spark: Any, tmp_path: Path
     assert main([str(early), "--out", str(before), "--format", "json"]) == 0
     for baseline in (before, now):
         assert main([str(PAUSED), "--out", str(now), "--format", "json", "--baseline", str(baseline)]) == 0
-        counted, new = (_rows(now / table) for table in ("exceptions-v2", "new-failures-v2"))
+        counted, new = (json_rows(now, table) for table in ("exceptions", "new_failures"))
         assert sum(row["event_count"] for row in counted) == len(expected)
         assert {row["fingerprint"] for row in new} == (of_all - known if baseline == before else set())
-
-
-def _rows(table: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for file in table.glob("part-*") for line in file.read_text().splitlines()]
 
 
 def test_the_archive_has_everything_that_the_scan_needs(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ FENCED = (
 )
 STAMPED = FENCED.format("[2026-11-20 10:00:00,000]")
 NOVEMBER_MS = 1_794_000_000_000
-TABLES = ("events-v2", "exceptions-v2", "incidents-v2")
+TABLES = ("events", "exceptions", "incidents", "evidence", "fencing", "producers", "groups", "coverage")
 
 
 @pytest.fixture
@@ -36,6 +36,8 @@ def storage(spark: Any, tmp_path: Path) -> tuple[str, Path]:
 
 def test_stored_logs_give_the_tables_of_local_ones(spark: Any, storage: tuple[str, Path]) -> None:
     from spark_log_analytics.main import main
+    from spark_log_analytics.results import last_run_id
+    from spark_log_analytics.sinks import Sink
 
     url, folder = storage
     there, here = url.replace("/logs", "/out/there"), folder.parent / "out" / "here"
@@ -47,7 +49,9 @@ def test_stored_logs_give_the_tables_of_local_ones(spark: Any, storage: tuple[st
     assert main([str(folder), "--out", str(here)]) == 0
 
     def rows(place: str, root: str, table: str) -> list[str]:
-        return sorted(str(row).replace(root, "ROOT") for row in spark.read.parquet(f"{place}/{table}").collect())
+        sink = Sink(spark, "parquet", place)
+        found = sink.read(place, table, last_run_id(sink, place)).drop("run_id")
+        return sorted(str(row).replace(root, "ROOT") for row in found.collect())
 
     for table in TABLES:
         found = rows(there, url, table)

@@ -14,6 +14,7 @@ from eosctl.logs.topics.plan import scan_topics
 from eosctl.model.period import Period
 from eosctl.testing import SandboxThread
 from tests.logs.partitions import expected, lines_of, without_place
+from tests.logs.results import json_rows
 from tests.logs.shipping import create, ship
 
 pytestmark = pytest.mark.spark
@@ -54,9 +55,9 @@ def test_the_submitted_job_reports_a_period(cluster: SandboxThread, spark: Any, 
     told = ["--from-ms", str(period.from_ms), "--until-ms", str(period.until_ms), "--format", "json"]
     # What was shipped now is far away from the time of its events.
     assert main([f"{url}?start=earliest&end=latest", "--out", str(tmp_path), *told]) == 0
-    rows = [json.loads(line) for file in tmp_path.glob("events-v2/part-*") for line in file.read_text().splitlines()]
+    rows = json_rows(tmp_path, "events")
     wanted = [event.line - 1 for event in everything if period.holds(event.time_ms)]
-    assert sorted(row["offset"] for row in rows) == wanted
+    assert sorted(row["byte_offset"] for row in rows) == wanted
     assert 0 < len(wanted) < len(everything)
 
 

@@ -101,10 +101,10 @@ def submit_job(
 ) -> None:
     """Scan logs as a job on a Spark cluster.
 
-    Packs eosctl, submits the job, and prints a summary of the result. Events are written to DIR/events-v2, exceptions
-    by minute to DIR/exceptions-v2, incidents to DIR/incidents-v2, and the summary to DIR/summary.json. Executors need
-    Python 3.11, pyarrow, and pandas, and confluent-kafka to read topics. With a Spark Connect server (--connect), this
-    machine does not need Java, and the tables are written where the server writes.
+    Packs eosctl, submits the job, and prints the incidents. Tables of events, exceptions, incidents, and what was read
+    are written to DIR/run-ID; a row in DIR/published-v3 makes a complete run visible. Executors need Python 3.11,
+    pyarrow, and pandas, and confluent-kafka to read topics. With a Spark Connect server (--connect), this machine does
+    not need Java, and the tables are written where the server writes.
 
     PATH and DIR may be URLs of any file system that Spark reaches, such as s3a:, hdfs:, abfss:, and gs:, with globs in
     PATH. Spark's settings (--conf) hold the credentials, and --jars or --packages add the jars.

@@ -20,6 +20,8 @@ class AlertRule(NamedTuple):
         name: Its name in Prometheus.
         expression: PromQL.
         hold: How long the expression must hold, as a Prometheus duration.
+        description: Details with Prometheus templates; empty for none.
+        keep: How long it fires after the expression no longer holds; empty for not at all (Prometheus 2.42).
         severity: `critical` pages someone, `warning` can wait until the morning.
         summary: A sentence with Prometheus templates.
         next_step: The first action.
@@ -31,6 +33,8 @@ class AlertRule(NamedTuple):
     severity: str
     summary: str
     next_step: str
+    description: str = ""
+    keep: str = ""
 
 
 class RecordingRule(NamedTuple):
@@ -51,6 +55,8 @@ def load_alerts() -> tuple[AlertRule, ...]:
             severity=one["severity"],
             summary=one["summary"],
             next_step=one["next"],
+            description=one.get("description", ""),
+            keep=one.get("keep_firing_for", ""),
         )
         for one in _load()["alert"]
     )
@@ -82,8 +88,13 @@ def rules_document(faster: int = 1) -> dict[str, Any]:
             "alert": rule.name,
             "expr": _hurried(rule.expression, faster),
             "for": _shortened(rule.hold, faster),
+            **({"keep_firing_for": _shortened(rule.keep, faster)} if rule.keep else {}),
             "labels": {"severity": rule.severity},
-            "annotations": {"summary": rule.summary, "next": rule.next_step},
+            "annotations": {
+                "summary": rule.summary,
+                **({"description": rule.description} if rule.description else {}),
+                "next": rule.next_step,
+            },
         }
         for rule in load_alerts()
     ]

@@ -20,6 +20,11 @@ Labels = tuple[tuple[str, str], ...]
 
 
 UP = "eosctl_up"
+HANGING: Final = "eosctl_hanging_transaction"
+LAST_WRITE: Final = "eosctl_hanging_transaction_last_write_timestamp_seconds"
+WAITING: Final = "eosctl_waiting_group_offsets"
+#: The most samples of a series that names transactions or groups.
+MOST_NAMED: Final = 100
 HELP = {
     UP: "Whether the cluster could be asked at the last look.",
     "eosctl_captured_timestamp_seconds": "When the last look was taken, seconds since the epoch.",
@@ -28,6 +33,9 @@ HELP = {
     "eosctl_open_transaction_partitions": "Partitions with a transaction open on their leader, by verdict.",
     "eosctl_open_transaction_age_seconds": "Age of the oldest transaction open on a partition, by verdict.",
     "eosctl_last_stable_offset_gap": "Offsets from the last stable offset to the high watermark, where there are any.",
+    HANGING: "1 for each hanging transaction, at most for the 100 that hide the most offsets.",
+    LAST_WRITE: "When a hanging transaction wrote last, seconds since the epoch by its producer's clock.",
+    WAITING: "Offsets hidden from a group by a transaction that is not merely open, at most the 100 largest.",
     "eosctl_unstable_offsets": "Offsets of a group that an open transaction holds back, where there are any.",
 }
 ENDED: Final = "eosctl_transactions_completed_total"
@@ -38,8 +46,8 @@ def measure_cluster(snapshot: ClusterSnapshot, earlier: TransactionLook | None =
     """Measure a snapshot with transactions, producers, offsets, groups, and their offsets.
 
     A zero is exported only if nothing is hidden: without the permission to describe every topic and transactional id,
-    verdicts without a match have no sample. Partitions and groups are exported only while affected, and no
-    transactional id is a label, so the number of series does not grow with the cluster.
+    verdicts without a match have no sample. Partitions and groups are exported only while affected, and series with
+    names of transactions or groups have at most `MOST_NAMED` samples, so they do not grow with the cluster.
 
     Args:
         snapshot: The current snapshot.
@@ -60,6 +68,13 @@ def measure_cluster(snapshot: ClusterSnapshot, earlier: TransactionLook | None =
         ],
         "eosctl_open_transaction_age_seconds": _ages(verdicts),
         "eosctl_last_stable_offset_gap": _gaps(snapshot),
+        HANGING: [GaugeSample(_identified(verdict), 1) for verdict in _hanging(verdicts)],
+        LAST_WRITE: [
+            GaugeSample(_place(verdict.transaction.partition), verdict.transaction.last_timestamp_ms // 1000)
+            for verdict in _hanging(verdicts)
+            if verdict.transaction.last_timestamp_ms >= 0
+        ],
+        WAITING: _waiting(verdicts),
         "eosctl_unstable_offsets": _unstable(snapshot),
     }
     return tuple(Gauge(name, HELP[name], tuple(samples)) for name, samples in measured.items())
@@ -96,6 +111,41 @@ def measure_ends(counts: Mapping[TransactionEnd, int]) -> Gauge:
 def unreachable() -> tuple[Gauge, ...]:
     """Return the metrics of an unreachable cluster."""
     return (Gauge(UP, HELP[UP], (GaugeSample((), 0),)),)
+
+
+def _hanging(verdicts: Iterable[HangVerdict]) -> list[HangVerdict]:
+    """Return at most one hanging transaction of a partition: the first one, which holds the last stable offset."""
+    first: dict[TopicPartition, HangVerdict] = {}
+    for verdict in verdicts:
+        if verdict.status is HangStatus.HANGING:
+            first.setdefault(verdict.transaction.partition, verdict)
+    worst = sorted(first.values(), key=lambda one: (-_hidden(one), one.transaction.partition))
+    return sorted(worst[:MOST_NAMED], key=lambda one: one.transaction.partition)
+
+
+def _hidden(verdict: HangVerdict) -> int:
+    radius = verdict.blast_radius
+    return 0 if radius is None or radius.invisible_offsets is None else radius.invisible_offsets
+
+
+def _identified(verdict: HangVerdict) -> Labels:
+    transaction = verdict.transaction
+    return (
+        *_place(transaction.partition),
+        ("producer_id", str(transaction.producer_id)),
+        ("transactional_id", transaction.transactional_id or ""),
+    )
+
+
+def _waiting(verdicts: Iterable[HangVerdict]) -> list[GaugeSample]:
+    hidden: dict[Labels, int] = {}
+    for verdict in verdicts:
+        radius = verdict.blast_radius
+        for impact in () if radius is None or verdict.status is HangStatus.OPEN else radius.groups:
+            labels = (("group", impact.group_id), *_place(impact.partition))
+            hidden[labels] = max(hidden.get(labels, 0), impact.invisible_offsets)
+    worst = sorted(hidden.items(), key=lambda one: (-one[1], one[0]))
+    return [GaugeSample(labels, count) for labels, count in sorted(worst[:MOST_NAMED])]
 
 
 def _ages(verdicts: Iterable[HangVerdict]) -> list[GaugeSample]:

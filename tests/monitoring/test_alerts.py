@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
 
 from eosctl.monitoring.alerts import load_alerts, rules_document
 from eosctl.monitoring.cluster_gauges import ENDED
-from tests.monitoring.promtool import Moment, check_rules, prove_moments, requires_promtool
+from tests.monitoring.promtool import Moment, check_rules, promtool, prove_moments, requires_promtool
 
 pytestmark = requires_promtool
 
@@ -119,8 +120,9 @@ CASES: dict[str, tuple[dict[str, str], float, list[dict[str, str]]]] = {
     "EosStreamsCommitNearTimeout": ({COMMIT: "9000x60"}, 7, [{COMMIT: "300x60"}]),
     "EosStreamsThreadFailed": ({FAILED: "0x8 1x20"}, 4, [{FAILED: "1x40"}]),
     "EosProducerDropsRecords": ({DROPPED: "0x4 2x20"}, 4, [{DROPPED: "0x40"}]),
+    # Ten minutes after a broker is away, and its partition undecided, it fires still.
     "EosHangingTransaction": (
-        {VERDICTS + '{status="hanging"}': "0x4 1x40"}, 5, [{VERDICTS + '{status="hanging"}': "0x4 1x4 0x40"}],
+        {VERDICTS + '{status="hanging"}': "0x4 1x12 0x60"}, 12, [{VERDICTS + '{status="hanging"}': "0x4 1x4 0x40"}],
     ),
     "EosTransactionLate": (
         {VERDICTS + '{status="stalled"}': "0x4 1x40"}, 8, [{VERDICTS + '{status="open"}': "3x40"}],
@@ -165,3 +167,30 @@ def test_an_alert_fires_on_its_fault_alone(name: str, tmp_path: Path) -> None:
 def test_a_planted_expectation_is_refused(tmp_path: Path) -> None:
     wrong = Moment({OFFLINE: "0x20"}, 3, frozenset({"EosPartitionsOffline"}))
     assert prove_moments([wrong], tmp_path).returncode != 0
+
+
+def test_the_alert_names_where_transactions_hang(tmp_path: Path) -> None:
+    where = 'job="e",instance="x"'
+    series = {
+        f'eosctl_open_transaction_partitions{{{where},status="hanging"}}': "2x40",
+        f'eosctl_hanging_transaction{{{where},{PLACE},producer_id="7",transactional_id="app"}}': "1x40",
+        'eosctl_hanging_transaction{job="e",instance="y",topic="other",partition="1",producer_id="8"}': "1x40",
+    }
+    (tmp_path / "rules.yaml").write_text(yaml.safe_dump(rules_document()), "utf-8")
+    expected = {
+        "exp_labels": {"job": "e", "instance": "x", "severity": "critical"},
+        "exp_annotations": {
+            "summary": "2 partitions have a transaction that no coordinator will ever end",
+            "description": "orders-0 (producer id 7 app) ",
+            "next": "eosctl txn hanging",
+        },
+    }
+    test = {
+        "interval": "15s",
+        "input_series": [{"series": name, "values": values} for name, values in series.items()],
+        "alert_rule_test": [{"eval_time": "5m", "alertname": "EosHangingTransaction", "exp_alerts": [expected]}],
+    }
+    document = {"rule_files": ["rules.yaml"], "evaluation_interval": "15s", "tests": [test]}
+    (tmp_path / "tests.yaml").write_text(yaml.safe_dump(document), "utf-8")
+    done = promtool("test", "rules", tmp_path / "tests.yaml")
+    assert done.returncode == 0, done.stdout + done.stderr

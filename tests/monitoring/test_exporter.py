@@ -25,9 +25,18 @@ from eosctl.errors import ClusterUnreachable, UsageError
 from eosctl.lab.simulation import Simulation, simulate
 from eosctl.lab.virtual_loop import run_virtual
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
-from eosctl.model.snapshot import ClusterSnapshot, CommittedOffset, Group
-from eosctl.model.transaction import TopicPartition
-from eosctl.monitoring.cluster_gauges import HELP, measure_cluster, measure_ends, unreachable
+from eosctl.model.snapshot import ClusterSnapshot, CommittedOffset, Group, PartitionInfo, Topic
+from eosctl.model.transaction import PartitionProducers, ProducerState, TopicPartition, TransactionLook
+from eosctl.monitoring.cluster_gauges import (
+    HANGING,
+    HELP,
+    LAST_WRITE,
+    MOST_NAMED,
+    WAITING,
+    measure_cluster,
+    measure_ends,
+    unreachable,
+)
 from eosctl.monitoring.exporter import Exporter, respond
 from eosctl.render.prometheus import render_gauges
 from eosctl.sandbox.core import ClusterShape
@@ -97,6 +106,10 @@ def test_open_and_hanging_transactions_are_distinguished(tmp_path: Path) -> None
     assert ages["payments"] in (3, 4)
     assert (verdicts(hanging, "open"), verdicts(hanging, "hanging")) == (0, 1)
     assert [value for (name, _), value in hanging.items() if name == gap] == [pytest.approx(12)]
+    ((labels, one),) = [(dict(labels), v) for (name, labels), v in hanging.items() if name == HANGING]
+    assert (labels["topic"], labels["transactional_id"], one) == ("orders", "order-entry-late", 1)
+    assert [name for name, _ in at_work if name in (HANGING, LAST_WRITE)] == []
+    assert [name for name, _ in hanging].count(LAST_WRITE) == 1
 
 
 async def ends_followed(folder: Path) -> list[dict[str, int]]:
@@ -145,6 +158,24 @@ def test_what_may_be_hidden_is_never_zero() -> None:
     assert 0 in seen.values()
     assert counts
     assert 0 not in counts
+
+
+def test_series_with_names_are_bounded() -> None:
+    places = [TopicPartition("t", number) for number in range(MOST_NAMED + 50)]
+    partitions = tuple(
+        PartitionInfo(place, 1, 0, (1,), (1,), high_watermark=100 + place.partition, last_stable_offset=10)
+        for place in places
+    )
+    groups = (Group("g", 1, "Stable", offsets=tuple(CommittedOffset(place, 10) for place in places)),)
+    seen = tuple(PartitionProducers(place, 1, (ProducerState(7, 0, 1, 1_000, 0, 10),)) for place in places)
+    looks = (TransactionLook(0, 20, seen), TransactionLook(500, 520, seen))
+    topics = (Topic("t", "t", False, partitions),)
+    page = page_of(replace(unhappy_cluster(), topics=topics, groups=groups, looks=looks, gaps=()))
+    for name, widest in ((HANGING, 1), (WAITING, 100 + places[-1].partition - 10)):
+        values = {dict(labels)["partition"]: value for (found, labels), value in page.items() if found == name}
+        assert len(values) == MOST_NAMED
+        assert values[str(places[-1].partition)] == widest
+        assert "0" not in values
 
 
 def test_unstable_offsets_are_counted_by_group() -> None:

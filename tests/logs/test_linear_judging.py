@@ -73,6 +73,7 @@ def test_twice_the_logs_take_twice_the_work(*, with_other_ids: bool) -> None:
         assert {"coordinator_failover", "hanging_transaction", "not_enough_replicas", "producer_fenced"} <= kinds
         return count
 
+    work(1)  # reads the catalogs, once
     assert work(4) < 2.1 * work(2)
 
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from eosctl.render.logs.verdict import headline
+from eosctl.services.log_findings import collect_log_findings
 from tests.logs.judging import judge
 
 TRUNCATED = (
@@ -89,3 +91,36 @@ def test_a_fenced_broker_that_still_logs_has_not_died(tmp_path: Path) -> None:
     assert (found.kind, found.subject) == ("broker_fenced", {"broker": "5"})
     (died,) = judge(tmp_path / "alone", {"controller.log": controller})
     assert died.kind == "broker_crash"
+
+
+def test_an_excerpt_with_many_lost_elections_is_a_lost_quorum(tmp_path: Path) -> None:
+    text = (
+        "[2025-01-14 04:13:51,672] INFO [RaftManager id=2] Completed transition to CandidateState(localId=2, "
+        "epoch=112, retries={}, electionTimeoutMs=1701) from CandidateState(localId=2, epoch=111) "
+        "(org.apache.kafka.raft.QuorumState)\n"
+    )
+    assert kinds(tmp_path, text.format(14)) == ["controller_quorum_lost"]
+    assert kinds(tmp_path, text.format(2)) == []
+
+
+def test_an_error_that_is_retried_is_still_counted(tmp_path: Path) -> None:
+    path = tmp_path / "cart.log"
+    path.write_text(
+        '{"level":"ERROR","timestamp":"2024-10-07T12:12:12.120Z","logger":"kafkajs","message":"[Connection] Response '
+        'AddPartitionsToTxn(key: 24, version: 1)","error":"The producer attempted to update a transaction while '
+        'another concurrent operation on the same transaction was ongoing"}\n'
+    )
+    text = headline(collect_log_findings([path]))
+    assert text.startswith("No incident found. 1 error record is of a kind that programs recover from, first: ")
+    assert f"{path}:1" in text
+
+
+def test_an_unexplained_fault_quotes_its_last_cause(tmp_path: Path) -> None:
+    text = (
+        "[2025-03-05 08:00:00,100] ERROR [BrokerServer id=3] Fatal error during broker startup. Prepare to shutdown "
+        "(kafka.server.BrokerServer)\n"
+        "java.lang.RuntimeException: cannot start\n"
+        "Caused by: org.apache.kafka.common.config.ConfigException: Missing required configuration zookeeper.connect\n"
+    )
+    (found,) = judge(tmp_path, {"server.log": text})
+    assert "Its last cause: ConfigException: Missing required configuration zookeeper.connect." in found.explanation

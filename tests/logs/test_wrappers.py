@@ -41,6 +41,7 @@ WRAPPED = {
     "compose, timestamps": "".join(
         f"kafka-1  | 2026-11-21T09:31:19.670123456Z {line}\n" for line in (HEAD, CAUSE, NEXT)
     ),
+    "pm2": "".join(f"0|kafka-7d9f  | {line}\n" for line in (HEAD, CAUSE, NEXT)),
     "stern": "".join(f"kafka-7d9f kafka {line}\n" for line in (HEAD, CAUSE, NEXT)),
     "compose": f"kafka-1  | {HEAD}\nkafka-1  | {CAUSE}\nkafka-1  | {NEXT}\n",
     "syslog": "".join(f"Nov 21 09:31:19 host-7 kafka[4711]: {line}\n" for line in (HEAD, CAUSE, NEXT)),

@@ -21,6 +21,7 @@ _NUMBERED: Final = re.compile(rb" {0,12}\d{1,9}(?:\t|:|\| ?|-(?=\D)| {1,2}(?=\[?
 _HOST: Final = re.compile(rb"(?!(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|SEVERE)\b)([\w.-]{2,253}): (.*)")
 _KUBETAIL: Final = re.compile(rb"\[(?!\S*thread)([a-z0-9][a-z0-9.-]{0,251}-[a-z0-9]+)(?:[ :/][\w.-]{1,63})?\] ?(.*)")
 _HEROKU: Final = re.compile(rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S{0,16}) (?:app|heroku)\[([\w.-]{1,80})\]: (.*)")
+_PM2: Final = re.compile(rb"\d{1,4}\|([^|\s][^|\n]{0,80}?) *\| ?(.*)", re.DOTALL)
 _LOGCLI: Final = re.compile(rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S{0,16}) (\{[^}\n]{0,2000}\}) (.*)")
 _LABEL: Final = re.compile(rb'\b(?:pod|container|app|job|service_name|unit|filename)="([^"]{1,253})"')
 _MONOTONIC: Final = re.compile(rb"\[ {0,10}\d{1,10}\.\d{3,6}\] (\S{1,253}) ([^\s:\[]{1,100})(?:\[\d+\])?: (.*)")
@@ -70,6 +71,12 @@ def _heroku(line: bytes) -> Inner | None:
     return Inner(found[2].decode(), found[3], stamp=found[1].decode()) if found else None
 
 
+def _pm2(line: bytes) -> Inner | None:
+    """Unwrap ``pm2 logs``: the number and name of the process, and the line."""
+    found = _PM2.match(line)
+    return Inner(found[1].decode("utf-8", "replace"), found[2]) if found else None
+
+
 def _logcli(line: bytes) -> Inner | None:
     """Unwrap Loki's ``logcli query``: the timestamp, the labels, and the line."""
     found = _LOGCLI.match(line)
@@ -103,6 +110,7 @@ PREFIXES: Final[tuple[tuple[str, Callable[[bytes], Inner | None]], ...]] = (
     ("monotonic", _monotonic),
     ("heroku", _heroku),
     ("logcli", _logcli),
+    ("pm2", _pm2),
     ("kubetail", _kubetail),
     ("grep", _grep),
     ("numbered", _numbered),
@@ -110,7 +118,7 @@ PREFIXES: Final[tuple[tuple[str, Callable[[bytes], Inner | None]], ...]] = (
     ("quoted", _quoted),
     ("row", _row),
 )
-NAME_SERVICES: Final = frozenset({"monotonic", "heroku", "logcli", "kubetail", "grep", "host"})
+NAME_SERVICES: Final = frozenset({"monotonic", "heroku", "logcli", "pm2", "kubetail", "grep", "host"})
 """The prefixes that name a service, a machine, or a file."""
 
 

@@ -6,12 +6,14 @@ category that only repeats a failure of another layer (``echo``) joins the incid
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from string import Formatter
 from typing import Final
 
 from eosctl.logs.classifier.catalog import CatalogedIncident
+from eosctl.logs.incidents.applications import StreamsNames
 from eosctl.logs.incidents.second_categories import category_of_cause
 from eosctl.logs.incidents.timeline import LogTimeline, by_key, episodes, evidence_of, incident, time_of
 from eosctl.model.event_names import EventCategory, EventField
@@ -25,6 +27,7 @@ LASTING_MS: Final = 3_600_000
 ECHO_MS: Final = 30_000
 UNFINISHED_PARTS: Final = 4
 """A fault at the end of a log counts from this part of the time that it must last elsewhere."""
+UNEXPLAINED: Final = "unexplained"
 UNFINISHED: Final = 0.5
 """Maximum confidence in a fault that may have ended soon after its log."""
 _SUBJECT: Final[tuple[tuple[EventField, str], ...]] = (
@@ -41,11 +44,23 @@ _SUBJECT: Final[tuple[tuple[EventField, str], ...]] = (
     ("state_dir", "state.dir"),
     ("task", "task"),
     ("connector_task", "connector.task"),
+    ("client_id", "client.id"),
     ("producer_id", "producerId"),
     ("producer_epoch", "producerEpoch"),
 )
 """Names of record fields in the subject of an incident."""
+_UNKNOWN: Final[Mapping[str, str]] = {
+    "topic-partition": "a partition",
+    "topic": "a topic",
+    "group": "its group",
+    "group.instance.id": "of another member",
+    "producerId": "unknown",
+}
+"""The general terms for what a record does not name."""
 _CONTROLLERS: Final = ("[QuorumController ", "[ControllerServer ", "[Controller ")
+_NAMES: Final = ("transactional.id", "group", "connector.task", "application.id", "client.id", "application")
+_MADE_NAME: Final = re.compile(r"(?:producer|consumer|admin\w*)-\d+|rdkafka")
+"""The names of clients without a client.id."""
 _ROLES: Final = ("broker", "controller")
 _OWNERS: Final[tuple[EventField, ...]] = (
     "group",
@@ -76,9 +91,10 @@ def find_cataloged(
         for faults in episodes(events, LASTING_MS if known[events[0].category].lasting_s else EPISODE_MS)
         if _is_fault(timeline, faults, known[faults[0].category])
     ]
+    names = StreamsNames(timeline)
     for events in _joined(timeline, faults, known):
         head = events[0]
-        yield _incident(timeline, known[head.category], events), events
+        yield _incident(timeline, names, known[head.category], events), events
 
 
 def _by_cause(event: LogEvent, known: Mapping[EventCategory, CatalogedIncident]) -> LogEvent:
@@ -141,38 +157,53 @@ def _joined(
         key=lambda events: (
             known[events[0].category].is_echo,
             known[events[0].category].severity.rank,
-            not _name(timeline, events[0]),
+            known[events[0].category].cause == UNEXPLAINED,
+            not _is_named(timeline, events[0], known[events[0].category]),
             time_of(events[0]),
         ),
     )
+    alike: dict[str, set[EventCategory]] = defaultdict(set)
+    for category, one in known.items():
+        alike[one.kind].add(category)
     for events in ranked:
+        own = known[events[0].category]
         is_client = events[0].application not in timeline.servers()
-        is_echo = is_client and known[events[0].category].is_echo
-        # A client repeats its library's record, but without the name.
-        is_nameless = is_client and not _name(timeline, events[0])
-        of_log[timeline.log_of(events[0])].add(events, is_echo=is_echo, is_nameless=is_nameless)
+        repeats: Set[EventCategory] = frozenset()
+        if is_client and own.is_echo:
+            repeats = known.keys()
+        elif own.cause == UNEXPLAINED:
+            repeats = alike[own.kind] - {events[0].category}
+        elif not _is_named(timeline, events[0], own) and (is_client or _name(timeline, events[0])):
+            # A client repeats its library's record, and a coordinator its partition's, but without the name.
+            repeats = {events[0].category}
+        of_log[timeline.log_of(events[0])].add(events, repeats)
     yield from (events for faults_of_log in of_log.values() for events in faults_of_log.all)
 
 
+def _is_named(timeline: LogTimeline, event: LogEvent, known: CatalogedIncident) -> bool:
+    """Return whether an event names the subject of its category's verdict."""
+    if known.what.startswith("{topic-partition}"):
+        return bool(event.fields.get("partition") or event.fields.get("coordinator_partition"))
+    return bool(_name(timeline, event))
+
+
 class _Faults:
-    """The faults of a log, indexed by the time slots that they overlap."""
+    """The faults of a log, indexed by the time slots that they overlap and by category."""
 
     def __init__(self) -> None:
         self.all: list[list[LogEvent]] = []
         self._spans: list[tuple[int, int]] = []
-        self._at: dict[int, list[int]] = defaultdict(list)
+        self._at: dict[tuple[int, EventCategory], list[int]] = defaultdict(list)
 
-    def add(self, events: Sequence[LogEvent], *, is_echo: bool, is_nameless: bool) -> None:
-        """Add records as a fault of their own, or to the first fault near them.
+    def add(self, events: Sequence[LogEvent], repeats: Set[EventCategory]) -> None:
+        """Add records as a fault of their own, or to the first fault near them that they repeat.
 
         Args:
             events: Records of one category, in order of time.
-            is_echo: Whether they follow from a fault of any category.
-            is_nameless: Whether they may repeat a fault of their own category.
+            repeats: The categories of the faults that such records may repeat.
         """
         begin, end = time_of(events[0]), time_of(events[-1])
-        near = self._near(begin, end) if is_echo or is_nameless else ()
-        home = next((one for one in near if is_echo or self.all[one][0].category == events[0].category), None)
+        home = next(self._near(begin, end, repeats), None)
         if home is None:
             home = len(self.all)
             self.all.append([])
@@ -182,13 +213,19 @@ class _Faults:
             reached = _parts(*self._spans[home])
             self._spans[home] = min(begin, self._spans[home][0]), max(end, self._spans[home][1])
         self.all[home] += events
+        category = self.all[home][0].category
         for part in _parts(*self._spans[home]):
             if part not in reached:
-                self._at[part].append(home)
+                self._at[part, category].append(home)
 
-    def _near(self, begin: int, end: int) -> Iterator[int]:
-        """Yield the faults near a time, the first one first."""
-        near = {fault for part in _parts(begin - ECHO_MS, end + ECHO_MS) for fault in self._at.get(part, ())}
+    def _near(self, begin: int, end: int, categories: Set[EventCategory]) -> Iterator[int]:
+        """Yield the faults of some categories near a time, the first one first."""
+        near = {
+            fault
+            for part in _parts(begin - ECHO_MS, end + ECHO_MS)
+            for category in categories
+            for fault in self._at.get((part, category), ())
+        }
         for fault in sorted(near):
             if self._spans[fault][0] - ECHO_MS <= end and self._spans[fault][1] + ECHO_MS >= begin:
                 yield fault
@@ -199,12 +236,14 @@ def _parts(begin: int, end: int) -> range:
     return range(begin // EPISODE_MS, end // EPISODE_MS + 1)
 
 
-def _incident(timeline: LogTimeline, known: CatalogedIncident, events: Sequence[LogEvent]) -> Incident:
+def _incident(
+    timeline: LogTimeline, streams: StreamsNames, known: CatalogedIncident, events: Sequence[LogEvent]
+) -> Incident:
     head = events[0]
     own = [one for one in events if one.category == head.category]
-    subject = _subject(timeline, own)
+    subject = _subject(timeline, streams, own)
     server = next((f"{role} {subject[role]}" for role in _ROLES if subject.get(role)), head.application)
-    names = (subject.get(name) for name in ("transactional.id", "group", "connector.task", "application"))
+    names = (name for one in _NAMES if (name := subject.get(one)) and not _MADE_NAME.fullmatch(name))
     producer = f"producer {subject['producerId']}" if subject.get("producerId") else ""
     named = next(filter(None, names), "") or producer
     who = named or (f"a client of {server}" if known.is_of_client else server)
@@ -220,14 +259,24 @@ def _incident(timeline: LogTimeline, known: CatalogedIncident, events: Sequence[
         known.cause,
         subject,
         events,
-        f"{what}{count}",
+        f"{what}{_last_cause(known, own)}{count}",
         _filled(known.next_step, values),
         severity=known.severity,
         confidence=min(known.confidence, UNFINISHED) if is_unfinished else known.confidence,
     )._replace(evidence=evidence_of([*own, *events]))
 
 
-def _subject(timeline: LogTimeline, events: Sequence[LogEvent]) -> dict[str, str]:
+def _last_cause(known: CatalogedIncident, events: Sequence[LogEvent]) -> str:
+    """Return a sentence with the exception of an incident that the catalog cannot explain; empty without one."""
+    if known.cause != UNEXPLAINED:
+        return ""
+    thrown = next((text for one in events if (text := one.fields.get("thrown"))), "") or next(
+        (one.exception.root_class.rpartition(".")[2] for one in events if one.exception is not None), ""
+    )
+    return f" Its last cause: {thrown.rstrip('.')}." if thrown else ""
+
+
+def _subject(timeline: LogTimeline, streams: StreamsNames, events: Sequence[LogEvent]) -> dict[str, str]:
     head = events[0]
     is_client = head.application not in timeline.servers()
     subject = {"transactional.id": next(filter(None, (transactional_id_of(timeline, one) for one in events)), "")}
@@ -238,11 +287,18 @@ def _subject(timeline: LogTimeline, events: Sequence[LogEvent]) -> dict[str, str
     if is_client and not subject.get("group"):
         subject["group"] = timeline.value_in_log(head, "group")
     if is_client:
+        subject["application.id"] = _streams_application(streams, events)
         subject["application"] = head.application
     else:
         role = "controller" if _is_of_controller(head) else "broker"
         subject[role] = head.fields.get("broker", "") or timeline.node_of(head.application)
     return {name: value for name, value in subject.items() if value}
+
+
+def _streams_application(streams: StreamsNames, events: Sequence[LogEvent]) -> str:
+    """Return the Streams application whose threads wrote records; empty for any other program."""
+    is_of_streams = any(one.fields.get("stream_thread") or one.fields.get("stream_client") for one in events)
+    return streams.of(events) if is_of_streams else ""
 
 
 def _is_of_controller(event: LogEvent) -> bool:
@@ -251,5 +307,13 @@ def _is_of_controller(event: LogEvent) -> bool:
 
 def _filled(text: str, values: Mapping[str, str]) -> str:
     """Fill in a sentence of the catalog; an unknown value gets a general term."""
+    if values.get("topic") and not values.get("topic-partition"):
+        values = {**values, "topic-partition": f"a partition of {values['topic']}"}
     parts = Formatter().parse(text)
-    return "".join(before + (values.get(name, f"the {name}") if name else "") for before, name, _, _ in parts)
+    filled = (before + (values.get(name) or _general(name) if name else "") for before, name, _, _ in parts)
+    sentence = "".join(filled)
+    return f"A{sentence[1:]}" if sentence.startswith("a partition") else sentence
+
+
+def _general(name: str) -> str:
+    return _UNKNOWN.get(name, f"the {name}")

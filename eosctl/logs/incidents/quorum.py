@@ -17,6 +17,8 @@ from eosctl.model.severity import Severity
 FAILOVER_MS: Final = 60_000
 WITHOUT_LEADER_MS: Final = 30_000
 """An election takes a second or two, and a few seconds when votes are split."""
+RETRIES: Final = 5
+"""A node that counts this many lost elections in a row has had no leader for as long."""
 _NOTICED_MS: Final = 1_000
 """A lost connection may be logged this long before the assumed time of a crash."""
 _FETCH_CUT: Final = re.compile(
@@ -96,7 +98,9 @@ def find_lost_quorums(timeline: LogTimeline) -> Iterator[Incident]:
             continue
         rounds, leader_ms = _rounds(timeline, first)
         last_ms = time_of(timeline.log_with(first)[-1]) if leader_ms is None else leader_ms
-        if not rounds or last_ms - time_of(first) < WITHOUT_LEADER_MS:
+        retries = max((int(event.fields.get("retries", 0)) for event in rounds), default=0)
+        lasted_ms = last_ms - time_of(first)
+        if not rounds or (lasted_ms < WITHOUT_LEADER_MS and retries < RETRIES):
             continue
         seen.add(log)
         node = next((name for event in rounds if (name := event.fields.get("candidate", ""))), "")
@@ -105,8 +109,9 @@ def find_lost_quorums(timeline: LogTimeline) -> Iterator[Incident]:
             "voters-without-majority",
             {"broker": node},
             rounds,
-            f"Node {node} could not win an election of the metadata quorum and found no other leader for "
-            f"{(last_ms - time_of(first)) / 1000:,.0f} s: the voters have no majority. Without a controller, no "
+            f"Node {node} could not win an election of the metadata quorum and found no other leader "
+            + (f"for {lasted_ms / 1000:,.0f} s" if lasted_ms >= WITHOUT_LEADER_MS else f"in {retries} elections")
+            + ": the voters have no majority. Without a controller, no "
             "partition gets a new leader, no topic is created, and no producer ids are allocated.",
             "Start or reconnect the other voters of the quorum: check their processes, and the network between the "
             "controllers. eosctl doctor shows who answers.",
@@ -118,10 +123,10 @@ def find_lost_quorums(timeline: LogTimeline) -> Iterator[Incident]:
 
 def _rounds(timeline: LogTimeline, first: LogEvent) -> tuple[list[LogEvent], int | None]:
     """Return the repeated elections from an event on, and the time at which the same log names a leader, or None."""
-    rounds: list[LogEvent] = []
+    rounds = [first] if first.category == "CONTROLLER_ELECTION" else []
     for event in timeline.log_between(first, time_of(first), inf):
         if event.category in ("CONTROLLER_LEADER", "CONTROLLER_ACTIVE"):
             return rounds, time_of(event)
-        if event.category == "CONTROLLER_ELECTION":
+        if event.category == "CONTROLLER_ELECTION" and event is not first:
             rounds.append(event)
     return rounds, None

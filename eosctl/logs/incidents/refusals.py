@@ -13,6 +13,7 @@ from eosctl.logs.incidents.unnamed import Owners
 from eosctl.model.event_names import EventCategory, EventField
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
+from eosctl.model.severity import Severity
 
 EPISODE_MS = 300_000
 START_MS = 30_000
@@ -28,6 +29,16 @@ _DISK_ERRORS: Final = {
         "log-dir-read-only",
         ": the file system was mounted read-only after an error",
         "Check the disk, mount it for writing",
+    ),
+    "being used by another process": (
+        "files-held-by-another-process",
+        ": another process holds its files, as on Windows, where brokers are not supported",
+        "Run brokers on Linux, e.g. in WSL 2 or a container",
+    ),
+    "Map failed": (
+        "memory-maps-exhausted",
+        ": the process has no memory maps left",
+        "Raise vm.max_map_count (262,144 or more)",
     ),
     "Input/output error": ("log-dir-failure", ": the disk reports errors", "Replace the disk"),
     "": ("log-dir-failure", "", "Replace or free the disk"),
@@ -166,7 +177,7 @@ def find_large_records(timeline: LogTimeline) -> Iterator[Incident]:
                 },
                 episode,
                 f"A record{f' of {size} bytes' if size else ''} {where} is above {limit}; "
-                "its transaction had to be aborted.",
+                f"{'its transaction' if named else 'a transaction that it belongs to'} must be aborted.",
                 "Raise this limit on client and broker alike, or keep large payloads out of Kafka.",
                 confidence=0.95,
             )
@@ -215,8 +226,17 @@ def find_failed_log_dirs(timeline: LogTimeline) -> Iterator[Incident]:
                 [*episode, *echoes],
                 f"{broker} can no longer use {path}{why}; the replicas in it are offline.",
                 f"{step}, then restart the broker. Its replicas are copied from the other brokers.",
+                severity=_severity((*episode, *echoes)),
                 confidence=0.95,
             )
+
+
+_ENDED: Final = "all log dirs in "
+"""The broker has no log directory left and ends."""
+
+
+def _severity(events: Iterable[LogEvent]) -> Severity:
+    return Severity.CRITICAL if any(_ENDED in event.message for event in events) else Severity.ERROR
 
 
 def _own_words(event: LogEvent) -> bool:

@@ -15,6 +15,7 @@ ENDINGS: Final[frozenset[EventCategory]] = frozenset(
     {
         *("COMMIT_LOST", "CONNECTOR_TXN_FAILURE", "CONNECT_SEND_FAILED", "CONNECT_TASK_FAILED", "FRAMEWORK_ROLLBACK"),
         *("STREAMS_PROCESSING_FAILED", "STREAM_CLIENT_ERROR", "STREAM_THREAD_DEATH", "TXN_STATE_ERROR"),
+        "CONNECT_WORKER_ENDED",
     }
 )
 """Categories of records that report an effect together with its exception."""

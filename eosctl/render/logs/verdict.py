@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 
 from eosctl.findings.log_reading import nothing_read_text, unread_text
+from eosctl.model.log_event import ERROR_LEVELS
 from eosctl.model.log_evidence import LoggedRecord, UnexplainedRecords
 from eosctl.model.log_findings import FileCoverage, LogFindings, Recognition
 from eosctl.model.severity import Severity
@@ -15,6 +16,8 @@ from eosctl.model.verdict import Resource
 from eosctl.text import count_text, time_text
 
 NAMED: Final = 3
+QUOTED: Final = 160
+"""Maximum length of a record's text in the headline."""
 
 
 class RecordPlaceView(msgspec.Struct, frozen=True):
@@ -97,13 +100,23 @@ def _verdict(findings: LogFindings) -> list[str]:
     if not findings.incidents:
         is_whole = findings.is_recognized and findings.is_complete
         place = "" if is_whole else " in the recognized records"
-        return calls or [f"No incident found{place}."]
+        return calls or [f"No incident found{place}.", *_tolerated(findings)]
     worst = min(findings.incidents, key=lambda one: (one.severity.rank, -one.confidence, one.t_start_ms))
     others = len(findings.incidents) - 1
     more = f"; {count_text(others, 'more incident')}" if others else ""
     incident = f"{_first_sentence(worst.explanation)} ({worst.confidence:.0%} sure{more})."
     is_worse = any(one.severity.rank < worst.severity.rank for one in findings.unexplained)
     return [*calls, incident] if is_worse else [incident, *calls]
+
+
+def _tolerated(findings: LogFindings) -> Iterator[str]:
+    """Yield the number of errors that are not an incident, and the first of them."""
+    errors = [one for one in findings.events if one.level in ERROR_LEVELS]
+    if errors:
+        first = " ".join(errors[0].message.split())[:QUOTED]
+        are = "is of a kind" if len(errors) == 1 else "are of kinds"
+        what = f"{count_text(len(errors), 'error record')} {are} that programs recover from"
+        yield f"{what}, first: {errors[0].file}:{errors[0].line}: {first}"
 
 
 def _first_sentence(text: str) -> str:

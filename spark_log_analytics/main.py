@@ -21,7 +21,7 @@ from eosctl.logs.topics.address import TopicError, is_topic_url
 from eosctl.model.incident import Incident
 from eosctl.model.period import Period
 from eosctl.model.redaction import redact_text
-from spark_log_analytics.incidents import incident_of, incidents
+from spark_log_analytics.incidents import incident_of, judge_events
 from spark_log_analytics.job import (
     Reading,
     collect_counts,
@@ -151,8 +151,10 @@ def _scan_and_save(reading: Reading, stored: Sequence[str], period: Period, opti
             summaries = (*reading.summarize(splits), *far.summaries)
             everything = number_rows(rows, splits)
             events = in_period(everything, period)
-            judged = in_period(incidents(everything, summaries), period, "t_start_ms", "t_end_ms").persist()
-            cached.append(judged)
+            # Causes may be older than the period.
+            judging = judge_events(everything, summaries, sum(split.kept_count for split in splits))
+            judged = in_period(judging.incidents, period, "t_start_ms", "t_end_ms").persist()
+            cached += [judged, *judging.cached]
             found = [incident_of(row.asDict(recursive=True)) for row in judged.collect()]
             scanned = Scanned(everything, events, judged, summaries, (*reading.unread, *far.unread))
             run, is_new = save(spark, sink, scanned, found, _request_of(options, period, baseline_run_id))

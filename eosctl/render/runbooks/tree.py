@@ -67,7 +67,7 @@ def step_text(step: Step, costs: Costs) -> str:
 
 
 class _Twig(NamedTuple):
-    """A line of the tree, with its margin: ``margin`` before the first line, ``below`` before the lines after a wrap."""
+    """A line of the tree: ``margin`` stands before its first line, ``below`` before the lines after a wrap."""
 
     margin: str
     below: str

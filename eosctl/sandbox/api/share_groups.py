@@ -18,13 +18,9 @@ from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages import (
     alter_share_group_offsets,
     delete_share_group_offsets,
-    describe_share_group_offsets,
-    share_acknowledge,
-    share_fetch,
 )
 
 FEATURE = "share.version"
-FINAL_EPOCH, FIRST_EPOCH = -1, 0  # Share sessions.
 OFF = ErrorCode.UNSUPPORTED_VERSION
 
 
@@ -41,38 +37,7 @@ def absence(broker: BrokerServices, group_id: str, kind: str) -> tuple[ErrorCode
     return ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {what}."
 
 
-# --- sessions ---------------------------------------------------------------------------------------------------
-
-
-def _session_error(broker: BrokerServices, request: Any, *, may_begin: bool) -> ErrorCode:
-    if not _is_on(broker):
-        return OFF
-    if not request.member_id:
-        return ErrorCode.INVALID_REQUEST
-    if request.share_session_epoch == FIRST_EPOCH:
-        return OFF if may_begin else ErrorCode.INVALID_SHARE_SESSION_EPOCH
-    return ErrorCode.SHARE_SESSION_NOT_FOUND
-
-
-def _fetch(broker: BrokerServices, context: RequestContext, request: share_fetch.ShareFetchRequest) -> None:
-    context.reply(share_fetch.ShareFetchResponse(0, _session_error(broker, request, may_begin=True)))
-
-
-def _acknowledge(
-    broker: BrokerServices, context: RequestContext, request: share_acknowledge.ShareAcknowledgeRequest
-) -> None:
-    context.reply(share_acknowledge.ShareAcknowledgeResponse(0, _session_error(broker, request, may_begin=False)))
-
-
 # --- offsets and state ------------------------------------------------------------------------------------------
-
-
-def _describe_offsets(
-    _: BrokerServices, context: RequestContext, request: describe_share_group_offsets.DescribeShareGroupOffsetsRequest
-) -> None:
-    group = describe_share_group_offsets.DescribeShareGroupOffsetsResponseGroup
-    groups = [group(requested.group_id, (), OFF, None) for requested in request.groups]
-    context.reply(describe_share_group_offsets.DescribeShareGroupOffsetsResponse(0, groups))
 
 
 def _alter_offsets(_: BrokerServices, context: RequestContext, request: Any) -> None:
@@ -84,9 +49,6 @@ def _delete_offsets(_: BrokerServices, context: RequestContext, request: Any) ->
 
 
 HANDLERS: Mapping[int, Handler] = {
-    ApiKey.SHARE_FETCH: _fetch,
-    ApiKey.SHARE_ACKNOWLEDGE: _acknowledge,
-    ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS: _describe_offsets,
     ApiKey.ALTER_SHARE_GROUP_OFFSETS: _alter_offsets,
     ApiKey.DELETE_SHARE_GROUP_OFFSETS: _delete_offsets,
 }

@@ -40,6 +40,8 @@ from eosctl.sandbox.runtime import NodeRuntime
 from eosctl.sandbox.security.authorizer import authorizer_of
 from eosctl.sandbox.security.mechanisms import ScramCredential
 from eosctl.sandbox.security.protocol import SecurityProtocol
+from eosctl.sandbox.share.partition_manager import SharePartitionManager
+from eosctl.sandbox.share.sessions import ShareSessions
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.create_topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
 
@@ -148,6 +150,9 @@ class BrokerServices:
         self.share_states = StatePersister(
             runtime, self.metadata, channel, partial(self.ensure_internal_topic, SHARE_GROUP_STATE_TOPIC)
         )
+        self.share_partitions = SharePartitionManager(runtime, config, self.metadata, self.replicas, self.share_states)
+        max_sessions = 0 if emulation.is_3_9 else config.get_int("group.share.max.share.sessions")
+        self.share_sessions = ShareSessions(max_sessions)
         self.groups = GroupCoordinator(self._as_group_host(), runtime.log, node_id, self.share_states)
         self.streams_topics = InternalTopicCreator(runtime, channel)
         self._creating: set[str] = set()

@@ -1,0 +1,65 @@
+"""The settings of a share group that matter to leaders of partitions (`ShareGroupConfigProvider`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from eosctl.sandbox.group_settings import group_int
+from eosctl.sandbox.ports import BrokerConfig
+from eosctl.sandbox.replication.partition import Partition
+from eosctl.sandbox.replication.reading import READ_COMMITTED, READ_UNCOMMITTED
+from eosctl.sandbox.share.share_partition import ShareLimits
+
+DELIVERY_COUNT_LIMIT: Final = "share.delivery.count.limit"
+MAX_RECORD_LOCKS: Final = "share.partition.max.record.locks"
+LOCK_DURATION: Final = "share.record.lock.duration.ms"
+RENEW_ENABLE: Final = "share.renew.acknowledge.enable"
+ISOLATION_LEVEL: Final = "share.isolation.level"
+AUTO_OFFSET_RESET: Final = "share.auto.offset.reset"
+BY_DURATION: Final = "by_duration:"
+_DURATION: Final = re.compile(
+    r"P(?:(?P<days>\d+)D)?(?:T(?:(?P<hours>\d+)H)?(?:(?P<minutes>\d+)M)?(?:(?P<seconds>\d+(?:\.\d+)?)S)?)?"
+)
+_SECONDS: Final = {"days": 86_400, "hours": 3600, "minutes": 60, "seconds": 1}
+
+
+def read_limits(own: Mapping[str, str], config: BrokerConfig) -> ShareLimits:
+    """Read a group's limits; its own settings override the broker's."""
+    return ShareLimits(
+        max_delivery_count=group_int(own, DELIVERY_COUNT_LIMIT, config.get_int),
+        max_record_locks=group_int(own, MAX_RECORD_LOCKS, config.get_int),
+        lock_duration_ms=group_int(own, LOCK_DURATION, config.get_int),
+        renews_locks=own.get(RENEW_ENABLE, "true").lower() == "true",
+    )
+
+
+def isolation_level(own: Mapping[str, str]) -> int:
+    """Return whether the group reads uncommitted records (0, the default) or only committed ones (1)."""
+    return READ_COMMITTED if own.get(ISOLATION_LEVEL, "").lower() == "read_committed" else READ_UNCOMMITTED
+
+
+def initial_offset(own: Mapping[str, str], partition: Partition, now_ms: int) -> int:
+    """Return where a group without a start offset begins: at the end, unless it is set otherwise."""
+    strategy, log = own.get(AUTO_OFFSET_RESET, "latest"), partition.log
+    if strategy == "earliest":
+        return log.start_offset
+    if strategy.startswith(BY_DURATION):
+        found = log.store.offset_for_time(now_ms - duration_ms(strategy.removeprefix(BY_DURATION)))
+        if found is not None and found.offset < log.high_watermark:
+            return found.offset
+    return log.high_watermark
+
+
+def duration_ms(text: str) -> int:
+    """Return an ISO 8601 duration in milliseconds.
+
+    Raises:
+        ValueError: The text is not a duration.
+    """
+    found = _DURATION.fullmatch(text.upper())
+    parts = {} if found is None else {name: value for name, value in found.groupdict().items() if value is not None}
+    if not parts:
+        raise ValueError(f"{text!r} is not an ISO 8601 duration")
+    return int(sum(float(value) * _SECONDS[name] for name, value in parts.items()) * 1000)

@@ -1,0 +1,65 @@
+"""The Java share consumer: the same program, on a real broker and on the sandbox, prints the same lines."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import uuid
+from pathlib import Path
+
+import pytest
+
+from eosctl.lab.apache.engine import ApacheEngine
+from eosctl.lab.apache.java import prepare_runtime, run_tool
+from eosctl.lab.apache.releases import resolve_release
+from eosctl.lab.engine import MissingTool
+from eosctl.testing import SandboxThread
+from tests.apache.conftest import KafkaTool
+
+SOURCE = Path(__file__).with_name("java") / "ShareScenario.java"
+EXPECTED = [
+    "first 5 [order-1 delivery 1, order-2 delivery 1, order-3 delivery 1, order-4 delivery 1, order-5 delivery 1]",
+    "again 1 [order-3 delivery 2]",
+    "second 1 [order-3 delivery 3]",
+]
+
+
+def run_scenario(bootstrap: str, directory: Path) -> list[str]:
+    try:
+        runtime = prepare_runtime(resolve_release("4.3.1"))
+    except MissingTool as missing:
+        pytest.skip(f"{missing.tool} is missing: {missing.what}")
+    javac = shutil.which("javac")
+    if javac is None:
+        pytest.skip("javac is missing: the program of this test must be compiled")
+    command = [javac, "-d", str(directory), "-cp", f"{runtime.jars}/*", str(SOURCE)]
+    compiled = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert compiled.returncode == 0, compiled.stderr
+    topic = f"shared-{uuid.uuid4().hex[:8]}"
+    done = run_tool(runtime, "-cp", f"{directory}:{runtime.jars}/*", "ShareScenario", bootstrap, topic)
+    assert done.exit_code == 0, done.stdout + done.stderr
+    return done.stdout.replace(topic, "shared").splitlines()
+
+
+def test_share_consumers_see_no_difference(apache_4_3: ApacheEngine, tmp_path: Path) -> None:
+    real = run_scenario(apache_4_3.bootstrap, tmp_path)
+    with SandboxThread(emulate="4.3", fast=False) as sandbox:
+        ours = run_scenario(sandbox.bootstrap, tmp_path)
+    assert ours == real
+    assert ours[:3] == EXPECTED
+
+
+def test_the_tool_describes_a_share_group(tmp_path: Path, kafka_tool: KafkaTool) -> None:
+    with SandboxThread(emulate="4.3", fast=False) as sandbox:
+        run_scenario(sandbox.bootstrap, tmp_path)
+        shown = kafka_tool(
+            "org.apache.kafka.tools.consumer.group.ShareGroupCommand",
+            "--bootstrap-server",
+            sandbox.bootstrap,
+            "--describe",
+            "--all-groups",
+        )
+    assert shown.exit_code == 0, shown.stderr
+    row = next(line.split() for line in shown.stdout.splitlines() if "-group" in line)
+    assert row[2] == "0"  # The partition; the last column is the lag.
+    assert row[-1] == "0"

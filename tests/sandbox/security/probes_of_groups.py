@@ -23,6 +23,8 @@ from eosctl.wire.messages import (
     offset_commit,
     offset_delete,
     offset_fetch,
+    streams_group_describe,
+    streams_group_heartbeat,
     sync_group,
     txn_offset_commit,
     write_txn_markers,
@@ -65,6 +67,21 @@ def group_probes() -> Iterator[Probe]:
         ApiKey.CONSUMER_GROUP_DESCRIBE,
         0,
         consumer_group_describe.ConsumerGroupDescribeRequest([GROUP, "other"], True),
+    )
+    topology = streams_group_heartbeat.Topology(
+        1, [streams_group_heartbeat.Subtopology("0", ["orders"], repartition_sink_topics=[TOPICS[-1]])]
+    )
+    yield Probe(
+        "streams heartbeat",
+        ApiKey.STREAMS_GROUP_HEARTBEAT,
+        0,
+        streams_group_heartbeat.StreamsGroupHeartbeatRequest(GROUP, "nobody", 7, topology=topology),
+    )
+    yield Probe(
+        "describe streams groups",
+        ApiKey.STREAMS_GROUP_DESCRIBE,
+        0,
+        streams_group_describe.StreamsGroupDescribeRequest([GROUP, "other"], True),
     )
     yield Probe("list groups", ApiKey.LIST_GROUPS, 4, list_groups.ListGroupsRequest())
     yield Probe("delete groups", ApiKey.DELETE_GROUPS, 2, delete_groups.DeleteGroupsRequest(["app-ghost", "ghost"]))

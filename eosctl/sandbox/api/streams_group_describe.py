@@ -51,7 +51,8 @@ def _describe(broker: BrokerServices, group_id: str) -> messages.DescribedGroup:
         return messages.DescribedGroup(shard, group_id=group_id)
     group = shard.groups.get(group_id)
     if not isinstance(group, values.StreamsGroup):
-        reason = "not found" if group is None else "is not a streams group"
+        is_absent = group is None and group_id not in shard.share_groups
+        reason = "not found" if is_absent else "is not a streams group"
         return messages.DescribedGroup(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {reason}.", group_id)
     return messages.DescribedGroup(
         group_id=group_id,

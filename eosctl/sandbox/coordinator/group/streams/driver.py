@@ -103,13 +103,13 @@ class StreamsDriver:
         group = shard.groups.get(request.group_id)
         if isinstance(group, StreamsGroup):
             return group, ()
-        if group is None:
+        if group is None and request.group_id not in shard.share_groups:
             if request.leaves:
                 raise RefusedError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {request.group_id} not found.")
             return None, ()
         if request.joins and isinstance(group, ClassicGroup) and group.is_empty:
             return None, (group_tombstone(group.group_id),)
-        raise RefusedError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group.group_id} is not a streams group.")
+        raise RefusedError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {request.group_id} is not a streams group.")
 
     def _beat(
         self,

@@ -23,11 +23,14 @@ from eosctl.logs.scan import (
     scan_split,
 )
 from eosctl.logs.tail import (
+    EVERYTHING,
     IDLE_MS,
+    Admission,
     Position,
     TailLossError,
     TailSplit,
     find_ends,
+    find_sizes,
     from_json,
     plan_tail,
     read_tail,
@@ -37,10 +40,21 @@ from eosctl.model.log_event import LogEvent
 from spark_log_analytics.job import pack_splits
 from spark_log_analytics.rows import EVENT_COLUMNS, event_batch
 
+try:
+    from pyspark.sql.streaming.datasource import (
+        ReadAllAvailable,
+        ReadMaxBytes,
+        ReadMaxFiles,
+        SupportsTriggerAvailableNow,
+    )
+except ImportError:  # Spark before 4.2
+    ReadAllAvailable = ReadMaxBytes = ReadMaxFiles = SupportsTriggerAvailableNow = None
+
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
+_AVAILABLE_NOW: Final = () if SupportsTriggerAvailableNow is None else (SupportsTriggerAvailableNow,)
 BATCH_SIZE: Final = 4096
 
 
@@ -48,8 +62,9 @@ class LogsDataSource(DataSource):
     """Events of log files, as a batch or as a stream.
 
     Options: ``path`` (separated by commas) and ``zone``; for a batch, ``split_bytes``; for a stream, ``idle_ms`` (after
-    this time without writes, no event of a file grows) and ``failOnDataLoss`` (default true: files that disappeared
-    before they were read fail the query).
+    this time without writes, no event of a file grows), ``maxBytesPerTrigger`` or ``maxFilesPerTrigger`` (how much a
+    micro-batch reads), and ``failOnDataLoss`` (default true: files that disappeared before they were read fail the
+    query).
     """
 
     @classmethod
@@ -90,6 +105,23 @@ class _Options:
         self.split_bytes = int(lowered.get("split_bytes", SPLIT_BYTES))
         self.fail_on_data_loss = lowered.get("failondataloss", "true").lower() != "false"
         self.idle_ms = int(lowered.get("idle_ms", IDLE_MS))
+        self.admission = Admission(*(_limit(lowered, f"max{unit}PerTrigger") for unit in ("Files", "Bytes")))
+        if None not in self.admission:
+            raise ValueError("eos_logs takes maxBytesPerTrigger or maxFilesPerTrigger, not both")
+
+
+def _limit(options: dict[str, str], name: str) -> int | None:
+    """Return a limit.
+
+    Raises:
+        ValueError: It is not a positive whole number.
+    """
+    text = options.get(name.lower())
+    if text is None:
+        return None
+    if not text.isdecimal() or int(text) == 0:
+        raise ValueError(f"eos_logs needs a positive number for {name}, not {text!r}")
+    return int(text)
 
 
 def _here(address: str) -> Path:
@@ -136,20 +168,37 @@ class _Tail(InputPartition):
         self.part = part
 
 
-class _StreamReader(DataSourceStreamReader):
+class _StreamReader(DataSourceStreamReader, *_AVAILABLE_NOW):  # type: ignore[misc]
     """A reader with file positions as offsets; each is the start of the last event, which may still grow."""
 
     def __init__(self, options: dict[str, str]) -> None:
         self._options = _Options(options)
         self._known: dict[str, Position] = {}
+        self._sizes: dict[str, int] | None = None
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802
         return to_json({})
 
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
+        self._sizes = find_sizes(self._options.paths)
+
+    def getDefaultReadLimit(self) -> Any:  # noqa: N802
+        admission = self._options.admission
+        if admission.bytes is not None:
+            return ReadMaxBytes(admission.bytes)
+        return ReadAllAvailable() if admission.files is None else ReadMaxFiles(admission.files)
+
     def latestOffset(self, start: dict[str, Any] | None = None, limit: object = None) -> dict[str, Any]:  # noqa: N802
         # Spark before 4.2 passes neither; a restarted query then counts lines again.
         known = self._known or from_json(start or {})
-        self._known = find_ends(self._options.paths, known, idle_ms=self._options.idle_ms)
+        is_unlimited = ReadAllAvailable is not None and isinstance(limit, ReadAllAvailable)
+        self._known = find_ends(
+            self._options.paths,
+            known,
+            idle_ms=self._options.idle_ms,
+            admission=EVERYTHING if is_unlimited else self._options.admission,
+            sizes=self._sizes,
+        )
         return to_json(self._known)
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:

@@ -102,12 +102,41 @@ Positions = Mapping[str, Position]
 """Positions by the file's identity: device and inode, with a suffix for replaced content."""
 
 
+class Admission(NamedTuple):
+    """How much is read at a time; at least one event of one file, so that reading continues.
+
+    Attributes:
+        files: The maximum number of files with new events; None for all.
+        bytes: The maximum number of new bytes; None for all. A compressed or wrapped file is read as a whole.
+    """
+
+    files: int | None = None
+    bytes: int | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether more may be taken."""
+        return (self.files is None or self.files > 0) and (self.bytes is None or self.bytes > 0)
+
+    def less(self, taken_bytes: int) -> Admission:
+        """Return what is left after a file."""
+        if taken_bytes <= 0:
+            return self
+        files = None if self.files is None else self.files - 1
+        return Admission(files, None if self.bytes is None else max(0, self.bytes - taken_bytes))
+
+
+EVERYTHING: Final = Admission()
+
+
 def find_ends(
     paths: Iterable[Path],
     known: Positions,
     *,
     idle_ms: int = IDLE_MS,
     now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
+    admission: Admission = EVERYTHING,
+    sizes: Mapping[str, int] | None = None,
 ) -> dict[str, Position]:
     """Return how far each file can be read now.
 
@@ -117,35 +146,35 @@ def find_ends(
         idle_ms: A file without writes for this long is read to its end; four times as long if the file does not end
             with a line break.
         now_ms: The current time.
+        admission: How much is taken; the files that were written to least recently come first.
+        sizes: Files to read by identity, with their sizes, as `find_sizes` returned them; None for all that exist.
     """
     now = now_ms()
-    seen: dict[str, _File] = {}
-    for path in find_files(paths):
-        if file := _look(path, now, idle_ms):
-            seen[file.identity] = file
+    seen = {file.identity: file for path in find_files(paths) if (file := _look(path, now, idle_ms))}
+    if sizes is not None:
+        seen = {key: _cut(file, sizes[key]) for key, file in seen.items() if key in sizes}
+    live = {key: known[key] for key, file in seen.items() if key in known and _continues(known[key], file)}
     ends: dict[str, Position] = {}
-    others: list[_File] = []
-    for identity, file in seen.items():
-        position = known.get(identity)
+    moved, left = set[str](), admission
+    for file in sorted(seen.values(), key=lambda one: one.modified_ns):
+        position, origin = live.get(file.identity), ""
         try:
-            if position is not None and _continues(position, file):
-                ends[identity] = _advanced(position, file) or position
-            else:
-                others.append(file)
+            if position is None:
+                origin, position = _begun(file, known)
+                # A copy of content that is read elsewhere waits until the original disappears.
+                if origin != "" and (origin in live or origin in moved):
+                    continue
+            end = _advanced(position, file, left.bytes) if left.is_open else None
         except OSError:
             # It disappeared after the listing, or cannot be read now: the next round decides.
+            live.pop(file.identity, None)
             continue
-    live, moved = frozenset(ends), set[str]()
-    for file in others:
-        try:
-            origin, position = _begun(file, known)
-            # A copy of content that is read elsewhere waits until the original disappears.
-            is_copy = origin != "" and (origin in live or origin in moved)
-            if not is_copy and (end := _advanced(position, file)) is not None:
-                ends[file.identity] = end
-                moved.add(origin)
-        except OSError:
-            continue
+        if end is not None:
+            left = left.less(end.offset - position.offset)
+            ends[file.identity] = end
+            moved |= {origin} - {""}
+        elif file.identity in live:
+            ends[file.identity] = position
     for identity, position in known.items():
         if identity not in live and identity not in moved:
             away = position._replace(gone_ms=position.gone_ms or now)
@@ -154,6 +183,12 @@ def find_ends(
             if now - away.gone_ms < RETAINED_MS:
                 ends[key] = away
     return ends
+
+
+def find_sizes(paths: Iterable[Path]) -> dict[str, int]:
+    """Return the present sizes of files by identity, bytes: the end of a stream that stops with what exists now."""
+    found = (_look(path, 0, 0) for path in find_files(paths))
+    return {file.identity: file.size for file in found if file is not None}
 
 
 def plan_tail(start: Positions, end: Positions, zone: tzinfo | None = None) -> TailPlan:
@@ -227,6 +262,7 @@ class _File(NamedTuple):
     identity: str
     size: int
     idle: bool
+    modified_ns: int
 
 
 def _look(path: Path, now_ms: int, idle_ms: int) -> _File | None:
@@ -237,18 +273,26 @@ def _look(path: Path, now_ms: int, idle_ms: int) -> _File | None:
         idle = quiet_ms >= idle_ms and (waited or _ends_with_newline(path, status.st_size))
     except OSError:
         return None
-    return _File(path, f"{status.st_dev}:{status.st_ino}", status.st_size, idle)
+    return _File(path, f"{status.st_dev}:{status.st_ino}", status.st_size, idle, status.st_mtime_ns)
+
+
+def _cut(file: _File, size: int) -> _File:
+    """Return a file as it was when it had a size; what was written after that belongs to the next stream."""
+    return file if file.size <= size else file._replace(size=size, idle=False)
 
 
 def _continues(position: Position, file: _File) -> bool:
-    """Return whether a file still begins with the content that was read before."""
-    if position.disk_bytes or codec_of(read_head(file.path, 16)):
-        return position.disk_bytes == file.size
-    return (
-        file.size >= position.offset
-        and position.head in ("", head_of(file.path))
-        and position.last in ("", mark_before(file.path, position.offset))
-    )
+    """Return whether a file still begins with the content that was read before; False if it cannot be read."""
+    try:
+        if position.disk_bytes or codec_of(read_head(file.path, 16)):
+            return position.disk_bytes == file.size
+        return (
+            file.size >= position.offset
+            and position.head in ("", head_of(file.path))
+            and position.last in ("", mark_before(file.path, position.offset))
+        )
+    except OSError:
+        return False
 
 
 def _begun(file: _File, known: Positions) -> tuple[str, Position]:
@@ -274,7 +318,7 @@ def _begun(file: _File, known: Positions) -> tuple[str, Position]:
     return origin, place
 
 
-def _advanced(position: Position, file: _File) -> Position | None:
+def _advanced(position: Position, file: _File, most_bytes: int | None) -> Position | None:
     """Return how far a file can be read; None if it is not a log, or not complete yet."""
     path, size = file.path, file.size
     known = position._replace(path=str(path), gone_ms=0)
@@ -292,9 +336,19 @@ def _advanced(position: Position, file: _File) -> Position | None:
         if not file.idle:
             return known if known.offset else None
         return known._replace(offset=size, line=0, head=head_of(path), last=mark_before(path, size))
-    stop = size if file.idle else max(known.offset, _start_of_last(path, size, source))
+    stop = _stop(path, known.offset, file, source, most_bytes)
     line = known.line + count_newlines(path, known.offset, stop)
     return known._replace(offset=stop, line=line, head=head_of(path), last=mark_before(path, stop))
+
+
+def _stop(path: Path, begin: int, file: _File, source: SourceFile, most_bytes: int | None) -> int:
+    """Return the end of the last event that is complete, within ``most_bytes`` unless the first event is longer."""
+    cut = file.size if most_bytes is None else min(file.size, begin + most_bytes)
+    while cut < file.size:
+        if (stop := _start_of_last(path, cut, source)) > begin:
+            return stop
+        cut = min(file.size, begin + 2 * (cut - begin))
+    return file.size if file.idle else max(begin, _start_of_last(path, file.size, source))
 
 
 def _part_of(path: Path, identity: str, stop: Position, first: int, line: int, zone: tzinfo | None) -> TailSplit | None:

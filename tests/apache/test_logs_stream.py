@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -44,3 +52,107 @@ def test_a_stream_returns_each_event_once_across_a_restart(tmp_path: Path) -> No
         run()
         rows = sorted((row.offset, row.line, row.category) for row in spark.read.parquet(str(out)).collect())
     assert rows == [(event.offset, event.line, event.category) for event in scan_paths([LOG]).events]
+
+
+STREAM = """
+import os, signal, sys
+from pathlib import Path
+from pyspark.errors import PySparkException
+from spark_log_analytics.datasource import register
+from spark_log_analytics.session import session
+
+logs, place, kill_at, kill_in, *options = sys.argv[1:]
+with session("eosctl tests", cores="2", streams=True) as spark:
+    register(spark)
+
+    def write(rows, batch):
+        is_last = batch == int(kill_in)
+        if is_last and kill_at == "planned":
+            os.kill(os.getpid(), signal.SIGKILL)
+        rows.write.mode("overwrite").json(f"{place}/rows/{batch}")
+        if is_last and kill_at == "written":
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    stream = spark.readStream.format("eos_logs").option("idle_ms", "0")
+    for option in options:
+        stream = stream.option(*option.split("="))
+    query = stream.load(logs).writeStream.option("checkpointLocation", f"{place}/checkpoint")
+    started = query.foreachBatch(write).trigger(availableNow=True).start()
+    try:
+        started.awaitTermination()
+    except PySparkException as error:
+        sys.exit(str(error))
+"""
+LINE = "[2026-11-21 09:{:02d}:{:02d},000] ERROR {} lost its transaction (a.B)\n"
+
+
+class Streamed:
+    """A folder of logs, and a query that reads it in a process of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.logs = folder / "logs"
+        self.place = folder / "query"
+        self.written: list[str] = []
+        self.logs.mkdir()
+
+    def write(self, name: str, count: int = 5) -> None:
+        with (self.logs / name).open("a") as file:
+            for _ in range(count):
+                number = len(self.written)
+                line = LINE.format(number // 60, number % 60, name)
+                file.write(line)
+                self.written.append(line)
+
+    def run(self, kill_at: str = "", kill_in: int = -1, *options: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", STREAM, str(self.logs), str(self.place), kill_at, str(kill_in), *options]
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=400)
+
+    def delivered(self) -> list[str]:
+        files = (self.place / "rows").glob("*/part-*.json")
+        rows = [json.loads(line) for file in files for line in file.read_text().splitlines()]
+        moments = [datetime.fromtimestamp(row["time_ms"] / 1000, UTC) for row in rows]
+        return sorted(
+            LINE.format(at.minute, at.second, row["message"].split()[0]) for at, row in zip(moments, rows, strict=True)
+        )
+
+
+@pytest.mark.timeout(1800)
+def test_rotation_and_kills_lose_and_repeat_nothing(tmp_path: Path) -> None:
+    """Four kinds of rotation, and kill -9 before a batch is written, and after that but before its commit."""
+    streamed = Streamed(tmp_path)
+    logs, names = streamed.logs, ("gzip.log", "copied.log", "archived.log", "away.log")
+    for name in names:
+        streamed.write(name)
+    assert streamed.run().returncode == 0
+    for name in names[:3]:
+        streamed.write(name)
+    away = (logs / "away.log").rename(tmp_path / "away.log")
+    assert streamed.run("planned", 1).returncode == -signal.SIGKILL
+    assert len(streamed.delivered()) == 20
+    (logs / "gzip.log.1.gz").write_bytes(gzip.compress((logs / "gzip.log").read_bytes()))
+    (logs / "gzip.log").unlink()
+    shutil.copy(logs / "copied.log", logs / "copied.log.1")
+    os.truncate(logs / "copied.log", 0)
+    (logs / "archived.log").rename(logs / "archived.log.1")
+    away.rename(logs / "away.log")
+    streamed.write("away.log")
+    assert streamed.run("written", 2).returncode == -signal.SIGKILL
+    for name in names:
+        streamed.write(name)
+    done = streamed.run("", -1, "maxFilesPerTrigger=1")
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert streamed.delivered() == sorted(streamed.written)
+    batches = {path.name for path in (streamed.place / "rows").iterdir()}
+    assert batches >= {str(number) for number in range(7)}
+
+    streamed.write("archived.log")
+    lost = [streamed.written.pop() for _ in range(5)]
+    last = 1 + max(map(int, batches))
+    assert streamed.run("planned", last).returncode == -signal.SIGKILL
+    (logs / "archived.log").unlink()
+    done = streamed.run()
+    assert done.returncode == 1
+    assert f"archived.log no longer exists, and {len(''.join(lost))} bytes of it" in done.stderr
+    done = streamed.run("", -1, "failOnDataLoss=false")
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert streamed.delivered() == sorted(streamed.written)

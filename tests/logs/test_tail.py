@@ -11,7 +11,17 @@ import pytest
 from eosctl.logs import tail
 from eosctl.logs.classifier.classify import Classifier
 from eosctl.logs.scan import scan_paths
-from eosctl.logs.tail import Loss, Position, find_ends, from_json, plan_tail, read_tail, to_json
+from eosctl.logs.tail import (
+    Admission,
+    Loss,
+    Position,
+    find_ends,
+    find_sizes,
+    from_json,
+    plan_tail,
+    read_tail,
+    to_json,
+)
 from eosctl.model.log_event import LogEvent
 
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "logs" / "poison-record-392" / "stream-1.log"
@@ -173,3 +183,39 @@ def test_archives_and_wrapped_files_are_read_once(tmp_path: Path) -> None:
 def test_positions_survive_as_json() -> None:
     positions = {"1:2": Position("/a", 3, 4, "ab")}
     assert from_json(to_json(positions)) == positions
+
+
+@pytest.mark.parametrize("admission", [Admission(bytes=1), Admission(bytes=9_000), Admission(files=1)])
+def test_limited_looks_read_each_event_once(admission: Admission, tmp_path: Path) -> None:
+    for number in range(3):
+        (tmp_path / f"{number}.log").write_text("".join(ERROR.format(at, number) for at in range(60)))
+    (tmp_path / "3.log.gz").write_bytes(gzip.compress(ERROR.format(1, 3).encode() * 2))
+    positions: dict[str, Position] = {}
+    events: list[LogEvent] = []
+    looks = 0
+    while (ends := find_ends([tmp_path], positions, idle_ms=0, admission=admission)) != positions:
+        parts = plan_tail(positions, ends).parts
+        assert len(parts) == 1 or admission.bytes == 9_000
+        for part in parts:
+            found = read_tail(part, CLASSIFIER)
+            assert found
+            events += found
+        positions, looks = ends, looks + 1
+    assert looks >= {1: 90, 9_000: 3, None: 4}[admission.bytes]
+    everything = scan_paths([tmp_path]).events
+    assert sorted((one.file, one.offset, one.line) for one in events) == sorted(
+        (one.file, one.offset, one.line) for one in everything
+    )
+
+
+def test_a_stream_to_its_end_stops_with_what_existed(tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    path.write_text(ERROR.format(1, 1) * 3)
+    sizes = find_sizes([tmp_path])
+    with path.open("a") as file:
+        file.write(ERROR.format(2, 2))
+    (tmp_path / "later.log").write_text(ERROR.format(3, 3))
+    ends = find_ends([tmp_path], {}, idle_ms=0, sizes=sizes)
+    (position,) = ends.values()
+    assert (position.path, position.offset) == (str(path), 2 * len(ERROR.format(1, 1)))
+    assert find_ends([tmp_path], ends, idle_ms=0, sizes=sizes) == ends

@@ -32,6 +32,8 @@ MODULES: Final = (
     "count_exceptions",
     "follow_logs",
     "mine_data",
+    "query_logs",
+    "summarize_result",
     "demonstrate",
     "submit_job",
     "spark_job",

@@ -38,6 +38,7 @@ from eosctl.render.findings.views import JudgedListing
 from eosctl.render.fsck import FsckView
 from eosctl.render.logs.exceptions import ExceptionItem
 from eosctl.render.logs.kafka_data import KafkaDataView
+from eosctl.render.logs.query import QueryItem
 from eosctl.render.logs.report import LogsView
 from eosctl.render.metrics.catalog import MetricItem
 from eosctl.render.metrics.readings import ReadingItem
@@ -93,6 +94,7 @@ SHAPES: Final[dict[str, tuple[Any, str]]] = {
     "log-categories": (Listing[LogCategory], "logs patterns"),
     "log-category": (LogCategory, "logs explain"),
     "log-exceptions": (Listing[ExceptionItem], "logs exceptions"),
+    "log-query": (Listing[QueryItem], "logs sql"),
     "metric-readings": (Listing[ReadingItem], "metrics show"),
     "metrics": (Listing[MetricItem], "metrics list, metrics explain"),
     "logs": (LogsView, "logs scan, logs report"),

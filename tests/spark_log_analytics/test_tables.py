@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
 from collections import Counter
+from contextlib import redirect_stdout
 from datetime import UTC, datetime
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from markupsafe import escape
 
+from eosctl.errors import EosctlError, UsageError
 from eosctl.logs.scan import scan_paths
-from eosctl.model.log_event import LogEvent
+from eosctl.model.log_event import LogEvent, is_problem
 from eosctl.model.log_tables import LOG_TABLES, columns_of
+from eosctl.render.logs.dashboard import render_dashboard
+from eosctl.services.query_logs import QueryAnswer, QueryEngine, QueryRequest, query_logs
+from eosctl.services.summarize_result import SummaryRequest, summarize_result
 
 pytestmark = pytest.mark.spark
 
@@ -159,12 +168,89 @@ def test_a_baseline_without_a_run_is_refused(spark: Any, tmp_path: Path, capsys:
     assert not (tmp_path / "out").exists()
 
 
+def queries() -> dict[str, str]:
+    """Return the queries of the manual by the table that each begins with."""
+    text = (DOCS / "tables.md").read_text("utf-8")
+    found = re.findall(r"```sql\n(.*?)```", text, re.DOTALL)
+    return {query.split("FROM ")[-1 if "loads" in query else 1].split()[0]: query for query in found}
+
+
+def answer(query: str, out: Path, engine: QueryEngine) -> QueryAnswer:
+    return query_logs(QueryRequest(query, str(out), engine))
+
+
+def test_the_queries_of_the_manual_run(result: tuple[Path, str]) -> None:
+    out, run_id = result
+    found = {table: answer(query, out, QueryEngine.SPARK) for table, query in queries().items()}
+    assert found.keys() == {"incidents", "fencing", "exceptions", "producers", "groups", "coverage", "published"}
+    assert [table for table, one in found.items() if not one.rows] == ["coverage"]  # all was read
+    assert {(one.run_id, one.gap) for one in found.values()} == {(run_id, "")}
+    assert found["producers"].rows[0][0] in {"invoice-sync-4", "ledger-writer-7", "payment-relay-3"}
+
+
+def test_both_engines_give_the_same_answer(result: tuple[Path, str]) -> None:
+    pytest.importorskip("duckdb", reason="the sql extra is not installed")
+    out, _ = result
+    for query in (*queries().values(), *(f"SELECT * FROM {table.name}" for table in LOG_TABLES)):
+        here, there = (answer(query, out, engine) for engine in (QueryEngine.DUCKDB, QueryEngine.SPARK))
+        assert here.columns == there.columns
+        assert sorted(map(str, here.rows)) == sorted(map(str, there.rows))
+
+
+@pytest.mark.parametrize("engine", [QueryEngine.SPARK, QueryEngine.DUCKDB])
+def test_statements_that_do_not_read_are_refused(engine: QueryEngine, result: tuple[Path, str], tmp_path: Path) -> None:
+    if engine is QueryEngine.DUCKDB:
+        pytest.importorskip("duckdb", reason="the sql extra is not installed")
+    out, _ = result
+    for query in ("DROP TABLE events", "SELECT 1; SELECT 2", "WITH a AS (SELECT 1) INSERT INTO events SELECT * FROM a"):
+        with pytest.raises(UsageError, match="not a query"):
+            answer(query, out, engine)
+    with pytest.raises(UsageError) as mistake:
+        answer("SELECT nothing FROM incidents", out, engine)
+    assert "nothing" in mistake.value.why
+    assert answer("SELECT ';DROP' AS word", out, engine).rows == ((";DROP",),)
+    for place in (tmp_path, tmp_path / "absent"):
+        with pytest.raises(EosctlError, match="has no complete run"):
+            answer("SELECT 1", place, engine)
+
+
 def test_logs_without_a_record_are_a_failure(spark: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from spark_log_analytics.main import main
 
     (tmp_path / "notes.log").write_text("Buy milk.\nWater the plants.\n" * 20)
     assert main([str(tmp_path / "notes.log"), "--out", str(tmp_path / "out")]) == 1
     assert "no log record was recognized: " in capsys.readouterr().err
+    found = answer("SELECT count(*) FROM incidents", tmp_path / "out", QueryEngine.SPARK)
+    assert found.gap == "1 of 1 inputs were not read or not recognized; see the table coverage."
+
+
+def test_the_notebook_prints_what_it_shows(result: tuple[Path, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    notebook = json.loads((DOCS / "incident.ipynb").read_text("utf-8"))
+    monkeypatch.setenv("EOSCTL_RESULT", str(result[0]))
+    names: dict[str, Any] = {}
+    cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    for cell in cells:
+        with redirect_stdout(StringIO()) as printed:
+            exec("".join(cell["source"]), names)
+        assert printed.getvalue() == "".join(line for output in cell["outputs"] for line in output["text"])
+    assert len(cells) == 6
+
+
+def test_the_dashboard_shows_causes_and_coverage(result: tuple[Path, str]) -> None:
+    board = summarize_result(SummaryRequest(str(result[0]), QueryEngine.SPARK))
+    (cause,) = board.causes
+    assert (cause.root_cause, cause.incident_count, len(cause.examples)) == ("duplicate-transactional-id", 3, 3)
+    assert sum(one.thrown_count for one in board.failures) == sum(
+        1 for one in scan_paths([FENCED]).events if one.exception
+    )
+    assert sum(slot.problem_count for slot in board.slots) == sum(
+        1 for one in scan_paths([FENCED]).events if is_problem(one)
+    )
+    assert dict(board.statuses) == {"read": 8, "skipped": 1}
+    page = render_dashboard(board)
+    assert "3 incidents of 1 root cause" in page
+    assert all(escape(one.message) in page for one in cause.examples)
+    assert page.count("<rect") == len(board.slots)
 
 
 def test_the_manual_names_each_table_and_status() -> None:

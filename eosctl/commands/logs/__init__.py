@@ -5,6 +5,8 @@ from eosctl.command_line.lazy import Entry
 COMMANDS = (
     Entry("data", "logs.data:mine_data"),
     Entry("exceptions", "logs.exceptions:count_exceptions"),
+    Entry("dashboard", "logs.sql:show_dashboard"),
+    Entry("sql", "logs.sql:query_result"),
     Entry("submit", "logs.submit:submit_job"),
     Entry("submit-data", "logs.submit:submit_data_job"),
     Entry("warmup", "logs.warmup:warm_up"),

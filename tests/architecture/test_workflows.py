@@ -58,6 +58,6 @@ def test_publishing_has_the_right_to_identify_itself_alone(project_root: Path) -
     assert release["jobs"]["publish"]["environment"] == "pypi"
     text = (project_root / WORKFLOWS / "release.yml").read_text("utf-8")
     assert not re.search(r"secrets\.|password|token:", text.replace("id-token:", ""))
-    # An expression in a script is text that whoever names a tag writes.
+    # An expression in a script would run text that the author of a tag has written.
     scripts = [step.get("run", "") for job in release["jobs"].values() for step in job["steps"]]
     assert not any("${{" in script for script in scripts)

@@ -108,6 +108,7 @@ MODULES: Final = (
     "reference",
     "callbacks",
     "event_loop",
+    "protection",
     "stopwatch",
 )
 _SECTION: Final = re.compile(r"(Args|Attributes|Returns|Raises):\n")

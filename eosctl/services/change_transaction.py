@@ -26,6 +26,7 @@ from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.connect import resolve_connection
 from eosctl.services.connection import Connection
 from eosctl.services.event_loop import run
+from eosctl.services.protection import protecting_profile
 from eosctl.settings.client_resolution import ResolvedClient
 
 
@@ -205,7 +206,9 @@ class _Port(Generic[P, R]):
         return await self._request.prepare(self._cluster)
 
     async def confirm(self, plan: P) -> bool:
-        require_confirmation(self._consent, self.target, self._resolved.profile if self._resolved.protected else None)
+        brokers = (str(broker.endpoint) for broker in self._cluster.client.cluster.brokers)
+        protecting = protecting_profile(self._resolved, self._cluster.client.cluster.cluster_id, brokers)
+        require_confirmation(self._consent, self.target, protecting)
         return self._consent.is_given or self._dialog.confirm(plan, self.official(plan), self.target)
 
     def changed(self) -> PlanRefused:

@@ -15,6 +15,7 @@ from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.connect import resolve_connection
 from eosctl.services.connection import Connection
+from eosctl.services.protection import remember_cluster
 
 if TYPE_CHECKING:
     from eosctl.collect.transactions import TransactionQuery
@@ -100,4 +101,5 @@ async def read_evidence(resolved: ResolvedClient, request: EvidenceRequest, call
     async with connect(resolved.config, allowed_apis=READ_ONLY_APIS) as client:
         reader = ReadOnly(client, deadline)
         snapshot = await collect_snapshot(reader, observer, EVERYTHING if request.kinds is None else request.kinds)
+    remember_cluster(resolved, snapshot.cluster_id)
     return replace(snapshot, command_config=str(resolved.command_config or ""))

@@ -33,6 +33,7 @@ from eosctl.services import event_loop
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.connect import resolve_connection
 from eosctl.services.connection import Connection
+from eosctl.services.protection import protecting_profile
 from eosctl.settings.client_resolution import ResolvedClient
 
 
@@ -149,7 +150,7 @@ def run_runbook(request: RunbookRequest, dialog: RunbookDialog, callbacks: Callb
     inputs = _inputs(book, request.inputs)
     resolved = resolve_connection(request.connection, callbacks.remark)
     consent = Consent(request.yes, request.name in request.confirms)
-    require_confirmation(consent, request.name, resolved.profile if resolved.protected else None)
+    require_confirmation(consent, request.name, protecting_profile(resolved, "", ()))
     return event_loop.run(lambda: _run(request, inputs, resolved, dialog, callbacks))
 
 
@@ -166,7 +167,10 @@ async def _run(
     # A dry run cannot change the cluster, even if the runbook tries to: its client sends only reads.
     async with connect(resolved.config, allowed_apis=None if request.yes else READ_ONLY_APIS) as client:
         scene = LiveScene(client, request, dialog, callbacks, run_id)
-        cluster_id = (await scene.collect(frozenset())).cluster_id
+        shape = await scene.collect(frozenset())
+        cluster_id, brokers = shape.cluster_id, (f"{one.host}:{one.port}" for one in shape.brokers)
+        consent = Consent(request.yes, request.name in request.confirms)
+        require_confirmation(consent, request.name, protecting_profile(resolved, cluster_id, brokers))
         with only_run(cluster_id, run_id) if request.yes else nullcontext():
             position, journal = _begin(request, inputs, source, run_id, cluster_id, callbacks)
             if journal is not None:

@@ -23,6 +23,7 @@ from eosctl.services.connect import resolve_connection
 from eosctl.services.connection import Connection
 from eosctl.services.gate import judge_findings, read_gate
 from eosctl.services.gate_options import GateOptions
+from eosctl.services.protection import protecting_profile
 from eosctl.services.stopwatch import SYSTEM, Stopwatch
 from eosctl.services.verification_findings import diagnose_application
 from eosctl.settings.client_resolution import ResolvedClient
@@ -109,7 +110,7 @@ def verify_application(
     _check(plan)
     expected_of = compile_mapping(request.mapping)
     resolved = resolve_connection(request.connection, callbacks.remark)
-    if not confirm(Announcement(_words(plan), plan.input_topic, resolved.profile if resolved.protected else None)):
+    if not confirm(Announcement(_words(plan), plan.input_topic, protecting_profile(resolved, "", ()))):
         return None
 
     def expected(fed: FedRecord) -> int:

@@ -24,6 +24,7 @@ from eosctl.services.connect import resolve_connection
 from eosctl.services.connection import Connection
 from eosctl.services.gate import judge_findings, read_gate
 from eosctl.services.gate_options import GateOptions
+from eosctl.services.protection import protecting_profile
 from eosctl.services.stopwatch import SYSTEM, Stopwatch
 from eosctl.services.verification_findings import diagnose_run
 from eosctl.services.verify_order import Faults, OwnCluster, Work, engine_order, run_order
@@ -215,7 +216,7 @@ async def _play(request: _Run, callbacks: Callbacks, stopwatch: Stopwatch) -> Pl
             target.cluster_id,
             is_ours=target.is_ours,
             owned_id=request.owned_id,
-            protected_profile=resolved.profile if resolved.protected else None,
+            protected_profile=protecting_profile(resolved, target.cluster_id, ()),
             what="Disturbing it",
         )
     began_s = stopwatch.now_s()

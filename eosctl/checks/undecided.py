@@ -40,7 +40,8 @@ def unknown_default(deployment: Deployment, roles: Collection[Role], reads: Coll
         own = {} if table is None else table.parameters
         name = next((read for read in reads if read in own and component.is_unknown(read)), None)
         if name is not None:
-            return f"{component.place}: the default of {name} in {component.client.value} client is not known"
+            software = "its image" if component.role is Role.BROKER else f"{component.client.value} client"
+            return f"{component.place}: the default of {name} in {software} is not known"
     return ""
 
 

@@ -195,7 +195,9 @@ class Component(msgspec.Struct, frozen=True, eq=False):
         return self.value(name).word
 
     def is_unknown(self, name: str) -> bool:
-        """Return whether a setting is not set and the client library's default is unknown."""
+        """Return whether a setting is not set, and the default of its client library or image is unknown."""
+        if self.role is Role.BROKER and name not in self.given and self.framework.get(name, "") is None:
+            return True
         is_known = name in self.given or name in self.framework or name in self.defaults
         return self.client not in TABULATED and not is_known
 

@@ -14,7 +14,7 @@ class ReadAs(msgspec.Struct, frozen=True):
         role: The component, as `--role` names it.
         title: The component, as people call it.
         recognized_by: The key or the part of the file that shows it; empty if only the number of keys does.
-        software: Whose releases count: Kafka, librdkafka, or the library of a client.
+        software: Whose releases count: Kafka, librdkafka, or the library of a client; empty for the output of a tool.
         release: The release whose defaults and rules hold, e.g. `4.3`; empty for a library without a table of them.
         is_release_assumed: Whether neither the user nor the file names the release.
         count: How many parts of the file were read so.
@@ -39,6 +39,8 @@ def sentence(one: ReadAs) -> str:
     >>> sentence(ReadAs("a", 1, "streams", "Kafka Streams application", "application.id", "Kafka", "4.3", True))
     'Kafka Streams application (application.id), Kafka 4.3 (assumed)'
     """
+    if not one.software:
+        return one.title
     shown = one.recognized_by or "by the number of its keys"
     assumed = " (assumed)" if one.is_release_assumed else ""
     times = f", {one.count} times" if one.count > 1 else ""

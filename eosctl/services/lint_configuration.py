@@ -28,7 +28,7 @@ from eosctl.services.connection import Connection
 from eosctl.services.gate import Verdict, judge_run, read_gate, without_suppressed
 from eosctl.services.gate_options import GateOptions
 from eosctl.services.releases import release_if_named
-from eosctl.services.tool_output import sort_paths, with_printed, without_settings
+from eosctl.services.tool_output import judge_printed, sort_paths, with_printed, without_settings
 from eosctl.settings.deployment_files import read_deployment
 from eosctl.settings.inline_suppressions import read_inline_suppressions
 from eosctl.settings.sources import Releases
@@ -98,7 +98,8 @@ def lint_configuration(request: LintRequest, callbacks: Callbacks = SILENT) -> L
         evidence = collect_evidence(EvidenceRequest(request.connection, request.snapshot_file, KINDS), callbacks)
         running = (*broker_components(evidence), *topic_components(evidence))
         deployment = Deployment((*deployment.components, *running), deployment.tables)
-    results = tuple(map(masked, judge(deployment)))
+    shown = judge_printed(printed, texts)
+    results = (*map(masked, judge(deployment)), *shown.results)
     now_ms = callbacks.now_ms()
     inline = read_inline_suppressions(files.read, request.texts)
     gate = gate._replace(suppressions=(*inline.suppressions, *gate.suppressions))
@@ -110,9 +111,9 @@ def lint_configuration(request: LintRequest, callbacks: Callbacks = SILENT) -> L
         read=files.read,
         without_settings=files.without_settings,
         generated_at_ms=now_ms,
-        read_as=read_as(files.deployment),
+        read_as=(*read_as(files.deployment), *shown.read_as),
         not_understood=files.not_understood,
-        manuals=tuple(map(manual_of, CONFIGURATION_CHECKS)),
+        manuals=tuple(map(manual_of, (*CONFIGURATION_CHECKS, *shown.checks))),
     )
     for broken in files.unreadable:
         callbacks.report_error(broken.error)

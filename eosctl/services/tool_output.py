@@ -11,24 +11,40 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from eosctl.checks.configuration.cluster import broker_components
-from eosctl.checks.declaration import Case
+from eosctl.checks.declaration import Case, Check
 from eosctl.checks.registry import ALL_CHECKS
 from eosctl.checks.runner import diagnose as run_checks
 from eosctl.collect.printed.evidence import PrintedEvidence, ToolOutput, is_tool_output, read_printed
 from eosctl.collect.printed.sections import CONFIGS, TOPICS
 from eosctl.errors import ConfigFileError
+from eosctl.findings.diagnosis import CheckResult
 from eosctl.findings.finding import Finding
 from eosctl.model.deployment import Component, Deployment, Place, Role, Value
+from eosctl.model.evidence import EvidenceKind
+from eosctl.model.read_as import ReadAs
 from eosctl.model.setting import SettingSource
+from eosctl.model.severity import Severity
 from eosctl.model.snapshot import ClusterSnapshot, Topic
 from eosctl.settings.deployment_files import FilesRead
 from eosctl.settings.file_texts import read_text
 
 _ENDINGS: Final = (".txt", ".out")
 _SETTINGS: Final = (CONFIGS, TOPICS)
+_OF_SETTINGS: Final = frozenset({EvidenceKind.BROKER_CONFIGS, EvidenceKind.TOPIC_CONFIGS})
+_LASTING: Final = frozenset({EvidenceKind.FEATURES})
+"""What does not change by itself."""
+_SERIOUS: Final = (Severity.CRITICAL, Severity.ERROR)
 _SUBJECT: Final = re.compile(
     r"onfigs for (?:broker (?P<broker>\d+)|topic '?(?P<name>[\w.-]+))|Topic: ?(?P<topic>[\w.-]+)"
 )
+
+
+class PrintedVerdict(NamedTuple):
+    """What the checks of clusters find in outputs, and what these were read as."""
+
+    results: tuple[CheckResult, ...]
+    checks: tuple[Check, ...]
+    read_as: tuple[ReadAs, ...]
 
 
 class SortedPaths(NamedTuple):
@@ -61,6 +77,77 @@ def judge_text(text: str, now_ms: int) -> tuple[tuple[Finding, ...], tuple[ToolO
     return run_checks(checks, Case(printed.snapshot)).findings, printed.outputs
 
 
+def judge_printed(printed: PrintedEvidence, texts: Mapping[str, str]) -> PrintedVerdict:
+    """Judge the cluster's state that outputs show, with the file and line of each finding.
+
+    The rules of configurations judge the settings in them. What may have passed since, as a replica that lags, is left
+    to a diagnosis.
+
+    Args:
+        printed: The outputs.
+        texts: The text of each file with output.
+    """
+    shown = [one for one in printed.outputs if one.is_evidence]
+    if printed.snapshot is None or not shown:
+        return PrintedVerdict((), (), ())
+    case = Case(printed.snapshot)
+    checks = tuple(
+        check for check in ALL_CHECKS if check.needs <= printed.snapshot.collected and not check.needs <= _OF_SETTINGS
+    )
+    lasting = {check.id for check in checks if check.needs <= _LASTING}
+    results = tuple(
+        replace(result, findings=found)
+        for result in run_checks(checks, case).results
+        if (
+            found := tuple(
+                _placed(finding, shown, texts)
+                for finding in result.findings
+                if finding.severity in _SERIOUS or finding.check_id in lasting
+            )
+        )
+    )
+    failed = {result.check_id for result in results}
+    return PrintedVerdict(
+        results,
+        tuple(check for check in checks if check.id in failed),
+        tuple(
+            ReadAs(
+                file=one.file,
+                line=one.line,
+                role="tool-output",
+                title=f"output of {one.tool}",
+                recognized_by=one.tool,
+                software="",
+                release="",
+                is_release_assumed=False,
+            )
+            for one in shown
+            if one.tool not in _SETTINGS
+        ),
+    )
+
+
+def _placed(finding: Finding, outputs: Sequence[ToolOutput], texts: Mapping[str, str]) -> Finding:
+    """Return a finding with the line that first prints its subject, or the first line of the outputs."""
+    subject = finding.resource.name
+    lines = (
+        (output.file, number)
+        for output in outputs
+        for number, line in enumerate(texts.get(output.file, "").splitlines(), 1)
+        if number >= output.line and subject and subject in line
+    )
+    file, line = next(lines, (outputs[0].file, outputs[0].line))
+    facts = {
+        **dict(finding.facts),
+        "file": file,
+        "line": line,
+        "keys": finding.resource.kind,
+        "value": subject,
+        "role": "tool-output",
+    }
+    return replace(finding, facts=tuple(facts.items()), files=(file,))
+
+
 def reading_of(printed: PrintedEvidence) -> str:
     """Return which outputs were read, in words; empty without any."""
     return "; ".join(f"{one.file}:{one.line} is the output of {one.tool}" for one in printed.outputs if one.is_evidence)
@@ -78,7 +165,7 @@ def without_evidence(printed: PrintedEvidence) -> tuple[str, ...]:
 def with_printed(files: FilesRead, printed: PrintedEvidence, texts: Mapping[str, str]) -> FilesRead:
     """Return what files configure, with the brokers and topics that kafka-configs.sh and kafka-topics.sh printed.
 
-    A file with other output is one that was not understood as configuration.
+    A file with output that no check judges is one that was not understood.
 
     Args:
         files: What was read otherwise.
@@ -86,7 +173,7 @@ def with_printed(files: FilesRead, printed: PrintedEvidence, texts: Mapping[str,
         texts: The text of each file with output.
     """
     own = [one for one in printed.outputs if one.tool in _SETTINGS]
-    others = dict.fromkeys(one.file for one in printed.outputs if one.tool not in _SETTINGS)
+    others = dict.fromkeys(one.file for one in printed.outputs if one.tool not in _SETTINGS and not one.is_evidence)
     read = (*files.read, *dict.fromkeys(one.file for one in printed.outputs))
     components = () if printed.snapshot is None or not own else printed_components(printed.snapshot, own, texts)
     deployment = Deployment((*files.deployment.components, *components), files.deployment.tables)
@@ -98,7 +185,7 @@ def without_settings(printed: PrintedEvidence) -> tuple[str, ...]:
     return tuple(
         f"{one.file}:{one.line} is the output of {one.tool}; judge it with: eosctl doctor {shlex.quote(one.file)}"
         for one in printed.outputs
-        if one.tool not in _SETTINGS
+        if one.tool not in _SETTINGS and not one.is_evidence
     )
 
 

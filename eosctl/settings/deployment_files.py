@@ -25,8 +25,8 @@ from eosctl.settings.ansible import (
 from eosctl.settings.ansible_inventory import inventory_of
 from eosctl.settings.compose_variables import interpolated
 from eosctl.settings.detection import sources_of
-from eosctl.settings.documents import format_of, parse_documents
-from eosctl.settings.file_texts import files_of, holds_kafka, is_template, mentions_kafka, read_text
+from eosctl.settings.documents import format_of, parse_documents, starts_programs
+from eosctl.settings.file_texts import files_of, holds_kafka, is_of_others, is_template, mentions_kafka, read_text
 from eosctl.settings.resolution import UNKNOWN, resolve
 from eosctl.settings.sources import Releases, Source
 from eosctl.settings.templates import chart_values, without_templates
@@ -114,7 +114,10 @@ def read_deployment(
             text = texts[file] if texts and file in texts else read_text(path)
             if path in paths and not text.strip():
                 raise ConfigFileError(f"{file} is empty.", "It has no settings to judge.", "Name another file.")
-            one = _read_any(file, text, _role_for(file, roles or {}), is_named=path in paths)
+            role = _role_for(file, roles or {})
+            one = (
+                _NOTHING if role is None and is_of_others(file) else _read_any(file, text, role, is_named=path in paths)
+            )
         except ConfigFileError as error:
             if path in paths or holds_kafka(path):
                 unreadable.append(Unreadable(file, error))
@@ -123,7 +126,7 @@ def read_deployment(
         found.append(one)
         if not one.sources:
             without.append(file)
-            if not one.workloads and not one.has_no_place and mentions_kafka(file, text):
+            if not one.workloads and not one.has_no_place and not starts_programs(file) and mentions_kafka(file, text):
                 not_understood.append(file)
     deployment = Deployment(tuple(_components(found, releases)), load_tables())
     return FilesRead(deployment, tuple(read), tuple(without), tuple(unreadable), tuple(not_understood))

@@ -15,6 +15,7 @@ from eosctl.settings.hcl_file import HclError, can_parse, parse_hcl
 from eosctl.settings.hocon_file import HoconError, parse_hocon
 from eosctl.settings.ini_file import IniError, parse_ini
 from eosctl.settings.logstash_file import LOGSTASH, PIPELINE, LogstashError, parse_logstash
+from eosctl.settings.program_files import parse_image, parse_script, parse_unit
 from eosctl.settings.properties_file import MalformedEscape, properties_in
 from eosctl.settings.sql_file import SqlError, parse_sql
 from eosctl.settings.tree import Branch, Leaf, Node, Row
@@ -59,6 +60,12 @@ def format_of(file: str) -> Format | None:
     """Return the format of a file by its name; None if eosctl does not read it."""
     name = _TEMPLATE_ENDING.sub("", file.rpartition("/")[2].lower())
     return next((f for f in FORMATS if name.endswith(f.endings)), None)
+
+
+def starts_programs(file: str) -> bool:
+    """Return whether a file is a script, a unit, or the description of an image, by its name."""
+    found = format_of(file)
+    return found is not None and found.name in PROGRAMS
 
 
 def parse_properties_tree(file: str, text: str, first_line: int = 1) -> Branch:
@@ -337,9 +344,14 @@ FORMATS: Final = (
     Format("hocon", (".hocon",), _hocon),
     Format("yaml", (".yml", ".yaml"), _yaml),
     Format("json", (".json", ".jsonc", ".json5"), _json),
-    Format("hcl", (".tf", ".hcl", ".tfvars"), _hcl),
+    Format("hcl", (".tf", ".hcl", ".tfvars", ".nomad"), _hcl),
     Format("toml", (".toml",), _toml),
     Format("ini", (".ini",), _ini),
     Format("env", (".env",), _env),
     Format("sql", (".sql",), _sql),
+    Format("image", ("dockerfile", "containerfile"), lambda _, text: (parse_image(text),)),
+    Format("unit", (".service",), lambda _, text: (parse_unit(text),)),
+    Format("script", (".sh", ".bash"), lambda _, text: (parse_script(text),)),
 )
+PROGRAMS: Final = frozenset({"image", "unit", "script"})
+"""The formats of files that name Kafka for many reasons, and seldom configure it."""

@@ -55,6 +55,8 @@ _SHIPPED: Final[Mapping[str, str | None]] = {
     "transaction.state.log.replication.factor": "1",
     "transaction.state.log.min.isr": "1",
 }
+_OF_IMAGE: Final[Mapping[str, str | None]] = dict.fromkeys(_SHIPPED)
+"""What an image of a project's own may set by itself: it is not known."""
 _SHIPPED_START: Final = re.compile(r"kafka-server-start\.sh\s+(?:\S*/)?config/(?:kraft/)?\w+\.properties")
 _CLIENT_PREFIX: Final = re.compile(r"^(?:producer|consumer|streams)\.")
 
@@ -154,11 +156,22 @@ def variables_of(pairs: Iterable[tuple[str, Leaf]], image: str, name: str, file:
         servers = servers if _is_clients(servers) else {}
     own = {**_own_variables(given, file), **servers} if not by_role or servers else {}
     found = [_source(values, role, name, version, hints) for role, values in by_role.items()]
-    if any(one in image for one in _SHIPPED_FILE):
-        found = [replace(one, framework=_SHIPPED) if one.role is Role.BROKER else one for one in found]
+    if framework := _image_defaults(image):
+        found = [replace(one, framework=framework) if one.role is Role.BROKER else one for one in found]
     if own and Role.BROKER not in by_role:
         found.append(_source(own, None, name, version, hints))
     return found
+
+
+def _image_defaults(image: str) -> Mapping[str, str | None]:
+    """Return what an image sets below the variables; empty for one that adds nothing to Kafka's defaults."""
+    if any(one in image for one in _SHIPPED_FILE):
+        return _SHIPPED
+    return {} if not image or _base_name(image) in _BROKER_IMAGES else _OF_IMAGE
+
+
+def _base_name(image: str) -> str:
+    return image.partition("@")[0].rpartition("/")[2].partition(":")[0]
 
 
 def _source(values: Mapping[str, Value], role: Role | None, name: str, version: str, hints: tuple[str, ...]) -> Source:
@@ -235,7 +248,7 @@ def _is_brokers(names: Iterable[str], image: str) -> bool:
     tables = load_tables()
     clients = {name for role in CLIENT_ROLES for name in tables[role.value].parameters}
     own = tables["broker"].parameters.keys()
-    if image.partition("@")[0].rpartition("/")[2].partition(":")[0] in _BROKER_IMAGES:
+    if _base_name(image) in _BROKER_IMAGES:
         return not own.isdisjoint(names)
     return not (own - clients - _OF_EVERY_SERVER).isdisjoint(names)
 

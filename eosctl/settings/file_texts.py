@@ -27,9 +27,11 @@ _KAFKA: Final = re.compile(
     r"|enable[._-]?idempotence|min[._-]?insync[._-]?replicas",
     re.IGNORECASE,
 )
-# Files of loggers name Kafka's packages, those of build tools its artifacts.
+# Files of loggers name Kafka's packages, those of build tools its artifacts; Cruise Control keeps a copy of what it
+# expects of brokers.
 _OF_OTHERS: Final = re.compile(
-    r"^(?:.*log4j.*|.*logback.*|package(?:-lock)?\.json|tsconfig.*\.json|.*\.lock|composer\.json|pom\..*|build\..*)$"
+    r"^(?:.*log4j.*|.*logback.*|package(?:-lock)?\.json|tsconfig.*\.json|.*\.lock|composer\.json|pom\..*|build\..*"
+    r"|clusterconfigs\.json)$"
 )
 
 
@@ -94,9 +96,18 @@ def mentions_kafka(name: str, text: str) -> bool:
     >>> mentions_kafka("a.yaml", "# kafka\\nx: 1"), mentions_kafka("a.yaml", "brokers: kafka:9092")
     (False, True)
     """
-    if _OF_OTHERS.match(name.rpartition("/")[2].lower()) or _KAFKA.search(text) is None:
+    if is_of_others(name) or _KAFKA.search(text) is None:
         return False
     return _KAFKA.search(_COMMENT.sub("", text)) is not None
+
+
+def is_of_others(name: str) -> bool:
+    """Return whether a file's name shows that no program of Kafka reads it, although it names settings of Kafka.
+
+    >>> is_of_others("config/clusterConfigs.json"), is_of_others("config/server.properties")
+    (True, False)
+    """
+    return _OF_OTHERS.match(name.rpartition("/")[2].lower()) is not None
 
 
 def _within(folder: Path) -> Iterator[Path]:

@@ -22,6 +22,8 @@ from eosctl.settings.sources import Source, value_of
 from eosctl.settings.tree import Branch, Leaf, Node, Row
 from eosctl.settings.workloads import service_name
 
+_VARIABLES: Final = (".env", "dockerfile", "containerfile", ".service")
+"""The files that hold nothing but variables, as they are read."""
 Reader = Callable[[Branch, str], list[Source] | None]
 
 
@@ -79,8 +81,37 @@ def _compose(document: Branch, file: str) -> list[Source] | None:
     return sources
 
 
+def _nomad(document: Branch, file: str) -> list[Source] | None:
+    """Read the environment of tasks in jobs of Nomad; a group has the number of the processes."""
+    jobs = document.branch("job")
+    if jobs is None:
+        return None
+    sources: list[Source] = []
+    for count, name, task in _tasks(jobs, None, ""):
+        image = task.text("config", "image") or ""
+        found = container_environment(task.get("env"), image, name, file)
+        instances = None if count is None else value_of("count", count, file)
+        sources += [replace(source, instances=instances, part_of=f"job {name}") for source in found]
+    return sources or None
+
+
+def _tasks(node: Node, count: Leaf | None, name: str) -> Iterator[tuple[Leaf | None, str, Branch]]:
+    """Yield the tasks below a node with the number of their group and their name."""
+    if isinstance(node, Row):
+        for child in node.nodes:
+            yield from _tasks(child, count, name)
+    elif isinstance(node, Branch):
+        own = node.get("count")
+        below = own if isinstance(own, Leaf) else count
+        if node.text("driver") is not None:
+            yield below, name, node
+            return
+        for key, child in node.entries:
+            yield from _tasks(child, below, key)
+
+
 def _plain_environment(document: Branch, file: str) -> list[Source] | None:
-    if not file.lower().endswith(".env"):
+    if not file.lower().endswith(_VARIABLES):
         return None
     pairs = [(key, node) for key, node in document.entries if isinstance(node, Leaf)]
     found = variables_of(pairs, "", "", file)
@@ -101,5 +132,6 @@ def _setting_named(variable: str) -> str:
 
 
 READERS: Final[tuple[Reader, ...]] = (
-    *(redpanda, strimzi, confluent, _kubernetes, _compose, connect_rest, flink_jobs, pipelines, _plain_environment),
+    *(redpanda, strimzi, confluent, _kubernetes, _compose, _nomad, connect_rest, flink_jobs, pipelines),
+    _plain_environment,
 )

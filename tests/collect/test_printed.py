@@ -180,3 +180,40 @@ def test_printed_topics_are_linted(text: str, expected: list[str], tmp_path: Pat
     found = lint_configuration(LintRequest((tmp_path,)))
     assert [finding.check_id for finding in found.found] == expected
     assert [one.role for one in found.linted.read_as] == ["topic"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            (
+                "Topic: ledger\tTopicId: a\tPartitionCount: 1\tReplicationFactor: 1\tConfigs: \n"
+                "\tTopic: ledger\tPartition: 0\tLeader: 1\tReplicas: 1\tIsr: 1\n"
+            ),
+            [("EOS-CFG-166", 1)],
+        ),
+        (
+            (
+                "Topic: a\tTopicId: a\tPartitionCount: 1\tReplicationFactor: 3\tConfigs: \n"
+                "\tTopic: a\tPartition: 0\tLeader: 1\tReplicas: 1,2,3\tIsr: 1,2,3\n"
+                "Topic: ledger\tTopicId: b\tPartitionCount: 1\tReplicationFactor: 3\tConfigs: \n"
+                "\tTopic: ledger\tPartition: 0\tLeader: none\tReplicas: 1,2,3\tIsr: 2\n"
+            ),
+            [("EOS-TOP-001", 3)],
+        ),
+        (
+            (
+                "Feature: transaction.version\tSupportedMinVersion: 0\tSupportedMaxVersion: 2\t"
+                "FinalizedVersionLevel: 0\tEpoch: 7\n"
+            ),
+            [("EOS-BRK-005", 1)],
+        ),
+    ],
+    ids=["one replica", "no leader", "feature"],
+)
+def test_the_state_that_tools_print_is_linted(text: str, expected: list[tuple[str, int]], tmp_path: Path) -> None:
+    (tmp_path / "printed.txt").write_text(text)
+    found = lint_configuration(LintRequest((tmp_path,)))
+    assert [(one.check_id, dict(one.facts)["line"]) for one in found.found] == expected
+    assert found.linted.read_as
+    assert found.linted.not_understood == ()

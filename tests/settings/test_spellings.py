@@ -101,7 +101,11 @@ def found(file: str, text: str) -> set[str]:
             ),
             {"EOS-CFG-034:2"},
         ),
-        ("topics.yaml", "- topic: a\n  partitions: 3\n  replicas: 1\n  min.insync.replicas: 2\n", {"EOS-CFG-034:4"}),
+        (
+            "topics.yaml",
+            "- topic: a\n  partitions: 3\n  replicas: 1\n  min.insync.replicas: 2\n",
+            {"EOS-CFG-034:4", "EOS-CFG-166:3"},
+        ),
         (
             "source.json",
             (

@@ -9,7 +9,7 @@ from typing import Final
 
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.model.deployment import TABULATED, Component, Role
+from eosctl.model.deployment import TABULATED, Component, Deployment, Role
 from eosctl.model.parameter import ParameterTable, relaxed
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Confidence
@@ -70,6 +70,12 @@ def _ends_known(name: str, known: frozenset[str]) -> bool:
     return any(".".join(parts[start:]) in known for start in range(len(parts)))
 
 
+SIMILAR: Final = 0.9
+"""How much a key must resemble a setting that exactly-once depends on."""
+NEARLY_EQUAL: Final = 0.95
+"""How much it must resemble any other setting of its component: one letter in ten."""
+OWN_NAMES: Final = frozenset({"bootstrap.server"})
+"""What applications call their own settings, which they pass to Kafka under its names."""
 READ_BY_KAFKA: Final = (".properties", ".cfg", ".config", ".conf")
 
 
@@ -86,9 +92,9 @@ def misspelled_setting(case: Case) -> Iterator[Problem]:
     """Find misspelled settings of exactly-once.
 
     What it checks:
-        Keys that no table knows and that differ by little from a setting that exactly-once depends on; names from
-        articles that never existed; and names under spring.kafka, or of Flink's connector, that differ by little from
-        one that it has.
+        Keys that no table knows and that differ by little from a setting that exactly-once depends on, or by a letter
+        from any other setting of the component; names from articles that never existed; and names under spring.kafka,
+        or of Flink's connector, that differ by little from one that it has.
 
     Why it matters for exactly-once:
         Kafka ignores what it does not know with one line in the log; the default holds instead.
@@ -116,7 +122,7 @@ def misspelled_setting(case: Case) -> Iterator[Problem]:
             # A single word in another file is the application's own.
             if "." not in name and not (value.place and value.place.file.endswith(READ_BY_KAFKA)):
                 continue
-            meant = NEVER_EXISTED.get(name) or next(iter(get_close_matches(name, RELEVANT, 1, 0.9)), "")
+            meant = NEVER_EXISTED.get(name) or _meant(case.deployment, component, name)
             if meant:
                 seen.add(value.place)
                 yield problem(
@@ -127,6 +133,16 @@ def misspelled_setting(case: Case) -> Iterator[Problem]:
                     impact="It is ignored, and the default holds.",
                     remedy=f"Write {meant}.",
                 )
+
+
+def _meant(deployment: Deployment, component: Component, name: str) -> str:
+    """Return the setting that a key was meant to be; empty for a name of the application's own."""
+    close = next(iter(get_close_matches(name, RELEVANT, 1, SIMILAR)), "")
+    table = deployment.table(component)
+    if close or table is None or name in OWN_NAMES:
+        return close
+    dotted = [one for one in table.parameters if one.count(".") == name.count(".") and not component.has(one)]
+    return next(iter(get_close_matches(name, dotted, 1, NEARLY_EQUAL)), "")
 
 
 def _of_framework(component: Component, table: ParameterTable) -> Iterator[Problem]:

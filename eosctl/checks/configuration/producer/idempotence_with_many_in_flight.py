@@ -13,9 +13,11 @@ from eosctl.checks.configuration.clients import (
 )
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.model.deployment import TABULATED, Client, Role
+from eosctl.model.deployment import TABULATED, Client, Component, Role, Value
 from eosctl.model.severity import Severity
 
+ALONE: Final = 1
+"""KafkaJS does not order its requests, so only one at a time keeps the sequence."""
 REFUSED: Final = dict.fromkeys(TABULATED, "The producer does not start (ConfigException).")
 
 
@@ -32,7 +34,8 @@ def idempotence_with_many_in_flight(case: Case) -> Iterator[Problem]:
     """Find idempotent producers with more than five requests in flight.
 
     What it checks:
-        max.in.flight.requests.per.connection above 5 in an idempotent Java producer. From 4.0 on the producer
+        max.in.flight.requests.per.connection above 5 in an idempotent Java producer, and maxInFlightRequests above 1 in
+        an idempotent producer of KafkaJS. From 4.0 on the producer
         always throws; before, it throws when idempotence was asked for, and switches it off when it was only the
         default.
 
@@ -52,6 +55,9 @@ def idempotence_with_many_in_flight(case: Case) -> Iterator[Problem]:
     others = (p for p in case.deployment.of(Role.PRODUCER) if p.client not in (*TABULATED, Client.SARAMA))
     for producer in (*java_producers(case.deployment), *others):
         flying = producer.value("max.in.flight.requests.per.connection")
+        if producer.client is Client.KAFKAJS:
+            yield from _of_kafkajs(producer, flying)
+            continue
         if not flying.is_given or flying.number is None or flying.number <= 5:
             continue
         if producer.inside is Role.STREAMS and is_transactional(producer):  # EOS-CFG-014
@@ -71,4 +77,16 @@ def idempotence_with_many_in_flight(case: Case) -> Iterator[Problem]:
                 else "Idempotence is silently switched off; retries can duplicate and reorder."
             ),
             remedy=f"Set {flying.key} to 5 or less.",
+        )
+
+
+def _of_kafkajs(producer: Component, flying: Value) -> Iterator[Problem]:
+    if flying.is_given and (flying.number or 0) > ALONE and demands_idempotence(producer):
+        yield problem(
+            producer,
+            (flying,),
+            f"{flying.key} is {flying.number}; KafkaJS keeps the order of an idempotent producer with {ALONE}.",
+            severity=Severity.WARNING,
+            impact="Batches can arrive out of order after a retry: the broker refuses them, or writes them twice.",
+            remedy=f"Set {flying.key} to {ALONE}.",
         )

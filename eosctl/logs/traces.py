@@ -9,13 +9,16 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from importlib.util import find_spec
 from itertools import islice
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from eosctl.logs.carriers.peeled import peeled_records
 from eosctl.logs.classifier.throwable import parse_chain
-from eosctl.logs.files.content import Window
+from eosctl.logs.files.content import Window, count_newlines, read_content
+from eosctl.logs.files.sources import SourceFile
 from eosctl.logs.layouts import Verdict
 from eosctl.logs.records.record import Buffer, Record
 from eosctl.logs.records.scanner import MAX_EVENT_BYTES, HeaderReader, read_headerless
@@ -84,6 +87,32 @@ def merge_counts(parts: Iterable[ExceptionCount]) -> tuple[ExceptionCount, ...]:
         known = merged.get(part.key)
         merged[part.key] = part if known is None else known._replace(event_count=known.event_count + part.event_count)
     return tuple(sorted(merged.values(), key=_order))
+
+
+def with_lines(counts: Iterable[ExceptionCount], sources: Iterable[SourceFile]) -> Iterator[ExceptionCount]:
+    """Yield counts with the lines of their first records; 0 for a file that can no longer be read."""
+    by_name = {source.name: source for source in sources}
+    given = tuple(counts)
+    offsets: dict[str, set[int]] = {}
+    for one in given:
+        offsets.setdefault(one.file, set()).add(one.offset)
+    lines: dict[tuple[str, int], int] = {}
+    for file, own in offsets.items():
+        with suppress(OSError):
+            lines |= {(file, offset): line for offset, line in _lines_at(by_name[file], sorted(own))}
+    for one in given:
+        yield one._replace(line=lines.get((one.file, one.offset), 0))
+
+
+def _lines_at(source: SourceFile, offsets: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """Yield each of the offsets, in ascending order, with its line."""
+    path = Path(source.name)
+    data = b"" if source.splittable else read_content(path).data
+    line, last = 1, 0
+    for offset in offsets:
+        line += count_newlines(path, last, offset) if source.splittable else bytes(data[last:offset]).count(b"\n")
+        last = offset
+        yield offset, line
 
 
 def find_traces(data: Buffer, verdict: Verdict, start: int = 0, end: int | None = None) -> Iterator[Record]:

@@ -80,9 +80,13 @@ class ExceptionKey(NamedTuple):
 
 
 class ExceptionCount(NamedTuple):
-    """The number of exceptions, and the position of the first: the file and the byte of the record."""
+    """The number of exceptions, and the position of the first: the file, the byte, and the line (from 1) of the record.
+
+    The line is 0 where it was not counted.
+    """
 
     key: ExceptionKey
     event_count: int
     file: str
     offset: int
+    line: int = 0

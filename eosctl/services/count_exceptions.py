@@ -58,6 +58,7 @@ def count_exceptions(request: ExceptionsRequest, callbacks: Callbacks = SILENT) 
     """
     from eosctl.logs.files.inputs import opened_inputs
     from eosctl.logs.scan import plan_scan
+    from eosctl.logs.traces import with_lines
 
     zone, layouts = find_zone(request.zone), layouts_of(request.pattern)
     with opened_inputs(existing(request.paths), callbacks.progress) as opened:
@@ -69,6 +70,7 @@ def count_exceptions(request: ExceptionsRequest, callbacks: Callbacks = SILENT) 
                 counts, damaged = exceptions_on_spark(spark, sources)
         else:
             counts, damaged = _count_here(sources, callbacks)
+        counts = tuple(with_lines(counts, sources))
     failed = [one for one in (*unread, *opened.unread) if one.is_failure and one.name not in opened.archives]
     failed += [one for one in opened.unread if one.name in opened.archives]
     reasons = {one.name: one.reason for one in failed} | damaged

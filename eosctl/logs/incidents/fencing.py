@@ -14,6 +14,7 @@ from itertools import pairwise
 from pathlib import PurePath
 from typing import Final
 
+from eosctl.logs.incidents.announced import GUESSED
 from eosctl.logs.incidents.index import within
 from eosctl.logs.incidents.inits import identity_of
 from eosctl.logs.incidents.names import is_of_streams
@@ -52,7 +53,10 @@ def find_fenced_producers(timeline: LogTimeline) -> Iterator[Incident]:
     nameless = by_key((timeline.log_of(event), event) for event in alarmed)
     for transactional_id, events in keyed.items():
         for burst in episodes(events, BURST_MS):
-            yield from _judge(timeline, transactional_id, burst)
+            is_named = any(timeline.transactional_id(event) for event in burst)
+            for one in _judge(timeline, transactional_id, burst):
+                # The only candidate is most likely the client's id; its log does not show it.
+                yield one if is_named else one._replace(confidence=min(one.confidence, GUESSED))
     named = [event for events in keyed.values() for event in events]
     named_ms = {
         program: sorted(map(time_of, events))

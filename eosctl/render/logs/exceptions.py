@@ -16,7 +16,10 @@ from eosctl.text import time_text
 
 
 class ExceptionItem(msgspec.Struct, frozen=True, rename={"class_name": "class"}):
-    """Stack traces of one minute, class, root class, application and host; ``file`` and ``offset`` name the first."""
+    """Stack traces of one minute, class, root class, application and host; ``file`` and ``line`` name the first.
+
+    ``offset`` is its byte.
+    """
 
     minute: str | None
     class_name: str
@@ -26,6 +29,7 @@ class ExceptionItem(msgspec.Struct, frozen=True, rename={"class_name": "class"})
     count: int
     file: str
     offset: int
+    line: int
 
 
 EXCEPTION_COLUMNS: Final[tuple[Column[ExceptionItem], ...]] = (
@@ -35,7 +39,7 @@ EXCEPTION_COLUMNS: Final[tuple[Column[ExceptionItem], ...]] = (
     Column("ROOT-CAUSE", lambda item: _simple(item.root_class)),
     Column("APPLICATION", lambda item: item.application),
     Column("HOST", lambda item: item.host),
-    Column("FIRST", lambda item: f"{item.file}, byte {item.offset}"),
+    Column("FIRST", lambda item: f"{item.file}:{item.line}" if item.line else f"{item.file}, byte {item.offset}"),
 )
 
 
@@ -60,7 +64,7 @@ def _item(one: ExceptionCount) -> ExceptionItem:
     key = one.key
     minute = None if key.minute_ms is None else time_text(key.minute_ms)
     names = (key.class_name, key.root_class, key.application, key.host)
-    return ExceptionItem(minute, *names, one.event_count, one.file, one.offset)
+    return ExceptionItem(minute, *names, one.event_count, one.file, one.offset, one.line)
 
 
 def _simple(name: str) -> str:

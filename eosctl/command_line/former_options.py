@@ -58,7 +58,7 @@ FORMER: Final[Mapping[str, Mapping[str, Former]]] = {
     "sandbox.scenarios:scenario": {"--watch": Former("--steps")},
     "sandbox.up:start": _KAFKA,
     "timeline:timeline": {"--partition": Former("--topic-partition")},
-    "txn.describe:describe_transactions": {"--history": Former("--last")},
+    "txn.list:describe_transactions": {"--history": Former("--last")},
     "txn.list:list_transactions": {"--pattern": Former("--transactional-id-pattern")},
     "verify.application:verify_app": _APPLICATION,
     "verify.application:verify_dlq": _APPLICATION,

@@ -19,7 +19,7 @@ def exporter(
     listen: Annotated[
         str, typer.Option("--listen", metavar="HOST:PORT", help="Address to serve /metrics on.")
     ] = "127.0.0.1:9308",
-    interval: Annotated[int, duration_option("--interval", help="Time between two readings.")] = "30s",  # type: ignore[assignment]
+    interval: Annotated[int, duration_option("--interval", help="Time between two readings.")] = 30_000,
     once: Annotated[bool, typer.Option("--once", help="Print the metrics once and exit, without listening.")] = False,
     transaction_log: Annotated[
         bool,

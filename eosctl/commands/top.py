@@ -27,7 +27,7 @@ from eosctl.services.explain import answer
 
 def top(
     invocation: Invocation,
-    interval: Interval = "5s",  # type: ignore[assignment]
+    interval: Interval = 5_000,
     count: Count = None,
     read_only: Annotated[bool, typer.Option("--read-only", help="Never offer the abort of a transaction.")] = False,
     second_look_after: SecondLookAfter = DEFAULT_SECOND_LOOK,

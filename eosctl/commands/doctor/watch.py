@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 import typer
 
@@ -22,7 +22,6 @@ WATCH: Final = "Watch"
 _watch = partial(typer.Option, rich_help_panel=WATCH)
 ROWS_WITHOUT_TERMINAL: Final = 40
 HEAD_LINES: Final = 8
-_INTERVAL: Final[Any] = "30s"
 
 
 class WatchOptions(NamedTuple):
@@ -37,7 +36,7 @@ class WatchOptions(NamedTuple):
             parser=parse_duration_ms,
             help="Time between two readings of --watch; longer if a reading takes longer.",
         ),
-    ] = _INTERVAL
+    ] = 30_000
     look_count: Annotated[
         int | None, _watch("--count", min=1, help="Number of readings of --watch; unlimited by default.")
     ] = None

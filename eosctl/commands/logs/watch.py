@@ -35,8 +35,8 @@ def watch_logs(
     ] = None,
     every: Annotated[bool, reading_option("--all", help="Show benign events as well.")] = False,
     from_start: Annotated[bool, _following("--from-start", help="Start with the existing content.")] = False,
-    interval_ms: Annotated[int, _time("--interval", help="Time between two readings.")] = "100ms",  # type: ignore[assignment]
-    idle_ms: Annotated[int, _time("--idle", help="Time without new lines after which an event is complete.")] = "250ms",  # type: ignore[assignment]
+    interval_ms: Annotated[int, _time("--interval", help="Time between two readings.")] = 100,
+    idle_ms: Annotated[int, _time("--idle", help="Time without new lines after which an event is complete.")] = 250,
     duration_ms: Annotated[
         int | None, _time("--duration", help="Time to run; 0s reads what is there; unlimited by default.")
     ] = None,

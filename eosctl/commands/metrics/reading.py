@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, NamedTuple
 
 import typer
 
 from eosctl.commands.options import duration_option
 from eosctl.services.read_metrics import MetricsRequest
-
-#: As typed: what parses the option parses its default too.
-DEFAULT_TIMEOUT: Final[Any] = "10s"
 
 Urls = Annotated[
     list[str],
@@ -40,7 +37,7 @@ class ReadingOptions(NamedTuple):
 
     limit: Limits = None
     credentials: CredentialsFile = None
-    timeout: PageTimeout = DEFAULT_TIMEOUT
+    timeout: PageTimeout = 10_000
 
     def request(self, urls: list[str]) -> MetricsRequest:
         """Return the request for these programs."""

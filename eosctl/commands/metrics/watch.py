@@ -16,7 +16,7 @@ from eosctl.services.callbacks import Callbacks
 def watch_metrics(
     invocation: Invocation,
     urls: Urls,
-    interval: Interval = "5s",  # type: ignore[assignment]
+    interval: Interval = 5_000,
     count: Count = None,
     *,
     reading: ReadingOptions,

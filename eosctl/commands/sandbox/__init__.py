@@ -4,9 +4,9 @@ from eosctl.command_line.lazy import Entry
 
 COMMANDS = (
     Entry("up", "sandbox.up:start"),
-    Entry("down", "sandbox.down:stop"),
-    Entry("status", "sandbox.status:show_sandboxes"),
-    Entry("logs", "sandbox.logs:show_logs"),
+    Entry("down", "sandbox.running:stop"),
+    Entry("status", "sandbox.running:show_sandboxes"),
+    Entry("logs", "sandbox.running:show_logs"),
     Entry("simulate", "sandbox.simulate:simulate"),
     Entry("fault", "sandbox.faults:inject_fault"),
     Entry("heal", "sandbox.faults:heal"),
@@ -14,6 +14,6 @@ COMMANDS = (
     Entry("scenario", "sandbox.scenarios:scenario"),
     Entry("proxy", "sandbox.proxy:proxy"),
     Entry(
-        "exec", "sandbox.execute:execute", settings={"ignore_unknown_options": True, "allow_interspersed_args": False}
+        "exec", "sandbox.running:execute", settings={"ignore_unknown_options": True, "allow_interspersed_args": False}
     ),
 )

@@ -4,9 +4,9 @@ from eosctl.command_line.lazy import Entry
 
 COMMANDS = (
     Entry("list", "txn.list:list_transactions"),
-    Entry("describe", "txn.describe:describe_transactions"),
+    Entry("describe", "txn.list:describe_transactions"),
     Entry("hanging", "txn.hanging:hanging_transactions"),
-    Entry("producers", "txn.producers:producers"),
+    Entry("producers", "txn.list:producers"),
     Entry("blame", "txn.blame:blame"),
     Entry("locate", "locate:locate_transaction"),
     Entry("abort", "txn.change:abort_transaction"),

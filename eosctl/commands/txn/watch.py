@@ -14,7 +14,7 @@ from eosctl.services.callbacks import Callbacks
 
 def watch_transactions(
     invocation: Invocation,
-    interval: Interval = "2s",  # type: ignore[assignment]
+    interval: Interval = 2_000,
     count: Count = None,
     *,
     cluster: ClusterOptions,

@@ -22,7 +22,7 @@ def test_a_late_record_hangs_although_its_id_is_idle() -> None:
     assert observe(snapshot).unowned_count == 1
 
 
-def test_live_views_agree_with_the_search_for_hanging_transactions() -> None:
+def test_live_views_agree_with_the_search_for_hanging_ones() -> None:
     snapshot = two_reads([producer(), producer(99)], [transaction()])
     hanging = [one for one in classify_open_transactions(snapshot) if one.status is HangStatus.HANGING]
     shown = [one for one in observe(snapshot).transactions if one.is_hanging]

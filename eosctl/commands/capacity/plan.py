@@ -55,8 +55,7 @@ def plan_workload(
     Examples:
         eosctl capacity plan workload.yaml
         eosctl capacity plan workload.yaml --what-if commit.interval.ms=100,500,1000
-        eosctl capacity plan workload.yaml --check --until 2028-01-01
-        eosctl capacity plan workload.yaml --prices examples/prices.yaml -o markdown
+        eosctl capacity plan workload.yaml --until 2028-01-01 --prices examples/prices.yaml -o markdown
     """
     item = perform(plan_of, PlanRequest(workload, tuple(what_if or ()), sensitivity, until, prices), invocation)
     now_ms, command = invocation.now_ms(), "capacity plan"

@@ -73,10 +73,8 @@ def _structs_module(path: str, structs: Structs) -> str:
         lines += [
             "",
             *_class_line(struct.name, f"{struct.base}, frozen=True, gc=False"),
-            f'    """{struct.doc}."""',
-            "",
         ]
-        lines += [f"    {name}: {kind} = {default}" for name, kind, default in struct.attributes]
+        lines += [f"    {name}: {kind} = {default}" for name, kind, default in struct.attributes] or ["    pass"]
         lines.append("")
     return "\n".join(lines)
 

@@ -27,7 +27,6 @@ class Struct(NamedTuple):
 
     name: str
     base: str
-    doc: str
     attributes: tuple[Attribute, ...]
 
 
@@ -82,7 +81,7 @@ class Structs:
             self._write_nested(section, field)
         name = message_name(self.table, section)
         base = f'Request["{self.table.name}Response"]' if section.name == "request" else "Struct"
-        self._add(section, name, base, f"{self.table.name} {section.name}", section.fields)
+        self._add(section, name, base, section.fields)
 
     def _write_nested(self, section: Section, field: Field) -> None:
         if not field.is_struct:
@@ -91,13 +90,13 @@ class Structs:
         for inner in merged:
             self._write_nested(section, inner)
         name = self.names[section.name, field.type]
-        self._add(section, name, "Struct", f"{field.type} of {self.table.name}", merged)
+        self._add(section, name, "Struct", merged)
 
-    def _add(self, section: Section, name: str, base: str, doc: str, fields: tuple[Field, ...]) -> None:
+    def _add(self, section: Section, name: str, base: str, fields: tuple[Field, ...]) -> None:
         attributes = [self._attribute(section, field) for field in fields]
         if self.preserves_tags(section):
             attributes.append(Attribute("unknown_tags", "Sequence[tuple[int, bytes]]", "()"))
-        self.order.setdefault(name, Struct(name, base, doc, tuple(attributes)))
+        self.order.setdefault(name, Struct(name, base, tuple(attributes)))
 
     def _attribute(self, section: Section, field: Field) -> Attribute:
         kind = self.names[section.name, field.type] if field.is_struct else _TYPES.get(field.type, "int")

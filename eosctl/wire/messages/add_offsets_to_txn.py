@@ -7,8 +7,6 @@ from eosctl.wire.request import Request
 
 
 class AddOffsetsToTxnRequest(Request["AddOffsetsToTxnResponse"], frozen=True, gc=False):
-    """AddOffsetsToTxn request."""
-
     transactional_id: str = ""
     producer_id: int = 0
     producer_epoch: int = 0
@@ -16,7 +14,5 @@ class AddOffsetsToTxnRequest(Request["AddOffsetsToTxnResponse"], frozen=True, gc
 
 
 class AddOffsetsToTxnResponse(Struct, frozen=True, gc=False):
-    """AddOffsetsToTxn response."""
-
     throttle_time_ms: int = 0
     error_code: int = 0

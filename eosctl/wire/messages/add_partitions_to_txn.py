@@ -9,15 +9,11 @@ from eosctl.wire.request import Request
 
 
 class AddPartitionsToTxnTopic(Struct, frozen=True, gc=False):
-    """AddPartitionsToTxnTopic of AddPartitionsToTxn."""
-
     name: str = ""
     partitions: Sequence[int] = ()
 
 
 class AddPartitionsToTxnTransaction(Struct, frozen=True, gc=False):
-    """AddPartitionsToTxnTransaction of AddPartitionsToTxn."""
-
     transactional_id: str = ""
     producer_id: int = 0
     producer_epoch: int = 0
@@ -26,8 +22,6 @@ class AddPartitionsToTxnTransaction(Struct, frozen=True, gc=False):
 
 
 class AddPartitionsToTxnRequest(Request["AddPartitionsToTxnResponse"], frozen=True, gc=False):
-    """AddPartitionsToTxn request."""
-
     v3_and_below_transactional_id: str = ""
     v3_and_below_producer_id: int = 0
     v3_and_below_producer_epoch: int = 0
@@ -36,29 +30,21 @@ class AddPartitionsToTxnRequest(Request["AddPartitionsToTxnResponse"], frozen=Tr
 
 
 class AddPartitionsToTxnPartitionResult(Struct, frozen=True, gc=False):
-    """AddPartitionsToTxnPartitionResult of AddPartitionsToTxn."""
-
     partition_index: int = 0
     partition_error_code: int = 0
 
 
 class AddPartitionsToTxnTopicResult(Struct, frozen=True, gc=False):
-    """AddPartitionsToTxnTopicResult of AddPartitionsToTxn."""
-
     name: str = ""
     results_by_partition: Sequence[AddPartitionsToTxnPartitionResult] = ()
 
 
 class AddPartitionsToTxnResult(Struct, frozen=True, gc=False):
-    """AddPartitionsToTxnResult of AddPartitionsToTxn."""
-
     transactional_id: str = ""
     topic_results: Sequence[AddPartitionsToTxnTopicResult] = ()
 
 
 class AddPartitionsToTxnResponse(Struct, frozen=True, gc=False):
-    """AddPartitionsToTxn response."""
-
     throttle_time_ms: int = 0
     results_by_topic_v3_and_below: Sequence[AddPartitionsToTxnTopicResult] = ()
     error_code: int = 0

@@ -10,16 +10,12 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class Listener(Struct, frozen=True, gc=False):
-    """Listener of AddRaftVoter."""
-
     name: str = ""
     host: str = ""
     port: int = 0
 
 
 class AddRaftVoterRequest(Request["AddRaftVoterResponse"], frozen=True, gc=False):
-    """AddRaftVoter request."""
-
     cluster_id: str | None = ""
     timeout_ms: int = 0
     voter_id: int = 0
@@ -29,8 +25,6 @@ class AddRaftVoterRequest(Request["AddRaftVoterResponse"], frozen=True, gc=False
 
 
 class AddRaftVoterResponse(Struct, frozen=True, gc=False):
-    """AddRaftVoter response."""
-
     throttle_time_ms: int = 0
     error_code: int = 0
     error_message: str | None = ""

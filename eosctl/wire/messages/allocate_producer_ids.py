@@ -7,15 +7,11 @@ from eosctl.wire.request import Request
 
 
 class AllocateProducerIdsRequest(Request["AllocateProducerIdsResponse"], frozen=True, gc=False):
-    """AllocateProducerIds request."""
-
     broker_id: int = 0
     broker_epoch: int = -1
 
 
 class AllocateProducerIdsResponse(Struct, frozen=True, gc=False):
-    """AllocateProducerIds response."""
-
     throttle_time_ms: int = 0
     error_code: int = 0
     producer_id_start: int = 0

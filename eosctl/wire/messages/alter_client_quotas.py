@@ -9,44 +9,32 @@ from eosctl.wire.request import Request
 
 
 class EntityData(Struct, frozen=True, gc=False):
-    """EntityData of AlterClientQuotas."""
-
     entity_type: str = ""
     entity_name: str | None = ""
 
 
 class OpData(Struct, frozen=True, gc=False):
-    """OpData of AlterClientQuotas."""
-
     key: str = ""
     value: float = 0.0
     remove: bool = False
 
 
 class RequestEntryData(Struct, frozen=True, gc=False):
-    """EntryData of AlterClientQuotas."""
-
     entity: Sequence[EntityData] = ()
     ops: Sequence[OpData] = ()
 
 
 class AlterClientQuotasRequest(Request["AlterClientQuotasResponse"], frozen=True, gc=False):
-    """AlterClientQuotas request."""
-
     entries: Sequence[RequestEntryData] = ()
     validate_only: bool = False
 
 
 class ResponseEntryData(Struct, frozen=True, gc=False):
-    """EntryData of AlterClientQuotas."""
-
     error_code: int = 0
     error_message: str | None = ""
     entity: Sequence[EntityData] = ()
 
 
 class AlterClientQuotasResponse(Struct, frozen=True, gc=False):
-    """AlterClientQuotas response."""
-
     throttle_time_ms: int = 0
     entries: Sequence[ResponseEntryData] = ()

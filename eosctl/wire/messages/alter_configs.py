@@ -9,30 +9,22 @@ from eosctl.wire.request import Request
 
 
 class AlterableConfig(Struct, frozen=True, gc=False):
-    """AlterableConfig of AlterConfigs."""
-
     name: str = ""
     value: str | None = ""
 
 
 class AlterConfigsResource(Struct, frozen=True, gc=False):
-    """AlterConfigsResource of AlterConfigs."""
-
     resource_type: int = 0
     resource_name: str = ""
     configs: Sequence[AlterableConfig] = ()
 
 
 class AlterConfigsRequest(Request["AlterConfigsResponse"], frozen=True, gc=False):
-    """AlterConfigs request."""
-
     resources: Sequence[AlterConfigsResource] = ()
     validate_only: bool = False
 
 
 class AlterConfigsResourceResponse(Struct, frozen=True, gc=False):
-    """AlterConfigsResourceResponse of AlterConfigs."""
-
     error_code: int = 0
     error_message: str | None = ""
     resource_type: int = 0
@@ -40,7 +32,5 @@ class AlterConfigsResourceResponse(Struct, frozen=True, gc=False):
 
 
 class AlterConfigsResponse(Struct, frozen=True, gc=False):
-    """AlterConfigs response."""
-
     throttle_time_ms: int = 0
     responses: Sequence[AlterConfigsResourceResponse] = ()

@@ -10,15 +10,11 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class BrokerState(Struct, frozen=True, gc=False):
-    """BrokerState of AlterPartition."""
-
     broker_id: int = 0
     broker_epoch: int = -1
 
 
 class RequestPartitionData(Struct, frozen=True, gc=False):
-    """PartitionData of AlterPartition."""
-
     partition_index: int = 0
     leader_epoch: int = 0
     new_isr: Sequence[int] = ()
@@ -28,24 +24,18 @@ class RequestPartitionData(Struct, frozen=True, gc=False):
 
 
 class RequestTopicData(Struct, frozen=True, gc=False):
-    """TopicData of AlterPartition."""
-
     topic_name: str = ""
     topic_id: bytes = ZERO_UUID
     partitions: Sequence[RequestPartitionData] = ()
 
 
 class AlterPartitionRequest(Request["AlterPartitionResponse"], frozen=True, gc=False):
-    """AlterPartition request."""
-
     broker_id: int = 0
     broker_epoch: int = -1
     topics: Sequence[RequestTopicData] = ()
 
 
 class ResponsePartitionData(Struct, frozen=True, gc=False):
-    """PartitionData of AlterPartition."""
-
     partition_index: int = 0
     error_code: int = 0
     leader_id: int = 0
@@ -56,16 +46,12 @@ class ResponsePartitionData(Struct, frozen=True, gc=False):
 
 
 class ResponseTopicData(Struct, frozen=True, gc=False):
-    """TopicData of AlterPartition."""
-
     topic_name: str = ""
     topic_id: bytes = ZERO_UUID
     partitions: Sequence[ResponsePartitionData] = ()
 
 
 class AlterPartitionResponse(Struct, frozen=True, gc=False):
-    """AlterPartition response."""
-
     throttle_time_ms: int = 0
     error_code: int = 0
     topics: Sequence[ResponseTopicData] = ()

@@ -9,45 +9,33 @@ from eosctl.wire.request import Request
 
 
 class ReassignablePartition(Struct, frozen=True, gc=False):
-    """ReassignablePartition of AlterPartitionReassignments."""
-
     partition_index: int = 0
     replicas: Sequence[int] | None = None
 
 
 class ReassignableTopic(Struct, frozen=True, gc=False):
-    """ReassignableTopic of AlterPartitionReassignments."""
-
     name: str = ""
     partitions: Sequence[ReassignablePartition] = ()
 
 
 class AlterPartitionReassignmentsRequest(Request["AlterPartitionReassignmentsResponse"], frozen=True, gc=False):
-    """AlterPartitionReassignments request."""
-
     timeout_ms: int = 60000
     allow_replication_factor_change: bool = True
     topics: Sequence[ReassignableTopic] = ()
 
 
 class ReassignablePartitionResponse(Struct, frozen=True, gc=False):
-    """ReassignablePartitionResponse of AlterPartitionReassignments."""
-
     partition_index: int = 0
     error_code: int = 0
     error_message: str | None = ""
 
 
 class ReassignableTopicResponse(Struct, frozen=True, gc=False):
-    """ReassignableTopicResponse of AlterPartitionReassignments."""
-
     name: str = ""
     partitions: Sequence[ReassignablePartitionResponse] = ()
 
 
 class AlterPartitionReassignmentsResponse(Struct, frozen=True, gc=False):
-    """AlterPartitionReassignments response."""
-
     throttle_time_ms: int = 0
     allow_replication_factor_change: bool = True
     error_code: int = 0

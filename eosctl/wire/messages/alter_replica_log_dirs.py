@@ -9,41 +9,29 @@ from eosctl.wire.request import Request
 
 
 class AlterReplicaLogDirTopic(Struct, frozen=True, gc=False):
-    """AlterReplicaLogDirTopic of AlterReplicaLogDirs."""
-
     name: str = ""
     partitions: Sequence[int] = ()
 
 
 class AlterReplicaLogDir(Struct, frozen=True, gc=False):
-    """AlterReplicaLogDir of AlterReplicaLogDirs."""
-
     path: str = ""
     topics: Sequence[AlterReplicaLogDirTopic] = ()
 
 
 class AlterReplicaLogDirsRequest(Request["AlterReplicaLogDirsResponse"], frozen=True, gc=False):
-    """AlterReplicaLogDirs request."""
-
     dirs: Sequence[AlterReplicaLogDir] = ()
 
 
 class AlterReplicaLogDirPartitionResult(Struct, frozen=True, gc=False):
-    """AlterReplicaLogDirPartitionResult of AlterReplicaLogDirs."""
-
     partition_index: int = 0
     error_code: int = 0
 
 
 class AlterReplicaLogDirTopicResult(Struct, frozen=True, gc=False):
-    """AlterReplicaLogDirTopicResult of AlterReplicaLogDirs."""
-
     topic_name: str = ""
     partitions: Sequence[AlterReplicaLogDirPartitionResult] = ()
 
 
 class AlterReplicaLogDirsResponse(Struct, frozen=True, gc=False):
-    """AlterReplicaLogDirs response."""
-
     throttle_time_ms: int = 0
     results: Sequence[AlterReplicaLogDirTopicResult] = ()

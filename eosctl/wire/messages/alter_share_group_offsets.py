@@ -10,45 +10,33 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class AlterShareGroupOffsetsRequestPartition(Struct, frozen=True, gc=False):
-    """AlterShareGroupOffsetsRequestPartition of AlterShareGroupOffsets."""
-
     partition_index: int = 0
     start_offset: int = 0
 
 
 class AlterShareGroupOffsetsRequestTopic(Struct, frozen=True, gc=False):
-    """AlterShareGroupOffsetsRequestTopic of AlterShareGroupOffsets."""
-
     topic_name: str = ""
     partitions: Sequence[AlterShareGroupOffsetsRequestPartition] = ()
 
 
 class AlterShareGroupOffsetsRequest(Request["AlterShareGroupOffsetsResponse"], frozen=True, gc=False):
-    """AlterShareGroupOffsets request."""
-
     group_id: str = ""
     topics: Sequence[AlterShareGroupOffsetsRequestTopic] = ()
 
 
 class AlterShareGroupOffsetsResponsePartition(Struct, frozen=True, gc=False):
-    """AlterShareGroupOffsetsResponsePartition of AlterShareGroupOffsets."""
-
     partition_index: int = 0
     error_code: int = 0
     error_message: str | None = None
 
 
 class AlterShareGroupOffsetsResponseTopic(Struct, frozen=True, gc=False):
-    """AlterShareGroupOffsetsResponseTopic of AlterShareGroupOffsets."""
-
     topic_name: str = ""
     topic_id: bytes = ZERO_UUID
     partitions: Sequence[AlterShareGroupOffsetsResponsePartition] = ()
 
 
 class AlterShareGroupOffsetsResponse(Struct, frozen=True, gc=False):
-    """AlterShareGroupOffsets response."""
-
     throttle_time_ms: int = 0
     error_code: int = 0
     error_message: str | None = None

@@ -9,15 +9,11 @@ from eosctl.wire.request import Request
 
 
 class ScramCredentialDeletion(Struct, frozen=True, gc=False):
-    """ScramCredentialDeletion of AlterUserScramCredentials."""
-
     name: str = ""
     mechanism: int = 0
 
 
 class ScramCredentialUpsertion(Struct, frozen=True, gc=False):
-    """ScramCredentialUpsertion of AlterUserScramCredentials."""
-
     name: str = ""
     mechanism: int = 0
     iterations: int = 0
@@ -26,22 +22,16 @@ class ScramCredentialUpsertion(Struct, frozen=True, gc=False):
 
 
 class AlterUserScramCredentialsRequest(Request["AlterUserScramCredentialsResponse"], frozen=True, gc=False):
-    """AlterUserScramCredentials request."""
-
     deletions: Sequence[ScramCredentialDeletion] = ()
     upsertions: Sequence[ScramCredentialUpsertion] = ()
 
 
 class AlterUserScramCredentialsResult(Struct, frozen=True, gc=False):
-    """AlterUserScramCredentialsResult of AlterUserScramCredentials."""
-
     user: str = ""
     error_code: int = 0
     error_message: str | None = ""
 
 
 class AlterUserScramCredentialsResponse(Struct, frozen=True, gc=False):
-    """AlterUserScramCredentials response."""
-
     throttle_time_ms: int = 0
     results: Sequence[AlterUserScramCredentialsResult] = ()

@@ -9,8 +9,6 @@ from eosctl.wire.request import Request
 
 
 class ApiVersionsRequest(Request["ApiVersionsResponse"], frozen=True, gc=False):
-    """ApiVersions request."""
-
     client_software_name: str = ""
     client_software_version: str = ""
     cluster_id: str | None = None
@@ -18,32 +16,24 @@ class ApiVersionsRequest(Request["ApiVersionsResponse"], frozen=True, gc=False):
 
 
 class ApiVersion(Struct, frozen=True, gc=False):
-    """ApiVersion of ApiVersions."""
-
     api_key: int = 0
     min_version: int = 0
     max_version: int = 0
 
 
 class SupportedFeatureKey(Struct, frozen=True, gc=False):
-    """SupportedFeatureKey of ApiVersions."""
-
     name: str = ""
     min_version: int = 0
     max_version: int = 0
 
 
 class FinalizedFeatureKey(Struct, frozen=True, gc=False):
-    """FinalizedFeatureKey of ApiVersions."""
-
     name: str = ""
     max_version_level: int = 0
     min_version_level: int = 0
 
 
 class ApiVersionsResponse(Struct, frozen=True, gc=False):
-    """ApiVersions response."""
-
     error_code: int = 0
     api_keys: Sequence[ApiVersion] = ()
     throttle_time_ms: int = 0

@@ -10,57 +10,41 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class PartitionData(Struct, frozen=True, gc=False):
-    """PartitionData of AssignReplicasToDirs."""
-
     partition_index: int = 0
 
 
 class TopicData(Struct, frozen=True, gc=False):
-    """TopicData of AssignReplicasToDirs."""
-
     topic_id: bytes = ZERO_UUID
     partitions: Sequence[PartitionData] = ()
 
 
 class DirectoryData(Struct, frozen=True, gc=False):
-    """DirectoryData of AssignReplicasToDirs."""
-
     id: bytes = ZERO_UUID
     topics: Sequence[TopicData] = ()
 
 
 class AssignReplicasToDirsRequest(Request["AssignReplicasToDirsResponse"], frozen=True, gc=False):
-    """AssignReplicasToDirs request."""
-
     broker_id: int = 0
     broker_epoch: int = -1
     directories: Sequence[DirectoryData] = ()
 
 
 class ResponsePartitionData(Struct, frozen=True, gc=False):
-    """ResponsePartitionData of AssignReplicasToDirs."""
-
     partition_index: int = 0
     error_code: int = 0
 
 
 class ResponseTopicData(Struct, frozen=True, gc=False):
-    """ResponseTopicData of AssignReplicasToDirs."""
-
     topic_id: bytes = ZERO_UUID
     partitions: Sequence[ResponsePartitionData] = ()
 
 
 class ResponseDirectoryData(Struct, frozen=True, gc=False):
-    """ResponseDirectoryData of AssignReplicasToDirs."""
-
     id: bytes = ZERO_UUID
     topics: Sequence[ResponseTopicData] = ()
 
 
 class AssignReplicasToDirsResponse(Struct, frozen=True, gc=False):
-    """AssignReplicasToDirs response."""
-
     throttle_time_ms: int = 0
     error_code: int = 0
     directories: Sequence[ResponseDirectoryData] = ()

@@ -10,8 +10,6 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class RequestPartitionData(Struct, frozen=True, gc=False):
-    """PartitionData of BeginQuorumEpoch."""
-
     partition_index: int = 0
     voter_directory_id: bytes = ZERO_UUID
     leader_id: int = 0
@@ -19,23 +17,17 @@ class RequestPartitionData(Struct, frozen=True, gc=False):
 
 
 class RequestTopicData(Struct, frozen=True, gc=False):
-    """TopicData of BeginQuorumEpoch."""
-
     topic_name: str = ""
     partitions: Sequence[RequestPartitionData] = ()
 
 
 class LeaderEndpoint(Struct, frozen=True, gc=False):
-    """LeaderEndpoint of BeginQuorumEpoch."""
-
     name: str = ""
     host: str = ""
     port: int = 0
 
 
 class BeginQuorumEpochRequest(Request["BeginQuorumEpochResponse"], frozen=True, gc=False):
-    """BeginQuorumEpoch request."""
-
     cluster_id: str | None = None
     voter_id: int = -1
     topics: Sequence[RequestTopicData] = ()
@@ -43,8 +35,6 @@ class BeginQuorumEpochRequest(Request["BeginQuorumEpochResponse"], frozen=True, 
 
 
 class ResponsePartitionData(Struct, frozen=True, gc=False):
-    """PartitionData of BeginQuorumEpoch."""
-
     partition_index: int = 0
     error_code: int = 0
     leader_id: int = 0
@@ -52,23 +42,17 @@ class ResponsePartitionData(Struct, frozen=True, gc=False):
 
 
 class ResponseTopicData(Struct, frozen=True, gc=False):
-    """TopicData of BeginQuorumEpoch."""
-
     topic_name: str = ""
     partitions: Sequence[ResponsePartitionData] = ()
 
 
 class NodeEndpoint(Struct, frozen=True, gc=False):
-    """NodeEndpoint of BeginQuorumEpoch."""
-
     node_id: int = 0
     host: str = ""
     port: int = 0
 
 
 class BeginQuorumEpochResponse(Struct, frozen=True, gc=False):
-    """BeginQuorumEpoch response."""
-
     error_code: int = 0
     topics: Sequence[ResponseTopicData] = ()
     node_endpoints: Sequence[NodeEndpoint] = ()

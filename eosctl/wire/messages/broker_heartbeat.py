@@ -9,8 +9,6 @@ from eosctl.wire.request import Request
 
 
 class BrokerHeartbeatRequest(Request["BrokerHeartbeatResponse"], frozen=True, gc=False):
-    """BrokerHeartbeat request."""
-
     broker_id: int = 0
     broker_epoch: int = -1
     current_metadata_offset: int = 0
@@ -21,8 +19,6 @@ class BrokerHeartbeatRequest(Request["BrokerHeartbeatResponse"], frozen=True, gc
 
 
 class BrokerHeartbeatResponse(Struct, frozen=True, gc=False):
-    """BrokerHeartbeat response."""
-
     throttle_time_ms: int = 0
     error_code: int = 0
     is_caught_up: bool = False

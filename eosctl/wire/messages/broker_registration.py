@@ -10,8 +10,6 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class Listener(Struct, frozen=True, gc=False):
-    """Listener of BrokerRegistration."""
-
     name: str = ""
     host: str = ""
     port: int = 0
@@ -19,16 +17,12 @@ class Listener(Struct, frozen=True, gc=False):
 
 
 class Feature(Struct, frozen=True, gc=False):
-    """Feature of BrokerRegistration."""
-
     name: str = ""
     min_supported_version: int = 0
     max_supported_version: int = 0
 
 
 class BrokerRegistrationRequest(Request["BrokerRegistrationResponse"], frozen=True, gc=False):
-    """BrokerRegistration request."""
-
     broker_id: int = 0
     cluster_id: str = ""
     incarnation_id: bytes = ZERO_UUID
@@ -41,8 +35,6 @@ class BrokerRegistrationRequest(Request["BrokerRegistrationResponse"], frozen=Tr
 
 
 class BrokerRegistrationResponse(Struct, frozen=True, gc=False):
-    """BrokerRegistration response."""
-
     throttle_time_ms: int = 0
     error_code: int = 0
     broker_epoch: int = -1

@@ -10,29 +10,21 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class ConsumerGroupDescribeRequest(Request["ConsumerGroupDescribeResponse"], frozen=True, gc=False):
-    """ConsumerGroupDescribe request."""
-
     group_ids: Sequence[str] = ()
     include_authorized_operations: bool = False
 
 
 class TopicPartitions(Struct, frozen=True, gc=False):
-    """TopicPartitions of ConsumerGroupDescribe."""
-
     topic_id: bytes = ZERO_UUID
     topic_name: str = ""
     partitions: Sequence[int] = ()
 
 
 class Assignment(Struct, frozen=True, gc=False):
-    """Assignment of ConsumerGroupDescribe."""
-
     topic_partitions: Sequence[TopicPartitions] = ()
 
 
 class Member(Struct, frozen=True, gc=False):
-    """Member of ConsumerGroupDescribe."""
-
     member_id: str = ""
     instance_id: str | None = None
     rack_id: str | None = None
@@ -47,8 +39,6 @@ class Member(Struct, frozen=True, gc=False):
 
 
 class DescribedGroup(Struct, frozen=True, gc=False):
-    """DescribedGroup of ConsumerGroupDescribe."""
-
     error_code: int = 0
     error_message: str | None = None
     group_id: str = ""
@@ -61,7 +51,5 @@ class DescribedGroup(Struct, frozen=True, gc=False):
 
 
 class ConsumerGroupDescribeResponse(Struct, frozen=True, gc=False):
-    """ConsumerGroupDescribe response."""
-
     throttle_time_ms: int = 0
     groups: Sequence[DescribedGroup] = ()

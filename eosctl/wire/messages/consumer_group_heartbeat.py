@@ -10,15 +10,11 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class TopicPartitions(Struct, frozen=True, gc=False):
-    """TopicPartitions of ConsumerGroupHeartbeat."""
-
     topic_id: bytes = ZERO_UUID
     partitions: Sequence[int] = ()
 
 
 class ConsumerGroupHeartbeatRequest(Request["ConsumerGroupHeartbeatResponse"], frozen=True, gc=False):
-    """ConsumerGroupHeartbeat request."""
-
     group_id: str = ""
     member_id: str = ""
     member_epoch: int = 0
@@ -32,14 +28,10 @@ class ConsumerGroupHeartbeatRequest(Request["ConsumerGroupHeartbeatResponse"], f
 
 
 class Assignment(Struct, frozen=True, gc=False):
-    """Assignment of ConsumerGroupHeartbeat."""
-
     topic_partitions: Sequence[TopicPartitions] = ()
 
 
 class ConsumerGroupHeartbeatResponse(Struct, frozen=True, gc=False):
-    """ConsumerGroupHeartbeat response."""
-
     throttle_time_ms: int = 0
     error_code: int = 0
     error_message: str | None = None

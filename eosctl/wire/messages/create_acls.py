@@ -9,8 +9,6 @@ from eosctl.wire.request import Request
 
 
 class AclCreation(Struct, frozen=True, gc=False):
-    """AclCreation of CreateAcls."""
-
     resource_type: int = 0
     resource_name: str = ""
     resource_pattern_type: int = 3
@@ -21,20 +19,14 @@ class AclCreation(Struct, frozen=True, gc=False):
 
 
 class CreateAclsRequest(Request["CreateAclsResponse"], frozen=True, gc=False):
-    """CreateAcls request."""
-
     creations: Sequence[AclCreation] = ()
 
 
 class AclCreationResult(Struct, frozen=True, gc=False):
-    """AclCreationResult of CreateAcls."""
-
     error_code: int = 0
     error_message: str | None = ""
 
 
 class CreateAclsResponse(Struct, frozen=True, gc=False):
-    """CreateAcls response."""
-
     throttle_time_ms: int = 0
     results: Sequence[AclCreationResult] = ()

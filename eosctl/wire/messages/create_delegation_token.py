@@ -9,15 +9,11 @@ from eosctl.wire.request import Request
 
 
 class CreatableRenewers(Struct, frozen=True, gc=False):
-    """CreatableRenewers of CreateDelegationToken."""
-
     principal_type: str = ""
     principal_name: str = ""
 
 
 class CreateDelegationTokenRequest(Request["CreateDelegationTokenResponse"], frozen=True, gc=False):
-    """CreateDelegationToken request."""
-
     owner_principal_type: str | None = ""
     owner_principal_name: str | None = ""
     renewers: Sequence[CreatableRenewers] = ()
@@ -25,8 +21,6 @@ class CreateDelegationTokenRequest(Request["CreateDelegationTokenResponse"], fro
 
 
 class CreateDelegationTokenResponse(Struct, frozen=True, gc=False):
-    """CreateDelegationToken response."""
-
     error_code: int = 0
     principal_type: str = ""
     principal_name: str = ""

@@ -9,37 +9,27 @@ from eosctl.wire.request import Request
 
 
 class CreatePartitionsAssignment(Struct, frozen=True, gc=False):
-    """CreatePartitionsAssignment of CreatePartitions."""
-
     broker_ids: Sequence[int] = ()
 
 
 class CreatePartitionsTopic(Struct, frozen=True, gc=False):
-    """CreatePartitionsTopic of CreatePartitions."""
-
     name: str = ""
     count: int = 0
     assignments: Sequence[CreatePartitionsAssignment] | None = ()
 
 
 class CreatePartitionsRequest(Request["CreatePartitionsResponse"], frozen=True, gc=False):
-    """CreatePartitions request."""
-
     topics: Sequence[CreatePartitionsTopic] = ()
     timeout_ms: int = 0
     validate_only: bool = False
 
 
 class CreatePartitionsTopicResult(Struct, frozen=True, gc=False):
-    """CreatePartitionsTopicResult of CreatePartitions."""
-
     name: str = ""
     error_code: int = 0
     error_message: str | None = None
 
 
 class CreatePartitionsResponse(Struct, frozen=True, gc=False):
-    """CreatePartitions response."""
-
     throttle_time_ms: int = 0
     results: Sequence[CreatePartitionsTopicResult] = ()

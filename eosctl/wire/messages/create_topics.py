@@ -10,22 +10,16 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class CreatableReplicaAssignment(Struct, frozen=True, gc=False):
-    """CreatableReplicaAssignment of CreateTopics."""
-
     partition_index: int = 0
     broker_ids: Sequence[int] = ()
 
 
 class CreatableTopicConfig(Struct, frozen=True, gc=False):
-    """CreatableTopicConfig of CreateTopics."""
-
     name: str = ""
     value: str | None = ""
 
 
 class CreatableTopic(Struct, frozen=True, gc=False):
-    """CreatableTopic of CreateTopics."""
-
     name: str = ""
     num_partitions: int = 0
     replication_factor: int = 0
@@ -34,16 +28,12 @@ class CreatableTopic(Struct, frozen=True, gc=False):
 
 
 class CreateTopicsRequest(Request["CreateTopicsResponse"], frozen=True, gc=False):
-    """CreateTopics request."""
-
     topics: Sequence[CreatableTopic] = ()
     timeout_ms: int = 60000
     validate_only: bool = False
 
 
 class CreatableTopicConfigs(Struct, frozen=True, gc=False):
-    """CreatableTopicConfigs of CreateTopics."""
-
     name: str = ""
     value: str | None = ""
     read_only: bool = False
@@ -52,8 +42,6 @@ class CreatableTopicConfigs(Struct, frozen=True, gc=False):
 
 
 class CreatableTopicResult(Struct, frozen=True, gc=False):
-    """CreatableTopicResult of CreateTopics."""
-
     name: str = ""
     topic_id: bytes = ZERO_UUID
     error_code: int = 0
@@ -65,7 +53,5 @@ class CreatableTopicResult(Struct, frozen=True, gc=False):
 
 
 class CreateTopicsResponse(Struct, frozen=True, gc=False):
-    """CreateTopics response."""
-
     throttle_time_ms: int = 0
     topics: Sequence[CreatableTopicResult] = ()

@@ -9,8 +9,6 @@ from eosctl.wire.request import Request
 
 
 class DeleteAclsFilter(Struct, frozen=True, gc=False):
-    """DeleteAclsFilter of DeleteAcls."""
-
     resource_type_filter: int = 0
     resource_name_filter: str | None = ""
     pattern_type_filter: int = 3
@@ -21,14 +19,10 @@ class DeleteAclsFilter(Struct, frozen=True, gc=False):
 
 
 class DeleteAclsRequest(Request["DeleteAclsResponse"], frozen=True, gc=False):
-    """DeleteAcls request."""
-
     filters: Sequence[DeleteAclsFilter] = ()
 
 
 class DeleteAclsMatchingAcl(Struct, frozen=True, gc=False):
-    """DeleteAclsMatchingAcl of DeleteAcls."""
-
     error_code: int = 0
     error_message: str | None = ""
     resource_type: int = 0
@@ -41,15 +35,11 @@ class DeleteAclsMatchingAcl(Struct, frozen=True, gc=False):
 
 
 class DeleteAclsFilterResult(Struct, frozen=True, gc=False):
-    """DeleteAclsFilterResult of DeleteAcls."""
-
     error_code: int = 0
     error_message: str | None = ""
     matching_acls: Sequence[DeleteAclsMatchingAcl] = ()
 
 
 class DeleteAclsResponse(Struct, frozen=True, gc=False):
-    """DeleteAcls response."""
-
     throttle_time_ms: int = 0
     filter_results: Sequence[DeleteAclsFilterResult] = ()

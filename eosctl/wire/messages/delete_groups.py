@@ -9,21 +9,15 @@ from eosctl.wire.request import Request
 
 
 class DeleteGroupsRequest(Request["DeleteGroupsResponse"], frozen=True, gc=False):
-    """DeleteGroups request."""
-
     groups_names: Sequence[str] = ()
 
 
 class DeletableGroupResult(Struct, frozen=True, gc=False):
-    """DeletableGroupResult of DeleteGroups."""
-
     group_id: str = ""
     error_code: int = 0
     error_message: str | None = None
 
 
 class DeleteGroupsResponse(Struct, frozen=True, gc=False):
-    """DeleteGroups response."""
-
     throttle_time_ms: int = 0
     results: Sequence[DeletableGroupResult] = ()

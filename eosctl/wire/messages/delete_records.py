@@ -9,43 +9,31 @@ from eosctl.wire.request import Request
 
 
 class DeleteRecordsPartition(Struct, frozen=True, gc=False):
-    """DeleteRecordsPartition of DeleteRecords."""
-
     partition_index: int = 0
     offset: int = 0
 
 
 class DeleteRecordsTopic(Struct, frozen=True, gc=False):
-    """DeleteRecordsTopic of DeleteRecords."""
-
     name: str = ""
     partitions: Sequence[DeleteRecordsPartition] = ()
 
 
 class DeleteRecordsRequest(Request["DeleteRecordsResponse"], frozen=True, gc=False):
-    """DeleteRecords request."""
-
     topics: Sequence[DeleteRecordsTopic] = ()
     timeout_ms: int = 0
 
 
 class DeleteRecordsPartitionResult(Struct, frozen=True, gc=False):
-    """DeleteRecordsPartitionResult of DeleteRecords."""
-
     partition_index: int = 0
     low_watermark: int = 0
     error_code: int = 0
 
 
 class DeleteRecordsTopicResult(Struct, frozen=True, gc=False):
-    """DeleteRecordsTopicResult of DeleteRecords."""
-
     name: str = ""
     partitions: Sequence[DeleteRecordsPartitionResult] = ()
 
 
 class DeleteRecordsResponse(Struct, frozen=True, gc=False):
-    """DeleteRecords response."""
-
     throttle_time_ms: int = 0
     topics: Sequence[DeleteRecordsTopicResult] = ()

@@ -10,21 +10,15 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class DeleteShareGroupOffsetsRequestTopic(Struct, frozen=True, gc=False):
-    """DeleteShareGroupOffsetsRequestTopic of DeleteShareGroupOffsets."""
-
     topic_name: str = ""
 
 
 class DeleteShareGroupOffsetsRequest(Request["DeleteShareGroupOffsetsResponse"], frozen=True, gc=False):
-    """DeleteShareGroupOffsets request."""
-
     group_id: str = ""
     topics: Sequence[DeleteShareGroupOffsetsRequestTopic] = ()
 
 
 class DeleteShareGroupOffsetsResponseTopic(Struct, frozen=True, gc=False):
-    """DeleteShareGroupOffsetsResponseTopic of DeleteShareGroupOffsets."""
-
     topic_name: str = ""
     topic_id: bytes = ZERO_UUID
     error_code: int = 0
@@ -32,8 +26,6 @@ class DeleteShareGroupOffsetsResponseTopic(Struct, frozen=True, gc=False):
 
 
 class DeleteShareGroupOffsetsResponse(Struct, frozen=True, gc=False):
-    """DeleteShareGroupOffsets response."""
-
     throttle_time_ms: int = 0
     error_code: int = 0
     error_message: str | None = None

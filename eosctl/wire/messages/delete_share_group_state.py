@@ -10,41 +10,29 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class PartitionData(Struct, frozen=True, gc=False):
-    """PartitionData of DeleteShareGroupState."""
-
     partition: int = 0
 
 
 class DeleteStateData(Struct, frozen=True, gc=False):
-    """DeleteStateData of DeleteShareGroupState."""
-
     topic_id: bytes = ZERO_UUID
     partitions: Sequence[PartitionData] = ()
 
 
 class DeleteShareGroupStateRequest(Request["DeleteShareGroupStateResponse"], frozen=True, gc=False):
-    """DeleteShareGroupState request."""
-
     group_id: str = ""
     topics: Sequence[DeleteStateData] = ()
 
 
 class PartitionResult(Struct, frozen=True, gc=False):
-    """PartitionResult of DeleteShareGroupState."""
-
     partition: int = 0
     error_code: int = 0
     error_message: str | None = None
 
 
 class DeleteStateResult(Struct, frozen=True, gc=False):
-    """DeleteStateResult of DeleteShareGroupState."""
-
     topic_id: bytes = ZERO_UUID
     partitions: Sequence[PartitionResult] = ()
 
 
 class DeleteShareGroupStateResponse(Struct, frozen=True, gc=False):
-    """DeleteShareGroupState response."""
-
     results: Sequence[DeleteStateResult] = ()

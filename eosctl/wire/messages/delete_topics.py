@@ -10,23 +10,17 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class DeleteTopicState(Struct, frozen=True, gc=False):
-    """DeleteTopicState of DeleteTopics."""
-
     name: str | None = None
     topic_id: bytes = ZERO_UUID
 
 
 class DeleteTopicsRequest(Request["DeleteTopicsResponse"], frozen=True, gc=False):
-    """DeleteTopics request."""
-
     topic_names: Sequence[str] = ()
     topics: Sequence[DeleteTopicState] = ()
     timeout_ms: int = 0
 
 
 class DeletableTopicResult(Struct, frozen=True, gc=False):
-    """DeletableTopicResult of DeleteTopics."""
-
     name: str | None = ""
     topic_id: bytes = ZERO_UUID
     error_code: int = 0
@@ -34,7 +28,5 @@ class DeletableTopicResult(Struct, frozen=True, gc=False):
 
 
 class DeleteTopicsResponse(Struct, frozen=True, gc=False):
-    """DeleteTopics response."""
-
     throttle_time_ms: int = 0
     responses: Sequence[DeletableTopicResult] = ()

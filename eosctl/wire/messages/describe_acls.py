@@ -9,8 +9,6 @@ from eosctl.wire.request import Request
 
 
 class DescribeAclsRequest(Request["DescribeAclsResponse"], frozen=True, gc=False):
-    """DescribeAcls request."""
-
     resource_type_filter: int = 0
     resource_name_filter: str | None = ""
     pattern_type_filter: int = 3
@@ -21,8 +19,6 @@ class DescribeAclsRequest(Request["DescribeAclsResponse"], frozen=True, gc=False
 
 
 class AclDescription(Struct, frozen=True, gc=False):
-    """AclDescription of DescribeAcls."""
-
     principal: str = ""
     host: str = ""
     operation: int = 0
@@ -30,8 +26,6 @@ class AclDescription(Struct, frozen=True, gc=False):
 
 
 class DescribeAclsResource(Struct, frozen=True, gc=False):
-    """DescribeAclsResource of DescribeAcls."""
-
     resource_type: int = 0
     resource_name: str = ""
     pattern_type: int = 3
@@ -39,8 +33,6 @@ class DescribeAclsResource(Struct, frozen=True, gc=False):
 
 
 class DescribeAclsResponse(Struct, frozen=True, gc=False):
-    """DescribeAcls response."""
-
     throttle_time_ms: int = 0
     error_code: int = 0
     error_message: str | None = ""

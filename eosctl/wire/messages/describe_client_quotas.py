@@ -9,44 +9,32 @@ from eosctl.wire.request import Request
 
 
 class ComponentData(Struct, frozen=True, gc=False):
-    """ComponentData of DescribeClientQuotas."""
-
     entity_type: str = ""
     match_type: int = 0
     match: str | None = ""
 
 
 class DescribeClientQuotasRequest(Request["DescribeClientQuotasResponse"], frozen=True, gc=False):
-    """DescribeClientQuotas request."""
-
     components: Sequence[ComponentData] = ()
     strict: bool = False
 
 
 class EntityData(Struct, frozen=True, gc=False):
-    """EntityData of DescribeClientQuotas."""
-
     entity_type: str = ""
     entity_name: str | None = ""
 
 
 class ValueData(Struct, frozen=True, gc=False):
-    """ValueData of DescribeClientQuotas."""
-
     key: str = ""
     value: float = 0.0
 
 
 class EntryData(Struct, frozen=True, gc=False):
-    """EntryData of DescribeClientQuotas."""
-
     entity: Sequence[EntityData] = ()
     values: Sequence[ValueData] = ()
 
 
 class DescribeClientQuotasResponse(Struct, frozen=True, gc=False):
-    """DescribeClientQuotas response."""
-
     throttle_time_ms: int = 0
     error_code: int = 0
     error_message: str | None = ""

@@ -9,16 +9,12 @@ from eosctl.wire.request import Request
 
 
 class DescribeClusterRequest(Request["DescribeClusterResponse"], frozen=True, gc=False):
-    """DescribeCluster request."""
-
     include_cluster_authorized_operations: bool = False
     endpoint_type: int = 1
     include_fenced_brokers: bool = False
 
 
 class DescribeClusterBroker(Struct, frozen=True, gc=False):
-    """DescribeClusterBroker of DescribeCluster."""
-
     broker_id: int = 0
     host: str = ""
     port: int = 0
@@ -27,8 +23,6 @@ class DescribeClusterBroker(Struct, frozen=True, gc=False):
 
 
 class DescribeClusterResponse(Struct, frozen=True, gc=False):
-    """DescribeCluster response."""
-
     throttle_time_ms: int = 0
     error_code: int = 0
     error_message: str | None = None

@@ -9,32 +9,24 @@ from eosctl.wire.request import Request
 
 
 class DescribeConfigsResource(Struct, frozen=True, gc=False):
-    """DescribeConfigsResource of DescribeConfigs."""
-
     resource_type: int = 0
     resource_name: str = ""
     configuration_keys: Sequence[str] | None = ()
 
 
 class DescribeConfigsRequest(Request["DescribeConfigsResponse"], frozen=True, gc=False):
-    """DescribeConfigs request."""
-
     resources: Sequence[DescribeConfigsResource] = ()
     include_synonyms: bool = False
     include_documentation: bool = False
 
 
 class DescribeConfigsSynonym(Struct, frozen=True, gc=False):
-    """DescribeConfigsSynonym of DescribeConfigs."""
-
     name: str = ""
     value: str | None = ""
     source: int = 0
 
 
 class DescribeConfigsResourceResult(Struct, frozen=True, gc=False):
-    """DescribeConfigsResourceResult of DescribeConfigs."""
-
     name: str = ""
     value: str | None = ""
     read_only: bool = False
@@ -47,8 +39,6 @@ class DescribeConfigsResourceResult(Struct, frozen=True, gc=False):
 
 
 class DescribeConfigsResult(Struct, frozen=True, gc=False):
-    """DescribeConfigsResult of DescribeConfigs."""
-
     error_code: int = 0
     error_message: str | None = ""
     resource_type: int = 0
@@ -57,7 +47,5 @@ class DescribeConfigsResult(Struct, frozen=True, gc=False):
 
 
 class DescribeConfigsResponse(Struct, frozen=True, gc=False):
-    """DescribeConfigs response."""
-
     throttle_time_ms: int = 0
     results: Sequence[DescribeConfigsResult] = ()

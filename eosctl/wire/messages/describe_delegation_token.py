@@ -9,28 +9,20 @@ from eosctl.wire.request import Request
 
 
 class DescribeDelegationTokenOwner(Struct, frozen=True, gc=False):
-    """DescribeDelegationTokenOwner of DescribeDelegationToken."""
-
     principal_type: str = ""
     principal_name: str = ""
 
 
 class DescribeDelegationTokenRequest(Request["DescribeDelegationTokenResponse"], frozen=True, gc=False):
-    """DescribeDelegationToken request."""
-
     owners: Sequence[DescribeDelegationTokenOwner] | None = ()
 
 
 class DescribedDelegationTokenRenewer(Struct, frozen=True, gc=False):
-    """DescribedDelegationTokenRenewer of DescribeDelegationToken."""
-
     principal_type: str = ""
     principal_name: str = ""
 
 
 class DescribedDelegationToken(Struct, frozen=True, gc=False):
-    """DescribedDelegationToken of DescribeDelegationToken."""
-
     principal_type: str = ""
     principal_name: str = ""
     token_requester_principal_type: str = ""
@@ -44,8 +36,6 @@ class DescribedDelegationToken(Struct, frozen=True, gc=False):
 
 
 class DescribeDelegationTokenResponse(Struct, frozen=True, gc=False):
-    """DescribeDelegationToken response."""
-
     error_code: int = 0
     tokens: Sequence[DescribedDelegationToken] = ()
     throttle_time_ms: int = 0

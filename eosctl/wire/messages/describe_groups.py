@@ -9,15 +9,11 @@ from eosctl.wire.request import Request
 
 
 class DescribeGroupsRequest(Request["DescribeGroupsResponse"], frozen=True, gc=False):
-    """DescribeGroups request."""
-
     groups: Sequence[str] = ()
     include_authorized_operations: bool = False
 
 
 class DescribedGroupMember(Struct, frozen=True, gc=False):
-    """DescribedGroupMember of DescribeGroups."""
-
     member_id: str = ""
     group_instance_id: str | None = None
     client_id: str = ""
@@ -27,8 +23,6 @@ class DescribedGroupMember(Struct, frozen=True, gc=False):
 
 
 class DescribedGroup(Struct, frozen=True, gc=False):
-    """DescribedGroup of DescribeGroups."""
-
     error_code: int = 0
     error_message: str | None = None
     group_id: str = ""
@@ -40,7 +34,5 @@ class DescribedGroup(Struct, frozen=True, gc=False):
 
 
 class DescribeGroupsResponse(Struct, frozen=True, gc=False):
-    """DescribeGroups response."""
-
     throttle_time_ms: int = 0
     groups: Sequence[DescribedGroup] = ()

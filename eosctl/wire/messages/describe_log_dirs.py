@@ -9,21 +9,15 @@ from eosctl.wire.request import Request
 
 
 class DescribableLogDirTopic(Struct, frozen=True, gc=False):
-    """DescribableLogDirTopic of DescribeLogDirs."""
-
     topic: str = ""
     partitions: Sequence[int] = ()
 
 
 class DescribeLogDirsRequest(Request["DescribeLogDirsResponse"], frozen=True, gc=False):
-    """DescribeLogDirs request."""
-
     topics: Sequence[DescribableLogDirTopic] | None = ()
 
 
 class DescribeLogDirsPartition(Struct, frozen=True, gc=False):
-    """DescribeLogDirsPartition of DescribeLogDirs."""
-
     partition_index: int = 0
     partition_size: int = 0
     offset_lag: int = 0
@@ -31,15 +25,11 @@ class DescribeLogDirsPartition(Struct, frozen=True, gc=False):
 
 
 class DescribeLogDirsTopic(Struct, frozen=True, gc=False):
-    """DescribeLogDirsTopic of DescribeLogDirs."""
-
     name: str = ""
     partitions: Sequence[DescribeLogDirsPartition] = ()
 
 
 class DescribeLogDirsResult(Struct, frozen=True, gc=False):
-    """DescribeLogDirsResult of DescribeLogDirs."""
-
     error_code: int = 0
     log_dir: str = ""
     topics: Sequence[DescribeLogDirsTopic] = ()
@@ -49,8 +39,6 @@ class DescribeLogDirsResult(Struct, frozen=True, gc=False):
 
 
 class DescribeLogDirsResponse(Struct, frozen=True, gc=False):
-    """DescribeLogDirs response."""
-
     throttle_time_ms: int = 0
     error_code: int = 0
     results: Sequence[DescribeLogDirsResult] = ()

@@ -9,21 +9,15 @@ from eosctl.wire.request import Request
 
 
 class TopicRequest(Struct, frozen=True, gc=False):
-    """TopicRequest of DescribeProducers."""
-
     name: str = ""
     partition_indexes: Sequence[int] = ()
 
 
 class DescribeProducersRequest(Request["DescribeProducersResponse"], frozen=True, gc=False):
-    """DescribeProducers request."""
-
     topics: Sequence[TopicRequest] = ()
 
 
 class ProducerState(Struct, frozen=True, gc=False):
-    """ProducerState of DescribeProducers."""
-
     producer_id: int = 0
     producer_epoch: int = 0
     last_sequence: int = -1
@@ -33,8 +27,6 @@ class ProducerState(Struct, frozen=True, gc=False):
 
 
 class PartitionResponse(Struct, frozen=True, gc=False):
-    """PartitionResponse of DescribeProducers."""
-
     partition_index: int = 0
     error_code: int = 0
     error_message: str | None = None
@@ -42,14 +34,10 @@ class PartitionResponse(Struct, frozen=True, gc=False):
 
 
 class TopicResponse(Struct, frozen=True, gc=False):
-    """TopicResponse of DescribeProducers."""
-
     name: str = ""
     partitions: Sequence[PartitionResponse] = ()
 
 
 class DescribeProducersResponse(Struct, frozen=True, gc=False):
-    """DescribeProducers response."""
-
     throttle_time_ms: int = 0
     topics: Sequence[TopicResponse] = ()

@@ -10,27 +10,19 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class RequestPartitionData(Struct, frozen=True, gc=False):
-    """PartitionData of DescribeQuorum."""
-
     partition_index: int = 0
 
 
 class RequestTopicData(Struct, frozen=True, gc=False):
-    """TopicData of DescribeQuorum."""
-
     topic_name: str = ""
     partitions: Sequence[RequestPartitionData] = ()
 
 
 class DescribeQuorumRequest(Request["DescribeQuorumResponse"], frozen=True, gc=False):
-    """DescribeQuorum request."""
-
     topics: Sequence[RequestTopicData] = ()
 
 
 class ReplicaState(Struct, frozen=True, gc=False):
-    """ReplicaState of DescribeQuorum."""
-
     replica_id: int = 0
     replica_directory_id: bytes = ZERO_UUID
     log_end_offset: int = 0
@@ -39,8 +31,6 @@ class ReplicaState(Struct, frozen=True, gc=False):
 
 
 class ResponsePartitionData(Struct, frozen=True, gc=False):
-    """PartitionData of DescribeQuorum."""
-
     partition_index: int = 0
     error_code: int = 0
     error_message: str | None = ""
@@ -52,30 +42,22 @@ class ResponsePartitionData(Struct, frozen=True, gc=False):
 
 
 class ResponseTopicData(Struct, frozen=True, gc=False):
-    """TopicData of DescribeQuorum."""
-
     topic_name: str = ""
     partitions: Sequence[ResponsePartitionData] = ()
 
 
 class Listener(Struct, frozen=True, gc=False):
-    """Listener of DescribeQuorum."""
-
     name: str = ""
     host: str = ""
     port: int = 0
 
 
 class Node(Struct, frozen=True, gc=False):
-    """Node of DescribeQuorum."""
-
     node_id: int = 0
     listeners: Sequence[Listener] = ()
 
 
 class DescribeQuorumResponse(Struct, frozen=True, gc=False):
-    """DescribeQuorum response."""
-
     error_code: int = 0
     error_message: str | None = ""
     topics: Sequence[ResponseTopicData] = ()

@@ -10,28 +10,20 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class DescribeShareGroupOffsetsRequestTopic(Struct, frozen=True, gc=False):
-    """DescribeShareGroupOffsetsRequestTopic of DescribeShareGroupOffsets."""
-
     topic_name: str = ""
     partitions: Sequence[int] = ()
 
 
 class DescribeShareGroupOffsetsRequestGroup(Struct, frozen=True, gc=False):
-    """DescribeShareGroupOffsetsRequestGroup of DescribeShareGroupOffsets."""
-
     group_id: str = ""
     topics: Sequence[DescribeShareGroupOffsetsRequestTopic] | None = ()
 
 
 class DescribeShareGroupOffsetsRequest(Request["DescribeShareGroupOffsetsResponse"], frozen=True, gc=False):
-    """DescribeShareGroupOffsets request."""
-
     groups: Sequence[DescribeShareGroupOffsetsRequestGroup] = ()
 
 
 class DescribeShareGroupOffsetsResponsePartition(Struct, frozen=True, gc=False):
-    """DescribeShareGroupOffsetsResponsePartition of DescribeShareGroupOffsets."""
-
     partition_index: int = 0
     start_offset: int = 0
     leader_epoch: int = 0
@@ -41,16 +33,12 @@ class DescribeShareGroupOffsetsResponsePartition(Struct, frozen=True, gc=False):
 
 
 class DescribeShareGroupOffsetsResponseTopic(Struct, frozen=True, gc=False):
-    """DescribeShareGroupOffsetsResponseTopic of DescribeShareGroupOffsets."""
-
     topic_name: str = ""
     topic_id: bytes = ZERO_UUID
     partitions: Sequence[DescribeShareGroupOffsetsResponsePartition] = ()
 
 
 class DescribeShareGroupOffsetsResponseGroup(Struct, frozen=True, gc=False):
-    """DescribeShareGroupOffsetsResponseGroup of DescribeShareGroupOffsets."""
-
     group_id: str = ""
     topics: Sequence[DescribeShareGroupOffsetsResponseTopic] = ()
     error_code: int = 0
@@ -58,7 +46,5 @@ class DescribeShareGroupOffsetsResponseGroup(Struct, frozen=True, gc=False):
 
 
 class DescribeShareGroupOffsetsResponse(Struct, frozen=True, gc=False):
-    """DescribeShareGroupOffsets response."""
-
     throttle_time_ms: int = 0
     groups: Sequence[DescribeShareGroupOffsetsResponseGroup] = ()

@@ -10,29 +10,21 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class TopicRequest(Struct, frozen=True, gc=False):
-    """TopicRequest of DescribeTopicPartitions."""
-
     name: str = ""
 
 
 class Cursor(Struct, frozen=True, gc=False):
-    """Cursor of DescribeTopicPartitions."""
-
     topic_name: str = ""
     partition_index: int = 0
 
 
 class DescribeTopicPartitionsRequest(Request["DescribeTopicPartitionsResponse"], frozen=True, gc=False):
-    """DescribeTopicPartitions request."""
-
     topics: Sequence[TopicRequest] = ()
     response_partition_limit: int = 2000
     cursor: Cursor | None = None
 
 
 class DescribeTopicPartitionsResponsePartition(Struct, frozen=True, gc=False):
-    """DescribeTopicPartitionsResponsePartition of DescribeTopicPartitions."""
-
     error_code: int = 0
     partition_index: int = 0
     leader_id: int = 0
@@ -45,8 +37,6 @@ class DescribeTopicPartitionsResponsePartition(Struct, frozen=True, gc=False):
 
 
 class DescribeTopicPartitionsResponseTopic(Struct, frozen=True, gc=False):
-    """DescribeTopicPartitionsResponseTopic of DescribeTopicPartitions."""
-
     error_code: int = 0
     name: str | None = ""
     topic_id: bytes = ZERO_UUID
@@ -56,8 +46,6 @@ class DescribeTopicPartitionsResponseTopic(Struct, frozen=True, gc=False):
 
 
 class DescribeTopicPartitionsResponse(Struct, frozen=True, gc=False):
-    """DescribeTopicPartitions response."""
-
     throttle_time_ms: int = 0
     topics: Sequence[DescribeTopicPartitionsResponseTopic] = ()
     next_cursor: Cursor | None = None

@@ -9,21 +9,15 @@ from eosctl.wire.request import Request
 
 
 class DescribeTransactionsRequest(Request["DescribeTransactionsResponse"], frozen=True, gc=False):
-    """DescribeTransactions request."""
-
     transactional_ids: Sequence[str] = ()
 
 
 class TopicData(Struct, frozen=True, gc=False):
-    """TopicData of DescribeTransactions."""
-
     topic: str = ""
     partitions: Sequence[int] = ()
 
 
 class TransactionState(Struct, frozen=True, gc=False):
-    """TransactionState of DescribeTransactions."""
-
     error_code: int = 0
     transactional_id: str = ""
     transaction_state: str = ""
@@ -35,7 +29,5 @@ class TransactionState(Struct, frozen=True, gc=False):
 
 
 class DescribeTransactionsResponse(Struct, frozen=True, gc=False):
-    """DescribeTransactions response."""
-
     throttle_time_ms: int = 0
     transaction_states: Sequence[TransactionState] = ()

@@ -9,27 +9,19 @@ from eosctl.wire.request import Request
 
 
 class UserName(Struct, frozen=True, gc=False):
-    """UserName of DescribeUserScramCredentials."""
-
     name: str = ""
 
 
 class DescribeUserScramCredentialsRequest(Request["DescribeUserScramCredentialsResponse"], frozen=True, gc=False):
-    """DescribeUserScramCredentials request."""
-
     users: Sequence[UserName] | None = ()
 
 
 class CredentialInfo(Struct, frozen=True, gc=False):
-    """CredentialInfo of DescribeUserScramCredentials."""
-
     mechanism: int = 0
     iterations: int = 0
 
 
 class DescribeUserScramCredentialsResult(Struct, frozen=True, gc=False):
-    """DescribeUserScramCredentialsResult of DescribeUserScramCredentials."""
-
     user: str = ""
     error_code: int = 0
     error_message: str | None = ""
@@ -37,8 +29,6 @@ class DescribeUserScramCredentialsResult(Struct, frozen=True, gc=False):
 
 
 class DescribeUserScramCredentialsResponse(Struct, frozen=True, gc=False):
-    """DescribeUserScramCredentials response."""
-
     throttle_time_ms: int = 0
     error_code: int = 0
     error_message: str | None = ""

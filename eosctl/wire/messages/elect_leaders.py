@@ -9,38 +9,28 @@ from eosctl.wire.request import Request
 
 
 class TopicPartitions(Struct, frozen=True, gc=False):
-    """TopicPartitions of ElectLeaders."""
-
     topic: str = ""
     partitions: Sequence[int] = ()
 
 
 class ElectLeadersRequest(Request["ElectLeadersResponse"], frozen=True, gc=False):
-    """ElectLeaders request."""
-
     election_type: int = 0
     topic_partitions: Sequence[TopicPartitions] | None = ()
     timeout_ms: int = 60000
 
 
 class PartitionResult(Struct, frozen=True, gc=False):
-    """PartitionResult of ElectLeaders."""
-
     partition_id: int = 0
     error_code: int = 0
     error_message: str | None = ""
 
 
 class ReplicaElectionResult(Struct, frozen=True, gc=False):
-    """ReplicaElectionResult of ElectLeaders."""
-
     topic: str = ""
     partition_result: Sequence[PartitionResult] = ()
 
 
 class ElectLeadersResponse(Struct, frozen=True, gc=False):
-    """ElectLeaders response."""
-
     throttle_time_ms: int = 0
     error_code: int = 0
     replica_election_results: Sequence[ReplicaElectionResult] = ()

@@ -10,15 +10,11 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class ReplicaInfo(Struct, frozen=True, gc=False):
-    """ReplicaInfo of EndQuorumEpoch."""
-
     candidate_id: int = 0
     candidate_directory_id: bytes = ZERO_UUID
 
 
 class RequestPartitionData(Struct, frozen=True, gc=False):
-    """PartitionData of EndQuorumEpoch."""
-
     partition_index: int = 0
     leader_id: int = 0
     leader_epoch: int = 0
@@ -27,31 +23,23 @@ class RequestPartitionData(Struct, frozen=True, gc=False):
 
 
 class RequestTopicData(Struct, frozen=True, gc=False):
-    """TopicData of EndQuorumEpoch."""
-
     topic_name: str = ""
     partitions: Sequence[RequestPartitionData] = ()
 
 
 class LeaderEndpoint(Struct, frozen=True, gc=False):
-    """LeaderEndpoint of EndQuorumEpoch."""
-
     name: str = ""
     host: str = ""
     port: int = 0
 
 
 class EndQuorumEpochRequest(Request["EndQuorumEpochResponse"], frozen=True, gc=False):
-    """EndQuorumEpoch request."""
-
     cluster_id: str | None = None
     topics: Sequence[RequestTopicData] = ()
     leader_endpoints: Sequence[LeaderEndpoint] = ()
 
 
 class ResponsePartitionData(Struct, frozen=True, gc=False):
-    """PartitionData of EndQuorumEpoch."""
-
     partition_index: int = 0
     error_code: int = 0
     leader_id: int = 0
@@ -59,23 +47,17 @@ class ResponsePartitionData(Struct, frozen=True, gc=False):
 
 
 class ResponseTopicData(Struct, frozen=True, gc=False):
-    """TopicData of EndQuorumEpoch."""
-
     topic_name: str = ""
     partitions: Sequence[ResponsePartitionData] = ()
 
 
 class NodeEndpoint(Struct, frozen=True, gc=False):
-    """NodeEndpoint of EndQuorumEpoch."""
-
     node_id: int = 0
     host: str = ""
     port: int = 0
 
 
 class EndQuorumEpochResponse(Struct, frozen=True, gc=False):
-    """EndQuorumEpoch response."""
-
     error_code: int = 0
     topics: Sequence[ResponseTopicData] = ()
     node_endpoints: Sequence[NodeEndpoint] = ()

@@ -7,8 +7,6 @@ from eosctl.wire.request import Request
 
 
 class EndTxnRequest(Request["EndTxnResponse"], frozen=True, gc=False):
-    """EndTxn request."""
-
     transactional_id: str = ""
     producer_id: int = 0
     producer_epoch: int = 0
@@ -16,8 +14,6 @@ class EndTxnRequest(Request["EndTxnResponse"], frozen=True, gc=False):
 
 
 class EndTxnResponse(Struct, frozen=True, gc=False):
-    """EndTxn response."""
-
     throttle_time_ms: int = 0
     error_code: int = 0
     producer_id: int = -1

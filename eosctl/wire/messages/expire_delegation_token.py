@@ -7,15 +7,11 @@ from eosctl.wire.request import Request
 
 
 class ExpireDelegationTokenRequest(Request["ExpireDelegationTokenResponse"], frozen=True, gc=False):
-    """ExpireDelegationToken request."""
-
     hmac: bytes = b""
     expiry_time_period_ms: int = 0
 
 
 class ExpireDelegationTokenResponse(Struct, frozen=True, gc=False):
-    """ExpireDelegationToken response."""
-
     error_code: int = 0
     expiry_timestamp_ms: int = 0
     throttle_time_ms: int = 0

@@ -10,8 +10,6 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class FetchPartition(Struct, frozen=True, gc=False):
-    """FetchPartition of Fetch."""
-
     partition: int = 0
     current_leader_epoch: int = -1
     fetch_offset: int = 0
@@ -23,31 +21,23 @@ class FetchPartition(Struct, frozen=True, gc=False):
 
 
 class FetchTopic(Struct, frozen=True, gc=False):
-    """FetchTopic of Fetch."""
-
     topic: str = ""
     topic_id: bytes = ZERO_UUID
     partitions: Sequence[FetchPartition] = ()
 
 
 class ForgottenTopic(Struct, frozen=True, gc=False):
-    """ForgottenTopic of Fetch."""
-
     topic: str = ""
     topic_id: bytes = ZERO_UUID
     partitions: Sequence[int] = ()
 
 
 class ReplicaState(Struct, frozen=True, gc=False):
-    """ReplicaState of Fetch."""
-
     replica_id: int = -1
     replica_epoch: int = -1
 
 
 class FetchRequest(Request["FetchResponse"], frozen=True, gc=False):
-    """Fetch request."""
-
     replica_id: int = -1
     max_wait_ms: int = 0
     min_bytes: int = 0
@@ -63,36 +53,26 @@ class FetchRequest(Request["FetchResponse"], frozen=True, gc=False):
 
 
 class AbortedTransaction(Struct, frozen=True, gc=False):
-    """AbortedTransaction of Fetch."""
-
     producer_id: int = 0
     first_offset: int = 0
 
 
 class EpochEndOffset(Struct, frozen=True, gc=False):
-    """EpochEndOffset of Fetch."""
-
     epoch: int = -1
     end_offset: int = -1
 
 
 class LeaderIdAndEpoch(Struct, frozen=True, gc=False):
-    """LeaderIdAndEpoch of Fetch."""
-
     leader_id: int = -1
     leader_epoch: int = -1
 
 
 class SnapshotId(Struct, frozen=True, gc=False):
-    """SnapshotId of Fetch."""
-
     end_offset: int = -1
     epoch: int = -1
 
 
 class PartitionData(Struct, frozen=True, gc=False):
-    """PartitionData of Fetch."""
-
     partition_index: int = 0
     error_code: int = 0
     high_watermark: int = 0
@@ -107,16 +87,12 @@ class PartitionData(Struct, frozen=True, gc=False):
 
 
 class FetchableTopicResponse(Struct, frozen=True, gc=False):
-    """FetchableTopicResponse of Fetch."""
-
     topic: str = ""
     topic_id: bytes = ZERO_UUID
     partitions: Sequence[PartitionData] = ()
 
 
 class NodeEndpoint(Struct, frozen=True, gc=False):
-    """NodeEndpoint of Fetch."""
-
     node_id: int = 0
     host: str = ""
     port: int = 0
@@ -124,8 +100,6 @@ class NodeEndpoint(Struct, frozen=True, gc=False):
 
 
 class FetchResponse(Struct, frozen=True, gc=False):
-    """Fetch response."""
-
     throttle_time_ms: int = 0
     error_code: int = 0
     session_id: int = 0

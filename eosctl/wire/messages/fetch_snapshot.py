@@ -10,15 +10,11 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class SnapshotId(Struct, frozen=True, gc=False):
-    """SnapshotId of FetchSnapshot."""
-
     end_offset: int = 0
     epoch: int = 0
 
 
 class RequestPartitionSnapshot(Struct, frozen=True, gc=False):
-    """PartitionSnapshot of FetchSnapshot."""
-
     partition: int = 0
     current_leader_epoch: int = 0
     snapshot_id: SnapshotId = SnapshotId()
@@ -27,15 +23,11 @@ class RequestPartitionSnapshot(Struct, frozen=True, gc=False):
 
 
 class RequestTopicSnapshot(Struct, frozen=True, gc=False):
-    """TopicSnapshot of FetchSnapshot."""
-
     name: str = ""
     partitions: Sequence[RequestPartitionSnapshot] = ()
 
 
 class FetchSnapshotRequest(Request["FetchSnapshotResponse"], frozen=True, gc=False):
-    """FetchSnapshot request."""
-
     cluster_id: str | None = None
     replica_id: int = -1
     max_bytes: int = 2147483647
@@ -43,15 +35,11 @@ class FetchSnapshotRequest(Request["FetchSnapshotResponse"], frozen=True, gc=Fal
 
 
 class LeaderIdAndEpoch(Struct, frozen=True, gc=False):
-    """LeaderIdAndEpoch of FetchSnapshot."""
-
     leader_id: int = 0
     leader_epoch: int = 0
 
 
 class ResponsePartitionSnapshot(Struct, frozen=True, gc=False):
-    """PartitionSnapshot of FetchSnapshot."""
-
     index: int = 0
     error_code: int = 0
     snapshot_id: SnapshotId = SnapshotId()
@@ -62,23 +50,17 @@ class ResponsePartitionSnapshot(Struct, frozen=True, gc=False):
 
 
 class ResponseTopicSnapshot(Struct, frozen=True, gc=False):
-    """TopicSnapshot of FetchSnapshot."""
-
     name: str = ""
     partitions: Sequence[ResponsePartitionSnapshot] = ()
 
 
 class NodeEndpoint(Struct, frozen=True, gc=False):
-    """NodeEndpoint of FetchSnapshot."""
-
     node_id: int = 0
     host: str = ""
     port: int = 0
 
 
 class FetchSnapshotResponse(Struct, frozen=True, gc=False):
-    """FetchSnapshot response."""
-
     throttle_time_ms: int = 0
     error_code: int = 0
     topics: Sequence[ResponseTopicSnapshot] = ()

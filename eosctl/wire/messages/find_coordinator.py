@@ -9,16 +9,12 @@ from eosctl.wire.request import Request
 
 
 class FindCoordinatorRequest(Request["FindCoordinatorResponse"], frozen=True, gc=False):
-    """FindCoordinator request."""
-
     key: str = ""
     key_type: int = 0
     coordinator_keys: Sequence[str] = ()
 
 
 class Coordinator(Struct, frozen=True, gc=False):
-    """Coordinator of FindCoordinator."""
-
     key: str = ""
     node_id: int = 0
     host: str = ""
@@ -28,8 +24,6 @@ class Coordinator(Struct, frozen=True, gc=False):
 
 
 class FindCoordinatorResponse(Struct, frozen=True, gc=False):
-    """FindCoordinator response."""
-
     throttle_time_ms: int = 0
     error_code: int = 0
     error_message: str | None = ""

@@ -7,8 +7,6 @@ from eosctl.wire.request import Request
 
 
 class HeartbeatRequest(Request["HeartbeatResponse"], frozen=True, gc=False):
-    """Heartbeat request."""
-
     group_id: str = ""
     generation_id: int = 0
     member_id: str = ""
@@ -16,7 +14,5 @@ class HeartbeatRequest(Request["HeartbeatResponse"], frozen=True, gc=False):
 
 
 class HeartbeatResponse(Struct, frozen=True, gc=False):
-    """Heartbeat response."""
-
     throttle_time_ms: int = 0
     error_code: int = 0

@@ -9,31 +9,23 @@ from eosctl.wire.request import Request
 
 
 class AlterableConfig(Struct, frozen=True, gc=False):
-    """AlterableConfig of IncrementalAlterConfigs."""
-
     name: str = ""
     config_operation: int = 0
     value: str | None = ""
 
 
 class AlterConfigsResource(Struct, frozen=True, gc=False):
-    """AlterConfigsResource of IncrementalAlterConfigs."""
-
     resource_type: int = 0
     resource_name: str = ""
     configs: Sequence[AlterableConfig] = ()
 
 
 class IncrementalAlterConfigsRequest(Request["IncrementalAlterConfigsResponse"], frozen=True, gc=False):
-    """IncrementalAlterConfigs request."""
-
     resources: Sequence[AlterConfigsResource] = ()
     validate_only: bool = False
 
 
 class AlterConfigsResourceResponse(Struct, frozen=True, gc=False):
-    """AlterConfigsResourceResponse of IncrementalAlterConfigs."""
-
     error_code: int = 0
     error_message: str | None = ""
     resource_type: int = 0
@@ -41,7 +33,5 @@ class AlterConfigsResourceResponse(Struct, frozen=True, gc=False):
 
 
 class IncrementalAlterConfigsResponse(Struct, frozen=True, gc=False):
-    """IncrementalAlterConfigs response."""
-
     throttle_time_ms: int = 0
     responses: Sequence[AlterConfigsResourceResponse] = ()

@@ -7,8 +7,6 @@ from eosctl.wire.request import Request
 
 
 class InitProducerIdRequest(Request["InitProducerIdResponse"], frozen=True, gc=False):
-    """InitProducerId request."""
-
     transactional_id: str | None = ""
     transaction_timeout_ms: int = 0
     producer_id: int = -1
@@ -18,8 +16,6 @@ class InitProducerIdRequest(Request["InitProducerIdResponse"], frozen=True, gc=F
 
 
 class InitProducerIdResponse(Struct, frozen=True, gc=False):
-    """InitProducerId response."""
-
     throttle_time_ms: int = 0
     error_code: int = 0
     producer_id: int = -1

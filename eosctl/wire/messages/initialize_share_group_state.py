@@ -10,43 +10,31 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class PartitionData(Struct, frozen=True, gc=False):
-    """PartitionData of InitializeShareGroupState."""
-
     partition: int = 0
     state_epoch: int = 0
     start_offset: int = 0
 
 
 class InitializeStateData(Struct, frozen=True, gc=False):
-    """InitializeStateData of InitializeShareGroupState."""
-
     topic_id: bytes = ZERO_UUID
     partitions: Sequence[PartitionData] = ()
 
 
 class InitializeShareGroupStateRequest(Request["InitializeShareGroupStateResponse"], frozen=True, gc=False):
-    """InitializeShareGroupState request."""
-
     group_id: str = ""
     topics: Sequence[InitializeStateData] = ()
 
 
 class PartitionResult(Struct, frozen=True, gc=False):
-    """PartitionResult of InitializeShareGroupState."""
-
     partition: int = 0
     error_code: int = 0
     error_message: str | None = None
 
 
 class InitializeStateResult(Struct, frozen=True, gc=False):
-    """InitializeStateResult of InitializeShareGroupState."""
-
     topic_id: bytes = ZERO_UUID
     partitions: Sequence[PartitionResult] = ()
 
 
 class InitializeShareGroupStateResponse(Struct, frozen=True, gc=False):
-    """InitializeShareGroupState response."""
-
     results: Sequence[InitializeStateResult] = ()

@@ -9,15 +9,11 @@ from eosctl.wire.request import Request
 
 
 class JoinGroupRequestProtocol(Struct, frozen=True, gc=False):
-    """JoinGroupRequestProtocol of JoinGroup."""
-
     name: str = ""
     metadata: bytes = b""
 
 
 class JoinGroupRequest(Request["JoinGroupResponse"], frozen=True, gc=False):
-    """JoinGroup request."""
-
     group_id: str = ""
     session_timeout_ms: int = 0
     rebalance_timeout_ms: int = -1
@@ -29,16 +25,12 @@ class JoinGroupRequest(Request["JoinGroupResponse"], frozen=True, gc=False):
 
 
 class JoinGroupResponseMember(Struct, frozen=True, gc=False):
-    """JoinGroupResponseMember of JoinGroup."""
-
     member_id: str = ""
     group_instance_id: str | None = None
     metadata: bytes = b""
 
 
 class JoinGroupResponse(Struct, frozen=True, gc=False):
-    """JoinGroup response."""
-
     throttle_time_ms: int = 0
     error_code: int = 0
     generation_id: int = -1

@@ -9,32 +9,24 @@ from eosctl.wire.request import Request
 
 
 class MemberIdentity(Struct, frozen=True, gc=False):
-    """MemberIdentity of LeaveGroup."""
-
     member_id: str = ""
     group_instance_id: str | None = None
     reason: str | None = None
 
 
 class LeaveGroupRequest(Request["LeaveGroupResponse"], frozen=True, gc=False):
-    """LeaveGroup request."""
-
     group_id: str = ""
     member_id: str = ""
     members: Sequence[MemberIdentity] = ()
 
 
 class MemberResponse(Struct, frozen=True, gc=False):
-    """MemberResponse of LeaveGroup."""
-
     member_id: str = ""
     group_instance_id: str | None = ""
     error_code: int = 0
 
 
 class LeaveGroupResponse(Struct, frozen=True, gc=False):
-    """LeaveGroup response."""
-
     throttle_time_ms: int = 0
     error_code: int = 0
     members: Sequence[MemberResponse] = ()

@@ -9,21 +9,15 @@ from eosctl.wire.request import Request
 
 
 class ListConfigResourcesRequest(Request["ListConfigResourcesResponse"], frozen=True, gc=False):
-    """ListConfigResources request."""
-
     resource_types: Sequence[int] = ()
 
 
 class ConfigResource(Struct, frozen=True, gc=False):
-    """ConfigResource of ListConfigResources."""
-
     resource_name: str = ""
     resource_type: int = 16
 
 
 class ListConfigResourcesResponse(Struct, frozen=True, gc=False):
-    """ListConfigResources response."""
-
     throttle_time_ms: int = 0
     error_code: int = 0
     config_resources: Sequence[ConfigResource] = ()

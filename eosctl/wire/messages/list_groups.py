@@ -9,15 +9,11 @@ from eosctl.wire.request import Request
 
 
 class ListGroupsRequest(Request["ListGroupsResponse"], frozen=True, gc=False):
-    """ListGroups request."""
-
     states_filter: Sequence[str] = ()
     types_filter: Sequence[str] = ()
 
 
 class ListedGroup(Struct, frozen=True, gc=False):
-    """ListedGroup of ListGroups."""
-
     group_id: str = ""
     protocol_type: str = ""
     group_state: str = ""
@@ -25,8 +21,6 @@ class ListedGroup(Struct, frozen=True, gc=False):
 
 
 class ListGroupsResponse(Struct, frozen=True, gc=False):
-    """ListGroups response."""
-
     throttle_time_ms: int = 0
     error_code: int = 0
     groups: Sequence[ListedGroup] = ()

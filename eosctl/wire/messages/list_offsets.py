@@ -9,8 +9,6 @@ from eosctl.wire.request import Request
 
 
 class ListOffsetsPartition(Struct, frozen=True, gc=False):
-    """ListOffsetsPartition of ListOffsets."""
-
     partition_index: int = 0
     current_leader_epoch: int = -1
     timestamp: int = 0
@@ -18,15 +16,11 @@ class ListOffsetsPartition(Struct, frozen=True, gc=False):
 
 
 class ListOffsetsTopic(Struct, frozen=True, gc=False):
-    """ListOffsetsTopic of ListOffsets."""
-
     name: str = ""
     partitions: Sequence[ListOffsetsPartition] = ()
 
 
 class ListOffsetsRequest(Request["ListOffsetsResponse"], frozen=True, gc=False):
-    """ListOffsets request."""
-
     replica_id: int = 0
     isolation_level: int = 0
     topics: Sequence[ListOffsetsTopic] = ()
@@ -34,8 +28,6 @@ class ListOffsetsRequest(Request["ListOffsetsResponse"], frozen=True, gc=False):
 
 
 class ListOffsetsPartitionResponse(Struct, frozen=True, gc=False):
-    """ListOffsetsPartitionResponse of ListOffsets."""
-
     partition_index: int = 0
     error_code: int = 0
     old_style_offsets: Sequence[int] = ()
@@ -45,14 +37,10 @@ class ListOffsetsPartitionResponse(Struct, frozen=True, gc=False):
 
 
 class ListOffsetsTopicResponse(Struct, frozen=True, gc=False):
-    """ListOffsetsTopicResponse of ListOffsets."""
-
     name: str = ""
     partitions: Sequence[ListOffsetsPartitionResponse] = ()
 
 
 class ListOffsetsResponse(Struct, frozen=True, gc=False):
-    """ListOffsets response."""
-
     throttle_time_ms: int = 0
     topics: Sequence[ListOffsetsTopicResponse] = ()

@@ -9,22 +9,16 @@ from eosctl.wire.request import Request
 
 
 class ListPartitionReassignmentsTopics(Struct, frozen=True, gc=False):
-    """ListPartitionReassignmentsTopics of ListPartitionReassignments."""
-
     name: str = ""
     partition_indexes: Sequence[int] = ()
 
 
 class ListPartitionReassignmentsRequest(Request["ListPartitionReassignmentsResponse"], frozen=True, gc=False):
-    """ListPartitionReassignments request."""
-
     timeout_ms: int = 60000
     topics: Sequence[ListPartitionReassignmentsTopics] | None = None
 
 
 class OngoingPartitionReassignment(Struct, frozen=True, gc=False):
-    """OngoingPartitionReassignment of ListPartitionReassignments."""
-
     partition_index: int = 0
     replicas: Sequence[int] = ()
     adding_replicas: Sequence[int] = ()
@@ -32,15 +26,11 @@ class OngoingPartitionReassignment(Struct, frozen=True, gc=False):
 
 
 class OngoingTopicReassignment(Struct, frozen=True, gc=False):
-    """OngoingTopicReassignment of ListPartitionReassignments."""
-
     name: str = ""
     partitions: Sequence[OngoingPartitionReassignment] = ()
 
 
 class ListPartitionReassignmentsResponse(Struct, frozen=True, gc=False):
-    """ListPartitionReassignments response."""
-
     throttle_time_ms: int = 0
     error_code: int = 0
     error_message: str | None = ""

@@ -9,8 +9,6 @@ from eosctl.wire.request import Request
 
 
 class ListTransactionsRequest(Request["ListTransactionsResponse"], frozen=True, gc=False):
-    """ListTransactions request."""
-
     state_filters: Sequence[str] = ()
     producer_id_filters: Sequence[int] = ()
     duration_filter: int = -1
@@ -18,16 +16,12 @@ class ListTransactionsRequest(Request["ListTransactionsResponse"], frozen=True, 
 
 
 class TransactionState(Struct, frozen=True, gc=False):
-    """TransactionState of ListTransactions."""
-
     transactional_id: str = ""
     producer_id: int = 0
     transaction_state: str = ""
 
 
 class ListTransactionsResponse(Struct, frozen=True, gc=False):
-    """ListTransactions response."""
-
     throttle_time_ms: int = 0
     error_code: int = 0
     unknown_state_filters: Sequence[str] = ()

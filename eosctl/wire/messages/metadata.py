@@ -10,15 +10,11 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class MetadataRequestTopic(Struct, frozen=True, gc=False):
-    """MetadataRequestTopic of Metadata."""
-
     topic_id: bytes = ZERO_UUID
     name: str | None = ""
 
 
 class MetadataRequest(Request["MetadataResponse"], frozen=True, gc=False):
-    """Metadata request."""
-
     topics: Sequence[MetadataRequestTopic] | None = ()
     allow_auto_topic_creation: bool = True
     include_cluster_authorized_operations: bool = False
@@ -26,8 +22,6 @@ class MetadataRequest(Request["MetadataResponse"], frozen=True, gc=False):
 
 
 class MetadataResponseBroker(Struct, frozen=True, gc=False):
-    """MetadataResponseBroker of Metadata."""
-
     node_id: int = 0
     host: str = ""
     port: int = 0
@@ -35,8 +29,6 @@ class MetadataResponseBroker(Struct, frozen=True, gc=False):
 
 
 class MetadataResponsePartition(Struct, frozen=True, gc=False):
-    """MetadataResponsePartition of Metadata."""
-
     error_code: int = 0
     partition_index: int = 0
     leader_id: int = 0
@@ -47,8 +39,6 @@ class MetadataResponsePartition(Struct, frozen=True, gc=False):
 
 
 class MetadataResponseTopic(Struct, frozen=True, gc=False):
-    """MetadataResponseTopic of Metadata."""
-
     error_code: int = 0
     name: str | None = ""
     topic_id: bytes = ZERO_UUID
@@ -58,8 +48,6 @@ class MetadataResponseTopic(Struct, frozen=True, gc=False):
 
 
 class MetadataResponse(Struct, frozen=True, gc=False):
-    """Metadata response."""
-
     throttle_time_ms: int = 0
     brokers: Sequence[MetadataResponseBroker] = ()
     cluster_id: str | None = None

@@ -10,8 +10,6 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class OffsetCommitRequestPartition(Struct, frozen=True, gc=False):
-    """OffsetCommitRequestPartition of OffsetCommit."""
-
     partition_index: int = 0
     committed_offset: int = 0
     commit_timestamp: int = -1
@@ -20,16 +18,12 @@ class OffsetCommitRequestPartition(Struct, frozen=True, gc=False):
 
 
 class OffsetCommitRequestTopic(Struct, frozen=True, gc=False):
-    """OffsetCommitRequestTopic of OffsetCommit."""
-
     name: str = ""
     topic_id: bytes = ZERO_UUID
     partitions: Sequence[OffsetCommitRequestPartition] = ()
 
 
 class OffsetCommitRequest(Request["OffsetCommitResponse"], frozen=True, gc=False):
-    """OffsetCommit request."""
-
     group_id: str = ""
     generation_id_or_member_epoch: int = -1
     member_id: str = ""
@@ -39,22 +33,16 @@ class OffsetCommitRequest(Request["OffsetCommitResponse"], frozen=True, gc=False
 
 
 class OffsetCommitResponsePartition(Struct, frozen=True, gc=False):
-    """OffsetCommitResponsePartition of OffsetCommit."""
-
     partition_index: int = 0
     error_code: int = 0
 
 
 class OffsetCommitResponseTopic(Struct, frozen=True, gc=False):
-    """OffsetCommitResponseTopic of OffsetCommit."""
-
     name: str = ""
     topic_id: bytes = ZERO_UUID
     partitions: Sequence[OffsetCommitResponsePartition] = ()
 
 
 class OffsetCommitResponse(Struct, frozen=True, gc=False):
-    """OffsetCommit response."""
-
     throttle_time_ms: int = 0
     topics: Sequence[OffsetCommitResponseTopic] = ()

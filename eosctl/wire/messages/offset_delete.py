@@ -9,42 +9,30 @@ from eosctl.wire.request import Request
 
 
 class OffsetDeleteRequestPartition(Struct, frozen=True, gc=False):
-    """OffsetDeleteRequestPartition of OffsetDelete."""
-
     partition_index: int = 0
 
 
 class OffsetDeleteRequestTopic(Struct, frozen=True, gc=False):
-    """OffsetDeleteRequestTopic of OffsetDelete."""
-
     name: str = ""
     partitions: Sequence[OffsetDeleteRequestPartition] = ()
 
 
 class OffsetDeleteRequest(Request["OffsetDeleteResponse"], frozen=True, gc=False):
-    """OffsetDelete request."""
-
     group_id: str = ""
     topics: Sequence[OffsetDeleteRequestTopic] = ()
 
 
 class OffsetDeleteResponsePartition(Struct, frozen=True, gc=False):
-    """OffsetDeleteResponsePartition of OffsetDelete."""
-
     partition_index: int = 0
     error_code: int = 0
 
 
 class OffsetDeleteResponseTopic(Struct, frozen=True, gc=False):
-    """OffsetDeleteResponseTopic of OffsetDelete."""
-
     name: str = ""
     partitions: Sequence[OffsetDeleteResponsePartition] = ()
 
 
 class OffsetDeleteResponse(Struct, frozen=True, gc=False):
-    """OffsetDelete response."""
-
     error_code: int = 0
     throttle_time_ms: int = 0
     topics: Sequence[OffsetDeleteResponseTopic] = ()

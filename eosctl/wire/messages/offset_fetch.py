@@ -10,23 +10,17 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class OffsetFetchRequestTopic(Struct, frozen=True, gc=False):
-    """OffsetFetchRequestTopic of OffsetFetch."""
-
     name: str = ""
     partition_indexes: Sequence[int] = ()
 
 
 class OffsetFetchRequestTopics(Struct, frozen=True, gc=False):
-    """OffsetFetchRequestTopics of OffsetFetch."""
-
     name: str = ""
     topic_id: bytes = ZERO_UUID
     partition_indexes: Sequence[int] = ()
 
 
 class OffsetFetchRequestGroup(Struct, frozen=True, gc=False):
-    """OffsetFetchRequestGroup of OffsetFetch."""
-
     group_id: str = ""
     member_id: str | None = None
     member_epoch: int = -1
@@ -34,8 +28,6 @@ class OffsetFetchRequestGroup(Struct, frozen=True, gc=False):
 
 
 class OffsetFetchRequest(Request["OffsetFetchResponse"], frozen=True, gc=False):
-    """OffsetFetch request."""
-
     group_id: str = ""
     topics: Sequence[OffsetFetchRequestTopic] | None = ()
     groups: Sequence[OffsetFetchRequestGroup] = ()
@@ -43,8 +35,6 @@ class OffsetFetchRequest(Request["OffsetFetchResponse"], frozen=True, gc=False):
 
 
 class OffsetFetchResponsePartition(Struct, frozen=True, gc=False):
-    """OffsetFetchResponsePartition of OffsetFetch."""
-
     partition_index: int = 0
     committed_offset: int = 0
     committed_leader_epoch: int = -1
@@ -53,15 +43,11 @@ class OffsetFetchResponsePartition(Struct, frozen=True, gc=False):
 
 
 class OffsetFetchResponseTopic(Struct, frozen=True, gc=False):
-    """OffsetFetchResponseTopic of OffsetFetch."""
-
     name: str = ""
     partitions: Sequence[OffsetFetchResponsePartition] = ()
 
 
 class OffsetFetchResponsePartitions(Struct, frozen=True, gc=False):
-    """OffsetFetchResponsePartitions of OffsetFetch."""
-
     partition_index: int = 0
     committed_offset: int = 0
     committed_leader_epoch: int = -1
@@ -70,24 +56,18 @@ class OffsetFetchResponsePartitions(Struct, frozen=True, gc=False):
 
 
 class OffsetFetchResponseTopics(Struct, frozen=True, gc=False):
-    """OffsetFetchResponseTopics of OffsetFetch."""
-
     name: str = ""
     topic_id: bytes = ZERO_UUID
     partitions: Sequence[OffsetFetchResponsePartitions] = ()
 
 
 class OffsetFetchResponseGroup(Struct, frozen=True, gc=False):
-    """OffsetFetchResponseGroup of OffsetFetch."""
-
     group_id: str = ""
     topics: Sequence[OffsetFetchResponseTopics] = ()
     error_code: int = 0
 
 
 class OffsetFetchResponse(Struct, frozen=True, gc=False):
-    """OffsetFetch response."""
-
     throttle_time_ms: int = 0
     topics: Sequence[OffsetFetchResponseTopic] = ()
     error_code: int = 0

@@ -9,30 +9,22 @@ from eosctl.wire.request import Request
 
 
 class OffsetForLeaderPartition(Struct, frozen=True, gc=False):
-    """OffsetForLeaderPartition of OffsetForLeaderEpoch."""
-
     partition: int = 0
     current_leader_epoch: int = -1
     leader_epoch: int = 0
 
 
 class OffsetForLeaderTopic(Struct, frozen=True, gc=False):
-    """OffsetForLeaderTopic of OffsetForLeaderEpoch."""
-
     topic: str = ""
     partitions: Sequence[OffsetForLeaderPartition] = ()
 
 
 class OffsetForLeaderEpochRequest(Request["OffsetForLeaderEpochResponse"], frozen=True, gc=False):
-    """OffsetForLeaderEpoch request."""
-
     replica_id: int = -2
     topics: Sequence[OffsetForLeaderTopic] = ()
 
 
 class EpochEndOffset(Struct, frozen=True, gc=False):
-    """EpochEndOffset of OffsetForLeaderEpoch."""
-
     error_code: int = 0
     partition: int = 0
     leader_epoch: int = -1
@@ -40,14 +32,10 @@ class EpochEndOffset(Struct, frozen=True, gc=False):
 
 
 class OffsetForLeaderTopicResult(Struct, frozen=True, gc=False):
-    """OffsetForLeaderTopicResult of OffsetForLeaderEpoch."""
-
     topic: str = ""
     partitions: Sequence[EpochEndOffset] = ()
 
 
 class OffsetForLeaderEpochResponse(Struct, frozen=True, gc=False):
-    """OffsetForLeaderEpoch response."""
-
     throttle_time_ms: int = 0
     topics: Sequence[OffsetForLeaderTopicResult] = ()

@@ -10,23 +10,17 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class PartitionProduceData(Struct, frozen=True, gc=False):
-    """PartitionProduceData of Produce."""
-
     index: int = 0
     records: bytes | None = None
 
 
 class TopicProduceData(Struct, frozen=True, gc=False):
-    """TopicProduceData of Produce."""
-
     name: str = ""
     topic_id: bytes = ZERO_UUID
     partition_data: Sequence[PartitionProduceData] = ()
 
 
 class ProduceRequest(Request["ProduceResponse"], frozen=True, gc=False):
-    """Produce request."""
-
     transactional_id: str | None = None
     acks: int = 0
     timeout_ms: int = 0
@@ -34,22 +28,16 @@ class ProduceRequest(Request["ProduceResponse"], frozen=True, gc=False):
 
 
 class BatchIndexAndErrorMessage(Struct, frozen=True, gc=False):
-    """BatchIndexAndErrorMessage of Produce."""
-
     batch_index: int = 0
     batch_index_error_message: str | None = None
 
 
 class LeaderIdAndEpoch(Struct, frozen=True, gc=False):
-    """LeaderIdAndEpoch of Produce."""
-
     leader_id: int = -1
     leader_epoch: int = -1
 
 
 class PartitionProduceResponse(Struct, frozen=True, gc=False):
-    """PartitionProduceResponse of Produce."""
-
     index: int = 0
     error_code: int = 0
     base_offset: int = 0
@@ -61,16 +49,12 @@ class PartitionProduceResponse(Struct, frozen=True, gc=False):
 
 
 class TopicProduceResponse(Struct, frozen=True, gc=False):
-    """TopicProduceResponse of Produce."""
-
     name: str = ""
     topic_id: bytes = ZERO_UUID
     partition_responses: Sequence[PartitionProduceResponse] = ()
 
 
 class NodeEndpoint(Struct, frozen=True, gc=False):
-    """NodeEndpoint of Produce."""
-
     node_id: int = 0
     host: str = ""
     port: int = 0
@@ -78,8 +62,6 @@ class NodeEndpoint(Struct, frozen=True, gc=False):
 
 
 class ProduceResponse(Struct, frozen=True, gc=False):
-    """Produce response."""
-
     responses: Sequence[TopicProduceResponse] = ()
     throttle_time_ms: int = 0
     node_endpoints: Sequence[NodeEndpoint] = ()

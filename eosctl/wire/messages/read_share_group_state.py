@@ -10,29 +10,21 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class PartitionData(Struct, frozen=True, gc=False):
-    """PartitionData of ReadShareGroupState."""
-
     partition: int = 0
     leader_epoch: int = 0
 
 
 class ReadStateData(Struct, frozen=True, gc=False):
-    """ReadStateData of ReadShareGroupState."""
-
     topic_id: bytes = ZERO_UUID
     partitions: Sequence[PartitionData] = ()
 
 
 class ReadShareGroupStateRequest(Request["ReadShareGroupStateResponse"], frozen=True, gc=False):
-    """ReadShareGroupState request."""
-
     group_id: str = ""
     topics: Sequence[ReadStateData] = ()
 
 
 class StateBatch(Struct, frozen=True, gc=False):
-    """StateBatch of ReadShareGroupState."""
-
     first_offset: int = 0
     last_offset: int = 0
     delivery_state: int = 0
@@ -40,8 +32,6 @@ class StateBatch(Struct, frozen=True, gc=False):
 
 
 class PartitionResult(Struct, frozen=True, gc=False):
-    """PartitionResult of ReadShareGroupState."""
-
     partition: int = 0
     error_code: int = 0
     error_message: str | None = None
@@ -51,13 +41,9 @@ class PartitionResult(Struct, frozen=True, gc=False):
 
 
 class ReadStateResult(Struct, frozen=True, gc=False):
-    """ReadStateResult of ReadShareGroupState."""
-
     topic_id: bytes = ZERO_UUID
     partitions: Sequence[PartitionResult] = ()
 
 
 class ReadShareGroupStateResponse(Struct, frozen=True, gc=False):
-    """ReadShareGroupState response."""
-
     results: Sequence[ReadStateResult] = ()

@@ -10,29 +10,21 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class PartitionData(Struct, frozen=True, gc=False):
-    """PartitionData of ReadShareGroupStateSummary."""
-
     partition: int = 0
     leader_epoch: int = 0
 
 
 class ReadStateSummaryData(Struct, frozen=True, gc=False):
-    """ReadStateSummaryData of ReadShareGroupStateSummary."""
-
     topic_id: bytes = ZERO_UUID
     partitions: Sequence[PartitionData] = ()
 
 
 class ReadShareGroupStateSummaryRequest(Request["ReadShareGroupStateSummaryResponse"], frozen=True, gc=False):
-    """ReadShareGroupStateSummary request."""
-
     group_id: str = ""
     topics: Sequence[ReadStateSummaryData] = ()
 
 
 class PartitionResult(Struct, frozen=True, gc=False):
-    """PartitionResult of ReadShareGroupStateSummary."""
-
     partition: int = 0
     error_code: int = 0
     error_message: str | None = None
@@ -43,13 +35,9 @@ class PartitionResult(Struct, frozen=True, gc=False):
 
 
 class ReadStateSummaryResult(Struct, frozen=True, gc=False):
-    """ReadStateSummaryResult of ReadShareGroupStateSummary."""
-
     topic_id: bytes = ZERO_UUID
     partitions: Sequence[PartitionResult] = ()
 
 
 class ReadShareGroupStateSummaryResponse(Struct, frozen=True, gc=False):
-    """ReadShareGroupStateSummary response."""
-
     results: Sequence[ReadStateSummaryResult] = ()

@@ -8,16 +8,12 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class RemoveRaftVoterRequest(Request["RemoveRaftVoterResponse"], frozen=True, gc=False):
-    """RemoveRaftVoter request."""
-
     cluster_id: str | None = ""
     voter_id: int = 0
     voter_directory_id: bytes = ZERO_UUID
 
 
 class RemoveRaftVoterResponse(Struct, frozen=True, gc=False):
-    """RemoveRaftVoter response."""
-
     throttle_time_ms: int = 0
     error_code: int = 0
     error_message: str | None = ""

@@ -7,15 +7,11 @@ from eosctl.wire.request import Request
 
 
 class RenewDelegationTokenRequest(Request["RenewDelegationTokenResponse"], frozen=True, gc=False):
-    """RenewDelegationToken request."""
-
     hmac: bytes = b""
     renew_period_ms: int = 0
 
 
 class RenewDelegationTokenResponse(Struct, frozen=True, gc=False):
-    """RenewDelegationToken response."""
-
     error_code: int = 0
     expiry_timestamp_ms: int = 0
     throttle_time_ms: int = 0

@@ -7,14 +7,10 @@ from eosctl.wire.request import Request
 
 
 class SaslAuthenticateRequest(Request["SaslAuthenticateResponse"], frozen=True, gc=False):
-    """SaslAuthenticate request."""
-
     auth_bytes: bytes = b""
 
 
 class SaslAuthenticateResponse(Struct, frozen=True, gc=False):
-    """SaslAuthenticate response."""
-
     error_code: int = 0
     error_message: str | None = ""
     auth_bytes: bytes = b""

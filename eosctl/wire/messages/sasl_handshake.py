@@ -9,13 +9,9 @@ from eosctl.wire.request import Request
 
 
 class SaslHandshakeRequest(Request["SaslHandshakeResponse"], frozen=True, gc=False):
-    """SaslHandshake request."""
-
     mechanism: str = ""
 
 
 class SaslHandshakeResponse(Struct, frozen=True, gc=False):
-    """SaslHandshake response."""
-
     error_code: int = 0
     mechanisms: Sequence[str] = ()

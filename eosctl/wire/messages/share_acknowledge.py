@@ -10,30 +10,22 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class AcknowledgementBatch(Struct, frozen=True, gc=False):
-    """AcknowledgementBatch of ShareAcknowledge."""
-
     first_offset: int = 0
     last_offset: int = 0
     acknowledge_types: Sequence[int] = ()
 
 
 class AcknowledgePartition(Struct, frozen=True, gc=False):
-    """AcknowledgePartition of ShareAcknowledge."""
-
     partition_index: int = 0
     acknowledgement_batches: Sequence[AcknowledgementBatch] = ()
 
 
 class AcknowledgeTopic(Struct, frozen=True, gc=False):
-    """AcknowledgeTopic of ShareAcknowledge."""
-
     topic_id: bytes = ZERO_UUID
     partitions: Sequence[AcknowledgePartition] = ()
 
 
 class ShareAcknowledgeRequest(Request["ShareAcknowledgeResponse"], frozen=True, gc=False):
-    """ShareAcknowledge request."""
-
     group_id: str | None = None
     member_id: str | None = ""
     share_session_epoch: int = 0
@@ -42,15 +34,11 @@ class ShareAcknowledgeRequest(Request["ShareAcknowledgeResponse"], frozen=True, 
 
 
 class LeaderIdAndEpoch(Struct, frozen=True, gc=False):
-    """LeaderIdAndEpoch of ShareAcknowledge."""
-
     leader_id: int = 0
     leader_epoch: int = 0
 
 
 class PartitionData(Struct, frozen=True, gc=False):
-    """PartitionData of ShareAcknowledge."""
-
     partition_index: int = 0
     error_code: int = 0
     error_message: str | None = None
@@ -58,15 +46,11 @@ class PartitionData(Struct, frozen=True, gc=False):
 
 
 class ShareAcknowledgeTopicResponse(Struct, frozen=True, gc=False):
-    """ShareAcknowledgeTopicResponse of ShareAcknowledge."""
-
     topic_id: bytes = ZERO_UUID
     partitions: Sequence[PartitionData] = ()
 
 
 class NodeEndpoint(Struct, frozen=True, gc=False):
-    """NodeEndpoint of ShareAcknowledge."""
-
     node_id: int = 0
     host: str = ""
     port: int = 0
@@ -74,8 +58,6 @@ class NodeEndpoint(Struct, frozen=True, gc=False):
 
 
 class ShareAcknowledgeResponse(Struct, frozen=True, gc=False):
-    """ShareAcknowledge response."""
-
     throttle_time_ms: int = 0
     error_code: int = 0
     error_message: str | None = None

@@ -10,37 +10,27 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class AcknowledgementBatch(Struct, frozen=True, gc=False):
-    """AcknowledgementBatch of ShareFetch."""
-
     first_offset: int = 0
     last_offset: int = 0
     acknowledge_types: Sequence[int] = ()
 
 
 class FetchPartition(Struct, frozen=True, gc=False):
-    """FetchPartition of ShareFetch."""
-
     partition_index: int = 0
     acknowledgement_batches: Sequence[AcknowledgementBatch] = ()
 
 
 class FetchTopic(Struct, frozen=True, gc=False):
-    """FetchTopic of ShareFetch."""
-
     topic_id: bytes = ZERO_UUID
     partitions: Sequence[FetchPartition] = ()
 
 
 class ForgottenTopic(Struct, frozen=True, gc=False):
-    """ForgottenTopic of ShareFetch."""
-
     topic_id: bytes = ZERO_UUID
     partitions: Sequence[int] = ()
 
 
 class ShareFetchRequest(Request["ShareFetchResponse"], frozen=True, gc=False):
-    """ShareFetch request."""
-
     group_id: str | None = None
     member_id: str | None = ""
     share_session_epoch: int = 0
@@ -56,23 +46,17 @@ class ShareFetchRequest(Request["ShareFetchResponse"], frozen=True, gc=False):
 
 
 class LeaderIdAndEpoch(Struct, frozen=True, gc=False):
-    """LeaderIdAndEpoch of ShareFetch."""
-
     leader_id: int = 0
     leader_epoch: int = 0
 
 
 class AcquiredRecords(Struct, frozen=True, gc=False):
-    """AcquiredRecords of ShareFetch."""
-
     first_offset: int = 0
     last_offset: int = 0
     delivery_count: int = 0
 
 
 class PartitionData(Struct, frozen=True, gc=False):
-    """PartitionData of ShareFetch."""
-
     partition_index: int = 0
     error_code: int = 0
     error_message: str | None = None
@@ -84,15 +68,11 @@ class PartitionData(Struct, frozen=True, gc=False):
 
 
 class ShareFetchableTopicResponse(Struct, frozen=True, gc=False):
-    """ShareFetchableTopicResponse of ShareFetch."""
-
     topic_id: bytes = ZERO_UUID
     partitions: Sequence[PartitionData] = ()
 
 
 class NodeEndpoint(Struct, frozen=True, gc=False):
-    """NodeEndpoint of ShareFetch."""
-
     node_id: int = 0
     host: str = ""
     port: int = 0
@@ -100,8 +80,6 @@ class NodeEndpoint(Struct, frozen=True, gc=False):
 
 
 class ShareFetchResponse(Struct, frozen=True, gc=False):
-    """ShareFetch response."""
-
     throttle_time_ms: int = 0
     error_code: int = 0
     error_message: str | None = None

@@ -10,29 +10,21 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class ShareGroupDescribeRequest(Request["ShareGroupDescribeResponse"], frozen=True, gc=False):
-    """ShareGroupDescribe request."""
-
     group_ids: Sequence[str] = ()
     include_authorized_operations: bool = False
 
 
 class TopicPartitions(Struct, frozen=True, gc=False):
-    """TopicPartitions of ShareGroupDescribe."""
-
     topic_id: bytes = ZERO_UUID
     topic_name: str = ""
     partitions: Sequence[int] = ()
 
 
 class Assignment(Struct, frozen=True, gc=False):
-    """Assignment of ShareGroupDescribe."""
-
     topic_partitions: Sequence[TopicPartitions] = ()
 
 
 class Member(Struct, frozen=True, gc=False):
-    """Member of ShareGroupDescribe."""
-
     member_id: str = ""
     rack_id: str | None = None
     member_epoch: int = 0
@@ -43,8 +35,6 @@ class Member(Struct, frozen=True, gc=False):
 
 
 class DescribedGroup(Struct, frozen=True, gc=False):
-    """DescribedGroup of ShareGroupDescribe."""
-
     error_code: int = 0
     error_message: str | None = None
     group_id: str = ""
@@ -57,7 +47,5 @@ class DescribedGroup(Struct, frozen=True, gc=False):
 
 
 class ShareGroupDescribeResponse(Struct, frozen=True, gc=False):
-    """ShareGroupDescribe response."""
-
     throttle_time_ms: int = 0
     groups: Sequence[DescribedGroup] = ()

@@ -10,8 +10,6 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class ShareGroupHeartbeatRequest(Request["ShareGroupHeartbeatResponse"], frozen=True, gc=False):
-    """ShareGroupHeartbeat request."""
-
     group_id: str = ""
     member_id: str = ""
     member_epoch: int = 0
@@ -20,21 +18,15 @@ class ShareGroupHeartbeatRequest(Request["ShareGroupHeartbeatResponse"], frozen=
 
 
 class TopicPartitions(Struct, frozen=True, gc=False):
-    """TopicPartitions of ShareGroupHeartbeat."""
-
     topic_id: bytes = ZERO_UUID
     partitions: Sequence[int] = ()
 
 
 class Assignment(Struct, frozen=True, gc=False):
-    """Assignment of ShareGroupHeartbeat."""
-
     topic_partitions: Sequence[TopicPartitions] = ()
 
 
 class ShareGroupHeartbeatResponse(Struct, frozen=True, gc=False):
-    """ShareGroupHeartbeat response."""
-
     throttle_time_ms: int = 0
     error_code: int = 0
     error_message: str | None = None

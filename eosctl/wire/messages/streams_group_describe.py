@@ -9,23 +9,17 @@ from eosctl.wire.request import Request
 
 
 class StreamsGroupDescribeRequest(Request["StreamsGroupDescribeResponse"], frozen=True, gc=False):
-    """StreamsGroupDescribe request."""
-
     group_ids: Sequence[str] = ()
     include_authorized_operations: bool = False
     include_topology_description: bool = False
 
 
 class KeyValue(Struct, frozen=True, gc=False):
-    """KeyValue of StreamsGroupDescribe."""
-
     key: str = ""
     value: str = ""
 
 
 class TopicInfo(Struct, frozen=True, gc=False):
-    """TopicInfo of StreamsGroupDescribe."""
-
     name: str = ""
     partitions: int = 0
     replication_factor: int = 0
@@ -33,8 +27,6 @@ class TopicInfo(Struct, frozen=True, gc=False):
 
 
 class Subtopology(Struct, frozen=True, gc=False):
-    """Subtopology of StreamsGroupDescribe."""
-
     subtopology_id: str = ""
     source_topics: Sequence[str] = ()
     repartition_sink_topics: Sequence[str] = ()
@@ -43,45 +35,33 @@ class Subtopology(Struct, frozen=True, gc=False):
 
 
 class Topology(Struct, frozen=True, gc=False):
-    """Topology of StreamsGroupDescribe."""
-
     epoch: int = 0
     subtopologies: Sequence[Subtopology] | None = None
 
 
 class Endpoint(Struct, frozen=True, gc=False):
-    """Endpoint of StreamsGroupDescribe."""
-
     host: str = ""
     port: int = 0
 
 
 class TaskOffset(Struct, frozen=True, gc=False):
-    """TaskOffset of StreamsGroupDescribe."""
-
     subtopology_id: str = ""
     partition: int = 0
     offset: int = 0
 
 
 class TaskIds(Struct, frozen=True, gc=False):
-    """TaskIds of StreamsGroupDescribe."""
-
     subtopology_id: str = ""
     partitions: Sequence[int] = ()
 
 
 class Assignment(Struct, frozen=True, gc=False):
-    """Assignment of StreamsGroupDescribe."""
-
     active_tasks: Sequence[TaskIds] = ()
     standby_tasks: Sequence[TaskIds] = ()
     warmup_tasks: Sequence[TaskIds] = ()
 
 
 class Member(Struct, frozen=True, gc=False):
-    """Member of StreamsGroupDescribe."""
-
     member_id: str = ""
     member_epoch: int = 0
     instance_id: str | None = None
@@ -100,8 +80,6 @@ class Member(Struct, frozen=True, gc=False):
 
 
 class TopologyDescriptionNode(Struct, frozen=True, gc=False):
-    """TopologyDescriptionNode of StreamsGroupDescribe."""
-
     name: str = ""
     node_type: int = 0
     source_topics: Sequence[str] = ()
@@ -111,29 +89,21 @@ class TopologyDescriptionNode(Struct, frozen=True, gc=False):
 
 
 class TopologyDescriptionSubtopology(Struct, frozen=True, gc=False):
-    """TopologyDescriptionSubtopology of StreamsGroupDescribe."""
-
     subtopology_id: str = ""
     nodes: Sequence[TopologyDescriptionNode] = ()
 
 
 class TopologyDescriptionGlobalStore(Struct, frozen=True, gc=False):
-    """TopologyDescriptionGlobalStore of StreamsGroupDescribe."""
-
     source: TopologyDescriptionNode = TopologyDescriptionNode()
     processor: TopologyDescriptionNode = TopologyDescriptionNode()
 
 
 class TopologyDescription(Struct, frozen=True, gc=False):
-    """TopologyDescription of StreamsGroupDescribe."""
-
     subtopologies: Sequence[TopologyDescriptionSubtopology] = ()
     global_stores: Sequence[TopologyDescriptionGlobalStore] = ()
 
 
 class DescribedGroup(Struct, frozen=True, gc=False):
-    """DescribedGroup of StreamsGroupDescribe."""
-
     error_code: int = 0
     error_message: str | None = None
     group_id: str = ""
@@ -149,7 +119,5 @@ class DescribedGroup(Struct, frozen=True, gc=False):
 
 
 class StreamsGroupDescribeResponse(Struct, frozen=True, gc=False):
-    """StreamsGroupDescribe response."""
-
     throttle_time_ms: int = 0
     groups: Sequence[DescribedGroup] = ()

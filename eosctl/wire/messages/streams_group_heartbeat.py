@@ -9,15 +9,11 @@ from eosctl.wire.request import Request
 
 
 class KeyValue(Struct, frozen=True, gc=False):
-    """KeyValue of StreamsGroupHeartbeat."""
-
     key: str = ""
     value: str = ""
 
 
 class TopicInfo(Struct, frozen=True, gc=False):
-    """TopicInfo of StreamsGroupHeartbeat."""
-
     name: str = ""
     partitions: int = 0
     replication_factor: int = 0
@@ -25,16 +21,12 @@ class TopicInfo(Struct, frozen=True, gc=False):
 
 
 class CopartitionGroup(Struct, frozen=True, gc=False):
-    """CopartitionGroup of StreamsGroupHeartbeat."""
-
     source_topics: Sequence[int] = ()
     source_topic_regex: Sequence[int] = ()
     repartition_source_topics: Sequence[int] = ()
 
 
 class Subtopology(Struct, frozen=True, gc=False):
-    """Subtopology of StreamsGroupHeartbeat."""
-
     subtopology_id: str = ""
     source_topics: Sequence[str] = ()
     source_topic_regex: Sequence[str] = ()
@@ -45,37 +37,27 @@ class Subtopology(Struct, frozen=True, gc=False):
 
 
 class Topology(Struct, frozen=True, gc=False):
-    """Topology of StreamsGroupHeartbeat."""
-
     epoch: int = 0
     subtopologies: Sequence[Subtopology] = ()
 
 
 class TaskIds(Struct, frozen=True, gc=False):
-    """TaskIds of StreamsGroupHeartbeat."""
-
     subtopology_id: str = ""
     partitions: Sequence[int] = ()
 
 
 class Endpoint(Struct, frozen=True, gc=False):
-    """Endpoint of StreamsGroupHeartbeat."""
-
     host: str = ""
     port: int = 0
 
 
 class TaskOffset(Struct, frozen=True, gc=False):
-    """TaskOffset of StreamsGroupHeartbeat."""
-
     subtopology_id: str = ""
     partition: int = 0
     offset: int = 0
 
 
 class StreamsGroupHeartbeatRequest(Request["StreamsGroupHeartbeatResponse"], frozen=True, gc=False):
-    """StreamsGroupHeartbeat request."""
-
     group_id: str = ""
     member_id: str = ""
     member_epoch: int = 0
@@ -96,30 +78,22 @@ class StreamsGroupHeartbeatRequest(Request["StreamsGroupHeartbeatResponse"], fro
 
 
 class Status(Struct, frozen=True, gc=False):
-    """Status of StreamsGroupHeartbeat."""
-
     status_code: int = 0
     status_detail: str = ""
 
 
 class TopicPartition(Struct, frozen=True, gc=False):
-    """TopicPartition of StreamsGroupHeartbeat."""
-
     topic: str = ""
     partitions: Sequence[int] = ()
 
 
 class EndpointToPartitions(Struct, frozen=True, gc=False):
-    """EndpointToPartitions of StreamsGroupHeartbeat."""
-
     user_endpoint: Endpoint = Endpoint()
     active_partitions: Sequence[TopicPartition] = ()
     standby_partitions: Sequence[TopicPartition] = ()
 
 
 class StreamsGroupHeartbeatResponse(Struct, frozen=True, gc=False):
-    """StreamsGroupHeartbeat response."""
-
     throttle_time_ms: int = 0
     error_code: int = 0
     error_message: str | None = None

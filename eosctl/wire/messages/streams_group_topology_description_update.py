@@ -9,8 +9,6 @@ from eosctl.wire.request import Request
 
 
 class TopologyDescriptionNode(Struct, frozen=True, gc=False):
-    """TopologyDescriptionNode of StreamsGroupTopologyDescriptionUpdate."""
-
     name: str = ""
     node_type: int = 0
     source_topics: Sequence[str] = ()
@@ -20,22 +18,16 @@ class TopologyDescriptionNode(Struct, frozen=True, gc=False):
 
 
 class TopologyDescriptionSubtopology(Struct, frozen=True, gc=False):
-    """TopologyDescriptionSubtopology of StreamsGroupTopologyDescriptionUpdate."""
-
     subtopology_id: str = ""
     nodes: Sequence[TopologyDescriptionNode] = ()
 
 
 class TopologyDescriptionGlobalStore(Struct, frozen=True, gc=False):
-    """TopologyDescriptionGlobalStore of StreamsGroupTopologyDescriptionUpdate."""
-
     source: TopologyDescriptionNode = TopologyDescriptionNode()
     processor: TopologyDescriptionNode = TopologyDescriptionNode()
 
 
 class TopologyDescription(Struct, frozen=True, gc=False):
-    """TopologyDescription of StreamsGroupTopologyDescriptionUpdate."""
-
     subtopologies: Sequence[TopologyDescriptionSubtopology] = ()
     global_stores: Sequence[TopologyDescriptionGlobalStore] = ()
 
@@ -43,8 +35,6 @@ class TopologyDescription(Struct, frozen=True, gc=False):
 class StreamsGroupTopologyDescriptionUpdateRequest(
     Request["StreamsGroupTopologyDescriptionUpdateResponse"], frozen=True, gc=False
 ):
-    """StreamsGroupTopologyDescriptionUpdate request."""
-
     group_id: str = ""
     member_id: str = ""
     topology_epoch: int = 0
@@ -52,8 +42,6 @@ class StreamsGroupTopologyDescriptionUpdateRequest(
 
 
 class StreamsGroupTopologyDescriptionUpdateResponse(Struct, frozen=True, gc=False):
-    """StreamsGroupTopologyDescriptionUpdate response."""
-
     throttle_time_ms: int = 0
     error_code: int = 0
     error_message: str | None = None

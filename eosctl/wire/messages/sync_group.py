@@ -9,15 +9,11 @@ from eosctl.wire.request import Request
 
 
 class SyncGroupRequestAssignment(Struct, frozen=True, gc=False):
-    """SyncGroupRequestAssignment of SyncGroup."""
-
     member_id: str = ""
     assignment: bytes = b""
 
 
 class SyncGroupRequest(Request["SyncGroupResponse"], frozen=True, gc=False):
-    """SyncGroup request."""
-
     group_id: str = ""
     generation_id: int = 0
     member_id: str = ""
@@ -28,8 +24,6 @@ class SyncGroupRequest(Request["SyncGroupResponse"], frozen=True, gc=False):
 
 
 class SyncGroupResponse(Struct, frozen=True, gc=False):
-    """SyncGroup response."""
-
     throttle_time_ms: int = 0
     error_code: int = 0
     protocol_type: str | None = None

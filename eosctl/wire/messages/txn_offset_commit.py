@@ -10,8 +10,6 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class TxnOffsetCommitRequestPartition(Struct, frozen=True, gc=False):
-    """TxnOffsetCommitRequestPartition of TxnOffsetCommit."""
-
     partition_index: int = 0
     committed_offset: int = 0
     committed_leader_epoch: int = -1
@@ -19,16 +17,12 @@ class TxnOffsetCommitRequestPartition(Struct, frozen=True, gc=False):
 
 
 class TxnOffsetCommitRequestTopic(Struct, frozen=True, gc=False):
-    """TxnOffsetCommitRequestTopic of TxnOffsetCommit."""
-
     name: str = ""
     topic_id: bytes = ZERO_UUID
     partitions: Sequence[TxnOffsetCommitRequestPartition] = ()
 
 
 class TxnOffsetCommitRequest(Request["TxnOffsetCommitResponse"], frozen=True, gc=False):
-    """TxnOffsetCommit request."""
-
     transactional_id: str = ""
     group_id: str = ""
     producer_id: int = 0
@@ -40,22 +34,16 @@ class TxnOffsetCommitRequest(Request["TxnOffsetCommitResponse"], frozen=True, gc
 
 
 class TxnOffsetCommitResponsePartition(Struct, frozen=True, gc=False):
-    """TxnOffsetCommitResponsePartition of TxnOffsetCommit."""
-
     partition_index: int = 0
     error_code: int = 0
 
 
 class TxnOffsetCommitResponseTopic(Struct, frozen=True, gc=False):
-    """TxnOffsetCommitResponseTopic of TxnOffsetCommit."""
-
     name: str = ""
     topic_id: bytes = ZERO_UUID
     partitions: Sequence[TxnOffsetCommitResponsePartition] = ()
 
 
 class TxnOffsetCommitResponse(Struct, frozen=True, gc=False):
-    """TxnOffsetCommit response."""
-
     throttle_time_ms: int = 0
     topics: Sequence[TxnOffsetCommitResponseTopic] = ()

@@ -7,14 +7,10 @@ from eosctl.wire.request import Request
 
 
 class UnregisterBrokerRequest(Request["UnregisterBrokerResponse"], frozen=True, gc=False):
-    """UnregisterBroker request."""
-
     broker_id: int = 0
 
 
 class UnregisterBrokerResponse(Struct, frozen=True, gc=False):
-    """UnregisterBroker response."""
-
     throttle_time_ms: int = 0
     error_code: int = 0
     error_message: str | None = ""

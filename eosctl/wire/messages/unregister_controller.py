@@ -7,14 +7,10 @@ from eosctl.wire.request import Request
 
 
 class UnregisterControllerRequest(Request["UnregisterControllerResponse"], frozen=True, gc=False):
-    """UnregisterController request."""
-
     controller_id: int = 0
 
 
 class UnregisterControllerResponse(Struct, frozen=True, gc=False):
-    """UnregisterController response."""
-
     throttle_time_ms: int = 0
     error_code: int = 0
     error_message: str | None = ""

@@ -9,8 +9,6 @@ from eosctl.wire.request import Request
 
 
 class FeatureUpdateKey(Struct, frozen=True, gc=False):
-    """FeatureUpdateKey of UpdateFeatures."""
-
     feature: str = ""
     max_version_level: int = 0
     allow_downgrade: bool = False
@@ -18,24 +16,18 @@ class FeatureUpdateKey(Struct, frozen=True, gc=False):
 
 
 class UpdateFeaturesRequest(Request["UpdateFeaturesResponse"], frozen=True, gc=False):
-    """UpdateFeatures request."""
-
     timeout_ms: int = 60000
     feature_updates: Sequence[FeatureUpdateKey] = ()
     validate_only: bool = False
 
 
 class UpdatableFeatureResult(Struct, frozen=True, gc=False):
-    """UpdatableFeatureResult of UpdateFeatures."""
-
     feature: str = ""
     error_code: int = 0
     error_message: str | None = ""
 
 
 class UpdateFeaturesResponse(Struct, frozen=True, gc=False):
-    """UpdateFeatures response."""
-
     throttle_time_ms: int = 0
     error_code: int = 0
     error_message: str | None = ""

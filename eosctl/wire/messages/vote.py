@@ -10,8 +10,6 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class RequestPartitionData(Struct, frozen=True, gc=False):
-    """PartitionData of Vote."""
-
     partition_index: int = 0
     replica_epoch: int = 0
     replica_id: int = 0
@@ -23,23 +21,17 @@ class RequestPartitionData(Struct, frozen=True, gc=False):
 
 
 class RequestTopicData(Struct, frozen=True, gc=False):
-    """TopicData of Vote."""
-
     topic_name: str = ""
     partitions: Sequence[RequestPartitionData] = ()
 
 
 class VoteRequest(Request["VoteResponse"], frozen=True, gc=False):
-    """Vote request."""
-
     cluster_id: str | None = None
     voter_id: int = -1
     topics: Sequence[RequestTopicData] = ()
 
 
 class ResponsePartitionData(Struct, frozen=True, gc=False):
-    """PartitionData of Vote."""
-
     partition_index: int = 0
     error_code: int = 0
     leader_id: int = 0
@@ -48,23 +40,17 @@ class ResponsePartitionData(Struct, frozen=True, gc=False):
 
 
 class ResponseTopicData(Struct, frozen=True, gc=False):
-    """TopicData of Vote."""
-
     topic_name: str = ""
     partitions: Sequence[ResponsePartitionData] = ()
 
 
 class NodeEndpoint(Struct, frozen=True, gc=False):
-    """NodeEndpoint of Vote."""
-
     node_id: int = 0
     host: str = ""
     port: int = 0
 
 
 class VoteResponse(Struct, frozen=True, gc=False):
-    """Vote response."""
-
     error_code: int = 0
     topics: Sequence[ResponseTopicData] = ()
     node_endpoints: Sequence[NodeEndpoint] = ()

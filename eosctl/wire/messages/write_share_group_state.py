@@ -10,8 +10,6 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class StateBatch(Struct, frozen=True, gc=False):
-    """StateBatch of WriteShareGroupState."""
-
     first_offset: int = 0
     last_offset: int = 0
     delivery_state: int = 0
@@ -19,8 +17,6 @@ class StateBatch(Struct, frozen=True, gc=False):
 
 
 class PartitionData(Struct, frozen=True, gc=False):
-    """PartitionData of WriteShareGroupState."""
-
     partition: int = 0
     state_epoch: int = 0
     leader_epoch: int = 0
@@ -30,35 +26,25 @@ class PartitionData(Struct, frozen=True, gc=False):
 
 
 class WriteStateData(Struct, frozen=True, gc=False):
-    """WriteStateData of WriteShareGroupState."""
-
     topic_id: bytes = ZERO_UUID
     partitions: Sequence[PartitionData] = ()
 
 
 class WriteShareGroupStateRequest(Request["WriteShareGroupStateResponse"], frozen=True, gc=False):
-    """WriteShareGroupState request."""
-
     group_id: str = ""
     topics: Sequence[WriteStateData] = ()
 
 
 class PartitionResult(Struct, frozen=True, gc=False):
-    """PartitionResult of WriteShareGroupState."""
-
     partition: int = 0
     error_code: int = 0
     error_message: str | None = None
 
 
 class WriteStateResult(Struct, frozen=True, gc=False):
-    """WriteStateResult of WriteShareGroupState."""
-
     topic_id: bytes = ZERO_UUID
     partitions: Sequence[PartitionResult] = ()
 
 
 class WriteShareGroupStateResponse(Struct, frozen=True, gc=False):
-    """WriteShareGroupState response."""
-
     results: Sequence[WriteStateResult] = ()

@@ -9,15 +9,11 @@ from eosctl.wire.request import Request
 
 
 class WritableTxnMarkerTopic(Struct, frozen=True, gc=False):
-    """WritableTxnMarkerTopic of WriteTxnMarkers."""
-
     name: str = ""
     partition_indexes: Sequence[int] = ()
 
 
 class WritableTxnMarker(Struct, frozen=True, gc=False):
-    """WritableTxnMarker of WriteTxnMarkers."""
-
     producer_id: int = 0
     producer_epoch: int = 0
     transaction_result: bool = False
@@ -27,33 +23,23 @@ class WritableTxnMarker(Struct, frozen=True, gc=False):
 
 
 class WriteTxnMarkersRequest(Request["WriteTxnMarkersResponse"], frozen=True, gc=False):
-    """WriteTxnMarkers request."""
-
     markers: Sequence[WritableTxnMarker] = ()
 
 
 class WritableTxnMarkerPartitionResult(Struct, frozen=True, gc=False):
-    """WritableTxnMarkerPartitionResult of WriteTxnMarkers."""
-
     partition_index: int = 0
     error_code: int = 0
 
 
 class WritableTxnMarkerTopicResult(Struct, frozen=True, gc=False):
-    """WritableTxnMarkerTopicResult of WriteTxnMarkers."""
-
     name: str = ""
     partitions: Sequence[WritableTxnMarkerPartitionResult] = ()
 
 
 class WritableTxnMarkerResult(Struct, frozen=True, gc=False):
-    """WritableTxnMarkerResult of WriteTxnMarkers."""
-
     producer_id: int = 0
     topics: Sequence[WritableTxnMarkerTopicResult] = ()
 
 
 class WriteTxnMarkersResponse(Struct, frozen=True, gc=False):
-    """WriteTxnMarkers response."""
-
     markers: Sequence[WritableTxnMarkerResult] = ()

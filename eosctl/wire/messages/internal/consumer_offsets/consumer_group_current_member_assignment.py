@@ -9,15 +9,11 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class ConsumerGroupCurrentMemberAssignmentKey(Struct, frozen=True, gc=False):
-    """ConsumerGroupCurrentMemberAssignment key."""
-
     group_id: str = ""
     member_id: str = ""
 
 
 class TopicPartitions(Struct, frozen=True, gc=False):
-    """TopicPartitions of ConsumerGroupCurrentMemberAssignment."""
-
     topic_id: bytes = ZERO_UUID
     partitions: Sequence[int] = ()
     assignment_epochs: Sequence[int] | None = ()
@@ -25,8 +21,6 @@ class TopicPartitions(Struct, frozen=True, gc=False):
 
 
 class ConsumerGroupCurrentMemberAssignmentValue(Struct, frozen=True, gc=False):
-    """ConsumerGroupCurrentMemberAssignment value."""
-
     member_epoch: int = 0
     previous_member_epoch: int = 0
     state: int = 0

@@ -7,31 +7,23 @@ from msgspec import Struct
 
 
 class ConsumerGroupMemberMetadataKey(Struct, frozen=True, gc=False):
-    """ConsumerGroupMemberMetadata key."""
-
     group_id: str = ""
     member_id: str = ""
 
 
 class ClassicProtocol(Struct, frozen=True, gc=False):
-    """ClassicProtocol of ConsumerGroupMemberMetadata."""
-
     name: str = ""
     metadata: bytes = b""
     unknown_tags: Sequence[tuple[int, bytes]] = ()
 
 
 class ClassicMemberMetadata(Struct, frozen=True, gc=False):
-    """ClassicMemberMetadata of ConsumerGroupMemberMetadata."""
-
     session_timeout_ms: int = 0
     supported_protocols: Sequence[ClassicProtocol] = ()
     unknown_tags: Sequence[tuple[int, bytes]] = ()
 
 
 class ConsumerGroupMemberMetadataValue(Struct, frozen=True, gc=False):
-    """ConsumerGroupMemberMetadata value."""
-
     instance_id: str | None = ""
     rack_id: str | None = ""
     client_id: str = ""

@@ -7,14 +7,10 @@ from msgspec import Struct
 
 
 class ConsumerGroupMetadataKey(Struct, frozen=True, gc=False):
-    """ConsumerGroupMetadata key."""
-
     group_id: str = ""
 
 
 class ConsumerGroupMetadataValue(Struct, frozen=True, gc=False):
-    """ConsumerGroupMetadata value."""
-
     epoch: int = 0
     metadata_hash: int = 0
     unknown_tags: Sequence[tuple[int, bytes]] = ()

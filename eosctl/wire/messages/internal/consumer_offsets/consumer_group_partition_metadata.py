@@ -9,22 +9,16 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class ConsumerGroupPartitionMetadataKey(Struct, frozen=True, gc=False):
-    """ConsumerGroupPartitionMetadata key."""
-
     group_id: str = ""
 
 
 class PartitionMetadata(Struct, frozen=True, gc=False):
-    """PartitionMetadata of ConsumerGroupPartitionMetadata."""
-
     partition: int = 0
     racks: Sequence[str] = ()
     unknown_tags: Sequence[tuple[int, bytes]] = ()
 
 
 class TopicMetadata(Struct, frozen=True, gc=False):
-    """TopicMetadata of ConsumerGroupPartitionMetadata."""
-
     topic_id: bytes = ZERO_UUID
     topic_name: str = ""
     num_partitions: int = 0
@@ -33,7 +27,5 @@ class TopicMetadata(Struct, frozen=True, gc=False):
 
 
 class ConsumerGroupPartitionMetadataValue(Struct, frozen=True, gc=False):
-    """ConsumerGroupPartitionMetadata value."""
-
     topics: Sequence[TopicMetadata] = ()
     unknown_tags: Sequence[tuple[int, bytes]] = ()

@@ -7,15 +7,11 @@ from msgspec import Struct
 
 
 class ConsumerGroupRegularExpressionKey(Struct, frozen=True, gc=False):
-    """ConsumerGroupRegularExpression key."""
-
     group_id: str = ""
     regular_expression: str = ""
 
 
 class ConsumerGroupRegularExpressionValue(Struct, frozen=True, gc=False):
-    """ConsumerGroupRegularExpression value."""
-
     topics: Sequence[str] = ()
     version: int = 0
     timestamp: int = 0

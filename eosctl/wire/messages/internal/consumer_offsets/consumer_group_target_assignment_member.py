@@ -9,22 +9,16 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class ConsumerGroupTargetAssignmentMemberKey(Struct, frozen=True, gc=False):
-    """ConsumerGroupTargetAssignmentMember key."""
-
     group_id: str = ""
     member_id: str = ""
 
 
 class TopicPartition(Struct, frozen=True, gc=False):
-    """TopicPartition of ConsumerGroupTargetAssignmentMember."""
-
     topic_id: bytes = ZERO_UUID
     partitions: Sequence[int] = ()
     unknown_tags: Sequence[tuple[int, bytes]] = ()
 
 
 class ConsumerGroupTargetAssignmentMemberValue(Struct, frozen=True, gc=False):
-    """ConsumerGroupTargetAssignmentMember value."""
-
     topic_partitions: Sequence[TopicPartition] = ()
     unknown_tags: Sequence[tuple[int, bytes]] = ()

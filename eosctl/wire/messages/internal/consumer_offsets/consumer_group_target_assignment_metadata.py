@@ -7,14 +7,10 @@ from msgspec import Struct
 
 
 class ConsumerGroupTargetAssignmentMetadataKey(Struct, frozen=True, gc=False):
-    """ConsumerGroupTargetAssignmentMetadata key."""
-
     group_id: str = ""
 
 
 class ConsumerGroupTargetAssignmentMetadataValue(Struct, frozen=True, gc=False):
-    """ConsumerGroupTargetAssignmentMetadata value."""
-
     assignment_epoch: int = 0
     assignment_timestamp: int = 0
     unknown_tags: Sequence[tuple[int, bytes]] = ()

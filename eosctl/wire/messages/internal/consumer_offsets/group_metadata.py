@@ -7,14 +7,10 @@ from msgspec import Struct
 
 
 class GroupMetadataKey(Struct, frozen=True, gc=False):
-    """GroupMetadata key."""
-
     group: str = ""
 
 
 class MemberMetadata(Struct, frozen=True, gc=False):
-    """MemberMetadata of GroupMetadata."""
-
     member_id: str = ""
     group_instance_id: str | None = None
     client_id: str = ""
@@ -27,8 +23,6 @@ class MemberMetadata(Struct, frozen=True, gc=False):
 
 
 class GroupMetadataValue(Struct, frozen=True, gc=False):
-    """GroupMetadata value."""
-
     protocol_type: str = ""
     generation: int = 0
     protocol: str | None = ""

@@ -9,16 +9,12 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class OffsetCommitKey(Struct, frozen=True, gc=False):
-    """OffsetCommit key."""
-
     group: str = ""
     topic: str = ""
     partition: int = 0
 
 
 class OffsetCommitValue(Struct, frozen=True, gc=False):
-    """OffsetCommit value."""
-
     offset: int = 0
     leader_epoch: int = -1
     metadata: str = ""

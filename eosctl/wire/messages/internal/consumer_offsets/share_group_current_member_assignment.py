@@ -9,23 +9,17 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class ShareGroupCurrentMemberAssignmentKey(Struct, frozen=True, gc=False):
-    """ShareGroupCurrentMemberAssignment key."""
-
     group_id: str = ""
     member_id: str = ""
 
 
 class TopicPartitions(Struct, frozen=True, gc=False):
-    """TopicPartitions of ShareGroupCurrentMemberAssignment."""
-
     topic_id: bytes = ZERO_UUID
     partitions: Sequence[int] = ()
     unknown_tags: Sequence[tuple[int, bytes]] = ()
 
 
 class ShareGroupCurrentMemberAssignmentValue(Struct, frozen=True, gc=False):
-    """ShareGroupCurrentMemberAssignment value."""
-
     member_epoch: int = 0
     previous_member_epoch: int = 0
     state: int = 0

@@ -7,15 +7,11 @@ from msgspec import Struct
 
 
 class ShareGroupMemberMetadataKey(Struct, frozen=True, gc=False):
-    """ShareGroupMemberMetadata key."""
-
     group_id: str = ""
     member_id: str = ""
 
 
 class ShareGroupMemberMetadataValue(Struct, frozen=True, gc=False):
-    """ShareGroupMemberMetadata value."""
-
     rack_id: str | None = ""
     client_id: str = ""
     client_host: str = ""

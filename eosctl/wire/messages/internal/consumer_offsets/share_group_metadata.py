@@ -7,14 +7,10 @@ from msgspec import Struct
 
 
 class ShareGroupMetadataKey(Struct, frozen=True, gc=False):
-    """ShareGroupMetadata key."""
-
     group_id: str = ""
 
 
 class ShareGroupMetadataValue(Struct, frozen=True, gc=False):
-    """ShareGroupMetadata value."""
-
     epoch: int = 0
     metadata_hash: int = 0
     unknown_tags: Sequence[tuple[int, bytes]] = ()

@@ -9,14 +9,10 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class ShareGroupStatePartitionMetadataKey(Struct, frozen=True, gc=False):
-    """ShareGroupStatePartitionMetadata key."""
-
     group_id: str = ""
 
 
 class TopicPartitionsInfo(Struct, frozen=True, gc=False):
-    """TopicPartitionsInfo of ShareGroupStatePartitionMetadata."""
-
     topic_id: bytes = ZERO_UUID
     topic_name: str = ""
     partitions: Sequence[int] = ()
@@ -24,16 +20,12 @@ class TopicPartitionsInfo(Struct, frozen=True, gc=False):
 
 
 class TopicInfo(Struct, frozen=True, gc=False):
-    """TopicInfo of ShareGroupStatePartitionMetadata."""
-
     topic_id: bytes = ZERO_UUID
     topic_name: str = ""
     unknown_tags: Sequence[tuple[int, bytes]] = ()
 
 
 class ShareGroupStatePartitionMetadataValue(Struct, frozen=True, gc=False):
-    """ShareGroupStatePartitionMetadata value."""
-
     initializing_topics: Sequence[TopicPartitionsInfo] = ()
     initialized_topics: Sequence[TopicPartitionsInfo] = ()
     deleting_topics: Sequence[TopicInfo] = ()

@@ -9,22 +9,16 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class ShareGroupTargetAssignmentMemberKey(Struct, frozen=True, gc=False):
-    """ShareGroupTargetAssignmentMember key."""
-
     group_id: str = ""
     member_id: str = ""
 
 
 class TopicPartition(Struct, frozen=True, gc=False):
-    """TopicPartition of ShareGroupTargetAssignmentMember."""
-
     topic_id: bytes = ZERO_UUID
     partitions: Sequence[int] = ()
     unknown_tags: Sequence[tuple[int, bytes]] = ()
 
 
 class ShareGroupTargetAssignmentMemberValue(Struct, frozen=True, gc=False):
-    """ShareGroupTargetAssignmentMember value."""
-
     topic_partitions: Sequence[TopicPartition] = ()
     unknown_tags: Sequence[tuple[int, bytes]] = ()

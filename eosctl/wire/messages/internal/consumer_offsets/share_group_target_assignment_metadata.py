@@ -7,14 +7,10 @@ from msgspec import Struct
 
 
 class ShareGroupTargetAssignmentMetadataKey(Struct, frozen=True, gc=False):
-    """ShareGroupTargetAssignmentMetadata key."""
-
     group_id: str = ""
 
 
 class ShareGroupTargetAssignmentMetadataValue(Struct, frozen=True, gc=False):
-    """ShareGroupTargetAssignmentMetadata value."""
-
     assignment_epoch: int = 0
     assignment_timestamp: int = 0
     unknown_tags: Sequence[tuple[int, bytes]] = ()

@@ -7,15 +7,11 @@ from msgspec import Struct
 
 
 class StreamsGroupCurrentMemberAssignmentKey(Struct, frozen=True, gc=False):
-    """StreamsGroupCurrentMemberAssignment key."""
-
     group_id: str = ""
     member_id: str = ""
 
 
 class TaskIds(Struct, frozen=True, gc=False):
-    """TaskIds of StreamsGroupCurrentMemberAssignment."""
-
     subtopology_id: str = ""
     partitions: Sequence[int] = ()
     assignment_epochs: Sequence[int] | None = ()
@@ -23,8 +19,6 @@ class TaskIds(Struct, frozen=True, gc=False):
 
 
 class StreamsGroupCurrentMemberAssignmentValue(Struct, frozen=True, gc=False):
-    """StreamsGroupCurrentMemberAssignment value."""
-
     member_epoch: int = 0
     previous_member_epoch: int = 0
     state: int = 0

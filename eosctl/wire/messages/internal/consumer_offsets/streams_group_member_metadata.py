@@ -7,31 +7,23 @@ from msgspec import Struct
 
 
 class StreamsGroupMemberMetadataKey(Struct, frozen=True, gc=False):
-    """StreamsGroupMemberMetadata key."""
-
     group_id: str = ""
     member_id: str = ""
 
 
 class Endpoint(Struct, frozen=True, gc=False):
-    """Endpoint of StreamsGroupMemberMetadata."""
-
     host: str = ""
     port: int = 0
     unknown_tags: Sequence[tuple[int, bytes]] = ()
 
 
 class KeyValue(Struct, frozen=True, gc=False):
-    """KeyValue of StreamsGroupMemberMetadata."""
-
     key: str = ""
     value: str = ""
     unknown_tags: Sequence[tuple[int, bytes]] = ()
 
 
 class StreamsGroupMemberMetadataValue(Struct, frozen=True, gc=False):
-    """StreamsGroupMemberMetadata value."""
-
     instance_id: str | None = ""
     rack_id: str | None = ""
     client_id: str = ""

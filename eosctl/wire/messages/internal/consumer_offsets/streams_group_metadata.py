@@ -7,22 +7,16 @@ from msgspec import Struct
 
 
 class StreamsGroupMetadataKey(Struct, frozen=True, gc=False):
-    """StreamsGroupMetadata key."""
-
     group_id: str = ""
 
 
 class LastAssignmentConfig(Struct, frozen=True, gc=False):
-    """LastAssignmentConfig of StreamsGroupMetadata."""
-
     key: str = ""
     value: str = ""
     unknown_tags: Sequence[tuple[int, bytes]] = ()
 
 
 class StreamsGroupMetadataValue(Struct, frozen=True, gc=False):
-    """StreamsGroupMetadata value."""
-
     epoch: int = 0
     metadata_hash: int = 0
     validated_topology_epoch: int = -1

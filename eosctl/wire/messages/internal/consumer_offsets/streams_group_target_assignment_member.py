@@ -7,23 +7,17 @@ from msgspec import Struct
 
 
 class StreamsGroupTargetAssignmentMemberKey(Struct, frozen=True, gc=False):
-    """StreamsGroupTargetAssignmentMember key."""
-
     group_id: str = ""
     member_id: str = ""
 
 
 class TaskIds(Struct, frozen=True, gc=False):
-    """TaskIds of StreamsGroupTargetAssignmentMember."""
-
     subtopology_id: str = ""
     partitions: Sequence[int] = ()
     unknown_tags: Sequence[tuple[int, bytes]] = ()
 
 
 class StreamsGroupTargetAssignmentMemberValue(Struct, frozen=True, gc=False):
-    """StreamsGroupTargetAssignmentMember value."""
-
     active_tasks: Sequence[TaskIds] = ()
     standby_tasks: Sequence[TaskIds] = ()
     warmup_tasks: Sequence[TaskIds] = ()

@@ -7,14 +7,10 @@ from msgspec import Struct
 
 
 class StreamsGroupTargetAssignmentMetadataKey(Struct, frozen=True, gc=False):
-    """StreamsGroupTargetAssignmentMetadata key."""
-
     group_id: str = ""
 
 
 class StreamsGroupTargetAssignmentMetadataValue(Struct, frozen=True, gc=False):
-    """StreamsGroupTargetAssignmentMetadata value."""
-
     assignment_epoch: int = 0
     assignment_timestamp: int = 0
     unknown_tags: Sequence[tuple[int, bytes]] = ()

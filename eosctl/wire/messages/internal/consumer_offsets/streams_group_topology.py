@@ -7,22 +7,16 @@ from msgspec import Struct
 
 
 class StreamsGroupTopologyKey(Struct, frozen=True, gc=False):
-    """StreamsGroupTopology key."""
-
     group_id: str = ""
 
 
 class TopicConfig(Struct, frozen=True, gc=False):
-    """TopicConfig of StreamsGroupTopology."""
-
     key: str = ""
     value: str = ""
     unknown_tags: Sequence[tuple[int, bytes]] = ()
 
 
 class TopicInfo(Struct, frozen=True, gc=False):
-    """TopicInfo of StreamsGroupTopology."""
-
     name: str = ""
     partitions: int = 0
     replication_factor: int = 0
@@ -31,8 +25,6 @@ class TopicInfo(Struct, frozen=True, gc=False):
 
 
 class CopartitionGroup(Struct, frozen=True, gc=False):
-    """CopartitionGroup of StreamsGroupTopology."""
-
     source_topics: Sequence[int] = ()
     source_topic_regex: Sequence[int] = ()
     repartition_source_topics: Sequence[int] = ()
@@ -40,8 +32,6 @@ class CopartitionGroup(Struct, frozen=True, gc=False):
 
 
 class Subtopology(Struct, frozen=True, gc=False):
-    """Subtopology of StreamsGroupTopology."""
-
     subtopology_id: str = ""
     source_topics: Sequence[str] = ()
     source_topic_regex: Sequence[str] = ()
@@ -53,8 +43,6 @@ class Subtopology(Struct, frozen=True, gc=False):
 
 
 class StreamsGroupTopologyValue(Struct, frozen=True, gc=False):
-    """StreamsGroupTopology value."""
-
     epoch: int = 0
     subtopologies: Sequence[Subtopology] = ()
     unknown_tags: Sequence[tuple[int, bytes]] = ()

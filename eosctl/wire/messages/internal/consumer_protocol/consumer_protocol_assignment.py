@@ -7,14 +7,10 @@ from msgspec import Struct
 
 
 class TopicPartition(Struct, frozen=True, gc=False):
-    """TopicPartition of ConsumerProtocolAssignment."""
-
     topic: str = ""
     partitions: Sequence[int] = ()
 
 
 class ConsumerProtocolAssignment(Struct, frozen=True, gc=False):
-    """ConsumerProtocolAssignment fields."""
-
     assigned_partitions: Sequence[TopicPartition] = ()
     user_data: bytes | None = None

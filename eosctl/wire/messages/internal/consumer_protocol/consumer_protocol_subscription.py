@@ -7,15 +7,11 @@ from msgspec import Struct
 
 
 class TopicPartition(Struct, frozen=True, gc=False):
-    """TopicPartition of ConsumerProtocolSubscription."""
-
     topic: str = ""
     partitions: Sequence[int] = ()
 
 
 class ConsumerProtocolSubscription(Struct, frozen=True, gc=False):
-    """ConsumerProtocolSubscription fields."""
-
     topics: Sequence[str] = ()
     user_data: bytes | None = None
     owned_partitions: Sequence[TopicPartition] = ()

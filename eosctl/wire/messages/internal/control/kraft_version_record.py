@@ -7,8 +7,6 @@ from msgspec import Struct
 
 
 class KRaftVersionRecord(Struct, frozen=True, gc=False):
-    """KRaftVersionRecord fields."""
-
     version: int = 0
     kraft_version: int = 0
     unknown_tags: Sequence[tuple[int, bytes]] = ()

@@ -9,16 +9,12 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class Voter(Struct, frozen=True, gc=False):
-    """Voter of LeaderChangeMessage."""
-
     voter_id: int = 0
     voter_directory_id: bytes = ZERO_UUID
     unknown_tags: Sequence[tuple[int, bytes]] = ()
 
 
 class LeaderChangeMessage(Struct, frozen=True, gc=False):
-    """LeaderChangeMessage fields."""
-
     version: int = 0
     leader_id: int = 0
     voters: Sequence[Voter] = ()

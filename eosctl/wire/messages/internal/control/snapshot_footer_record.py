@@ -7,7 +7,5 @@ from msgspec import Struct
 
 
 class SnapshotFooterRecord(Struct, frozen=True, gc=False):
-    """SnapshotFooterRecord fields."""
-
     version: int = 0
     unknown_tags: Sequence[tuple[int, bytes]] = ()

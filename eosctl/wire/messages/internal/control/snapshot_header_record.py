@@ -7,8 +7,6 @@ from msgspec import Struct
 
 
 class SnapshotHeaderRecord(Struct, frozen=True, gc=False):
-    """SnapshotHeaderRecord fields."""
-
     version: int = 0
     last_contained_log_timestamp: int = 0
     unknown_tags: Sequence[tuple[int, bytes]] = ()

@@ -9,8 +9,6 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class Endpoint(Struct, frozen=True, gc=False):
-    """Endpoint of VotersRecord."""
-
     name: str = ""
     host: str = ""
     port: int = 0
@@ -18,16 +16,12 @@ class Endpoint(Struct, frozen=True, gc=False):
 
 
 class KRaftVersionFeature(Struct, frozen=True, gc=False):
-    """KRaftVersionFeature of VotersRecord."""
-
     min_supported_version: int = 0
     max_supported_version: int = 0
     unknown_tags: Sequence[tuple[int, bytes]] = ()
 
 
 class Voter(Struct, frozen=True, gc=False):
-    """Voter of VotersRecord."""
-
     voter_id: int = 0
     voter_directory_id: bytes = ZERO_UUID
     endpoints: Sequence[Endpoint] = ()
@@ -36,8 +30,6 @@ class Voter(Struct, frozen=True, gc=False):
 
 
 class VotersRecord(Struct, frozen=True, gc=False):
-    """VotersRecord fields."""
-
     version: int = 0
     voters: Sequence[Voter] = ()
     unknown_tags: Sequence[tuple[int, bytes]] = ()

@@ -7,7 +7,5 @@ from msgspec import Struct
 
 
 class AbortTransactionRecord(Struct, frozen=True, gc=False):
-    """AbortTransactionRecord fields."""
-
     reason: str | None = None
     unknown_tags: Sequence[tuple[int, bytes]] = ()

@@ -9,8 +9,6 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class AccessControlEntryRecord(Struct, frozen=True, gc=False):
-    """AccessControlEntryRecord fields."""
-
     id: bytes = ZERO_UUID
     resource_type: int = 0
     resource_name: str = ""

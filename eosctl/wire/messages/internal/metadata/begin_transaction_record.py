@@ -7,7 +7,5 @@ from msgspec import Struct
 
 
 class BeginTransactionRecord(Struct, frozen=True, gc=False):
-    """BeginTransactionRecord fields."""
-
     name: str | None = None
     unknown_tags: Sequence[tuple[int, bytes]] = ()

@@ -7,8 +7,6 @@ from msgspec import Struct
 
 
 class BrokerRegistrationChangeRecord(Struct, frozen=True, gc=False):
-    """BrokerRegistrationChangeRecord fields."""
-
     broker_id: int = 0
     broker_epoch: int = 0
     fenced: int = 0

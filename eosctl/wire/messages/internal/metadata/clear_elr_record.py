@@ -7,7 +7,5 @@ from msgspec import Struct
 
 
 class ClearElrRecord(Struct, frozen=True, gc=False):
-    """ClearElrRecord fields."""
-
     topic_name: str = ""
     unknown_tags: Sequence[tuple[int, bytes]] = ()

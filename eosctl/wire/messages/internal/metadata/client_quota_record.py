@@ -7,16 +7,12 @@ from msgspec import Struct
 
 
 class EntityData(Struct, frozen=True, gc=False):
-    """EntityData of ClientQuotaRecord."""
-
     entity_type: str = ""
     entity_name: str | None = ""
     unknown_tags: Sequence[tuple[int, bytes]] = ()
 
 
 class ClientQuotaRecord(Struct, frozen=True, gc=False):
-    """ClientQuotaRecord fields."""
-
     entity: Sequence[EntityData] = ()
     key: str = ""
     value: float = 0.0

@@ -7,8 +7,6 @@ from msgspec import Struct
 
 
 class ConfigRecord(Struct, frozen=True, gc=False):
-    """ConfigRecord fields."""
-
     resource_type: int = 0
     resource_name: str = ""
     name: str = ""

@@ -7,8 +7,6 @@ from msgspec import Struct
 
 
 class DelegationTokenRecord(Struct, frozen=True, gc=False):
-    """DelegationTokenRecord fields."""
-
     owner: str = ""
     requester: str = ""
     renewers: Sequence[str] = ()

@@ -7,6 +7,4 @@ from msgspec import Struct
 
 
 class EndTransactionRecord(Struct, frozen=True, gc=False):
-    """EndTransactionRecord fields."""
-
     unknown_tags: Sequence[tuple[int, bytes]] = ()

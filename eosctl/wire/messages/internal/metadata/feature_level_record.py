@@ -7,8 +7,6 @@ from msgspec import Struct
 
 
 class FeatureLevelRecord(Struct, frozen=True, gc=False):
-    """FeatureLevelRecord fields."""
-
     name: str = ""
     feature_level: int = 0
     unknown_tags: Sequence[tuple[int, bytes]] = ()

@@ -7,8 +7,6 @@ from msgspec import Struct
 
 
 class FenceBrokerRecord(Struct, frozen=True, gc=False):
-    """FenceBrokerRecord fields."""
-
     id: int = 0
     epoch: int = 0
     unknown_tags: Sequence[tuple[int, bytes]] = ()

@@ -7,6 +7,4 @@ from msgspec import Struct
 
 
 class NoOpRecord(Struct, frozen=True, gc=False):
-    """NoOpRecord fields."""
-
     unknown_tags: Sequence[tuple[int, bytes]] = ()

@@ -9,8 +9,6 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class PartitionChangeRecord(Struct, frozen=True, gc=False):
-    """PartitionChangeRecord fields."""
-
     partition_id: int = -1
     topic_id: bytes = ZERO_UUID
     isr: Sequence[int] | None = None

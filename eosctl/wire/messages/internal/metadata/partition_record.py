@@ -9,8 +9,6 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class PartitionRecord(Struct, frozen=True, gc=False):
-    """PartitionRecord fields."""
-
     partition_id: int = -1
     topic_id: bytes = ZERO_UUID
     replicas: Sequence[int] = ()

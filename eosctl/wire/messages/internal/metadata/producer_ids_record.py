@@ -7,8 +7,6 @@ from msgspec import Struct
 
 
 class ProducerIdsRecord(Struct, frozen=True, gc=False):
-    """ProducerIdsRecord fields."""
-
     broker_id: int = 0
     broker_epoch: int = -1
     next_producer_id: int = 0

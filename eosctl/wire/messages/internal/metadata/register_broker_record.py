@@ -9,8 +9,6 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class BrokerEndpoint(Struct, frozen=True, gc=False):
-    """BrokerEndpoint of RegisterBrokerRecord."""
-
     name: str = ""
     host: str = ""
     port: int = 0
@@ -19,8 +17,6 @@ class BrokerEndpoint(Struct, frozen=True, gc=False):
 
 
 class BrokerFeature(Struct, frozen=True, gc=False):
-    """BrokerFeature of RegisterBrokerRecord."""
-
     name: str = ""
     min_supported_version: int = 0
     max_supported_version: int = 0
@@ -28,8 +24,6 @@ class BrokerFeature(Struct, frozen=True, gc=False):
 
 
 class RegisterBrokerRecord(Struct, frozen=True, gc=False):
-    """RegisterBrokerRecord fields."""
-
     broker_id: int = 0
     is_migrating_zk_broker: bool = False
     incarnation_id: bytes = ZERO_UUID

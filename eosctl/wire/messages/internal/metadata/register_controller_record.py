@@ -9,8 +9,6 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class ControllerEndpoint(Struct, frozen=True, gc=False):
-    """ControllerEndpoint of RegisterControllerRecord."""
-
     name: str = ""
     host: str = ""
     port: int = 0
@@ -19,8 +17,6 @@ class ControllerEndpoint(Struct, frozen=True, gc=False):
 
 
 class ControllerFeature(Struct, frozen=True, gc=False):
-    """ControllerFeature of RegisterControllerRecord."""
-
     name: str = ""
     min_supported_version: int = 0
     max_supported_version: int = 0
@@ -28,8 +24,6 @@ class ControllerFeature(Struct, frozen=True, gc=False):
 
 
 class RegisterControllerRecord(Struct, frozen=True, gc=False):
-    """RegisterControllerRecord fields."""
-
     controller_id: int = 0
     incarnation_id: bytes = ZERO_UUID
     zk_migration_ready: bool = False

@@ -9,7 +9,5 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class RemoveAccessControlEntryRecord(Struct, frozen=True, gc=False):
-    """RemoveAccessControlEntryRecord fields."""
-
     id: bytes = ZERO_UUID
     unknown_tags: Sequence[tuple[int, bytes]] = ()

@@ -7,7 +7,5 @@ from msgspec import Struct
 
 
 class RemoveDelegationTokenRecord(Struct, frozen=True, gc=False):
-    """RemoveDelegationTokenRecord fields."""
-
     token_id: str = ""
     unknown_tags: Sequence[tuple[int, bytes]] = ()

@@ -9,7 +9,5 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class RemoveTopicRecord(Struct, frozen=True, gc=False):
-    """RemoveTopicRecord fields."""
-
     topic_id: bytes = ZERO_UUID
     unknown_tags: Sequence[tuple[int, bytes]] = ()

@@ -7,8 +7,6 @@ from msgspec import Struct
 
 
 class RemoveUserScramCredentialRecord(Struct, frozen=True, gc=False):
-    """RemoveUserScramCredentialRecord fields."""
-
     name: str = ""
     mechanism: int = 0
     unknown_tags: Sequence[tuple[int, bytes]] = ()

@@ -9,8 +9,6 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class TopicRecord(Struct, frozen=True, gc=False):
-    """TopicRecord fields."""
-
     name: str = ""
     topic_id: bytes = ZERO_UUID
     unknown_tags: Sequence[tuple[int, bytes]] = ()

@@ -7,8 +7,6 @@ from msgspec import Struct
 
 
 class UnfenceBrokerRecord(Struct, frozen=True, gc=False):
-    """UnfenceBrokerRecord fields."""
-
     id: int = 0
     epoch: int = 0
     unknown_tags: Sequence[tuple[int, bytes]] = ()

@@ -7,8 +7,6 @@ from msgspec import Struct
 
 
 class UnregisterBrokerRecord(Struct, frozen=True, gc=False):
-    """UnregisterBrokerRecord fields."""
-
     broker_id: int = 0
     broker_epoch: int = 0
     unknown_tags: Sequence[tuple[int, bytes]] = ()

@@ -7,8 +7,6 @@ from msgspec import Struct
 
 
 class UserScramCredentialRecord(Struct, frozen=True, gc=False):
-    """UserScramCredentialRecord fields."""
-
     name: str = ""
     mechanism: int = 0
     salt: bytes = b""

@@ -7,7 +7,5 @@ from msgspec import Struct
 
 
 class ZkMigrationStateRecord(Struct, frozen=True, gc=False):
-    """ZkMigrationStateRecord fields."""
-
     zk_migration_state: int = 0
     unknown_tags: Sequence[tuple[int, bytes]] = ()

@@ -9,16 +9,12 @@ from eosctl.wire.uuid import ZERO_UUID
 
 
 class ShareUpdateKey(Struct, frozen=True, gc=False):
-    """ShareUpdate key."""
-
     group_id: str = ""
     topic_id: bytes = ZERO_UUID
     partition: int = 0
 
 
 class StateBatch(Struct, frozen=True, gc=False):
-    """StateBatch of ShareUpdate."""
-
     first_offset: int = 0
     last_offset: int = 0
     delivery_state: int = 0
@@ -27,8 +23,6 @@ class StateBatch(Struct, frozen=True, gc=False):
 
 
 class ShareUpdateValue(Struct, frozen=True, gc=False):
-    """ShareUpdate value."""
-
     snapshot_epoch: int = 0
     leader_epoch: int = 0
     start_offset: int = 0

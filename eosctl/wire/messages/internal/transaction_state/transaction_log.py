@@ -7,22 +7,16 @@ from msgspec import Struct
 
 
 class TransactionLogKey(Struct, frozen=True, gc=False):
-    """TransactionLog key."""
-
     transactional_id: str = ""
 
 
 class PartitionsSchema(Struct, frozen=True, gc=False):
-    """PartitionsSchema of TransactionLog."""
-
     topic: str = ""
     partition_ids: Sequence[int] = ()
     unknown_tags: Sequence[tuple[int, bytes]] = ()
 
 
 class TransactionLogValue(Struct, frozen=True, gc=False):
-    """TransactionLog value."""
-
     producer_id: int = 0
     producer_epoch: int = 0
     transaction_timeout_ms: int = 0

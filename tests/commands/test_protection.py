@@ -8,7 +8,7 @@ import pytest
 
 from eosctl.testing import SandboxThread
 from tests.commands.conftest import Done, eosctl
-from tests.forensics.conftest import leave_open, on
+from tests.commands.open_transactions import leave_open, on
 
 
 def fence(bootstrap: str, *options: str) -> Done:

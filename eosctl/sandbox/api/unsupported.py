@@ -1,6 +1,5 @@
 """APIs of features that the sandbox lacks. The responses are those of a broker with the feature disabled.
 
-- Share groups (KIP-932): see their module.
 - Voters of the controller quorum (KIP-853): valid requests are rejected because `kraft.version` is 0.
 - Delegation tokens (KIP-48): disabled as in a broker without `delegation.token.secret.key`; unauthenticated clients
   cannot request them.
@@ -11,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from eosctl.sandbox.api import share_groups
 from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.routes import Handler
 from eosctl.sandbox.broker.services import BrokerServices
@@ -91,7 +89,6 @@ def _refuse_token(broker: BrokerServices, context: RequestContext, request: Any)
 
 
 HANDLERS: Mapping[int, Handler] = {
-    **share_groups.HANDLERS,
     ApiKey.ADD_RAFT_VOTER: _add_voter,
     ApiKey.REMOVE_RAFT_VOTER: _remove_voter,
     ApiKey.CREATE_DELEGATION_TOKEN: _refuse_token,

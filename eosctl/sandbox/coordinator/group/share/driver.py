@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -17,8 +17,12 @@ from eosctl.sandbox.coordinator.group.share.group import LEAVE_EPOCH, ShareGroup
 from eosctl.sandbox.coordinator.group.share.heartbeat import ShareConfig, ShareHeartbeat, heartbeat, remove
 from eosctl.sandbox.coordinator.group.share.initialization import (
     begin_deletion,
+    begin_topic_deletion,
+    combine,
     confirm,
+    end_deletion,
     forget_deleted,
+    request,
     withdraw,
 )
 from eosctl.sandbox.coordinator.group.share.records import share_group_tombstones, states_record
@@ -242,6 +246,84 @@ class ShareDriver:
 
         self.write(shard, deleting, group, (states_record(group_id, deleting.states),), written)
 
+    def alter_offsets(
+        self,
+        shard: Shard,
+        group_id: str,
+        starts: Mapping[tuple[bytes, int], int],
+        done: Callable[[dict[tuple[bytes, int], StateResult]], None],
+    ) -> None:
+        """Set the start offsets of an empty group, which is created if it does not exist.
+
+        Raises:
+            RefusedError: The group has members or another type.
+        """
+        former = shard.share_groups.get(group_id)
+        if former is None and group_id in shard.groups:
+            raise RefusedError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} is not a share group.")
+        group = former or ShareGroup(group_id)
+        _check_empty(group)
+        now_ms, metadata = self._host.runtime.now_ms(), self._host.metadata
+        wanted: dict[bytes, TopicPartitions] = {}
+        for topic_id, index in starts:
+            part = TopicPartitions(metadata.topic_name(topic_id) or "", frozenset({index}), now_ms)
+            wanted = combine(wanted, {topic_id: part})
+        if not wanted:
+            done({})
+            return
+        requested = request(group, wanted)
+        assert requested.states is not None
+
+        def written(error: ErrorCode) -> None:
+            if error is ErrorCode.NONE:
+                self.initialize(shard, group_id, requested.group_epoch, starts, wanted, done)
+            else:
+                done(dict.fromkeys(starts, StateResult(error, kafka_text(error))))
+
+        self.write(shard, requested, former, (states_record(group_id, requested.states),), written)
+
+    def delete_offsets(
+        self,
+        shard: Shard,
+        group_id: str,
+        topic_ids: Sequence[bytes],
+        done: Callable[[Mapping[bytes, ErrorCode]], None],
+    ) -> None:
+        """Delete the state of topics of an empty group; `done` receives the error of each topic with state.
+
+        Raises:
+            RefusedError: The group has members, does not exist, or has another type.
+        """
+        group = self.find(shard, group_id)
+        _check_empty(group)
+        deleting, wanted = begin_topic_deletion(group, topic_ids, self._host.metadata)
+        if not wanted or deleting.states is None:
+            done({})
+            return
+
+        def delete(topic_id: bytes, answered: Callable[[ErrorCode], None]) -> None:
+            self.delete_states(group_id, {topic_id: wanted[topic_id]}, answered)
+
+        def deleted(errors: list[ErrorCode]) -> None:
+            found = dict(zip(wanted, errors, strict=True))
+            present = shard.share_groups.get(group_id)
+            gone = [topic_id for topic_id, error in found.items() if error is ErrorCode.NONE]
+            if shard.is_closed or present is None or not gone:
+                done(found)
+                return
+            after = end_deletion(present, gone)
+            assert after.states is not None
+            record = states_record(group_id, after.states)
+            self.write(shard, after, present, (record,), lambda error: done(found))
+
+        def written(error: ErrorCode) -> None:
+            if error is ErrorCode.NONE:
+                gather(list(wanted), delete, deleted)
+            else:
+                done(dict.fromkeys(wanted, error))
+
+        self.write(shard, deleting, group, (states_record(group_id, deleting.states),), written)
+
     def _forget(self, shard: Shard, group_id: str, done: Callable[[ErrorCode], None]) -> None:
         group = shard.share_groups.get(group_id)
         if shard.is_closed or group is None:
@@ -277,6 +359,11 @@ class ShareDriver:
             done(shown)
 
         shard.append(records, appended, base_sequence=FIRST_SEQUENCE)
+
+
+def _check_empty(group: ShareGroup) -> None:
+    if not group.is_empty:
+        raise RefusedError(ErrorCode.NON_EMPTY_GROUP, kafka_text(ErrorCode.NON_EMPTY_GROUP))
 
 
 def _put(shard: Shard, group_id: str, group: ShareGroup | None) -> None:

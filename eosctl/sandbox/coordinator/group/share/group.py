@@ -56,7 +56,7 @@ class ShareGroup:
     group_epoch: int = FIRST_GROUP_EPOCH
     metadata_hash: int = 0
     members: Mapping[str, ShareMember] = field(default_factory=lambda: MappingProxyType({}))
-    assignment_epoch: int = 0
+    assignment_epoch: int = FIRST_GROUP_EPOCH
     assignment_timestamp_ms: int = 0
     targets: Mapping[str, Assignment] = field(default_factory=lambda: MappingProxyType({}))
     states: StatePartitions | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from eosctl.sandbox.coordinator.group.share.group import ShareGroup, StatePartitions, TopicPartitions
@@ -103,6 +103,27 @@ def begin_deletion(group: ShareGroup, metadata: MetadataView) -> tuple[ShareGrou
             wanted = combine(wanted, {topic_id: TopicPartitions(name, frozenset(range(count)))})
     deleting = {topic_id: topic.name for topic_id, topic in wanted.items()}
     return replace(group, states=StatePartitions({}, {}, deleting)), wanted
+
+
+def begin_topic_deletion(
+    group: ShareGroup, topic_ids: Collection[bytes], metadata: MetadataView
+) -> tuple[ShareGroup, dict[bytes, TopicPartitions]]:
+    """Return the group whose share-partitions of some topics are to be deleted, and these partitions."""
+    states = group.states or StatePartitions()
+    wanted = {key: states.initialized[key] for key in topic_ids if key in states.initialized}
+    for topic_id, name in states.deleting.items():  # Deletions that got no answer are repeated.
+        if topic_id in topic_ids and topic_id not in wanted:
+            wanted[topic_id] = TopicPartitions(name, frozenset(range(metadata.partition_count(name))))
+    deleting = {**states.deleting, **{topic_id: topic.name for topic_id, topic in wanted.items()}}
+    initialized = {key: topic for key, topic in states.initialized.items() if key not in topic_ids}
+    return replace(group, states=replace(states, initialized=initialized, deleting=deleting)), wanted
+
+
+def end_deletion(group: ShareGroup, topic_ids: Collection[bytes]) -> ShareGroup:
+    """Return the group once the state of topics is deleted."""
+    states = group.states or StatePartitions()
+    deleting = {topic_id: name for topic_id, name in states.deleting.items() if topic_id not in topic_ids}
+    return replace(group, states=replace(states, deleting=deleting))
 
 
 def forget_deleted(group: ShareGroup, topic_ids: Iterable[bytes]) -> ShareGroup:

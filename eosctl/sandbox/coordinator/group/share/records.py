@@ -9,7 +9,13 @@ from typing import TypeAlias
 from eosctl.sandbox.coordinator.group.consumer.consumer_records import group_by_topic
 from eosctl.sandbox.coordinator.group.consumer.group import Assignment, TopicIdPartition
 from eosctl.sandbox.coordinator.group.records import StoredRecord, stored
-from eosctl.sandbox.coordinator.group.share.group import ShareGroup, ShareMember, StatePartitions, TopicPartitions
+from eosctl.sandbox.coordinator.group.share.group import (
+    FIRST_GROUP_EPOCH,
+    ShareGroup,
+    ShareMember,
+    StatePartitions,
+    TopicPartitions,
+)
 from eosctl.wire.messages.internal.consumer_offsets import share_group_current_member_assignment as current_assignment
 from eosctl.wire.messages.internal.consumer_offsets import share_group_member_metadata as member_metadata
 from eosctl.wire.messages.internal.consumer_offsets import share_group_metadata as group_metadata
@@ -118,7 +124,7 @@ def _replay(group: ShareGroup, key: ShareRecordKey, value: object | None, now_ms
         case group_metadata.ShareGroupMetadataKey(), group_metadata.ShareGroupMetadataValue() as found:
             return replace(group, group_epoch=found.epoch, metadata_hash=found.metadata_hash)
         case target_metadata.ShareGroupTargetAssignmentMetadataKey(), None:
-            return replace(group, assignment_epoch=0, assignment_timestamp_ms=0)
+            return replace(group, assignment_epoch=FIRST_GROUP_EPOCH, assignment_timestamp_ms=0)
         case (
             target_metadata.ShareGroupTargetAssignmentMetadataKey(),
             target_metadata.ShareGroupTargetAssignmentMetadataValue(assignment_epoch=epoch, assignment_timestamp=at),

@@ -212,6 +212,14 @@ class ClientReply(Reply, Protocol):
         """End a request that has no response (acks=0)."""
 
 
+@runtime_checkable
+class ConnectionReply(Reply, Protocol):
+    """Responds to a request on a connection whose end matters."""
+
+    def on_close(self, key: object, call: Callable[[], None]) -> None:
+        """Run `call` when the connection ends; it replaces the one of the same key."""
+
+
 class RequestContext(msgspec.Struct, frozen=True):
     """Properties of a request other than its body."""
 

@@ -4,6 +4,7 @@
   but the first request.
 - Records are acquired for the member when they are read. The response waits for `min_bytes` up to `max_wait_ms`, and
   until the acknowledgements of the request are durable.
+- A session ends with its connection, too. Then another member gets the records without waiting for their locks.
 - Groups read uncommitted records unless `share.isolation.level` is set; then records of aborted transactions are
   archived.
 - Not implemented: quotas.
@@ -12,6 +13,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.api.share_acknowledge import (
@@ -27,7 +29,7 @@ from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.coordinator.share.state import SharePartitionKey
 from eosctl.sandbox.error_messages import kafka_text
-from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.ports import ConnectionReply, RequestContext
 from eosctl.sandbox.security.access import may
 from eosctl.sandbox.security.acls import ResourceType
 from eosctl.sandbox.share.delayed_fetch import DelayedShareFetch, Fetched, FetchWish
@@ -52,7 +54,7 @@ def handle(broker: BrokerServices, context: RequestContext, request: ShareFetchR
     renews = request.is_renew_ack and context.api_version >= FIRST_RENEW_VERSION
     if error is ErrorCode.NONE and renews and _fetches(request):
         error = ErrorCode.INVALID_REQUEST
-    session = _session(broker, request) if error is ErrorCode.NONE else error
+    session = _session(broker, context, request) if error is ErrorCode.NONE else error
     if session is ErrorCode.SHARE_SESSION_LIMIT_REACHED:
         refusal = ShareFetchResponse(error_code=session)
         broker.runtime.call_later(request.max_wait_ms, lambda: context.reply(refusal))
@@ -67,7 +69,15 @@ def _fetches(request: ShareFetchRequest) -> bool:
     return bool(request.max_bytes or request.min_bytes or request.max_records or request.max_wait_ms)
 
 
-def _session(broker: BrokerServices, request: ShareFetchRequest) -> ShareSession | ErrorCode:
+def _client_lost(broker: BrokerServices, member: Member, session: ShareSession) -> None:
+    """End the session of a client that disconnected, which returns its records immediately."""
+    if broker.share_sessions.find(*member) is session:
+        release_session(broker, member)
+    if not broker.share_sessions.has_members(member.group_id):
+        broker.share_partitions.forget_group(member.group_id)
+
+
+def _session(broker: BrokerServices, context: RequestContext, request: ShareFetchRequest) -> ShareSession | ErrorCode:
     epoch, sessions = request.share_session_epoch, broker.share_sessions
     group_id, member_id = request.group_id or "", request.member_id or ""
     named = [
@@ -80,6 +90,9 @@ def _session(broker: BrokerServices, request: ShareFetchRequest) -> ShareSession
         if any(part.acknowledgement_batches for topic in request.topics for part in topic.partitions):
             return ErrorCode.INVALID_REQUEST
         created = sessions.create(group_id, member_id, named)
+        if isinstance(created, ShareSession) and isinstance(context.reply, ConnectionReply):
+            member = Member(group_id, member_id)
+            context.reply.on_close(("share session", member), partial(_client_lost, broker, member, created))
         return created if is_known else ErrorCode.UNKNOWN_SERVER_ERROR
     session = sessions.advance(group_id, member_id, epoch)
     if isinstance(session, ShareSession) and epoch != FINAL_EPOCH:

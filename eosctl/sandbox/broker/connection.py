@@ -50,6 +50,10 @@ class Exchange:
             stream = connection.disturbed_stream()
             connection.answer(frame if stream is None or stream.answer(form.api_key, frame) else b"")
 
+    def on_close(self, key: object, call: Callable[[], None]) -> None:
+        """Run `call` when the client's connection ends; it replaces the one of the same key."""
+        self._connection.close_listeners[key] = call
+
     def without_answer(self) -> None:
         """End the request without a response (acks=0)."""
         if not self._answered:
@@ -77,6 +81,7 @@ class Connection:
         self.client_host = client_host
         self.principal = "User:ANONYMOUS"
         self.closed = False
+        self.close_listeners: dict[object, Callable[[], None]] = {}
         self._on_output = on_output
         self._on_close = on_close
         self._splitter = FrameSplitter(broker.config.get_int("socket.request.max.bytes"))
@@ -175,6 +180,7 @@ class Connection:
         if not self.closed:
             self.closed = True
             self._frames.clear()
+            self._notify_close()
             self._on_close()
 
     def lost(self) -> None:
@@ -183,6 +189,12 @@ class Connection:
             return
         self.closed = True
         self._frames.clear()
+        self._notify_close()
+
+    def _notify_close(self) -> None:
+        for call in self.close_listeners.values():
+            self.broker.runtime.call_soon(call)
+        self.close_listeners.clear()
 
     def _pump(self) -> None:
         if self.broker.paused is not None:

@@ -176,6 +176,11 @@ class SharePartitionManager:
         self.call_soon(partial(led.partition.unwatch, led))  # The partition may be notifying its watchers.
         led.wake()
 
+    def forget_group(self, group_id: str) -> None:
+        """Forget the share-partitions of a group without sessions here; their state is read again if needed."""
+        for led in [led for key, led in self._led.items() if key.group_id == group_id]:
+            self.give_up(led)
+
     def acquired(self, led: LedSharePartition) -> None:
         """Watch the locks of acquired records."""
         led.arm(self._runtime.now_ms(), self._runtime.call_later)

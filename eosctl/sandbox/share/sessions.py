@@ -83,6 +83,6 @@ class ShareSessions:
         """End a session and return it."""
         return self._sessions.pop((group_id, member_id), None)
 
-    def clear(self) -> None:
-        """End all sessions."""
-        self._sessions.clear()
+    def has_members(self, group_id: str) -> bool:
+        """Return whether a member of the group has a session."""
+        return any(key[0] == group_id for key in self._sessions)

@@ -17,8 +17,12 @@ from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from eosctl.wire.messages.delete_groups import DeleteGroupsRequest
 from eosctl.wire.messages.find_coordinator import FindCoordinatorRequest
+from eosctl.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from eosctl.wire.messages.share_fetch import AcquiredRecords, FetchPartition, FetchTopic, ShareFetchRequest
 from eosctl.wire.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
-from tests.sandbox.harness import Harness
+from eosctl.wire.records.batch import encode_batch
+from eosctl.wire.records.record import Record
+from tests.sandbox.harness import Harness, HarnessClient
 
 SETTINGS = {"share.coordinator.state.topic.num.partitions": "2", "offsets.topic.num.partitions": "2"}
 SESSION_MS = 45_000
@@ -113,3 +117,33 @@ def test_deletion_removes_group_and_state(harness: Harness) -> None:
     reloaded = shard_of(harness)
     assert reloaded is not None
     assert not reloaded.share_groups
+
+
+def test_a_lost_client_returns_its_records(harness: Harness) -> None:
+    join(harness, "m1")
+    leaders = [
+        broker.node_id
+        for broker in harness.core.brokers()
+        if not isinstance(broker.replicas.leader(TopicPartition("orders", 0)), ErrorCode)
+    ]
+    topic_id = harness.core.brokers()[0].metadata.topic_id("orders")
+    assert topic_id is not None
+    wanted = [FetchTopic(topic_id, [FetchPartition(0)])]
+
+    def fetch(client: HarnessClient, member: str, epoch: int) -> list[AcquiredRecords]:
+        request = ShareFetchRequest("g", member, epoch, 100, 1, max_records=9, batch_size=9, topics=wanted)
+        response = client.request(ApiKey.SHARE_FETCH, 1, request)
+        return [held for topic in response.responses for part in topic.partitions for held in part.acquired_records]
+
+    first, second = harness.client(leaders[0]), harness.client(leaders[0])
+    assert fetch(first, "m1", 0) == []
+    harness.advance(3000)  # The group begins at the end of the partition.
+    assert fetch(first, "m1", 1) == []
+    data = PartitionProduceData(0, encode_batch([Record(0, 0, None, b"order")]))
+    produce = ProduceRequest(None, -1, 5000, [TopicProduceData("orders", partition_data=[data])])
+    assert second.request(ApiKey.PRODUCE, 9, produce).responses[0].partition_responses[0].error_code == 0
+    assert fetch(first, "m1", 2) == [AcquiredRecords(0, 0, 1)]
+    assert fetch(second, "m2", 0) == []
+    first.disconnect()
+    harness.advance(10)
+    assert fetch(second, "m2", 1) == [AcquiredRecords(0, 0, 2)]

@@ -149,10 +149,12 @@ def _group_configs(broker: BrokerServices, resource: DescribeConfigsResource, sy
     own = broker.metadata.config(image.GROUP_RESOURCE, resource.resource_name)
     found = []
     for name in known_names(resource.configuration_keys, broker.config.table.broker):
-        defaults = broker.config.entries(broker_name(name))
+        setting = setting_of(name, broker.config.table.broker)
+        defaults = broker.config.entries(broker_name(name)) or [
+            ConfigEntry(name, setting.default, ConfigSource.DEFAULT)
+        ]
         entries = [ConfigEntry(name, own[name], ConfigSource.DYNAMIC_GROUP), *defaults] if name in own else defaults
         entry = ConfigEntry(name, entries[0].value, entries[0].source)
-        setting = setting_of(name, broker.config.table.broker)
         found.append(_result(setting, entry, False, entries if synonyms else ()))
     return found
 

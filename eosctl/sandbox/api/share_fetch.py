@@ -28,7 +28,6 @@ from eosctl.sandbox.api.share_acknowledge import (
 from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.coordinator.share.state import SharePartitionKey
-from eosctl.sandbox.error_messages import kafka_text
 from eosctl.sandbox.ports import ConnectionReply, RequestContext
 from eosctl.sandbox.security.access import may
 from eosctl.sandbox.security.acls import ResourceType
@@ -85,7 +84,9 @@ def _session(broker: BrokerServices, context: RequestContext, request: ShareFetc
         for topic in request.topics
         for part in topic.partitions
     ]
-    is_known = all(broker.metadata.topic_name(topic.topic_id) is not None for topic in request.topics)
+    is_known = not broker.emulation.is_before_4_4 or all(
+        broker.metadata.topic_name(topic.topic_id) is not None for topic in request.topics
+    )
     if epoch == INITIAL_EPOCH:
         if any(part.acknowledgement_batches for topic in request.topics for part in topic.partitions):
             return ErrorCode.INVALID_REQUEST
@@ -156,7 +157,7 @@ class ShareFetch:
             if error is ErrorCode.NONE:
                 wanted.append(shared)
             else:
-                refused[shared] = Fetched(error, kafka_text(error))
+                refused[shared] = Fetched(error)
         if wanted and request.share_session_epoch >= 1:
             turn = request.share_session_epoch % len(wanted)
             wanted = wanted[turn:] + wanted[:turn]
@@ -182,8 +183,9 @@ class ShareFetch:
 
     def _partition_error(self, shared: SharedTopicPartition) -> ErrorCode:
         name = self._broker.metadata.topic_name(shared.topic_id)
-        if name is None:  # Deleted since it was added to the session.
-            return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        if name is None:  # Before 4.4, the topic was deleted since it was added to the session.
+            is_old = self._broker.emulation.is_before_4_4
+            return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if is_old else ErrorCode.UNKNOWN_TOPIC_ID
         if not may(self._broker, self._context, AclOperation.READ, ResourceType.TOPIC, name):
             return ErrorCode.TOPIC_AUTHORIZATION_FAILED
         if self._broker.metadata.partition(TopicPartition(name, shared.partition)) is None:

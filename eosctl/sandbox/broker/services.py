@@ -146,7 +146,7 @@ class BrokerServices:
             log=runtime.log,
             node_id=node_id,
         )
-        self.shares = ShareCoordinator(runtime, config, self.metadata, self.replicas)
+        self.shares = ShareCoordinator(runtime, config, self.metadata, self.replicas, emulation)
         self.share_states = StatePersister(
             runtime, self.metadata, channel, partial(self.ensure_internal_topic, SHARE_GROUP_STATE_TOPIC)
         )

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Final
 
-from eosctl.sandbox.group_settings import group_int
+from eosctl.sandbox.group_settings import AUTO_OFFSET_RESET, ISOLATION_LEVEL, RENEW_ENABLE, group_int, reset_duration_ms
 from eosctl.sandbox.ports import BrokerConfig
 from eosctl.sandbox.replication.partition import Partition
 from eosctl.sandbox.replication.reading import READ_COMMITTED, READ_UNCOMMITTED
@@ -15,14 +14,6 @@ from eosctl.sandbox.share.share_partition import ShareLimits
 DELIVERY_COUNT_LIMIT: Final = "share.delivery.count.limit"
 MAX_RECORD_LOCKS: Final = "share.partition.max.record.locks"
 LOCK_DURATION: Final = "share.record.lock.duration.ms"
-RENEW_ENABLE: Final = "share.renew.acknowledge.enable"
-ISOLATION_LEVEL: Final = "share.isolation.level"
-AUTO_OFFSET_RESET: Final = "share.auto.offset.reset"
-BY_DURATION: Final = "by_duration:"
-_DURATION: Final = re.compile(
-    r"P(?:(?P<days>\d+)D)?(?:T(?:(?P<hours>\d+)H)?(?:(?P<minutes>\d+)M)?(?:(?P<seconds>\d+(?:\.\d+)?)S)?)?"
-)
-_SECONDS: Final = {"days": 86_400, "hours": 3600, "minutes": 60, "seconds": 1}
 
 
 def read_limits(own: Mapping[str, str], config: BrokerConfig) -> ShareLimits:
@@ -45,21 +36,9 @@ def initial_offset(own: Mapping[str, str], partition: Partition, now_ms: int) ->
     strategy, log = own.get(AUTO_OFFSET_RESET, "latest"), partition.log
     if strategy == "earliest":
         return log.start_offset
-    if strategy.startswith(BY_DURATION):
-        found = log.store.offset_for_time(now_ms - duration_ms(strategy.removeprefix(BY_DURATION)))
+    duration_ms = reset_duration_ms(strategy)
+    if duration_ms is not None:
+        found = log.store.offset_for_time(now_ms - duration_ms)
         if found is not None and found.offset < log.high_watermark:
             return found.offset
     return log.high_watermark
-
-
-def duration_ms(text: str) -> int:
-    """Return an ISO 8601 duration in milliseconds.
-
-    Raises:
-        ValueError: The text is not a duration.
-    """
-    found = _DURATION.fullmatch(text.upper())
-    parts = {} if found is None else {name: value for name, value in found.groupdict().items() if value is not None}
-    if not parts:
-        raise ValueError(f"{text!r} is not an ISO 8601 duration")
-    return int(sum(float(value) * _SECONDS[name] for name, value in parts.items()) * 1000)

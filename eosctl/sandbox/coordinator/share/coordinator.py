@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.coordinator.group.append_errors import classify_group_error
@@ -12,11 +12,21 @@ from eosctl.sandbox.coordinator.share.records import StateRecord
 from eosctl.sandbox.coordinator.share.shard import NO_STATE, StateRefusedError, StateShard, StateWrite
 from eosctl.sandbox.coordinator.share.state import ShareGroupOffset, SharePartitionKey
 from eosctl.sandbox.error_messages import kafka_text
-from eosctl.sandbox.ports import SHARE_GROUP_STATE_TOPIC, AppendResult, BrokerConfig, MetadataView, Replicas, Runtime
+from eosctl.sandbox.ports import (
+    SHARE_GROUP_STATE_TOPIC,
+    AppendResult,
+    BrokerConfig,
+    Emulation,
+    MetadataView,
+    Replicas,
+    Runtime,
+)
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.internal.partitioner import partition_for
 from eosctl.wire.internal.versioned import UnknownRecordError
 from eosctl.wire.records.batch import decode_records
+
+FENCED_TEXT_4_4: Final = "The coordinator rejected the request because the state epoch did not match."
 
 
 class StateResult(NamedTuple):
@@ -37,11 +47,19 @@ class ShareCoordinator:
     replicated; a record that could not be written is reverted.
     """
 
-    def __init__(self, runtime: Runtime, config: BrokerConfig, metadata: MetadataView, replicas: Replicas) -> None:
+    def __init__(
+        self,
+        runtime: Runtime,
+        config: BrokerConfig,
+        metadata: MetadataView,
+        replicas: Replicas,
+        emulation: Emulation,
+    ) -> None:
         self._runtime = runtime
         self._config = config
         self._metadata = metadata
         self._replicas = replicas
+        self._fenced_text = "" if emulation.is_before_4_4 else FENCED_TEXT_4_4
         self._shards: dict[int, StateShard] = {}
 
     def partition_for(self, key: SharePartitionKey) -> int:
@@ -62,7 +80,7 @@ class ShareCoordinator:
         if known is not None:
             known.leader_epoch = leader_epoch
             return
-        shard = self._shards[partition_index] = StateShard(partition_index, leader_epoch)
+        shard = self._shards[partition_index] = StateShard(partition_index, leader_epoch, self._fenced_text)
         self._runtime.call_soon(partial(self._load, shard))
 
     def resign(self, partition_index: int, leader_epoch: int | None) -> None:

@@ -69,8 +69,9 @@ class PartitionState(NamedTuple):
 class StateShard:
     """The share-partitions of one partition while this broker coordinates it."""
 
-    def __init__(self, index: int, leader_epoch: int) -> None:
+    def __init__(self, index: int, leader_epoch: int, fenced_text: str = "") -> None:
         self.index = index
+        self._fenced_text = fenced_text
         self.leader_epoch = leader_epoch
         self.is_loading = True
         self.is_closed = False
@@ -89,7 +90,7 @@ class StateShard:
         _check_partition(key)
         known = self.states.get(key)
         if known is not None and NO_EPOCH != state_epoch < known.state_epoch:
-            raise StateRefusedError(ErrorCode.FENCED_STATE_EPOCH)
+            raise StateRefusedError(ErrorCode.FENCED_STATE_EPOCH, self._fenced_text)
         _check_exists(key, metadata)
         snapshot_epoch = 0 if known is None else known.offset.snapshot_epoch + 1
         count = NO_COUNT if start_offset == NO_OFFSET else 0
@@ -120,7 +121,7 @@ class StateShard:
         if NO_EPOCH != change.leader_epoch < known.leader_epoch:
             raise StateRefusedError(ErrorCode.FENCED_LEADER_EPOCH)
         if NO_EPOCH != change.state_epoch < known.state_epoch:
-            raise StateRefusedError(ErrorCode.FENCED_STATE_EPOCH)
+            raise StateRefusedError(ErrorCode.FENCED_STATE_EPOCH, self._fenced_text)
         _check_exists(key, metadata)
         return self._record(key, known, change, known.offset.leader_epoch, updates_per_snapshot, now_ms)
 

@@ -140,7 +140,7 @@ class ShareDriver:
         self._remove(shard, group, beat.member_id, written)
 
     def _remove(self, shard: Shard, group: ShareGroup, member_id: str, written: Written) -> None:
-        left, records = remove(group, member_id, self._host.metadata)
+        left, records = remove(group, member_id, self._host.metadata, is_before_4_4=self._host.emulation.is_before_4_4)
         shard.stop_timer((group.group_id, SESSION, member_id))
         self.write(shard, left, group, records, written)
 

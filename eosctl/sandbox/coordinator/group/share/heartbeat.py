@@ -140,8 +140,10 @@ def heartbeat(
     return ShareHeartbeatResult(group, reconciled, tuple(records), reconciled.assigned if shows else None, wanted)
 
 
-def remove(group: ShareGroup, member_id: str, metadata: MetadataView) -> tuple[ShareGroup, tuple[StoredRecord, ...]]:
-    """Remove a member and bump the group epoch.
+def remove(
+    group: ShareGroup, member_id: str, metadata: MetadataView, *, is_before_4_4: bool
+) -> tuple[ShareGroup, tuple[StoredRecord, ...]]:
+    """Remove a member and bump the group epoch; from 4.4, an empty group has an empty target of its epoch.
 
     Raises:
         RefusedError: UNKNOWN_MEMBER_ID.
@@ -154,7 +156,11 @@ def remove(group: ShareGroup, member_id: str, metadata: MetadataView) -> tuple[S
         group_epoch=group.group_epoch + 1,
         metadata_hash=metadata_hash(metadata, left.subscribed_topics()),
     )
-    return left, (*member_tombstones(group.group_id, member_id), epoch_record(left))
+    records = [*member_tombstones(group.group_id, member_id), epoch_record(left)]
+    if left.is_empty and not is_before_4_4:
+        left = replace(left, assignment_epoch=left.group_epoch, assignment_timestamp_ms=0)
+        records.append(target_epoch_record(left))
+    return left, tuple(records)
 
 
 def unknown_member(group: ShareGroup, member_id: str) -> RefusedError:

@@ -17,6 +17,8 @@ from eosctl.render.listing import Column, render_listing
 from eosctl.render.page import Block, Field, Line, Style, render_page
 from eosctl.text import count_text, duration_text
 
+SHARE_GROUP: Final = "share"
+
 
 class HolderItem(msgspec.Struct, frozen=True):
     """A transaction that holds something up; ``transactional_id`` is None where no coordinator names it."""
@@ -235,7 +237,19 @@ def render_lags(
     """Render the lag of groups; for people also the transactions that block them."""
     result = listing("group-lag", "group lag", now_ms, tuple(map(_lag_item, lags)), snapshot)
     text = render_listing(result, LAG_COLUMNS, output, style, empty="No group has committed an offset.")
-    return text + _holders(holders, style) if output in FOR_PEOPLE else text
+    if output not in FOR_PEOPLE:
+        return text
+    return text + _holders(holders, style) + _share_groups(snapshot, style)
+
+
+def _share_groups(snapshot: ClusterSnapshot, style: Style) -> str:
+    """Name the groups whose lag is not shown: share groups have no committed offsets."""
+    names = sorted(group.group_id for group in snapshot.groups if group.group_type == SHARE_GROUP)
+    if not names:
+        return ""
+    text = f"{count_text(len(names), 'share group')} without committed offsets: {', '.join(names)}"
+    command = "kafka-share-groups.sh --describe --all-groups shows their lag"
+    return render_page([Line(""), Field("not shown", f"{text}; {command}")], style)
 
 
 def render_pending(

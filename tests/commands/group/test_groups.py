@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from eosctl.client import Client
+from eosctl.client.destinations import CoordinatorKind, CoordinatorOf
 from eosctl.client.producer import TransactionalProducer
 from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import GroupIdentity, OffsetToCommit, wait_until_ended
 from eosctl.model.transaction import TopicPartition
 from eosctl.testing import SandboxThread
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
 from tests.commands.conftest import eosctl
 from tests.commands.open_transactions import leave_open, now_ms, on, record
 from tests.commands.txn.test_txn import check_schema
@@ -101,3 +105,17 @@ def test_without_doubt_there_is_no_second_pass(one_broker: SandboxThread) -> Non
     assert {"producers", "broker-configs"}.isdisjoint(listed.json["evidence"]["collected"])
     lag = eosctl("group", "lag", *never)
     assert [item["blocked_by"]["transactional_id"] for item in lag.json["items"]] == ["shop-0"]
+
+
+def test_share_groups_are_named_as_not_shown(one_broker: SandboxThread) -> None:
+    async def scenario(client: Client) -> None:
+        await ensure_topic(client, "orders", partition_count=1)
+        beat = ShareGroupHeartbeatRequest("workers", "m1", 0, None, ["orders"])
+        place = CoordinatorOf(CoordinatorKind.GROUP, "workers")
+        while (await client.request(place, ApiKey.SHARE_GROUP_HEARTBEAT, beat)).error_code:
+            await asyncio.sleep(0)
+
+    on(one_broker.bootstrap, scenario)
+    done = eosctl("group", "lag", "-b", one_broker.bootstrap)
+    assert "No group has committed an offset." in done.out
+    assert "1 share group without committed offsets: workers" in done.out

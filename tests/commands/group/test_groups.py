@@ -13,7 +13,7 @@ from eosctl.client.transactions import GroupIdentity, OffsetToCommit, wait_until
 from eosctl.model.transaction import TopicPartition
 from eosctl.testing import SandboxThread
 from eosctl.wire.api_keys import ApiKey
-from eosctl.wire.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
+from eosctl.wire.messages import streams_group_heartbeat as streams
 from tests.commands.conftest import eosctl
 from tests.commands.open_transactions import leave_open, now_ms, on, record
 from tests.commands.txn.test_txn import check_schema
@@ -68,6 +68,32 @@ def test_lag_is_parted_into_what_can_be_read_and_what_cannot(one_broker: Sandbox
     assert table.code == 0
     assert "shop-0 (open)" in table.out
     assert eosctl("group", "lag", "nobody", "-b", one_broker.bootstrap).code == 2
+
+
+def test_lag_of_a_streams_group_names_the_thread_behind() -> None:
+    topology = streams.Topology(0, [streams.Subtopology("0", ["orders"])])
+
+    async def scenario(client: Client) -> Any:
+        await committed(client, "first", 3)
+        await commit_offset(client, "billing-app", 1)  # Makes the internal topic, and an empty group.
+        join = streams.StreamsGroupHeartbeatRequest(
+            GROUP.group_id,
+            "thread-1",
+            rebalance_timeout_ms=60_000,
+            topology=topology,
+            active_tasks=(),
+            standby_tasks=(),
+            warmup_tasks=(),
+            process_id="instance-1",
+        )
+        return await client.request(1, ApiKey.STREAMS_GROUP_HEARTBEAT, join)
+
+    with SandboxThread(config={"group.streams.initial.rebalance.delay.ms": "0"}) as sandbox:
+        joined = on(sandbox.bootstrap, scenario)
+        (lag,) = items("lag", sandbox.bootstrap)
+    assert (joined.error_code, joined.member_epoch) == (0, 2)
+    assert (lag["group_id"], lag["topic"], lag["committed_offset"]) == ("billing", "orders", 1)
+    assert lag["client"] != ""
 
 
 def test_a_pending_offset_is_reported_with_its_transaction(one_broker: SandboxThread) -> None:

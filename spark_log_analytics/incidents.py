@@ -7,8 +7,9 @@ only counts and incidents.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import reduce
+from math import isfinite
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from eosctl.logs.arrays import batch_of_rows
@@ -18,6 +19,7 @@ from eosctl.logs.incidents.slices import SLICE_EVENTS, TimeSlice, plan_slices
 from eosctl.model.incident import EvidenceLine, Incident
 from eosctl.model.log_event import SourceSummary
 from eosctl.model.severity import Severity
+from eosctl.text import count_text, time_text
 from spark_log_analytics.rows import events_of
 from spark_log_analytics.slices import Batches, count_by_time, judge_each, slice_frame, timed_frame
 
@@ -46,11 +48,13 @@ class Judging(NamedTuple):
         incidents: Rows of ``INCIDENT_COLUMNS``, earliest first.
         slices: The slices and their costs in order of time; empty if one task judges all events when it is first read.
         cached: Frames to unpersist when the incidents have been read.
+        planned_count: The number of slices before some were joined.
     """
 
     incidents: DataFrame
     slices: Sequence[tuple[TimeSlice, SliceCost]] = ()
     cached: Sequence[DataFrame] = ()
+    planned_count: int = 1
 
 
 class SliceCost(NamedTuple):
@@ -95,6 +99,26 @@ def judge_events(
     return Judging(events.repartition(1).mapInArrow(_judge_all(sources), INCIDENT_COLUMNS))
 
 
+def explain_judging(judging: Judging, *, in_detail: bool = False) -> Iterator[str]:
+    """Yield how events were divided for their verdict: a line, and in detail one for each slice."""
+    if not judging.slices:
+        return
+    costs = [cost for _, cost in judging.slices]
+    given = [cost.event_count for cost in costs]
+    joined = f" (planned: {judging.planned_count})" if len(costs) != judging.planned_count else ""
+    yield (
+        f"Judged in {count_text(len(costs), 'slice')} of time{joined} with {min(given):,} to {max(given):,} events; "
+        f"{sum(cost.cpu_s for cost in costs):,.1f} s of processor, at most "
+        f"{max(cost.peak_mb for cost in costs):,.0f} MB in a worker."
+    )
+    for one, cost in judging.slices if in_detail else ():
+        bounds = (time_text(int(ms)) if isfinite(ms) else "-" for ms in one)
+        yield (
+            f"  {' to '.join(bounds)}: {count_text(cost.event_count, 'event')}, "
+            f"{count_text(cost.incident_count, 'incident')}, {cost.cpu_s:.1f} s, {cost.peak_mb:,.0f} MB"
+        )
+
+
 def _judge_all(sources: Sequence[SourceSummary]) -> Callable[[Batches], Batches]:
     def judge(batches: Batches) -> Batches:
         found = in_scan_order((event for batch in batches for event in events_of(batch)), sources)
@@ -132,7 +156,7 @@ def _judge_slices(events: DataFrame, sources: Sequence[SourceSummary], slices: S
         current = join_open(current, verdicts)
     kept = [_incidents_of(rows, [new.index(one) for one in current if one in new]) for rows, new in frames]
     table = reduce(lambda one, other: one.unionByName(other), kept).orderBy("place").drop("place")
-    return Judging(table, tuple((one, known[one]) for one in current), tuple(cached))
+    return Judging(table, tuple((one, known[one]) for one in current), tuple(cached), len(slices))
 
 
 def _incidents_of(rows: DataFrame, numbers: Sequence[int]) -> DataFrame:

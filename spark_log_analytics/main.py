@@ -21,7 +21,7 @@ from eosctl.logs.topics.address import TopicError, is_topic_url
 from eosctl.model.incident import Incident
 from eosctl.model.period import Period
 from eosctl.model.redaction import redact_text
-from spark_log_analytics.incidents import incident_of, judge_events
+from spark_log_analytics.incidents import explain_judging, incident_of, judge_events
 from spark_log_analytics.job import (
     Reading,
     collect_counts,
@@ -153,6 +153,8 @@ def _scan_and_save(reading: Reading, stored: Sequence[str], period: Period, opti
             events = in_period(everything, period)
             # Causes may be older than the period.
             judging = judge_events(everything, summaries, sum(split.kept_count for split in splits))
+            for line in explain_judging(judging, in_detail=options.explain):
+                sys.stderr.write(f"{line}\n")
             judged = in_period(judging.incidents, period, "t_start_ms", "t_end_ms").persist()
             cached += [judged, *judging.cached]
             found = [incident_of(row.asDict(recursive=True)) for row in judged.collect()]
@@ -189,6 +191,7 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--pattern", type=layout_of_pattern, help="the log4j or logback pattern of the files")
     parser.add_argument("--from-ms", type=int, help="start of the period, ms since the epoch")
     parser.add_argument("--until-ms", type=int, help="end of the period (exclusive), ms since the epoch")
+    parser.add_argument("--explain", action="store_true", help="show how the events were divided for their verdict")
     parser.add_argument("--split-bytes", type=int, default=SPLIT_BYTES, help="bytes that a task reads")
     return parser.parse_args(arguments)
 

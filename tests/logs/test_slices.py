@@ -6,6 +6,7 @@ import random
 from itertools import pairwise
 from math import inf
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,10 +17,12 @@ from eosctl.logs.incidents.timeline import timed
 from eosctl.logs.incidents.unnamed import STARTED_MS
 from eosctl.logs.scan import scan_paths
 from eosctl.model.log_event import LogEvent
+from spark_log_analytics.incidents import Judging, SliceCost, explain_judging
 from tests.logs.slicing import Selection, judge_in_slices
 from tests.logs.spreading import FIXTURES, cut, recorded, spread
 
 HOUR_MS = 3_600_000
+NO_FRAME: Any = None
 
 
 @pytest.mark.parametrize("seed", [1, 3, 12, 19])
@@ -111,3 +114,15 @@ def test_initializations_at_the_start_of_a_log_are_for_all() -> None:
     assert starts.are_near(1_000_000)
     assert starts.are_near(1_000_000 + STARTED_MS)
     assert not starts.are_near(1_000_000 + 10 * STARTED_MS)
+
+
+def test_a_job_explains_how_it_judged() -> None:
+    first, last = TimeSlice(-inf, 1_700_000_000_000), TimeSlice(1_700_000_000_000, inf)
+    costs = ((first, SliceCost(1200, 1, 0.5, 120.0)), (last, SliceCost(900, 2, 0.25, 300.0)))
+    summary, *lines = explain_judging(Judging(NO_FRAME, costs, planned_count=3), in_detail=True)
+    assert summary.startswith("Judged in 2 slices of time (planned: 3) with 900 to 1,200 events; 0.8 s of processor")
+    assert lines == [
+        "  - to 2023-11-14T22:13:20.000Z: 1,200 events, 1 incident, 0.5 s, 120 MB",
+        "  2023-11-14T22:13:20.000Z to -: 900 events, 2 incidents, 0.2 s, 300 MB",
+    ]
+    assert list(explain_judging(Judging(NO_FRAME))) == []

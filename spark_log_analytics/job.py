@@ -6,17 +6,20 @@ locally, submitted to a cluster, and through Spark Connect.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import tzinfo
 from pathlib import Path
+from sys import intern
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from eosctl.logs.arrays import array_of
 from eosctl.logs.files.sources import SourceFile, Unread
 from eosctl.logs.layouts import Layout
 from eosctl.logs.scan import SPLIT_BYTES, LogScan, Split, plan_scan, plan_splits, scan_split, summarize
 from eosctl.logs.topics.address import Topics, around, is_topic_url, parse_topics
 from eosctl.logs.topics.plan import TopicPart, plan_topics, scan_part, summarize_topics
-from eosctl.model.log_event import SourceSummary
+from eosctl.model.log_event import LogEvent, SourceSummary
 from eosctl.model.period import ALL_TIME, Period
 from spark_log_analytics.rows import (
     SCAN_COLUMNS,
@@ -24,7 +27,7 @@ from spark_log_analytics.rows import (
     collected,
     counted_splits,
     counts_by_file,
-    event_of,
+    events_of,
     line_bases,
     scan_batches,
 )
@@ -44,10 +47,20 @@ MOST_SPLITS: Final = 4
 ONE_RESULT_BYTES: Final = 256 * 1024 * 1024
 """Logs up to this size reach the driver in one result: their events are far below spark.driver.maxResultSize."""
 
+EVENT_BYTES: Final = 3 * 1024
+"""The memory that a process needs to read, sort, and judge an event."""
+
 SMALL_FILE_EVENTS: Final = 25_000
 MOST_SMALL_FILES: Final = 8
 FILE_EVENTS: Final = 250_000
 """Number of events in a file of a table: large for readers, but smaller if several tasks could not write otherwise."""
+
+
+class TooManyEventsError(Exception):
+    """The events are more than this process can hold; only a job that leaves them on the executors can judge them."""
+
+    def __init__(self, event_count: int) -> None:
+        super().__init__(f"The logs have {event_count:,} events, which is more than the memory of this machine holds.")
 
 
 class Reading(NamedTuple):
@@ -196,36 +209,62 @@ def scan_on_spark(
 
     Raises:
         TopicError: A topic cannot be read.
+        TooManyEventsError: This process cannot hold the events.
     """
+    import pyarrow.compute as pc
+
     reading = plan_reading(paths, zone, layouts, period)
     if not reading.sources and not reading.parts:
         return LogScan((), (), reading.unread)
     frame = scan_frame(spark, reading.sources, split_bytes, reading.parts)
     is_small = not reading.parts and sum(source.size_bytes for source in reading.sources) <= ONE_RESULT_BYTES
-    rows = frame.toArrow().to_pylist() if is_small else list(_fetched(frame))
-    splits = counted_splits(rows)
+    events: list[LogEvent] = []
+    starts: list[int] = []
+    counts: list[Mapping[str, Any]] = []
+    for batch in frame.toArrow().to_batches() if is_small else _fetched(frame):
+        is_event = pc.is_null(batch.column("counts"))
+        own = batch.filter(is_event)
+        events += (_with_shared_texts(event) for event in events_of(own))
+        starts += own.column("split_start").to_pylist()
+        counts += batch.filter(pc.invert(is_event)).to_pylist()
+    splits = counted_splits(counts)
     bases = line_bases(splits)
     names = (*(source.name for source in reading.sources), *(part.range.name for part in reading.parts))
     place = {name: number for number, name in enumerate(dict.fromkeys(names))}
-    events = [
-        event_of({**row, "line": row["line"] + bases[row["file"], row["split_start"]]})
-        for row in rows
-        if row["counts"] is None
-    ]
+    for number, (event, start) in enumerate(zip(events, starts, strict=True)):
+        events[number] = event._replace(line=event.line + bases[event.file, start])
     events.sort(key=lambda event: (place[event.file], event.offset))
     return LogScan(tuple(events), reading.summarize(splits), reading.unread)
 
 
-def _fetched(frame: DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield the rows task by task: the rows of all tasks together may exceed the driver's result limit."""
+def _with_shared_texts(event: LogEvent) -> LogEvent:
+    """Return an event whose texts that many events have are each in memory once."""
+    return event._replace(
+        file=intern(event.file),
+        level=intern(event.level),
+        thread=intern(event.thread),
+        logger=intern(event.logger),
+        application=intern(event.application),
+        host=intern(event.host),
+    )
+
+
+def _fetched(frame: DataFrame) -> Iterator[pa.RecordBatch]:
+    """Yield the batches task by task: those of all tasks together may exceed the driver's result limit.
+
+    Raises:
+        TooManyEventsError: This process cannot hold the events.
+    """
     import pyarrow as pa
 
-    packed = frame.mapInArrow(_packed, "batch binary").persist()
+    packed = frame.mapInArrow(_packed, "event_count long, batch binary").persist()
     try:
         # All tasks run in parallel here; afterwards, each result is only transferred.
-        packed.count()
+        event_count = packed.selectExpr("coalesce(sum(event_count), 0)").collect()[0][0]
+        if event_count * EVENT_BYTES > _memory_bytes():
+            raise TooManyEventsError(event_count)
         for row in packed.toLocalIterator():
-            yield from pa.ipc.open_stream(row.batch).read_all().to_pylist()
+            yield from pa.ipc.open_stream(row.batch)
     finally:
         packed.unpersist()
 
@@ -238,7 +277,14 @@ def _packed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, batch.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as stream:
             stream.write_batch(batch)
-        yield pa.RecordBatch.from_arrays([pa.array([sink.getvalue().to_pybytes()], pa.binary())], ["batch"])
+        event_count = batch.column("counts").null_count
+        values = [array_of([event_count], pa.int64()), array_of([sink.getvalue().to_pybytes()], pa.binary())]
+        yield pa.RecordBatch.from_arrays(values, ["event_count", "batch"])
+
+
+def _memory_bytes() -> int:
+    """Return the memory of this machine."""
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def in_period(rows: DataFrame, period: Period, start: str = "time_ms", end: str = "time_ms") -> DataFrame:

@@ -111,10 +111,11 @@ def spark_session(remark: Callable[[str], None]) -> Iterator[SparkSession]:
     """Open Spark.
 
     Raises:
-        EosctlError: It cannot be used here.
+        EosctlError: It cannot be used here, or the logs have more events than this process can hold.
     """
     if obstacle := spark_obstacle():
         raise obstacle
+    from spark_log_analytics.job import TooManyEventsError
     from spark_log_analytics.session import session
 
     if sys.stderr.isatty():
@@ -123,7 +124,14 @@ def spark_session(remark: Callable[[str], None]) -> Iterator[SparkSession]:
     # What the user has said about it goes before.
     os.environ.update(bar_environment() | os.environ)
     with session(settings=bar_settings()) as spark:
-        yield spark
+        try:
+            yield spark
+        except TooManyEventsError as error:
+            raise EosctlError(
+                "The logs are too large for a report in one process.",
+                str(error),
+                "Run eosctl logs submit PATH... --out DIR: it leaves events on the executors and judges them there.",
+            ) from error
 
 
 def _size_bytes(paths: Sequence[Path]) -> int:

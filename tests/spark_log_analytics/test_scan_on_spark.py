@@ -196,3 +196,12 @@ def test_local_workers_import_the_installed_package(spark: Any) -> None:
     pyspark = pytest.importorskip("pyspark", reason="the spark extra is not installed")
     [row] = spark.range(0, 1, 1, 1).mapInArrow(report, "file string").collect()
     assert row["file"] == pyspark.__file__
+
+
+def test_events_beyond_the_memory_are_refused(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from spark_log_analytics import job
+
+    monkeypatch.setattr(job, "ONE_RESULT_BYTES", 0)
+    monkeypatch.setattr(job, "EVENT_BYTES", 1 << 40)
+    with pytest.raises(job.TooManyEventsError, match="more than the memory"):
+        job.scan_on_spark(spark, [FIXTURES / "poll-interval-392"])

@@ -12,12 +12,12 @@ from zoneinfo import ZoneInfo
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
 
+from eosctl.logs.files.content import count_newlines
 from eosctl.logs.files.urls import local_path, scheme_of
 from eosctl.logs.scan import (
     SPLIT_BYTES,
     Split,
     SplitScan,
-    count_newlines_before,
     number_lines,
     plan_scan,
     scan_split,
@@ -86,9 +86,9 @@ class LogsDataSource(DataSource):
 
 
 class _Bin(InputPartition):
-    """The splits that one task reads."""
+    """The splits that one task reads, each with the number of line breaks before it."""
 
-    def __init__(self, splits: Sequence[Split]) -> None:
+    def __init__(self, splits: Sequence[tuple[Split, int]]) -> None:
         super().__init__(tuple(splits))
         self.splits = tuple(splits)
 
@@ -139,23 +139,43 @@ def _here(address: str) -> Path:
     return path
 
 
+class _LinesBefore:
+    """Counts the line breaks before each split of a file; the splits come in order, so that each byte is read once."""
+
+    def __init__(self) -> None:
+        self._last: tuple[str, int, int] = ("", 0, 0)
+
+    def of(self, split: Split) -> int:
+        """Return the number of line breaks before a split.
+
+        Raises:
+            OSError: The file cannot be read.
+        """
+        name, start, count = self._last if self._last[0] == split.source.name else (split.source.name, 0, 0)
+        if split.start > start:
+            count += count_newlines(Path(name), start, split.start)
+        self._last = name, split.start, count
+        return count
+
+
 class _Reader(DataSourceReader):
     def __init__(self, options: dict[str, str]) -> None:
         self._options = _Options(options)
 
     def partitions(self) -> list[InputPartition]:
         sources, _ = plan_scan(self._options.paths, self._options.zone)
-        return [_Bin(splits) for splits in pack_splits(sources, self._options.split_bytes)] or [_Bin(())]
+        lines = _LinesBefore()
+        bins = pack_splits(sources, self._options.split_bytes)
+        return [_Bin([(split, lines.of(split)) for split in splits]) for splits in bins] or [_Bin(())]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         from eosctl.logs.classifier.classify import own_classifier
         from spark_log_analytics.workers import keep_loaded
 
         classifier = own_classifier()
-        for split in partition.splits:
+        for split, line_count in partition.splits:
             scan = scan_split(split, classifier)
-            # A partition does not know the others, so the lines before it are counted here.
-            before = SplitScan((), scan.counts._replace(newline_count=count_newlines_before(split)))
+            before = SplitScan((), scan.counts._replace(newline_count=line_count))
             yield from _batches(tuple(number_lines((before, scan))))
         keep_loaded()
 

@@ -15,7 +15,6 @@ from eosctl.logs.files.content import (
     REPLACED,
     Window,
     begins_with,
-    count_newlines,
     inflated_windows,
     is_streamed,
     read_content,
@@ -241,15 +240,6 @@ def scan_split(split: Split, classifier: Classifier) -> SplitScan:
     except OSError as failure:
         tally.fail(failure.strerror or str(failure))
     return tally.result()
-
-
-def count_newlines_before(split: Split) -> int:
-    """Count the line breaks of a file before a split.
-
-    Raises:
-        OSError: The file cannot be read.
-    """
-    return count_newlines(Path(split.source.name), 0, split.start) if split.start else 0
 
 
 def _count_newlines(data: Buffer, start: int, stop: int) -> int:

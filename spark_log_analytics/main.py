@@ -174,7 +174,14 @@ def _request_of(options: argparse.Namespace, period: Period, baseline_run_id: st
     # The address of a topic may name a temporary file of settings, and a URL may hold a key.
     inputs = [redact_text(path.partition("?")[0] if is_topic_url(path) else path) for path in options.paths]
     reading = {"zone": str(options.zone), "pattern": str(options.pattern)}
-    return SaveRequest(inputs, options.out, period, options.baseline, baseline_run_id, reading)
+    return SaveRequest(
+        inputs=inputs,
+        out=options.out,
+        period=period,
+        baseline=options.baseline,
+        baseline_run_id=baseline_run_id,
+        reading=reading,
+    )
 
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:

@@ -13,13 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import validate
 from markupsafe import escape
 
+from eosctl.cli import main as run_command
 from eosctl.errors import EosctlError, UsageError
 from eosctl.logs.scan import scan_paths
 from eosctl.model.log_event import LogEvent, is_problem
 from eosctl.model.log_tables import LOG_TABLES, columns_of
 from eosctl.render.logs.dashboard import render_dashboard
+from eosctl.render.schemas import schema_of
 from eosctl.services.query_logs import QueryAnswer, QueryEngine, QueryRequest, query_logs
 from eosctl.services.summarize_result import SummaryRequest, summarize_result
 
@@ -251,6 +254,24 @@ def test_the_dashboard_shows_causes_and_coverage(result: tuple[Path, str]) -> No
     assert "3 incidents of 1 root cause" in page
     assert all(escape(one.message) in page for one in cause.examples)
     assert page.count("<rect") == len(board.slots)
+
+
+def test_the_commands_print_answers_and_pages(
+    result: tuple[Path, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, page = str(result[0]), tmp_path / "page.html"
+    query = "SELECT root_cause, transactional_ids FROM incidents ORDER BY started_at LIMIT 1"
+    assert run_command(["logs", "sql", query, out, "--engine", "spark", "-o", "json"]) == 0
+    answered = json.loads(capsys.readouterr().out)
+    validate(answered, schema_of("log-query"))
+    assert answered["items"] == [{"root_cause": "duplicate-transactional-id", "transactional_ids": ["ledger-writer-7"]}]
+    assert run_command(["logs", "sql", query, out, "--engine", "spark"]) == 0
+    assert capsys.readouterr().out.split() == [
+        *("ROOT-CAUSE", "TRANSACTIONAL-IDS"),
+        *("duplicate-transactional-id", "ledger-writer-7"),
+    ]
+    assert run_command(["logs", "dashboard", out, "--engine", "spark", "--output-file", str(page)]) == 0
+    assert page.read_text("utf-8") == capsys.readouterr().out
 
 
 def test_the_manual_names_each_table_and_status() -> None:

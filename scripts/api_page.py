@@ -69,6 +69,7 @@ MODULES: Final = (
     "run_runbook",
     "runbooks",
     "rehearse_runbooks",
+    "run_history",
     "collect_evidence",
     "connection",
     "connect",

@@ -7,6 +7,18 @@ import msgspec
 from eosctl.errors import ExitCode
 
 
+class FleetFinding(msgspec.Struct, frozen=True):
+    """A finding of one cluster; `is_new` is None unless it was compared with the previous run."""
+
+    check_id: str
+    title: str
+    severity: str
+    resource: str
+    message: str
+    fix: str
+    is_new: bool | None = None
+
+
 class ClusterRow(msgspec.Struct, frozen=True, kw_only=True):
     """The diagnosis of one cluster, or the reason why it was not read.
 
@@ -25,6 +37,10 @@ class ClusterRow(msgspec.Struct, frozen=True, kw_only=True):
         first: The worst finding with its check and resource; empty without findings.
         failure: Why the cluster was not read; empty if it was.
         next_step: What to do about that.
+        findings: The findings that count, the worst first.
+        not_evaluated: The checks without enough evidence, each with the reason.
+        last_at_ms: The time of the previous run, in ms since the epoch; None if the runs were not compared.
+        gone: The findings of the previous run that no longer apply.
     """
 
     profile: str
@@ -41,6 +57,10 @@ class ClusterRow(msgspec.Struct, frozen=True, kw_only=True):
     first: str = ""
     failure: str = ""
     next_step: str = ""
+    findings: tuple[FleetFinding, ...] = ()
+    not_evaluated: tuple[str, ...] = ()
+    last_at_ms: int | None = None
+    gone: tuple[str, ...] = ()
 
 
 #: From the code that matters most. An unread cluster may hide anything, so it comes before findings.

@@ -33,6 +33,7 @@ from eosctl.services.collect_evidence import EvidenceRequest, collect_evidence
 from eosctl.services.connection import Connection, names_a_cluster
 from eosctl.services.gate import GateFiles, judge_run, read_gate, without_suppressed
 from eosctl.services.gate_options import GateOptions
+from eosctl.services.run_history import compare_with_last, sentences
 from eosctl.services.sources import Sources, check_sources, read_sources
 from eosctl.services.tool_output import reading_of, sort_paths, without_evidence
 from eosctl.settings.deployment_files import FilesRead, read_deployment
@@ -58,6 +59,7 @@ class DiagnoseRequest(msgspec.Struct, frozen=True):
         save_snapshot: A file to keep the evidence in.
         gate: What decides the exit code.
         command: The name that reports show.
+        since_last: Whether the remarks compare the findings with the cluster's previous run.
     """
 
     connection: Connection = Connection()
@@ -69,6 +71,7 @@ class DiagnoseRequest(msgspec.Struct, frozen=True):
     save_snapshot: Path | None = None
     gate: GateOptions = GateOptions()
     command: str = "doctor"
+    since_last: bool = False
 
 
 class Diagnosed(NamedTuple):
@@ -147,7 +150,11 @@ def diagnose(request: DiagnoseRequest, callbacks: Callbacks = SILENT) -> Diagnos
         save_snapshot(evidence.snapshot, request.save_snapshot)
         callbacks.remark(f"snapshot: {request.save_snapshot}")
     callbacks.progress("checks")
-    return _judge(request, evidence, files, gate, callbacks.now_ms())
+    diagnosed = _judge(request, evidence, files, gate, callbacks.now_ms())
+    if not request.since_last:
+        return diagnosed
+    since = compare_with_last(diagnosed.diagnosis, callbacks.now_ms())
+    return diagnosed._replace(remarks=(*diagnosed.remarks, *sentences(since, diagnosed.diagnosis)))
 
 
 def diagnose_snapshot(snapshot: ClusterSnapshot, gate: GateFiles, now_ms: int) -> Diagnosed:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from eosctl.errors import EosctlError, RequestTimedOut, UsageError
 from eosctl.findings.diagnosis import CheckStatus
-from eosctl.findings.fleet import ClusterRow
+from eosctl.findings.fleet import ClusterRow, FleetFinding
 from eosctl.model.severity import Severity
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.services.callbacks import SILENT, Callbacks
@@ -25,6 +25,7 @@ from eosctl.services.event_loop import run
 from eosctl.services.gate import read_gate
 from eosctl.services.gate_options import GateOptions
 from eosctl.services.profiles import find_profiles, profiles_file
+from eosctl.services.run_history import SinceLast, compare_with_last
 
 CLUSTERS_AT_A_TIME: Final = 4
 _OF_ONE_CLUSTER: Final = ("EOSCTL_BOOTSTRAP_SERVERS", "EOSCTL_COMMAND_CONFIG")
@@ -44,6 +45,7 @@ class FleetRequest(msgspec.Struct, frozen=True):
         gate: What decides the exit code of each.
         refused: The names of given options that are about one cluster alone.
         at_a_time: The number of clusters that are read concurrently.
+        since_last: Whether each is compared with its previous run.
     """
 
     pattern: str
@@ -52,6 +54,7 @@ class FleetRequest(msgspec.Struct, frozen=True):
     gate: GateOptions = GateOptions()
     refused: tuple[str, ...] = ()
     at_a_time: int = CLUSTERS_AT_A_TIME
+    since_last: bool = False
 
 
 def is_pattern(profile: str | None) -> bool:
@@ -92,7 +95,9 @@ def diagnose_fleet(
         if isinstance(found, EosctlError):
             rows.append(_unread(name, found))
         else:
-            rows.append(_row(name, diagnose_snapshot(found, gate, callbacks.now_ms())))
+            diagnosed = diagnose_snapshot(found, gate, callbacks.now_ms())
+            since = compare_with_last(diagnosed.diagnosis, callbacks.now_ms()) if request.since_last else None
+            rows.append(_row(name, diagnosed, since))
     return tuple(rows)
 
 
@@ -176,7 +181,7 @@ def _unread(profile: str, error: EosctlError) -> ClusterRow:
     return ClusterRow(profile=profile, exit_code=error.exit_code, failure=failure, next_step=error.next_step)
 
 
-def _row(profile: str, diagnosed: Diagnosed) -> ClusterRow:
+def _row(profile: str, diagnosed: Diagnosed, since: SinceLast | None) -> ClusterRow:
     diagnosis, grade, findings = diagnosed.diagnosis, diagnosed.grade, diagnosed.findings
 
     def count(severity: Severity) -> int:
@@ -196,4 +201,23 @@ def _row(profile: str, diagnosed: Diagnosed) -> ClusterRow:
         evaluated=diagnosis.count(CheckStatus.PASSED) + diagnosis.count(CheckStatus.FAILED),
         skipped=diagnosis.count(CheckStatus.SKIPPED),
         first="" if worst is None else f"{worst.check_id} {worst.title}: {worst.resource.name}",
+        findings=tuple(
+            FleetFinding(
+                check_id=one.check_id,
+                title=one.title,
+                severity=one.severity.value,
+                resource=str(one.resource),
+                message=one.message,
+                fix=one.remedy[0] if one.remedy else "",
+                is_new=None if since is None or since.last_at_ms is None else one.fingerprint in since.new,
+            )
+            for one in findings
+        ),
+        not_evaluated=tuple(
+            f"{one.check_id} {one.title}: {one.reason}"
+            for one in diagnosis.results
+            if one.status is CheckStatus.SKIPPED
+        ),
+        last_at_ms=None if since is None else since.last_at_ms,
+        gone=() if since is None else since.gone,
     )

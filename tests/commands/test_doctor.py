@@ -205,3 +205,15 @@ def test_schemas_can_be_asked_for() -> None:
         published = json.loads((ROOT / "docs" / "schemas" / f"{name}.json").read_text())
         assert eosctl("schema", name).json == published
     assert eosctl("schema", "nonsense").code == 2
+
+
+def test_a_run_is_compared_with_the_last_one(snapshot_file: Path, tmp_path: Path) -> None:
+    first = eosctl("doctor", "--snapshot", snapshot_file, "--since-last")
+    again = eosctl("doctor", "--snapshot", snapshot_file, "--since-last")
+    assert "since last: the first run on this cluster" in first.err
+    assert ": 0 new, 0 gone, " in again.err
+    assert (first.code, first.out) == (again.code, again.out)
+    settings = tmp_path / "app.properties"
+    settings.write_text("application.id=a\nprocessing.guarantee=exactly_once_v2\n", "utf-8")
+    without = eosctl("doctor", settings, "--since-last")
+    assert (without.code, "no cluster was read" in without.err) == (2, True)

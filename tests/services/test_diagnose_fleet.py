@@ -11,6 +11,7 @@ from eosctl.errors import ClusterUnreachable, EosctlError, ExitCode, UsageError
 from eosctl.findings.fleet import ClusterRow, common_exit_code
 from eosctl.lab.virtual_loop import run_virtual
 from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.render.diagnosis.fleet import fleet_columns, render_fleet
 from eosctl.services import diagnose_fleet as fleet
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.collect_evidence import EvidenceRequest
@@ -131,3 +132,43 @@ def test_a_pattern_without_a_match_names_the_profiles() -> None:
 @pytest.mark.parametrize(("name", "several"), [("prod", False), (None, False), ("prod-*", True), ("prod-[ab]", True)])
 def test_only_wildcards_make_a_pattern(name: str | None, several: bool) -> None:
     assert is_pattern(name) is several
+
+
+def test_runs_are_compared_for_each_cluster(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    quota = {"entity": [["user", None]], "values": [["producer_byte_rate", 1024.0]]}
+    idle = {"transactional_id": "t", "coordinator_id": 1, "state": "Empty", "producer_id": 7}
+    looks = [{"started_at_ms": 1, "finished_at_ms": 2, "transactions": [idle]}]
+    seen = [build({"looks": looks}), build({"looks": looks, "client_quotas": [quota]})]
+
+    async def read(names: list[str], request: FleetRequest, callbacks: Callbacks) -> list[ClusterSnapshot]:
+        return [seen[0]]
+
+    monkeypatch.setattr(fleet, "read_fleet", read)
+    request = FleetRequest("prod-a*", since_last=True)
+    (first,) = diagnose_fleet(request, environment={})
+    seen.pop(0)
+    (second,) = diagnose_fleet(request, environment={})
+    assert (first.last_at_ms, {one.is_new for one in first.findings} <= {None}) == (None, True)
+    assert second.last_at_ms is not None
+    assert [one.check_id for one in second.findings if one.is_new] == ["EOS-OPS-011"]
+    page = render_fleet((second,), "prod-a*", 1_000)
+    assert "EOS-OPS-011" in page
+    assert "compared with" in page
+
+
+def test_the_page_shows_unread_clusters_first_of_all() -> None:
+    lost = ClusterRow(profile="<b>prod</b>", exit_code=1, failure="No <answer>.", next_step="Start it.")
+    page = render_fleet((lost, ClusterRow(profile="well", exit_code=0, grade="A", score=100)), "prod-*", 1_000)
+    assert "1 could not be read: nothing is known about it." in page
+    assert "&lt;b&gt;prod&lt;/b&gt;" in page
+    assert "No &lt;answer&gt;." in page
+    assert "<script" not in page
+
+
+def test_numbers_of_a_comparison_are_columns() -> None:
+    row = ClusterRow(profile="p", exit_code=0, last_at_ms=5, gone=("x", "y"))
+    names = [column.header for column in fleet_columns(since_last=True)]
+    assert names[-3:] == ["NEW", "GONE", "FIRST"]
+    assert [column.cell(row) for column in fleet_columns(since_last=True)][-3:-1] == ["0", "2"]
+    assert "NEW" not in [column.header for column in fleet_columns(since_last=False)]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
 
-from eosctl.command_line.invocation import Invocation, note
+from eosctl.command_line.invocation import Invocation, note, write_file
 from eosctl.command_line.option_groups import options
 from eosctl.commands.doctor.watch import WatchOptions, check_watchable, show_watch
-from eosctl.commands.emit import emit_list
+from eosctl.commands.emit import emit, emit_list
 from eosctl.commands.gate import ScoredGate
 from eosctl.commands.options import LooksOptions, ResultOptions
 from eosctl.commands.report_output import ReportOptions, write_diagnosis
@@ -18,8 +19,8 @@ from eosctl.commands.session import perform
 from eosctl.commands.source_options import MetricCredentials, MetricUrls, source_option
 from eosctl.errors import UsageError
 from eosctl.findings.fleet import common_exit_code
-from eosctl.render.diagnosis.fleet import FLEET_COLUMNS, fleet_format
-from eosctl.render.formats import FindingFormat
+from eosctl.render.diagnosis.fleet import fleet_columns, fleet_format, render_fleet
+from eosctl.render.formats import FindingFormat, OutputFormat
 from eosctl.services.diagnose import DiagnoseRequest, diagnose
 from eosctl.services.diagnose_fleet import FleetRequest, diagnose_fleet, is_pattern
 from eosctl.services.sources import Sources
@@ -49,6 +50,9 @@ def doctor(
     *,
     looks: LooksOptions,
     sources: SourceOptions,
+    since_last: Annotated[
+        bool, typer.Option("--since-last", help="Show what is new and gone since the last run with this option.")
+    ] = False,
     watch: WatchOptions,
     report: ReportOptions,
     gate: ScoredGate,
@@ -62,8 +66,9 @@ def doctor(
     a cluster or a snapshot, no cluster is contacted. A check whose evidence is missing is reported as skipped, never as
     passed.
 
-    A --profile with * or ? diagnoses every cluster whose profile matches, four at a time, and prints one row for each.
-    The exit code is then that of the cluster that matters most: unread before findings before incomplete.
+    A --profile with * or ? diagnoses every cluster whose profile matches, four at a time, and prints one row for each;
+    -o html and --report write one page for all. The exit code is then that of the cluster that matters most: unread
+    before findings before incomplete.
 
     Exit codes: 0 no finding at or above --fail-on, 1 the cluster could not be read, 2 bad input or no check was
     evaluated, 3 findings at or above --fail-on or a score below --min-score, 4 incomplete evidence with
@@ -71,7 +76,7 @@ def doctor(
 
     Examples:
         eosctl doctor -b kafka-1:9092 --command-config client.properties
-        eosctl doctor --profile 'prod-*'
+        eosctl doctor --profile 'prod-*' --since-last --report fleet.html
         eosctl doctor conf/ --logs server.log --report doctor.html
     """
     connection, demands = looks.cluster.connection, gate.options
@@ -80,16 +85,16 @@ def doctor(
         "--logs": sources.logs,
         "--snapshot": looks.snapshot,
         "--save-snapshot": report.save_snapshot,
-        "--report": report.report,
         "--write-baseline": gate.write_baseline,
     }
     if connection.profile is not None and is_pattern(connection.profile):
         alone |= {"--metrics": sources.metrics, "--watch": watch.watch}
         given = tuple(name for name, value in alone.items() if value)
-        fleet = FleetRequest(connection.profile, connection, looks.second_look_after, demands, given)
-        _show_fleet(fleet, report.output, report.output_file, invocation)
+        pause = looks.second_look_after
+        fleet = FleetRequest(connection.profile, connection, pause, demands, given, since_last=since_last)
+        _show_fleet(fleet, report, invocation)
     if watch.watch:
-        once = alone | {"--output-file": report.output_file}
+        once = alone | {"--report": report.report, "--output-file": report.output_file, "--since-last": since_last}
         check_watchable(report.output, [name for name, given in once.items() if given])
         pauses = (looks.second_look_after, watch.interval, watch.look_count)
         watching = WatchRequest(connection, sources, demands, *pauses)
@@ -104,15 +109,23 @@ def doctor(
         second_look_after_ms=looks.second_look_after,
         save_snapshot=report.save_snapshot,
         gate=demands,
+        since_last=since_last,
     )
     write_diagnosis(perform(diagnose, request, invocation), report, gate.write_baseline, invocation)
 
 
-def _show_fleet(request: FleetRequest, output: FindingFormat, file: Path | None, invocation: Invocation) -> NoReturn:
-    """Diagnose several clusters, write a row for each, and end with one exit code."""
-    result = ResultOptions(fleet_format(output), file)
+def _show_fleet(request: FleetRequest, report: ReportOptions, invocation: Invocation) -> NoReturn:
+    """Diagnose several clusters, write a row for each or one page, and end with one exit code."""
+    is_page = report.output is FindingFormat.HTML
+    result = ResultOptions(OutputFormat.TABLE if is_page else fleet_format(report.output), report.output_file)
     rows = perform(diagnose_fleet, request, invocation)
     for row in rows:
         if row.failure:
             note(f"{row.profile}: not read. {row.next_step}".rstrip())
-    emit_list(("fleet", "doctor"), rows, FLEET_COLUMNS, result, invocation, code=common_exit_code(rows))
+    code, page = common_exit_code(rows), partial(render_fleet, rows, request.pattern, invocation.now_ms())
+    if report.report is not None:
+        write_file(page(), report.report)
+        note(f"report: {report.report}")
+    if is_page:
+        emit(page(), result, code=code)
+    emit_list(("fleet", "doctor"), rows, fleet_columns(since_last=request.since_last), result, invocation, code=code)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
+from eosctl import __version__
 from eosctl.errors import UsageError
 from eosctl.findings.fleet import ClusterRow
 from eosctl.render.formats import FindingFormat, OutputFormat
 from eosctl.render.listing import Column
+from eosctl.render.templating import render_template
+from eosctl.text import time_text
 
 
 def fleet_format(output: FindingFormat) -> OutputFormat:
@@ -19,7 +23,7 @@ def fleet_format(output: FindingFormat) -> OutputFormat:
     if output.value not in list(OutputFormat):
         raise UsageError(
             f"-o {output.value} shows one cluster, and --profile names several.",
-            f"A row for each cluster has these formats: {', '.join(OutputFormat)}.",
+            f"Several clusters have these formats: {', '.join(OutputFormat)}, html.",
             "Choose one of them, or name one profile.",
         )
     return OutputFormat(output.value)
@@ -50,3 +54,27 @@ FLEET_COLUMNS: Final[tuple[Column[ClusterRow], ...]] = (
     Column("FIRST", _first),
 )
 """The columns of a run over several clusters; without an answer, a cluster has no numbers."""
+
+_SINCE: Final[tuple[Column[ClusterRow], ...]] = (
+    Column("NEW", lambda row: "-" if row.last_at_ms is None else str(sum(bool(one.is_new) for one in row.findings))),
+    Column("GONE", lambda row: "-" if row.last_at_ms is None else str(len(row.gone))),
+)
+
+
+def fleet_columns(*, since_last: bool) -> tuple[Column[ClusterRow], ...]:
+    """Return the columns, with the numbers of new and gone findings if the runs were compared."""
+    return (*FLEET_COLUMNS[:-1], *_SINCE, FLEET_COLUMNS[-1]) if since_last else FLEET_COLUMNS
+
+
+def render_fleet(rows: Sequence[ClusterRow], pattern: str, now_ms: int) -> str:
+    """Render one page for all clusters: a table, and the findings of each."""
+    return render_template(
+        "fleet.html.j2",
+        rows=rows,
+        pattern=pattern,
+        generated_at=time_text(now_ms),
+        version=__version__,
+        unread=sum(bool(row.failure) for row in rows),
+        time_text=time_text,
+        has_since=any(row.last_at_ms is not None for row in rows),
+    )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gzip
+import re
 from collections.abc import Awaitable, Callable
 from typing import Final
 
@@ -15,6 +17,7 @@ from eosctl.monitoring.cluster_gauges import measure_cluster, unreachable
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 MAX_HEAD_BYTES: Final = 16 << 10
 REQUEST_TIMEOUT_S: Final = 10.0
+_REFUSED: Final = re.compile(rb"q=0(\.0*)?")
 
 
 class Exporter:
@@ -89,20 +92,43 @@ async def serve_page(host: str, port: int, page: Callable[[], str]) -> asyncio.S
 
 
 def respond(head: bytes, page: str) -> bytes:
-    """Respond to a request: the page for `GET` or `HEAD` of `/metrics` or `/`, else an error."""
+    """Respond to a request: the page for `GET` or `HEAD` of `/metrics` or `/`, a line for `/healthz`, else an error.
+
+    `/healthz` means that this program serves; `eosctl_up` on the page means that the cluster answers. The page is
+    compressed for clients that accept gzip.
+    """
     words = head.split(b"\r\n", 1)[0].split()
     if len(words) != 3 or not words[2].startswith(b"HTTP/1."):
         return _response("400 Bad Request", b"GET /metrics\n")
     method, target = words[0], words[1].split(b"?", 1)[0]
     if method not in (b"GET", b"HEAD"):
         return _response("405 Method Not Allowed", b"GET /metrics\n")
+    if target == b"/healthz":
+        return _response("200 OK", b"serving\n", with_body=method == b"GET")
     if target not in (b"/metrics", b"/"):
         return _response("404 Not Found", b"GET /metrics\n")
-    return _response("200 OK", page.encode(), with_body=method == b"GET")
+    body, fields = page.encode(), "Vary: Accept-Encoding\r\n"
+    if _accepts_gzip(head):
+        body, fields = gzip.compress(body, mtime=0), f"{fields}Content-Encoding: gzip\r\n"
+    return _response("200 OK", body, with_body=method == b"GET", fields=fields)
 
 
-def _response(status: str, body: bytes, *, with_body: bool = True) -> bytes:
+def _accepts_gzip(head: bytes) -> bool:
+    """Return whether the request accepts gzip; a quality of zero refuses it (RFC 9110)."""
+    for line in head.split(b"\r\n")[1:]:
+        name, _, value = line.partition(b":")
+        if name.strip().lower() == b"accept-encoding":
+            for coding in value.lower().split(b","):
+                word, *parameters = (part.replace(b" ", b"") for part in coding.split(b";"))
+                refused = any(_REFUSED.fullmatch(one) for one in parameters)
+                if word == b"gzip" and not refused:
+                    return True
+    return False
+
+
+def _response(status: str, body: bytes, *, with_body: bool = True, fields: str = "") -> bytes:
     head = (
-        f"HTTP/1.1 {status}\r\nContent-Type: {CONTENT_TYPE}\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+        f"HTTP/1.1 {status}\r\nContent-Type: {CONTENT_TYPE}\r\n{fields}Content-Length: {len(body)}\r\n"
+        "Connection: close\r\n\r\n"
     )
     return head.encode() + (body if with_body else b"")

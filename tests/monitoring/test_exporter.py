@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import random
 import socket
 import subprocess
@@ -268,6 +269,33 @@ def test_requests_are_answered_as_http_wants(head: bytes, status: bytes) -> None
     assert answer.split()[1] == status
     body = answer.partition(b"\r\n\r\n")[2]
     assert (body == b"page\n") == (status == b"200" and head.startswith(b"GET"))
+
+
+@pytest.mark.parametrize(
+    ("accepted", "compressed"),
+    [
+        ("", False),
+        ("Accept-Encoding: gzip\r\n", True),
+        ("accept-encoding: br;q=1, GZIP ; q=0.5\r\n", True),
+        ("Accept-Encoding: gzip;q=0\r\n", False),
+        ("Accept-Encoding: gzip; q=0.0, br\r\n", False),
+        ("Accept-Encoding: identity\r\n", False),
+    ],
+)
+def test_the_page_is_compressed_for_clients_that_accept_it(accepted: str, compressed: bool) -> None:
+    answer = respond(f"GET /metrics HTTP/1.1\r\nHost: x\r\n{accepted}\r\n".encode(), "page\n" * 500)
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert (b"Content-Encoding: gzip" in head) is compressed
+    assert f"Content-Length: {len(body)}".encode() in head
+    assert (gzip.decompress(body) if compressed else body) == b"page\n" * 500
+    assert (len(body) < 500) is compressed
+
+
+def test_health_is_that_of_the_exporter() -> None:
+    answer = respond(b"GET /healthz HTTP/1.1\r\n\r\n", "page\n")
+    assert answer.startswith(b"HTTP/1.1 200 OK")
+    assert answer.endswith(b"serving\n")
+    assert not respond(b"HEAD /healthz HTTP/1.1\r\n\r\n", "page\n").endswith(b"serving\n")
 
 
 def test_addresses_are_read() -> None:

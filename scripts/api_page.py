@@ -70,6 +70,7 @@ MODULES: Final = (
     "runbooks",
     "rehearse_runbooks",
     "run_history",
+    "notify",
     "collect_evidence",
     "connection",
     "connect",

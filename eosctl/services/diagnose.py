@@ -18,7 +18,7 @@ from eosctl.checks.registry import ALL_CHECKS, CONFIGURATION_CHECKS
 from eosctl.checks.runner import diagnose as run_checks
 from eosctl.collect.bundles.snapshot_file import save_snapshot
 from eosctl.collect.printed.evidence import PrintedEvidence
-from eosctl.errors import ExitCode, UsageError
+from eosctl.errors import EosctlError, ExitCode, UsageError
 from eosctl.findings.diagnosis import Diagnosis, Grade
 from eosctl.findings.finding import Command, Finding
 from eosctl.findings.grouping import first_actions, group_findings
@@ -33,6 +33,7 @@ from eosctl.services.collect_evidence import EvidenceRequest, collect_evidence
 from eosctl.services.connection import Connection, names_a_cluster
 from eosctl.services.gate import GateFiles, judge_run, read_gate, without_suppressed
 from eosctl.services.gate_options import GateOptions
+from eosctl.services.notify import diagnosis_lines, resolve_address, send
 from eosctl.services.run_history import compare_with_last, sentences
 from eosctl.services.sources import Sources, check_sources, read_sources
 from eosctl.services.tool_output import reading_of, sort_paths, without_evidence
@@ -60,6 +61,8 @@ class DiagnoseRequest(msgspec.Struct, frozen=True):
         gate: What decides the exit code.
         command: The name that reports show.
         since_last: Whether the remarks compare the findings with the cluster's previous run.
+        notify: A webhook, or a reference to it, to which a result that fails is sent; with `since_last`, a result that
+            changed. None for no message.
     """
 
     connection: Connection = Connection()
@@ -72,6 +75,7 @@ class DiagnoseRequest(msgspec.Struct, frozen=True):
     gate: GateOptions = GateOptions()
     command: str = "doctor"
     since_last: bool = False
+    notify: str | None = None
 
 
 class Diagnosed(NamedTuple):
@@ -139,6 +143,7 @@ def diagnose(request: DiagnoseRequest, callbacks: Callbacks = SILENT) -> Diagnos
         EosctlError: No broker of the cluster answered.
     """
     check_sources(request.sources)
+    address = None if request.notify is None else resolve_address(request.notify)
     chosen = None if request.checks is None else choose_checks(request.checks, of_files=bool(request.paths))
     checks = ALL_CHECKS if chosen is None else tuple(one for one in chosen if not one.is_about_configuration)
     paths, printed, _ = sort_paths(request.paths, callbacks.now_ms())
@@ -151,10 +156,21 @@ def diagnose(request: DiagnoseRequest, callbacks: Callbacks = SILENT) -> Diagnos
         callbacks.remark(f"snapshot: {request.save_snapshot}")
     callbacks.progress("checks")
     diagnosed = _judge(request, evidence, files, gate, callbacks.now_ms())
-    if not request.since_last:
-        return diagnosed
-    since = compare_with_last(diagnosed.diagnosis, callbacks.now_ms())
-    return diagnosed._replace(remarks=(*diagnosed.remarks, *sentences(since, diagnosed.diagnosis)))
+    changes: tuple[str, ...] = ()
+    is_news = diagnosed.exit_code is not ExitCode.DONE
+    if request.since_last:
+        since = compare_with_last(diagnosed.diagnosis, callbacks.now_ms())
+        changes = sentences(since, diagnosed.diagnosis)
+        is_news = is_news if since.last_at_ms is None else bool(since.new or since.gone)
+        diagnosed = diagnosed._replace(remarks=(*diagnosed.remarks, *changes))
+    if address is not None and is_news:
+        try:
+            send(address, diagnosis_lines(diagnosed.diagnosis, changes))
+        except EosctlError as error:
+            callbacks.report_error(error)
+            if diagnosed.exit_code is ExitCode.DONE:
+                diagnosed = diagnosed._replace(exit_code=ExitCode.FAILED)
+    return diagnosed
 
 
 def diagnose_snapshot(snapshot: ClusterSnapshot, gate: GateFiles, now_ms: int) -> Diagnosed:

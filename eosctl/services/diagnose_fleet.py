@@ -24,6 +24,7 @@ from eosctl.services.diagnose import Diagnosed, diagnose_snapshot
 from eosctl.services.event_loop import run
 from eosctl.services.gate import read_gate
 from eosctl.services.gate_options import GateOptions
+from eosctl.services.notify import fleet_lines, resolve_address, send
 from eosctl.services.profiles import find_profiles, profiles_file
 from eosctl.services.run_history import SinceLast, compare_with_last
 
@@ -46,6 +47,7 @@ class FleetRequest(msgspec.Struct, frozen=True):
         refused: The names of given options that are about one cluster alone.
         at_a_time: The number of clusters that are read concurrently.
         since_last: Whether each is compared with its previous run.
+        notify: A webhook, or a reference to it, to which clusters that fail are sent. None for no message.
     """
 
     pattern: str
@@ -55,6 +57,7 @@ class FleetRequest(msgspec.Struct, frozen=True):
     refused: tuple[str, ...] = ()
     at_a_time: int = CLUSTERS_AT_A_TIME
     since_last: bool = False
+    notify: str | None = None
 
 
 def is_pattern(profile: str | None) -> bool:
@@ -88,6 +91,7 @@ def diagnose_fleet(
         )
     names = matching_profiles(request.pattern, environment)
     gate = read_gate(request.gate)
+    address = None if request.notify is None else resolve_address(request.notify)
     evidence = run(lambda: read_fleet(names, request, callbacks))
     rows = []
     for name, found in zip(names, evidence, strict=True):
@@ -98,6 +102,11 @@ def diagnose_fleet(
             diagnosed = diagnose_snapshot(found, gate, callbacks.now_ms())
             since = compare_with_last(diagnosed.diagnosis, callbacks.now_ms()) if request.since_last else None
             rows.append(_row(name, diagnosed, since))
+    if address is not None and (lines := fleet_lines(rows)):
+        try:
+            send(address, lines)
+        except EosctlError as error:
+            callbacks.report_error(error)
     return tuple(rows)
 
 

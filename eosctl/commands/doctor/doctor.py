@@ -53,6 +53,10 @@ def doctor(
     since_last: Annotated[
         bool, typer.Option("--since-last", help="Show what is new and gone since the last run with this option.")
     ] = False,
+    notify: Annotated[
+        str | None,
+        typer.Option("--notify", metavar="URL", help="Webhook for failing results, e.g. '${file:/run/secrets/hook}'."),
+    ] = None,
     watch: WatchOptions,
     report: ReportOptions,
     gate: ScoredGate,
@@ -91,10 +95,13 @@ def doctor(
         alone |= {"--metrics": sources.metrics, "--watch": watch.watch}
         given = tuple(name for name, value in alone.items() if value)
         pause = looks.second_look_after
-        fleet = FleetRequest(connection.profile, connection, pause, demands, given, since_last=since_last)
+        fleet = FleetRequest(
+            connection.profile, connection, pause, demands, given, since_last=since_last, notify=notify
+        )
         _show_fleet(fleet, report, invocation)
     if watch.watch:
         once = alone | {"--report": report.report, "--output-file": report.output_file, "--since-last": since_last}
+        once["--notify"] = notify
         check_watchable(report.output, [name for name, given in once.items() if given])
         pauses = (looks.second_look_after, watch.interval, watch.look_count)
         watching = WatchRequest(connection, sources, demands, *pauses)
@@ -110,6 +117,7 @@ def doctor(
         save_snapshot=report.save_snapshot,
         gate=demands,
         since_last=since_last,
+        notify=notify,
     )
     write_diagnosis(perform(diagnose, request, invocation), report, gate.write_baseline, invocation)
 

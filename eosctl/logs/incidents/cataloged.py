@@ -44,7 +44,6 @@ _SUBJECT: Final[tuple[tuple[EventField, str], ...]] = (
     ("state_dir", "state.dir"),
     ("task", "task"),
     ("connector_task", "connector.task"),
-    ("client_id", "client.id"),
     ("producer_id", "producerId"),
     ("producer_epoch", "producerEpoch"),
 )
@@ -287,6 +286,8 @@ def _subject(timeline: LogTimeline, streams: StreamsNames, events: Sequence[LogE
     if is_client and not subject.get("group"):
         subject["group"] = timeline.value_in_log(head, "group")
     if is_client:
+        names = {name for one in events if (name := one.fields.get("client_id"))}
+        subject["client.id"] = names.pop() if len(names) == 1 else ""
         subject["application.id"] = _streams_application(streams, events)
         subject["application"] = head.application
     else:
@@ -312,7 +313,7 @@ def _filled(text: str, values: Mapping[str, str]) -> str:
     parts = Formatter().parse(text)
     filled = (before + (values.get(name) or _general(name) if name else "") for before, name, _, _ in parts)
     sentence = "".join(filled)
-    return f"A{sentence[1:]}" if sentence.startswith("a partition") else sentence
+    return f"A{sentence[1:]}" if sentence.startswith(("a partition", "a topic")) else sentence
 
 
 def _general(name: str) -> str:

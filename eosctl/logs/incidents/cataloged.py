@@ -286,8 +286,8 @@ def _subject(timeline: LogTimeline, streams: StreamsNames, events: Sequence[LogE
     if is_client and not subject.get("group"):
         subject["group"] = timeline.value_in_log(head, "group")
     if is_client:
-        names = {name for one in events if (name := one.fields.get("client_id"))}
-        subject["client.id"] = names.pop() if len(names) == 1 else ""
+        clients = {client for one in events if (client := one.fields.get("client_id"))}
+        subject["client.id"] = clients.pop() if len(clients) == 1 else ""
         subject["application.id"] = _streams_application(streams, events)
         subject["application"] = head.application
     else:

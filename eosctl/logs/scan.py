@@ -137,7 +137,8 @@ def _scan_files(
 
 def _events_of(source: SourceFile, half: Half, classifier: Classifier) -> tuple[LogEvent, ...]:
     tally = Tally(source, classifier)
-    for record in scan_records(half.text, source.verdict):
+    records = peeled_records(half.text, source) if source.wrapper else scan_records(half.text, source.verdict)
+    for record in records:
         tally.add(record._replace(line=record.line + half.line), half.offset)
     return tally.result().events
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path, PurePath
 from typing import Final, NamedTuple, TypeAlias
 
+from eosctl.logs.carriers.wrappers import DOCUMENT, EXPORTS, INSIDE, Peeled, peel
 from eosctl.logs.files.content import Window, count_newlines, read_content, read_window
 from eosctl.logs.files.sources import SourceFile
 from eosctl.logs.records.scanner import MAX_EVENT_BYTES, HeaderReader
@@ -24,6 +25,13 @@ class Half(NamedTuple):
     text: bytes
     offset: int
     line: int
+
+
+class _Rest(NamedTuple):
+    """The second part of a record, as it is in its file and without a wrapper."""
+
+    raw: bytes
+    text: bytes
 
 
 Reader: TypeAlias = Callable[[SourceFile, Half], Sequence[LogEvent]]
@@ -48,14 +56,14 @@ def join_cut_records(
     for older, newer in _neighbors(sources, summaries):
         try:
             rest = _second_half(newer)
-            half = _first_half(older) if rest else None
+            half = _first_half(older) if rest.raw else None
         except OSError:
             continue
         if half is None or not _is_cut(half.text, rest):
             continue
         before = [event for event in joined[older.name] if event.offset < half.offset]
-        joined[older.name] = (*before, *read(older, half._replace(text=half.text + rest)))
-        joined[newer.name] = [event for event in joined[newer.name] if event.offset >= len(rest)]
+        joined[older.name] = (*before, *read(older, half._replace(text=half.text + rest.raw)))
+        joined[newer.name] = [event for event in joined[newer.name] if event.offset >= len(rest.raw)]
     return joined
 
 
@@ -63,21 +71,31 @@ def _neighbors(
     sources: Sequence[SourceFile], summaries: Sequence[SourceSummary]
 ) -> Iterator[tuple[SourceFile, SourceFile]]:
     """Yield the files of each program, each with the one that follows it."""
-    groups: dict[tuple[PurePath, str], list[tuple[int, str, SourceFile]]] = defaultdict(list)
+    groups: dict[tuple[PurePath, str, str], list[tuple[int, str, SourceFile]]] = defaultdict(list)
     for source, summary in zip(sources, summaries, strict=True):
-        if summary.first_ms is not None and not source.wrapper and source.verdict.has_headers:
-            key = PurePath(source.name).parent, source.application
+        is_of_lines = source.wrapper.partition(INSIDE)[0] not in (DOCUMENT, *EXPORTS)
+        if summary.first_ms is not None and is_of_lines and source.verdict.has_headers:
+            key = PurePath(source.name).parent, source.application, source.wrapper
             groups[key].append((summary.first_ms, source.name, source))
     for parts in groups.values():
         for (_, _, older), (_, _, newer) in pairwise(sorted(parts, key=lambda part: part[:2])):
             yield older, newer
 
 
-def _second_half(source: SourceFile) -> bytes:
+def _second_half(source: SourceFile) -> _Rest:
     """Return what a file holds in front of its first header."""
-    data = _read(source, 0, MAX_EVENT_BYTES).data[:MAX_EVENT_BYTES]
-    found = HeaderReader(source.verdict).pattern.search(data)
-    return bytes(data[: len(data) if found is None else found.start()])
+    data = bytes(_read(source, 0, MAX_EVENT_BYTES).data[:MAX_EVENT_BYTES])
+    if not source.wrapper:
+        found = HeaderReader(source.verdict).pattern.search(data)
+        rest = data[: len(data) if found is None else found.start()]
+        return _Rest(rest, rest)
+    part = _only_part(data, source)
+    if part is None:
+        return _Rest(b"", b"")
+    found = HeaderReader(source.verdict).pattern.search(part.text)
+    if found is None:
+        return _Rest(data, part.text)
+    return _Rest(data[: part.origin(found.start())[0]], part.text[: found.start()])
 
 
 def _first_half(source: SourceFile) -> Half | None:
@@ -85,17 +103,26 @@ def _first_half(source: SourceFile) -> Half | None:
     start = max(0, source.size_bytes - MAX_EVENT_BYTES) if source.splittable else 0
     window = _read(source, start, None)
     data = bytes(window.data)
-    headers = [found.start() for found in HeaderReader(source.verdict).pattern.finditer(data)]
+    part = _only_part(data, source) if source.wrapper else None
+    if source.wrapper and part is None:
+        return None
+    headers = [one.start() for one in HeaderReader(source.verdict).pattern.finditer(part.text if part else data)]
     if not headers:
         return None
-    place = headers[-1]
+    place = part.origin(headers[-1])[0] if part else headers[-1]
     lines = data.count(b"\n", 0, place) + (count_newlines(Path(source.name), 0, window.base) if window.base else 0)
     return Half(data[place:], window.base + place, lines)
 
 
-def _is_cut(half: bytes, rest: bytes) -> bool:
+def _only_part(data: bytes, source: SourceFile) -> Peeled | None:
+    """Return the lines of a wrapped file without their wrapper; None if they are of several streams."""
+    parts = list(islice(peel(data, source.wrapper), 2))
+    return parts[0] if len(parts) == 1 else None
+
+
+def _is_cut(half: bytes, rest: _Rest) -> bool:
     """Return whether a text continues in another one: in the same line, or as a stack trace."""
-    return bool(rest.strip()) and (not half.endswith(b"\n") or _CONTINUED.match(rest) is not None)
+    return bool(rest.text.strip()) and (not half.endswith(b"\n") or _CONTINUED.match(rest.text) is not None)
 
 
 def _read(source: SourceFile, start: int, end: int | None) -> Window:

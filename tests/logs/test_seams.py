@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import gzip
+import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from eosctl.logs.scan import scan_paths
 
+STAMP, LATER = "2026-11-21T11:07:50.000000001Z", "2026-11-21T11:07:58.301000001Z"
 BEFORE = "2026-11-21 11:07:50.000 INFO  [main] a.b.Relay - started\n"
 CUT = """\
 2026-11-21 11:07:58.301 ERROR [main] a.b.Relay - cannot go on
@@ -56,3 +59,25 @@ def test_files_of_two_programs_are_not_joined(tmp_path: Path) -> None:
     (tmp_path / "two.log").write_text(CUT[100:] + BEHIND, "utf-8")
     scan = scan_paths([tmp_path])
     assert "PRODUCER_FENCED" not in {event.category for event in scan.events if event.file.endswith("one.log")}
+
+
+def docker(text: str, stamp: str = STAMP) -> str:
+    lines = (json.dumps({"log": f"{line}\n", "stream": "stdout", "time": stamp}) for line in text.splitlines())
+    return "".join(f"{line}\n" for line in lines)
+
+
+def cri(text: str, stamp: str = STAMP) -> str:
+    return "".join(f"{stamp} stdout F {line}\n" for line in text.splitlines())
+
+
+@pytest.mark.parametrize("wrap", [docker, cri])
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+def test_a_record_is_whole_in_a_rotated_wrapper(wrap: Callable[..., str], suffix: str, tmp_path: Path) -> None:
+    cut = CUT.index("\tat")
+    first, second = wrap(BEFORE + CUT[:cut]), wrap(CUT[cut:] + BEHIND, LATER)
+    scan = scan_paths(parts(tmp_path, first, second, suffix))
+    fenced, last = sorted((event for event in scan.events), key=lambda event: event.time_ms or 0)
+    assert (fenced.category, fenced.line, fenced.offset) == ("PRODUCER_FENCED", 2, len(wrap(BEFORE)))
+    assert fenced.exception is not None
+    assert fenced.exception.root_class.endswith("ProducerFencedException")
+    assert last.message == "x"

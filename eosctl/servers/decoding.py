@@ -1,4 +1,4 @@
-"""The tool that decodes Kafka's files: the lines of ``eosctl decode -o json``, and where they end."""
+"""The tool that decodes Kafka's files: the lines of ``eosctl decode`` in JSON, and where they end."""
 
 from __future__ import annotations
 

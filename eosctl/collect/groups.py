@@ -79,9 +79,9 @@ async def _describe_classic(reader: ReadOnly, broker_id: int, groups: Sequence[G
                 m.member_id,
                 m.client_id,
                 m.client_host,
-                m.group_instance_id,
-                decode_assignment(m.member_assignment),
-                subscription_of(bytes(m.member_metadata)) if entry.protocol_type == CONSUMER_GROUP else (),
+                group_instance_id=m.group_instance_id,
+                assignment=decode_assignment(m.member_assignment),
+                subscription=subscription_of(bytes(m.member_metadata)) if entry.protocol_type == CONSUMER_GROUP else (),
             )
             for m in entry.members
         )
@@ -106,9 +106,9 @@ async def _describe_consumer(reader: ReadOnly, broker_id: int, groups: Sequence[
                 m.member_id,
                 m.client_id,
                 m.client_host,
-                m.instance_id,
-                _assigned(m.assignment),
-                tuple(sorted(m.subscribed_topic_names)),
+                group_instance_id=m.instance_id,
+                assignment=_assigned(m.assignment),
+                subscription=tuple(sorted(m.subscribed_topic_names)),
             )
             for m in entry.members
         )

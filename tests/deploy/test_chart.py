@@ -64,7 +64,7 @@ def test_values_reach_their_place() -> None:
     assert {one["kind"] for one in doctor} == {"ConfigMap", "ServiceAccount", "CronJob", "KafkaUser"}
 
 
-def test_two_releases_in_a_namespace_do_not_select_each_others_pods() -> None:
+def test_two_releases_do_not_select_each_others_pods() -> None:
     found = RENDERED["defaults"]
     selectors = [
         one_of(found, "Deployment")["spec"]["selector"]["matchLabels"],

@@ -112,9 +112,7 @@ def test_markup_and_passwords_are_not_sent(hook: Hook) -> None:
 def test_a_fleet_sends_the_clusters_that_fail() -> None:
     rows = (
         ClusterRow(profile="well", exit_code=0, grade="A"),
-        ClusterRow(
-            profile="ill", exit_code=3, grade="F", critical=1, first="EOS-TXN-001 Hanging: orders-2"
-        ),
+        ClusterRow(profile="ill", exit_code=3, grade="F", critical=1, first="EOS-TXN-001 Hanging: orders-2"),
         ClusterRow(profile="away", exit_code=1, failure="No answer."),
     )
     assert fleet_lines(rows) == [

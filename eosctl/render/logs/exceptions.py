@@ -63,8 +63,17 @@ def render_exceptions(
 def _item(one: ExceptionCount) -> ExceptionItem:
     key = one.key
     minute = None if key.minute_ms is None else time_text(key.minute_ms)
-    names = (key.class_name, key.root_class, key.application, key.host)
-    return ExceptionItem(minute, *names, one.event_count, one.file, one.offset, one.line)
+    return ExceptionItem(
+        minute,
+        class_name=key.class_name,
+        root_class=key.root_class,
+        application=key.application,
+        host=key.host,
+        count=one.event_count,
+        file=one.file,
+        offset=one.offset,
+        line=one.line,
+    )
 
 
 def _simple(name: str) -> str:

@@ -14,6 +14,7 @@ from eosctl.model.transaction import TopicPartition
 from eosctl.testing import SandboxThread
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages import streams_group_heartbeat as streams
+from eosctl.wire.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
 from tests.commands.conftest import eosctl
 from tests.commands.open_transactions import leave_open, now_ms, on, record
 from tests.commands.txn.test_txn import check_schema

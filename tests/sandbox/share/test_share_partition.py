@@ -40,6 +40,7 @@ class Machine:
         self.done: set[int] = set()
         self.rejected: set[int] = set()
         self.deliveries: dict[int, int] = {}
+        self.pending: list[tuple[Transition, dict[int, int]]] = []  # Written, without an answer yet.
 
     @property
     def end(self) -> int:
@@ -71,7 +72,8 @@ class Machine:
 
     def acknowledge(self) -> None:
         member = self.random.choice(MEMBERS)
-        mine = sorted(offset for offset, (holder, _) in self.held.items() if holder == member)
+        waiting = {offset for _, kinds in self.pending for offset in kinds}
+        mine = sorted(offset for offset, held in self.held.items() if held[0] == member and offset not in waiting)
         if not mine:
             return
         kinds = [self.random.choice((1, 1, 1, 2, 3, 4)) for _ in mine]
@@ -83,17 +85,29 @@ class Machine:
             for offset in mine:
                 del self.held[offset]
             return
-        is_durable = self.random.random() < 0.8
-        self.write(transition, is_durable=is_durable)
         for offset, kind in zip(mine, kinds, strict=True):
             if kind == AcknowledgeType.RENEW:
                 self.held[offset] = member, self.now_ms + LIMITS.lock_duration_ms
-            elif is_durable:
+        changed = {offset: kind for offset, kind in zip(mine, kinds, strict=True) if kind != AcknowledgeType.RENEW}
+        self.pending.append((transition, changed))
+        if self.random.random() < 0.6:
+            self.settle()
+
+    def settle(self) -> None:
+        """Answer the oldest write: durable or not."""
+        if not self.pending:
+            return
+        transition, kinds = self.pending.pop(0)
+        is_durable = self.random.random() < 0.8
+        self.write(transition, is_durable=is_durable)
+        for offset, kind in kinds.items():
+            expired = self.held[offset][1] <= self.now_ms
+            if is_durable or expired:
                 del self.held[offset]
-                if kind == AcknowledgeType.ACCEPT:
-                    self.done.add(offset)
-                if kind == AcknowledgeType.REJECT:
-                    self.rejected.add(offset)
+            if is_durable and kind == AcknowledgeType.ACCEPT:
+                self.done.add(offset)
+            if is_durable and kind == AcknowledgeType.REJECT:
+                self.rejected.add(offset)
 
     def write(self, transition: Transition, *, is_durable: bool) -> None:
         if is_durable:
@@ -106,7 +120,8 @@ class Machine:
         member = self.random.choice(MEMBERS)
         transition = self.partition.release_member(member, LIMITS)
         self.write(transition, is_durable=True)
-        self.held = {offset: held for offset, held in self.held.items() if held[0] != member}
+        waiting = {offset for _, kinds in self.pending for offset in kinds}
+        self.held = {key: held for key, held in self.held.items() if held[0] != member or key in waiting}
 
     def pass_time(self) -> None:
         self.now_ms += self.random.randrange(0, 700)
@@ -128,9 +143,12 @@ class Machine:
     def fail_over(self) -> None:
         self.partition = SharePartition(self.durable, self.durable.start_offset)
         self.held.clear()
+        self.pending.clear()
 
     def drain(self) -> None:
         """Accept everything that is still delivered."""
+        while self.pending:
+            self.settle()
         for _ in range(20 * (self.end + 1)):
             self.now_ms += LIMITS.lock_duration_ms + 1
             self.write_expired(self.partition.expire_locks(LIMITS, self.now_ms))
@@ -153,8 +171,9 @@ def test_no_record_is_lost_or_delivered_when_done(part: int) -> None:
     for seed in range(part * 250, part * 250 + 250):
         machine = Machine(seed)
         steps = [machine.append, machine.fetch, machine.fetch, machine.acknowledge, machine.pass_time, machine.leave]
+        steps.append(machine.settle)
         for _ in range(60):
-            step = machine.random.choices([*steps, machine.fail_over], [2, 4, 4, 4, 3, 1, 0.3])[0]
+            step = machine.random.choices([*steps, machine.fail_over], [2, 4, 4, 4, 3, 1, 2, 0.3])[0]
             step()
         machine.drain()
         exhausted = {offset for offset, count in machine.deliveries.items() if count >= LIMITS.max_delivery_count}

@@ -29,7 +29,6 @@ from eosctl.sandbox.settings import InvalidSetting
 from eosctl.sandbox.status import describe_cluster
 from eosctl.storage.errors import DamagedFile
 
-HOST = "127.0.0.1"
 #: The first start takes half a second on an idle machine; the limit must also hold on a busy one.
 FIRST_START_TIMEOUT_S = 300.0
 START_TIMEOUT_S = 20.0
@@ -81,6 +80,7 @@ class Cluster:
             controller_count=spec.controllers,
             log_dir_count=spec.log_dirs,
             racks=spec.racks,
+            listen=spec.listen,
         )
         self._clock = clock = AdjustableClock(loop)
         core = ClusterCore(shape, Path(spec.data_dir), clock, time.time() * 1000 - loop.time() * 1000)
@@ -92,7 +92,7 @@ class Cluster:
         core.on_disconnect = self.drop_clients
         try:
             if spec.security != ListenerSecurity():
-                self._material = prepare_material(Path(spec.data_dir), spec.security, spec.users)
+                self._material = prepare_material(Path(spec.data_dir), spec.security, spec.users, spec.advertised_host)
             await self._bind(core)
             core.passwords = self._material.passwords
             ready = asyncio.Event()
@@ -117,18 +117,19 @@ class Cluster:
     async def _bind(self, core: ClusterCore) -> None:
         listener = self._spec.security.protocol.name
         for broker_id in core.broker_ids:
-            server = ListenerServer(HOST, core.ticks, self._broker_getter(broker_id), listener, tls=self._material.tls)
+            host = self._spec.listen
+            server = ListenerServer(host, core.ticks, self._broker_getter(broker_id), listener, tls=self._material.tls)
             port = 0 if self._spec.port_base is None else self._spec.port_base + broker_id - 1
             try:
                 await server.open(port)
             except OSError as error:
                 raise EosctlError(
-                    f"Port {port} of {HOST} cannot be used.",
+                    f"Port {port} of {host} cannot be used.",
                     error.strerror or str(error),
-                    "Stop the program that listens there, or choose another --port-base.",
+                    "Stop the program that listens there, or choose another --port-base or --listen.",
                 ) from error
             self._servers[broker_id] = server
-            core.addresses[broker_id] = core.listener_at(HOST, server.port)
+            core.addresses[broker_id] = core.listener_at(self._spec.advertised_host, server.port)
 
     def _broker_getter(self, broker_id: int) -> Callable[[], Broker | None]:
         def running() -> Broker | None:
@@ -183,7 +184,11 @@ class Cluster:
     @property
     def bootstrap(self) -> str:
         """Return the bootstrap servers: every broker's address, including stopped brokers."""
-        return ",".join(f"{HOST}:{server.port}" for _, server in sorted(self._servers.items()))
+        return ",".join(address for _, address in sorted(self._addresses().items()))
+
+    def _addresses(self) -> dict[int, str]:
+        host = self._spec.advertised_host
+        return {broker_id: f"{host}:{server.port}" for broker_id, server in self._servers.items()}
 
     @property
     def faults(self) -> FaultEngine:
@@ -194,8 +199,7 @@ class Cluster:
 
     def status(self) -> dict[str, Any]:
         """Describe controllers, brokers, partitions, and open transactions, as the control socket does."""
-        addresses = {broker_id: f"{HOST}:{server.port}" for broker_id, server in self._servers.items()}
-        return describe_cluster(self.core, addresses)
+        return describe_cluster(self.core, self._addresses())
 
     # --- faults -------------------------------------------------------------------------------------------------
 

@@ -40,6 +40,7 @@ class ClusterShape(NamedTuple):
     controller_count: int = 1
     log_dir_count: int = 1  # Per broker.
     racks: Sequence[str] = ()  # Assigned to brokers in turn.
+    listen: str = "127.0.0.1"  # The address that brokers bind; their listeners have the one for clients.
 
 
 class ClusterCore:
@@ -106,7 +107,7 @@ class ClusterCore:
         log_dirs = directory_paths(directory, self.shape.log_dir_count) if is_broker else [directory]
         listeners = {self.addresses[node_id].name: self.addresses[node_id]} if is_broker else {}
         settings = {
-            **place_settings(log_dirs, listeners, is_controller=is_controller, is_broker=is_broker),
+            **place_settings(log_dirs, listeners, self.shape.listen, is_controller=is_controller, is_broker=is_broker),
             **self.shape.security.settings(),
             **node_settings(node_id, self.shape.broker_count, fast=self.shape.fast, overrides=self.shape.settings),
         }

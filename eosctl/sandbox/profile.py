@@ -60,12 +60,22 @@ def node_settings(
 
 
 def place_settings(
-    log_dirs: Sequence[Path], listeners: Mapping[str, ListenerEndpoint], *, is_controller: bool, is_broker: bool
+    log_dirs: Sequence[Path],
+    listeners: Mapping[str, ListenerEndpoint],
+    listen: str,
+    *,
+    is_controller: bool,
+    is_broker: bool,
 ) -> dict[str, str]:
-    """Return the settings for a node's directories, listeners, and roles. Only brokers have listener settings."""
+    """Return the settings for a node's directories, listeners, and roles. Only brokers have listener settings.
+
+    `listeners` have the addresses for clients, `listen` is the address that the node binds.
+    """
     roles = [role for role, has in (("broker", is_broker), ("controller", is_controller)) if has]
     settings = {"process.roles": ",".join(roles), "log.dirs": ",".join(map(str, log_dirs))}
     if listeners:
-        addresses = ",".join(f"{name}://{end.host}:{end.port}" for name, end in listeners.items())
-        settings |= {"listeners": addresses, "advertised.listeners": addresses}
+        settings["listeners"] = ",".join(f"{name}://{listen}:{end.port}" for name, end in listeners.items())
+        settings["advertised.listeners"] = ",".join(
+            f"{name}://{end.host}:{end.port}" for name, end in listeners.items()
+        )
     return settings

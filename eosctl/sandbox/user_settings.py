@@ -8,7 +8,7 @@ from typing import Final
 from eosctl.errors import UsageError, unknown_name
 from eosctl.sandbox.settings import setting_table
 
-_ADDRESSES: Final = "The sandbox chooses its addresses; --port-base sets the first port"
+_ADDRESSES: Final = "The sandbox chooses its addresses; use --listen, --advertise, and --port-base"
 _NODES: Final = "The sandbox numbers its nodes and gives them their roles"
 _FILES: Final = "The sandbox places its files; use --data-dir and --log-dirs"
 _SECURITY: Final = "The sandbox makes its listeners secure by itself; use --tls, --sasl, and --user"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from enum import StrEnum
+from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -15,7 +16,7 @@ from eosctl.sandbox.faults.bugs import find_bug, parse_switch
 from eosctl.sandbox.process import manage, paths
 from eosctl.sandbox.process.data_directory import files_left
 from eosctl.sandbox.process.manage import Found
-from eosctl.sandbox.process.spec import RunningSandbox, SandboxSpec
+from eosctl.sandbox.process.spec import LOOPBACK, RunningSandbox, SandboxSpec
 from eosctl.sandbox.security.protocol import ADMIN_USER, MECHANISMS, STANDARD_AUTHORIZER
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.real_kafka import RealKafkaRequest, start_real_kafka, stop_real_kafka
@@ -23,6 +24,8 @@ from eosctl.services.sandbox_access import client_file_of
 
 DEFAULT_NAME: Final = "default"
 DEFAULT_RELEASE: Final = FULL_RELEASE[NEWEST]
+_HOST: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9-]{0,62})(\.[A-Za-z0-9-]{1,63})*")
+_ANY: Final = "0.0.0.0"  # noqa: S104 - refused as an address for clients
 _USER: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
@@ -48,6 +51,9 @@ class OwnFeatures(NamedTuple):
         tls: Whether the listener is encrypted.
         users: Users in addition to the admin.
         authorizer: Whether access control lists decide.
+        listen: The address that the brokers bind.
+        advertise: The host that the brokers give to clients; None for the address that they bind.
+        insecure: Whether clients from elsewhere need no TLS and no login.
     """
 
     controllers: int = 1
@@ -61,6 +67,9 @@ class OwnFeatures(NamedTuple):
     tls: bool = False
     users: tuple[str, ...] = ()
     authorizer: bool = False
+    listen: str = LOOPBACK
+    advertise: str | None = None
+    insecure: bool = False
 
 
 _OPTIONS: Final = {"racks": "rack", "bugs": "bug", "users": "user"}
@@ -217,6 +226,7 @@ def _spec(request: SandboxRequest, data_dir: Path, settings: tuple[tuple[str, st
     if own.controllers == 2:
         raise UsageError("--controllers 2 is not possible.", "Two bear no failure: both are a majority.", "Use 1 or 3.")
     mechanisms = _mechanisms(own.sasl)
+    _check_addresses(own, is_secure=own.tls and bool(mechanisms))
     rules = _authorizer_settings(sasl=bool(mechanisms)) if own.authorizer else ()
     return SandboxSpec(
         name=request.name,
@@ -237,7 +247,43 @@ def _spec(request: SandboxRequest, data_dir: Path, settings: tuple[tuple[str, st
         tls=own.tls,
         users=_users(own.users, sasl=bool(mechanisms)),
         bugs=parse_bugs(own.bugs, own.emulate),
+        listen=own.listen,
+        advertise=own.advertise,
     )
+
+
+def _check_addresses(own: OwnFeatures, *, is_secure: bool) -> None:
+    """Refuse addresses that no client can use, and brokers that all machines can reach without a confirmation.
+
+    Raises:
+        UsageError: An address is malformed, or it needs another option.
+    """
+    try:
+        bound = IPv4Address(own.listen)
+    except ValueError:
+        raise UsageError(
+            f"--listen {own.listen!r} is not an address.",
+            "Brokers bind an IPv4 address of this machine, or all of them with 0.0.0.0.",
+            "Example: --listen 0.0.0.0 --advertise kafka.test",
+        ) from None
+    if own.advertise is not None and not _HOST.fullmatch(own.advertise):
+        raise UsageError(
+            f"--advertise {own.advertise!r} is not a host.",
+            "Clients connect to a name or an IPv4 address; each broker adds its port.",
+            "Example: --advertise kafka.test",
+        )
+    if (own.advertise or own.listen) == _ANY:
+        raise UsageError(
+            "The brokers need an address for clients.",
+            f"Clients cannot connect to {_ANY}.",
+            "Add --advertise HOST with a name of this machine that the clients can resolve.",
+        )
+    if not bound.is_loopback and not is_secure and not own.insecure:
+        raise UsageError(
+            f"--listen {own.listen} opens the brokers to other machines.",
+            "They would serve every client there, without encryption or a login.",
+            "Add --tls and --sasl, or --insecure if only trusted clients can connect.",
+        )
 
 
 def _item(found: Found, cluster: dict[str, Any] | None = None) -> SandboxItem:

@@ -22,6 +22,7 @@ SEVERAL_FORMS = {
     "--format": "the format of files of another kind than --output",
     "--from": "the start of a range: a time, and in a log also an offset",
     "--kafka-version": "a release of Kafka; dumps imitate only two of them",
+    "--listen": "an address with a port; brokers of a sandbox have a port each, so it is an address alone",
     "--only": "a selection of what is shown",
     "--output": "the format of the result, each command with those that it has",
     "--partitions": "a number; capacity init takes the answer to its question",

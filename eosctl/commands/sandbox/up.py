@@ -19,7 +19,9 @@ from eosctl.services.sandboxes import OwnFeatures, SandboxRequest, start_sandbox
 
 REAL_KAFKA: Final = "Real Kafka"
 SECURITY: Final = "Security"
+NETWORK: Final = "Network"
 _real_kafka = partial(typer.Option, rich_help_panel=REAL_KAFKA)
+_network = partial(typer.Option, rich_help_panel=NETWORK)
 _security = partial(typer.Option, rich_help_panel=SECURITY)
 
 
@@ -41,6 +43,9 @@ OwnOptions = Annotated[
         tls=_security("--tls", help="Use TLS, with certificates created on first use."),
         users=_security("--user", metavar="NAME", help="User in addition to admin, with its own password; repeatable."),
         authorizer=_security("--authorizer", help="Enforce access control lists; admin may do everything."),
+        listen=_network("--listen", metavar="ADDRESS", help="Address that the brokers bind, 0.0.0.0 for all."),
+        advertise=_network("--advertise", metavar="HOST", help="Host that the brokers give to clients."),
+        insecure=_network("--insecure", help="Let other machines connect without TLS and a login."),
     ),
 ]
 """The options that only eosctl's own brokers understand."""

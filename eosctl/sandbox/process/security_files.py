@@ -22,6 +22,8 @@ from eosctl.whole_file import whole_file
 FOLDER = "security"
 AUTHORITY_FILE = "ca.pem"
 _IDENTITY_FILE = "broker.pem"
+_NAMES_FILE = "names.txt"
+_LOCAL_NAMES = ("localhost", "127.0.0.1")
 _USERS_FILE = "users.json"
 _LOGIN_MODULES = "org.apache.kafka.common.security"
 
@@ -38,8 +40,8 @@ def client_file(data_dir: Path, user: str | None = None) -> Path:
     return data_dir / FOLDER / ("client.properties" if user is None else f"{user}.properties")
 
 
-def prepare_material(data_dir: Path, security: ListenerSecurity, users: Sequence[str]) -> SecurityMaterial:
-    """Create or load the passwords of the users and the brokers' certificate.
+def prepare_material(data_dir: Path, security: ListenerSecurity, users: Sequence[str], host: str) -> SecurityMaterial:
+    """Create or load the passwords of the users and the brokers' certificate, which names `host`.
 
     Raises:
         EosctlError: Certificates need a package that is not installed, or the files cannot be used.
@@ -48,7 +50,7 @@ def prepare_material(data_dir: Path, security: ListenerSecurity, users: Sequence
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         passwords = _passwords(folder / _USERS_FILE, users) if security.mechanisms else {}
-        return SecurityMaterial(passwords, _tls(folder) if security.tls else None)
+        return SecurityMaterial(passwords, _tls(folder, host) if security.tls else None)
     except (OSError, ValueError) as error:
         raise EosctlError(
             f"The security files in {folder} cannot be used.",
@@ -68,17 +70,20 @@ def _passwords(path: Path, users: Sequence[str]) -> dict[str, Secret]:
     return {user: Secret(word) for user, word in known.items()}
 
 
-def _tls(folder: Path) -> ssl.SSLContext:
-    identity, authority = folder / _IDENTITY_FILE, folder / AUTHORITY_FILE
-    if not (identity.exists() and authority.exists()):
-        _make_certificates(identity, authority)
+def _tls(folder: Path, host: str) -> ssl.SSLContext:
+    identity, authority, names = folder / _IDENTITY_FILE, folder / AUTHORITY_FILE, folder / _NAMES_FILE
+    known = names.read_text().split() if names.exists() else list(_LOCAL_NAMES)
+    if not (identity.exists() and authority.exists() and host in known):
+        known = list(dict.fromkeys([*known, host]))
+        _make_certificates(identity, authority, known)
+        names.write_text("\n".join(known))
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.load_cert_chain(identity)
     return context
 
 
-def _make_certificates(identity: Path, authority: Path) -> None:
+def _make_certificates(identity: Path, authority: Path, names: Sequence[str]) -> None:
     try:
         import trustme
     except ImportError as error:
@@ -88,7 +93,7 @@ def _make_certificates(identity: Path, authority: Path) -> None:
             "Install eosctl[tls], or leave --tls out.",
         ) from error
     ca = trustme.CA(organization_name="eosctl sandbox")
-    issued = ca.issue_cert("localhost", "127.0.0.1", common_name="localhost")
+    issued = ca.issue_cert(*names, common_name=names[0])
     _write_private(identity, issued.private_key_and_cert_chain_pem.bytes().decode())
     replace_file(authority, ca.cert_pem.bytes())
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from eosctl.model.emulation import NEWEST
 from eosctl.sandbox.security.protocol import ADMIN_USER, ListenerSecurity
+
+LOOPBACK: Final = "127.0.0.1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,13 @@ class SandboxSpec:
     racks: tuple[str, ...] = ()  # Assigned to brokers in turn.
     bugs: tuple[tuple[str, bool], ...] = ()  # Switches of known bugs.
     kafka: str | None = None  # The Kafka release, for real brokers.
+    listen: str = LOOPBACK  # The address that the brokers bind.
+    advertise: str | None = None  # The host that they give to clients; None means `listen`.
+
+    @property
+    def advertised_host(self) -> str:
+        """Return the host of every broker's address for clients."""
+        return self.advertise or self.listen
 
     @property
     def security(self) -> ListenerSecurity:

@@ -135,7 +135,7 @@ def test_certificates_need_a_package_and_say_which(tmp_path: Path, monkeypatch: 
 
     monkeypatch.setitem(sys.modules, "trustme", None)
     with pytest.raises(EosctlError) as refused:
-        prepare_material(tmp_path, ListenerSecurity((), True), ("admin",))
+        prepare_material(tmp_path, ListenerSecurity((), True), ("admin",), "localhost")
     assert "eosctl[tls]" in refused.value.next_step
 
 
@@ -145,11 +145,11 @@ def test_passwords_are_found_again_and_damage_is_named(tmp_path: Path) -> None:
     from eosctl.sandbox.security.protocol import ListenerSecurity
 
     security = ListenerSecurity(("PLAIN",), True)
-    first = prepare_material(tmp_path, security, ("admin",))
-    again = prepare_material(tmp_path, security, ("admin", "alice"))
+    first = prepare_material(tmp_path, security, ("admin",), "localhost")
+    again = prepare_material(tmp_path, security, ("admin", "alice"), "localhost")
     assert again.passwords["admin"] == first.passwords["admin"]
     assert set(again.passwords) == {"admin", "alice"}
     for content in ("[1]", "no json", '{"admin": 7}'):
         (tmp_path / "security" / "users.json").write_text(content)
         with pytest.raises(EosctlError, match="cannot be used"):
-            prepare_material(tmp_path, security, ("admin",))
+            prepare_material(tmp_path, security, ("admin",), "localhost")

@@ -25,6 +25,7 @@ ECHOES: Final = frozenset(
         *("CONTROLLER_RESIGNED", "COORDINATOR_UNAVAILABLE", "NOT_LEADER", "TXN_MARKER_RETRY"),
         *("CONNECT_OFFSETS_NOT_FLUSHED", "CONNECT_SEND_FAILED", "TXN_ABORTABLE", "TXN_OFFSETS_REFUSED"),
         *("UNKNOWN_TOPIC", "PRODUCER_BUFFER_FULL", "PRODUCER_MISUSED", "TIMEOUT_OFFSETS", "HOST_NOT_RESOLVED"),
+        "LEADER_NOT_ELECTED",
     }
 )
 """Categories that follow from other faults. All others are causes, which no incident next to them explains."""

@@ -248,7 +248,11 @@ def _values(column: pa.ChunkedArray) -> list[Any]:
 
 
 def _not_in_duckdb(reason: str) -> EosctlError:
-    return EosctlError(f"DuckDB cannot read this result: {reason}.", "", "Install eosctl[sql], or use --engine spark.")
+    return EosctlError(
+        "DuckDB cannot read this result.",
+        f"{reason[:1].upper()}{reason[1:]}.",
+        "Install eosctl[sql], or use --engine spark.",
+    )
 
 
 def _mistake(text: str) -> UsageError:

@@ -52,7 +52,7 @@ def observe(snapshot: ClusterSnapshot) -> Moment:
         else:
             orphans.append(verdict)
     watched = [_held(verdict, seen.get(owner, ()), infos) for owner, verdict in held.items()]
-    watched += (_orphan(verdict, infos) for verdict in orphans)
+    watched += (_orphan(verdict, infos, snapshot.captured_at_ms) for verdict in orphans)
     watched.sort(key=lambda one: (_WORST_FIRST.index(HangStatus(one.status)), -(one.age_ms or 0), one.transactional_id))
     return Moment(
         at_ms=snapshot.captured_at_ms,
@@ -89,8 +89,9 @@ def _held(
     )
 
 
-def _orphan(verdict: HangVerdict, infos: Mapping[TopicPartition, PartitionInfo]) -> WatchedTransaction:
+def _orphan(verdict: HangVerdict, infos: Mapping[TopicPartition, PartitionInfo], now_ms: int) -> WatchedTransaction:
     transaction = verdict.transaction
+    last_ms = transaction.last_timestamp_ms
     return WatchedTransaction(
         transactional_id=transaction.transactional_id or "",
         state=transaction.coordinator_state,
@@ -104,6 +105,7 @@ def _orphan(verdict: HangVerdict, infos: Mapping[TopicPartition, PartitionInfo])
         explanation=verdict.explanation,
         groups=_groups((verdict,)),
         first_offset=transaction.first_offset,
+        idle_ms=now_ms - last_ms if 0 < last_ms <= now_ms else None,
     )
 
 

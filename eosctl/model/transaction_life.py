@@ -46,7 +46,7 @@ class WatchedTransaction(msgspec.Struct, frozen=True):
     `transactional_id` is empty if no coordinator knows the producer id; `state` is the coordinator's state of the id.
     `partitions` are those of the transaction; of a hanging one, the partition where it hangs, with `first_offset`.
     `hidden_offsets` lie between LSO and high watermark on them. `groups` wait for it. `age_ms` is None without a
-    reliable start.
+    reliable start; `idle_ms` is then the time since its last record by the producer's clock, so that it is older.
     """
 
     transactional_id: str
@@ -61,6 +61,7 @@ class WatchedTransaction(msgspec.Struct, frozen=True):
     explanation: str = ""
     groups: tuple[str, ...] = ()
     first_offset: int | None = None
+    idle_ms: int | None = None
 
     @property
     def is_hanging(self) -> bool:

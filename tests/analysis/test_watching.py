@@ -9,7 +9,7 @@ from eosctl.analysis.watching import observe
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.hang import HangStatus
 from eosctl.model.snapshot import CommittedOffset, Group
-from tests.analysis.scenes import ORDERS_0, ORDERS_1, gap, producer, transaction, two_reads
+from tests.analysis.scenes import NOW_MS, ORDERS_0, ORDERS_1, gap, producer, transaction, two_reads
 
 WAITING = Group("app", 1, "Stable", offsets=(CommittedOffset(ORDERS_0, 40),))
 
@@ -18,6 +18,7 @@ def test_a_late_record_hangs_although_its_id_is_idle() -> None:
     snapshot = replace(two_reads([producer()], [transaction("CompleteCommit", partitions=())]), groups=(WAITING,))
     (row,) = observe(snapshot).transactions
     assert (row.status, row.partitions, row.first_offset, row.groups) == ("hanging", (ORDERS_0,), 40, ("app",))
+    assert (row.age_ms, row.idle_ms) == (None, snapshot.captured_at_ms - NOW_MS + 5_000)
     assert (row.transactional_id, row.state, row.hidden_offsets) == ("app", "CompleteCommit", 60)
     assert observe(snapshot).unowned_count == 1
 

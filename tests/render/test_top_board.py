@@ -53,8 +53,9 @@ def test_the_head_names_brokers_that_do_not_answer() -> None:
 
 def test_details_name_offset_groups_and_reason() -> None:
     text = details(HANGING)
-    for words in ("app-1: hanging", "No coordinator.", "offset 40", "billing", "id 7, epoch 3", "unknown of 1 min"):
+    for words in ("app-1: hanging", "No coordinator.", "offset 40", "billing", "id 7, epoch 3", "- of 1 min"):
         assert words in text
+    assert "> 5 min of 1 min" in details(replace(HANGING, idle_ms=300_000))
     assert "offset" not in details(OPEN).replace("3 offsets", "")
 
 

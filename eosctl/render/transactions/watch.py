@@ -50,6 +50,7 @@ def watch_item(moment: Moment) -> WatchItem:
                 "producer_id": t.producer_id,
                 "producer_epoch": t.producer_epoch,
                 "age_ms": t.age_ms,
+                "idle_ms": t.idle_ms,
                 "timeout_ms": t.timeout_ms,
                 "partitions": [str(partition) for partition in t.partitions],
                 "hidden_offsets": t.hidden_offsets,
@@ -110,7 +111,7 @@ def render_frame(moments: Sequence[Moment], rows: int, style: Style = PLAIN) -> 
             (
                 t.transactional_id or f"(producer id {t.producer_id})",
                 t.state or "-",
-                "-" if t.age_ms is None else duration_text(t.age_ms),
+                age_text(t),
                 duration_text(t.timeout_ms) if t.timeout_ms > 0 else "-",
                 str(len(t.partitions)),
                 f"{t.hidden_offsets} {course[_key(t)]}",
@@ -122,6 +123,13 @@ def render_frame(moments: Sequence[Moment], rows: int, style: Style = PLAIN) -> 
     if len(now.transactions) > len(shown):
         blocks.append(Line(f"and {len(now.transactions) - len(shown)} more"))
     return render_page(blocks, style._replace(fold=True))
+
+
+def age_text(one: WatchedTransaction) -> str:
+    """Return how long a transaction has been open; ``> 5 min`` if only its last record is known."""
+    if one.age_ms is not None:
+        return duration_text(one.age_ms)
+    return "-" if one.idle_ms is None else f"> {duration_text(one.idle_ms)}"
 
 
 def _key(one: WatchedTransaction) -> tuple[int, int | None]:

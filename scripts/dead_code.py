@@ -39,10 +39,16 @@ _CALLED_BY: Final = {
         *("streamReader", "initialOffset", "latestOffset", "reportLatestOffset", "getDefaultReadLimit"),
         "prepareForTriggerAvailableNow",
     ),
+    "Textual": (
+        *("action_abort", "action_clear_filter", "action_dismiss_page", "action_explain", "action_filter"),
+        *("action_leave", "on_data_table_row_selected", "on_input_changed", "on_input_submitted", "on_mount"),
+        *("on_resize", "on_unmount"),
+    ),
+    "pygls": ("hover",),
     "pytest": ("pytest_configure",),
     "Python": ("__call__", "__getattr__"),
     "users of eosctl.testing": ("client_properties",),
-    "users of the Spark notebooks in docs/logs": ("fencing_chains", "new_templates", "hanging_suspects"),
+    "users of the Spark notebooks in docs/logs": ("new_templates", "hanging_suspects"),
 }
 _FOR_TESTS: Final = {
     "tests drive or measure with it what they cannot reach otherwise": (

@@ -16,8 +16,7 @@ from eosctl.sandbox.coordinator.group.consumer.driver import read_consumer_confi
 from eosctl.sandbox.coordinator.group.consumer.rebalance import preferred_assignor
 from eosctl.sandbox.error_messages import kafka_text
 from eosctl.sandbox.ports import RequestContext
-from eosctl.sandbox.security.access import Access, operations_of
-from eosctl.sandbox.security.acls import ResourceType
+from eosctl.sandbox.security.access import Access, with_group_operations
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.consumer_group_describe import (
     Assignment,
@@ -35,14 +34,7 @@ def handle(broker: BrokerServices, context: RequestContext, request: ConsumerGro
     """Describe groups of the consumer protocol."""
     groups = [_describe(broker, group_id) for group_id in request.group_ids]
     if request.include_authorized_operations:
-        groups = [
-            group
-            if group.error_code
-            else replace(
-                group, authorized_operations=operations_of(broker, context, ResourceType.GROUP, group.group_id)
-            )
-            for group in groups
-        ]
+        groups = with_group_operations(broker, context, groups)
     context.reply(ConsumerGroupDescribeResponse(groups=groups))
 
 

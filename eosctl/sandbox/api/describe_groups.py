@@ -15,8 +15,7 @@ from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.coordinator.group.admin import describe_state
 from eosctl.sandbox.coordinator.group.classic_group import ClassicGroup, ClassicState
 from eosctl.sandbox.ports import RequestContext
-from eosctl.sandbox.security.access import Access, operations_of
-from eosctl.sandbox.security.acls import ResourceType
+from eosctl.sandbox.security.access import Access, with_group_operations
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.describe_groups import (
     DescribedGroup,
@@ -32,14 +31,7 @@ def handle(broker: BrokerServices, context: RequestContext, request: DescribeGro
     """Describe classic groups."""
     groups = [_describe(broker, context, group_id) for group_id in request.groups]
     if request.include_authorized_operations:
-        groups = [
-            group
-            if group.error_code
-            else replace(
-                group, authorized_operations=operations_of(broker, context, ResourceType.GROUP, group.group_id)
-            )
-            for group in groups
-        ]
+        groups = with_group_operations(broker, context, groups)
     context.reply(DescribeGroupsResponse(groups=groups))
 
 

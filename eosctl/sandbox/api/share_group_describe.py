@@ -17,8 +17,7 @@ from eosctl.sandbox.coordinator.group.requests import find_named_shard
 from eosctl.sandbox.coordinator.group.share.assignor import NAME
 from eosctl.sandbox.coordinator.group.share.group import ShareMember
 from eosctl.sandbox.ports import RequestContext
-from eosctl.sandbox.security.access import Access, operations_of
-from eosctl.sandbox.security.acls import ResourceType
+from eosctl.sandbox.security.access import Access, with_group_operations
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.share_group_describe import (
     Assignment,
@@ -34,14 +33,7 @@ def handle(broker: BrokerServices, context: RequestContext, request: ShareGroupD
     """Describe share groups."""
     groups = [_describe(broker, group_id) for group_id in request.group_ids]
     if request.include_authorized_operations:
-        groups = [
-            group
-            if group.error_code
-            else replace(
-                group, authorized_operations=operations_of(broker, context, ResourceType.GROUP, group.group_id)
-            )
-            for group in groups
-        ]
+        groups = with_group_operations(broker, context, groups)
     context.reply(ShareGroupDescribeResponse(groups=groups))
 
 

@@ -20,8 +20,7 @@ from eosctl.sandbox.coordinator.group.streams.tasks import NO_TASK_SETS, TaskId,
 from eosctl.sandbox.coordinator.group.streams.topic_configuration import ConfiguredSubtopology, configure_topics
 from eosctl.sandbox.coordinator.group.streams.topology import InternalTopic, Subtopology
 from eosctl.sandbox.ports import MetadataView, RequestContext
-from eosctl.sandbox.security.access import Access, operations_of
-from eosctl.sandbox.security.acls import ResourceType
+from eosctl.sandbox.security.access import Access, with_group_operations
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages import streams_group_describe as messages
 
@@ -32,14 +31,7 @@ def handle(broker: BrokerServices, context: RequestContext, request: messages.St
     """Describe streams groups."""
     groups = [_describe(broker, group_id) for group_id in request.group_ids]
     if request.include_authorized_operations:
-        groups = [
-            group
-            if group.error_code
-            else replace(
-                group, authorized_operations=operations_of(broker, context, ResourceType.GROUP, group.group_id)
-            )
-            for group in groups
-        ]
+        groups = with_group_operations(broker, context, groups)
     context.reply(messages.StreamsGroupDescribeResponse(groups=groups))
 
 

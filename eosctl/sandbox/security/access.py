@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 from msgspec.structs import replace
@@ -14,8 +14,16 @@ from eosctl.sandbox.metadata.image import GROUP_RESOURCE, TOPIC_RESOURCE
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.security.acls import CLUSTER_NAME, SUPPORTED, ResourceType, authorized_operations
 from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages import consumer_group_describe, describe_groups, share_group_describe, streams_group_describe
 
 T = TypeVar("T")
+G = TypeVar(
+    "G",
+    describe_groups.DescribedGroup,
+    consumer_group_describe.DescribedGroup,
+    share_group_describe.DescribedGroup,
+    streams_group_describe.DescribedGroup,
+)
 Amend = Callable[[Any], Any]
 """Completes the response of a handler that received part of the request."""
 
@@ -110,6 +118,16 @@ def operations_of(broker: BrokerServices, context: RequestContext, resource_type
         if may(broker, context, AclOperation(operation), resource_type, name)
     )
     return authorized_operations(resource_type, allowed, broker.emulation.release)
+
+
+def with_group_operations(broker: BrokerServices, context: RequestContext, groups: Sequence[G]) -> list[G]:
+    """Return described groups with the authorized operations on them; those with an error stay as they are."""
+    return [
+        group
+        if group.error_code
+        else replace(group, authorized_operations=operations_of(broker, context, ResourceType.GROUP, group.group_id))
+        for group in groups
+    ]
 
 
 def cluster_operations(broker: BrokerServices, context: RequestContext) -> int:

@@ -36,6 +36,7 @@ from eosctl.sandbox.coordinator.group.consumer.rebalance import (
 from eosctl.sandbox.coordinator.group.consumer.reconcile import reconcile
 from eosctl.sandbox.coordinator.group.consumer.request import ConsumerHeartbeat, RefusedError, compile_pattern
 from eosctl.sandbox.coordinator.group.consumer.topics import existing_partitions, metadata_hash
+from eosctl.sandbox.coordinator.group.members import known_member, known_static_member, refuse_owned_instance
 from eosctl.sandbox.coordinator.group.records import StoredRecord
 from eosctl.sandbox.ports import MetadataView
 from eosctl.wire.error_codes import ErrorCode
@@ -124,8 +125,8 @@ def leaving_member(group: ConsumerGroup | None, request: ConsumerHeartbeat) -> C
     if group is None:
         raise RefusedError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {request.group_id} not found.")
     if request.instance_id is None:
-        return _known_member(group, request.member_id)
-    return _known_static_member(group, request.member_id, request.instance_id)
+        return known_member(group, request.member_id)
+    return known_static_member(group, request.member_id, request.instance_id)
 
 
 def leave_for_a_while(group: ConsumerGroup, member: ConsumerMember) -> tuple[ConsumerGroup, tuple[StoredRecord, ...]]:
@@ -173,41 +174,19 @@ def _find_member(
         member = group.members.get(request.member_id)
         if member is None and joins:
             return group, None
-        member = _known_member(group, request.member_id)
+        member = known_member(group, request.member_id)
         _check_epoch(member, request)
         return group, member
     if not joins:
-        member = _known_static_member(group, request.member_id, request.instance_id)
+        member = known_static_member(group, request.member_id, request.instance_id)
         _check_epoch(member, request)
         return group, member
     member = group.static_member(request.instance_id)
     if member is None:
         return group, None
     if not member.uses_classic_protocol and member.member_epoch != STATIC_LEAVE_EPOCH:
-        message = (
-            f"Static member {request.member_id} with instance id {request.instance_id} cannot join the group because "
-            f"the instance id is owned by {member.member_id} member."
-        )
-        raise RefusedError(ErrorCode.UNRELEASED_INSTANCE_ID, message)
+        raise refuse_owned_instance(request.member_id, request.instance_id, member)
     return replace_static(group, member, request.member_id, records)
-
-
-def _known_member(group: ConsumerGroup, member_id: str) -> ConsumerMember:
-    member = group.members.get(member_id)
-    if member is None:
-        message = f"Member {member_id} is not a member of group {group.group_id}."
-        raise RefusedError(ErrorCode.UNKNOWN_MEMBER_ID, message)
-    return member
-
-
-def _known_static_member(group: ConsumerGroup, member_id: str, instance_id: str) -> ConsumerMember:
-    member = group.static_member(instance_id)
-    if member is None:
-        raise RefusedError(ErrorCode.UNKNOWN_MEMBER_ID, f"Instance id {instance_id} is unknown.")
-    if member.member_id != member_id:
-        message = f"Static member {member_id} with instance id {instance_id} was fenced by member {member.member_id}."
-        raise RefusedError(ErrorCode.FENCED_INSTANCE_ID, message)
-    return member
 
 
 def _check_epoch(member: ConsumerMember, request: ConsumerHeartbeat) -> None:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from eosctl.sandbox.coordinator.group.consumer.request import RefusedError
 from eosctl.sandbox.coordinator.group.consumer.topics import metadata_hash
+from eosctl.sandbox.coordinator.group.members import known_member, known_static_member, refuse_owned_instance
 from eosctl.sandbox.coordinator.group.records import StoredRecord
 from eosctl.sandbox.coordinator.group.streams.endpoints import EndpointPartitions, endpoint_partitions
 from eosctl.sandbox.coordinator.group.streams.group import (
@@ -165,8 +166,8 @@ def leaving_member(group: StreamsGroup, request: StreamsHeartbeat) -> StreamsMem
         RefusedError: With the code and the message of the response.
     """
     if request.instance_id is None:
-        return _known_member(group, request.member_id)
-    return _known_static_member(group, request.member_id, request.instance_id)
+        return known_member(group, request.member_id)
+    return known_static_member(group, request.member_id, request.instance_id)
 
 
 def leave_for_a_while(group: StreamsGroup, member: StreamsMember) -> tuple[StreamsGroup, tuple[StoredRecord, ...]]:
@@ -199,41 +200,19 @@ def _find_member(
         member = group.members.get(request.member_id)
         if member is None and request.joins:
             return group, None
-        member = _known_member(group, request.member_id)
+        member = known_member(group, request.member_id)
         _check_epoch(member, request)
         return group, member
     if not request.joins:
-        member = _known_static_member(group, request.member_id, request.instance_id)
+        member = known_static_member(group, request.member_id, request.instance_id)
         _check_epoch(member, request)
         return group, member
     member = group.static_member(request.instance_id)
     if member is None:
         return group, group.members.get(request.member_id)
     if member.member_epoch != STATIC_LEAVE_EPOCH:
-        message = (
-            f"Static member {request.member_id} with instance id {request.instance_id} cannot join the group because "
-            f"the instance id is owned by {member.member_id} member."
-        )
-        raise RefusedError(ErrorCode.UNRELEASED_INSTANCE_ID, message)
+        raise refuse_owned_instance(request.member_id, request.instance_id, member)
     return replace_static(group, member, request.member_id, records)
-
-
-def _known_member(group: StreamsGroup, member_id: str) -> StreamsMember:
-    member = group.members.get(member_id)
-    if member is None:
-        message = f"Member {member_id} is not a member of group {group.group_id}."
-        raise RefusedError(ErrorCode.UNKNOWN_MEMBER_ID, message)
-    return member
-
-
-def _known_static_member(group: StreamsGroup, member_id: str, instance_id: str) -> StreamsMember:
-    member = group.static_member(instance_id)
-    if member is None:
-        raise RefusedError(ErrorCode.UNKNOWN_MEMBER_ID, f"Instance id {instance_id} is unknown.")
-    if member.member_id != member_id:
-        message = f"Static member {member_id} with instance id {instance_id} was fenced by member {member.member_id}."
-        raise RefusedError(ErrorCode.FENCED_INSTANCE_ID, message)
-    return member
 
 
 def _check_epoch(member: StreamsMember, request: StreamsHeartbeat) -> None:

@@ -51,13 +51,14 @@ async def collect_generations(
         found |= answer.value
     gaps = [*read.gaps, *(gap for answer in answers for gap in answer.gaps)]
     if not gaps:
-        gaps += (_unknown(group_id) for group_id in homes if group_id not in found)
+        # In a log that was read from its start, a group without a generation never had one.
+        cut = {info.partition for info in infos if _first_offset(info) > (info.log_start_offset or 0)}
+        gaps += (_unknown(name) for name, info in homes.items() if name not in found and info.partition in cut)
     return Probed(tuple(_completed(group, found.get(group.group_id, ())) for group in groups), tuple(gaps))
 
 
 async def _read(reader: ReadOnly, info: PartitionInfo) -> Probed[_Generations]:
-    end = info.high_watermark or 0
-    offset = max(info.log_start_offset or 0, end - RECORDS_PER_PARTITION)
+    end, offset = info.high_watermark or 0, _first_offset(info)
     found: _Generations = {}
     while offset < end:
         data, gaps = await fetch_batches(reader, KIND, info, offset)
@@ -76,6 +77,10 @@ async def _read(reader: ReadOnly, info: PartitionInfo) -> Probed[_Generations]:
         if offset <= before:
             break
     return Probed(found)
+
+
+def _first_offset(info: PartitionInfo) -> int:
+    return max(info.log_start_offset or 0, (info.high_watermark or 0) - RECORDS_PER_PARTITION)
 
 
 def _generations(records: Sequence[Any]) -> Iterator[tuple[str, GroupMetadataValue]]:

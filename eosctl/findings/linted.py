@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from eosctl.errors import ConfigFileError
-from eosctl.findings.diagnosis import CheckResult, Diagnosis
+from eosctl.findings.diagnosis import CheckResult, CheckStatus, Diagnosis
 from eosctl.findings.finding import Finding
 from eosctl.findings.grouping import Action, FindingGroup, first_actions, group_findings
 from eosctl.findings.manual import ManualItem
@@ -44,6 +44,12 @@ class Linted(NamedTuple):
     read_as: tuple[ReadAs, ...] = ()
     not_understood: tuple[str, ...] = ()
     manuals: tuple[ManualItem, ...] = ()
+
+    @property
+    def is_unjudged(self) -> bool:
+        """Whether files were recognized, and no rule applies to any of them: this is not an all-clear."""
+        statuses = {result.status for result in self.diagnosis.results}
+        return bool(self.read_as) and statuses <= {CheckStatus.NOT_APPLICABLE}
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -129,7 +129,7 @@ def _exit_code(linted: Linted, demands: GateOptions, verdict: Verdict) -> ExitCo
         return ExitCode.BAD_INPUT
     if demands.exit_zero:
         return code
-    if linted.not_understood and not linted.read_as:
+    if linted.is_unjudged or (linted.not_understood and not linted.read_as):
         return ExitCode.BAD_INPUT
     is_incomplete = demands.require_complete and bool(linted.undecided or linted.not_understood)
     return ExitCode.INCOMPLETE if code is ExitCode.DONE and is_incomplete else code

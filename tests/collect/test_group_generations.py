@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pytest
+
+from eosctl.collect import group_generations
 from eosctl.collect.group_generations import collect_generations, subscription_of
 from eosctl.collect.groups import collect_groups
 from eosctl.collect.reader import ReadOnly
@@ -73,9 +76,16 @@ def test_the_newest_generation_has_the_subscriptions(cluster: ScriptedCluster) -
     assert (group.protocol, group.generation_times_ms, gaps) == ("stream", (1_000, 2_000), [])
 
 
-def test_a_generation_that_is_not_found_is_a_gap(cluster: ScriptedCluster) -> None:
-    log_of(cluster, generation(0, 1_000))
+def test_a_generation_that_is_not_found_is_a_gap(cluster: ScriptedCluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(group_generations, "RECORDS_PER_PARTITION", 1)
+    log_of(cluster, generation(0, 1_000, ("a", ["left"])), generation(1, 2_000))
+    cluster.on(1, ApiKey.FETCH, leader_with([(1, encode_batch([generation(1, 2_000)], base_offset=1))]))
     assert completed(cluster) == (REBALANCING, [("app", GapReason.NOT_COLLECTED)])
+
+
+def test_a_group_of_a_whole_log_never_had_a_generation(cluster: ScriptedCluster) -> None:
+    log_of(cluster, generation(0, 1_000))
+    assert completed(cluster) == (REBALANCING, [])
 
 
 def test_a_log_that_may_not_be_read_is_a_gap(cluster: ScriptedCluster) -> None:

@@ -142,7 +142,7 @@ class TestFilesOfTheUser:
         assert {path.name: path.read_text() for path in tmp_path.iterdir() if path.suffix} == {"result.tmp": "mine"}
 
     def test_permissions_and_links_stay(self, tmp_path: Path) -> None:
-        (tmp_path / "result").write_text("old")
+        (tmp_path / "result").write_text("# eosctl doctor\n")
         (tmp_path / "result").chmod(0o640)
         (tmp_path / "link").symlink_to("result")
         write_file("new", tmp_path / "link")

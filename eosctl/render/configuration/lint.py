@@ -90,6 +90,9 @@ def _blocks(linted: Linted, *, wide: bool) -> list[Block]:
     if not view.read_as:
         blocks.append(Line(f"Nothing was judged: no settings of Kafka were recognized in {read}."))
         return blocks
+    if linted.is_unjudged:
+        blocks.append(Line(f"Nothing was judged: no rule applies to what was read in {read}."))
+        return blocks
     blocks.append(
         Line(
             f"{count_text(counts.findings, 'finding')}{suppressed} in {read}; rules: {counts.passed} passed, "

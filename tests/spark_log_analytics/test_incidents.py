@@ -48,14 +48,14 @@ def test_the_job_writes_its_verdict_as_a_table_too(spark: Any, tmp_path: Path) -
     from spark_log_analytics.main import main
 
     assert main([str(FIXTURES / "below-min-isr-392"), "--out", str(tmp_path), "--format", "json"]) == 0
-    told = json.loads((tmp_path / "incidents.json").read_text())
+    reported = json.loads((tmp_path / "incidents.json").read_text())
     rows = json_rows(tmp_path, "incidents")
     assert [(one["kind"], _ms(one["started_at"]), one["evidence_count"]) for one in rows] == [
-        (one["kind"], one["t_start_ms"], len(one["evidence"])) for one in told
+        (one["kind"], one["t_start_ms"], len(one["evidence"])) for one in reported
     ]
     places = [(one["file"], one["byte_offset"], one["line"]) for one in json_rows(tmp_path, "evidence")]
-    assert sorted(places) == sorted(tuple(place.values()) for one in told for place in one["evidence"])
-    assert told[0]["subject"] == {name: list(values) for name, values in rows[0]["subject"].items()}
+    assert sorted(places) == sorted(tuple(place.values()) for one in reported for place in one["evidence"])
+    assert reported[0]["subject"] == {name: list(values) for name, values in rows[0]["subject"].items()}
 
 
 def _ms(time: str) -> int:

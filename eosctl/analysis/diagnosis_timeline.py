@@ -38,7 +38,8 @@ def build_diagnosis_timeline(
     Args:
         snapshot: The evidence.
         findings: The findings, which name the relevant transactional ids.
-        verdicts: Open transactions; problematic ones are shown from their start to the capture.
+        verdicts: Open transactions; problematic ones are shown from their start, or else their newest record, to the
+            capture.
     """
     ids = {str(value) for one in findings for name, value in one.facts if name == "transactional_id" and value}
     history = tuple(entry for entry in snapshot.transaction_history if entry.transactional_id in ids)
@@ -65,14 +66,15 @@ def build_diagnosis_timeline(
 def _open(verdicts: Iterable[HangVerdict], captured_at_ms: int) -> Iterator[tuple[_Place, Mark]]:
     for verdict in verdicts:
         transaction = verdict.transaction
-        if verdict.status not in _AT_FAULT or transaction.age_ms is None:
+        age_ms = transaction.idle_ms(captured_at_ms) if transaction.age_ms is None else transaction.age_ms
+        if verdict.status not in _AT_FAULT or age_ms is None:
             continue
         owner = transaction.transactional_id or f"producer id {transaction.producer_id}"
         label = f"{verdict.status.value}: transaction of {owner} open from offset {transaction.first_offset}"
         yield (
             (LaneKind.BROKER, str(transaction.partition)),
             Mark(
-                at_ms=captured_at_ms - transaction.age_ms,
+                at_ms=captured_at_ms - age_ms,
                 until_ms=captured_at_ms,
                 label=label,
                 tone=Tone.OPEN,

@@ -91,7 +91,6 @@ def _held(
 
 def _orphan(verdict: HangVerdict, infos: Mapping[TopicPartition, PartitionInfo], now_ms: int) -> WatchedTransaction:
     transaction = verdict.transaction
-    last_ms = transaction.last_timestamp_ms
     return WatchedTransaction(
         transactional_id=transaction.transactional_id or "",
         state=transaction.coordinator_state,
@@ -105,7 +104,7 @@ def _orphan(verdict: HangVerdict, infos: Mapping[TopicPartition, PartitionInfo],
         explanation=verdict.explanation,
         groups=_groups((verdict,)),
         first_offset=transaction.first_offset,
-        idle_ms=now_ms - last_ms if 0 < last_ms <= now_ms else None,
+        idle_ms=transaction.idle_ms(now_ms),
     )
 
 

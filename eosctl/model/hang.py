@@ -87,6 +87,14 @@ class OpenTransaction(msgspec.Struct, frozen=True):
     timeout_ms: int | None = None
     age_ms: int | None = None
 
+    def idle_ms(self, at_ms: int) -> int | None:
+        """Return the time since its newest record, in ms: it is at least as old.
+
+        Without LogAppendTime this is the producer's clock, so it serves for display, never for a verdict. None if the
+        leader knows no time, or one after `at_ms` (ms since the epoch).
+        """
+        return at_ms - self.last_timestamp_ms if 0 < self.last_timestamp_ms <= at_ms else None
+
 
 class HangVerdict(msgspec.Struct, frozen=True):
     """The verdict on an open transaction.

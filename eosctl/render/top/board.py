@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from eosctl.model.transaction_life import Moment, WatchedTransaction
 from eosctl.render.escaping import visible
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
-from eosctl.render.transactions.watch import age_text
+from eosctl.render.transactions.listing import age_text
 from eosctl.text import count_text, duration_text, time_text
 
 #: The most rows of one page; the filter reaches the others.
@@ -74,7 +74,7 @@ def _searched(one: WatchedTransaction) -> str:
 def _cells(one: WatchedTransaction, wide: bool) -> tuple[str, ...]:
     narrow = (
         one.status,
-        age_text(one),
+        age_text(one.age_ms, one.idle_ms),
         visible(one.transactional_id) or "(unknown id)",
         _some([str(partition) for partition in one.partitions], 4 if wide else 2),
         str(one.hidden_offsets),
@@ -131,7 +131,7 @@ def empty_line(moment: Moment | None, shown: Board | None) -> str:
 
 def details(one: WatchedTransaction) -> str:
     """Return everything that is known about a transaction, with the command that shows more."""
-    age = age_text(one)
+    age = age_text(one.age_ms, one.idle_ms)
     blocks: list[Block] = [
         Line(f"{one.transactional_id or '(unknown id)'}: {one.status}", "bold"),
         Field("why", one.explanation),

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 from eosctl.findings.bootstrap import bootstrap_of, marker_line
 from eosctl.findings.impact import impact_text
-from eosctl.model.hang import HangStatus, HangVerdict
+from eosctl.model.hang import HangStatus, HangVerdict, OpenTransaction
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.render.envelope import listing
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat
 from eosctl.render.listing import render_listing
 from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
 from eosctl.render.transactions.listing import HANG_COLUMNS, hang_items
+from eosctl.text import duration_text, time_text
 
 
 def render_hanging(
@@ -25,26 +26,32 @@ def render_hanging(
     empty: str,
 ) -> str:
     """Render a list of open transactions; for people also cause, impact and next command of what is not simply open."""
-    result = listing("open-transactions", "txn hanging", now_ms, hang_items(verdicts), snapshot)
+    result = listing(
+        "open-transactions", "txn hanging", now_ms, hang_items(verdicts, snapshot.captured_at_ms), snapshot
+    )
     text = render_listing(result, HANG_COLUMNS, output, style, empty=empty)
-    return text + _verdicts(verdicts, bootstrap_of(snapshot), style) if output in FOR_PEOPLE else text
+    return text + _verdicts(verdicts, snapshot, style) if output in FOR_PEOPLE else text
 
 
-def _verdicts(verdicts: Sequence[HangVerdict], bootstrap: str, style: Style) -> str:
+def _verdicts(verdicts: Sequence[HangVerdict], snapshot: ClusterSnapshot, style: Style) -> str:
+    bootstrap = bootstrap_of(snapshot)
     blocks: list[Block] = []
     for verdict in verdicts:
         if verdict.status is not HangStatus.OPEN:
-            blocks += [Line(""), *_blocks(verdict, bootstrap)]
+            blocks += [Line(""), *_blocks(verdict, bootstrap, snapshot.captured_at_ms)]
     return render_page(blocks, style)
 
 
-def _blocks(verdict: HangVerdict, bootstrap: str) -> list[Block]:
+def _blocks(verdict: HangVerdict, bootstrap: str, captured_at_ms: int) -> list[Block]:
     transaction = verdict.transaction
     sure = "" if verdict.confidence.value == "certain" else f" ({verdict.confidence.value})"
     blocks: list[Block] = [
         Line(f"{transaction.partition}, producer id {transaction.producer_id}: {verdict.status.value}{sure}", "bold"),
         Field("cause", verdict.explanation),
     ]
+    open_for = _open_for(transaction, captured_at_ms)
+    if open_for:
+        blocks.append(Field("open", open_for))
     impact = impact_text(verdict)
     if impact:
         blocks.append(Field("impact", impact))
@@ -54,3 +61,14 @@ def _blocks(verdict: HangVerdict, bootstrap: str) -> list[Block]:
     if verdict.abort_refusal:
         blocks.append(Field("do not", f"abort it: {verdict.abort_refusal}"))
     return blocks
+
+
+def _open_for(transaction: OpenTransaction, captured_at_ms: int) -> str:
+    """Say for how long it has been open: by its coordinator, or else by its newest record."""
+    if transaction.age_ms is not None:
+        return f"For {duration_text(transaction.age_ms)}."
+    idle_ms = transaction.idle_ms(captured_at_ms)
+    if idle_ms is None:
+        return ""
+    newest = time_text(transaction.last_timestamp_ms)
+    return f"For more than {duration_text(idle_ms)}: its newest record is of {newest}, by the producer's clock."

@@ -43,7 +43,10 @@ class TransactionItem(msgspec.Struct, frozen=True):
 
 
 class HangItem(msgspec.Struct, frozen=True):
-    """A transaction that is open on a partition leader, with the verdict on it and what it holds up."""
+    """A transaction that is open on a partition leader, with the verdict on it and what it holds up.
+
+    `age_ms` is the time since its start, null if no coordinator knows it; `idle_ms` the time since its newest record.
+    """
 
     topic: str
     partition: int
@@ -61,6 +64,7 @@ class HangItem(msgspec.Struct, frozen=True):
     confidence: str
     explanation: str
     age_ms: int | None
+    idle_ms: int | None
     coordinator_acts_at_ms: int | None
     last_stable_offset: int | None
     high_watermark: int | None
@@ -94,7 +98,7 @@ def transaction_item(judged: JudgedTransaction) -> TransactionItem:
     )
 
 
-def hang_items(verdicts: Iterable[HangVerdict]) -> tuple[HangItem, ...]:
+def hang_items(verdicts: Iterable[HangVerdict], captured_at_ms: int) -> tuple[HangItem, ...]:
     """Shape verdicts; the groups of a partition, which all its open transactions hold up, are named once."""
     named: dict[TopicPartition, tuple[str, ...]] = {}
     items = []
@@ -102,11 +106,12 @@ def hang_items(verdicts: Iterable[HangVerdict]) -> tuple[HangItem, ...]:
         radius = verdict.blast_radius
         if radius is not None and radius.partition not in named:
             named[radius.partition] = tuple(group.group_id for group in radius.groups)
-        items.append(_hang_item(verdict, () if radius is None else named[radius.partition]))
+        groups = () if radius is None else named[radius.partition]
+        items.append(_hang_item(verdict, groups, captured_at_ms))
     return tuple(items)
 
 
-def _hang_item(verdict: HangVerdict, groups: tuple[str, ...]) -> HangItem:
+def _hang_item(verdict: HangVerdict, groups: tuple[str, ...], captured_at_ms: int) -> HangItem:
     transaction, radius = verdict.transaction, verdict.blast_radius
     return HangItem(
         topic=transaction.partition.topic,
@@ -125,6 +130,7 @@ def _hang_item(verdict: HangVerdict, groups: tuple[str, ...]) -> HangItem:
         confidence=verdict.confidence.value,
         explanation=verdict.explanation,
         age_ms=transaction.age_ms,
+        idle_ms=transaction.idle_ms(captured_at_ms),
         coordinator_acts_at_ms=verdict.coordinator_acts_at_ms,
         last_stable_offset=None if radius is None else radius.last_stable_offset,
         high_watermark=None if radius is None else radius.high_watermark,
@@ -140,8 +146,11 @@ def _hang_item(verdict: HangVerdict, groups: tuple[str, ...]) -> HangItem:
     )
 
 
-def _age(age_ms: int | None) -> str:
-    return "-" if age_ms is None else duration_text(age_ms)
+def age_text(age_ms: int | None, idle_ms: int | None = None) -> str:
+    """Return how long a transaction has been open; ``> 5 min`` if only its newest record is known."""
+    if age_ms is not None:
+        return duration_text(age_ms)
+    return "-" if idle_ms is None else f"> {duration_text(idle_ms)}"
 
 
 def _number(number: int | None) -> str:
@@ -151,7 +160,7 @@ def _number(number: int | None) -> str:
 TRANSACTION_COLUMNS: Final[tuple[Column[TransactionItem], ...]] = (
     Column("TRANSACTIONAL-ID", lambda item: item.transactional_id),
     Column("STATE", lambda item: item.state),
-    Column("AGE", lambda item: _age(item.age_ms)),
+    Column("AGE", lambda item: age_text(item.age_ms)),
     Column("PRODUCER-ID", lambda item: str(item.producer_id)),
     Column("EPOCH", lambda item: str(item.producer_epoch)),
     Column("COORDINATOR", lambda item: str(item.coordinator_id)),
@@ -177,7 +186,7 @@ HANG_COLUMNS: Final[tuple[Column[HangItem], ...]] = (
     Column("COORDINATOR-EPOCH", lambda item: str(item.coordinator_epoch), wide=True),
     Column("LSO", lambda item: _number(item.last_stable_offset), wide=True),
     Column("HIGH-WATERMARK", lambda item: _number(item.high_watermark), wide=True),
-    Column("AGE", lambda item: _age(item.age_ms), wide=True),
+    Column("AGE", lambda item: age_text(item.age_ms, item.idle_ms), wide=True),
     Column("GROUPS", lambda item: ",".join(item.groups) or "-", wide=True),
     Column("EXPLANATION", lambda item: item.explanation, wide=True),
 )

@@ -12,6 +12,7 @@ from eosctl.render.formats import OutputFormat
 from eosctl.render.live import row_count
 from eosctl.render.machine import render_json_line
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
+from eosctl.render.transactions.listing import age_text
 from eosctl.text import duration_text, time_text
 
 _BARS: Final = "▁▂▃▄▅▆▇█"
@@ -111,7 +112,7 @@ def render_frame(moments: Sequence[Moment], rows: int, style: Style = PLAIN) -> 
             (
                 t.transactional_id or f"(producer id {t.producer_id})",
                 t.state or "-",
-                age_text(t),
+                age_text(t.age_ms, t.idle_ms),
                 duration_text(t.timeout_ms) if t.timeout_ms > 0 else "-",
                 str(len(t.partitions)),
                 f"{t.hidden_offsets} {course[_key(t)]}",
@@ -123,13 +124,6 @@ def render_frame(moments: Sequence[Moment], rows: int, style: Style = PLAIN) -> 
     if len(now.transactions) > len(shown):
         blocks.append(Line(f"and {len(now.transactions) - len(shown)} more"))
     return render_page(blocks, style._replace(fold=True))
-
-
-def age_text(one: WatchedTransaction) -> str:
-    """Return how long a transaction has been open; ``> 5 min`` if only its last record is known."""
-    if one.age_ms is not None:
-        return duration_text(one.age_ms)
-    return "-" if one.idle_ms is None else f"> {duration_text(one.idle_ms)}"
 
 
 def _key(one: WatchedTransaction) -> tuple[int, int | None]:

@@ -1,7 +1,8 @@
 """Make the README's example and pictures from a real run.
 
 A sandbox of three brokers gets a hanging transaction; doctor finds it, and txn abort ends it. The snapshot of that
-moment becomes examples/hanging.json.gz, what the terminal showed becomes docs/images/*.svg.
+moment becomes examples/hanging.json.gz, what the terminal showed becomes docs/images/incident.svg, and the top of its
+HTML report docs/images/report.png (needs Chromium).
 
     python -m scripts.readme_pictures
 """
@@ -13,6 +14,7 @@ import gzip
 import os
 import pty
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -30,6 +32,9 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 COLUMNS: Final = 100
 #: Lines of a long output that a picture shows.
 LINES: Final = 19
+#: Pixels of the page that the picture of the report shows.
+WIDTH: Final = 1280
+HEIGHT: Final = 745
 NAME: Final = "readme"
 ABORT: Final = ("txn", "abort", "--topic", "orders", "--partition", "2")
 
@@ -88,6 +93,21 @@ def picture(path: Path, title: str, steps: list[tuple[str, str]]) -> None:
     path.write_text(console.export_svg(title=title, unique_id="eosctl", code_format=layout), "utf-8")
 
 
+def screenshot(snapshot: Path, picture_file: Path) -> None:
+    """Write the top of a snapshot's HTML report as a picture."""
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        raise SystemExit("Chromium is needed for the picture of the report.")
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder) / "report.html"
+        eosctl("doctor", "--snapshot", str(snapshot), "-o", "html", "--output-file", str(page), succeeds=False)
+        subprocess.run(
+            [chromium, "--headless", "--no-sandbox", "--hide-scrollbars", f"--window-size={WIDTH},{HEIGHT}",
+             f"--screenshot={picture_file}", page.as_uri()],
+            check=True, capture_output=True,
+        )  # fmt: skip
+
+
 def save_example(snapshot: Path) -> None:
     """Write the example, with the directories of brokers instead of those of this machine."""
     text = re.sub(r'"/[^"]*/data/broker-(\d)', r'"/var/lib/kafka/broker-\1', snapshot.read_text("utf-8"))
@@ -104,6 +124,7 @@ def main() -> None:
             snapshot = Path(folder) / "hanging.json"
             doctor = on_sandbox("doctor", "--save-snapshot", str(snapshot), succeeds=False)
             save_example(snapshot)
+        screenshot(ROOT / "examples" / "hanging.json.gz", ROOT / "docs" / "images" / "report.png")
         steps = [
             ("eosctl doctor -b localhost", doctor),
             ("eosctl txn abort --topic orders --partition 2 --yes -b localhost", on_sandbox(*ABORT, "--yes")),

@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Final, NamedTuple
 
 from eosctl import __version__
-from eosctl.findings.diagnosis import CheckResult, CheckStatus
+from eosctl.findings.diagnosis import CheckResult, CheckStatus, Diagnosis
 from eosctl.findings.finding import Finding
 from eosctl.model.read_as import sentence
 from eosctl.model.severity import Severity
@@ -44,6 +44,7 @@ def render_html(report: FindingReport) -> str:
         command=report.command,
         report=report,
         diagnosis=diagnosis,
+        summary=_impact_first(diagnosis),
         grade=diagnosis.grade,
         generated_at=time_text(report.generated_at_ms),
         tiles=_tiles(report),
@@ -64,6 +65,13 @@ def render_html(report: FindingReport) -> str:
         marks=timeline_rows(report.timeline)[-MARKS_SHOWN:] if report.timeline else [],
         next_commands=report.next_commands,
     )
+
+
+def _impact_first(diagnosis: Diagnosis) -> tuple[str, ...]:
+    """Return the summary with the worst impact as its headline; the tiles below it count the findings."""
+    summary = diagnosis.summary
+    is_critical = any(one.severity is Severity.CRITICAL and one.impact for one in diagnosis.findings)
+    return (summary[1], summary[0], *summary[2:]) if is_critical and len(summary) > 1 else summary
 
 
 def _tiles(report: FindingReport) -> tuple[Tile, ...]:

@@ -147,8 +147,8 @@ def variables_of(pairs: Iterable[tuple[str, Leaf]], image: str, name: str, file:
         given = [(f"CONNECT_{key}" if key in _WORKER_VARIABLES else key, leaf) for key, leaf in given]
     hints = (name.lower(), image.lower())
     by_role = _by_role(given, file)
-    if "connect" not in image and not _is_worker(by_role.get(Role.CONNECT_WORKER, {})):
-        by_role.pop(Role.CONNECT_WORKER, None)  # CONNECT_ is a common prefix
+    if not _is_worker(by_role.get(Role.CONNECT_WORKER, {})):
+        by_role.pop(Role.CONNECT_WORKER, None)  # CONNECT_ is a common prefix, also of pages that show workers
     servers = by_role.get(Role.BROKER, {})
     if servers and not _is_brokers(servers, image):
         # An application's variables, or those of some tool: KAFKA_CLUSTERS_0_NAME.

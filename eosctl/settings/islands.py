@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from eosctl.errors import ConfigFileError
 from eosctl.model.deployment import Place, Role, Value
+from eosctl.model.parameter import relaxed
 from eosctl.settings.camel import CAMEL
 from eosctl.settings.documents import format_of, parse_documents, parse_properties_tree
 from eosctl.settings.environment import environment_of, variables_of
@@ -56,13 +57,16 @@ def _islands(node: Node, file: str, hints: tuple[str, ...], key: str = "") -> It
         return
     if key == "rules" and node.get("pattern") is not None:
         return  # a rule of the JMX exporter, whose labels are called like settings
+    if relaxed(key).startswith("cruisecontrol"):
+        return  # Cruise Control's own settings, and what it expects of brokers
     if (node.text("Type") or "").startswith(_NETWORK):
         return  # a group of CloudFormation's is one of addresses, not of consumers
     if "env" in key.lower() and (variables := environment_of(node, file, hints)):
         yield from variables
         return
     topic = topic_declared(node, key, file)
-    if topic is not None and decide(_own_values(node, file)) is None:
+    own = _own_values(node, file) if topic is not None else {}
+    if topic is not None and "bootstrap.servers" not in own and decide(own) is None:
         yield topic
         return
     if (clients := node.branch("kafka-clients")) is not None:
@@ -97,8 +101,12 @@ def _by_leaves(
         return
     if (whole := _as_a_whole(node, leaves, file, hints, key)) is not None:
         yield whole
-    else:
-        yield from _children(node, file, hints)
+        return
+    direct = Branch(tuple((name, leaf) for name, leaf in node.entries if isinstance(leaf, Leaf)), node.line)
+    if direct.get("bootstrap.servers") is not None:  # a client's mapping, with mappings for parts of it
+        client = _as_a_whole(direct, list(flatten(direct)), file, hints, key)
+        yield from [client] if client is not None else []
+    yield from _children(node, file, hints)
 
 
 def _alpakka(node: Branch, clients: Branch, file: str, hints: tuple[str, ...]) -> Iterator[Source]:

@@ -60,6 +60,8 @@ _WORKERS: Final = frozenset(
         *("plugin.discovery", "offset.flush.interval.ms"),
     }
 )
+# Flink and other servers of REST have these, too; a worker also names its brokers.
+_REST_SERVERS: Final = frozenset({"rest.port", "rest.host.name", "rest.advertised.host.name", "rest.advertised.port"})
 _STREAMS: Final = frozenset({"application.id", "processing.guarantee", "num.stream.threads", "num.standby.replicas"})
 _STREAMS_PREFIX: Final = re.compile(
     r"^((?:[\w-]+\.)+?)(application\.id|processing\.guarantee|num\.stream\.threads|num\.standby\.replicas|commit\.interval\.ms)$"
@@ -96,7 +98,12 @@ def recognize(values: Mapping[str, Value], hints: Iterable[str] = ()) -> Recogni
     if found is not None:
         return found
     words = tuple(hints)
-    values = {key: value for key, value in values.items() if not _is_of_others(key, value)}
+    has_brokers = "bootstrap.servers" in values
+    values = {
+        key: value
+        for key, value in values.items()
+        if not _is_of_others(key, value) and (has_brokers or key not in _REST_SERVERS)
+    }
     scores = {role: 0 if _cannot_be(role, values) else _score(role, values, words) for role in _SCORED}
     best = max(scores, key=lambda role: scores[role])
     if scores[best] == 0:

@@ -42,6 +42,23 @@ TOOLS = """services:
     image: apache/kafka:4.0.0
     environment: {KAFKA_HEAP_OPTS: -Xmx1g}
 """
+FLINK = """jobmanager.rpc.address: jm
+rest.port: 8081
+parallelism.default: 2
+"""
+PAGE = """services:
+  pages:
+    image: acme/kafka-connect-pages:1
+    environment: {CONNECT_URL: "http://worker:8083"}
+"""
+CRUISE_CONTROL = """apiVersion: kafka.banzaicloud.io/v1beta1
+kind: KafkaCluster
+spec:
+  cruiseControlConfig:
+    topicConfig: {partitions: 6, replicationFactor: 1}
+    clusterConfig: |
+      {"min.insync.replicas": 1}
+"""
 BLOCKS = """kind: ConfigMap
 apiVersion: v1
 metadata: {name: files}
@@ -62,6 +79,9 @@ CONNECTOR = '{"name": "users", "config": {"connector.class": "acme.Datagen", "ka
         ("kafka.yaml", NETWORK),
         ("pipelines.yml", CAPTURE),
         ("compose.yaml", TOOLS),
+        ("compose.yaml", PAGE),
+        ("conf/flink-conf.yaml", FLINK),
+        ("cluster.yaml", CRUISE_CONTROL),
         (".env", "KAFKA_HOST=kafka\nKAFKA_PORT=9092\n"),
         ("kafka-panel.json", '{"kafka": {"excludeByName": {"host_name": true}}}'),
         ("schema-registry.properties", "port=80\nlisteners=http://0.0.0.0:80\nkafkastore.topic=_schemas\n"),
@@ -76,6 +96,20 @@ def test_names_of_others_are_not_settings(file: str, text: str) -> None:
 def test_a_worker_is_known_by_a_setting(setting: str) -> None:
     roles = {one.role for one in read_components("compose.yaml", WORKER % setting)}
     assert Role.CONNECT_WORKER in roles
+
+
+def test_a_worker_by_its_port_and_its_brokers() -> None:
+    worker, *_ = read_components("worker.properties", "bootstrap.servers=k:9092\nrest.port=8083\n")
+    assert worker.role is Role.CONNECT_WORKER
+
+
+def test_a_mapping_with_brokers_is_a_client() -> None:
+    text = (
+        "queue:\n  kafka:\n    bootstrap.servers: k:9092\n    acks: 1\n    replication_factor: 1\n"
+        "    max.request.size: 9\n    ssl: {enabled: true, a: 1, b: 2, c: 3, d: 4}\n    other: {e: 5, f: 6}\n"
+    )
+    (producer,) = read_components("app.yml", text)
+    assert (producer.role, producer.word("acks")) == (Role.PRODUCER, "1")
 
 
 @pytest.mark.parametrize("file", ["datagen.config", "datagen.cfg", "datagen.json"])

@@ -45,6 +45,10 @@ def strimzi(document: Branch, file: str) -> list[Source] | None:
         case "Kafka":
             level = _named_leaves(document, file, ("metadata.version", ("spec", "kafka", "metadataVersion")))
             found = source(Role.BROKER, name, "spec", "kafka", "config", extra=level)
+            if not found and document.get("spec", "kafka", "listeners") is not None:
+                # A whole resource without settings: brokers with Kafka's defaults.
+                place = Place(file, document.line)
+                found = [Source(place, {}, name, Role.BROKER, Client.JAVA, version=version, recognized_by=shown)]
             return [replace(one, cluster=f"{one.place} {name}", part_of=f"Kafka {name}") for one in found]
         case "KafkaConnect":
             return source(Role.CONNECT_WORKER, name, "spec", "config")

@@ -24,6 +24,8 @@ from eosctl.settings.workloads import service_name
 
 _VARIABLES: Final = (".env", "dockerfile", "containerfile", ".service")
 """The files that hold nothing but variables, as they are read."""
+_BUILT: Final = "(built)"
+"""Stands for the image of a service that names what it is built from instead."""
 Reader = Callable[[Branch, str], list[Source] | None]
 
 
@@ -75,8 +77,10 @@ def _compose(document: Branch, file: str) -> list[Source] | None:
     for name, service in services.entries:
         if isinstance(service, Branch):
             commands = (service.get("command"), service.get("entrypoint"))
-            found = container_environment(service.get("environment"), service.text("image") or "", name, file, commands)
-            found += redpanda_command(service.text("image") or "", commands, name, file)
+            # What a built image adds to Kafka's defaults is not known.
+            image = service.text("image") or (_BUILT if service.get("build") is not None else "")
+            found = container_environment(service.get("environment"), image, name, file, commands)
+            found += redpanda_command(image, commands, name, file)
             sources += [replace(source, part_of=service_name(name, file), described_by=file) for source in found]
     return sources
 

@@ -373,3 +373,17 @@ def test_a_container_of_tools_is_not_a_broker() -> None:
         "      KAFKA_BROKER_ID: ignored\n      KAFKA_ZOOKEEPER_CONNECT: ignored\n"
     )
     assert read_components("docker-compose.yml", text) == []
+
+
+@pytest.mark.parametrize(("origin", "expected"), [("image: confluentinc/cp-kafka:7.6.0", 1), ("build: .", 0)])
+def test_what_a_built_image_adds_is_not_known(origin: str, expected: int) -> None:
+    text = f"services:\n  kafka:\n    {origin}\n    environment: {{KAFKA_ZOOKEEPER_CONNECT: z:2181}}\n"
+    assert len(findings(("compose.yml", text))) == expected
+
+
+@pytest.mark.parametrize(
+    ("listeners", "expected"), [("    listeners: [{name: a}]\n", ["EOS-CFG-149 kafka.yaml:1"]), ("", [])]
+)
+def test_a_whole_resource_without_settings_has_the_defaults(listeners: str, expected: list[str]) -> None:
+    head = "apiVersion: kafka.strimzi.io/v1\nkind: Kafka\nmetadata: {name: shop}\nspec:\n  kafka:\n    replicas: 1\n"
+    assert findings(("kafka.yaml", head + listeners)) == expected

@@ -228,7 +228,9 @@ def _variables(name: Path) -> _Variables:
 
 
 def _main(folder: Path) -> _Variables:
-    return _entries([path for ending in _YAML if (path := folder / f"main{ending}").is_file()])
+    """Return the variables of a role: of its file ``main``, or of all files of a folder of this name."""
+    files = [path for ending in _YAML if (path := folder / f"main{ending}").is_file()]
+    return _entries([*files, *sorted((folder / "main").glob("*.y*ml"))])
 
 
 def _entries(files: list[Path]) -> _Variables:

@@ -85,6 +85,7 @@ def test_groups_that_contain_each_other_end() -> None:
         {"hosts": "[pay]\na\nb\n", "group_vars/pay.yml": "tx: t\n"},
         {"inventory/hosts": "[pay]\na\nb\n", "inventory/group_vars/all.yml": "tx: t\n"},
         {"inventories/prod/hosts.yml": "pay:\n  hosts: {a: null, b: null}\n", "roles/pay/defaults/main.yml": "tx: t\n"},
+        {"hosts": "[pay]\na\nb\n", "roles/pay/defaults/main/ids.yml": "tx: t\n"},
         {"hosts": "[pay]\na\nb\n[pay:vars]\ntx=t\n"},
         {"hosts": "[pay]\na\nb\n", "group_vars/pay/kafka.yml": "kafka: {id: t}\ntx: '{{ kafka.id }}'\n"},
         {

@@ -156,7 +156,9 @@ def variables_of(pairs: Iterable[tuple[str, Leaf]], image: str, name: str, file:
         servers = servers if _is_clients(servers) else {}
     own = {**_own_variables(given, file), **servers} if not by_role or servers else {}
     found = [_source(values, role, name, version, hints) for role, values in by_role.items()]
-    if framework := _image_defaults(image):
+    # Only Bitnami's image has such variables, which shows it where no image stands.
+    is_bitnamis = not image and any(key.startswith("KAFKA_CFG_") for key, _ in given)
+    if framework := _SHIPPED if is_bitnamis else _image_defaults(image):
         found = [replace(one, framework=framework) if one.role is Role.BROKER else one for one in found]
     if own and Role.BROKER not in by_role:
         found.append(_source(own, None, name, version, hints))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from eosctl.checks.judge import judge
 from eosctl.findings.linted import findings_of
 from eosctl.settings.deployment_files import read_deployment
@@ -43,3 +45,14 @@ def test_a_setting_in_the_file_is_judged_there_alone(tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("KAFKA_TRANSACTIONAL_ID=a\nKAFKA_ACKS=1\n", "utf-8")
     found = findings_of(judge(read_deployment([tmp_path]).deployment))
     assert [(one.check_id, Path(str(dict(one.facts)["file"])).name) for one in found] == [("EOS-CFG-011", ".env")]
+
+
+@pytest.mark.parametrize(("prefix", "expected"), [("KAFKA_CFG_", set()), ("KAFKA_", {"EOS-CFG-149"})])
+def test_variables_show_the_image_that_ships_a_file(tmp_path: Path, prefix: str, expected: set[str]) -> None:
+    (tmp_path / "compose.yml").write_text(
+        "services:\n  kafka:\n    image: acme/kafka:4\n    env_file: kafka.env\n", "utf-8"
+    )
+    lines = ("NODE_ID=0", "PROCESS_ROLES=broker,controller", "CONTROLLER_QUORUM_VOTERS=0@kafka:9093")
+    (tmp_path / "kafka.env").write_text("".join(f"{prefix}{line}\n" for line in lines), "utf-8")
+    found = findings_of(judge(read_deployment([tmp_path]).deployment))
+    assert {one.check_id for one in found} == expected

@@ -197,7 +197,7 @@ def _resource(document: Branch, file: str) -> Iterator[Workload]:
         target_kind = document.text("spec", "scaleTargetRef", "kind") or "Deployment"
         if isinstance(limit, Leaf) and target:
             yield Workload(f"{target_kind} {target}", value_of(_SCALERS[kind], limit, file, COUNT))
-    elif kind == "Kafka":
+    elif kind == "Kafka" and (document.text("apiVersion") or "").startswith("kafka.strimzi.io"):
         count = _count(document.get("spec", "kafka", "replicas"), document, file, None)
         yield Workload(f"Kafka {name}", count, is_whole=document.get("spec", "kafka", "listeners") is not None)
     elif kind == "KafkaNodePool":

@@ -361,6 +361,13 @@ def test_a_file_about_kafka_that_was_not_understood_is_named(tmp_path: Path) -> 
     assert [Path(file).name for file in read_deployment([tmp_path]).not_understood] == ["fluent.conf"]
 
 
+def test_a_resource_with_defaults_of_its_own_is_named(tmp_path: Path) -> None:
+    (tmp_path / "k.yaml").write_text(
+        "apiVersion: platform.confluent.io/v1beta1\nkind: Kafka\nspec: {replicas: 1}\n", "utf-8"
+    )
+    assert read_deployment([tmp_path]).not_understood == (str(tmp_path / "k.yaml"),)
+
+
 def test_utf_16_with_its_mark_is_read(tmp_path: Path) -> None:
     (tmp_path / "a.properties").write_bytes("transactional.id=t\n".encode("utf-16"))
     (producer,) = read_deployment([tmp_path]).deployment.components

@@ -13,6 +13,7 @@ from eosctl.model.parameter import relaxed
 from eosctl.settings.camel import CAMEL
 from eosctl.settings.documents import format_of, parse_documents, parse_properties_tree
 from eosctl.settings.environment import environment_of, variables_of
+from eosctl.settings.file_texts import is_of_others
 from eosctl.settings.logstash_file import PIPELINE
 from eosctl.settings.recognition import decide, streams_prefixes
 from eosctl.settings.setting_names import COMMON_WORDS, LIBRARY_PREFIXES, SPRING, is_setting
@@ -248,7 +249,7 @@ def _file_within(leaf: Leaf, file: str, hints: tuple[str, ...], name: str = "") 
         hints: Words of the surroundings.
         name: What the inner file is called; empty where nothing names it.
     """
-    if leaf.text is None or "\n" not in leaf.text:
+    if leaf.text is None or "\n" not in leaf.text or is_of_others(name):
         return
     is_pipeline = PIPELINE.search(leaf.text) is not None and "=>" in leaf.text
     inner = name if name and format_of(name) is not None else "block.conf" if is_pipeline else "block.yaml"

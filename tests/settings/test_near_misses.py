@@ -59,6 +59,14 @@ spec:
     clusterConfig: |
       {"min.insync.replicas": 1}
 """
+EXPECTED = """kind: ConfigMap
+apiVersion: v1
+metadata: {name: cruise}
+data:
+  clusterConfigs.json: |
+    {"min.insync.replicas": 1,
+     "log.retention.ms": 5}
+"""
 BLOCKS = """kind: ConfigMap
 apiVersion: v1
 metadata: {name: files}
@@ -82,6 +90,7 @@ CONNECTOR = '{"name": "users", "config": {"connector.class": "acme.Datagen", "ka
         ("compose.yaml", PAGE),
         ("conf/flink-conf.yaml", FLINK),
         ("cluster.yaml", CRUISE_CONTROL),
+        ("cruise.yaml", EXPECTED),
         (".env", "KAFKA_HOST=kafka\nKAFKA_PORT=9092\n"),
         ("kafka-panel.json", '{"kafka": {"excludeByName": {"host_name": true}}}'),
         ("schema-registry.properties", "port=80\nlisteners=http://0.0.0.0:80\nkafkastore.topic=_schemas\n"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.broker_clusters import is_only_broker
+from eosctl.checks.configuration.broker_clusters import is_broker, is_only_broker
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Role
@@ -42,7 +42,8 @@ def offsets_topic_settings_not_durable(case: Case) -> Iterator[Problem]:
         eosctl config lint reports it no longer.
     """
     for broker in case.deployment.of(Role.BROKER):
-        if is_only_broker(case.deployment, broker):
+        # A controller alone creates none of these topics.
+        if not is_broker(broker) or is_only_broker(case.deployment, broker):
             continue
         value = broker.value("offsets.topic.replication.factor")
         if value.is_given and value.number is not None and value.number < 3:

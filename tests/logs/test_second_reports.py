@@ -56,7 +56,9 @@ def test_truncation_behind_a_reader_is_critical(tmp_path: Path) -> None:
 
 
 def test_an_election_without_end_is_a_lost_quorum(tmp_path: Path) -> None:
-    assert kinds(tmp_path, ROUNDS + UNREACHABLE) == ["controller_quorum_lost"]
+    (found,) = judge(tmp_path, {"server.log": ROUNDS + UNREACHABLE})
+    assert (found.kind, found.subject) == ("controller_quorum_lost", {"controller": "2"})
+    assert found.explanation.startswith("Controller 2 could not win")
 
 
 @pytest.mark.parametrize("text", [ROUNDS, ROUNDS + LEADER, ROUNDS + LEADER + UNREACHABLE])

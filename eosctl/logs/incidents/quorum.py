@@ -104,12 +104,14 @@ def find_lost_quorums(timeline: LogTimeline) -> Iterator[Incident]:
             continue
         seen.add(log)
         node = next((name for event in rounds if (name := event.fields.get("candidate", ""))), "")
+        who = f"Controller {node}" if node else "A controller"
         yield incident(
             "controller_quorum_lost",
             "voters-without-majority",
-            {"broker": node},
+            # Only voters stand for election, and every voter is a controller.
+            {"controller": node},
             rounds,
-            f"Node {node} could not win an election of the metadata quorum and found no other leader "
+            f"{who} could not win an election of the metadata quorum and found no other leader "
             + (f"for {lasted_ms / 1000:,.0f} s" if lasted_ms >= WITHOUT_LEADER_MS else f"in {retries} elections")
             + ": the voters have no majority. Without a controller, no "
             "partition gets a new leader, no topic is created, and no producer ids are allocated.",

@@ -95,6 +95,27 @@ def test_a_fenced_broker_that_still_logs_has_not_died(tmp_path: Path) -> None:
     assert died.kind == "broker_crash"
 
 
+def test_repeated_fencing_has_a_count_and_an_interval(tmp_path: Path) -> None:
+    fencing = (
+        "[2024-12-19 {}] INFO [QuorumController id=100] Fencing broker {} because its session has timed out. "
+        "(org.apache.kafka.controller.ReplicationControlManager)\n"
+    )
+    silence = (
+        "[2024-12-19 {}] INFO [BrokerLifecycleManager id=5] Broker 5 sent a heartbeat request but received error "
+        "STALE_BROKER_EPOCH. (kafka.server.BrokerLifecycleManager)\n"
+    )
+    times = ["19:44:18,991", "19:49:18,991", "19:54:18,991"]
+    log = "".join(fencing.format(time, 5) for time in times) + fencing.format("19:54:19,200", 6)
+    found = {one.subject["broker"]: one.explanation for one in judge(tmp_path / "alone", {"controller.log": log})}
+    assert "fenced broker 5 3 times, every 5 min on average" in found["5"]
+    assert "times" not in found["6"]
+    broker = "".join(silence.format(time.replace(":18,", f":{second},")) for time in times for second in (12, 25))
+    both = judge(tmp_path / "both", {"b/server.log": broker, "c/controller.log": log})
+    (stalled,) = [one for one in both if one.subject["broker"] == "5"]
+    assert stalled.kind == "broker_fenced"
+    assert "fenced broker 5 3 times, every 5 min on average" in stalled.explanation
+
+
 def test_an_excerpt_with_many_lost_elections_is_a_lost_quorum(tmp_path: Path) -> None:
     text = (
         "[2025-01-14 04:13:51,672] INFO [RaftManager id=2] Completed transition to CandidateState(localId=2, "

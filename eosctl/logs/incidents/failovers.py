@@ -9,15 +9,17 @@ from eosctl.logs.incidents.index import last_before, within
 from eosctl.logs.incidents.quorum import FAILOVER_MS, Quorum, successor_of
 from eosctl.logs.incidents.servers import Outage, first_of_each, names_node
 from eosctl.logs.incidents.shortages import SHORTAGE_GAP_MS
-from eosctl.logs.incidents.timeline import LogTimeline, incident, time_of
+from eosctl.logs.incidents.timeline import LogTimeline, by_key, episodes, incident, time_of
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.model.severity import Severity
-from eosctl.text import count_text
+from eosctl.text import count_text, duration_text
 
 _TOPIC: Final = "__transaction_state-"
 FENCED_ONLY: Final = 0.6
 """Confidence in a crash that only the controller reports."""
+SAME_FENCING_MS: Final = 2_000
+"""Records that are this close are of one fencing: a session lasts longer, and a node may write to two files."""
 
 
 def find_crashes(timeline: LogTimeline, outages: Sequence[Outage]) -> Iterator[Incident]:
@@ -60,7 +62,12 @@ def find_crashes(timeline: LogTimeline, outages: Sequence[Outage]) -> Iterator[I
             "Find out why the process died. Producers continue by themselves once the new coordinators have loaded.",
             confidence=FENCED_ONLY if is_only_fenced else 0.9,
             t_start_ms=outage.down_ms,
-            t_end_ms=max([outage.up_ms or outage.down_ms, *(time_of(event) for event in moved.values())]),
+            t_end_ms=max(
+                [
+                    outage.up_ms or outage.down_ms,
+                    *(time_of(event) for event in (*_fencings(outage.events), *moved.values())),
+                ]
+            ),
         )
 
 
@@ -72,32 +79,59 @@ def _description(outage: Outage, moved_count: int, *, is_only_fenced: bool) -> s
             f"The controller received no heartbeat from broker {outage.node} in time and fenced it: the broker died, "
             "hung, or lost its network"
         )
+    if repeated := _repeated(_fencings(outage.events)):
+        what = (
+            f"The controller fenced broker {outage.node} {repeated}, because its heartbeats stopped: it returned after "
+            "each fencing, so it crashes again and again, hangs, or loses its network"
+        )
     if not moved_count:
         return f"{what}."
     return f"{what}; {count_text(moved_count, 'partition')} of __transaction_state got another coordinator."
 
 
+def _fencings(events: Iterable[LogEvent]) -> list[LogEvent]:
+    """Return the first record of each fencing among events in order of time: a fencing may be logged twice."""
+    fenced = [event for event in events if event.category == "BROKER_FENCED"]
+    return [part[0] for part in episodes(fenced, SAME_FENCING_MS)]
+
+
+def _repeated(fencings: Sequence[LogEvent]) -> str:
+    """Return how often a broker was fenced, and the mean interval; empty for a single fencing."""
+    if len(fencings) < 2:
+        return ""
+    lasted_ms = time_of(fencings[-1]) - time_of(fencings[0])
+    return f"{len(fencings)} times, every {duration_text(lasted_ms // (len(fencings) - 1))} on average"
+
+
 def find_stalled_brokers(timeline: LogTimeline, outages: Sequence[Outage]) -> Iterator[Incident]:
     """Yield the brokers that the controller fenced although their own logs continue: they paused, and did not end."""
     away = {outage.node for outage in outages}
-    for fenced in timeline.of("BROKER_FENCED"):
-        node = fenced.fields.get("fenced_broker", "")
-        silent = timeline.with_value("broker", node, "BROKER_SILENT")
-        near = within(silent, time_of(fenced) - FAILOVER_MS, time_of(fenced) + FAILOVER_MS)
-        if node in away or not near or time_of(near[-1]) < time_of(fenced):
+    fenced = by_key((event.fields.get("fenced_broker", ""), event) for event in timeline.of("BROKER_FENCED"))
+    for node, events in fenced.items():
+        felt = [(event, near) for event in events if (near := _silence_after(timeline, node, event))]
+        if node in away or not felt:
             continue
+        repeated = _repeated(_fencings([event for event, _ in felt]))
         yield incident(
             "broker_fenced",
             "running-broker-missed-heartbeats",
             {"broker": node},
-            [fenced, *near],
-            f"The controller fenced broker {node}, as it received no heartbeat for broker.session.timeout.ms. The "
-            "broker kept running: its leaders and coordinators moved, and requests to it failed meanwhile.",
+            [one for event, near in felt for one in (event, *near)],
+            f"The controller fenced broker {node}{f' {repeated}' if repeated else ''}, as it received no heartbeat for "
+            "broker.session.timeout.ms. The broker kept running: its leaders and coordinators moved, and requests to "
+            "it failed meanwhile.",
             "Find what held the broker up: a slow or failing disk, a long garbage collection, a stopped container, or "
             "the network to the controllers.",
             severity=Severity.WARNING,
             confidence=0.85,
         )
+
+
+def _silence_after(timeline: LogTimeline, node: str, fenced: LogEvent) -> Sequence[LogEvent]:
+    """Return what a broker logs of its lost heartbeats near a fencing; empty if it logs none after it."""
+    silent = timeline.with_value("broker", node, "BROKER_SILENT")
+    near = within(silent, time_of(fenced) - FAILOVER_MS, time_of(fenced) + FAILOVER_MS)
+    return near if near and time_of(near[-1]) >= time_of(fenced) else ()
 
 
 class _Coordinators:

@@ -53,23 +53,26 @@ def find_outages(timeline: LogTimeline) -> tuple[Outage, ...]:
     for outage in found:
         away.setdefault(outage.node, []).append(outage)
     known = {node: Intervals((*_noticed_within(one), one) for one in outages) for node, outages in away.items()}
+    unseen: dict[str, list[LogEvent]] = {}
     for fenced in timeline.of("BROKER_FENCED"):
         node = fenced.fields.get("fenced_broker", "")
         is_known = node in known and known[node].has(time_of(fenced), time_of(fenced))
         is_alive = any(first < time_of(fenced) < last for first, last in lives.get(node, ()))
         if node and not is_known and not is_alive:
-            # It lasts to the end of the logs, so a node has only one such outage.
-            lost = Outage(
-                application=f"broker-{node}",
-                node=node,
-                is_broker=True,
-                planned=False,
-                down_ms=time_of(fenced),
-                up_ms=None,
-                events=(fenced,),
-            )
-            known[node] = Intervals([(*_noticed_within(lost), lost)])
-            found.append(lost)
+            unseen.setdefault(node, []).append(fenced)
+    found += [
+        # It lasts to the end of the logs, so a node has only one such outage.
+        Outage(
+            application=f"broker-{node}",
+            node=node,
+            is_broker=True,
+            planned=False,
+            down_ms=time_of(events[0]),
+            up_ms=None,
+            events=tuple(events),
+        )
+        for node, events in unseen.items()
+    ]
     found += _stopped_elsewhere(timeline, found)
     found += _silent_controllers(timeline, found)
     found += _controllers_without_logs(timeline, found)

@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 from eosctl.checks.registry import ALL_CHECKS, CATALOG, CONFIGURATION_CHECKS
-from eosctl.collect.bundles.snapshot_file import snapshot_json_schema
 from eosctl.render.machine import render_json
 from eosctl.render.schemas import SHAPES, schema_of, titled
+from eosctl.services.about import FILE_SCHEMAS
 from eosctl.services.log_categories import log_categories
 from scripts.api_page import render_api
 from scripts.category_pages import render_category_index, render_category_page
@@ -36,7 +36,9 @@ def pages() -> dict[Path, str]:
     found = {checks / f"{check.id}.md": render_check_page(check) for check in CATALOG}
     found[checks / "index.md"] = render_check_index(CATALOG)
     found |= {schemas / f"{name}.json": render_json(schema_of(name)) for name in SHAPES}
-    found[schemas / "snapshot.json"] = render_json(titled("snapshot", snapshot_json_schema()))
+    found |= {
+        schemas / f"{name}.json": render_json(titled(name, file.describe())) for name, file in FILE_SCHEMAS.items()
+    }
     categories = log_categories()
     logs = ROOT / "docs" / "logs" / "categories"
     found |= {logs / f"{item.id}.md": render_category_page(item) for item in categories}

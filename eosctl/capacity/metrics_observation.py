@@ -17,7 +17,7 @@ from eosctl.capacity.observation import OFFSETS_TOPIC, STATE_TOPIC, value_bytes_
 from eosctl.capacity.plan import plan_capacity
 from eosctl.capacity.record_sizes import BATCH_HEADER_BYTES, MARKER_BATCH_BYTES
 from eosctl.capacity.workload_file import parse_workload
-from eosctl.capacity.workload_schema import API_VERSION, KIND
+from eosctl.capacity.workload_schema import API_VERSION, EDITOR_HEADER, KIND
 from eosctl.errors import EosctlError, UsageError
 from eosctl.model.broker_counters import BrokerCounters, TopicCounters
 from eosctl.model.workload import ApplicationKind
@@ -82,7 +82,7 @@ def write_measured(name: str, before: Sequence[BrokerCounters], after: Sequence[
         "# All applications are taken as one. Markers are known in all, not by topic: they are shared by appends.\n"
         "# The lengths of ids are those with which the internal topics get as many bytes as they got.\n"
     )
-    return head + yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=120)
+    return EDITOR_HEADER + head + yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=120)
 
 
 def _count(before: Sequence[BrokerCounters], after: Sequence[BrokerCounters]) -> _Counted:

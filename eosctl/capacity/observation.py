@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 import yaml
 
 from eosctl.capacity.record_sizes import BATCH_HEADER_BYTES, record_bytes
-from eosctl.capacity.workload_schema import API_VERSION, KIND
+from eosctl.capacity.workload_schema import API_VERSION, EDITOR_HEADER, KIND
 from eosctl.model.history import TransactionLogEntry
 from eosctl.model.snapshot import ClusterSnapshot, Topic
 from eosctl.model.traffic import OffsetCommits, Traffic
@@ -74,7 +74,7 @@ def write_observed(name: str, observed: Observed) -> str:
     seconds = observed.traffic.interval_ms / 1000
     head = f"# Observed over {seconds:.1f} s; sizes are as stored, after compression. Rates are of this interval.\n"
     text: str = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=120)
-    return head + "".join(f"# {line}\n" for line in remarks) + text
+    return EDITOR_HEADER + head + "".join(f"# {line}\n" for line in remarks) + text
 
 
 def _cluster(snapshot: ClusterSnapshot) -> dict[str, Any]:

@@ -7,13 +7,15 @@ unit is refused wherever a unit could be mistaken.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 #: Separators only between groups of three digits: 10,5 means ten and a half to some readers, but never 105.
-_NUMBER: Final = re.compile(
-    r"([+-]?(?:\d{1,3}(?:([,_])\d{3})(?:\2\d{3})*|\d+)(?:\.\d+)?(?:[eE][+-]?\d{1,3})?)(?![\d.,_])\s*(.*)", re.ASCII
+UNSIGNED_NUMBER: Final = (
+    r"(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,3}(?:_[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?"
 )
+_NUMBER: Final = re.compile(rf"([+-]?{UNSIGNED_NUMBER})(?![\d.,_])\s*(.*)", re.ASCII)
 #: Beyond this nothing is meant: an exabyte, a billion billion records, thirty million years.
 LARGEST: Final = 1e18
 LARGEST_COUNT: Final = 10_000_000
@@ -58,23 +60,38 @@ class QuantityError(ValueError):
     """A text that is not the quantity that was expected; the message says what would be."""
 
 
-def _parser(what: str, units: dict[str, float], example: str) -> Callable[[str], float]:
-    def parse(text: str) -> float:
-        number, unit = _split(text, what, example)
-        if unit not in units:
-            wrong = f"{unit!r} is not a unit of {what}" if unit else f"{text!r} has no unit"
-            raise QuantityError(f"{wrong}; write it like {example} (units: {', '.join(units)})")
-        return _positive(number * units[unit], text)
+@dataclass(frozen=True, eq=False)
+class UnitParser:
+    """Parse a number with a unit.
 
-    parse.__doc__ = f"Parse a {what}, e.g. ``{example}``."
-    return parse
+    Attributes:
+        what: The quantity, for messages.
+        units: The factor of each unit, to the base unit: bytes, milliseconds, or one a second.
+        example: How to write it.
+    """
+
+    what: str
+    units: Mapping[str, float]
+    example: str
+
+    def __call__(self, text: str) -> float:
+        """Return the quantity in its base unit.
+
+        Raises:
+            QuantityError: It is not such a quantity, has no unit, is negative, or is too large.
+        """
+        number, unit = _split(text, self.what, self.example)
+        if unit not in self.units:
+            wrong = f"{unit!r} is not a unit of {self.what}" if unit else f"{text!r} has no unit"
+            raise QuantityError(f"{wrong}; write it like {self.example} (units: {', '.join(self.units)})")
+        return _positive(number * self.units[unit], text)
 
 
 def _split(text: str, what: str, example: str) -> tuple[float, str]:
     match = _NUMBER.fullmatch(text.strip())
     if match is None:
         raise QuantityError(f"{text!r} is not a {what}; write it like {example}")
-    return float(match[1].replace(",", "").replace("_", "")), match[3]
+    return float(match[1].replace(",", "").replace("_", "")), match[2]
 
 
 def _positive(value: float, text: str) -> float:
@@ -85,10 +102,10 @@ def _positive(value: float, text: str) -> float:
     return value
 
 
-parse_bytes = _parser("size", _BYTES, "1 KiB")
-parse_byte_rate = _parser("byte rate", _BYTE_RATES, "250 MB/s")
-parse_duration_ms = _parser("duration", _DURATIONS_MS, "100 ms")
-parse_rate = _parser("rate", _RATES, "10000/s")
+parse_bytes = UnitParser("size", _BYTES, "1 KiB")
+parse_byte_rate = UnitParser("byte rate", _BYTE_RATES, "250 MB/s")
+parse_duration_ms = UnitParser("duration", _DURATIONS_MS, "100 ms")
+parse_rate = UnitParser("rate", _RATES, "10000/s")
 
 
 def parse_share(text: str) -> float:

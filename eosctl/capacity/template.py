@@ -11,6 +11,7 @@ from eosctl.capacity.workload_schema import (
     APPLICATION_KEYS,
     CLUSTER_KEYS,
     DEFAULTS_BY_KIND,
+    EDITOR_HEADER,
     KIND,
     TOPIC_KEYS,
     UNKNOWN,
@@ -71,7 +72,7 @@ def write_template(name: str, kind: ApplicationKind, answers: Mapping[str, str])
         _commented(f"    writes: {writes}", "partitions of one transaction, or auto"),
         _commented("growth_per_year: 0 %", "rates a year from now against today"),
     ]
-    return "\n".join(lines) + "\n"
+    return EDITOR_HEADER + "\n".join(lines) + "\n"
 
 
 def _offsets_answers(answers: Mapping[str, str]) -> dict[str, str]:

@@ -42,12 +42,12 @@ TOP_KEYS: Final = ("apiVersion", "kind", "name", "cluster", "topics", "applicati
 AUTO: Final = "auto"
 MAX_BYTES: Final = 1 << 20
 #: What Kafka takes as a topic's name (org.apache.kafka.common.internals.Topic).
-_TOPIC_NAME: Final = re.compile(r"(?!\.{1,2}$)[a-zA-Z0-9._-]{1,249}")
+TOPIC_NAME: Final = re.compile(r"(?!\.{1,2}$)[a-zA-Z0-9._-]{1,249}")
 _CUT_OFF: Final = "; perhaps the file is cut off"
-_WRITE_ONLY: Final = frozenset(
+WRITE_ONLY: Final = frozenset(
     {ApplicationKind.PRODUCER, ApplicationKind.CONNECT, ApplicationKind.MIRROR, ApplicationKind.SHORT_LIVED}
 )
-_INTERNAL: Final = ("__transaction_state", "__consumer_offsets")
+INTERNAL_TOPICS: Final = ("__transaction_state", "__consumer_offsets")
 
 
 def parse_workload(text: str, source: str) -> Workload:
@@ -193,7 +193,7 @@ class _Reading:
                 self.complain(given[name], f"{path}.{name}: an application of kind {kind} has no such setting")
         if values["stores"] and kind is not ApplicationKind.STREAMS:
             self.complain(given["stores"], f"{path}.stores: an application of kind {kind} has no such setting")
-        if kind in _WRITE_ONLY and values["reads"]:
+        if kind in WRITE_ONLY and values["reads"]:
             self.complain(given["reads"], f"{path} is of kind {kind} and reads; see consume-process-produce")
         if kind in WITH_OFFSETS and not values["reads"]:
             self.complain(node, f"{path}.reads is missing: a {kind} application has input")
@@ -334,9 +334,9 @@ class _Reading:
     def topics(self, node: yaml.Node | None) -> list[tuple[str, yaml.Node]]:
         found = self.named(node, "topics")
         for name, value in found:
-            if name in _INTERNAL:
+            if name in INTERNAL_TOPICS:
                 self.complain(value, f"topics.{name} is Kafka's own; it is planned from the applications")
-            elif name and not _TOPIC_NAME.fullmatch(name):
+            elif name and not TOPIC_NAME.fullmatch(name):
                 self.complain(
                     value, f"{name!r} is not a topic name: letters, digits, dot, dash, underscore, 249 at most"
                 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
@@ -23,6 +24,11 @@ from eosctl.model.workload import ApplicationKind, Cleanup, TransactionalIdNamin
 
 API_VERSION: Final = "eosctl/v1"
 KIND: Final = "Workload"
+#: The first lines of each workload file that is written: editors complete and check its keys by the schema.
+EDITOR_HEADER: Final = (
+    "# yaml-language-server: $schema=workload.schema.json\n"
+    "# Editors check this file after: eosctl schema workload --output-file workload.schema.json\n"
+)
 STREAMS_REASON: Final = "what Kafka Streams sets under exactly-once"
 
 
@@ -81,51 +87,65 @@ MAX_RECORD_BYTES: Final = 2**31 - 1
 KAFKA = "Kafka's default"
 
 
-def _version(text: str) -> str:
+def parse_version(text: str) -> str:
+    """Parse the release of brokers: ``4.3``."""
     parts = text.split(".")
     if len(parts) < 2 or not all(part.isdigit() for part in parts):
         raise QuantityError(f"{text!r} is not a release; write it like 4.3 (in quotes)")
     return text
 
 
-def _transaction_version(text: str) -> int:
+def parse_transaction_version(text: str) -> int:
+    """Parse a level of the feature transaction.version: 0, 1, or 2."""
     level = parse_whole(text)
     if level > 2:
         raise QuantityError(f"{text} is not a level of transaction.version; there are 0, 1 and 2")
     return level
 
 
-def _choice(choices: type[StrEnum]) -> Callable[[str], StrEnum]:
-    def parse(text: str) -> StrEnum:
+@dataclass(frozen=True)
+class Choice:
+    """Parse one of the names of an enumeration."""
+
+    choices: type[StrEnum]
+
+    def __call__(self, text: str) -> StrEnum:
+        """Return the member with this name.
+
+        Raises:
+            QuantityError: There is no such member.
+        """
         try:
-            return choices(text)
+            return self.choices(text)
         except ValueError:
-            raise QuantityError(f"{text!r} is not one of {', '.join(choices)}") from None
-
-    return parse
+            raise QuantityError(f"{text!r} is not one of {', '.join(self.choices)}") from None
 
 
-def _yes_or_no(text: str) -> bool:
+def parse_yes_or_no(text: str) -> bool:
+    """Parse yes, no, true, or false."""
     if text.lower() not in ("yes", "no", "true", "false"):
         raise QuantityError(f"{text!r} is not yes or no")
     return text.lower() in ("yes", "true")
 
 
-def _length(text: str) -> int:
+def parse_length(text: str) -> int:
+    """Parse the length of a text of Kafka's protocol, in bytes."""
     length = parse_bytes(text)
     if length > MAX_TEXT_BYTES:
         raise QuantityError(f"{text} is longer than the {MAX_TEXT_BYTES:,} B that a text of Kafka's protocol can have")
     return round(length)
 
 
-def _record_part(text: str) -> float:
+def parse_record_part(text: str) -> float:
+    """Parse the size of a record's key or value, in bytes."""
     size = parse_bytes(text)
     if size > MAX_RECORD_BYTES:
         raise QuantityError(f"{text} is more than a record can have: sizes are 32-bit numbers, 2 GiB at most")
     return size
 
 
-def _longer_than_nothing(text: str) -> float:
+def parse_positive_duration_ms(text: str) -> float:
+    """Parse a duration above 0, in milliseconds."""
     duration_ms = parse_duration_ms(text)
     if duration_ms == 0:
         raise QuantityError(f"{text} leaves no time")
@@ -136,9 +156,11 @@ CLUSTER_KEYS: Final[Mapping[str, Key]] = {
     "brokers": Key("broker_count", parse_count, "Brokers."),
     "replication_factor": Key("replication_factor", parse_count, "Copies of every partition.", "3", "what EOS needs"),
     "min_insync_replicas": Key("min_insync_replicas", parse_count, "min.insync.replicas.", "2", "what EOS needs"),
-    "kafka_version": Key("kafka_version", _version, "Release of the brokers.", NEWEST, "the newest release known here"),
+    "kafka_version": Key(
+        "kafka_version", parse_version, "Release of the brokers.", NEWEST, "the newest release known here"
+    ),
     "transaction_version": Key(
-        "transaction_version", _transaction_version, "Finalized feature level.", "2", "the default from 4.0 on"
+        "transaction_version", parse_transaction_version, "Finalized feature level.", "2", "the default from 4.0 on"
     ),
     "zones": Key("zone_count", parse_count, "Availability zones.", "1", "nothing else is said"),
     "brokers_lost": Key("brokers_lost", parse_whole, "Brokers that may fail together.", "1", "any cluster loses one"),
@@ -174,13 +196,13 @@ CLUSTER_KEYS: Final[Mapping[str, Key]] = {
 TOPIC_KEYS: Final[Mapping[str, Key]] = {
     "partitions": Key("partition_count", parse_count, "Partitions."),
     "rate": Key("rate_per_s", parse_rate, "Records per second into it."),
-    "value": Key("value_bytes", _record_part, "Average value."),
-    "key": Key("key_bytes", _record_part, "Average key.", "0 B", "records without keys"),
+    "value": Key("value_bytes", parse_record_part, "Average value."),
+    "key": Key("key_bytes", parse_record_part, "Average key.", "0 B", "records without keys"),
     "compression": Key("compression_ratio", parse_ratio, "Uncompressed over stored size.", "1", "nothing is known"),
-    "cleanup": Key("cleanup", _choice(Cleanup), "delete or compact.", "delete", KAFKA),
-    "retention": Key("retention_ms", _longer_than_nothing, "retention.ms.", "7 d", KAFKA),
+    "cleanup": Key("cleanup", Choice(Cleanup), "delete or compact.", "delete", KAFKA),
+    "retention": Key("retention_ms", parse_positive_duration_ms, "retention.ms.", "7 d", KAFKA),
     "local_retention": Key(
-        "local_retention_ms", _longer_than_nothing, "local.retention.ms, with remote.storage.enable.", UNKNOWN
+        "local_retention_ms", parse_positive_duration_ms, "local.retention.ms, with remote.storage.enable.", UNKNOWN
     ),
     "live": Key("live_bytes", parse_bytes, "Newest records by key, for compact.", "0 B", "not compacted"),
     "readers": Key("reader_count", parse_whole, "Consumer groups other than the applications.", "0", "none named"),
@@ -190,7 +212,7 @@ TOPIC_KEYS: Final[Mapping[str, Key]] = {
     "batch_records": Key("batch_records", parse_number, "Records in a batch, measured.", UNKNOWN),
 }
 APPLICATION_KEYS: Final[Mapping[str, Key]] = {
-    "kind": Key("kind", _choice(ApplicationKind), f"One of {', '.join(ApplicationKind)}."),
+    "kind": Key("kind", Choice(ApplicationKind), f"One of {', '.join(ApplicationKind)}."),
     "producers": Key(
         "producer_count", parse_count, "Producers in all (Streams: threads; Flink: sink subtasks; Connect: tasks)."
     ),
@@ -201,7 +223,7 @@ APPLICATION_KEYS: Final[Mapping[str, Key]] = {
     "transactions": Key("transactions_per_s", parse_rate, "Transactions per second, if counted.", UNKNOWN),
     "naming": Key(
         attribute="naming",
-        parse=_choice(TransactionalIdNaming),
+        parse=Choice(TransactionalIdNaming),
         about="TransactionNamingStrategy: incrementing or pooling.",
         assumed="incrementing",
         why="the connector's default",
@@ -224,17 +246,21 @@ APPLICATION_KEYS: Final[Mapping[str, Key]] = {
         kinds=ONLY_FLINK,
     ),
     "transaction_timeout": Key(
-        "transaction_timeout_ms", _longer_than_nothing, "transaction.timeout.ms.", "60 s", "the producer's default"
+        "transaction_timeout_ms",
+        parse_positive_duration_ms,
+        "transaction.timeout.ms.",
+        "60 s",
+        "the producer's default",
     ),
     "longest_pause": Key(
         "longest_pause_ms", parse_duration_ms, "GC and slowest batch; Flink: a restart.", "2 s", "a healthy JVM"
     ),
     "transactional_id": Key(
-        "transactional_id_bytes", _length, "Length of its ids.", "49 B", "Streams: a short name, a UUID, a number"
+        "transactional_id_bytes", parse_length, "Length of its ids.", "49 B", "Streams: a short name, a UUID, a number"
     ),
     "group_id": Key(
         attribute="group_id_bytes",
-        parse=_length,
+        parse=parse_length,
         about="Length of its group id.",
         assumed="20 B",
         why="a usual name",
@@ -242,7 +268,7 @@ APPLICATION_KEYS: Final[Mapping[str, Key]] = {
     ),
     "offset_metadata": Key(
         attribute="offset_metadata_bytes",
-        parse=_length,
+        parse=parse_length,
         about="Text with each offset.",
         assumed="0 B",
         why="plain clients",
@@ -292,5 +318,5 @@ STORE_KEYS: Final[Mapping[str, Key]] = {
     "keys": Key("key_count", parse_number, "Live keys; for windows, of all windows that are kept."),
     "key": Key("key_bytes", parse_bytes, "Average key."),
     "value": Key("value_bytes", parse_bytes, "Average value."),
-    "windowed": Key("windowed", _yes_or_no, "Whether its keys are windows.", "no", "a plain store"),
+    "windowed": Key("windowed", parse_yes_or_no, "Whether its keys are windows.", "no", "a plain store"),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
@@ -13,9 +13,7 @@ from eosctl.errors import unknown_name
 from eosctl.render.machine import render_json
 from eosctl.render.schemas import SHAPES, schema_of, titled
 from eosctl.render.tool import SCHEMA_COLUMNS, VERSION_COLUMNS, SchemaItem, VersionItem
-from eosctl.services.about import describe_snapshots, list_versions
-
-SNAPSHOT: Final = "snapshot"
+from eosctl.services.about import FILE_SCHEMAS, list_versions
 
 
 def schema(
@@ -32,12 +30,12 @@ def schema(
     """
     if name is None:
         items = [SchemaItem(key, commands) for key, (_, commands) in SHAPES.items()]
-        items.append(SchemaItem(SNAPSHOT, "doctor --save-snapshot"))
+        items += [SchemaItem(key, file.files) for key, file in FILE_SCHEMAS.items()]
         ordered = tuple(sorted(items, key=lambda item: item.name))
         emit_list(("schemas", "schema"), ordered, SCHEMA_COLUMNS, result, invocation)
-    if name != SNAPSHOT and name not in SHAPES:
-        raise unknown_name("schema", name, [*SHAPES, SNAPSHOT], "List them: eosctl schema")
-    shape = titled(SNAPSHOT, describe_snapshots()) if name == SNAPSHOT else schema_of(name)
+    if name not in FILE_SCHEMAS and name not in SHAPES:
+        raise unknown_name("schema", name, [*SHAPES, *FILE_SCHEMAS], "List them: eosctl schema")
+    shape = titled(name, FILE_SCHEMAS[name].describe()) if name in FILE_SCHEMAS else schema_of(name)
     write_result(render_json(shape), result.output_file)
 
 

@@ -1,16 +1,37 @@
-"""What the program is, and the shape of a saved snapshot."""
+"""What the program is, and the shapes of files that no result has."""
 
 from __future__ import annotations
 
 import platform
+from collections.abc import Callable, Mapping
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as version_of
 from typing import Any, Final, NamedTuple
 
 from eosctl import __version__
+from eosctl.capacity.workload_json_schema import describe_workload_files
 from eosctl.collect.bundles.snapshot_file import snapshot_json_schema
 
 LIBRARIES: Final = ("confluent-kafka", "google-crc32c", "cramjam", "msgspec", "uvloop", "pyspark", "jmxquery")
+
+
+class FileSchema(NamedTuple):
+    """The JSON Schema of a file.
+
+    Attributes:
+        files: The commands that write such files.
+        describe: Returns the schema, without dialect and identity.
+    """
+
+    files: str
+    describe: Callable[[], dict[str, Any]]
+
+
+#: By name, as in `eosctl schema NAME`.
+FILE_SCHEMAS: Final[Mapping[str, FileSchema]] = {
+    "snapshot": FileSchema("doctor --save-snapshot", snapshot_json_schema),
+    "workload": FileSchema("capacity init, capacity observe; the format of workload files", describe_workload_files),
+}
 
 
 class ComponentVersion(NamedTuple):
@@ -24,11 +45,6 @@ def list_versions() -> tuple[ComponentVersion, ...]:
     """Return the versions of eosctl, Python, and the libraries that matter."""
     own = (ComponentVersion("eosctl", __version__), ComponentVersion("python", platform.python_version()))
     return (*own, *(ComponentVersion(library, _installed(library)) for library in LIBRARIES))
-
-
-def describe_snapshots() -> dict[str, Any]:
-    """Return the JSON Schema of a saved snapshot."""
-    return snapshot_json_schema()
 
 
 def _installed(library: str) -> str:

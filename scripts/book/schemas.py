@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from eosctl.render.schemas import SHAPES
+from eosctl.services.about import FILE_SCHEMAS
 
 
 def schema_index() -> str:
     """Return the page."""
+    printed = {name: by for name, (_, by) in SHAPES.items()} | {name: file.files for name, file in FILE_SCHEMAS.items()}
     lines = [
         "# Schemas of results",
         "",
@@ -16,6 +18,6 @@ def schema_index() -> str:
         "",
         "| Name | Printed by |",
         "|---|---|",
-        *(f"| `{name}` | `eosctl {by}` |" for name, (_, by) in sorted(SHAPES.items())),
+        *(f"| `{name}` | `eosctl {by}` |" for name, by in sorted(printed.items())),
     ]
     return "\n".join(lines) + "\n"

@@ -20,6 +20,7 @@ from eosctl.collect.metrics.prometheus_text import parse_samples
 from eosctl.errors import EosctlError, UsageError
 from eosctl.model.broker_counters import BrokerCounters
 from eosctl.model.capacity_plan import CapacityPlan
+from tests.capacity.workloads import schema_errors
 from tests.commands.conftest import eosctl
 
 RECORDED = Path(__file__).parents[1] / "fixtures" / "capacity" / "metrics-4.3.1.tsv"
@@ -71,6 +72,7 @@ def readings(dialect: Callable[[str, str], str] = without_rules) -> tuple[Broker
 
 
 def planned(text: str) -> CapacityPlan:
+    assert schema_errors(text) == []
     return plan_capacity(parse_workload(text, "seen.yaml"))
 
 

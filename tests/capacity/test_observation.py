@@ -22,6 +22,7 @@ from eosctl.lab.workloads.load import Load, Profile
 from eosctl.model.traffic import Traffic
 from eosctl.model.workload import ApplicationKind
 from eosctl.sandbox.core import ClusterShape
+from tests.capacity.workloads import schema_errors
 
 LOAD = Load(Profile.CTP2, "orders", 2, 3, partition_count=2, record_bytes=300, rate_per_s=40, warm_up_ms=0,
             duration_ms=10_000, prefix="pipeline")  # fmt: skip
@@ -67,7 +68,9 @@ def test_the_plan_of_what_was_observed_reproduces_it(probed: Probed[Observed]) -
     assert probed.gaps == ()
     traffic = probed.value.traffic
     seconds = traffic.interval_ms / 1000
-    workload = parse_workload(write_observed("seen", probed.value), "seen.yaml")
+    text = write_observed("seen", probed.value)
+    assert schema_errors(text) == []
+    workload = parse_workload(text, "seen.yaml")
     plan = plan_capacity(workload)
     by_name = {topic.name: topic for topic in plan.topics}
     assert {a.name: (a.kind, a.producer_count) for a in workload.applications} == {

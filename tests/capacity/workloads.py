@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import yaml
+from jsonschema import Draft202012Validator
+
+from eosctl.capacity.workload_json_schema import describe_workload_files
+
 STREAMS = """\
 apiVersion: eosctl/v1
 kind: Workload
@@ -23,3 +28,11 @@ applications:
     state: 50 GB
 growth_per_year: 30 %
 """
+
+
+SCHEMA = Draft202012Validator(describe_workload_files())
+
+
+def schema_errors(text: str) -> list[str]:
+    """Return what the JSON Schema of workload files refuses in one."""
+    return [f"{error.json_path}: {error.message}" for error in SCHEMA.iter_errors(yaml.safe_load(text))]

@@ -1,10 +1,10 @@
-"""``eosctl explain``: the meaning of an error, a setting, a check, or anything else that the product knows."""
+"""``eosctl explain``, and the ``explain`` commands of groups, which explain one kind of thing."""
 
 from __future__ import annotations
 
 import re
 from functools import partial
-from typing import Annotated, Final
+from typing import Annotated, Final, NoReturn
 
 import typer
 
@@ -12,9 +12,10 @@ from eosctl.command_line.invocation import Invocation, standard_input
 from eosctl.commands.emit import emit_list
 from eosctl.commands.options import LanguageOption, ResultOptions
 from eosctl.errors import UsageError
-from eosctl.model.reference import ENGLISH
+from eosctl.model.reference import ENGLISH, EntryKind
 from eosctl.render.reference import ENTRY_COLUMNS, EXPLANATION_COLUMNS, render_explanations
-from eosctl.services.explain import all_entries, answer
+from eosctl.services.explain import Explained, all_entries, answer
+from eosctl.services.explain_kind import answer_named
 from eosctl.services.short_answers import in_language
 
 _LONGEST_INPUT: Final = 65_536
@@ -47,6 +48,27 @@ def explain(
     if not words:
         emit_list(("entries", "explain"), all_entries(), ENTRY_COLUMNS, result, invocation)
     found = answer(standard_input(_LONGEST_INPUT) if words == ["-"] else " ".join(words))
+    _emit(found, "explain", language, result, invocation)
+
+
+def explain_category(
+    invocation: Invocation,
+    category: Annotated[str, typer.Argument(metavar="CATEGORY", help="Category, e.g. PRODUCER_FENCED.")],
+    language: LanguageOption = ENGLISH,
+    *,
+    result: ResultOptions,
+) -> None:
+    """Explain a category of log records.
+
+    Shows what the category means, how it is recognized, and what to do next. It is eosctl explain for categories only.
+
+    Examples:
+        eosctl logs explain PRODUCER_FENCED
+    """
+    _emit(answer_named(category, EntryKind.LOG_CATEGORY), "logs explain", language, result, invocation)
+
+
+def _emit(found: Explained, command: str, language: str, result: ResultOptions, invocation: Invocation) -> NoReturn:
     explanations = in_language(found.explanations, language)
     page = partial(render_explanations, explanations, found.pasted.values)
-    emit_list(("explanations", "explain"), explanations, EXPLANATION_COLUMNS, result, invocation, page=page)
+    emit_list(("explanations", command), explanations, EXPLANATION_COLUMNS, result, invocation, page=page)

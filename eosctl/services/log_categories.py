@@ -29,18 +29,6 @@ def log_categories() -> tuple[LogCategory, ...]:
     )
 
 
-def find_category(name: str) -> LogCategory:
-    """Return the category of this name, in any case.
-
-    Raises:
-        UsageError: No category has this name.
-    """
-    found = next((one for one in log_categories() if one.id == name.upper()), None)
-    if found is None:
-        raise _unknown(name)
-    return found
-
-
 def check_categories(names: Iterable[str]) -> frozenset[str]:
     """Return the ids of the categories that the names mean, in any case; ``UNCLASSIFIED`` is one of them.
 

@@ -75,8 +75,17 @@ def category_entries() -> Iterator[Entry]:
             kind=EntryKind.LOG_CATEGORY,
             name=category.id,
             means=category.meaning,
-            facts=(Fact("severity", category.severity),),
-            next_steps=tuple(filter(None, (category.next_step, f"eosctl logs explain {category.id}"))),
+            facts=(
+                Fact("severity", category.severity),
+                *(Fact("pattern", pattern) for pattern in category.patterns),
+                *(Fact("level", level) for level in category.levels),
+                *(Fact("not of logger", logger) for logger in category.loggers_not),
+                *(Fact("unless", pattern) for pattern in category.unless),
+            ),
+            next_steps=(
+                category.next_step or "Nothing by itself; it is context for other categories.",
+                f"eosctl logs scan PATH --category {category.id}",
+            ),
         )
 
 

@@ -314,7 +314,18 @@ def test_no_stack_trace_in_a_strange_file_is_incomplete(
 
 def test_a_category_lists_the_exceptions_to_its_patterns(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["logs", "explain", "APPLICATION_STOP", "-o", "json"]) == 0
-    item = json.loads(capsys.readouterr().out)
-    assert item["levels"] == ["INFO"]
-    assert "(?i:kafka)" in item["loggers_not"]
-    assert r"\bclientId=" in item["unless"]
+    (item,) = json.loads(capsys.readouterr().out)["items"]
+    facts = [(fact["label"], fact["text"]) for fact in item["entry"]["facts"]]
+    assert ("level", "INFO") in facts
+    assert ("not of logger", "(?i:kafka)") in facts
+    assert ("unless", r"\bclientId=") in facts
+
+
+def test_a_category_is_the_entry_of_its_kind(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["logs", "explain", "producer_fenced", "-o", "json"]) == 0
+    (item,) = json.loads(capsys.readouterr().out)["items"]
+    assert (item["entry"]["kind"], item["entry"]["name"]) == ("log category", "PRODUCER_FENCED")
+    assert main(["explain", "PRODUCER_FENCED log category"]) == 0
+    explained = capsys.readouterr().out
+    assert main(["logs", "explain", "PRODUCER_FENCED"]) == 0
+    assert capsys.readouterr().out == explained

@@ -14,5 +14,5 @@ COMMANDS = (
     Entry("scan", "logs.scan:scan_logs"),
     Entry("report", "logs.scan:report_logs"),
     Entry("patterns", "logs.categories:list_patterns"),
-    Entry("explain", "logs.categories:explain_category"),
+    Entry("explain", "explain:explain_category"),
 )

@@ -68,6 +68,25 @@ def explain_category(
     _emit(answer_named(category, EntryKind.LOG_CATEGORY), "logs explain", language, result, invocation)
 
 
+def explain_metric(
+    invocation: Invocation,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Bean, attribute, or Prometheus name.")],
+    language: LanguageOption = ENGLISH,
+    *,
+    result: ResultOptions,
+) -> None:
+    """Explain a metric.
+
+    Shows what the metric measures and which values are healthy. For a name that no release has, shows the metric to use
+    instead. It is eosctl explain for metrics only.
+
+    Examples:
+        eosctl metrics explain PartitionsWithLateTransactionsCount
+        eosctl metrics explain kafka.server:type=ReplicaManager,name=PartitionsWithLateTransactionsCount
+    """
+    _emit(answer_named(name, EntryKind.METRIC), "metrics explain", language, result, invocation)
+
+
 def _emit(found: Explained, command: str, language: str, result: ResultOptions, invocation: Invocation) -> NoReturn:
     explanations = in_language(found.explanations, language)
     page = partial(render_explanations, explanations, found.pasted.values)

@@ -67,19 +67,6 @@ def _metrics(bean: dict[str, Any]) -> Iterator[Metric]:
         )
 
 
-def find_missing(text: str) -> MissingMetric | None:
-    """Return the entry of a metric name that does not exist, or None if the name is not listed.
-
-    Spelling matters here: ``UnknownDestinationQueueSize`` exists, ``unknown-destination-queue-size`` does not.
-    """
-    wanted = _plain(text)
-    for missing in load_missing():
-        names = [_plain(name) for name in missing.names]
-        if wanted in names or wanted in [short for name in names if (short := _unambiguous(name))]:
-            return missing
-    return None
-
-
 def find_metrics(text: str) -> tuple[Metric, ...]:
     """Return the metrics that a name means: a bean, an attribute, both, or any exporter's name of a series.
 
@@ -123,17 +110,6 @@ def _keys(metric: Metric) -> frozenset[str]:
     if not metric.is_yammer:
         names += [f"{metric.bean} {metric.name}", metric.name.removesuffix("-total")]
     return frozenset(map(_key, names))
-
-
-def _plain(text: str) -> str:
-    return _REMARK.sub("", text.strip().lower())
-
-
-def _unambiguous(name: str) -> str:
-    """Return the last part of a missing name, empty when a metric of that spelling exists elsewhere."""
-    last = name.split()[-1]
-    last = last.rsplit("name=", 1)[-1]
-    return "" if any(metric.name.lower() == last for metric in load_metrics()) else last
 
 
 def _key(text: str) -> str:

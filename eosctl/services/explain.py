@@ -204,7 +204,7 @@ def _named(text: str) -> tuple[Explanation, ...]:
     if assigned and not find_entries(text) and (found := tuple(_of_assigned(assigned["name"], assigned["value"]))):
         return found
     for name in name_candidates(text):
-        entries = find_entries(name) or _of_kind(name) or metrics_named(name) or _api(name)
+        entries = find_entries(name) or _of_kind(name) or _metrics(name) or _api(name)
         if entries:
             first = entries[0]
             # A word in its own spelling means one thing; another spelling may mean several.
@@ -240,10 +240,13 @@ def _api(name: str) -> tuple[Entry, ...]:
     return () if asked is None else (asked,)
 
 
+def _metrics(name: str) -> tuple[Entry, ...]:
+    is_sentence = " " in name and ":type=" not in name
+    return () if is_sentence or not _METRIC.search(name) else metrics_named(name)
+
+
 def metrics_named(name: str) -> tuple[Entry, ...]:
     """Return the metrics of a name in one of the spellings that exporters give it."""
-    if " " in name or not _METRIC.search(name):
-        return ()
     names = dict.fromkeys(metric.name for metric in find_metrics(name))
     return tuple(entry for one in names for entry in find_entries(one) if entry.kind is EntryKind.METRIC)
 

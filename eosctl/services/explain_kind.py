@@ -9,10 +9,11 @@ from eosctl.analysis.pasted_text import plain_text
 from eosctl.errors import UsageError, unknown_name
 from eosctl.knowledge.reference.index import explained_elsewhere, find_entries, load_index, names_of
 from eosctl.model.reference import Certainty, Entry, EntryKind, Explanation, PastedText
-from eosctl.services.explain import MOST, Explained, metrics_named, name_candidates
+from eosctl.services.explain import Explained, metrics_named, name_candidates
 
 _LISTING: Final[Mapping[EntryKind, str]] = {
     EntryKind.LOG_CATEGORY: "List them: eosctl logs patterns",
+    EntryKind.METRIC: "List them: eosctl metrics list",
 }
 """How to list the things of a kind."""
 
@@ -28,17 +29,19 @@ def answer_named(name: str, kind: EntryKind) -> Explained:
         UsageError: No entry of this kind has the name; the message names close ones, and entries of other kinds.
     """
     text = plain_text(name).strip()
-    entries = next(filter(None, (_entries_named(one, kind) for one in name_candidates(text))), ())
+    entries = next(filter(None, (_entries_named(one, kind) for one in (text, *name_candidates(text)))), ())
     if not entries:
         raise _unknown(text, kind)
-    # A word in its own spelling means one thing; another spelling may mean several.
-    chosen = entries[:1] if entries[0].name == text else entries[:MOST]
+    # A name in its own spelling means what has it; another spelling may mean several.
+    own = tuple(entry for entry in entries if entry.name == text)
+    chosen = own or tuple(entry for entry in entries if text in entry.aliases) or entries
     exact = (Explanation(1.0, Certainty.EXACT, f"{text} is its name", entry) for entry in chosen)
     return Explained(tuple(exact), (), PastedText(text))
 
 
 def _entries_named(name: str, kind: EntryKind) -> tuple[Entry, ...]:
-    return tuple(entry for entry in (find_entries(name) or metrics_named(name)) if entry.kind is kind)
+    found = tuple(entry for entry in find_entries(name) if entry.kind is kind)
+    return metrics_named(name) if kind is EntryKind.METRIC and not found else found
 
 
 def _unknown(name: str, kind: EntryKind) -> UsageError:

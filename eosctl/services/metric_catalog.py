@@ -1,4 +1,4 @@
-"""The metrics that matter for exactly-once: list them, explain them, and name the ones that do not exist."""
+"""The metrics that matter for exactly-once: list them, and name the ones that do not exist."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from eosctl.errors import UsageError
-from eosctl.knowledge.metrics import find_metrics, find_missing, load_metrics, load_missing, suggest_metrics
+from eosctl.knowledge.metrics import load_metrics, load_missing, suggest_metrics
 from eosctl.knowledge.reference.index import explained_elsewhere
 from eosctl.model.known_bug import parse_version, version_text
 from eosctl.model.metric import Metric, MissingMetric
@@ -44,21 +44,6 @@ def list_metrics(component: str | None = None, kafka: str | None = None) -> tupl
 def list_missing() -> tuple[NamedMissing, ...]:
     """Return the names that are often quoted but that no release has."""
     return tuple(NamedMissing(name, one) for one in load_missing() for name in one.names)
-
-
-def explain_metric(name: str) -> tuple[Metric, ...] | NamedMissing:
-    """Return the metrics of a bean, an attribute, or a name of Prometheus, or what the name stands for instead.
-
-    Raises:
-        UsageError: The name is unknown.
-    """
-    missing = find_missing(name)
-    if missing is not None:
-        return NamedMissing(name, missing)
-    found = find_metrics(name)
-    if not found:
-        raise _unknown(name)
-    return tuple(found)
 
 
 def known_name(name: str) -> str:

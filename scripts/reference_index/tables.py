@@ -82,9 +82,12 @@ def metric_entries() -> Iterator[Entry]:
             aliases=tuple(dict.fromkeys((metric.bean, *metric.prometheus))),
             facts=(
                 Fact("bean", f"{metric.bean} ({metric.component}{since}{until})"),
+                *(() if metric.is_yammer else (Fact("attribute", metric.name),)),
+                Fact("kind", f"{metric.kind.value}{f', {metric.unit}' if metric.unit else ''}"),
                 *((Fact("healthy", metric.healthy),) if metric.healthy else ()),
+                *(Fact("exporter", name) for name in metric.prometheus),
             ),
-            next_steps=(f"eosctl metrics explain {metric.name}",),
+            next_steps=(f"eosctl metrics show URL --only {metric.name}",),
         )
     for missing in load_missing():
         yield Entry(
@@ -92,6 +95,10 @@ def metric_entries() -> Iterator[Entry]:
             name=missing.names[0],
             means=f"No release of Kafka has a metric of this name. {missing.how}",
             aliases=tuple(dict.fromkeys((*missing.names[1:], *_last_words(missing.names)))),
+            facts=tuple(
+                Fact("use", metric.bean if metric.is_yammer else f"{metric.bean} {metric.name}")
+                for metric in missing.instead
+            ),
             see=tuple(metric.name for metric in missing.instead),
         )
 

@@ -13,9 +13,11 @@ import pytest
 from eosctl.checks.measured import Series
 from eosctl.checks.operations import coordinator_loads_slowly
 from eosctl.checks.registry import ALL_CHECKS
-from eosctl.knowledge.metrics import find_metrics, find_missing, load_metrics, load_missing, suggest_metrics
+from eosctl.knowledge.metrics import find_metrics, load_metrics, load_missing, suggest_metrics
 from eosctl.model.known_bug import parse_version
 from eosctl.model.metric import Metric, MetricKind
+from eosctl.model.reference import EntryKind
+from eosctl.services.explain_kind import answer_named
 from tests.commands.conftest import eosctl
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "metrics"
@@ -29,6 +31,8 @@ OF_THE_EXPORTER = {"jvm_memory_used_bytes (Prometheus)", "process_open_fds (Prom
 
 #: The values of these keys are part of the dumped bean: each is a bean of its own there.
 KEPT_KEYS = {"state", "protocol", "delayedOperation"}
+
+_MISSING = "No release of Kafka has a metric of this name."
 
 Keys = frozenset[tuple[str, str]]
 
@@ -95,6 +99,11 @@ def test_names_of_prometheus_are_those_that_jmx_exporter_prints() -> None:
             assert series(metric.prometheus[0]) in printed
 
 
+def is_missing(name: str) -> bool:
+    """Return whether the reference answers that no release has the name."""
+    return all(one.entry.means.startswith(_MISSING) for one in answer_named(name, EntryKind.METRIC).explanations)
+
+
 @pytest.mark.parametrize("row", QUOTED, ids=[row["name"] for row in QUOTED])
 def test_every_quoted_name_is_answered(row: dict[str, str]) -> None:
     name = row["name"]
@@ -103,13 +112,13 @@ def test_every_quoted_name_is_answered(row: dict[str, str]) -> None:
         return
     if row["exists in 4.3.1"] == "yes":
         (metric,) = find_metrics(name)
-        assert find_missing(name) is None
+        assert not is_missing(name)
         assert metric.name in name or "{" in name
     elif row["exists in 3.9.2"] == "no":
-        assert find_missing(name) is not None
+        assert is_missing(name)
     else:
         # It existed once, or other rules of an exporter print a metric that does exist under this name.
-        assert find_missing(name) or find_metrics(name)
+        assert is_missing(name) or find_metrics(name)
 
 
 def test_missing_metrics_are_not_in_the_catalog() -> None:
@@ -142,8 +151,8 @@ def test_names_are_found_in_any_style(text: str, bean: str) -> None:
 
 
 def test_spelling_distinguishes_existing_from_missing_names() -> None:
-    assert find_missing("unknown-destination-queue-size")
-    assert not find_missing("UnknownDestinationQueueSize")
+    assert is_missing("unknown-destination-queue-size")
+    assert not is_missing("UnknownDestinationQueueSize")
     assert find_metrics("UnknownDestinationQueueSize")
 
 
@@ -159,8 +168,19 @@ def test_explain_shows_whether_a_metric_exists() -> None:
     wrong = eosctl("metrics", "explain", "TransactionTimeoutRate", "-o", "json")
     assert wrong.code == 0
     (item,) = wrong.json["items"]
-    assert not item["exists"]
-    assert "PartitionsWithLateTransactionsCount" in item["instead"][0]
+    assert item["entry"]["means"].startswith(_MISSING)
+    (use,) = item["entry"]["facts"]
+    assert use["label"] == "use"
+    assert use["text"].endswith("name=PartitionsWithLateTransactionsCount")
+
+
+def test_a_bean_is_explained_with_all_its_attributes() -> None:
+    bean = "kafka.server:type=group-coordinator-metrics"
+    items = eosctl("metrics", "explain", bean, "-o", "json").json["items"]
+    attributes = {metric.name for metric in load_metrics() if metric.bean == bean}
+    assert len(attributes) > 5
+    assert {item["entry"]["name"] for item in items} == attributes
+    assert {item["entry"]["kind"] for item in items} == {"metric"}
 
 
 def test_list_is_limited_to_a_component_and_a_release() -> None:

@@ -7,5 +7,5 @@ COMMANDS = (
     Entry("watch", "metrics.watch:watch_metrics"),
     Entry("export", "metrics.export:export_metrics"),
     Entry("list", "metrics.metrics:list_all"),
-    Entry("explain", "metrics.metrics:explain"),
+    Entry("explain", "explain:explain_metric"),
 )

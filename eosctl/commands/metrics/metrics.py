@@ -1,8 +1,7 @@
-"""``eosctl metrics list`` and ``explain``: which metrics there are, and what they mean."""
+"""``eosctl metrics list``: which metrics there are."""
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Annotated
 
 import typer
@@ -11,8 +10,8 @@ from eosctl.command_line.invocation import Invocation
 from eosctl.commands.emit import emit_list
 from eosctl.commands.options import ResultOptions
 from eosctl.errors import UsageError
-from eosctl.render.metrics.catalog import METRIC_COLUMNS, metric_item, missing_item, render_metrics
-from eosctl.services.metric_catalog import COMPONENTS, NamedMissing, explain_metric, list_metrics, list_missing
+from eosctl.render.metrics.catalog import METRIC_COLUMNS, metric_item, missing_item
+from eosctl.services.metric_catalog import COMPONENTS, list_metrics, list_missing
 
 
 def list_all(
@@ -47,23 +46,3 @@ def list_all(
     else:
         items = tuple(map(metric_item, list_metrics(component, kafka)))
     emit_list(("metrics", "metrics list"), items, METRIC_COLUMNS, result, invocation)
-
-
-def explain(
-    invocation: Invocation,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Bean, attribute, or Prometheus name.")],
-    result: ResultOptions,
-) -> None:
-    """Explain a metric.
-
-    Shows what the metric measures and which values are healthy. For a name that no release has, shows the metric to use
-    instead.
-
-    Examples:
-        eosctl metrics explain PartitionsWithLateTransactionsCount
-        eosctl metrics explain kafka.server:type=ReplicaManager,name=PartitionsWithLateTransactionsCount
-    """
-    found = explain_metric(name)
-    items = (missing_item(*found),) if isinstance(found, NamedMissing) else tuple(map(metric_item, found))
-    page = partial(render_metrics, items)
-    emit_list(("metrics", "metrics explain"), items, METRIC_COLUMNS, result, invocation, page=page)

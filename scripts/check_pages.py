@@ -26,7 +26,7 @@ def render_check_page(check: Check) -> str:
     lines += [f"| {name} | {value} |" for name, value in facts if value]
     for title, text in sections.items():
         lines += ["", f"## {title}", "", text]
-    shown = f"In a terminal: `eosctl explain {check.id}`, and this page by `eosctl check explain {check.id}`."
+    shown = f"In a terminal: `eosctl explain {check.id}`."
     lines += ["", f"{shown} Generated from the declaration of the check.", ""]
     return "\n".join(lines)
 

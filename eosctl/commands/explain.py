@@ -68,6 +68,25 @@ def explain_category(
     _emit(answer_named(category, EntryKind.LOG_CATEGORY), "logs explain", language, result, invocation)
 
 
+def explain_check(
+    invocation: Invocation,
+    check_id: Annotated[str, typer.Argument(metavar="ID|NAME", help="Check, e.g. EOS-TXN-001 or hanging-transaction.")],
+    language: LanguageOption = ENGLISH,
+    *,
+    result: ResultOptions,
+) -> None:
+    """Explain a check, or another kind of finding.
+
+    Shows what the check inspects, why it matters, how to fix the problem, and how to verify the fix. It is eosctl
+    explain for checks only.
+
+    Examples:
+        eosctl check explain EOS-TXN-001
+        eosctl check explain hanging-transaction
+    """
+    _emit(answer_named(check_id, EntryKind.CHECK), "check explain", language, result, invocation)
+
+
 def explain_metric(
     invocation: Invocation,
     name: Annotated[str, typer.Argument(metavar="NAME", help="Bean, attribute, or Prometheus name.")],

@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from eosctl.findings.fleet import ClusterRow
-from eosctl.findings.manual import CheckItem, ManualItem
+from eosctl.findings.manual import CheckItem
 from eosctl.model.capacity_plan import CapacityReport
 from eosctl.model.capacity_simulation import SimulationReport
 from eosctl.model.checklist import Checklist, ChecklistRecord
@@ -79,7 +79,6 @@ SHAPES: Final[dict[str, tuple[Any, str]]] = {
     "complete": (MarkerView, "txn complete"),
     "fence": (FenceView, "txn fence"),
     "producers": (Listing[ProducerRow], "txn producers"),
-    "check-manual": (ManualItem, "check explain"),
     "checks": (Listing[CheckItem], "check list"),
     "checklist": (Checklist, "a file for checklist run"),
     "checklist-record": (ChecklistRecord, "checklist run --record"),
@@ -100,7 +99,7 @@ SHAPES: Final[dict[str, tuple[Any, str]]] = {
     "diagnose": (Listing[MatchItem], "diagnose"),
     "dr-lint": (Listing[CarriedItem], "dr lint"),
     "entries": (Listing[Entry], "explain without a question"),
-    "explanations": (Listing[Explanation], "explain, logs explain, metrics explain"),
+    "explanations": (Listing[Explanation], "explain, check explain, logs explain, metrics explain"),
     "fleet": (Listing[ClusterRow], "doctor with a --profile that names several"),
     "fsck": (FsckView, "fsck"),
     "group-lag": (Listing[LagItem], "group lag"),

@@ -1,4 +1,4 @@
-"""The choice of checks by id, name, area, or tag, and single rules by their id or name."""
+"""The choice of checks by id, name, area, or tag."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from eosctl.checks.declaration import Check
 from eosctl.checks.manual import manual_of
 from eosctl.checks.registry import ALL_CHECKS, CATALOG, find_check, names_of, select_checks
 from eosctl.errors import UsageError, unknown_name
-from eosctl.findings.fsck.kinds import find_kind, kind_names
-from eosctl.findings.manual import CheckItem, ManualItem
-from eosctl.knowledge.reference.index import explained_elsewhere
+from eosctl.findings.manual import CheckItem
 from eosctl.model.evidence import EvidenceKind
 
 
@@ -48,23 +46,6 @@ def list_checks(selectors: Sequence[str]) -> tuple[CheckItem, ...]:
     """
     chosen = sorted(choose_checks(selectors, of_files=True), key=lambda check: check.id)
     return tuple(manual_of(check).check for check in chosen)
-
-
-def find_manual(name: str) -> ManualItem:
-    """Return the manual of a check of a cluster or of configuration files, or of a kind of finding in data directories.
-
-    Args:
-        name: An id or a name: ``EOS-TXN-001``, ``hanging-transaction``, ``fsck/crc-mismatch``.
-
-    Raises:
-        UsageError: Nothing has this name.
-    """
-    if (check := find_check(name)) is not None:
-        return manual_of(check)
-    if (kind := find_kind(name)) is not None:
-        return kind.manual
-    listing = f"List them: eosctl check list{explained_elsewhere(name)}"
-    raise unknown_name("check", name, {*names_of(CATALOG), *kind_names()}, listing)
 
 
 def evidence_for(checks: Sequence[Check]) -> frozenset[EvidenceKind]:

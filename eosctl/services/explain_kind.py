@@ -7,12 +7,13 @@ from typing import Final
 
 from eosctl.analysis.pasted_text import plain_text
 from eosctl.errors import UsageError, unknown_name
-from eosctl.knowledge.reference.index import explained_elsewhere, find_entries, load_index, names_of
+from eosctl.knowledge.reference.index import explained_elsewhere, find_entries, load_index
 from eosctl.model.reference import Certainty, Entry, EntryKind, Explanation, PastedText
 from eosctl.services.explain import Explained, metrics_named, name_candidates
 
 _LISTING: Final[Mapping[EntryKind, str]] = {
     EntryKind.LOG_CATEGORY: "List them: eosctl logs patterns",
+    EntryKind.CHECK: "List them: eosctl check list",
     EntryKind.METRIC: "List them: eosctl metrics list",
 }
 """How to list the things of a kind."""
@@ -45,5 +46,5 @@ def _entries_named(name: str, kind: EntryKind) -> tuple[Entry, ...]:
 
 
 def _unknown(name: str, kind: EntryKind) -> UsageError:
-    known = {one for entry in load_index() if entry.kind is kind for one in names_of(entry)}
+    known = {one for entry in load_index() if entry.kind is kind for one in (entry.name, *entry.aliases[:1])}
     return unknown_name(kind.value, name, known, f"{_LISTING[kind]}{explained_elsewhere(name)}")

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from eosctl.checks.manual import manual_of
 from eosctl.checks.registry import CATALOG
 from eosctl.findings.logs_report import check_id
+from eosctl.findings.manual import CheckItem
 from eosctl.knowledge.known_bugs import load_known_bugs
 from eosctl.logs.classifier.catalog import CatalogedIncident, load_incidents
 from eosctl.model.known_bug import version_text
 from eosctl.model.reference import Entry, EntryKind, Fact
 from eosctl.model.runbook import Runbook
+from eosctl.render.diagnosis.catalog import releases_of
 from eosctl.runbooks.lint import required_inputs
 from eosctl.runbooks.load import library
 from eosctl.services.log_categories import log_categories
@@ -30,22 +32,30 @@ def check_entries() -> Iterator[Entry]:
         for finding in source.book.findings:
             runbooks.setdefault(finding, []).append(source.book.id)
     for check in CATALOG:
-        sections = {title: " ".join(text.split()) for title, text in manual_of(check).sections.items()}
+        manual = manual_of(check)
+        sections = {title: " ".join(text.split()) for title, text in manual.sections.items()}
         yield Entry(
             kind=EntryKind.CHECK,
             name=check.id,
             means=f"{check.title}. {sections.get('What it checks', '')}".strip(),
             aliases=(check.name, check.id.removeprefix("EOS-")),
             data=sections.get("Why it matters for exactly-once", ""),
-            facts=tuple(
-                Fact(label, sections[title])
-                for label, title in (("fix", "Fix"), ("verify", "Verify"))
-                if title in sections
-            ),
-            next_steps=(f"eosctl check explain {check.id}",),
+            facts=tuple(Fact(label, text) for label, text in _check_facts(manual.check, sections) if text),
+            next_steps=("eosctl config lint PATH" if check.is_about_configuration else f"eosctl check run {check.id}",),
             runbooks=tuple(runbooks.get(check.id, ())),
             sources=check.references,
         )
+
+
+def _check_facts(item: CheckItem, sections: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield what the catalog and the manual have on a check, by its label."""
+    yield "purpose", item.summary
+    yield "severity", item.severity
+    yield "needs", ", ".join(item.needs)
+    yield "Kafka releases", releases_of(item)
+    yield "tags", ", ".join(item.tags)
+    for label, title in (("example", "Example"), ("fix", "Fix"), ("verify", "Verify")):
+        yield label, sections.get(title, "")
 
 
 def bug_entries() -> Iterator[Entry]:

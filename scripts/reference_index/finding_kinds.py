@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from eosctl.findings import runbook_flaw
 from eosctl.findings.fsck.kinds import find_kind, kind_names
+from eosctl.findings.manual import DIRECTORIES
 from eosctl.knowledge.checklist_files import shipped_checklists
 from eosctl.model import checklist as checklists
 from eosctl.model.reference import Entry, EntryKind, Fact
@@ -28,7 +29,7 @@ def _of_directories() -> Iterator[Entry]:
                 name=name,
                 means=f"{kind.title}. {kind.follows.effect}",
                 aliases=(kind.name,),
-                facts=(Fact("on restart", kind.follows.on_restart),),
+                facts=(Fact("needs", DIRECTORIES), Fact("on restart", kind.follows.on_restart)),
                 next_steps=(kind.follows.repair, "eosctl fsck DIR"),
             )
 

@@ -43,7 +43,8 @@ def test_no_name_is_an_area_or_a_tag() -> None:
 
 
 def test_commands_accept_names() -> None:
-    assert eosctl("check", "explain", "hanging-transaction").out == eosctl("check", "explain", HANGING).out
+    # A finding of fsck has the same name; the check comes first.
+    assert eosctl("check", "explain", "hanging-transaction").out.startswith(eosctl("check", "explain", HANGING).out)
     listed = eosctl("check", "list", "Hanging-Transaction", "-o", "json").json["items"]
     assert [(item["id"], item["name"]) for item in listed] == [(HANGING, "hanging-transaction")]
     assert [check.id for check in select_checks(["hanging-transaction"])] == [HANGING]

@@ -169,13 +169,19 @@ class TestCatalogue:
     def test_explain(self) -> None:
         done = eosctl("check", "explain", "eos-txn-001")
         assert done.code == 0
-        for words in ("EOS-TXN-001  Hanging transaction", "Why it matters for exactly-once", "KIP-664"):
+        for words in (
+            "EOS-TXN-001  (check)",
+            "Hanging transaction.",
+            "The last stable offset of the partition",
+            "KIP-664",
+        ):
             assert words in done.out
-        assert eosctl("check", "explain", "EOS-TXN-001", "-o", "json").json["check"]["id"] == "EOS-TXN-001"
+        (item,) = eosctl("check", "explain", "EOS-TXN-001", "-o", "json").json["items"]
+        assert item["entry"]["name"] == "EOS-TXN-001"
 
     @pytest.mark.parametrize(
         ("since", "until", "words"),
-        [((4, 1), None, "; Kafka releases: 4.1 and later;"), (None, (3, 9), "; Kafka releases: up to 3.9;")],
+        [((4, 1), None, "Kafka releases: 4.1 and later\n"), (None, (3, 9), "Kafka releases: up to 3.9\n")],
     )
     def test_explain_shows_the_releases_of_a_check(
         self, since: tuple[int, int] | None, until: tuple[int, int] | None, words: str

@@ -153,7 +153,8 @@ def test_narrow_terminals_get_narrow_lines_and_no_color_works(tmp_path: Path) ->
     plain = on_terminal("check", "explain", "EOS-TXN-001", columns=40, home=tmp_path, NO_COLOR="1")
     assert ESCAPES.search(coloured)
     assert not ESCAPES.search(plain)
-    prose = [line for line in plain.splitlines() if " " in line.strip() and "$" not in line and "http" not in line]
+    # Commands are never broken, so that they can be copied.
+    prose = [line for line in plain.splitlines() if " " in line.strip() and "eosctl " not in line]
     assert len(prose) > 20
     assert max(map(len, prose)) <= 40
 

@@ -4,7 +4,7 @@ from eosctl.command_line.lazy import Entry
 
 COMMANDS = (
     Entry("list", "check.check:list_checks"),
-    Entry("explain", "check.check:explain_check"),
+    Entry("explain", "explain:explain_check"),
     Entry("run", "check.check:run_checks"),
     Entry("acl", "check.acl:acl"),
 )

@@ -1,4 +1,4 @@
-"""``eosctl check``: the catalog, the manuals, and selected checks."""
+"""``eosctl check``: the catalog, and selected checks."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from eosctl.commands.gate import ScoredGate
 from eosctl.commands.options import LooksOptions, ResultOptions
 from eosctl.commands.report_output import ReportOptions, write_diagnosis
 from eosctl.commands.session import perform
-from eosctl.render.diagnosis.catalog import render_checks, render_manual
-from eosctl.services.check_selection import find_manual
+from eosctl.render.diagnosis.catalog import render_checks
 from eosctl.services.check_selection import list_checks as choose
 from eosctl.services.diagnose import DiagnoseRequest, diagnose
 
@@ -33,22 +32,6 @@ def list_checks(invocation: Invocation, selectors: Selectors = None, *, result: 
     """
     text = render_checks(choose(selectors or ()), invocation.now_ms(), result.output, invocation.style())
     write_result(text, result.output_file)
-
-
-def explain_check(
-    invocation: Invocation,
-    check_id: Annotated[str, typer.Argument(metavar="ID|NAME", help="Check, e.g. EOS-TXN-001 or hanging-transaction.")],
-    result: ResultOptions,
-) -> None:
-    """Show the manual of a check.
-
-    The manual explains what the check inspects, why it matters, how to fix the problem, and how to verify the fix.
-
-    Examples:
-        eosctl check explain EOS-TXN-001
-        eosctl check explain hanging-transaction
-    """
-    write_result(render_manual(find_manual(check_id), result.output, invocation.style()), result.output_file)
 
 
 def run_checks(

@@ -6,7 +6,6 @@ from typing import Final, NamedTuple
 
 from eosctl.findings.fsck.consequences import CONSEQUENCES, Consequence
 from eosctl.findings.fsck.titles import TITLES
-from eosctl.findings.manual import DIRECTORIES, CheckItem, ManualItem
 
 AREA: Final = "fsck"
 
@@ -26,25 +25,6 @@ class FsckKind(NamedTuple):
     name: str
     title: str
     follows: Consequence
-
-    @property
-    def manual(self) -> ManualItem:
-        """The kind as listed in the catalog of checks, with its manual."""
-        item = CheckItem(
-            id=check_id(self.name),
-            name=self.name,
-            title=self.title,
-            area=AREA,
-            severity="",
-            summary=self.follows.effect,
-            needs=(DIRECTORIES,),
-            uses=(),
-            since="",
-            until="",
-            tags=(AREA,),
-            references=(),
-        )
-        return ManualItem(item, {"When the broker starts again": self.follows.on_restart, "Fix": self.follows.repair})
 
 
 def find_kind(name: str) -> FsckKind | None:

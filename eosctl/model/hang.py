@@ -91,7 +91,7 @@ class OpenTransaction(msgspec.Struct, frozen=True):
         """Return the time since its newest record, in ms: it is at least as old.
 
         Without LogAppendTime this is the producer's clock, so it serves for display, never for a verdict. None if the
-        leader knows no time, or one after `at_ms` (ms since the epoch).
+        leader does not know a time, or knows one after `at_ms` (ms since the epoch).
         """
         return at_ms - self.last_timestamp_ms if 0 < self.last_timestamp_ms <= at_ms else None
 

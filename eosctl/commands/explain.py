@@ -64,6 +64,7 @@ def explain_category(
 
     Examples:
         eosctl logs explain PRODUCER_FENCED
+        eosctl logs explain PRODUCER_FENCED -o json
     """
     _emit(answer_named(category, EntryKind.LOG_CATEGORY), "logs explain", language, result, invocation)
 

@@ -14,6 +14,7 @@ def mcp(cluster: ClusterOptions) -> None:
 
     Examples:
         eosctl mcp --profile production
+        eosctl mcp -b kafka-1:9092 --timeout 20s
     """
     from eosctl.servers.mcp import serve  # the SDK
 

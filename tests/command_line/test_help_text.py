@@ -61,8 +61,9 @@ def test_every_option_has_a_text_that_is_a_phrase(words: str) -> None:
 @pytest.mark.parametrize("words", COMMANDS)
 def test_examples_can_be_typed(words: str) -> None:
     examples = manual_of(COMMANDS[words].help).examples
+    has_options = any(opt.opts[0].startswith("-") and opt.name != "help" for opt in COMMANDS[words].params)
+    assert 1 + has_options <= len(examples) <= 3
     words = {"fencing explain": "txn blame"}.get(words, words)  # one command with two names
-    assert 1 <= len(examples) <= 3
     for example in examples:
         arguments = shlex.split(re.split(r" [<>] ", example.rpartition(" | ")[2])[0])
         assert arguments[0] == "eosctl"
@@ -75,11 +76,6 @@ def test_examples_can_be_typed(words: str) -> None:
             value = given.get(parameter.name)
             assert not parameter.required or value, f"{example}: {parameter.name} is missing"
             assert not isinstance(value, str) or value in (choices_of(parameter) or [value]), f"{example}: {value}"
-
-
-def test_most_commands_show_several_examples() -> None:
-    several = [words for words, command in COMMANDS.items() if len(manual_of(command.help).examples) > 1]
-    assert len(several) > 0.8 * len(COMMANDS)
 
 
 @pytest.mark.parametrize("words", ["", *GROUPS])

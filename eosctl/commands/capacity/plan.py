@@ -76,6 +76,7 @@ def compare_workloads(invocation: Invocation, one: WorkloadFile, other: Workload
 
     Examples:
         eosctl capacity compare today.yaml tomorrow.yaml
+        eosctl capacity compare today.yaml tomorrow.yaml -o json
     """
     text = render_comparison(*plan_both(one, other), invocation.now_ms(), result.output, invocation.style())
     emit(text, result)

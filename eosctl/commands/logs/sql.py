@@ -58,6 +58,7 @@ def show_dashboard(
 
     Examples:
         eosctl logs dashboard /result --output-file dashboard.html
+        eosctl logs dashboard hdfs://nn:8020/result --engine spark --output-file dashboard.html
     """
     board = perform(summarize_result, SummaryRequest(result, engine), invocation)
     write_result(render_dashboard(board), output_file)

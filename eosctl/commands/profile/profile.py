@@ -23,6 +23,7 @@ def list_profiles(invocation: Invocation, result: ResultOptions) -> None:
 
     Examples:
         eosctl profile list
+        eosctl profile list -o json
     """
     _emit(("profiles", "profile list"), None, result, invocation)
 
@@ -36,6 +37,7 @@ def show_profile(
 
     Examples:
         eosctl profile show production
+        eosctl profile show production -o yaml
     """
     _emit(("profiles", "profile show"), name, ResultOptions(output, output_file), invocation)
 

@@ -78,6 +78,7 @@ def heal(name: Name = DEFAULT_NAME) -> None:
 
     Examples:
         eosctl sandbox heal
+        eosctl sandbox heal --name tv1
     """
     count = sandbox_faults.heal(name)
     write_result(f"Sandbox {name}: {count} faults ended, every node runs.\n")

@@ -137,6 +137,7 @@ def verify_dlq(
 
     Examples:
         eosctl verify dlq --read orders --write invoices --dlq orders-dlq -b kafka-1:9092
+        eosctl verify dlq --read orders --write invoices --dlq orders-dlq --inputs 50 --rate 10
     """
     request = replace(test.request, dead_letter_topic=dead_letters, poison_template=poison, poison_share=poison_share)
     test.run(request, invocation)

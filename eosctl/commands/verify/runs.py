@@ -61,5 +61,6 @@ def export_run(run: Run, output_file: OutputFile = None) -> None:
 
     Examples:
         eosctl verify export 20261121-a1b2c3 > history.edn
+        eosctl verify export 20261121-a1b2c3 --output-file history.edn
     """
     write_result("".join(f"{line}\n" for line in export_for_elle(run)), output_file)

@@ -88,8 +88,8 @@ def query_logs(request: QueryRequest, callbacks: Callbacks = SILENT) -> QueryAns
     """Query the last published run of a result.
 
     Raises:
-        UsageError: The query is not a query, or has a mistake.
-        EosctlError: The result has no complete run, or no engine can read it.
+        UsageError: The query is not a query or has a mistake, or the result has no complete run.
+        EosctlError: No engine can read the result.
     """
     words = _LITERAL.sub("''", request.query)
     if not _QUERY.match(words) or _WRITE.search(words):
@@ -126,7 +126,8 @@ def opened_result(result: str, engine: QueryEngine, callbacks: Callbacks = SILEN
     """Open the last published run of a result for queries.
 
     Raises:
-        EosctlError: The result has no complete run, or no engine can read it.
+        UsageError: The result has no complete run.
+        EosctlError: No engine can read it.
     """
     folder = local_path(result)
     if folder is not None and _takes_duckdb(engine, folder):
@@ -266,8 +267,8 @@ def _damaged(place: str, reason: str) -> EosctlError:
     )
 
 
-def _no_run(result: str) -> EosctlError:
-    return EosctlError(
+def _no_run(result: str) -> UsageError:
+    return UsageError(
         f"{result} has no complete run.",
         "Its table of published runs is missing or empty, or not in Parquet or JSON.",
         "Name the directory that eosctl logs submit --out wrote.",

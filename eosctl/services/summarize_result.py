@@ -60,7 +60,8 @@ def summarize_result(request: SummaryRequest, callbacks: Callbacks = SILENT) -> 
     """Summarize the last published run of a result.
 
     Raises:
-        EosctlError: The result has no complete run, or no engine can read it.
+        UsageError: The result has no complete run.
+        EosctlError: No engine can read it.
     """
     with opened_result(request.result, request.engine, callbacks) as opened:
         run = opened.published

@@ -17,7 +17,7 @@ from jsonschema import validate
 from markupsafe import escape
 
 from eosctl.cli import main as run_command
-from eosctl.errors import EosctlError, UsageError
+from eosctl.errors import UsageError
 from eosctl.logs.scan import scan_paths
 from eosctl.model.log_event import LogEvent, is_problem
 from eosctl.model.log_tables import LOG_TABLES, columns_of
@@ -213,7 +213,7 @@ def test_statements_that_do_not_read_are_refused(engine: QueryEngine, result: tu
     assert "nothing" in mistake.value.why
     assert answer("SELECT ';DROP' AS word", out, engine).rows == ((";DROP",),)
     for place in (tmp_path, tmp_path / "absent"):
-        with pytest.raises(EosctlError, match="has no complete run"):
+        with pytest.raises(UsageError, match="has no complete run"):
             answer("SELECT 1", place, engine)
 
 

@@ -33,7 +33,7 @@ def query_result(
     Tables: events, exceptions, incidents, evidence, fencing, producers, coordinators, groups, coverage, new_failures,
     and published. The query reads the last complete run.
 
-    Exit codes: 0 done, 1 the result has no complete run, 2 bad query, 4 the run did not read all of its input.
+    Exit codes: 0 done, 2 bad query or no complete run in the result, 4 the run did not read all of its input.
 
     Examples:
         eosctl logs sql "SELECT root_cause, count(*) FROM incidents GROUP BY root_cause" /result
@@ -54,7 +54,7 @@ def show_dashboard(
     The page has the root causes with examples of their records, warnings and errors over time, exceptions, new
     exceptions against the baseline, and the input that was not read. It needs no network.
 
-    Exit codes: 0 done, 1 the result has no complete run, 4 the run did not read all of its input.
+    Exit codes: 0 done, 2 the result has no complete run, 4 the run did not read all of its input.
 
     Examples:
         eosctl logs dashboard /result --output-file dashboard.html

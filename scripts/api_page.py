@@ -104,6 +104,7 @@ MODULES: Final = (
     "log_places",
     "log_format",
     "explain",
+    "explain_kind",
     "find_runbooks",
     "short_answers",
     "list_bugs",

@@ -51,6 +51,25 @@ def explain(
     _emit(found, "explain", language, result, invocation)
 
 
+def explain_setting(
+    invocation: Invocation,
+    key: Annotated[str, typer.Argument(metavar="KEY", help="Setting, e.g. transaction.timeout.ms.")],
+    language: LanguageOption = ENGLISH,
+    *,
+    result: ResultOptions,
+) -> None:
+    """Explain a setting.
+
+    Shows where the setting exists, its default in each release, its effect on exactly-once, and the rules that read it.
+    It is eosctl explain for settings only.
+
+    Examples:
+        eosctl config explain transaction.timeout.ms
+        eosctl config explain isolation.level -o json
+    """
+    _emit(answer_named(key, EntryKind.SETTING), "config explain", language, result, invocation)
+
+
 def explain_category(
     invocation: Invocation,
     category: Annotated[str, typer.Argument(metavar="CATEGORY", help="Category, e.g. PRODUCER_FENCED.")],

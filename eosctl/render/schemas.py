@@ -13,7 +13,6 @@ from eosctl.model.capacity_plan import CapacityReport
 from eosctl.model.capacity_simulation import SimulationReport
 from eosctl.model.checklist import Checklist, ChecklistRecord
 from eosctl.model.deployment import Difference
-from eosctl.model.explained_setting import SettingItem
 from eosctl.model.fault_simulation import FaultSimulation
 from eosctl.model.log_category import LogCategory
 from eosctl.model.reference import Entry, Explanation
@@ -115,7 +114,6 @@ SHAPES: Final[dict[str, tuple[Any, str]]] = {
     "runbook-run": (Listing[RunItem], "runbook run"),
     "runbooks": (Listing[BookItem], "runbook list"),
     "profiles": (Listing[ProfileItem], "profile list, profile show"),
-    "setting": (Listing[SettingItem], "config explain"),
     "sandboxes": (Listing[SandboxItem], "sandbox up, sandbox status"),
     "fault-kinds": (Listing[FaultKindItem], "sandbox fault --kinds"),
     "sandbox-faults": (Listing[FaultsItem], "sandbox fault"),

@@ -9,13 +9,13 @@ from typing import Final, NamedTuple
 
 from eosctl.checks.configuration.repairs import plan_repairs
 from eosctl.checks.judge import judge
-from eosctl.errors import ConfigFileError, UsageError
+from eosctl.errors import ConfigFileError
 from eosctl.findings.linted import Linted, findings_of
 from eosctl.findings.repair import Repair
-from eosctl.model.explained_setting import ExplainedSetting
+from eosctl.knowledge.reference.index import find_entries
+from eosctl.model.reference import Entry, EntryKind
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.change_configuration import FixRequest, fix_configuration
-from eosctl.services.compare_configuration import explain_setting
 from eosctl.services.lint_configuration import LintRequest, lint_configuration
 from eosctl.settings.deployment_files import read_deployment
 from eosctl.settings.file_texts import mentions_kafka
@@ -56,20 +56,16 @@ def judge_open_file(file: OpenFile, callbacks: Callbacks = SILENT) -> Linted | N
     return linted if is_judged or mentions_kafka(str(file.path), file.text) else None
 
 
-def explain_at(file: OpenFile, line: int, column: int) -> ExplainedSetting | None:
-    """Return the explanation of the setting at a position; None if there is no setting.
+def explain_at(file: OpenFile, line: int, column: int) -> Entry | None:
+    """Return the entry of the setting at a position; None if there is no setting.
 
     Args:
         file: The file.
         line: The line, from 1.
         column: The character in the line, from 0.
     """
-    for name in _names_at(file, line, column):
-        try:
-            return explain_setting(name)
-        except UsageError:
-            continue
-    return None
+    found = (entry for name in _names_at(file, line, column) for entry in find_entries(name))
+    return next((entry for entry in found if entry.kind is EntryKind.SETTING), None)
 
 
 def _names_at(file: OpenFile, line: int, column: int) -> Iterator[str]:

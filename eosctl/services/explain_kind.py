@@ -15,8 +15,9 @@ _LISTING: Final[Mapping[EntryKind, str]] = {
     EntryKind.LOG_CATEGORY: "List them: eosctl logs patterns",
     EntryKind.CHECK: "List them: eosctl check list",
     EntryKind.METRIC: "List them: eosctl metrics list",
+    EntryKind.SETTING: "Write the name as it stands in configuration files",
 }
-"""How to list the things of a kind."""
+"""What to do about a name that no thing of a kind has."""
 
 
 def answer_named(name: str, kind: EntryKind) -> Explained:

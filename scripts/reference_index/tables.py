@@ -3,43 +3,56 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib import resources
 
+from eosctl.checks.registry import checks_reading
 from eosctl.knowledge.metrics import load_metrics, load_missing
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.knowledge.protocol import load_protocol, releases_text, versions_by_release
 from eosctl.knowledge.setting_effects import load_setting_effects
+from eosctl.knowledge.update_modes import explain_update
 from eosctl.model.known_bug import version_text
-from eosctl.model.parameter import Parameter
+from eosctl.model.parameter import Parameter, ParameterTable
 from eosctl.model.reference import Entry, EntryKind, Fact
 from eosctl.monitoring.alerts import load_alerts
 from eosctl.text import release_text
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.schema.table import FOLDER, Field, Section, load_table
 
-_LONGEST_DEFAULT = 60
-
 
 def setting_entries() -> Iterator[Entry]:
     """Yield one entry for each setting of any component."""
-    by_name: dict[str, list[tuple[str, Parameter]]] = defaultdict(list)
-    for component, table in load_tables().items():
+    by_name: dict[str, list[tuple[ParameterTable, Parameter]]] = defaultdict(list)
+    for table in load_tables().values():
         for name, parameter in table.parameters.items():
-            by_name[name].append((component, parameter))
+            by_name[name].append((table, parameter))
     constants = _constants()
     for name, found in sorted(by_name.items()):
-        owners = [component for component, _ in found]
+        owners = [table.component for table, _ in found]
         effect = load_setting_effects().get(name, "")
-        facts = [Fact(component, _history(parameter)) for component, parameter in found]
+        rules = checks_reading(name)
         yield Entry(
             kind=EntryKind.SETTING,
             name=name,
             means=effect or f"A setting of {_listed(owners)}.",
             aliases=tuple(dict.fromkeys([*(p.alias for _, p in found if p.alias), *constants[name]])),
-            facts=tuple(facts),
-            next_steps=(f"eosctl config explain {name}",),
+            facts=(
+                *(Fact(table.component, _history(table, parameter)) for table, parameter in found),
+                *(Fact("change", text) for text in _updates(name, owners)),
+                *(Fact("rule", f"{rule.id} {rule.title}") for rule in rules),
+            ),
+            next_steps=("eosctl config lint conf/",) if rules else (),
         )
+
+
+def _updates(name: str, owners: Iterable[str]) -> Iterator[str]:
+    """Yield how a changed value takes effect, each with the components for which it does so."""
+    by_update: dict[str, list[str]] = defaultdict(list)
+    for component in owners:
+        by_update[explain_update(component, name)].append(component)
+    for update, components in by_update.items():
+        yield f"counts {update} ({', '.join(components)})"
 
 
 def _constants() -> dict[str, list[str]]:
@@ -52,17 +65,20 @@ def _constants() -> dict[str, list[str]]:
     return found
 
 
-def _history(parameter: Parameter) -> str:
+def _history(table: ParameterTable, parameter: Parameter) -> str:
+    """Return a setting's type, and its default and bounds by release of the software."""
+    software = "" if table.software in ("Kafka", table.component) else f"{table.software} "
     parts: list[str] = []
     for index, span in enumerate(parameter.spans):
+        release = f"{software}{release_text(span.since)}"
         if span.absent:
-            parts.append(f"absent in {release_text(span.since)}")
+            parts.append(f"absent in {release}")
             continue
-        default = "no default" if span.default is None else f"default {span.default[:_LONGEST_DEFAULT] or 'empty'}"
-        since = f" since {release_text(span.since)}" if index else ""
-        parts.append(f"{default}{since}{f', {span.bounds}' if span.bounds else ''}")
+        default = "no default" if span.default is None else f"default {span.default or 'empty'}"
+        earlier = " or earlier" if index == 0 and span.since == table.first else ""
+        parts.append(f"{default} since {release}{earlier}{f', {span.bounds}' if span.bounds else ''}")
     if parameter.removed is not None:
-        parts.append(f"removed in {release_text(parameter.removed)}")
+        parts.append(f"removed in {software}{release_text(parameter.removed)}")
     return f"{parameter.type}; {'; '.join(parts)}"
 
 

@@ -192,10 +192,13 @@ def test_markup_in_a_file_stays_text(tmp_path: Path) -> None:
 
 def test_a_setting_is_explained_by_release() -> None:
     done = eosctl("config", "explain", "linger.ms", "-o", "json")
-    jsonschema.validate(done.json, schema("setting"))
-    producer = next(item for item in done.json["items"] if item["component"] == "producer")
-    assert [(span["since"], span["default"]) for span in producer["spans"]] == [("2.7", "0"), ("4.0", "5")]
-    assert any(rule.startswith("EOS-CFG-016") for rule in producer["rules"])
+    jsonschema.validate(done.json, schema("explanations"))
+    facts = [(fact["label"], fact["text"]) for fact in done.json["items"][0]["entry"]["facts"]]
+    (producer,) = [text for label, text in facts if label == "producer"]
+    assert producer.startswith("long; default 0 since 2.7 or earlier")
+    assert "default 5 since 4.0" in producer
+    assert any(text.startswith("EOS-CFG-016") for label, text in facts if label == "rule")
+    assert any(text.startswith("counts after a restart (producer, ") for label, text in facts if label == "change")
     assert "transaction.timeout.ms" in eosctl("config", "explain", "transaction.timeout.ms").out
 
 

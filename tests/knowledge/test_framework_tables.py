@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from eosctl.knowledge.parameter_tables import FRAMEWORKS, java_names, load_tables
-from eosctl.services.compare_configuration import explain_setting
+from eosctl.model.reference import EntryKind
+from eosctl.services.explain_kind import answer_named
 
 
 @pytest.mark.parametrize(
@@ -60,9 +61,10 @@ def test_frameworks_names_are_not_kafkas() -> None:
     "spelling", ["spring.kafka.listener.ack-mode", "spring.kafka.listener.ackMode", "spring.kafka.listener.ack_mode"]
 )
 def test_springs_settings_are_explained_in_any_spelling(spelling: str) -> None:
-    (item,) = explain_setting(spelling).items
-    assert (item.name, item.software) == ("spring.kafka.listener.ack-mode", "Spring Boot")
-    assert "transaction manager" in item.effect
+    (found,) = answer_named(spelling, EntryKind.SETTING).explanations
+    assert found.entry.name == "spring.kafka.listener.ack-mode"
+    assert "since Spring Boot 2.7" in found.entry.facts[0].text
+    assert "transaction manager" in found.entry.means
 
 
 def test_every_effect_belongs_to_a_setting() -> None:

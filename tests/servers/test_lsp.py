@@ -116,8 +116,8 @@ def test_hover_explains_settings_by_their_meaning(tmp_path: Path) -> None:
     assert (nothing, outside) == ("", "")
     assert acks.startswith("**acks**")
     assert timeout.startswith("**transaction.timeout.ms**")
-    assert "| producer | 2.7 | `60000` |" in timeout
-    assert "- EOS-CFG-004 " in timeout
+    assert "- producer: int; default 60000 since 2.7" in timeout
+    assert "- rule: EOS-CFG-004 " in timeout
     assert replicas.startswith("**min.insync.replicas**")
     assert broken.startswith("**acks**")
 

@@ -1,4 +1,4 @@
-"""``eosctl config explain|diff|render``: settings, what two files mean, and vetted configurations."""
+"""``eosctl config diff|render``: what two files mean, and vetted configurations."""
 
 from __future__ import annotations
 
@@ -10,27 +10,9 @@ import typer
 from eosctl.command_line.invocation import Invocation, note, write_result
 from eosctl.commands.options import OutputFile, ResultOptions
 from eosctl.render.configuration.difference import render_differences
-from eosctl.render.configuration.setting import render_setting
 from eosctl.render.page import Grid, render_page
 from eosctl.services.callbacks import Callbacks
-from eosctl.services.compare_configuration import Side, compare_files, explain_setting, list_vetted, render_vetted
-
-
-def explain(
-    invocation: Invocation,
-    key: Annotated[str, typer.Argument(metavar="KEY", help="Setting, e.g. transaction.timeout.ms.")],
-    result: ResultOptions,
-) -> None:
-    """Explain a setting.
-
-    Shows where the setting exists, its default in each release, its effect on exactly-once, and the rules that read it.
-
-    Examples:
-        eosctl config explain transaction.timeout.ms
-        eosctl config explain isolation.level -o json
-    """
-    text = render_setting(explain_setting(key), invocation.now_ms(), result.output, invocation.style())
-    write_result(text, result.output_file)
+from eosctl.services.compare_configuration import Side, compare_files, list_vetted, render_vetted
 
 
 def diff(

@@ -36,7 +36,7 @@ from eosctl.services.gate_options import GateOptions
 from eosctl.services.notify import diagnosis_lines, resolve_address, send
 from eosctl.services.run_history import compare_with_last, sentences
 from eosctl.services.sources import Sources, check_sources, read_sources
-from eosctl.services.tool_output import reading_of, sort_paths, without_evidence
+from eosctl.services.tool_output import reading_of, sort_paths, with_settings, without_evidence
 from eosctl.settings.deployment_files import FilesRead, read_deployment
 
 NEXT_COMMANDS: Final = 3
@@ -146,9 +146,11 @@ def diagnose(request: DiagnoseRequest, callbacks: Callbacks = SILENT) -> Diagnos
     address = None if request.notify is None else resolve_address(request.notify)
     chosen = None if request.checks is None else choose_checks(request.checks, of_files=bool(request.paths))
     checks = ALL_CHECKS if chosen is None else tuple(one for one in chosen if not one.is_about_configuration)
-    paths, printed, _ = sort_paths(request.paths, callbacks.now_ms())
+    paths, printed, texts = sort_paths(request.paths, callbacks.now_ms())
     files = _read_files(paths, callbacks)
     evidence = _with_printed(_collect(request, checks, callbacks), printed, checks, callbacks)
+    if evidence.printed_reading:
+        files = with_settings(files, printed, texts)
     # What is wrong with these must show before any verdict.
     gate = read_gate(request.gate)
     if request.save_snapshot is not None and evidence.snapshot is not None:

@@ -100,7 +100,9 @@ def find_runbooks(text: str) -> FoundRunbooks:
     best: dict[tuple[EntryKind, str], RunbookMatch] = {}
     outputs = find_outputs(text)
     symptoms = () if outputs else search_symptoms(translated(text))
-    for match in (*_of_outputs(outputs), *_candidates(text), *_of_symptoms(symptoms)):
+    judged = tuple(_of_evidence(text))
+    shown = _of_outputs(outputs, is_at_fault=bool(judged))
+    for match in (*shown, *_candidates(text), *judged, *_of_symptoms(symptoms)):
         key = (match.entry.kind, match.entry.name)
         if key not in best or best[key].score < match.score:
             best[key] = match
@@ -136,16 +138,18 @@ def runbook_command(runbook: str) -> str:
     return filled_entry(_runbook(runbook), {}).next_steps[0] if runbook else ""
 
 
-def _of_outputs(outputs: Iterable[ToolOutput]) -> Iterator[RunbookMatch]:
+def _of_outputs(outputs: Iterable[ToolOutput], *, is_at_fault: bool) -> Iterator[RunbookMatch]:
+    """Yield the signs in outputs, and their tools; `is_at_fault` says that checks found something in them."""
     for output in outputs:
         for at, (sign, _) in enumerate(output.signs):
             reason = f"{output.tool.name} printed {sign.says}"
             score = round((_MAYBE_SIGN if sign.decide else _SIGN) - _LATER_NAME * at, 3)
             yield RunbookMatch(score, entry_named(sign.runbook or sign.entry), sign.says, reason, sign.decide)
-        reason = f"{output.tool.name} printed this" + (
-            "" if output.signs else "; nothing in it shows a fault by itself"
+        has_fault = is_at_fault or bool(output.signs)
+        reason = (
+            f"{output.tool.name} printed this{'' if has_fault else '; no check and no known sign finds a fault in it'}"
         )
-        yield RunbookMatch(_MENTIONED_TOOL if output.signs else _TOOL, output.tool, "output of a tool", reason)
+        yield RunbookMatch(_MENTIONED_TOOL if has_fault else _TOOL, output.tool, "output of a tool", reason)
 
 
 def _of_symptoms(symptoms: Iterable[SymptomMatch]) -> Iterator[RunbookMatch]:
@@ -180,7 +184,6 @@ def _candidates(text: str) -> Iterator[RunbookMatch]:
             records = "a log record" if logged.record_count == 1 else f"{logged.record_count} log records"
             reason = f"{records} of category {logged.category}"
             yield RunbookMatch(round(_LOGGED - 0.05 * at, 3), _runbook(runbook), logged.category, reason)
-    yield from _of_evidence(text)
 
 
 def _of_evidence(text: str) -> Iterator[RunbookMatch]:

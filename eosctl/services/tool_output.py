@@ -12,6 +12,8 @@ from msgspec.structs import replace
 
 from eosctl.checks.configuration.cluster import broker_components
 from eosctl.checks.declaration import Case, Check
+from eosctl.checks.files_with_cluster import masked
+from eosctl.checks.judge import judge
 from eosctl.checks.registry import ALL_CHECKS
 from eosctl.checks.runner import diagnose as run_checks
 from eosctl.collect.printed.evidence import PrintedEvidence, ToolOutput, is_tool_output, read_printed
@@ -19,12 +21,13 @@ from eosctl.collect.printed.sections import CONFIGS, TOPICS
 from eosctl.errors import ConfigFileError
 from eosctl.findings.diagnosis import CheckResult
 from eosctl.findings.finding import Finding
+from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Component, Deployment, Place, Role, Value
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.read_as import ReadAs
 from eosctl.model.setting import SettingSource
 from eosctl.model.severity import Severity
-from eosctl.model.snapshot import ClusterSnapshot, Topic
+from eosctl.model.snapshot import Topic
 from eosctl.settings.deployment_files import FilesRead
 from eosctl.settings.file_texts import read_text
 
@@ -37,6 +40,7 @@ _SERIOUS: Final = (Severity.CRITICAL, Severity.ERROR)
 _SUBJECT: Final = re.compile(
     r"onfigs for (?:broker (?P<broker>\d+)|topic '?(?P<name>[\w.-]+))|Topic: ?(?P<topic>[\w.-]+)"
 )
+_FACTOR: Final = re.compile(r"ReplicationFactor: ?(\d+)")
 
 
 class PrintedVerdict(NamedTuple):
@@ -70,11 +74,14 @@ def sort_paths(paths: Sequence[Path], now_ms: int, replaced: Mapping[str, str] |
 
 def judge_text(text: str, now_ms: int) -> tuple[tuple[Finding, ...], tuple[ToolOutput, ...]]:
     """Return the findings in a pasted text, and the outputs of Kafka's tools in it."""
-    printed = read_printed({"the text": text}, now_ms)
+    texts = {"the text": text}
+    printed = read_printed(texts, now_ms)
     if printed.snapshot is None:
         return (), printed.outputs
     checks = tuple(check for check in ALL_CHECKS if check.needs and check.needs <= printed.snapshot.collected)
-    return run_checks(checks, Case(printed.snapshot)).findings, printed.outputs
+    found = run_checks(checks, Case(printed.snapshot)).findings
+    settings = judge(Deployment(printed_components(printed, texts), load_tables()))
+    return (*found, *(finding for result in settings for finding in masked(result).findings)), printed.outputs
 
 
 def judge_printed(printed: PrintedEvidence, texts: Mapping[str, str]) -> PrintedVerdict:
@@ -172,12 +179,31 @@ def with_printed(files: FilesRead, printed: PrintedEvidence, texts: Mapping[str,
         printed: The outputs.
         texts: The text of each file with output.
     """
-    own = [one for one in printed.outputs if one.tool in _SETTINGS]
     others = dict.fromkeys(one.file for one in printed.outputs if one.tool not in _SETTINGS and not one.is_evidence)
     read = (*files.read, *dict.fromkeys(one.file for one in printed.outputs))
-    components = () if printed.snapshot is None or not own else printed_components(printed.snapshot, own, texts)
+    components = printed_components(printed, texts)
     deployment = Deployment((*files.deployment.components, *components), files.deployment.tables)
     return files._replace(deployment=deployment, read=read, not_understood=(*files.not_understood, *others))
+
+
+def with_settings(files: FilesRead | None, printed: PrintedEvidence, texts: Mapping[str, str]) -> FilesRead | None:
+    """Return what files configure with the settings that Kafka's tools printed, for a diagnosis of the outputs.
+
+    Args:
+        files: What was read otherwise; None if no other file was named.
+        printed: The outputs.
+        texts: The text of each file with output.
+
+    Returns:
+        The files; `files` itself if the outputs show no setting.
+    """
+    components = printed_components(printed, texts)
+    if not components:
+        return files
+    before = FilesRead(Deployment((), load_tables()), (), (), ()) if files is None else files
+    deployment = Deployment((*before.deployment.components, *components), before.deployment.tables)
+    read = dict.fromkeys((*before.read, *(one.place.file for one in components)))
+    return before._replace(deployment=deployment, read=tuple(read))
 
 
 def without_settings(printed: PrintedEvidence) -> tuple[str, ...]:
@@ -189,18 +215,20 @@ def without_settings(printed: PrintedEvidence) -> tuple[str, ...]:
     )
 
 
-def printed_components(
-    snapshot: ClusterSnapshot, outputs: Sequence[ToolOutput], texts: Mapping[str, str]
-) -> tuple[Component, ...]:
-    """Return the brokers and topics of outputs as components, each setting with the line that prints it.
+def printed_components(printed: PrintedEvidence, texts: Mapping[str, str]) -> tuple[Component, ...]:
+    """Return the brokers and topics that outputs show settings of, each setting with the line that prints it.
 
     The topics exist, and what is printed of them may be an excerpt: their number of partitions is left out.
     """
+    outputs = [one for one in printed.outputs if one.tool in _SETTINGS]
+    if printed.snapshot is None or not outputs:
+        return ()
     output = outputs[0]
     place = Place(output.file, output.line)
     lines = [line for one in outputs for line in _lines(one, texts.get(one.file, ""))]
-    topics = (_topic(topic, place) for topic in snapshot.topics)
-    found = (*broker_components(snapshot), *(topic for topic in topics if topic.given))
+    factors = {one.subject: shown[1] for one in lines if (shown := _FACTOR.search(one.text))}
+    topics = (_topic(topic, place, factors.get(topic.name)) for topic in printed.snapshot.topics)
+    found = (*broker_components(printed.snapshot), *(topic for topic in topics if topic.given))
     return tuple(
         replace(
             one,
@@ -241,13 +269,14 @@ def _place(lines: Iterable[_Line], subject: str, name: str, default: Place) -> P
     return next((one.place for one in lines if one.subject == subject and printed in one.text), default)
 
 
-def _topic(topic: Topic, place: Place) -> Component:
+def _topic(topic: Topic, place: Place, factor: str | None) -> Component:
+    """Return a topic; of partitions with fewer replicas than the topic's factor, these count."""
     overridden = {
         s.name: s.value for s in topic.settings if s.source is SettingSource.DYNAMIC_TOPIC and not s.sensitive
     }
     factors = {len(partition.replicas) for partition in topic.partitions}
-    if factors:
-        overridden["replication.factor"] = str(min(factors))
+    if factors or factor:
+        overridden["replication.factor"] = str(min(factors)) if factors else str(factor)
     given = {name: Value(name, text, name, place) for name, text in overridden.items()}
     return Component(Role.TOPIC, topic.name, place, place.file, given)
 

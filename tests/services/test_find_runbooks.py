@@ -26,12 +26,24 @@ HARMFUL = "min.insync.replicas=1,cleanup.policy=delete,unclean.leader.election.e
 
 @pytest.mark.parametrize(
     ("leader", "isr", "leads_to"),
-    [("none", "1", "min-isr-lost"), ("2", "2,3", "min-isr-lost"), ("2", "2,3,1", "kafka-topics.sh")],
+    [("none", "1", "min-isr-lost"), ("2", "2,3", "min-isr-lost"), ("2", "2,3,1", "EOS-CFG-037")],
 )
 def test_described_topics_are_symptoms_and_not_requests(leader: str, isr: str, leads_to: str) -> None:
     found = find_runbooks(DESCRIBED.format(leader=leader, isr=isr, values=HARMFUL))
     assert (found.refused, found.cautions) == ((), ())
     assert found.matches[0].entry.name == leads_to
+
+
+def test_only_settings_without_a_fault_are_called_clean() -> None:
+    described = DESCRIBED.format(leader="2", isr="2,3,1", values="min.insync.replicas=2,cleanup.policy=delete")
+    (clean,) = find_runbooks(described).matches
+    assert (clean.entry.name, clean.reason.endswith("no known sign finds a fault in it")) == ("kafka-topics.sh", True)
+    header = (
+        "Topic: orders\tTopicId: Zk3vT9w\tPartitionCount: 1\tReplicationFactor: 1\tConfigs: min.insync.replicas=2\n"
+    )
+    faulty = find_runbooks(header).matches
+    assert faulty[0].entry.name == "EOS-CFG-034"
+    assert not any("no known sign" in match.reason for match in faulty)
 
 
 def test_a_line_of_a_log_is_not_a_request() -> None:

@@ -70,7 +70,11 @@ class Case:
     @property
     def controller_is_silent(self) -> bool:
         """Whether brokers answer and no controller does: leaders cannot be elected, and metadata is frozen."""
-        return any(gap.kind is EvidenceKind.QUORUM and gap.subject == ACTIVE_CONTROLLER for gap in self.snapshot.gaps)
+        quorum = self.snapshot.quorum
+        has_no_leader = quorum is not None and quorum.leader_id < 0
+        return has_no_leader or any(
+            gap.kind is EvidenceKind.QUORUM and gap.subject == ACTIVE_CONTROLLER for gap in self.snapshot.gaps
+        )
 
     @property
     def bootstrap(self) -> str:

@@ -34,6 +34,13 @@ def grade(results: Iterable[CheckResult]) -> Grade:
     return replace(_graded(results), scope=_scope(results))
 
 
+def of_excerpt(whole: Grade) -> Grade:
+    """Limit the grade of what tools printed: a part of a cluster earns no letter better than C."""
+    if whole.letter >= "C" or not whole.is_given:
+        return whole
+    return replace(whole, letter="C", cap="the output of tools shows a part of a cluster: no better than C")
+
+
 def _graded(results: Sequence[CheckResult]) -> Grade:
     worst = [
         min((finding.severity for finding in result.findings), key=lambda s: s.rank)

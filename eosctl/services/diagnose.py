@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from eosctl.analysis.diagnosis_timeline import build_diagnosis_timeline
 from eosctl.analysis.read_as import read_as
@@ -21,6 +22,7 @@ from eosctl.collect.printed.evidence import PrintedEvidence
 from eosctl.errors import EosctlError, ExitCode, UsageError
 from eosctl.findings.diagnosis import Diagnosis, Grade
 from eosctl.findings.finding import Command, Finding
+from eosctl.findings.grade import of_excerpt
 from eosctl.findings.grouping import first_actions, group_findings
 from eosctl.findings.linted import Unreadable
 from eosctl.findings.manual import ManualItem
@@ -249,6 +251,8 @@ def _judge(
         checks = (*checks, *LIVE_RULES) if live else checks
     found = diagnosis.findings
     diagnosis = without_suppressed(diagnosis, gate, now_ms)
+    if evidence.printed_reading:
+        diagnosis = replace(diagnosis, grade=of_excerpt(diagnosis.grade))
     groups = group_findings(diagnosis.findings, case.snapshot)
     report = Report(
         command=request.command,

@@ -30,7 +30,7 @@ def no_controller_answers(case: Case) -> Iterator[Problem]:
     What it checks:
         Whether the active controller answers DescribeQuorum, which brokers forward to it. Brokers that answer other
         requests must have waited for longer than an election takes. A refused request, an unreachable broker, and a
-        cluster with ZooKeeper are not findings: the check is skipped.
+        cluster with ZooKeeper are not findings: the check is skipped. An answer that names no leader is one.
 
     Why it matters for exactly-once:
         Without a controller no leader is elected, no in-sync replica is removed, and no producer id block is handed
@@ -49,7 +49,12 @@ def no_controller_answers(case: Case) -> Iterator[Problem]:
     """
     if not case.controller_is_silent:
         return
-    silent = next(gap for gap in case.snapshot.gaps if gap.subject == ACTIVE_CONTROLLER)
+    silent = next((gap for gap in case.snapshot.gaps if gap.subject == ACTIVE_CONTROLLER), None)
+    if silent is not None:
+        shown = [("answer", silent.error or silent.reason.value), ("silence", silent.detail)]
+    else:
+        voters = () if case.snapshot.quorum is None else case.snapshot.quorum.voters
+        shown = [("leader", "none"), ("voters", ", ".join(map(str, voters)) or "none")]
     away = {broker.node_id for broker in case.snapshot.brokers if not broker.reachable}
     partitions = [info for topic in case.snapshot.topics for info in topic.partitions]
     led = sum(info.leader_id in away for info in partitions)
@@ -60,8 +65,7 @@ def no_controller_answers(case: Case) -> Iterator[Problem]:
         cause="Fewer controllers than a majority of the voters run, or brokers cannot reach them.",
         impact="No leader is elected, and transactions on partitions without a running leader never complete.",
         evidence=(
-            Evidence("answer", silent.error or silent.reason.value, "DescribeQuorum"),
-            Evidence("silence", silent.detail, "DescribeQuorum"),
+            *(Evidence(label, text, "DescribeQuorum") for label, text in shown),
             *(Evidence("does not answer", f"broker {node_id}", "ApiVersions") for node_id in sorted(away)),
         ),
         remedy=(

@@ -27,11 +27,11 @@ PAIR: Final = 2
     ),
 )
 def quorum_of_two(case: Case) -> Iterator[Problem]:
-    """Find controller quorums without leader, or with two voters.
+    """Find controller quorums with two voters, or one.
 
     What it checks:
-        The leader and the voters of the metadata log. No leader is an error; two voters are worse than one: both must
-        be there. A single voter is what development uses, and information.
+        The voters of the metadata log. Two voters are worse than one: both must be there. A single voter is what
+        development uses, and information. A quorum without a leader is EOS-OPS-010.
 
     Why it matters for exactly-once:
         Without a controller no leader is elected, no producer id block is handed out, and no ISR can shrink or grow:
@@ -50,9 +50,7 @@ def quorum_of_two(case: Case) -> Iterator[Problem]:
     if quorum is None:
         return
     voters = len(quorum.voters)
-    if quorum.leader_id < 0:
-        problem = ("The controller quorum has no leader.", Severity.ERROR)
-    elif voters == PAIR:
+    if voters == PAIR:
         problem = ("The controller quorum has two voters: the loss of either stops it.", Severity.WARNING)
     elif voters == 1 and len(case.snapshot.brokers) > 1:
         problem = ("The controller quorum has one voter: its loss stops it.", Severity.INFO)

@@ -99,7 +99,8 @@ _CONFIGS: Final = re.compile(
     r"^(?P<all>All|Dynamic|Default)?\s*[Cc]onfigs for (?P<kind>topic|brokers?)\s*(?P<name>.*?)\s*are:$"
 )
 _SETTING: Final = re.compile(
-    r"^\s+(?P<name>[\w.-]+)=(?P<value>.*?) sensitive=(?P<sensitive>true|false) synonyms=\{(?:(?P<source>[A-Z_]+):)?"
+    r"^\s+(?P<name>[\w.-]+)=(?P<value>.*?) sensitive=(?P<sensitive>true|false)"
+    r"(?: synonyms=\{(?:(?P<source>[A-Z_]+):)?|$)"
 )
 
 
@@ -108,17 +109,21 @@ def _configs(section: Section) -> Part | None:
     brokers: dict[int, list[Setting]] = {}
     current: list[Setting] = []
     is_all = True
+    default = SettingSource.UNKNOWN
     for line in section.lines:
         if head := _CONFIGS.match(line):
             is_all = is_all and head["all"] == "All"
             kind, name = head["kind"], head["name"].strip("'\"")
+            # All that is printed below "Dynamic" was set there.
+            own = SettingSource.DYNAMIC_TOPIC if kind == "topic" else SettingSource.DYNAMIC_BROKER
+            default = own if head["all"] == "Dynamic" else SettingSource.UNKNOWN
             if kind == "topic":
                 current = topics.setdefault(name, [])
             else:
                 current = brokers.setdefault(int(name), []) if name.isdecimal() else []
         elif match := _SETTING.match(line):
             value = None if match["value"] == "null" else match["value"]
-            source = _SOURCES.get(match["source"] or "", SettingSource.UNKNOWN)
+            source = _SOURCES.get(match["source"] or "", default)
             current.append(Setting(match["name"], value, source, sensitive=match["sensitive"] == "true"))
     kinds = {EvidenceKind.TOPIC_CONFIGS} if topics else set()
     kinds |= {EvidenceKind.BROKER_CONFIGS} if brokers else set()
@@ -242,7 +247,8 @@ def _nodes(text: str) -> tuple[int, ...]:
     return tuple(node for node in found if isinstance(node, int))
 
 
-def _quorum_replication(section: Section) -> Part:
+def _quorum_replication(section: Section) -> Part | None:
+    """Read the replicas; None for an excerpt without the leader, which would look like a quorum without one."""
     replicas: list[QuorumReplica] = []
     voters: list[int] = []
     observers: list[int] = []
@@ -257,6 +263,8 @@ def _quorum_replication(section: Section) -> Part:
         (observers if status == "Observer" else voters).append(node)
         if status == "Leader":
             leader, end, now = node, _number(row.get("LogEndOffset")) or 0, caught_up
+    if leader < 0:
+        return None
     quorum = QuorumInfo(
         leader_id=leader,
         leader_epoch=0,

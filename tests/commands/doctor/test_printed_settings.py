@@ -51,3 +51,34 @@ def test_output_next_to_a_file_is_judged_with_it(tmp_path: Path) -> None:
     (tmp_path / "output.txt").write_text(CONFIGS, "utf-8")
     (tmp_path / "app.properties").write_text("transactional.id=a\nacks=1\n", "utf-8")
     assert {"EOS-CFG-037", "EOS-CFG-011"} <= ids_of(eosctl("doctor", tmp_path, "-o", "json"))
+
+
+def test_output_of_a_tool_earns_no_best_grade(tmp_path: Path) -> None:
+    path = tmp_path / "acls.txt"
+    path.write_text(
+        "Current ACLs for resource `ResourcePattern(resourceType=TRANSACTIONAL_ID, name=orders, "
+        "patternType=LITERAL)`: \n"
+        " \t(principal=User:app, host=*, operation=DESCRIBE, permissionType=ALLOW) \n",
+        "utf-8",
+    )
+    done = eosctl("doctor", path)
+    assert done.out.startswith("Grade C ")
+    assert "a part of a cluster: no better than C" in done.out
+
+
+def test_a_quorum_without_a_leader_is_critical(tmp_path: Path) -> None:
+    path = tmp_path / "quorum.txt"
+    path.write_text(
+        "ClusterId: Zk3vT9wAQ2yEr0aUqk1b5A\nLeaderId: -1\nLeaderEpoch: 12\nHighWatermark: -1\nCurrentVoters: [1,2,3]\n"
+        "CurrentObservers: []\n",
+        "utf-8",
+    )
+    assert ids_of(eosctl("doctor", path, "-o", "json")) == {"EOS-OPS-010"}
+
+
+def test_overrides_without_synonyms_are_judged(tmp_path: Path) -> None:
+    path = tmp_path / "output.txt"
+    path.write_text(
+        "Dynamic configs for topic orders are:\n  unclean.leader.election.enable=true sensitive=false\n", "utf-8"
+    )
+    assert ids_of(eosctl("doctor", path, "-o", "json")) == {"EOS-CFG-037"}

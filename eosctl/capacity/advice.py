@@ -25,21 +25,28 @@ def advise(
     resources: Sequence[ResourceUse],
     broker_count_needed: int | None,
 ) -> tuple[Advice, ...]:
-    """Recommend settings; urgent ones first."""
+    """Recommend settings; urgent ones first, and among them what removes a cause before more brokers."""
     specs = {application.name: application for application in workload.applications}
-    needed = "more" if broker_count_needed is None else str(broker_count_needed)
     found = [*_cluster(workload, plans), *_changelogs(workload)]
     for plan in plans:
         for rule in _APPLICATION_RULES:
             found += rule(workload, specs[plan.name], plan)
     exceeded = [resource for resource in resources if (resource.utilisation or 0.0) > 1]
-    for resource in exceeded:
-        if resource.name == "disk space":
-            found += relieve_disks(workload, topics, resource, broker_count_needed)
-        else:
-            what = f"{resource.name} is {resource.utilisation:.0%} of what is planned"
-            found.append(Advice("brokers", needed, what, True))
+    if [resource.name for resource in exceeded] == ["disk space"]:
+        found += relieve_disks(workload, topics, exceeded[0], broker_count_needed)
+    elif exceeded:
+        for resource in exceeded:
+            if resource.name == "disk space":
+                found += relieve_disks(workload, topics, resource, None)
+        found.append(_brokers(exceeded, broker_count_needed))
     return tuple(sorted(found, key=lambda advice: not advice.urgent))
+
+
+def _brokers(exceeded: Sequence[ResourceUse], broker_count_needed: int | None) -> Advice:
+    """Recommend brokers once for all that is exceeded."""
+    uses = ", ".join(f"{resource.name} at {resource.utilisation:.0%}" for resource in exceeded)
+    needed = "more" if broker_count_needed is None else str(broker_count_needed)
+    return Advice("brokers", needed, f"of what is planned: {uses}", True)
 
 
 def _cluster(workload: Workload, plans: Sequence[ApplicationPlan]) -> Iterator[Advice]:
@@ -118,8 +125,10 @@ def _checkpoints(workload: Workload, application: ApplicationSpec, plan: Applica
             "written, and their records are lost",
             True,
         )
-    heap = producer_heap_bytes(plan.producer_entries)[1] / workload.cluster.broker_count
-    if application.renews_ids and heap > HEAP_SHARE_WORTH_A_WORD * (workload.cluster.heap_bytes or 2**30):
+    cluster = workload.cluster
+    heap = producer_heap_bytes(plan.producer_entries)[1] / cluster.broker_count
+    after_loss = heap * cluster.broker_count / max(1, cluster.broker_count - cluster.brokers_lost)
+    if application.renews_ids and heap > HEAP_SHARE_WORTH_A_WORD * (cluster.heap_bytes or 2**30):
         yield Advice(
             f"{application.name}: TransactionNamingStrategy",
             "POOLING",
@@ -127,7 +136,7 @@ def _checkpoints(workload: Workload, application: ApplicationSpec, plan: Applica
             f"{number_text(plan.producer_entries)} producer states, up to {bytes_text(heap)} of heap on each broker, "
             f"and {number_text(plan.transactional_ids)} transactional ids. POOLING needs connector 4.0 and brokers "
             "from 3.0 on; a longer checkpoint interval lowers the figures in proportion",
-            workload.cluster.heap_bytes is not None and heap > LASTING_HEAP_SHARE * workload.cluster.heap_bytes,
+            cluster.heap_bytes is not None and after_loss > LASTING_HEAP_SHARE * cluster.heap_bytes,
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import date
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -185,6 +186,24 @@ def test_advice_comes_when_it_is_needed(old: str, new: str, setting: str) -> Non
     told = plan_capacity(workload(re.sub(old, new, STREAMS)))
     assert setting not in {advice.setting for advice in calm.advice}
     assert setting in {advice.setting for advice in told.advice}
+
+
+def test_brokers_are_advised_once_after_what_removes_the_cause() -> None:
+    text = (Path(__file__).parents[2] / "docs/capacity/flink.yaml").read_text("utf-8")
+    first, brokers, *rest = plan_capacity(parse_workload(text, "flink.yaml")).advice
+    assert (first.value, first.urgent) == ("POOLING", True)
+    assert brokers.setting == "brokers"
+    assert "heap for EOS state" in brokers.reason
+    assert "network threads" in brokers.reason
+    assert "brokers" not in {advice.setting for advice in rest}
+
+
+def test_a_full_disk_next_to_another_limit_advises_brokers_once() -> None:
+    text = STREAMS.replace("disk: 12 TB", "disk: 1 TB").replace("network: 10 Gb/s", "network: 100 Mb/s")
+    advice = plan_capacity(workload(text)).advice
+    (brokers,) = [one for one in advice if one.setting == "brokers"]
+    assert "disk space" in brokers.reason
+    assert "network out" in brokers.reason
 
 
 def test_what_if_plans_each_value_and_says_what_is_impossible() -> None:

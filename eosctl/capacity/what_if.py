@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import date, timedelta
 from math import log
 from typing import Any, Final, NamedTuple
 
+import yaml
 from msgspec.structs import replace
 
 from eosctl.capacity.plan import plan_capacity
@@ -22,7 +22,9 @@ from eosctl.capacity.quantities import (
     parse_whole,
 )
 from eosctl.capacity.refusal import WorkloadRefused
-from eosctl.errors import UsageError
+from eosctl.capacity.workload_file import read_tree
+from eosctl.capacity.workload_tree import Path, find_paths, set_value, unknown_key
+from eosctl.errors import ConfigFileError, UsageError
 from eosctl.model.capacity_plan import CapacityPlan, GrowthPoint, Sensitivity, Variant
 from eosctl.model.workload import Workload
 
@@ -116,40 +118,55 @@ PARAMETERS: Final[dict[str, Parameter]] = {
 }
 
 
-def parse_what_if(text: str) -> tuple[str, tuple[tuple[str, Any], ...]]:
-    """Parse ``commit.interval.ms=100,500,1000`` into the parameter and its values, each with its text.
+def try_values(text: str, root: yaml.Node | None, source: str) -> tuple[Variant, ...]:
+    """Plan a workload with other values of one key; a value that makes no sense carries the refusal.
+
+    Args:
+        text: ``commit.interval.ms=100,500,1000`` for the whole workload, or any key of its file by its dotted path:
+            ``topics.orders.rate=5000/s,9000/s``.
+        root: The tree of the workload file.
+        source: Its name, for messages.
 
     Raises:
-        UsageError: The parameter is not known, or a value not allowed.
-
-    >>> parse_what_if("commit.interval.ms=100,1s")
-    ('commit.interval.ms', (('100', 100.0), ('1s', 1000.0)))
+        UsageError: The key is not known, or a value is not allowed.
+        ConfigFileError: The file is not a workload.
     """
-    name, equals, values = text.partition("=")
+    name, _, given = text.partition("=")
     name = name.strip()
-    if not equals or name not in PARAMETERS:
-        near = difflib.get_close_matches(name, PARAMETERS, n=1)
-        hint = f"Did you mean {near[0]}?" if near else "One of these is."
-        raise UsageError(f"--what-if {text!r} changes nothing that is known.", f"Known: {', '.join(PARAMETERS)}.", hint)
-    found = []
-    for value in filter(None, (value.strip() for value in values.split(","))):
-        try:
-            found.append((value, PARAMETERS[name].parse(value)))
-        except QuantityError as error:
-            raise UsageError(f"--what-if {name}: {error}.", "", "Correct the value.") from None
-    if not found:
+    workload = read_tree(root, source)
+    paths = find_paths(root)
+    if name not in PARAMETERS and name not in paths:
+        raise unknown_key(name, paths, PARAMETERS)
+    values = tuple(filter(None, (value.strip() for value in given.split(","))))
+    if not values:
         raise UsageError(f"--what-if {text!r} gives no value.", "", f"Write for instance {name}=1,2,3.")
-    return name, tuple(found)
+    if (parameter := PARAMETERS.get(name)) is not None:
+        return tuple(_variant(name, value, _apply(workload, name, parameter, value)) for value in values)
+    return tuple(_variant(name, value, _read_changed(root, paths[name], name, value, source)) for value in values)
 
 
-def vary(workload: Workload, parameter: str, values: Sequence[tuple[str, Any]]) -> tuple[Variant, ...]:
-    """Plan the workload with each value of a parameter; a value that makes no sense carries the refusal."""
-    return tuple(_variant(workload, parameter, text, value) for text, value in values)
-
-
-def _variant(workload: Workload, parameter: str, text: str, value: Any) -> Variant:
+def _apply(workload: Workload, name: str, parameter: Parameter, value: str) -> Workload:
     try:
-        plan = plan_capacity(PARAMETERS[parameter].apply(workload, value))
+        return parameter.apply(workload, parameter.parse(value))
+    except QuantityError as error:
+        raise UsageError(f"--what-if {name}: {error}.", "", "Correct the value.") from None
+
+
+def _read_changed(root: yaml.Node | None, path: Path, name: str, value: str, source: str) -> Workload | WorkloadRefused:
+    """Read the workload with one value changed; its mistakes keep the places of the file."""
+    try:
+        return read_tree(set_value(root, path, value), source)
+    except WorkloadRefused as refused:
+        return refused
+    except ConfigFileError as error:
+        raise UsageError(f"--what-if {name}={value} makes no workload.", error.why, "Correct the value.") from None
+
+
+def _variant(parameter: str, text: str, changed: Workload | WorkloadRefused) -> Variant:
+    if isinstance(changed, WorkloadRefused):
+        return Variant(parameter, text, refusal=changed.why.replace("\n", "; "))
+    try:
+        plan = plan_capacity(changed)
     except WorkloadRefused as refused:
         return Variant(parameter, text, refusal=refused.what)
     return Variant(

@@ -26,6 +26,7 @@ from eosctl.capacity.workload_schema import (
     Assumed,
     Key,
 )
+from eosctl.capacity.workload_tree import parse_tree
 from eosctl.errors import ConfigFileError
 from eosctl.model.workload import (
     ApplicationKind,
@@ -40,7 +41,6 @@ from eosctl.model.workload import (
 
 TOP_KEYS: Final = ("apiVersion", "kind", "name", "cluster", "topics", "applications", "growth_per_year")
 AUTO: Final = "auto"
-MAX_BYTES: Final = 1 << 20
 #: What Kafka takes as a topic's name (org.apache.kafka.common.internals.Topic).
 TOPIC_NAME: Final = re.compile(r"(?!\.{1,2}$)[a-zA-Z0-9._-]{1,249}")
 _CUT_OFF: Final = "; perhaps the file is cut off"
@@ -61,18 +61,11 @@ def parse_workload(text: str, source: str) -> Workload:
         ConfigFileError: It is not YAML, or not a workload; all mistakes are named, each with line and column.
         WorkloadRefused: It contradicts itself; every contradiction is named with the place that says it.
     """
-    if len(text) > MAX_BYTES:
-        raise ConfigFileError(f"{source} is larger than 1 MiB.", "A workload has a few hundred lines.", "Check it.")
-    try:
-        root = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        where = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
-        what = f"{source}{where} is not YAML: {error.problem or error}."
-        raise ConfigFileError(what, "", "Correct this place; the file may be cut off.") from error
-    except (yaml.YAMLError, RecursionError) as error:
-        what = f"{source} is not YAML: {str(error).splitlines()[0]}."
-        raise ConfigFileError(what, "", "Correct the file.") from error
+    return read_tree(parse_tree(text, source), source)
+
+
+def read_tree(root: yaml.Node | None, source: str) -> Workload:
+    """Read a workload from the tree of its file; raises what `parse_workload` raises."""
     reading = _Reading(source)
     workload = reading.workload(root)
     if reading.mistakes or workload is None:

@@ -12,8 +12,9 @@ from eosctl.capacity.plan import plan_capacity
 from eosctl.capacity.quantities import QuantityError, parse_rate
 from eosctl.capacity.simulation import MEASURED_APPENDS_PER_S, simulate_commits
 from eosctl.capacity.template import write_template
-from eosctl.capacity.what_if import grow, parse_what_if, sense, vary
-from eosctl.capacity.workload_file import parse_workload
+from eosctl.capacity.what_if import grow, sense, try_values
+from eosctl.capacity.workload_file import parse_workload, read_tree
+from eosctl.capacity.workload_tree import parse_tree
 from eosctl.errors import ConfigFileError, UsageError
 from eosctl.input_file import read_input
 from eosctl.knowledge.small_files import parse_yaml_as, read_small_text
@@ -29,7 +30,7 @@ class PlanRequest(NamedTuple):
 
     Attributes:
         path: The workload file.
-        what_if: Other values to plan with: ``SETTING=A,B,C``.
+        what_if: Other values to plan with: ``KEY=A,B,C``, by a short name or by the dotted path of a key of the file.
         sensitivity: Whether to find out what a tenth more of each parameter does.
         until: The last date of the growth, ``YYYY-MM-DD``; None without growth.
         prices: A price list, for the costs of a month.
@@ -82,18 +83,19 @@ def plan_workload(request: PlanRequest, callbacks: Callbacks = SILENT) -> Capaci
     """Plan a workload: what it costs, what it needs, where it breaks first.
 
     Raises:
-        UsageError: A setting of ``what_if`` or the date is not valid.
+        UsageError: A key or value of ``what_if``, or the date, is not valid.
         ConfigFileError: The workload or the price list cannot be read.
     """
-    parameters = [parse_what_if(text) for text in request.what_if]
     until = _date(request.until)
-    workload = read_workload(request.path)
+    source = str(request.path)
+    root = parse_tree(_read_text(request.path), source)
+    workload = read_tree(root, source)
     prices = None if request.prices is None else _read_prices(request.prices)
     plan = plan_capacity(workload)
     today = datetime.fromtimestamp(callbacks.now_ms() / 1000, UTC).date()
     return CapacityReport(
         plan,
-        tuple(variant for name, values in parameters for variant in vary(workload, name, values)),
+        tuple(variant for text in request.what_if for variant in try_values(text, root, source)),
         sense(workload, plan) if request.sensitivity else (),
         grow(workload, today, until) if until is not None else (),
         None if prices is None else price_plan(workload, plan, prices),
@@ -143,12 +145,15 @@ def read_workload(path: Path) -> Workload:
     Raises:
         ConfigFileError: The file cannot be read, or is not a workload.
     """
+    return parse_workload(_read_text(path), str(path))
+
+
+def _read_text(path: Path) -> str:
     try:
-        text = read_input(path).decode("utf-8")
+        return read_input(path).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise ConfigFileError(f"Cannot read {path}.", reason, "eosctl capacity init writes one.") from error
-    return parse_workload(text, str(path))
 
 
 def _read_prices(path: Path) -> Prices:

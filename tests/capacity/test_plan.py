@@ -13,10 +13,12 @@ from msgspec.structs import replace
 
 from eosctl.capacity.plan import plan_capacity
 from eosctl.capacity.refusal import WorkloadRefused
-from eosctl.capacity.what_if import PARAMETERS, grow, parse_what_if, scale_rates, sense, vary
+from eosctl.capacity.what_if import PARAMETERS, grow, scale_rates, sense, try_values
 from eosctl.capacity.workload_file import parse_workload
+from eosctl.capacity.workload_schema import APPLICATION_KEYS, CLUSTER_KEYS, TOPIC_KEYS
+from eosctl.capacity.workload_tree import find_paths, parse_tree
 from eosctl.errors import UsageError
-from eosctl.model.capacity_plan import CapacityPlan
+from eosctl.model.capacity_plan import CapacityPlan, Variant
 from eosctl.model.workload import Workload
 from tests.capacity.workloads import STREAMS
 
@@ -206,12 +208,85 @@ def test_a_full_disk_next_to_another_limit_advises_brokers_once() -> None:
     assert "network out" in brokers.reason
 
 
+def asked(text: str, file: str = STREAMS) -> tuple[Variant, ...]:
+    return try_values(text, parse_tree(file, "w.yaml"), "w.yaml")
+
+
 def test_what_if_plans_each_value_and_says_what_is_impossible() -> None:
-    name, values = parse_what_if("commit.interval.ms=100,1s,5")
-    now, slower, impossible = vary(workload(), name, values)
+    now, slower, impossible = asked("commit.interval.ms=100,1s,5")
     assert now.eos_appends_per_s == plan_capacity(workload()).eos_appends_per_s
     assert slower.transactions_per_s == pytest.approx(now.transactions_per_s / 10, rel=0.01)
     assert "F15" in impossible.refusal
+
+
+def test_what_if_of_a_key_is_the_plan_of_a_file_with_it() -> None:
+    (variant,) = asked("topics.enriched.readers=9")
+    plan = plan_capacity(workload(STREAMS.replace("value: 1000 B, readers: 2", "value: 1000 B, readers: 9")))
+    assert variant.network_out == plan.resource("network out").used_after_loss
+    assert asked("topics.1.readers=9")[0].network_out == variant.network_out
+
+
+def test_what_if_states_a_key_that_the_file_assumes() -> None:
+    without, with_it = asked("topics.enriched.compression=1,4")
+    assert with_it.disk_bytes < without.disk_bytes
+
+
+def test_what_if_leaves_what_shares_an_alias_as_it_is() -> None:
+    topics = "orders: &same {partitions: 32, rate: 10000/s, key: 16 B, value: 1000 B}\n  enriched: *same"
+    file = re.sub(r"orders: \{.*\n  enriched: .*", topics, STREAMS)
+    twice = file.replace("enriched: *same", "enriched: {partitions: 32, rate: 10000/s, key: 16 B, value: 2000 B}")
+    assert asked("topics.enriched.value=2000 B", file)[0].disk_bytes == asked("brokers_lost=1", twice)[0].disk_bytes
+
+
+def test_what_if_finds_topics_with_dots_in_their_names() -> None:
+    (dotted,) = asked("topics.enriched.v1.readers=9", STREAMS.replace("enriched", "enriched.v1"))
+    (plain,) = asked("topics.enriched.readers=9")
+    assert dotted.network_out == pytest.approx(plain.network_out, rel=1e-3)
+
+
+def test_what_if_of_a_contradiction_carries_its_place() -> None:
+    (variant,) = asked("cluster.replication_factor=9")
+    assert "w.yaml:4:" in variant.refusal
+
+
+def test_every_key_of_a_file_can_be_asked_for() -> None:
+    paths = find_paths(parse_tree(STREAMS, "w.yaml"))
+    for section, keys in (
+        ("cluster", CLUSTER_KEYS),
+        ("topics.orders", TOPIC_KEYS),
+        ("applications.enrich", APPLICATION_KEYS),
+    ):
+        assert {f"{section}.{key}" for key in keys} <= set(paths)
+    assert "applications.0.writes.enriched" in paths
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("topics.orders.rates=5/s", "topics.orders.rate"),
+        ("clustr.brokers=3", "cluster.brokers"),
+        ("applications.0.standby=1", "applications.0.standbys"),
+    ],
+)
+def test_an_unknown_key_names_close_ones(text: str, expected: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        asked(text)
+    assert expected in caught.value.next_step
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("topics.orders.rate=5000", "topics.orders.rate: '5000' has no unit"),
+        ("cluster.transaction_version=3", "there are 0, 1 and 2"),
+        ("applications.enrich.transactions=5/s", "both commit_interval and transactions"),
+        ("applications.enrich.naming=pooling", "an application of kind streams has no such setting"),
+    ],
+)
+def test_a_wrong_value_has_the_message_of_the_file(text: str, expected: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        asked(text)
+    assert expected in caught.value.why
 
 
 @pytest.mark.parametrize("name", PARAMETERS)
@@ -224,7 +299,7 @@ def test_every_parameter_changes_the_workload(name: str) -> None:
 @pytest.mark.parametrize("text", ["commit.interval=1", "rate", "rate=", "brokers=x", "producers=0"])
 def test_what_if_that_is_none_is_a_usage_error(text: str) -> None:
     with pytest.raises(UsageError):
-        parse_what_if(text)
+        asked(text)
 
 
 def test_sensitivity_has_the_signs_of_common_sense() -> None:

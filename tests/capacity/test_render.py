@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from eosctl.capacity.plan import plan_capacity
-from eosctl.capacity.what_if import parse_what_if, vary
+from eosctl.capacity.what_if import try_values
 from eosctl.capacity.workload_file import parse_workload
+from eosctl.capacity.workload_tree import parse_tree
 from eosctl.model.capacity_plan import CapacityReport
 from eosctl.render.capacity.plan import PlanFormat, render_plan
 from eosctl.render.page import Style
@@ -15,7 +16,7 @@ from tests.capacity.workloads import STREAMS
 
 def shown(width: int | None, what_if: str = "commit.interval.ms=5,100,1000") -> str:
     workload = parse_workload(STREAMS, "w.yaml")
-    item = CapacityReport(plan_capacity(workload), vary(workload, *parse_what_if(what_if)))
+    item = CapacityReport(plan_capacity(workload), try_values(what_if, parse_tree(STREAMS, "w.yaml"), "w.yaml"))
     return render_plan([item], "capacity plan", 0, PlanFormat.TABLE, Style(width))
 
 

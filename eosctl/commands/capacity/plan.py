@@ -29,7 +29,7 @@ def plan_workload(
     workload: WorkloadFile,
     what_if: Annotated[
         list[str] | None,
-        typer.Option("--what-if", metavar="SETTING=A,B,C", help="Alternative values of a setting; repeatable."),
+        typer.Option("--what-if", metavar="KEY=A,B,C", help="Alternative values of any key of the file; repeatable."),
     ] = None,
     sensitivity: Annotated[
         bool, typer.Option("--sensitivity", help="Show the effect of 10% more of each input.")

@@ -34,9 +34,20 @@ def application_of(path: Path) -> str:
     """
     if pod := pod_of_path(path):
         return pod[1]
+    stem = _stem(path)
+    if stem.lower() in _SERVER_FILES and path.absolute().parent.name:
+        return path.absolute().parent.name
+    return stem
+
+
+def is_named_after_file(path: Path, application: str) -> bool:
+    """Return whether an application's name is only the stem of its file, which need not name a program."""
+    return application == _stem(path) and pod_of_path(path) is None
+
+
+def _stem(path: Path) -> str:
+    """Return a file's name without the endings of formats and rotation."""
     stem = path.name
     while (shorter := _ROTATION.sub("", stem)) not in ("", stem):
         stem = shorter
-    if stem.lower() in _SERVER_FILES and path.absolute().parent.name:
-        return path.absolute().parent.name
     return stem

@@ -10,6 +10,7 @@ from typing import Final
 
 from eosctl.logs.incidents.index import last_before, within
 from eosctl.logs.incidents.names import PROCESS, application_of_id
+from eosctl.logs.incidents.program_names import opening, program_of
 from eosctl.logs.incidents.restorations import restoration_after
 from eosctl.logs.incidents.second_categories import category_of_cause
 from eosctl.logs.incidents.timeline import LogTimeline, by_key, episodes, incident, time_of
@@ -255,8 +256,8 @@ def find_unclean_stops(timeline: LogTimeline) -> Iterator[Incident]:
                 "unclean-stop",
                 {"application.id" if is_streams else "transactional.id": name},
                 [before, after],
-                f"{before.application} exited without a clean shutdown and was started again. The new instance aborted "
-                f"its open transaction.{stores}",
+                f"{opening(program_of(timeline, before))} exited without a clean shutdown and was started again. "
+                f"The new instance aborted its open transaction.{stores}",
                 "Nothing was lost. If the restart was not planned, find what killed the process.",
                 severity=Severity.INFO,
                 confidence=0.8,

@@ -6,7 +6,6 @@ category that only repeats a failure of another layer (``echo``) joins the incid
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from string import Formatter
@@ -14,6 +13,7 @@ from typing import Final
 
 from eosctl.logs.classifier.catalog import CatalogedIncident
 from eosctl.logs.incidents.applications import StreamsNames
+from eosctl.logs.incidents.program_names import MADE_NAME, opening, program_of
 from eosctl.logs.incidents.second_categories import category_of_cause
 from eosctl.logs.incidents.timeline import LogTimeline, by_key, episodes, evidence_of, incident, time_of
 from eosctl.model.event_names import EventCategory, EventField
@@ -57,9 +57,7 @@ _UNKNOWN: Final[Mapping[str, str]] = {
 }
 """The general terms for what a record does not name."""
 _CONTROLLERS: Final = ("[QuorumController ", "[ControllerServer ", "[Controller ")
-_NAMES: Final = ("transactional.id", "group", "connector.task", "application.id", "client.id", "application")
-_MADE_NAME: Final = re.compile(r"(?:producer|consumer|admin\w*)-\d+|rdkafka")
-"""The names of clients without a client.id."""
+_NAMES: Final = ("transactional.id", "group", "connector.task", "application.id", "client.id")
 _ROLES: Final = ("broker", "controller")
 _OWNERS: Final[tuple[EventField, ...]] = (
     "group",
@@ -242,17 +240,18 @@ def _incident(
     own = [one for one in events if one.category == head.category]
     subject = _subject(timeline, streams, own)
     server = next((f"{role} {subject[role]}" for role in _ROLES if subject.get(role)), head.application)
-    names = (name for one in _NAMES if (name := subject.get(one)) and not _MADE_NAME.fullmatch(name))
+    names = (name for one in _NAMES if (name := subject.get(one)) and not MADE_NAME.fullmatch(name))
     producer = f"producer {subject['producerId']}" if subject.get("producerId") else ""
-    named = next(filter(None, names), "") or producer
-    who = named or (f"a client of {server}" if known.is_of_client else server)
+    named = next(filter(None, names), "")
+    program = program_of(timeline, head) if subject.get("application") else ""
+    who = named or program or producer or (f"a client of {server}" if known.is_of_client else server)
     values = {name: str(value) for name, value in subject.items()} | {"who": who}
     count = f" ({len(own)} times)" if len(own) > 1 else ""
     is_unfinished = bool(known.unfinished) and not _has_lasted(own, known)
     sentence = known.unfinished if is_unfinished else known.what
     what = _filled(sentence, values)
     if not named and sentence.startswith("{who}"):
-        what = what[0].upper() + what[1:]
+        what = opening(what) if program else what[0].upper() + what[1:]
     return incident(
         known.kind,
         known.cause,

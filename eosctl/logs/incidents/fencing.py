@@ -18,6 +18,7 @@ from eosctl.logs.incidents.announced import GUESSED
 from eosctl.logs.incidents.index import within
 from eosctl.logs.incidents.inits import identity_of
 from eosctl.logs.incidents.names import is_of_streams
+from eosctl.logs.incidents.program_names import opening, program_of
 from eosctl.logs.incidents.timeline import LogTimeline, by_key, episodes, incident, speaks_protocol, time_of
 from eosctl.logs.incidents.trouble import TROUBLE, UNANSWERED
 from eosctl.logs.incidents.unnamed import UNKNOWN_CLOCK_MS, Owners
@@ -243,14 +244,14 @@ def _had_it_before(timeline: LogTimeline, transactional_id: str, last: LogEvent,
 def _replaced(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent], foreign: LogEvent) -> Incident:
     victim = events[-1]
     epoch = foreign.fields.get("producer_epoch", "?")
+    who = program_of(timeline, victim)
     is_of_same_log = timeline.log_of(foreign) == timeline.log_of(victim)
     return incident(
         "producer_fenced",
         "duplicate-transactional-id",
         _subject(timeline, transactional_id, victim),
         events,
-        f"{transactional_id} was initialized again (epoch {epoch}) while {victim.application} was still using it; "
-        f"{victim.application} was fenced.",
+        f"{transactional_id} was initialized again (epoch {epoch}) while {who} was still using it; {who} was fenced.",
         "Give every live instance a transactional.id of its own; make sure an instance is gone before it is replaced.",
         # Two clients of one log may be two lives of one program.
         confidence=0.85 if is_of_same_log and foreign.category == "INIT_PRODUCER_ID" else 0.95,
@@ -265,7 +266,7 @@ def _had_trouble(timeline: LogTimeline, client: LogEvent, until_ms: int, categor
 
 def _timed_out(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent], rollback_ms: int) -> Incident:
     victim = events[-1]
-    who = "its client" if victim.application in timeline.servers() else victim.application
+    who = "its client" if victim.application in timeline.servers() else program_of(timeline, victim)
     waited_s = (time_of(victim) - rollback_ms) / 1000
     had_trouble = _had_trouble(timeline, victim, rollback_ms, TROUBLE)
     return incident(
@@ -286,8 +287,8 @@ def _stood_still(timeline: LogTimeline, transactional_id: str, events: Sequence[
         "process-pause-beyond-transaction-timeout",
         _subject(timeline, transactional_id, events[-1]),
         events,
-        f"{transactional_id or events[-1].application} was refused when it resumed: most likely its transaction had "
-        "timed out and been rolled back. No coordinator's log here shows it.",
+        f"{transactional_id or opening(program_of(timeline, events[-1]))} was refused when it resumed: "
+        "most likely its transaction had timed out and been rolled back. No coordinator's log here shows it.",
         "Add the transaction coordinator's server.log of this time, and look for what stopped the process.",
         confidence=0.5,
     )
@@ -299,7 +300,7 @@ def _expired(timeline: LogTimeline, transactional_id: str, events: Sequence[LogE
         "transaction-longer-than-its-timeout",
         _subject(timeline, transactional_id, events[-1]),
         events,
-        f"A transaction of {transactional_id or events[-1].application} took longer than its timeout, so the "
+        f"A transaction of {transactional_id or program_of(timeline, events[-1])} took longer than its timeout, so the "
         "coordinator aborted it; the client reports so itself.",
         "Raise transaction.timeout.ms of this client (producer.override.transaction.timeout.ms for a connector), or "
         "make its transactions shorter; then restart the task.",
@@ -337,8 +338,9 @@ def _displaced(timeline: LogTimeline, transactional_id: str, events: Sequence[Lo
         "duplicate-transactional-id",
         _subject(timeline, transactional_id, events[0]),
         events,
-        f"{transactional_id or events[0].application} was fenced: most likely {_taker(events[0])} took its id. A "
-        "rollback after a timeout looks the same to a client, and no coordinator's log here shows which it was.",
+        f"{transactional_id or opening(program_of(timeline, events[0]))} was fenced: "
+        f"most likely {_taker(events[0])} took its id. A rollback after a timeout looks the same to a client, "
+        "and no coordinator's log here shows which it was.",
         "Add the transaction coordinator's server.log of this time, and look for a second instance with the same id.",
         confidence=0.5,
     )

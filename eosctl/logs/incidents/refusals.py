@@ -7,6 +7,7 @@ from pathlib import PurePath
 from typing import Final
 
 from eosctl.logs.incidents.index import within
+from eosctl.logs.incidents.program_names import opening, program_of
 from eosctl.logs.incidents.timeline import LogTimeline, by_key, episodes, incident, time_of
 from eosctl.logs.incidents.topic_denials import Observers
 from eosctl.logs.incidents.unnamed import Owners
@@ -143,8 +144,8 @@ def find_settings(timeline: LogTimeline) -> Iterator[Incident]:
                 "transaction-timeout-above-broker-max",
                 {"transactional.id": transactional_id, **_client_of(episode[0])},
                 episode,
-                f"{transactional_id or episode[0].application} asks for a transaction timeout above the brokers' "
-                "transaction.max.timeout.ms.",
+                f"{transactional_id or opening(program_of(timeline, episode[0]))} asks for a transaction timeout "
+                "above the brokers' transaction.max.timeout.ms.",
                 "Lower transaction.timeout.ms of the client, or raise transaction.max.timeout.ms of the brokers.",
                 confidence=0.95,
             )

@@ -10,6 +10,8 @@ from eosctl.model.log_event import LogEvent, SourceSummary
 from eosctl.model.server_loggers import is_of_server
 
 _OF_KAFKA: Final = ("kafka.", "org.apache.kafka.", "o.a.k.", "o.a.kafka.", "o.apache.kafka.", "state.change.logger")
+CLIENTS_SUFFIX: Final = " (clients)"
+"""Added to the name of a server for the clients that write to its log."""
 _OF_CLIENTS: Final = frozenset({"rdkafka_client", "stream_client", "stream_thread"})
 
 _OF_STREAMS: Final = frozenset(
@@ -30,7 +32,7 @@ def separate_clients(events: Sequence[LogEvent]) -> Iterator[LogEvent]:
     mixed = {event.application for event in events if event.application in servers and _is_of_client(event)}
     for event in events:
         is_clients = event.application in mixed and (_is_of_client(event) or _is_of_application(event))
-        yield event._replace(application=f"{event.application} (clients)") if is_clients else event
+        yield event._replace(application=f"{event.application}{CLIENTS_SUFFIX}") if is_clients else event
 
 
 def separate_servers(events: Iterable[LogEvent], sources: Sequence[SourceSummary]) -> Iterator[LogEvent]:

@@ -10,6 +10,7 @@ from typing import Final
 from eosctl.logs.incidents.applications import StreamsNames
 from eosctl.logs.incidents.index import last_before, within
 from eosctl.logs.incidents.markers import RefusedMarkers
+from eosctl.logs.incidents.program_names import opening, program_of
 from eosctl.logs.incidents.timeline import LogTimeline, by_key, episodes, incident, speaks_protocol, time_of
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
@@ -114,8 +115,8 @@ def find_refused_writes(timeline: LogTimeline) -> Iterator[Incident]:
                     "topic-partition": episode[0].fields.get("partition", ""),
                 },
                 episode,
-                f"{episode[0].application} wrote for {transactional_id or 'a transaction'} after its end "
-                "and was refused.",
+                f"{opening(program_of(timeline, episode[0]))} wrote for {transactional_id or 'a transaction'} "
+                "after its end and was refused.",
                 "The data is safe. Find the writer that is not aware that its transaction has ended.",
                 severity=Severity.WARNING,
                 confidence=0.8,
@@ -166,7 +167,7 @@ def find_zombie_writers(timeline: LogTimeline) -> Iterator[Incident]:
 
 def _epoch_is_over(timeline: LogTimeline, episode: Sequence[LogEvent], producer: str) -> tuple[str, str, float]:
     """Return the description of a refused epoch, the next step, and the confidence."""
-    who = f"the producer {producer}" if producer else f"a producer of {episode[0].application}"
+    who = f"the producer {producer}" if producer else f"a producer of {program_of(timeline, episode[0])}"
     if any(event.application in timeline.servers() for event in episode):
         return (
             f"A process still writes for {who} with an old epoch; the broker refused it.",

@@ -70,7 +70,8 @@ def test_a_place_names_the_line_of_the_word(tmp_path: Path) -> None:
 
 
 def test_literals_of_tests_are_not_read(tmp_path: Path) -> None:
-    (tmp_path / "module.py").write_text('x = "nobody"\n', "utf-8")
+    source = 'x = "nobody"\ny = """it\'s\n# nobody"""\nz = \'it\\\'s # nobody\'\n'
+    (tmp_path / "module.py").write_text(source, "utf-8")
     assert [text for text in texts_of(tmp_path / "module.py", literals=False) if text.text] == []
 
 

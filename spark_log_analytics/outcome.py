@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Final
 
 _CAUSES: Final = ("Caused by: ", ": ")
+
+_NO_SCHEME: Final = re.compile(r'No FileSystem for scheme:? "?([^"\s]+)')
+_NO_CONNECTOR: Final = re.compile(
+    r"ClassNotFoundException: Class (org\.apache\.hadoop\.fs\.(s3a|azurebfs)\.\w+) not found"
+)
+_MODULES: Final = {"s3a": "hadoop-aws", "azurebfs": "hadoop-azure"}
 
 
 def job_errors() -> tuple[type[Exception], ...]:
@@ -31,6 +38,19 @@ def reason_of(error: Exception) -> str:
     # Py4J prints the exception itself after a colon.
     causes = [line.removeprefix("Caused by").removeprefix(": ") for line in lines if line.startswith(_CAUSES)]
     return causes[-1] if causes else next(iter(lines), type(error).__name__)
+
+
+def storage_reason(reason: str) -> str:
+    """Return why a storage cannot be read and what to do next, from the root of Spark's error; others unchanged."""
+    if connector := _NO_CONNECTOR.search(reason):
+        module = _MODULES[connector[2]]
+        return (
+            f"Spark has no {connector[1]}; add --packages org.apache.hadoop:{module}:VERSION "
+            "with the version of Spark's own Hadoop jars"
+        )
+    if scheme := _NO_SCHEME.search(reason):
+        return f"Spark does not have a file system for {scheme[1]}://; correct the URL, or use --packages"
+    return reason
 
 
 def write_json(file: Path, value: object) -> None:

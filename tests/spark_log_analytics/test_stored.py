@@ -124,7 +124,7 @@ def test_storage_without_logs_is_a_failure(
     assert main(["no-such-fs://lab/logs", "--out", str(folder.parent / "result")]) == 1
     told = capfd.readouterr().err
     assert f"not read: {url}: there are no files" in told
-    assert 'No FileSystem for scheme "no-such-fs"' in told
+    assert "does not have a file system for no-such-fs://" in told
 
 
 def test_a_file_that_two_urls_name_is_read_once(spark: Any, storage: tuple[str, Path]) -> None:

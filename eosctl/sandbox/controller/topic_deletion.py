@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,16 +23,17 @@ def delete_topics(controller: Controller, context: RequestContext, request: Dele
     wanted: list[tuple[str | None, bytes]] = [(name, ZERO_UUID) for name in request.topic_names]
     wanted += [(state.name, state.topic_id) for state in request.topics]
     twice = _named_and_identified(controller, wanted)
+    twice_ids = {topic.topic_id for topic in twice.values()}
     results: list[DeletableTopicResult] = []
     records: list[Any] = []
-    for name, topic_id in dict.fromkeys(wanted):
-        problem = _problem(name, topic_id, repeated=wanted.count((name, topic_id)) > 1)
+    for (name, topic_id), count in Counter(wanted).items():
+        problem = _problem(name, topic_id, repeated=count > 1)
         if problem is not None:
             results.append(DeletableTopicResult(name, topic_id, ErrorCode.INVALID_REQUEST, problem))
         elif name is not None and name in twice:
             text = "The provided topic name maps to an ID that was already supplied."
             results.append(DeletableTopicResult(name, twice[name].topic_id, ErrorCode.INVALID_REQUEST, text))
-        elif name is None and any(topic.topic_id == topic_id for topic in twice.values()):
+        elif name is None and topic_id in twice_ids:
             continue  # The result contains its name.
         else:
             topic = _find_topic(controller, name, topic_id)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from eosctl.sandbox.broker.config import check_topic_setting
@@ -80,15 +81,17 @@ def create_topics(controller: Controller, context: RequestContext, request: Crea
     if sum(_wanted_count(topic, default_count) for topic in request.topics) > MAX_BATCH_RECORDS:
         _refuse_all(context, request, TOO_MANY)
         return
-    names = [topic.name for topic in request.topics]
+    counts = Counter(topic.name for topic in request.topics)
+    colliding = _names_that_collide(controller)
+    defaults = _default_configs(controller)
     results: dict[str, CreatableTopicResult] = {}
     records: list[Any] = []
     for topic in request.topics:
-        if names.count(topic.name) > 1:
+        if counts[topic.name] > 1:
             results[topic.name] = _refused_topic(topic.name, ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
             continue
         try:
-            planned = _plan_topic(controller, topic)
+            planned = _plan_topic(controller, topic, colliding)
         except Refused as refused:
             results[topic.name] = _refused_topic(topic.name, refused.error, refused.message)
             continue
@@ -100,7 +103,7 @@ def create_topics(controller: Controller, context: RequestContext, request: Crea
             error_message=None,
             num_partitions=planned.partition_count,
             replication_factor=planned.replication_factor,
-            configs=_effective_configs(controller, {config.name: config.value or "" for config in topic.configs}),
+            configs=_with_overrides(defaults, {config.name: config.value or "" for config in topic.configs}),
         )
     if len(records) > MAX_BATCH_RECORDS:
         _refuse_all(context, request, TOO_LARGE)
@@ -121,8 +124,8 @@ def _refused_topic(name: str, error: ErrorCode, message: str | None) -> Creatabl
     )
 
 
-def _plan_topic(controller: Controller, topic: CreatableTopic) -> _Planned:
-    _check_name(controller, topic.name)
+def _plan_topic(controller: Controller, topic: CreatableTopic, colliding: Mapping[str, str]) -> _Planned:
+    _check_name(controller, topic.name, colliding)
     for config in topic.configs:
         try:
             check_topic_setting(controller.config.table.topic, config.name, config.value)
@@ -139,15 +142,22 @@ def _plan_topic(controller: Controller, topic: CreatableTopic) -> _Planned:
     return _Planned(records, topic_id, len(assignments), len(assignments[0]))
 
 
-def _check_name(controller: Controller, name: str) -> None:
+def _names_that_collide(controller: Controller) -> dict[str, str]:
+    """Return the topics with `.` or `_` by the name that both characters share in metrics."""
+    found: dict[str, str] = {}
+    for name in controller.image.topics:
+        if "." in name or "_" in name:
+            found.setdefault(name.replace(".", "_"), name)
+    return found
+
+
+def _check_name(controller: Controller, name: str, colliding: Mapping[str, str]) -> None:
     problem = topic_name_problem(name)
     if problem is not None:
         raise Refused(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic name is invalid: {problem}")
     if name in controller.image.topics:
         raise Refused(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
-    collision = next(
-        (other for other in controller.image.topics if other.replace(".", "_") == name.replace(".", "_")), None
-    )
+    collision = colliding.get(name.replace(".", "_"))
     if collision is not None and ("." in name or "." in collision):
         raise Refused(
             ErrorCode.INVALID_TOPIC_EXCEPTION,
@@ -204,12 +214,13 @@ def _manual_assignments(controller: Controller, topic: CreatableTopic) -> list[t
             ErrorCode.INVALID_REQUEST,
             "A manual partition assignment was specified, but numPartitions was not set to -1.",
         )
-    given = {assignment.partition_index: tuple(assignment.broker_ids) for assignment in topic.assignments}
-    if len(given) < len(topic.assignments):
-        indexes = [assignment.partition_index for assignment in topic.assignments]
-        twice = next(index for place, index in enumerate(indexes) if index in indexes[:place])
-        text = f"Found multiple manual partition assignments for partition {twice}"
-        raise Refused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, text)
+    given: dict[int, tuple[int, ...]] = {}
+    for assignment in topic.assignments:
+        index = assignment.partition_index
+        if index in given:
+            text = f"Found multiple manual partition assignments for partition {index}"
+            raise Refused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, text)
+        given[index] = tuple(assignment.broker_ids)
     size = None
     for replicas in given.values():
         check_assignment(controller, replicas, size)
@@ -289,18 +300,26 @@ def default_directory(controller: Controller, broker_id: int) -> bytes:
     return state.log_dirs[0] if len(state.log_dirs) == 1 else UNASSIGNED_DIRECTORY
 
 
-def _effective_configs(controller: Controller, overrides: dict[str, str]) -> list[CreatableTopicConfigs]:
+def _default_configs(controller: Controller) -> list[CreatableTopicConfigs]:
+    """Return the settings of a topic without any of its own, by name."""
     found = []
     for name, setting in sorted(controller.config.table.topic.items()):
-        if setting.internal:
-            continue
-        if name in overrides:
-            found.append(CreatableTopicConfigs(name, overrides[name], False, ConfigSource.DYNAMIC_TOPIC, False))
-            continue
-        value = controller.config.topic_value({}, name)
-        source = next((entry.source for entry in controller.config.topic_entries({}, name)), ConfigSource.DEFAULT)
-        found.append(CreatableTopicConfigs(name, value, False, source, False))
+        if not setting.internal:
+            value = controller.config.topic_value({}, name)
+            source = next((entry.source for entry in controller.config.topic_entries({}, name)), ConfigSource.DEFAULT)
+            found.append(CreatableTopicConfigs(name, value, False, source, False))
     return found
+
+
+def _with_overrides(
+    defaults: Sequence[CreatableTopicConfigs], overrides: Mapping[str, str]
+) -> list[CreatableTopicConfigs]:
+    return [
+        CreatableTopicConfigs(config.name, overrides[config.name], False, ConfigSource.DYNAMIC_TOPIC, False)
+        if config.name in overrides
+        else config
+        for config in defaults
+    ]
 
 
 def _wanted_count(topic: CreatableTopic, default_count: int) -> int:
@@ -324,11 +343,11 @@ def create_partitions(controller: Controller, context: RequestContext, request: 
     When the partitions do not fit into one batch of the metadata log, the response is an unknown error but those that
     fit are added, as in Kafka (`ReplicationControlManager.createPartitions` fills a bounded list).
     """
-    names = [topic.name for topic in request.topics]
+    counts = Counter(topic.name for topic in request.topics)
     results: dict[str, CreatePartitionsTopicResult] = {}
     records: list[Any] = []
     for topic in request.topics:
-        if names.count(topic.name) > 1:
+        if counts[topic.name] > 1:
             results[topic.name] = CreatePartitionsTopicResult(
                 topic.name, ErrorCode.INVALID_REQUEST, "Duplicate topic name."
             )

@@ -21,9 +21,9 @@ from eosctl.model.transaction import TopicPartition, topic_partition
 from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.coordinator.transaction.add_partitions_to_txn_manager import produce_error
-from eosctl.sandbox.log.validation import Refusal, check_request_batch
+from eosctl.sandbox.log.validation import SLICE_RECORDS, RecordsCheck, Refusal, check_request_batch
 from eosctl.sandbox.ports import AppendResult, RequestContext
-from eosctl.sandbox.replication.appends import ClientBatch, append_client_batch, refused_batch
+from eosctl.sandbox.replication.appends import ClientBatch, append_client_batch, begin_check, refused_batch
 from eosctl.sandbox.replication.partition import Partition
 from eosctl.sandbox.replication.purgatory import ReplicationWait
 from eosctl.sandbox.security.access import Access
@@ -183,15 +183,18 @@ class Produce:
             broker.replicas.refusals.refused(partition, ErrorCode.NOT_ENOUGH_REPLICAS, refused_batch(given.header))
             self._refuse(slot, Refusal(ErrorCode.NOT_ENOUGH_REPLICAS))
             return
+        if given.header.records_count > SLICE_RECORDS and not given.has_valid_records:
+            check = begin_check(partition, given, broker.runtime.now_ms())
+            if check is not None:
+                self._check(slot, target, given, check)
+                return
         try:
             outcome = append_client_batch(partition, given, broker.runtime.now_ms(), broker.replicas.verification)
         except OSError:
             self._refuse(slot, Refusal(ErrorCode.KAFKA_STORAGE_ERROR))
             return
         if isinstance(outcome, Refusal):
-            rejected = refused_batch(given.header, outcome.message)
-            broker.replicas.refusals.refused(partition, outcome.error, rejected)
-            self._refuse(slot, outcome, partition)
+            self._reject(slot, partition, given, outcome)
             return
         result, last_offset = outcome
         if acks != ACKS_ALL or last_offset < partition.log.high_watermark:
@@ -201,6 +204,26 @@ class Produce:
         wait = ReplicationWait(last_offset, deadline, partial(self._replicated, slot, result))
         broker.replicas.deadlines.add(wait)
         partition.wait_for(wait)
+
+    def _check(self, slot: Slot, target: TopicPartition, given: ClientBatch, check: RecordsCheck) -> None:
+        """Check a slice of a large batch's records; other requests are handled before the next slice."""
+        try:
+            next(check)
+        except StopIteration as end:
+            partition = self._broker.replicas.leader(target)
+            if isinstance(end.value, Refusal) and isinstance(partition, Partition):
+                self._reject(slot, partition, given, end.value)
+            else:
+                given.has_valid_records = True
+                self._append(slot, target, given)
+            self._maybe_reply()
+        else:
+            self._broker.runtime.call_later(0, partial(self._check, slot, target, given, check))
+
+    def _reject(self, slot: Slot, partition: Partition, given: ClientBatch, refusal: Refusal) -> None:
+        rejected = refused_batch(given.header, refusal.message)
+        self._broker.replicas.refusals.refused(partition, refusal.error, rejected)
+        self._refuse(slot, refusal, partition)
 
     def _replicated(self, slot: Slot, result: AppendResult, error: ErrorCode) -> None:
         self._appended(slot, result, error)

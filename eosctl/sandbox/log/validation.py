@@ -1,17 +1,20 @@
 """Validation of a batch by the leader, before the producer checks (Kafka's `LogValidator` and `UnifiedLog`).
 
 For a plain batch, only header and checksum are read. Records are decoded only for rules about records: compacted
-topics, timestamps out of bounds, and compressed batches.
+topics, timestamps out of bounds, and compressed batches. They are checked in slices, since a batch of a megabyte may
+hold millions of them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from typing import Final, NamedTuple
 
 from eosctl.sandbox.log.topic_settings import TopicSettings
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.errors import WireError
-from eosctl.wire.records.batch import BatchHeader, check_crc, decode_header, decode_records
+from eosctl.wire.records.batch import BatchHeader, check_crc, decode_header, iter_records
+from eosctl.wire.records.record import Record
 
 
 class RecordError(NamedTuple):
@@ -37,6 +40,8 @@ _CORRUPT: Final = Refusal(ErrorCode.CORRUPT_MESSAGE)
 _INVALID: Final = Refusal(ErrorCode.INVALID_RECORD)
 _INVALID_IN_LOG: Final = Refusal(ErrorCode.INVALID_RECORD, knows_log=True)
 NO_TIMESTAMP: Final = -1
+SLICE_RECORDS: Final = 4096
+"""Number of records checked in one turn: some milliseconds, in which other clients wait."""
 _ZSTD: Final = 4
 _ZSTD_MIN_PRODUCE_VERSION: Final = 7
 
@@ -62,7 +67,7 @@ def check_request_batch(records: bytes, produce_version: int) -> BatchHeader | R
 def check_client_batch(
     batch: bytes, header: BatchHeader, settings: TopicSettings, now_ms: int, partition: object
 ) -> Refusal | None:
-    """Check a client's batch: checksum, size, header consistency, and the topic's settings."""
+    """Check a client's batch without its records: checksum, size, and header consistency."""
     if len(batch) > settings.max_message_bytes:
         return Refusal(
             ErrorCode.MESSAGE_TOO_LARGE,
@@ -80,52 +85,78 @@ def check_client_batch(
         return _INVALID_IN_LOG
     if header.producer_id >= 0 and header.base_sequence < 0:
         return _INVALID_IN_LOG
+    return None
+
+
+def reads_records(header: BatchHeader, settings: TopicSettings, now_ms: int) -> bool:
+    """Return whether rules about records apply to a batch: only then `check_records` must pass."""
     late = not settings.log_append_time and (
         header.max_timestamp - now_ms > settings.timestamp_after_max_ms
         or (header.base_timestamp != NO_TIMESTAMP and header.base_timestamp < now_ms - settings.timestamp_before_max_ms)
     )
-    if settings.is_compacted or late or header.attributes & 7:
-        return _check_records(batch, header, settings, now_ms, partition)
-    return None
+    return settings.is_compacted or late or header.attributes & 7 != 0
 
 
-def _check_records(
+RecordsCheck = Generator[None, None, Refusal | None]
+
+
+def check_records(
     batch: bytes, header: BatchHeader, settings: TopicSettings, now_ms: int, partition: object
-) -> Refusal | None:
+) -> RecordsCheck:
+    """Check the records of a client's batch; yield after each slice, and return the reason for rejecting it."""
+    keyless: list[RecordError] = []
+    out_of_range: list[RecordError] = []
+    first = 0
     try:
-        records = decode_records(batch, header)
+        for records in iter_records(batch, header, SLICE_RECORDS):
+            if settings.is_compacted:
+                keyless += _keyless(records, first, partition)
+            if not settings.log_append_time:
+                out_of_range += _out_of_range(records, first, settings, now_ms)
+            first += len(records)
+            yield
     except WireError as error:
         if header.attributes & 7:
             return Refusal(ErrorCode.UNKNOWN_SERVER_ERROR, knows_log=True)
         return Refusal(ErrorCode.INVALID_RECORD, str(error), knows_log=True)
-    if settings.is_compacted:
-        keyless = tuple(
-            RecordError(index, f"Compacted topic cannot accept message without key in topic partition {partition}.")
-            for index, record in enumerate(records)
-            if record.key is None
-        )
-        if keyless:
-            return Refusal(ErrorCode.INVALID_RECORD, _summary(keyless), True, keyless)
-    if settings.log_append_time:
-        return None
+    if keyless:
+        return Refusal(ErrorCode.INVALID_RECORD, _summary(keyless), True, tuple(keyless))
+    if out_of_range:
+        text = "One or more records have been rejected due to invalid timestamp"
+        return Refusal(ErrorCode.INVALID_TIMESTAMP, text, True, tuple(out_of_range))
+    return None
+
+
+def finish(check: RecordsCheck) -> Refusal | None:
+    """Run a check to its end, and return its result."""
+    while True:
+        try:
+            next(check)
+        except StopIteration as end:
+            refusal: Refusal | None = end.value
+            return refusal
+
+
+def _keyless(records: list[Record], first: int, partition: object) -> list[RecordError]:
+    text = f"Compacted topic cannot accept message without key in topic partition {partition}."
+    return [RecordError(index, text) for index, record in enumerate(records, first) if record.key is None]
+
+
+def _out_of_range(records: list[Record], first: int, settings: TopicSettings, now_ms: int) -> list[RecordError]:
     earliest = now_ms - settings.timestamp_before_max_ms
     latest = now_ms + settings.timestamp_after_max_ms
-    out_of_range = tuple(
+    return [
         RecordError(
             index,
             f"Timestamp {record.timestamp} of message with offset {index} is out of range. "
             f"The timestamp should be within [{earliest}, {latest}]",
         )
-        for index, record in enumerate(records)
+        for index, record in enumerate(records, first)
         if record.timestamp != NO_TIMESTAMP and not earliest <= record.timestamp <= latest
-    )
-    if out_of_range:
-        text = "One or more records have been rejected due to invalid timestamp"
-        return Refusal(ErrorCode.INVALID_TIMESTAMP, text, True, out_of_range)
-    return None
+    ]
 
 
-def _summary(errors: tuple[RecordError, ...]) -> str:
+def _summary(errors: list[RecordError]) -> str:
     shown = ", ".join(f"RecordError(batchIndex={error.batch_index}, message='{error.message}')" for error in errors[:3])
     return (
         f"One or more records have been rejected due to {len(errors)} record errors in total, and only showing the "

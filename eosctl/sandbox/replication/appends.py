@@ -9,7 +9,14 @@ from msgspec.structs import replace
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.log.producer_state import VerificationGuard
-from eosctl.sandbox.log.validation import Refusal, check_client_batch
+from eosctl.sandbox.log.validation import (
+    RecordsCheck,
+    Refusal,
+    check_client_batch,
+    check_records,
+    finish,
+    reads_records,
+)
 from eosctl.sandbox.logging.append_events import AppendEvents, Refused
 from eosctl.sandbox.ports import AppendResult
 from eosctl.sandbox.replication.partition import Partition
@@ -25,14 +32,28 @@ Done = Callable[[AppendResult], None]
 
 
 class ClientBatch:
-    """A partition's batch of a Produce request, with its verification result."""
+    """A partition's batch of a Produce request, with its verification result.
 
-    __slots__ = ("batch", "guard", "header")
+    `has_valid_records` is true once the records of a large batch have been checked.
+    """
+
+    __slots__ = ("batch", "guard", "has_valid_records", "header")
 
     def __init__(self, batch: bytes, header: BatchHeader, guard: VerificationGuard | None = None) -> None:
         self.batch = batch
         self.header = header
         self.guard = guard
+        self.has_valid_records = False
+
+
+def begin_check(partition: Partition, given: ClientBatch, now_ms: int) -> RecordsCheck | None:
+    """Begin the check of a batch's records; None if nothing is to be checked, or the batch is rejected before."""
+    header, settings = given.header, partition.log.settings
+    if not reads_records(header, settings, now_ms):
+        return None
+    if check_client_batch(given.batch, header, settings, now_ms, partition.partition) is not None:
+        return None
+    return check_records(given.batch, header, settings, now_ms, partition.partition)
 
 
 def append_client_batch(
@@ -46,6 +67,8 @@ def append_client_batch(
     log, header, batch = partition.log, given.header, given.batch
     settings = log.settings
     refusal = check_client_batch(batch, header, settings, now_ms, partition.partition)
+    if refusal is None and not given.has_valid_records and reads_records(header, settings, now_ms):
+        refusal = finish(check_records(batch, header, settings, now_ms, partition.partition))
     if refusal is not None:
         return refusal
     producer_id = header.producer_id

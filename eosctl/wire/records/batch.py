@@ -25,7 +25,14 @@ from eosctl.wire.records.header import (
     BatchHeader,
     ByteSource,
 )
-from eosctl.wire.records.record import Record, decode_section, encode_entry, encode_record, encode_records
+from eosctl.wire.records.record import (
+    Record,
+    decode_section,
+    decode_slices,
+    encode_entry,
+    encode_record,
+    encode_records,
+)
 
 __all__ = [
     "MIN_BATCH_LENGTH",
@@ -128,19 +135,10 @@ def decode_records(
     Raises:
         WireError: The batch is cut off or damaged, or decompresses to more than `max_bytes`.
     """
-    end = position + LOG_OVERHEAD_BYTES + header.batch_length
-    if end > len(buffer):
-        raise WireError(f"the batch ends {end - len(buffer)} bytes past the buffer", "batch_length", position + 8)
+    end = _end(buffer, header, position)
     if header.magic < MAGIC:
         return legacy.decode_records(buffer, header, position, max_bytes=max_bytes)
-    origin = position + HEADER_BYTES
-    section = bytes(buffer[origin:end])
-    if header.attributes & CODEC_MASK:
-        try:
-            section = decompress(header.attributes & CODEC_MASK, section, max_bytes)
-        except WireError as error:
-            raise WireError(error.what, error.field, origin + error.offset) from None
-        origin = 0  # Positions inside decompressed records are relative to their own start.
+    section, origin = _section(buffer, header, position, end, max_bytes)
     return decode_section(
         section,
         header.records_count,
@@ -149,6 +147,43 @@ def decode_records(
         append_timestamp=header.max_timestamp if header.attributes & LOG_APPEND_TIME else None,
         origin=origin,
     )
+
+
+def iter_records(buffer: ByteSource, header: BatchHeader, slice_count: int) -> Iterator[list[Record]]:
+    """Decode the records of the batch of magic 2 at the start of a buffer, in lists of at most `slice_count`.
+
+    Raises:
+        WireError: The batch is cut off or damaged. The slices before the damage have been yielded.
+    """
+    section, origin = _section(buffer, header, 0, _end(buffer, header, 0), MAX_DECOMPRESSED_BYTES)
+    return decode_slices(
+        section,
+        header.records_count,
+        slice_count,
+        base_offset=header.base_offset,
+        base_timestamp=header.base_timestamp,
+        append_timestamp=header.max_timestamp if header.attributes & LOG_APPEND_TIME else None,
+        origin=origin,
+    )
+
+
+def _end(buffer: ByteSource, header: BatchHeader, position: int) -> int:
+    end = position + LOG_OVERHEAD_BYTES + header.batch_length
+    if end > len(buffer):
+        raise WireError(f"the batch ends {end - len(buffer)} bytes past the buffer", "batch_length", position + 8)
+    return end
+
+
+def _section(buffer: ByteSource, header: BatchHeader, position: int, end: int, max_bytes: int) -> tuple[bytes, int]:
+    """Return the uncompressed records of a batch, and the position that errors count from."""
+    origin = position + HEADER_BYTES
+    section = bytes(buffer[origin:end])
+    if not header.attributes & CODEC_MASK:
+        return section, origin
+    try:
+        return decompress(header.attributes & CODEC_MASK, section, max_bytes), 0
+    except WireError as error:
+        raise WireError(error.what, error.field, origin + error.offset) from None
 
 
 def encode_batch(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from eosctl.wire.errors import WireError
@@ -99,19 +99,64 @@ def decode_section(
     Raises:
         WireError: The section is malformed, or the number of records differs from the header.
     """
+    records, position = _decode_part(section, 0, 0, count, base_offset, base_timestamp, append_timestamp, origin)
+    _check_end(section, position, count, origin)
+    return records
+
+
+def decode_slices(
+    section: bytes,
+    count: int,
+    slice_count: int,
+    *,
+    base_offset: int,
+    base_timestamp: int,
+    append_timestamp: int | None = None,
+    origin: int = 0,
+) -> Iterator[list[Record]]:
+    """Decode a section as `decode_section` does, in lists of at most `slice_count` records.
+
+    Raises:
+        WireError: The section is malformed. The slices before the malformed record have been yielded.
+    """
+    position = 0
+    for first in range(0, count, slice_count):
+        wanted = min(slice_count, count - first)
+        records, position = _decode_part(
+            section, position, first, wanted, base_offset, base_timestamp, append_timestamp, origin
+        )
+        yield records
+    _check_end(section, position, count, origin)
+
+
+def _check_end(section: bytes, position: int, count: int, origin: int) -> None:
+    if position != len(section) or count < 0:
+        left = len(section) - position
+        what = f"{left} bytes are left after {max(count, 0)} of {count} announced records"
+        raise WireError(what, "records_count", origin + position)
+
+
+def _decode_part(
+    section: bytes,
+    position: int,
+    first: int,
+    count: int,
+    base_offset: int,
+    base_timestamp: int,
+    append_timestamp: int | None,
+    origin: int,
+) -> tuple[list[Record], int]:
+    """Decode `count` records from a position; `first` is the index of the first. Return the position after the last."""
     records: list[Record] = []
     try:
-        position = _decode_into(records, section, count, base_offset, base_timestamp, append_timestamp)
+        position = _decode_into(records, section, count, base_offset, base_timestamp, append_timestamp, position)
     except IndexError:
-        what, field, position = "the batch ends inside a record", f"records[{len(records)}]", len(section)
+        what, field, position = "the batch ends inside a record", "", len(section)
     except WireError as error:
-        what, field, position = error.what, f"records[{len(records)}].{error.field}", error.offset
+        what, field, position = error.what, f".{error.field}", error.offset
     else:
-        if position == len(section) and count >= 0:
-            return records
-        what = f"{len(section) - position} bytes are left after {len(records)} of {count} announced records"
-        field = "records_count"
-    raise WireError(what, field, origin + position)
+        return records, position
+    raise WireError(what, f"records[{first + len(records)}]{field}", origin + position)
 
 
 def _decode_into(  # noqa: C901 - one loop, its varints written out: the cost of every deep decode is here
@@ -121,14 +166,14 @@ def _decode_into(  # noqa: C901 - one loop, its varints written out: the cost of
     base_offset: int,
     base_timestamp: int,
     append_timestamp: int | None,
+    position: int,
 ) -> int:
-    """Append up to `count` records of the section and return the position after the last.
+    """Append up to `count` records from a position of the section, and return the position after the last.
 
     Varints of one byte (and of two, where they are common) are read inline. Slices are not bounds-checked individually:
     a slice past the end leaves a record whose end differs from its length.
     """
     append, new, zigzag, limit = records.append, tuple.__new__, ZIGZAG, len(section)
-    position = 0
     for _ in range(count):
         start = position
         size = section[position]

@@ -17,10 +17,12 @@ from eosctl.wire.records.batch import (
     encode_entries,
     encode_retained,
     iter_headers,
+    iter_records,
     with_append_time,
     with_offset,
 )
 from eosctl.wire.records.compression import Compression
+from eosctl.wire.records.header import HEADER_BYTES
 from eosctl.wire.records.record import Record
 from tests.wire.records.kafka_python import DefaultRecordBatch, DefaultRecordBatchBuilder
 from tests.wire.records.strategies import TIMESTAMPS, codecs, numbered, record_lists
@@ -72,6 +74,32 @@ def test_a_batch_holds_what_was_encoded(
     assert not header.is_control
     assert header.base_timestamp == records[0].timestamp
     assert header.max_timestamp == max(record.timestamp for record in records)
+
+
+def in_slices(batch: bytes, slice_count: int) -> list[Record] | str:
+    try:
+        slices = list(iter_records(batch, decode_header(batch), slice_count))
+    except WireError as error:
+        return str(error)
+    assert all(0 < len(part) <= slice_count for part in slices)
+    return [record for part in slices for record in part]
+
+
+def whole(batch: bytes) -> list[Record] | str:
+    try:
+        return decode_records(batch, decode_header(batch))
+    except WireError as error:
+        return str(error)
+
+
+@given(record_lists, codecs, st.integers(1, 5), st.data())
+def test_slices_hold_the_same_records_and_errors(
+    records: list[Record], codec: Compression, slice_count: int, data: st.DataObject
+) -> None:
+    batch = bytearray(encode_batch(records, codec=codec))
+    assert in_slices(bytes(batch), slice_count) == whole(bytes(batch)) == numbered(records, 0)
+    batch[data.draw(st.integers(HEADER_BYTES - 4, len(batch) - 1))] ^= data.draw(st.integers(1, 255))
+    assert in_slices(bytes(batch), slice_count) == whole(bytes(batch))
 
 
 @given(record_lists, codecs, TIMESTAMPS)

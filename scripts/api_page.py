@@ -111,6 +111,7 @@ MODULES: Final = (
     "reference",
     "callbacks",
     "event_loop",
+    "own_fences",
     "protection",
     "stopwatch",
 )

@@ -31,12 +31,6 @@ P = TypeVar("P", bound=_Plan)
 R = TypeVar("R")
 
 
-def audit_file() -> Path:
-    """Return the audit file's path: `$XDG_STATE_HOME/eosctl/audit.jsonl`, by default below `~/.local/state`."""
-    state = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
-    return Path(state) / "eosctl" / "audit.jsonl"
-
-
 def write_audit(path: Path, now_ms: int, action: str, cluster_id: str, details: Any) -> None:
     """Append one line and flush it to disk.
 

@@ -4,12 +4,13 @@ A client's EndTxn and the coordinator's abort leave different records. Below TV2
 when it aborts (the fence), so PrepareAbort with a later epoch than Ongoing is the coordinator's: after the timeout, or
 because an InitProducerId found the transaction open. With TV2, every end of a transaction bumps the epoch, and a fence
 shows only in the next record: the InitProducerId that caused it is retried until the abort is complete, so an Empty
-record of the next epoch directly follows CompleteAbort.
+record of the next epoch directly follows CompleteAbort. A fence of eosctl itself is recognized by the epoch that its
+audit file contains.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
@@ -18,6 +19,7 @@ from eosctl.analysis.state_log import history_by_id
 from eosctl.model.fencing import AbortedRange, FencingCause, FencingEvent
 from eosctl.model.history import TransactionLogEntry
 from eosctl.model.limits import Limits
+from eosctl.model.own_fence import OwnFence
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction import TransactionState
 from eosctl.model.verdict import Confidence, Evidence
@@ -41,7 +43,8 @@ def find_fencings(snapshot: ClusterSnapshot, limits: Limits | None = None) -> tu
     """Find transactions aborted by the coordinator instead of their producer, oldest first.
 
     Args:
-        snapshot: The snapshot, with `transaction_history`; collected aborted ranges and coordinators are included.
+        snapshot: The snapshot, with `transaction_history`; collected aborted ranges, coordinators, and own fences are
+            included.
         limits: Thresholds.
     """
     limits = limits or Limits()
@@ -54,7 +57,7 @@ def find_fencings(snapshot: ClusterSnapshot, limits: Limits | None = None) -> tu
         )
         for transactional_id, entries in history_by_id(snapshot).items()
         for abort in _aborts(entries)
-        if (event := _explain(abort, limits)) is not None
+        if (event := _explain(abort, snapshot.own_fences, limits)) is not None
     ]
     return tuple(sorted(events, key=lambda e: (e.aborted_at_ms or 0, e.transactional_id)))
 
@@ -73,7 +76,41 @@ def _aborts(entries: Sequence[TransactionLogEntry]) -> Iterator[_Abort]:
         yield _Abort(ongoing, prepare, complete, successor)
 
 
-def _explain(abort: _Abort, limits: Limits) -> FencingEvent | None:
+def own_fence_text(fence: OwnFence) -> str:
+    """Return who made a fence, with what, and when."""
+    return f"{fence.command}, run by {fence.who} at {time_text(fence.at_ms)}"
+
+
+def own_fence_evidence(fence: OwnFence) -> Evidence:
+    """Return the line of the audit file as evidence."""
+    value = f"{own_fence_text(fence)}, which got epoch {fence.successor_epoch}"
+    return Evidence("own fence", value, f"audit.jsonl of {fence.host or 'an unnamed machine'}")
+
+
+def find_own_fence(
+    fences: Iterable[OwnFence], successor: TransactionLogEntry, fenced_producer_id: int
+) -> OwnFence | None:
+    """Return the fence of eosctl that wrote a record of a transactional id; None if it did not.
+
+    Args:
+        fences: From the audit file.
+        successor: The record that an InitProducerId left.
+        fenced_producer_id: The producer id of the record before.
+    """
+    if successor.state != TransactionState.EMPTY:
+        return None
+    wanted = (successor.transactional_id, fenced_producer_id, successor.producer_epoch)
+    return next(
+        (
+            fence
+            for fence in fences
+            if (fence.transactional_id, fence.fenced_producer_id, fence.successor_epoch) == wanted
+        ),
+        None,
+    )
+
+
+def _explain(abort: _Abort, own_fences: Sequence[OwnFence], limits: Limits) -> FencingEvent | None:
     raised = abort.prepare.producer_epoch > abort.ongoing.producer_epoch
     if not raised:
         return None
@@ -88,6 +125,10 @@ def _explain(abort: _Abort, limits: Limits) -> FencingEvent | None:
         and abort.complete is not None
         and successor.written_at_ms - abort.complete.written_at_ms <= limits.reinit_within_ms
     )
+    own = None if successor is None else find_own_fence(own_fences, successor, abort.ongoing.producer_id)
+    # Under TV2 the producer may have aborted the transaction itself just before.
+    if own is not None and (by_coordinator or (reinitialised and own.found_open)):
+        return _fenced_by_eosctl(abort, own)
     if by_coordinator:
         return _fenced(abort, Confidence.CERTAIN, certain=True)
     if reinitialised:
@@ -106,6 +147,15 @@ def _timed_out(abort: _Abort) -> FencingEvent:
         f"and raised the epoch to {abort.prepare.producer_epoch}, so the producer's next request is refused as fenced."
     )
     return _event(abort, FencingCause.TIMEOUT, Confidence.CERTAIN, explanation)
+
+
+def _fenced_by_eosctl(abort: _Abort, own: OwnFence) -> FencingEvent:
+    explanation = (
+        f"eosctl fenced the id {_lasted(abort)} after the transaction began ({own_fence_text(own)}); the coordinator "
+        "aborted it."
+    )
+    event = _event(abort, FencingCause.ADMIN_FENCE, Confidence.CERTAIN, explanation)
+    return replace(event, own_fence=own, evidence=(*event.evidence, own_fence_evidence(own)))
 
 
 def _fenced(abort: _Abort, confidence: Confidence, *, certain: bool) -> FencingEvent:

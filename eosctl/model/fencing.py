@@ -6,6 +6,7 @@ from enum import StrEnum
 
 import msgspec
 
+from eosctl.model.own_fence import OwnFence
 from eosctl.model.transaction import TopicPartition
 from eosctl.model.verdict import Confidence, Evidence
 
@@ -38,6 +39,7 @@ class FencingEvent(msgspec.Struct, frozen=True):
     `fenced_epoch` is the fenced producer epoch, `abort_epoch` that of the markers, `successor_epoch` that of the next
     instance (None without one). Times are the coordinator's clock, milliseconds since the epoch; None if only the
     present state was read, not the log. `log_offsets` are the records of `__transaction_state` that show it, in order.
+    `own_fence` is the fence of eosctl that caused it, None for any other cause.
     """
 
     transactional_id: str
@@ -57,3 +59,4 @@ class FencingEvent(msgspec.Struct, frozen=True):
     log_offsets: tuple[int, ...] = ()
     aborted_ranges: tuple[AbortedRange, ...] = ()
     evidence: tuple[Evidence, ...] = ()
+    own_fence: OwnFence | None = None

@@ -13,6 +13,7 @@ from eosctl.model.history import TransactionLogEntry
 from eosctl.model.log_evidence import LoggedIncident, UnexplainedRecords
 from eosctl.model.marker_search import MarkerSearch
 from eosctl.model.metric_page import MetricPage
+from eosctl.model.own_fence import OwnFence
 from eosctl.model.setting import Setting
 from eosctl.model.transaction import PartitionProducers, TopicPartition, Transaction, TransactionLook
 
@@ -215,6 +216,7 @@ class ClusterSnapshot(msgspec.Struct, frozen=True):
     `looks` holds one or two passes over transactions and producers; the newest is last. `transaction_history` is what
     could be read of the newest part of `__transaction_state`, by log partition and offset. `collected` names the kinds
     that were asked for; a kind outside it was never tried. Missing pieces of a collected kind are in `gaps`.
+    `own_fences` are from the audit file of the machine that captured it.
     `command_config` is the file of client settings with which the cluster was reached, empty without one. Times are the
     observer's clock, ms since the epoch.
     """
@@ -230,6 +232,7 @@ class ClusterSnapshot(msgspec.Struct, frozen=True):
     looks: tuple[TransactionLook, ...] = ()
     transaction_history: tuple[TransactionLogEntry, ...] = ()
     aborted_ranges: tuple[AbortedRange, ...] = ()
+    own_fences: tuple[OwnFence, ...] = ()
     marker_searches: tuple[MarkerSearch, ...] = ()
     hidden_ranges: tuple[HiddenRange, ...] = ()
     groups: tuple[Group, ...] = ()

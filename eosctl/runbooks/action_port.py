@@ -115,7 +115,8 @@ class ActionPort:
     def _verified(self, outcome: Outcome, holds: bool, summary: str) -> None:
         text = "verified" if holds else "not verified"
         self._walk.write(text, self._step.id, facts=dict(self._facts))
-        self._audit("done", summary, {"verified": holds, "detail": outcome.detail})
+        identity = {} if self._change.identify is None else self._change.identify(outcome)
+        self._audit("done", summary, {"verified": holds, "detail": outcome.detail, **identity})
         self._walk.scene.show(StepReport(self._step.id, "verify", text, outcome.detail))
 
     def _audit(self, event: str, summary: str, more: Mapping[str, Value] | None = None) -> None:

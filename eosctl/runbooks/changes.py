@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 import msgspec
+from msgspec.structs import asdict
 
 from eosctl.actions.abort import Target, prepare_abort
 from eosctl.actions.complete import prepare_complete
@@ -17,8 +18,10 @@ from eosctl.actions.leaders import ELECTION, ElectionPlan, prepare_election
 from eosctl.actions.marker import MARKER
 from eosctl.actions.protocol import Action, Cluster
 from eosctl.actions.verification import VERIFICATION, VerificationPlan, prepare_verification
+from eosctl.collect.audit_file import identify_fence
 from eosctl.errors import unknown_name
-from eosctl.model.plan import FencePlan, MarkerPlan
+from eosctl.model.plan import FenceOutcome, FencePlan, MarkerPlan
+from eosctl.model.runbook import Value
 from eosctl.model.transaction import TopicPartition
 from eosctl.runbooks.probe_kind import Parameter, with_defaults
 from eosctl.runbooks.readings import Arguments
@@ -60,6 +63,7 @@ class ChangeKind(msgspec.Struct, Generic[P, R], frozen=True):
         summary: Says what a plan would do, after "It would".
         action: How a plan is sent and verified.
         parameters: Its arguments.
+        identify: Returns what identifies the change in the cluster, for the audit file.
     """
 
     name: str
@@ -70,6 +74,7 @@ class ChangeKind(msgspec.Struct, Generic[P, R], frozen=True):
     summary: Callable[[P], str]
     action: Action[P, R]
     parameters: Mapping[str, Parameter] = msgspec.field(default_factory=dict)
+    identify: Callable[[R], Mapping[str, Value]] | None = None
 
     @property
     def reversible(self) -> bool:
@@ -104,6 +109,10 @@ def _marker(plan: MarkerPlan) -> str:
 
 async def _fence(cluster: Cluster, given: Arguments) -> FencePlan:
     return await prepare_fence(cluster, str(given["transactional_id"]))
+
+
+def _fence_identity(outcome: FenceOutcome) -> Mapping[str, Value]:
+    return asdict(identify_fence(outcome))
 
 
 def _transaction_of(plan: FencePlan) -> object:
@@ -175,6 +184,7 @@ CHANGES: Final[tuple[ChangeKind[Any, Any], ...]] = (
         summary=lambda plan: f"fence {plan.transaction.transactional_id}: {plan.consequence}",
         action=Action(_transaction_of, FENCE.send),
         parameters={"transactional_id": Parameter("The id")},
+        identify=_fence_identity,
     ),
     ChangeKind(
         name="leaders.elect",

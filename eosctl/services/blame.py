@@ -24,6 +24,7 @@ from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.collect_evidence import EvidenceRequest, collect_evidence
 from eosctl.services.connection import Connection
 from eosctl.services.log_events import read_events
+from eosctl.services.own_fences import with_own_fences
 from eosctl.services.read_cluster import read_cluster
 
 KINDS: Final = frozenset(
@@ -102,6 +103,7 @@ def _evidence(request: BlameRequest, callbacks: Callbacks) -> _Evidence:
         snapshot = await collect_snapshot(reader, Observer(callbacks.now_ms, progress=callbacks.progress), KINDS)
         topic = snapshot.topic(CONSUMER_OFFSETS_TOPIC)
         commits = await collect_group_commits(reader, () if topic is None else topic.partitions)
+        snapshot = with_own_fences(snapshot, callbacks)
         return replace(snapshot, gaps=snapshot.gaps + commits.gaps), commits.value
 
     return read_cluster(request.connection, read, callbacks)

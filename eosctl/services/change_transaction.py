@@ -8,12 +8,13 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 import msgspec
 
 from eosctl.actions.abort import Target
-from eosctl.actions.audit import AuditLog, audit_file
+from eosctl.actions.audit import AuditLog
 from eosctl.actions.consent import Consent, require_confirmation
 from eosctl.actions.protocol import Attempt, State, carry_out
 from eosctl.actions.request import Request, request_abort, request_complete, request_fence
 from eosctl.client.client import Client, connect
 from eosctl.client.deadline import Deadline
+from eosctl.collect.audit_file import audit_file
 from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.collect.reader import ReadOnly
 from eosctl.errors import PlanRefused, UsageError

@@ -87,6 +87,7 @@ async def read_evidence(resolved: ResolvedClient, request: EvidenceRequest, call
     from eosctl.collect.collector import EVERYTHING, Observer, collect_snapshot
     from eosctl.collect.reader import ReadOnly
     from eosctl.collect.transactions import EVERY_TRANSACTION
+    from eosctl.services.own_fences import with_own_fences
 
     timeout_ms = request.connection.timeout_ms
     deadline = None if timeout_ms is None else Deadline.after(timeout_ms)
@@ -102,4 +103,5 @@ async def read_evidence(resolved: ResolvedClient, request: EvidenceRequest, call
         reader = ReadOnly(client, deadline)
         snapshot = await collect_snapshot(reader, observer, EVERYTHING if request.kinds is None else request.kinds)
     remember_cluster(resolved, snapshot.cluster_id)
+    snapshot = with_own_fences(snapshot, callbacks)
     return replace(snapshot, command_config=str(resolved.command_config or ""))

@@ -10,11 +10,12 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from eosctl.actions.audit import audit_file, write_audit
+from eosctl.actions.audit import write_audit
 from eosctl.actions.consent import Consent, require_confirmation
 from eosctl.client.client import Client, connect
 from eosctl.client.deadline import Deadline
 from eosctl.collect.allowed import READ_ONLY_APIS
+from eosctl.collect.audit_file import audit_file
 from eosctl.collect.bundles.snapshot_file import save_snapshot
 from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.collect.reader import ReadOnly
@@ -33,6 +34,7 @@ from eosctl.services import event_loop
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.connect import resolve_connection
 from eosctl.services.connection import Connection
+from eosctl.services.own_fences import with_own_fences
 from eosctl.services.protection import protecting_profile
 from eosctl.settings.client_resolution import ResolvedClient
 
@@ -92,7 +94,7 @@ class LiveScene:
         )
         snapshot = await collect_snapshot(self._read(), observer, kinds)
         progress("")
-        return snapshot
+        return with_own_fences(snapshot, self.callbacks)
 
     def _read(self) -> ReadOnly:
         """Return what reads the cluster.

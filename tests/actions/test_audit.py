@@ -6,7 +6,8 @@ import stat
 
 import pytest
 
-from eosctl.actions.audit import AuditLog, audit_file, write_audit
+from eosctl.actions.audit import AuditLog, write_audit
+from eosctl.collect.audit_file import audit_file
 from eosctl.errors import EosctlError, PlanRefused
 
 

@@ -11,15 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from eosctl.actions.audit import audit_file
+from eosctl.analysis.fencing import find_fencings
 from eosctl.client import connect
+from eosctl.collect.audit_file import audit_file, read_own_fences
 from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.errors import AuthorizationDenied, UsageError
 from eosctl.lab.rehearsals.place import HERE, Place, open_places
 from eosctl.lab.rehearsals.rehearsal import parse_rehearsal
 from eosctl.lab.rehearsals.steps.cluster import kill_controller, pass_time, set_brokers, start_controller
-from eosctl.lab.rehearsals.steps.transactions import abort_hanging, hang
+from eosctl.lab.rehearsals.steps.transactions import abort_hanging, begin, hang
 from eosctl.lab.virtual_loop import run_virtual
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.runbook import Value
@@ -219,6 +221,27 @@ def test_a_timed_out_action_is_recorded_and_the_run_continues(tmp_path: Path) ->
         assert done.outcome == "verified", done
 
     on_virtual_time(stuck, tmp_path / "cluster", brokers=2)
+
+
+def test_a_fence_by_a_runbook_is_identified_afterwards(tmp_path: Path) -> None:
+    text = STUCK.replace("run: verification.enable", "run: txn.fence\n    with: {transactional_id: shop}").replace(
+        "{run: doctor, with: {checks: EOS-BRK-002}, until: after.findings == 0, within: 5s}",
+        "{run: transactions.open, until: after.count == 0, within: 5s}",
+    )
+
+    async def change(place: Place) -> None:
+        await set_brokers(place, name="transaction.partition.verification.enable", value="false")
+        await begin(place, id="shop", topic="orders")
+        ending = await walk(place, "fencing", text=text)
+        assert (ending.outcome, ending.acted) == ("verified", True), ending
+        async with connect(place.config, connector=place.connector, chance=random.Random(1)) as client:
+            snapshot = await collect_snapshot(client, Observer(place.now_ms, second_look_after_ms=50))
+        fences = read_own_fences(audit_file(), snapshot.cluster_id)
+        assert [fence.command for fence in fences] == ["eosctl runbook run stuck"]
+        (event,) = find_fencings(replace(snapshot, own_fences=fences))
+        assert event.own_fence == fences[0]
+
+    on_virtual_time(change, tmp_path / "cluster")
 
 
 def test_an_action_that_does_not_help_has_failed(tmp_path: Path) -> None:

@@ -62,7 +62,8 @@ def explain_blame(
     limits = limits or Limits()
     entries = history_by_id(snapshot).get(transactional_id, ())
     reigns = find_reigns(entries, events)
-    verdicts = list(judge_reigns(transactional_id, reigns, find_fencings(snapshot, limits), limits))
+    fencings = find_fencings(snapshot, limits)
+    verdicts = list(judge_reigns(transactional_id, reigns, fencings, limits, snapshot.own_fences))
     verdicts += _stale_views(reigns, commits)
     mine = {entry.producer_id for entry in entries if entry.state}
     times = effective_times([(_position(entry), entry.written_at_ms) for entry in entries])

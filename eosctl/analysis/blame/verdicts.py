@@ -12,10 +12,12 @@ from typing import Final, NamedTuple
 
 from eosctl.analysis.applications import ApplicationKind, recognize_application
 from eosctl.analysis.blame.tenures import Reign
+from eosctl.analysis.fencing import find_own_fence, own_fence_evidence, own_fence_text
 from eosctl.model.blame import BlameCause, BlameVerdict, Tenure
 from eosctl.model.fencing import FencingCause, FencingEvent
 from eosctl.model.history import TransactionLogEntry
 from eosctl.model.limits import Limits
+from eosctl.model.own_fence import OwnFence
 from eosctl.model.transaction import TransactionState
 from eosctl.model.verdict import Confidence, Evidence
 from eosctl.text import count_text, duration_text, time_text
@@ -33,7 +35,7 @@ _ADVICE: Final = {
         "Keep transactions shorter, or raise transaction.timeout.ms (brokers bound it by transaction.max.timeout.ms). "
         "Look for what held it up: a garbage collection, a slow store or sink, max.poll.records."
     ),
-    BlameCause.ADMIN_FENCE: "Ask who fenced it; the producer must be restarted.",
+    BlameCause.ADMIN_FENCE: "Find out who fenced it. The producer must be restarted.",
     BlameCause.RECOVERY_BUMP: (
         "Look in the producer's log for the error before it (UNKNOWN_PRODUCER_ID, OUT_OF_ORDER_SEQUENCE_NUMBER, "
         "TimeoutException); the bump is the client's recovery."
@@ -63,7 +65,11 @@ class _Fall(NamedTuple):
 
 
 def judge_reigns(
-    transactional_id: str, reigns: Sequence[Reign], fencings: Sequence[FencingEvent], limits: Limits
+    transactional_id: str,
+    reigns: Sequence[Reign],
+    fencings: Sequence[FencingEvent],
+    limits: Limits,
+    own_fences: Sequence[OwnFence] = (),
 ) -> tuple[BlameVerdict, ...]:
     """Judge the end of every tenure that has ended, oldest first.
 
@@ -72,13 +78,15 @@ def judge_reigns(
         reigns: From `find_reigns`.
         fencings: From `find_fencings`, of any ids.
         limits: Thresholds.
+        own_fences: The fences that eosctl made from this machine.
     """
     by_abort = {(e.log_partition, e.log_offsets): e for e in fencings if e.transactional_id == transactional_id}
     found: list[BlameVerdict] = []
     for index, reign in enumerate(reigns):
         following = reigns[index + 1] if index + 1 < len(reigns) else None
         after = reigns[index + 2] if index + 2 < len(reigns) else None
-        found += _judge(transactional_id, reign, following, after, _falls(reign, by_abort.values()), limits)
+        falls = _falls(reign, by_abort.values())
+        found += _judge(transactional_id, reign, following, after, falls, limits, own_fences)
     return tuple(found)
 
 
@@ -98,6 +106,7 @@ def _judge(
     after: Reign | None,
     falls: Sequence[_Fall],
     limits: Limits,
+    own_fences: Sequence[OwnFence],
 ) -> Iterator[BlameVerdict]:
     for fall in falls:
         if fall.event is not None and fall.event.cause is FencingCause.TIMEOUT:
@@ -112,7 +121,8 @@ def _judge(
     if taken is not None and taken.event is not None:
         yield _taken(transactional_id, reign, following, after, taken.event)
     elif not falls:
-        yield _idle(reign, following, limits)
+        own = find_own_fence(own_fences, following.records[0], reign.tenure.producer_id)
+        yield _idle(reign, following, limits) if own is None else _fenced_idle(reign, following, own)
 
 
 def _expired(reign: Reign, following: Reign | None) -> BlameVerdict:
@@ -134,6 +144,10 @@ def _taken(
     loser, winner = reign.tenure, following.tenure
     at_ms = event.aborted_at_ms or following.records[0].written_at_ms
     other_timeout = loser.timeout_ms != winner.timeout_ms
+    if event.own_fence is not None:
+        return _verdict(
+            BlameCause.ADMIN_FENCE, event.confidence, at_ms, event.explanation, reign, following, event.evidence
+        )
     if event.cause is FencingCause.ADMIN_FENCE or (not winner.transaction_count and not _is_open(following)):
         by_api = event.cause is FencingCause.ADMIN_FENCE or other_timeout
         if by_api:
@@ -167,6 +181,17 @@ def _taken(
     confidence = event.confidence if not doubt else Confidence.POSSIBLE
     text = f"{event.explanation}{_who(loser, winner)}{again}{doubt}"
     return _verdict(BlameCause.NEWER_INSTANCE, confidence, at_ms, text, reign, following, event.evidence)
+
+
+def _fenced_idle(reign: Reign, following: Reign, own: OwnFence) -> BlameVerdict:
+    """Judge a fence of eosctl while no transaction was open."""
+    last, first = reign.records[-1], following.records[0]
+    text = (
+        f"eosctl fenced the id ({own_fence_text(own)}) with nothing open. A producer that is still at epoch "
+        f"{reign.tenure.last_epoch} is refused from then on."
+    )
+    evidence = (_at(last), _at(first), own_fence_evidence(own))
+    return _verdict(BlameCause.ADMIN_FENCE, Confidence.CERTAIN, first.written_at_ms, text, reign, following, evidence)
 
 
 def _idle(reign: Reign, following: Reign, limits: Limits) -> BlameVerdict:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from shlex import quote
 
+from eosctl.analysis.fencing import own_fence_evidence, own_fence_text
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
@@ -38,7 +39,8 @@ def fenced_mid_transaction(case: Case) -> Iterator[Problem]:
     What it checks:
         The newest records of __transaction_state. An InitProducerId that finds a transaction open makes the coordinator
         raise the epoch and abort it: PrepareAbort at a later epoch, long before the timeout, followed by Empty at the
-        next one. Fencings of the last hour count; three or more of one id are two instances that fight.
+        next one. Fencings of the last hour count; three or more of one id are two instances that fight. A fence that
+        eosctl made from this machine, which its audit file identifies by the epoch, is information.
 
     Why it matters for exactly-once:
         Fencing is what keeps a zombie from writing twice, so one of them after a crash is the protocol at work. In
@@ -70,6 +72,11 @@ def fenced_mid_transaction(case: Case) -> Iterator[Problem]:
 
 
 def _problem(transactional_id: str, events: Sequence[FencingEvent], case: Case) -> Problem:
+    others = tuple(event for event in events if event.own_fence is None)
+    if not others:
+        return _own_problem(transactional_id, events, case)
+    own_evidence = tuple(own_fence_evidence(event.own_fence) for event in events if event.own_fence is not None)
+    events = others
     last = events[-1]
     fight = len(events) >= case.limits.fencing_repeat_count
     confidence = Confidence.CERTAIN
@@ -89,31 +96,63 @@ def _problem(transactional_id: str, events: Sequence[FencingEvent], case: Case) 
         confidence=confidence,
         cause=last.explanation,
         impact=_impact(last, partitions),
-        evidence=(*last.evidence, *_offset_evidence(last)),
+        evidence=(*last.evidence, *_offset_evidence(last), *own_evidence),
         remedy=(
             "Find out whether two live producers use this transactional id, and give each its own.",
             "If the earlier instance had crashed or was replaced, nothing is to be done: that is what fencing is for.",
         ),
-        commands=(
-            Command(
-                f"eosctl txn describe {quote(transactional_id)} -b {case.bootstrap}", "the life of the id, step by step"
-            ),
-        ),
+        commands=(_describe(transactional_id, case),),
         verify=(Command(f"eosctl check run EOS-TXN-004 -b {case.bootstrap}", "no new fencing"),),
         incident=f"{transactional_id}@{last.producer_id}/{last.fenced_epoch}",
-        facts=(
-            ("transactional_id", transactional_id),
-            ("cause", last.cause.value),
-            ("fencing_count", len(events)),
-            ("producer_id", last.producer_id),
-            ("fenced_epoch", last.fenced_epoch),
-            ("abort_epoch", last.abort_epoch),
-            ("successor_epoch", -1 if last.successor_epoch is None else last.successor_epoch),
-            ("aborted_at_ms", last.aborted_at_ms or 0),
-            ("partitions", partitions),
-            ("log_partition", -1 if last.log_partition is None else last.log_partition),
-            ("log_offsets", ",".join(str(offset) for offset in last.log_offsets)),
+        facts=_facts(last, len(events)),
+    )
+
+
+def _own_problem(transactional_id: str, events: Sequence[FencingEvent], case: Case) -> Problem:
+    """Return the problem for an id that only eosctl itself has fenced."""
+    last = events[-1]
+    fence = last.own_fence
+    assert fence is not None
+    times = "" if len(events) == 1 else f" {count_text(len(events), 'time')} within the hour, last"
+    partitions = ", ".join(str(partition) for partition in last.partitions)
+    return Problem(
+        resource=Resource("transaction", transactional_id),
+        message=(
+            f"eosctl fenced producer id {last.producer_id}, epoch {last.fenced_epoch}, of {transactional_id} in the "
+            f"middle of a transaction{times} at {time_text(last.aborted_at_ms or 0)}: {own_fence_text(fence)}."
         ),
+        severity=Severity.INFO,
+        cause=last.explanation,
+        impact=_impact(last, partitions),
+        evidence=(*last.evidence, *_offset_evidence(last)),
+        remedy=(
+            f"If {fence.who} fenced it on purpose, nothing is to be done.",
+            "Restart the producer if it should continue: it is refused until it initializes again.",
+        ),
+        commands=(_describe(transactional_id, case),),
+        incident=f"{transactional_id}@{last.producer_id}/{last.fenced_epoch}",
+        facts=(*_facts(last, len(events)), ("fenced_by", fence.who), ("fenced_with", fence.command)),
+    )
+
+
+def _describe(transactional_id: str, case: Case) -> Command:
+    line = f"eosctl txn describe {quote(transactional_id)} -b {case.bootstrap}"
+    return Command(line, "the life of the id, step by step")
+
+
+def _facts(last: FencingEvent, count: int) -> tuple[tuple[str, str | int | bool], ...]:
+    return (
+        ("transactional_id", last.transactional_id),
+        ("cause", last.cause.value),
+        ("fencing_count", count),
+        ("producer_id", last.producer_id),
+        ("fenced_epoch", last.fenced_epoch),
+        ("abort_epoch", last.abort_epoch),
+        ("successor_epoch", -1 if last.successor_epoch is None else last.successor_epoch),
+        ("aborted_at_ms", last.aborted_at_ms or 0),
+        ("partitions", ", ".join(str(partition) for partition in last.partitions)),
+        ("log_partition", -1 if last.log_partition is None else last.log_partition),
+        ("log_offsets", ",".join(str(offset) for offset in last.log_offsets)),
     )
 
 

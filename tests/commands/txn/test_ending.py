@@ -9,10 +9,13 @@ from typing import Any
 import pytest
 
 from eosctl.client.consumer import IsolationLevel, Reader
-from eosctl.client.transactions import TV1, TV2
+from eosctl.client.producer import TransactionalProducer
+from eosctl.client.topics import ensure_topic
+from eosctl.client.transactions import TV1, TV2, wait_until_ended
+from eosctl.model.transaction import TopicPartition
 from eosctl.testing import SandboxThread
 from tests.commands.conftest import eosctl, run_scenario
-from tests.commands.open_transactions import Opened, leave_open, on, skip_marker, unhurried
+from tests.commands.open_transactions import Opened, leave_open, now_ms, on, record, skip_marker, unhurried
 from tests.commands.txn.test_txn import check_schema
 from tests.lab.scenarios.stage.hanging import run_hanging
 
@@ -116,6 +119,55 @@ def test_a_live_transaction_is_fenced_and_keeps_its_timeout(one_broker: SandboxT
     assert (after["state"], after["timeout_ms"]) == ("Empty", 123_000)
     assert after["producer_epoch"] > opened.producer_epoch
     assert audit(own_home) == ["txn fence planned", "txn fence planned", "txn fence begun", "txn fence done"]
+
+
+@pytest.mark.parametrize("dialect", [TV1, TV2])
+def test_an_own_fence_is_reported_as_such(dialect: Any, own_home: Path) -> None:
+    with unhurried() as cluster:
+        bootstrap = cluster.bootstrap
+        on(bootstrap, lambda client: leave_open(client, "shop-0", dialect=dialect))
+        assert eosctl("txn", "fence", "shop-0", "-b", bootstrap, "--yes").code == 0
+        line = json.loads((own_home / "state" / "eosctl" / "audit.jsonl").read_text().splitlines()[-1])
+        who = f"{line['user']} on {line['host']}"
+        saved = own_home / "evidence.json"
+
+        def fenced(*source: str | Path) -> dict[str, Any]:
+            found = eosctl("check", "run", "EOS-TXN-004", *source, "-o", "json", "--exit-zero").json["items"]
+            (item,) = found
+            return dict(item)
+
+        own = fenced("-b", bootstrap, "--save-snapshot", saved)
+        assert (own["severity"], own["confidence"], own["facts"]["fenced_by"]) == ("info", "certain", who)
+        assert f"eosctl txn fence, run by {who} at 2" in own["message"]
+        (blamed,) = eosctl("txn", "blame", "shop-0", "-b", bootstrap, "-o", "json").json["items"]
+        assert (blamed["cause"], blamed["confidence"]) == ("admin-fence", "certain")
+        assert who in blamed["explanation"]
+
+        # The snapshot carries the fences; on another machine, neither it nor the cluster gets others.
+        (own_home / "state" / "eosctl" / "audit.jsonl").unlink()
+        assert fenced("--snapshot", saved) == own
+        assert fenced("-b", bootstrap)["severity"] == "warning"
+        (blamed,) = eosctl("txn", "blame", "shop-0", "-b", bootstrap, "-o", "json").json["items"]
+        assert "eosctl" not in blamed["explanation"]
+
+
+def test_a_fence_with_nothing_open_is_explained_too(one_broker: SandboxThread, own_home: Path) -> None:
+    bootstrap = one_broker.bootstrap
+
+    async def commit(client: Any) -> None:
+        await ensure_topic(client, "orders", partition_count=1)
+        owner = TransactionalProducer(client, "shop-0", now_ms=now_ms, dialect=TV1)
+        await owner.init_transactions()
+        await owner.send(TopicPartition("orders", 0), [record("a")])
+        await owner.commit()
+        await wait_until_ended(client, "shop-0")
+
+    on(bootstrap, commit)
+    assert eosctl("txn", "fence", "shop-0", "-b", bootstrap, "--yes").code == 0
+    assert eosctl("check", "run", "EOS-TXN-004", "-b", bootstrap).code == 0
+    (blamed,) = eosctl("txn", "blame", "shop-0", "-b", bootstrap, "-o", "json").json["items"]
+    assert (blamed["cause"], blamed["confidence"]) == ("admin-fence", "certain")
+    assert "with nothing open" in blamed["explanation"]
 
 
 def test_what_must_not_be_fenced(one_broker: SandboxThread) -> None:

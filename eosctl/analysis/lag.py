@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Final
+
+from msgspec.structs import replace
 
 from eosctl.analysis.coordinators import CONSUMER_OFFSETS_TOPIC, view_of
 from eosctl.analysis.locate import coordinator_partition
 from eosctl.analysis.lso import find_stable_offset_gaps
 from eosctl.analysis.partitions import partitions_by_name
+from eosctl.model.group_details import SharePartition
 from eosctl.model.hang import HangVerdict
 from eosctl.model.lag import PartitionLag, Pin
-from eosctl.model.snapshot import ClusterSnapshot, PendingOffset
+from eosctl.model.snapshot import ClusterSnapshot, Group, PendingOffset
 from eosctl.model.transaction import TopicPartition
+
+SHARE_ISOLATION: Final = "share.isolation.level"
+READ_COMMITTED: Final = "read_committed"
 
 
 def measure_lag(
@@ -52,9 +59,46 @@ def measure_lag(
                     blocked_by=holders.get(committed.partition) if end > max(position, stable) else None,
                     unstable=committed.unstable,
                     client=clients.get(committed.partition, ""),
+                    group_type=group.group_type,
                 )
             )
+        for share in group.share_partitions if not wanted or group.group_id in wanted else ():
+            lag = _lag_of_share_partition(snapshot, group, share, clients.get(share.partition, ""))
+            if lag is not None:
+                found.append(replace(lag, blocked_by=holders.get(share.partition) if lag.blocked_offsets else None))
     return tuple(sorted(found, key=lambda lag: (lag.group_id, lag.partition)))
+
+
+def _lag_of_share_partition(
+    snapshot: ClusterSnapshot, group: Group, share: SharePartition, client: str
+) -> PartitionLag | None:
+    """Return the lag that brokers report, which does not count records that are done; None if they do not report it.
+
+    A share group reads beyond the last stable offset unless its isolation level is read_committed.
+    """
+    info = snapshot.partition(share.partition)
+    if share.start_offset is None or share.lag is None or info is None:
+        return None
+    stable, end = info.last_stable_offset, info.high_watermark
+    if stable is None or end is None:
+        return None
+    isolation = group.setting(SHARE_ISOLATION)
+    is_held = isolation is not None and isolation.value == READ_COMMITTED
+    blocked = min(share.lag, max(0, end - max(share.start_offset, stable))) if is_held else 0
+    return PartitionLag(
+        group.group_id,
+        share.partition,
+        share.start_offset,
+        stable,
+        end,
+        readable_offsets=share.lag - blocked,
+        blocked_offsets=blocked,
+        readable=None,
+        blocked_by=None,
+        unstable=False,
+        client=client,
+        group_type=group.group_type,
+    )
 
 
 def find_pins(

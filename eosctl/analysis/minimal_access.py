@@ -149,6 +149,7 @@ def _touches(rule: AccessRule, name: Name) -> bool:
 _EVERY: Final = Name("*")
 _CLUSTER_ERROR: Final = "CLUSTER_AUTHORIZATION_FAILED"
 _TOPIC_ERROR: Final = "TOPIC_AUTHORIZATION_FAILED"
+_GROUP_ERROR: Final = "GROUP_AUTHORIZATION_FAILED"
 _ID_ERROR: Final = "TRANSACTIONAL_ID_AUTHORIZATION_FAILED"
 
 OWN_READING: Final = (
@@ -163,7 +164,8 @@ OWN_READING: Final = (
     NeededRule("Topic", _EVERY, "Read", ("Metadata", "ListOffsets", "DescribeProducers", "Fetch"), _TOPIC_ERROR),
     NeededRule("Topic", _EVERY, "DescribeConfigs", ("DescribeConfigs of topics",), _TOPIC_ERROR),
     NeededRule("TransactionalId", _EVERY, "Describe", ("ListTransactions", "DescribeTransactions"), _ID_ERROR),
-    NeededRule("Group", _EVERY, "Describe", ("DescribeGroups", "OffsetFetch"), "GROUP_AUTHORIZATION_FAILED"),
+    NeededRule("Group", _EVERY, "Describe", ("DescribeGroups", "OffsetFetch"), _GROUP_ERROR),
+    NeededRule("Group", _EVERY, "DescribeConfigs", ("DescribeConfigs of share groups",), _GROUP_ERROR),
 )
 """Rules for a complete ``doctor``; the commands that only read need some of them."""
 

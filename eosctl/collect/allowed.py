@@ -2,6 +2,7 @@
 
 The list ensures that reading never changes a cluster. FindCoordinator is excluded because it creates a missing internal
 topic. JoinGroup, OffsetCommit, and all other writing requests are excluded. Metadata is sent without auto-creation.
+DescribeShareGroupOffsets always names a group without topics: brokers then read what has state, and create no topic.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ READ_ONLY_APIS: Final = frozenset(
         ApiKey.DESCRIBE_GROUPS,
         ApiKey.CONSUMER_GROUP_DESCRIBE,
         ApiKey.STREAMS_GROUP_DESCRIBE,
+        ApiKey.SHARE_GROUP_DESCRIBE,
+        ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS,
         ApiKey.OFFSET_FETCH,
         ApiKey.FETCH,
     }

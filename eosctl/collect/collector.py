@@ -133,6 +133,11 @@ async def collect_snapshot(
         gaps += groups.gaps
         groups = await collect_generations(reader, snapshot, groups.value)
         gaps += groups.gaps
+        if EvidenceKind.SHARE_STATE in kinds:
+            from eosctl.collect.share_state import collect_share_state
+
+            groups = await collect_share_state(reader, snapshot, groups.value)
+            gaps += groups.gaps
         snapshot = replace(snapshot, groups=groups.value)
     if {EvidenceKind.GROUP_OFFSETS, EvidenceKind.OFFSETS, EvidenceKind.READABLE_RECORDS} <= kinds:
         observer.progress("records before groups")

@@ -18,6 +18,7 @@ from eosctl.wire.messages import describe_configs
 
 TOPIC_RESOURCE: Final = 2
 BROKER_RESOURCE: Final = 4
+GROUP_RESOURCE: Final = 32
 TOPICS_PER_REQUEST: Final = 200
 
 # ConfigSource of Kafka's DescribeConfigsResponse, version 1 and later.
@@ -63,6 +64,17 @@ async def collect_topic_settings(reader: ReadOnly, topics: Sequence[Topic]) -> P
     return Probed(tuple(replace(topic, settings=settings.get(topic.name, ())) for topic in topics), gaps)
 
 
+async def collect_group_settings(
+    reader: ReadOnly, group_ids: Sequence[str], kind: EvidenceKind
+) -> Probed[dict[str, tuple[Setting, ...]]]:
+    """Query one broker for the settings of groups; `kind` is that of the gaps."""
+    answers = await asyncio.gather(
+        *(_describe(reader, None, GROUP_RESOURCE, batch, kind) for batch in in_batches(group_ids, TOPICS_PER_REQUEST))
+    )
+    settings = {name: found for answer in answers for name, found in answer.value.items()}
+    return Probed(settings, tuple(gap for answer in answers for gap in answer.gaps))
+
+
 async def _describe(
     reader: ReadOnly, node_id: int | None, resource_type: int, names: Sequence[str], kind: EvidenceKind
 ) -> Probed[dict[str, tuple[Setting, ...]]]:
@@ -71,7 +83,8 @@ async def _describe(
             describe_configs.DescribeConfigsResource(resource_type, name, configuration_keys=None) for name in names
         ]
     )
-    subject = f"broker {node_id}" if resource_type == BROKER_RESOURCE else f"{len(names)} topics"
+    several = "settings of {} groups" if resource_type == GROUP_RESOURCE else "{} topics"
+    subject = f"broker {node_id}" if resource_type == BROKER_RESOURCE else several.format(len(names))
     if node_id is None:
         answer, lost = await attempt(kind, subject, lambda: reader.request_any(ApiKey.DESCRIBE_CONFIGS, request))
     else:

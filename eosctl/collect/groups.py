@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from msgspec.structs import replace
 
+from eosctl.collect.described import assigned
+from eosctl.collect.described import describe_groups as describe_groups_of_type
 from eosctl.collect.group_generations import subscription_of
 from eosctl.collect.reader import Probed, ReadOnly, attempt, gap_from_code, in_batches
+from eosctl.collect.share_groups import SHARE_GROUP, describe_share_groups, fetch_share_offsets
+from eosctl.collect.streams_groups import STREAMS_GROUP, describe_streams_groups
 from eosctl.model.evidence import EvidenceGap, EvidenceKind
 from eosctl.model.snapshot import CommittedOffset, Group, GroupMember
 from eosctl.model.transaction import TopicPartition
@@ -21,18 +25,10 @@ from eosctl.wire.messages import (
     describe_groups,
     list_groups,
     offset_fetch,
-    streams_group_describe,
 )
 
 GROUPS_PER_REQUEST: Final = 100
 CONSUMER_GROUP: Final = "consumer"
-SHARE_GROUP: Final = "share"
-STREAMS_GROUP: Final = "streams"
-API_OF: Final[dict[type, ApiKey]] = {
-    streams_group_describe.StreamsGroupDescribeRequest: ApiKey.STREAMS_GROUP_DESCRIBE,
-    describe_groups.DescribeGroupsRequest: ApiKey.DESCRIBE_GROUPS,
-    consumer_group_describe.ConsumerGroupDescribeRequest: ApiKey.CONSUMER_GROUP_DESCRIBE,
-}
 # Version 10 uses topic ids; 9 is the last one with names.
 OFFSET_FETCH_BY_NAME: Final = 9
 
@@ -62,7 +58,7 @@ async def _groups_of_coordinator(reader: ReadOnly, broker_id: int) -> Probed[lis
         for entry in listed.groups
     }
     gaps: list[EvidenceGap] = []
-    for probe in (_describe_classic, _describe_consumer, _describe_streams, _fetch_offsets):
+    for probe in _PROBES:
         for batch in in_batches(list(groups.values()), GROUPS_PER_REQUEST):
             answer = await probe(reader, broker_id, batch)
             groups.update({group.group_id: group for group in answer.value})
@@ -94,7 +90,11 @@ async def _describe_classic(reader: ReadOnly, broker_id: int, groups: Sequence[G
         )
 
     request = describe_groups.DescribeGroupsRequest(groups=list(classic))
-    return await _describe(reader, broker_id, request, f"{len(classic)} groups", described) if classic else Probed([])
+    if not classic:
+        return Probed([])
+    return await describe_groups_of_type(
+        reader, broker_id, ApiKey.DESCRIBE_GROUPS, request, f"{len(classic)} groups", described
+    )
 
 
 async def _describe_consumer(reader: ReadOnly, broker_id: int, groups: Sequence[Group]) -> Probed[list[Group]]:
@@ -107,7 +107,7 @@ async def _describe_consumer(reader: ReadOnly, broker_id: int, groups: Sequence[
                 m.client_id,
                 m.client_host,
                 group_instance_id=m.instance_id,
-                assignment=_assigned(m.assignment),
+                assignment=assigned(m.assignment),
                 subscription=tuple(sorted(m.subscribed_topic_names)),
             )
             for m in entry.members
@@ -116,65 +116,9 @@ async def _describe_consumer(reader: ReadOnly, broker_id: int, groups: Sequence[
 
     request = consumer_group_describe.ConsumerGroupDescribeRequest(group_ids=list(consumer))
     subject = f"{len(consumer)} consumer groups"
-    return await _describe(reader, broker_id, request, subject, described) if consumer else Probed([])
-
-
-async def _describe_streams(reader: ReadOnly, broker_id: int, groups: Sequence[Group]) -> Probed[list[Group]]:
-    """Describe groups of the Streams protocol (KIP-1071), to which DescribeGroups answers GROUP_ID_NOT_FOUND."""
-    streams = {g.group_id: g for g in groups if g.group_type == STREAMS_GROUP}
-
-    def described(entry: Any) -> Group:
-        parts = () if entry.topology is None else entry.topology.subtopologies or ()
-        sources = {
-            part.subtopology_id: (*part.source_topics, *(topic.name for topic in part.repartition_source_topics))
-            for part in parts
-        }
-        members = tuple(
-            GroupMember(
-                m.member_id,
-                m.client_id,
-                m.client_host,
-                m.instance_id,
-                tuple(
-                    sorted(
-                        TopicPartition(topic, index)
-                        for task in m.assignment.active_tasks
-                        for topic in sources.get(task.subtopology_id, ())
-                        for index in task.partitions
-                    )
-                ),
-            )
-            for m in entry.members
-        )
-        return replace(streams[entry.group_id], state=entry.group_state, members=members)
-
-    request = streams_group_describe.StreamsGroupDescribeRequest(group_ids=list(streams))
-    subject = f"{len(streams)} streams groups"
-    return await _describe(reader, broker_id, request, subject, described) if streams else Probed([])
-
-
-async def _describe(
-    reader: ReadOnly, broker_id: int, request: Any, subject: str, described: Callable[[Any], Group]
-) -> Probed[list[Group]]:
-    """Query the members of groups of either protocol; a group that cannot be described is a gap."""
-    answer, lost = await attempt(
-        EvidenceKind.GROUPS,
-        f"details of {subject} at broker {broker_id}",
-        lambda: reader.request(broker_id, API_OF[type(request)], request),
-    )
-    if answer is None:
-        return Probed([], lost)
-    found = [described(entry) for entry in answer.groups if entry.error_code == ErrorCode.NONE]
-    gaps = tuple(
-        gap_from_code(EvidenceKind.GROUPS, entry.group_id, entry.error_code)
-        for entry in answer.groups
-        if entry.error_code != ErrorCode.NONE
-    )
-    return Probed(found, gaps)
-
-
-def _assigned(assignment: Any) -> tuple[TopicPartition, ...]:
-    return tuple(sorted(TopicPartition(t.topic_name, i) for t in assignment.topic_partitions for i in t.partitions))
+    if not consumer:
+        return Probed([])
+    return await describe_groups_of_type(reader, broker_id, ApiKey.CONSUMER_GROUP_DESCRIBE, request, subject, described)
 
 
 async def _fetch_offsets(reader: ReadOnly, broker_id: int, groups: Sequence[Group]) -> Probed[list[Group]]:
@@ -253,6 +197,16 @@ async def _ask_for_offsets(
         group_ids[0] if len(group_ids) == 1 else f"{len(group_ids)} groups at broker {broker_id}",
         lambda: reader.request(broker_id, ApiKey.OFFSET_FETCH, request, cap=OFFSET_FETCH_BY_NAME),
     )
+
+
+_PROBES: Final = (
+    _describe_classic,
+    _describe_consumer,
+    describe_share_groups,
+    describe_streams_groups,
+    _fetch_offsets,
+    fetch_share_offsets,
+)
 
 
 def decode_assignment(data: bytes) -> tuple[TopicPartition, ...]:

@@ -48,6 +48,7 @@ _RIGHTS: Final = {
     EvidenceKind.HIDDEN_RECORDS: _READ_TOPICS,
     EvidenceKind.READABLE_RECORDS: _READ_TOPICS,
     EvidenceKind.PENDING_OFFSETS: _READ_TOPICS,
+    EvidenceKind.SHARE_STATE: _READ_TOPICS,
     EvidenceKind.TRANSACTIONS: "Describe on transactional id '*'",
     EvidenceKind.GROUPS: "Describe on group '*'",
     EvidenceKind.GROUP_OFFSETS: "Describe on group '*'",

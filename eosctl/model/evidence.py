@@ -29,6 +29,7 @@ class EvidenceKind(StrEnum):
     GROUP_OFFSETS = "group-offsets"
     READABLE_RECORDS = "readable-records"
     PENDING_OFFSETS = "pending-offsets"
+    SHARE_STATE = "share-state"
     QUORUM = "quorum"
     REASSIGNMENTS = "reassignments"
     CLIENT_QUOTAS = "client-quotas"
@@ -52,6 +53,7 @@ LISTED_BY: Final[Mapping[EvidenceKind, frozenset[EvidenceKind]]] = MappingProxyT
         EvidenceKind.ABORTED_RANGES: _TOPICS,
         EvidenceKind.PENDING_OFFSETS: _TOPICS,
         EvidenceKind.GROUP_OFFSETS: _TOPICS | {EvidenceKind.GROUPS},
+        EvidenceKind.SHARE_STATE: _TOPICS | {EvidenceKind.GROUPS},
         EvidenceKind.READABLE_RECORDS: _TOPICS | {EvidenceKind.GROUPS},
     }
 )

@@ -15,7 +15,8 @@ class PartitionLag(msgspec.Struct, frozen=True):
     `lag_offsets` is what most tools show: high watermark less committed offset. It is the sum of `readable_offsets` (up
     to the LSO) and `blocked_offsets` (beyond it). `readable` is the composition of the readable part, None if it was
     not read. `blocked_by` is the transaction at the LSO, None when nothing is blocked or no transaction was found.
-    `client` is the current reader of the partition, or empty.
+    `client` is the current reader of the partition, or empty. For a share group, `committed_offset` is the start
+    offset of the share-partition, and the lag is what brokers report: it does not count records that are done.
     """
 
     group_id: str
@@ -29,6 +30,7 @@ class PartitionLag(msgspec.Struct, frozen=True):
     blocked_by: HangVerdict | None
     unstable: bool
     client: str
+    group_type: str = ""
 
     @property
     def lag_offsets(self) -> int:

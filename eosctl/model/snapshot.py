@@ -9,6 +9,7 @@ import msgspec
 from eosctl.model.cluster_state import AccessRules, LogDirectory, QuorumReplica
 from eosctl.model.evidence import EvidenceGap, EvidenceKind
 from eosctl.model.fencing import AbortedRange
+from eosctl.model.group_details import SharePartition, StreamsTopology
 from eosctl.model.history import TransactionLogEntry
 from eosctl.model.log_evidence import LoggedIncident, UnexplainedRecords
 from eosctl.model.marker_search import MarkerSearch
@@ -169,7 +170,8 @@ class CommittedOffset(msgspec.Struct, frozen=True):
 class GroupMember(msgspec.Struct, frozen=True):
     """A member of a group as the coordinator describes it.
 
-    `subscription` has the topics that it subscribes to; empty if they are not known.
+    `subscription` has the topics that it subscribes to; empty if they are not known. `topology_epoch` is that of the
+    topology with which a member of a streams group runs; None for members of other groups.
     """
 
     member_id: str
@@ -178,6 +180,7 @@ class GroupMember(msgspec.Struct, frozen=True):
     group_instance_id: str | None = None
     assignment: tuple[TopicPartition, ...] = ()
     subscription: tuple[str, ...] = ()
+    topology_epoch: int | None = None
 
 
 class Group(msgspec.Struct, frozen=True):
@@ -185,7 +188,7 @@ class Group(msgspec.Struct, frozen=True):
 
     `protocol` is the assignor's name of a classic group (`stream` for Kafka Streams), empty if it is not known.
     `generation_times_ms` are the times of the newest generations, from `__consumer_offsets`, of a group that is
-    rebalancing.
+    rebalancing. `share_partitions` and `settings` are those of a share group, `topology` that of a streams group.
     """
 
     group_id: str
@@ -197,6 +200,13 @@ class Group(msgspec.Struct, frozen=True):
     offsets: tuple[CommittedOffset, ...] = ()
     protocol: str = ""
     generation_times_ms: tuple[int, ...] = ()
+    share_partitions: tuple[SharePartition, ...] = ()
+    settings: tuple[Setting, ...] = ()
+    topology: StreamsTopology | None = None
+
+    def setting(self, name: str) -> Setting | None:
+        """Return the named setting of the group, or None when it was not reported."""
+        return next((s for s in self.settings if s.name == name), None)
 
 
 class QuorumInfo(msgspec.Struct, frozen=True):

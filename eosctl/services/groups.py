@@ -29,7 +29,7 @@ from eosctl.services.read_cluster import read_cluster
 from eosctl.services.transactions import DESCRIBED
 
 _ALL_OPEN: Final = DESCRIBED | {EvidenceKind.OFFSETS, EvidenceKind.GROUPS, EvidenceKind.GROUP_OFFSETS}
-LAGGING: Final = _ALL_OPEN | {EvidenceKind.READABLE_RECORDS}
+LAGGING: Final = _ALL_OPEN | {EvidenceKind.READABLE_RECORDS, EvidenceKind.SHARE_STATE}
 PENDING: Final = _ALL_OPEN | {EvidenceKind.PENDING_OFFSETS}
 
 

@@ -121,6 +121,8 @@ def test_streams_groups_are_described_by_their_own_request(cluster: ScriptedClus
     cluster.on(1, ApiKey.OFFSET_FETCH, offset_fetch.OffsetFetchResponse())
     answer = asyncio.run(collect_groups(ReadOnly(cluster), [1]))
     assert answer.value[0].members == (
-        GroupMember("m", "app-1", "h", assignment=(TopicPartition("again", 1), TopicPartition("lines", 1))),
+        GroupMember(
+            "m", "app-1", "h", assignment=(TopicPartition("again", 1), TopicPartition("lines", 1)), topology_epoch=0
+        ),
     )
     assert not [gap for gap in answer.gaps if gap.kind.value == "groups"]

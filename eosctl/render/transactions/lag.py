@@ -49,6 +49,7 @@ class LagItem(msgspec.Struct, frozen=True):
     blocked_by: HolderItem | None
     unstable: bool
     client: str
+    group_type: str = ""
 
 
 class PinItem(msgspec.Struct, frozen=True):
@@ -90,6 +91,7 @@ def _lag_item(lag: PartitionLag) -> LagItem:
         blocked_by=None if lag.blocked_by is None else _holder(lag.blocked_by),
         unstable=lag.unstable,
         client=lag.client,
+        group_type=lag.group_type,
     )
 
 
@@ -184,6 +186,7 @@ LAG_COLUMNS: Final[tuple[Column[LagItem], ...]] = (
     Column("HIGH-WATERMARK", lambda item: str(item.high_watermark), wide=True),
     Column("UNSTABLE", lambda item: "yes" if item.unstable else "no", wide=True),
     Column("CLIENT", lambda item: item.client or "-", wide=True),
+    Column("TYPE", lambda item: item.group_type or "-", wide=True),
 )
 
 PIN_COLUMNS: Final[tuple[Column[PinItem], ...]] = (
@@ -243,13 +246,22 @@ def render_lags(
 
 
 def _share_groups(snapshot: ClusterSnapshot, style: Style) -> str:
-    """Name the groups whose lag is not shown: share groups have no committed offsets."""
-    names = sorted(group.group_id for group in snapshot.groups if group.group_type == SHARE_GROUP)
-    if not names:
-        return ""
-    text = f"{count_text(len(names), 'share group')} without committed offsets: {', '.join(names)}"
-    command = "kafka-share-groups.sh --describe --all-groups shows their lag"
-    return render_page([Line(""), Field("not shown", f"{text}; {command}")], style)
+    """Name the share-partitions whose lag is not shown: not read by the group yet, or not known to the broker."""
+    groups = [group for group in snapshot.groups if group.group_type == SHARE_GROUP]
+    unread = [group.group_id for group in groups if not group.share_partitions]
+    unknown = [
+        f"{group.group_id} on {one.partition}"
+        for group in groups
+        for one in group.share_partitions
+        if one.start_offset is None or one.lag is None
+    ]
+    lines: list[Block] = []
+    if unread:
+        lines.append(Field("not shown", f"{count_text(len(unread), 'share group')} without state: {', '.join(unread)}"))
+    if unknown:
+        text = f"{count_text(len(unknown), 'share-partition')} without a start offset or lag: {', '.join(unknown)}"
+        lines.append(Field("not shown", text))
+    return render_page([Line(""), *lines], style) if lines else ""
 
 
 def render_pending(

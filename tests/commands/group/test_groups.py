@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pytest
+
 from eosctl.client import Client
 from eosctl.client.destinations import CoordinatorKind, CoordinatorOf
 from eosctl.client.producer import TransactionalProducer
@@ -15,6 +17,7 @@ from eosctl.testing import SandboxThread
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages import streams_group_heartbeat as streams
 from eosctl.wire.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
+from tests.commands import share_consumer as share
 from tests.commands.conftest import eosctl
 from tests.commands.open_transactions import leave_open, now_ms, on, record
 from tests.commands.txn.test_txn import check_schema
@@ -134,10 +137,10 @@ def test_without_doubt_there_is_no_second_pass(one_broker: SandboxThread) -> Non
     assert [item["blocked_by"]["transactional_id"] for item in lag.json["items"]] == ["shop-0"]
 
 
-def test_share_groups_are_named_as_not_shown(one_broker: SandboxThread) -> None:
+def test_a_share_group_without_state_is_named(one_broker: SandboxThread) -> None:
     async def scenario(client: Client) -> None:
         await ensure_topic(client, "orders", partition_count=1)
-        beat = ShareGroupHeartbeatRequest("workers", "m1", 0, None, ["orders"])
+        beat = ShareGroupHeartbeatRequest("workers", "m1", 0, None, ["elsewhere"])
         place = CoordinatorOf(CoordinatorKind.GROUP, "workers")
         while (await client.request(place, ApiKey.SHARE_GROUP_HEARTBEAT, beat)).error_code:
             await asyncio.sleep(0)
@@ -145,4 +148,36 @@ def test_share_groups_are_named_as_not_shown(one_broker: SandboxThread) -> None:
     on(one_broker.bootstrap, scenario)
     done = eosctl("group", "lag", "-b", one_broker.bootstrap)
     assert "No group has committed an offset." in done.out
-    assert "1 share group without committed offsets: workers" in done.out
+    assert "1 share group without state: workers" in done.out
+
+
+def test_lag_of_a_share_group_is_what_is_not_done(one_broker: SandboxThread) -> None:
+    async def scenario(client: Client) -> None:
+        await share.alter_group(client, {"share.auto.offset.reset": "earliest"})
+        await share.commit_records(client, 4)
+        session = share.Session(client, await share.join(client))
+        await session.acquire()
+        await session.acknowledge(2, 3, share.ACCEPT)
+
+    on(one_broker.bootstrap, scenario)
+    (lag,) = items("lag", one_broker.bootstrap, "workers")
+    # Two records and the marker behind them; two are done beyond the start offset.
+    assert (lag["group_type"], lag["committed_offset"], lag["lag_offsets"]) == ("share", 0, 3)
+    assert (lag["readable_offsets"], lag["blocked_offsets"], lag["readable_records"]) == (3, 0, None)
+    assert lag["client"] != ""
+    assert "not shown" not in eosctl("group", "lag", "-b", one_broker.bootstrap).out
+
+
+@pytest.mark.parametrize(("isolation", "blocked"), [("read_committed", 2), ("read_uncommitted", 0)])
+def test_transactions_block_share_groups_that_wait(isolation: str, blocked: int, one_broker: SandboxThread) -> None:
+    async def scenario(client: Client) -> None:
+        settings = {"share.auto.offset.reset": "earliest", "share.isolation.level": isolation}
+        await share.alter_group(client, settings)
+        await share.commit_records(client, 1)
+        await share.Session(client, await share.join(client)).acquire()
+        await leave_open(client, "stuck")
+
+    on(one_broker.bootstrap, scenario)
+    (lag,) = items("lag", one_broker.bootstrap, "workers")
+    assert (lag["readable_offsets"], lag["blocked_offsets"]) == (4 - blocked, blocked)
+    assert (lag["blocked_by"] is not None) == (blocked > 0)

@@ -20,6 +20,7 @@ from eosctl.services.connect import resolve_connection
 from eosctl.services.connection import Connection
 from eosctl.services.event_loop import run
 from eosctl.testing import SandboxThread
+from tests.commands import share_consumer
 from tests.commands.conftest import eosctl, own_home
 from tests.sandbox.security.authorization_cases import replace_acls
 from tests.sandbox.security.conftest import USERS, password_of
@@ -50,7 +51,7 @@ def guarded() -> Iterator[SandboxThread]:
 
 
 async def _use(sandbox: SandboxThread) -> None:
-    """Commit a transaction with offsets, and leave another one open."""
+    """Commit a transaction with offsets, leave another one open, and join a share group."""
     admin = Connection(sandbox.bootstrap, sandbox.client_properties("admin"))
     config = resolve_connection(admin, lambda text: None, {}).config
     async with connect(config) as client:
@@ -62,6 +63,7 @@ async def _use(sandbox: SandboxThread) -> None:
         await producer.send_offsets(GroupIdentity("readers"), {where: OffsetToCommit(1)})
         await producer.commit()
         await producer.send(where, [OutgoingRecord(b"k", b"v")])
+        await share_consumer.join(client)
 
 
 def doctor(sandbox: SandboxThread, rules: list[dict[str, Any]]) -> Any:

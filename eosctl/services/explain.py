@@ -12,11 +12,13 @@ import msgspec
 
 from eosctl.analysis.pasted_text import plain_text, read_pasted
 from eosctl.errors import ProcedureRefused
+from eosctl.knowledge.beans import is_bean_name, suggest_beans
 from eosctl.knowledge.metrics import find_metrics
 from eosctl.knowledge.reference.index import entry_named, find_entries, load_index, names_of, settings_ending
 from eosctl.model.reference import Certainty, Entry, EntryKind, Explanation, PastedText
 from eosctl.runbooks.refused import find_refused
 from eosctl.services.reference.api_versions import find_asked_api, mentioned_apis
+from eosctl.services.reference.beans import explain_beans
 from eosctl.services.reference.chinese import translated
 from eosctl.services.reference.next_steps import filled_entry
 from eosctl.services.reference.outputs import ToolOutput, find_outputs
@@ -138,6 +140,8 @@ def explain(question: str) -> Explained:
     named = _named(plain_text(question))
     if named:
         return Explained(_filled(named, {}), (), PastedText(plain_text(question)))
+    if is_bean_name(question):  # Its words name other things than the bean does.
+        return Explained((), suggest_beans(question), PastedText(plain_text(question)))
     pasted = read_pasted(question)
     found = _Offers()
     outputs = find_outputs(pasted.text) if _PRINTED.search(pasted.text) else ()
@@ -204,7 +208,7 @@ def _named(text: str) -> tuple[Explanation, ...]:
     if assigned and not find_entries(text) and (found := tuple(_of_assigned(assigned["name"], assigned["value"]))):
         return found
     for name in name_candidates(text):
-        entries = find_entries(name) or _of_kind(name) or _metrics(name) or _api(name)
+        entries = find_entries(name) or _of_kind(name) or _metrics(name) or _api(name) or explain_beans(name)
         if entries:
             first = entries[0]
             # A word in its own spelling means one thing; another spelling may mean several.

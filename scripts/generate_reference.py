@@ -13,6 +13,7 @@ from eosctl.render.machine import render_json
 from eosctl.render.schemas import SHAPES, schema_of, titled
 from eosctl.services.about import FILE_SCHEMAS
 from eosctl.services.log_categories import log_categories
+from scripts.alerts_page import render_alerts_page
 from scripts.api_page import render_api
 from scripts.category_pages import render_category_index, render_category_page
 from scripts.check_pages import catalog_lock, render_check_index, render_check_page
@@ -27,6 +28,8 @@ API = ROOT / "docs" / "api.md"
 IMPORTS = ROOT / "docs" / "images" / "imports.svg"
 REFERENCE = ROOT / "docs" / "reference"
 """A folder that also contains hand-written pages."""
+METRICS = ROOT / "docs" / "metrics"
+"""Another one."""
 
 
 def pages() -> dict[Path, str]:
@@ -44,6 +47,7 @@ def pages() -> dict[Path, str]:
     found |= {logs / f"{item.id}.md": render_category_page(item) for item in categories}
     found[logs / "index.md"] = render_category_index(categories)
     found[REFERENCE / "findings.md"] = render_findings_page()
+    found[METRICS / "alerts.md"] = render_alerts_page()
     locks = ROOT / "eosctl" / "checks"
     found[locks / "catalog.lock"] = catalog_lock(ALL_CHECKS)
     found[locks / "configuration" / "catalog.lock"] = catalog_lock(CONFIGURATION_CHECKS)
@@ -59,7 +63,8 @@ def differing() -> list[Path]:
     wanted = pages()
     stale = [path for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
     folders = {path.parent for path in wanted if path.suffix in (".md", ".json") and path not in (API, INDEX)} - {
-        REFERENCE
+        REFERENCE,
+        METRICS,
     }
     left_over = [path for folder in folders if folder.exists() for path in folder.iterdir() if path not in wanted]
     return sorted(stale + left_over)

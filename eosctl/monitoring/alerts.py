@@ -8,6 +8,8 @@ from functools import cache
 from importlib import resources
 from typing import Any, Final, NamedTuple
 
+ALERTS_PAGE: Final = "docs/metrics/alerts.md"
+"""The page of the alerts in the source tree; where it is published, only its publisher knows."""
 _WINDOW: Final = re.compile(r"\[(\w+)\]")
 _DURATION: Final = re.compile(r"(\d+)([smh])")
 _UNITS_MS: Final = {"s": 1_000, "m": 60_000, "h": 3_600_000}
@@ -20,11 +22,14 @@ class AlertRule(NamedTuple):
         name: Its name in Prometheus.
         expression: PromQL.
         hold: How long the expression must hold, as a Prometheus duration.
-        description: Details with Prometheus templates; empty for none.
-        keep: How long it fires after the expression no longer holds; empty for not at all (Prometheus 2.42).
         severity: `critical` pages someone, `warning` can wait until the morning.
         summary: A sentence with Prometheus templates.
+        description: What it means, and who is affected.
         next_step: The first action.
+        steps: The actions after it.
+        runbook: The runbook of the library that handles it; empty for none.
+        details: A continuation of the description with Prometheus templates; empty for none.
+        keep: How long it fires after the expression no longer holds; empty for not at all (Prometheus 2.42).
     """
 
     name: str
@@ -32,9 +37,17 @@ class AlertRule(NamedTuple):
     hold: str
     severity: str
     summary: str
+    description: str
     next_step: str
-    description: str = ""
+    steps: tuple[str, ...]
+    runbook: str = ""
+    details: str = ""
     keep: str = ""
+
+    @property
+    def anchor(self) -> str:
+        """The anchor of its section on the page of the alerts."""
+        return self.name.lower()
 
 
 class RecordingRule(NamedTuple):
@@ -54,8 +67,11 @@ def load_alerts() -> tuple[AlertRule, ...]:
             hold=one["for"],
             severity=one["severity"],
             summary=one["summary"],
+            description=one["description"],
             next_step=one["next"],
-            description=one.get("description", ""),
+            steps=tuple(one["steps"]),
+            runbook=one.get("runbook", ""),
+            details=one.get("details", ""),
             keep=one.get("keep_firing_for", ""),
         )
         for one in _load()["alert"]
@@ -76,11 +92,12 @@ def _one_line(expression: str) -> str:
     return " ".join(expression.split())
 
 
-def rules_document(faster: int = 1) -> dict[str, Any]:
+def rules_document(faster: int = 1, runbook_url: str = ALERTS_PAGE) -> dict[str, Any]:
     """Return the content of a Prometheus rules file; recording rules come first, since the alerts use them.
 
     Args:
         faster: Divisor of holds and windows for tests in a lab; limits are unchanged.
+        runbook_url: The address of the page of the alerts; with a slash at the end, that of a folder with a page each.
     """
     records = [{"record": rule.name, "expr": _hurried(rule.expression, faster)} for rule in load_recordings()]
     alerts = [
@@ -92,8 +109,9 @@ def rules_document(faster: int = 1) -> dict[str, Any]:
             "labels": {"severity": rule.severity},
             "annotations": {
                 "summary": rule.summary,
-                **({"description": rule.description} if rule.description else {}),
+                "description": f"{rule.description} {rule.details}".rstrip(),
                 "next": rule.next_step,
+                "runbook_url": f"{runbook_url}{'' if runbook_url.endswith('/') else '#'}{rule.anchor}",
             },
         }
         for rule in load_alerts()

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from eosctl.knowledge.metrics import load_metrics
 from eosctl.model.metric import MetricKind
-from eosctl.monitoring.alerts import rules_document
+from eosctl.monitoring.alerts import ALERTS_PAGE, rules_document
 
 NAME: Final = "eosctl-metrics"
 CONFIG_KEY: Final = "eosctl-jmx-exporter.yaml"
@@ -22,11 +22,12 @@ def jmx_exporter_document() -> dict[str, Any]:
     return {"lowercaseOutputName": False, "includeObjectNames": list(patterns)}
 
 
-def strimzi_documents(exporter_configuration: str) -> list[dict[str, Any]]:
+def strimzi_documents(exporter_configuration: str, runbook_url: str = ALERTS_PAGE) -> list[dict[str, Any]]:
     """Return the ConfigMap for `metricsConfig` of a Kafka resource, a PodMonitor, and a PrometheusRule.
 
     Args:
         exporter_configuration: `jmx_exporter_document` as YAML.
+        runbook_url: As for `rules_document`.
     """
     labels = {"app.kubernetes.io/part-of": "eosctl"}
     return [
@@ -53,7 +54,7 @@ def strimzi_documents(exporter_configuration: str) -> list[dict[str, Any]]:
             "apiVersion": "monitoring.coreos.com/v1",
             "kind": "PrometheusRule",
             "metadata": {"name": NAME, "labels": labels},
-            "spec": rules_document(),
+            "spec": rules_document(runbook_url=runbook_url),
         },
     ]
 

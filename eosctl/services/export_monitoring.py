@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import Any
+from urllib.parse import urlsplit
 
 from eosctl.errors import UsageError
-from eosctl.monitoring.alerts import rules_document
+from eosctl.model.redaction import redact_text
+from eosctl.monitoring.alerts import ALERTS_PAGE, rules_document
 from eosctl.monitoring.dashboard import dashboard_document
 from eosctl.monitoring.exports import jmx_exporter_document, otel_document, strimzi_documents
 
@@ -23,7 +25,11 @@ class Target(StrEnum):
 
 
 def export_monitoring(
-    target: Target, to_yaml: Callable[[Any], str], targets: Sequence[str] = (), faster: int = 1
+    target: Target,
+    to_yaml: Callable[[Any], str],
+    targets: Sequence[str] = (),
+    faster: int = 1,
+    runbook_url: str | None = None,
 ) -> tuple[Any, ...]:
     """Return the documents of a configuration.
 
@@ -32,6 +38,8 @@ def export_monitoring(
         to_yaml: Writes a document as YAML, because Strimzi embeds one.
         targets: For the collector: the exporters to scrape, as ``HOST:PORT``.
         faster: For rules: the divisor of holds and windows.
+        runbook_url: For rules and Strimzi: where the page of the alerts is published; None for its place in the source
+            tree.
 
     Raises:
         UsageError: An argument does not fit the target.
@@ -44,18 +52,39 @@ def export_monitoring(
         raise UsageError(
             f"--faster does not go with {target.value}.", "Only rules have holds and windows.", "Leave it out."
         )
+    if runbook_url is not None:
+        _check_runbook_url(target, runbook_url)
+    page = runbook_url or ALERTS_PAGE
     match target:
         case Target.RULES:
-            return (rules_document(faster),)
+            return (rules_document(faster, page),)
         case Target.JMX_EXPORTER:
             return (jmx_exporter_document(),)
         case Target.GRAFANA:
             return (dashboard_document(),)
         case Target.STRIMZI:
-            return tuple(strimzi_documents(to_yaml(jmx_exporter_document())))
+            return tuple(strimzi_documents(to_yaml(jmx_exporter_document()), page))
         case Target.OTEL:
             _check(targets)
             return (otel_document(list(targets)),)
+
+
+def _check_runbook_url(target: Target, url: str) -> None:
+    if target not in (Target.RULES, Target.STRIMZI):
+        raise UsageError(f"--runbook-url does not go with {target.value}.", "Only alerts link to it.", "Leave it out.")
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.fragment or url != "".join(url.split()):
+        raise UsageError(
+            f"{redact_text(url)!r} is not the address of a page.",
+            "Each alert links to its section there.",
+            "Write e.g. https://wiki.example.com/alerts.html, or with a slash at the end for a page per alert.",
+        )
+    if parts.username is not None or parts.password is not None:
+        raise UsageError(
+            "The address of the page has a user name or password in it.",
+            "Everyone who receives an alert can read it.",
+            "Leave it out.",
+        )
 
 
 def _check(targets: Sequence[str]) -> None:

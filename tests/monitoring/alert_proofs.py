@@ -19,9 +19,9 @@ others.
 
 - *sandbox*: a cluster of `eosctl sandbox` on virtual time, its metrics pages and that of `eosctl exporter`
   (`tests/monitoring/test_alerts_on_faults.py`).
-- *recorded*: pages of jmx_exporter with [our configuration](alerts.md), scraped from a real 4.3.1 broker or Java client
-  while the fault was there (`tests/monitoring/recording`, replayed by `tests/monitoring/test_incidents.py`). The Java
-  clients spoke to a sandbox.
+- *recorded*: pages of jmx_exporter with [our configuration](exports.md), scraped from a real 4.3.1 broker or Java
+  client while the fault was there (`tests/monitoring/recording`, replayed by `tests/monitoring/test_incidents.py`). The
+  Java clients spoke to a sandbox.
 
 promtool evaluates all rules on all of these in `make test`. `make prove alerts` lets a real Prometheus scrape them at
 the pace at which they happened (`tests/monitoring/test_replayed.py`), and a live sandbox with the exporter

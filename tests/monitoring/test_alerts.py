@@ -164,6 +164,42 @@ def test_an_alert_fires_on_its_fault_alone(name: str, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+KEPT = {alert.name: alert.keep for alert in load_alerts() if alert.keep}
+
+
+def until(values: str, samples: int) -> str:
+    """Return the first samples of a series in promtool's notation, and its end after them."""
+    found: list[str] = []
+    for word in values.split():
+        start, _, more = word.partition("x")
+        number, _, step = start.partition("+")
+        count = int(more) + 1 if more and number != "_" else int(more or 1)
+        rise = float(step or 0)
+        found += [number if number == "_" else f"{float(number) + index * rise:g}" for index in range(count)]
+    return " ".join([*found[:samples], "stale", "_x200"])
+
+
+def test_states_that_outlast_a_broker_are_kept() -> None:
+    of_exporter = {"EosHangingTransaction", "EosTransactionLate", "EosUnstableOffsets"}
+    of_beans = {"EosLateTransactions", "EosLastStableOffsetStalled", "EosMarkersStuck", "EosCleanerBlocked"}
+    of_cluster = {"EosInternalTopicUnderMinIsr", "EosPartitionsOffline", "EosNoController"}
+    assert dict.fromkeys(of_exporter | of_beans | of_cluster, "15m") == KEPT
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_an_alert_keeps_firing_while_its_broker_is_away(name: str, tmp_path: Path) -> None:
+    fault, at, _ = CASES[name]
+    # The case of the hanging transaction shows the kept alert already.
+    at = 4 if name == "EosHangingTransaction" else at
+    # Until the case of the test above fires, and then the broker is gone with all its series.
+    gone = {series: until(values, int(at * 4) + 1) for series, values in fault.items()}
+    moments = [Moment(gone, at, frozenset({name})), Moment(gone, at + 10, frozenset({name}))]
+    # A rate sees five minutes back, and so does an instant query.
+    moments.append(Moment(gone, at + 15 + 7, frozenset()))
+    done = prove_moments(moments, tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_a_planted_expectation_is_refused(tmp_path: Path) -> None:
     wrong = Moment({OFFLINE: "0x20"}, 3, frozenset({"EosPartitionsOffline"}))
     assert prove_moments([wrong], tmp_path).returncode != 0
@@ -171,6 +207,7 @@ def test_a_planted_expectation_is_refused(tmp_path: Path) -> None:
 
 def test_the_alert_names_where_transactions_hang(tmp_path: Path) -> None:
     where = 'job="e",instance="x"'
+    (hanging,) = (alert for alert in load_alerts() if alert.name == "EosHangingTransaction")
     series = {
         f'eosctl_open_transaction_partitions{{{where},status="hanging"}}': "2x40",
         f'eosctl_hanging_transaction{{{where},{PLACE},producer_id="7",transactional_id="app"}}': "1x40",
@@ -181,8 +218,9 @@ def test_the_alert_names_where_transactions_hang(tmp_path: Path) -> None:
         "exp_labels": {"job": "e", "instance": "x", "severity": "critical"},
         "exp_annotations": {
             "summary": "2 partitions have a transaction that no coordinator will ever end",
-            "description": "orders-0 (producer id 7 app) ",
+            "description": f"{hanging.description} orders-0 (producer id 7 app) ",
             "next": "eosctl txn hanging",
+            "runbook_url": "docs/metrics/alerts.md#eoshangingtransaction",
         },
     }
     test = {

@@ -30,6 +30,14 @@ def export_metrics(
             help="Divisor of the rules' periods, to test alerts with scrapes every second.",
         ),
     ] = 1,
+    runbook_url: Annotated[
+        str | None,
+        typer.Option(
+            "--runbook-url",
+            metavar="URL",
+            help="Published page of the alerts, for rules and strimzi; ends in / for a page per alert.",
+        ),
+    ] = None,
     output_file: OutputFile = None,
 ) -> None:
     """Print the configuration of a monitoring program.
@@ -40,9 +48,10 @@ def export_metrics(
 
     Examples:
         eosctl metrics export rules --output-file eos-rules.yaml
+        eosctl metrics export rules --runbook-url https://wiki.example.com/alerts.html
         eosctl metrics export grafana > dashboard.json
         eosctl metrics export otel --target broker-1:9404 --target broker-2:9404
     """
-    documents = export_monitoring(target, render_yaml, targets or (), faster)
+    documents = export_monitoring(target, render_yaml, targets or (), faster, runbook_url)
     render = render_json if target is Target.GRAFANA else render_yaml
     write_result("---\n".join(map(render, documents)), output_file)

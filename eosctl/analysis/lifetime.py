@@ -192,6 +192,9 @@ def _judge_prepared(
     since_ms = None if record is None else record.written_at_ms
     decided = "commit" if transaction.state == TransactionState.PREPARE_COMMIT else "abort"
     waiting = ", ".join(_waiting_partitions(transaction, snapshot)) or "partitions that the coordinator did not name"
+    missing = f"the marker has not reached {waiting}"
+    if transaction.described and not transaction.partitions:
+        missing = _incomplete(transaction, snapshot)
     age_ms = None if transaction.start_time_ms is None else max(0, watch.observed_at_ms - transaction.start_time_ms)
     prepared_for_ms = _prepared_for_ms(transaction, earlier, since_ms, watch, snapshot)
     if prepared_for_ms < watch.limits.marker_delivery_ms:
@@ -211,10 +214,18 @@ def _judge_prepared(
         Confidence.CERTAIN,
         f"Its {decided} was decided at least {duration_text(prepared_for_ms)} ago"
         + (f" (at {time_text(since_ms)})" if since_ms is not None else "")
-        + f" and is final, but the marker has not reached {waiting}.",
+        + f" and is final, but {missing}.",
         age_ms=age_ms,
         prepared_since_ms=since_ms,
     )
+
+
+def _incomplete(transaction: Transaction, snapshot: ClusterSnapshot) -> str:
+    """Return what is missing when all markers have arrived."""
+    home = locate_transactional_id(snapshot, transaction.transactional_id)
+    reason = "" if home is None else too_few_in_sync(snapshot, home)
+    where = "__transaction_state" if home is None else str(home.partition)
+    return f"its completion is not written to {where}{f' ({reason})' if reason else ''}; no marker is missing"
 
 
 def _prepared_for_ms(

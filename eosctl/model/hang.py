@@ -70,7 +70,8 @@ class OpenTransaction(msgspec.Struct, frozen=True):
     """A transaction that is open at a partition's leader, with the coordinator's state of its producer id.
 
     `transactional_id` is None if no coordinator knows the producer id. `first_offset` is the leader's
-    current_txn_start_offset. Ages are milliseconds by the observer's clock; `age_ms` is None without a reliable start.
+    current_txn_start_offset; it and `broker_id` are -1 if only the coordinator shows the transaction. Ages are
+    milliseconds by the observer's clock; `age_ms` is None without a reliable start.
     """
 
     partition: TopicPartition

@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from eosctl.analysis.hanging import classify_open_transactions
+from eosctl.analysis.unseen import classify_all_open
 from eosctl.collect.transaction_ends import TransactionEnd
 from eosctl.model.evidence import EvidenceKind, GapReason
 from eosctl.model.hang import HangStatus, HangVerdict
@@ -86,10 +86,10 @@ def _may_be_hidden(snapshot: ClusterSnapshot) -> bool:
 
 
 def _judge(snapshot: ClusterSnapshot, earlier: TransactionLook | None) -> tuple[HangVerdict, ...]:
-    verdicts = classify_open_transactions(snapshot)
+    verdicts = classify_all_open(snapshot)
     if earlier is None or not snapshot.looks:
         return verdicts
-    apart = classify_open_transactions(replace(snapshot, looks=(earlier, snapshot.looks[-1])))
+    apart = classify_all_open(replace(snapshot, looks=(earlier, snapshot.looks[-1])))
     stalled = {_identity(verdict): verdict for verdict in apart if verdict.status is HangStatus.STALLED}
     # The snapshot's own passes are too close together to show missing markers.
     return tuple(

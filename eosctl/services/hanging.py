@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from eosctl.analysis.hanging import classify_open_transactions
+from eosctl.analysis.unseen import classify_all_open
 from eosctl.collect.transactions import TransactionQuery
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.hang import HangStatus, HangVerdict
@@ -58,6 +58,8 @@ class HangingFound(NamedTuple):
 def find_hanging(request: HangingRequest, callbacks: Callbacks = SILENT) -> HangingFound:
     """Compare the open producers of partition leaders with what the coordinators know, twice.
 
+    Transactions that a coordinator cannot end are returned also where no leader shows them as open.
+
     Raises:
         EosctlError: The evidence cannot be read, or no partition leader answered.
     """
@@ -72,7 +74,7 @@ def find_hanging(request: HangingRequest, callbacks: Callbacks = SILENT) -> Hang
     )
     snapshot = collect_evidence(wanted, callbacks)
     require_answers(snapshot, EvidenceKind.PRODUCERS, "open transactions")
-    verdicts = classify_open_transactions(snapshot)
+    verdicts = classify_all_open(snapshot)
     shown = [one for one in verdicts if request.show_all or one.status is not HangStatus.OPEN]
     shown.sort(key=lambda one: (one.status not in NEEDS_ACTION, -(one.transaction.age_ms or 0)))
     return HangingFound(snapshot, tuple(shown), any(one.status in NEEDS_ACTION for one in verdicts))

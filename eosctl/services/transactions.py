@@ -24,6 +24,8 @@ from eosctl.services.connection import Connection
 
 #: How often brokers look for timed-out transactions, which decides whether one past its timeout is late.
 LATENESS: Final = frozenset({EvidenceKind.BROKER_CONFIGS})
+#: Whether markers have been on their way for too long, from the record of the decision.
+DECIDED: Final = frozenset({EvidenceKind.TRANSACTION_HISTORY})
 LISTED: Final = frozenset({EvidenceKind.TRANSACTIONS}) | LATENESS
 PRODUCERS: Final = LISTED | {EvidenceKind.PRODUCERS}
 DESCRIBED: Final = PRODUCERS | {EvidenceKind.TRANSACTION_HISTORY}
@@ -40,6 +42,7 @@ class TransactionsRequest(msgspec.Struct, frozen=True):
         running_longer_than_ms: Only transactions that have been open for longer, in milliseconds.
         pattern: A regular expression that is searched in the transactional id.
         open_only: Whether only open transactions are listed.
+        second_look_after_ms: The pause before a second pass, in milliseconds; it is made only in doubt.
     """
 
     connection: Connection = Connection()
@@ -49,6 +52,7 @@ class TransactionsRequest(msgspec.Struct, frozen=True):
     running_longer_than_ms: int | None = None
     pattern: str | None = None
     open_only: bool = False
+    second_look_after_ms: int = 500
 
 
 class TransactionsFound(NamedTuple):
@@ -114,6 +118,9 @@ class ProducersFound(NamedTuple):
 def list_transactions(request: TransactionsRequest, callbacks: Callbacks = SILENT) -> TransactionsFound:
     """Return the transactions of all coordinators. Brokers filter where they can; their answer is filtered again.
 
+    The verdicts are those of `txn hanging` and of a diagnosis: a decision without markers is stalled, by its record in
+    the transaction log, which is read only if a decision or a timeout is in doubt.
+
     Raises:
         UsageError: A state or the pattern is invalid.
         EosctlError: The evidence cannot be read.
@@ -125,10 +132,10 @@ def list_transactions(request: TransactionsRequest, callbacks: Callbacks = SILEN
     wanted = EvidenceRequest(
         connection=request.connection,
         snapshot_file=request.snapshot_file,
-        kinds=LISTED,
-        second_look_after_ms=0,
+        kinds=LISTED | DECIDED,
+        second_look_after_ms=request.second_look_after_ms,
         query=query,
-        explaining=LATENESS,
+        explaining=LATENESS | DECIDED,
     )
     snapshot = collect_evidence(wanted, callbacks)
     require_answers(snapshot, EvidenceKind.TRANSACTIONS, "transactions")

@@ -10,6 +10,7 @@ from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.hang import HangStatus
 from eosctl.model.severity import Severity
+from eosctl.model.transaction import Transaction
 from eosctl.model.verdict import Resource
 
 
@@ -62,20 +63,13 @@ def stalled_in_prepare(case: Case) -> Iterator[Problem]:
         partitions = ", ".join(str(partition) for partition in transaction.partitions)
         yield Problem(
             resource=Resource("transaction", transaction.transactional_id),
-            message=(
-                f"{transaction.transactional_id} is in {transaction.state} and the marker is missing on "
-                f"{partitions or 'partitions that were not named'}."
-            ),
+            message=f"{transaction.transactional_id} is in {transaction.state} and {_missing(transaction)}.",
             confidence=verdict.confidence,
             cause=verdict.explanation,
-            impact=(
-                f"read_committed readers of {partitions or 'its partitions'} stand still at the transaction's first "
-                "record; "
-                f"{transaction.transactional_id} gets CONCURRENT_TRANSACTIONS and cannot begin a new transaction."
-            ),
+            impact=_impact(transaction),
             evidence=verdict.evidence,
             remedy=(
-                "Bring the leaders of these partitions back; the coordinator sends the markers by itself.",
+                _restore(transaction),
                 "If they are up: move the coordinator's partition to another broker, which makes it send them again.",
                 "Do not abort it: its outcome is decided.",
             ),
@@ -101,3 +95,27 @@ def stalled_in_prepare(case: Case) -> Iterator[Problem]:
                 ("partitions", partitions),
             ),
         )
+
+
+def _has_all_markers(transaction: Transaction) -> bool:
+    return transaction.described and not transaction.partitions
+
+
+def _impact(transaction: Transaction) -> str:
+    producer = f"{transaction.transactional_id} gets CONCURRENT_TRANSACTIONS and cannot begin a new transaction."
+    if _has_all_markers(transaction):
+        return producer
+    partitions = ", ".join(map(str, transaction.partitions)) or "its partitions"
+    return f"read_committed readers of {partitions} stand still at the transaction's first record; {producer}"
+
+
+def _restore(transaction: Transaction) -> str:
+    if _has_all_markers(transaction):
+        return "Bring the replicas of __transaction_state back; the coordinator then completes the transaction."
+    return "Bring the leaders of these partitions back; the coordinator sends the markers by itself."
+
+
+def _missing(transaction: Transaction) -> str:
+    if _has_all_markers(transaction):
+        return "no marker is missing: its completion is not in __transaction_state"
+    return f"the marker is missing on {', '.join(map(str, transaction.partitions)) or 'partitions that were not named'}"

@@ -46,6 +46,7 @@ class HangItem(msgspec.Struct, frozen=True):
     """A transaction that is open on a partition leader, with the verdict on it and what it holds up.
 
     `age_ms` is the time since its start, null if no coordinator knows it; `idle_ms` the time since its newest record.
+    `broker_id` and `first_offset` are -1 if no leader shows it as open.
     """
 
     topic: str
@@ -154,7 +155,7 @@ def age_text(age_ms: int | None, idle_ms: int | None = None) -> str:
 
 
 def _number(number: int | None) -> str:
-    return "-" if number is None else str(number)
+    return "-" if number is None or number < 0 else str(number)
 
 
 TRANSACTION_COLUMNS: Final[tuple[Column[TransactionItem], ...]] = (
@@ -176,14 +177,14 @@ HANG_COLUMNS: Final[tuple[Column[HangItem], ...]] = (
     Column("CAUSE", lambda item: item.cause),
     Column("PRODUCER-ID", lambda item: str(item.producer_id)),
     Column("EPOCH", lambda item: str(item.producer_epoch)),
-    Column("SINCE-OFFSET", lambda item: str(item.first_offset)),
+    Column("SINCE-OFFSET", lambda item: _number(item.first_offset)),
     Column("INVISIBLE-OFFSETS", lambda item: _number(item.invisible_offsets)),
     Column("TRANSACTIONAL-ID", lambda item: item.transactional_id or "-"),
     Column("COORDINATOR-STATE", lambda item: item.coordinator_state or "-"),
     Column("CAN-ABORT", lambda item: "yes" if item.can_abort else "no"),
     Column("CAN-COMPLETE", lambda item: "yes" if item.can_complete else "no", wide=True),
-    Column("LEADER", lambda item: str(item.broker_id), wide=True),
-    Column("COORDINATOR-EPOCH", lambda item: str(item.coordinator_epoch), wide=True),
+    Column("LEADER", lambda item: _number(item.broker_id), wide=True),
+    Column("COORDINATOR-EPOCH", lambda item: _number(item.coordinator_epoch), wide=True),
     Column("LSO", lambda item: _number(item.last_stable_offset), wide=True),
     Column("HIGH-WATERMARK", lambda item: _number(item.high_watermark), wide=True),
     Column("AGE", lambda item: age_text(item.age_ms, item.idle_ms), wide=True),

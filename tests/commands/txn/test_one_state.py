@@ -1,0 +1,69 @@
+"""txn list, txn hanging, and doctor agree on a decision whose markers do not arrive."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from types import SimpleNamespace
+
+import pytest
+
+from eosctl.client import Client
+from eosctl.client.destinations import transaction_coordinator
+from eosctl.client.producer import TransactionalProducer
+from eosctl.client.topics import ensure_topic
+from eosctl.command_line import invocation
+from eosctl.testing import SandboxThread
+from tests.commands.conftest import eosctl
+from tests.commands.open_transactions import now_ms, on, record
+
+
+def decide(cluster: SandboxThread, *, lose_leader: bool) -> None:
+    """Commit a transaction whose marker cannot arrive: its partition has no leader, or the network loses it."""
+
+    async def commit(client: Client) -> None:
+        found = await ensure_topic(client, "orders", partition_count=6, replica_count=1)
+        producer = TransactionalProducer(client, "shop-0", now_ms=now_ms)
+        await producer.init_transactions()
+        coordinator = await client.node_id(transaction_coordinator("shop-0"))
+        info = next(p for p in found.partitions if p.leader_id not in (None, coordinator))
+        await producer.send(info.partition, [record("a")])
+        assert info.leader_id is not None
+        if lose_leader:
+            await asyncio.to_thread(cluster.stop_broker, info.leader_id)
+        else:
+            await asyncio.to_thread(cluster.fault, "drop api=WRITE_TXN_MARKERS")
+        await producer.end(committed=True)
+
+    on(cluster.bootstrap, commit)
+
+
+def verdicts(cluster: SandboxThread) -> tuple[set[str], set[str], str]:
+    """Return the status in `txn list` and in `txn hanging`, and that of the check."""
+    at = ("-b", cluster.bootstrap, "-o", "json")
+    listed = eosctl("txn", "list", *at).json["items"]
+    hanging = eosctl("txn", "hanging", "--all", *at).json["items"]
+    (check,) = eosctl("check", "run", "EOS-TXN-002", *at).json["checks"]
+    assert {item["state"] for item in listed} == {"PrepareCommit"}
+    assert {item["coordinator_state"] for item in hanging} <= {"PrepareCommit"}
+    return {item["status"] for item in listed}, {item["status"] for item in hanging}, check["status"]
+
+
+@pytest.mark.parametrize("lose_leader", [True, False])
+def test_a_stalled_decision_has_one_state(lose_leader: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Releases from 4.0 on skip the marker of a partition without a leader (KAFKA-20734).
+    with SandboxThread(brokers=3, fast=False, emulate="3.9") as cluster:
+        decide(cluster, lose_leader=lose_leader)
+        # A broker that is away may coordinate others, so nothing passes.
+        before = (set(), "skipped") if lose_leader else ({"open"}, "passed")
+        assert verdicts(cluster) == ({"open"}, *before)
+
+        a_minute_later = SimpleNamespace(time_ns=lambda: time.time_ns() + 60_000_000_000)
+        monkeypatch.setattr(invocation, "time", a_minute_later)
+        assert verdicts(cluster) == ({"stalled"}, {"stalled"}, "failed")
+
+        done = eosctl("txn", "hanging", "-b", cluster.bootstrap)
+        assert done.code == 3
+        assert "orders-" in done.out
+        assert ("(no leader)" in done.out) == lose_leader
+        assert " -1 " not in done.out

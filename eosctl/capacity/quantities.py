@@ -108,6 +108,15 @@ parse_duration_ms = UnitParser("duration", _DURATIONS_MS, "100 ms")
 parse_rate = UnitParser("rate", _RATES, "10000/s")
 
 
+def split_quantity(text: str) -> tuple[float, str]:
+    """Return the number of a quantity and its unit as written.
+
+    >>> split_quantity("10,000/s"), split_quantity("1 KiB")
+    ((10000.0, '/s'), (1.0, 'KiB'))
+    """
+    return _split(text, "quantity", "4")
+
+
 def parse_share(text: str) -> float:
     """Parse a share: ``20 %`` or ``0.2``.
 

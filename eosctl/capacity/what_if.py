@@ -1,4 +1,4 @@
-"""The same workload with something changed: what-if tables, sensitivity, growth."""
+"""The same workload with something changed: what-if tables and growth."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from eosctl.capacity.refusal import WorkloadRefused
 from eosctl.capacity.workload_file import read_tree
 from eosctl.capacity.workload_tree import Path, find_paths, set_value, unknown_key
 from eosctl.errors import ConfigFileError, UsageError
-from eosctl.model.capacity_plan import CapacityPlan, GrowthPoint, Sensitivity, Variant
+from eosctl.model.capacity_plan import GrowthPoint, Variant
 from eosctl.model.workload import Workload
 
 LARGEST_GROWTH: Final = 10**12
@@ -181,63 +181,6 @@ def _variant(parameter: str, text: str, changed: Workload | WorkloadRefused) -> 
         disk_bytes=plan.resource("disk space").used * plan.broker_count,
         broker_count=plan.broker_count_needed,
     )
-
-
-_NUDGED: Final[tuple[tuple[str, Apply], ...]] = (
-    ("rate of every topic", lambda workload, factor: scale_rates(workload, factor)),
-    (
-        "commit interval",
-        lambda workload, factor: replace(
-            workload,
-            applications=tuple(
-                replace(a, commit_interval_ms=a.commit_interval_ms * factor) if a.commit_interval_ms else a
-                for a in workload.applications
-            ),
-        ),
-    ),
-    (
-        "record size",
-        lambda workload, factor: replace(
-            workload, topics=tuple(replace(t, value_bytes=t.value_bytes * factor) for t in workload.topics)
-        ),
-    ),
-    (
-        "retention",
-        lambda workload, factor: replace(
-            workload, topics=tuple(replace(t, retention_ms=t.retention_ms * factor) for t in workload.topics)
-        ),
-    ),
-    (
-        "compression ratio",
-        lambda workload, factor: replace(
-            workload, topics=tuple(replace(t, compression_ratio=t.compression_ratio * factor) for t in workload.topics)
-        ),
-    ),
-)
-
-
-def sense(workload: Workload, plan: CapacityPlan) -> tuple[Sensitivity, ...]:
-    """Return what a tenth more of each continuous parameter does to the plan."""
-    found = []
-    for name, apply in _NUDGED:
-        try:
-            changed = plan_capacity(apply(workload, 1.1))
-        except WorkloadRefused:
-            continue
-        found.append(
-            Sensitivity(
-                name,
-                _change(plan.eos_appends_per_s, changed.eos_appends_per_s),
-                _change(plan.resource("network out").used, changed.resource("network out").used),
-                _change(plan.resource("disk space").used, changed.resource("disk space").used),
-                _change(plan.visible_p99_ms, changed.visible_p99_ms),
-            )
-        )
-    return tuple(found)
-
-
-def _change(before: float, after: float) -> float:
-    return after / before - 1 if before else 0.0
 
 
 def grow(workload: Workload, today: date, until: date, points: int = 12) -> tuple[GrowthPoint, ...]:

@@ -167,6 +167,7 @@ class _Reading:
             self.complain(given["state"], f"{path} has both state and stores; one follows from the other")
         elif values["stores"]:
             values["state_bytes"] = sum(map(live_bytes, values["stores"]))
+            self.assumptions = [assumption for assumption in self.assumptions if assumption.path != f"{path}.state"]
         self.check_rhythm(node, path, values)
         if (kind := values.get("kind")) is not None:
             self.check_kind(node, path, kind, values, given)

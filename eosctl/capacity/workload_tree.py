@@ -63,6 +63,14 @@ def find_paths(root: yaml.Node | None) -> Mapping[str, Path]:
     return found
 
 
+def find_value(root: yaml.Node | None, path: Path) -> str | None:
+    """Return the text at a path; None if the file does not state it as a single value."""
+    node = root
+    for name in path:
+        node = _child(node, name)
+    return str(node.value).strip() if isinstance(node, yaml.ScalarNode) else None
+
+
 def set_value(root: yaml.Node | None, path: Path, text: str) -> yaml.Node | None:
     """Return the tree with another value at a path; nodes that aliases share are not changed elsewhere.
 

@@ -6,7 +6,6 @@ from enum import StrEnum
 
 import msgspec
 
-from eosctl.model.prices import Costs
 from eosctl.model.workload import Assumption
 
 
@@ -18,6 +17,7 @@ class Unit(StrEnum):
     PER_S = "1/s"
     COUNT = "1"
     MILLISECONDS = "ms"
+    SHARE = "share"
 
 
 class Grade(StrEnum):
@@ -164,16 +164,6 @@ class Variant(msgspec.Struct, frozen=True):
     refusal: str = ""
 
 
-class Sensitivity(msgspec.Struct, frozen=True):
-    """The relative changes of figures when a parameter grows by a tenth (0.1 for a tenth more)."""
-
-    parameter: str
-    eos_appends: float
-    network_out: float
-    disk: float
-    visible_p99: float
-
-
 class GrowthPoint(msgspec.Struct, frozen=True):
     """The plan at a later date; utilizations by resource name."""
 
@@ -229,13 +219,3 @@ class CapacityPlan(msgspec.Struct, frozen=True):
             if resource.name == name:
                 return resource
         raise KeyError(name)
-
-
-class CapacityReport(msgspec.Struct, frozen=True):
-    """A plan with the requested additions: other settings, sensitivity, growth, costs of a month."""
-
-    plan: CapacityPlan
-    what_if: tuple[Variant, ...] = ()
-    sensitivity: tuple[Sensitivity, ...] = ()
-    growth: tuple[GrowthPoint, ...] = ()
-    costs: Costs | None = None

@@ -9,7 +9,7 @@ import msgspec
 
 from eosctl.findings.fleet import ClusterRow
 from eosctl.findings.manual import CheckItem
-from eosctl.model.capacity_plan import CapacityReport
+from eosctl.model.capacity_report import CapacityReport
 from eosctl.model.capacity_simulation import SimulationReport
 from eosctl.model.checklist import Checklist, ChecklistRecord
 from eosctl.model.deployment import Difference

@@ -10,15 +10,17 @@ from typing import NamedTuple
 from eosctl.capacity.costs import price_plan
 from eosctl.capacity.plan import plan_capacity
 from eosctl.capacity.quantities import QuantityError, parse_rate
+from eosctl.capacity.sensitivity import find_sensitivities
 from eosctl.capacity.simulation import MEASURED_APPENDS_PER_S, simulate_commits
 from eosctl.capacity.template import write_template
-from eosctl.capacity.what_if import grow, sense, try_values
+from eosctl.capacity.what_if import grow, try_values
 from eosctl.capacity.workload_file import parse_workload, read_tree
 from eosctl.capacity.workload_tree import parse_tree
 from eosctl.errors import ConfigFileError, UsageError
 from eosctl.input_file import read_input
 from eosctl.knowledge.small_files import parse_yaml_as, read_small_text
-from eosctl.model.capacity_plan import CapacityPlan, CapacityReport
+from eosctl.model.capacity_plan import CapacityPlan
+from eosctl.model.capacity_report import CapacityReport
 from eosctl.model.capacity_simulation import SimulationReport, SimulationSettings
 from eosctl.model.prices import Prices
 from eosctl.model.workload import ApplicationKind, Workload
@@ -31,7 +33,7 @@ class PlanRequest(NamedTuple):
     Attributes:
         path: The workload file.
         what_if: Other values to plan with: ``KEY=A,B,C``, by a short name or by the dotted path of a key of the file.
-        sensitivity: Whether to find out what a tenth more of each parameter does.
+        sensitivity: Whether to halve and double each numeric input, and list the results that move.
         until: The last date of the growth, ``YYYY-MM-DD``; None without growth.
         prices: A price list, for the costs of a month.
     """
@@ -96,7 +98,7 @@ def plan_workload(request: PlanRequest, callbacks: Callbacks = SILENT) -> Capaci
     return CapacityReport(
         plan,
         tuple(variant for text in request.what_if for variant in try_values(text, root, source)),
-        sense(workload, plan) if request.sensitivity else (),
+        find_sensitivities(root, source) if request.sensitivity else (),
         grow(workload, today, until) if until is not None else (),
         None if prices is None else price_plan(workload, plan, prices),
     )

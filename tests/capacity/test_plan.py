@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from eosctl.capacity.plan import plan_capacity
 from eosctl.capacity.refusal import WorkloadRefused
-from eosctl.capacity.what_if import PARAMETERS, grow, scale_rates, sense, try_values
+from eosctl.capacity.what_if import PARAMETERS, grow, scale_rates, try_values
 from eosctl.capacity.workload_file import parse_workload
 from eosctl.capacity.workload_schema import APPLICATION_KEYS, CLUSTER_KEYS, TOPIC_KEYS
 from eosctl.capacity.workload_tree import find_paths, parse_tree
@@ -300,14 +300,6 @@ def test_every_parameter_changes_the_workload(name: str) -> None:
 def test_what_if_that_is_none_is_a_usage_error(text: str) -> None:
     with pytest.raises(UsageError):
         asked(text)
-
-
-def test_sensitivity_has_the_signs_of_common_sense() -> None:
-    base = workload()
-    rows = {row.parameter: row for row in sense(base, plan_capacity(base))}
-    assert rows["record size"].network_out == pytest.approx(0.09, abs=0.01)
-    assert rows["commit interval"].eos_appends < 0 < rows["commit interval"].visible_p99
-    assert rows["compression ratio"].disk < 0
 
 
 def test_growth_compounds_and_ends_at_the_date() -> None:

@@ -8,7 +8,7 @@ from eosctl.capacity.plan import plan_capacity
 from eosctl.capacity.what_if import try_values
 from eosctl.capacity.workload_file import parse_workload
 from eosctl.capacity.workload_tree import parse_tree
-from eosctl.model.capacity_plan import CapacityReport
+from eosctl.model.capacity_report import CapacityReport
 from eosctl.render.capacity.plan import PlanFormat, render_plan
 from eosctl.render.page import Style
 from tests.capacity.workloads import STREAMS

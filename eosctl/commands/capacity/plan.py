@@ -32,7 +32,7 @@ def plan_workload(
         typer.Option("--what-if", metavar="KEY=A,B,C", help="Alternative values of any key of the file; repeatable."),
     ] = None,
     sensitivity: Annotated[
-        bool, typer.Option("--sensitivity", help="Show the effect of 10% more of each input.")
+        bool, typer.Option("--sensitivity", help="Halve and double each input, and rank them by effect.")
     ] = False,
     until: Annotated[
         str | None, typer.Option("--until", metavar="YYYY-MM-DD", help="Date to extrapolate to, with growth_per_year.")

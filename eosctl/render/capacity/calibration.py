@@ -9,7 +9,7 @@ import msgspec
 
 from eosctl.model.calibration import CalibrationPlan, CalibrationRow
 from eosctl.model.capacity_plan import Unit
-from eosctl.render.capacity.plan import figure_text
+from eosctl.render.capacity.figure_text import figure_text
 from eosctl.render.envelope import listing
 from eosctl.render.formats import OutputFormat
 from eosctl.render.listing import Column, render_listing

@@ -7,7 +7,8 @@ from typing import Final
 import msgspec
 
 from eosctl.model.capacity_plan import CapacityPlan, Unit
-from eosctl.render.capacity.plan import figure_text, verdict_text
+from eosctl.render.capacity.figure_text import figure_text
+from eosctl.render.capacity.plan import verdict_text
 from eosctl.render.envelope import listing
 from eosctl.render.formats import OutputFormat
 from eosctl.render.listing import Column, render_listing

@@ -12,19 +12,20 @@ from itertools import groupby
 from typing import NamedTuple
 
 from eosctl import __version__
-from eosctl.model.capacity_plan import CapacityPlan, CapacityReport, GrowthPoint, ResourceUse, Variant
+from eosctl.model.capacity_plan import CapacityPlan, GrowthPoint, ResourceUse, Variant
+from eosctl.model.capacity_report import CapacityReport
+from eosctl.render.capacity.figure_text import figure_text
 from eosctl.render.capacity.plan import (
     application_rows,
     cost_rows,
     cost_text,
     eos_text,
-    figure_text,
     instance_rows,
-    sensitivity_row,
     topic_rows,
     variant_row,
     verdict_text,
 )
+from eosctl.render.capacity.sensitivity import sensitivity_notes, sensitivity_rows
 from eosctl.render.capacity.svg_charts import draw_appends, draw_growth, draw_utilisation, draw_variants
 from eosctl.render.templating import render_template
 from eosctl.text import bytes_text, milliseconds_text, rate_text, time_text
@@ -77,7 +78,8 @@ def render_plan_html(
         "cost_rows": cost_rows,
         "cost_text": cost_text,
         "variant_row": variant_row,
-        "sensitivity_row": sensitivity_row,
+        "sensitivity_notes": sensitivity_notes,
+        "sensitivity_rows": sensitivity_rows,
         "appends": lambda plan: Markup(charts.appends(plan)),
         "utilisation": lambda plan: Markup(charts.utilisation(plan.resources)),
         "variant_groups": lambda item: [

@@ -2,41 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from itertools import groupby
 from typing import Final
 
-from eosctl.model.capacity_plan import (
-    CapacityPlan,
-    CapacityReport,
-    Figure,
-    GrowthPoint,
-    ResourceUse,
-    Sensitivity,
-    Unit,
-    Variant,
-)
+from eosctl.model.capacity_plan import CapacityPlan, Figure, GrowthPoint, ResourceUse, Unit, Variant
+from eosctl.model.capacity_report import CapacityReport
 from eosctl.model.prices import Costs
+from eosctl.render.capacity.figure_text import figure_text
 from eosctl.render.capacity.figures import HEADER, figure_rows
+from eosctl.render.capacity.sensitivity import (
+    FIRST_ROWS,
+    SENSITIVITY_HEADER,
+    SENSITIVITY_TITLE,
+    sensitivity_notes,
+    sensitivity_rows,
+)
 from eosctl.render.envelope import listing
 from eosctl.render.machine import render_csv, render_json, render_tsv, render_yaml
 from eosctl.render.markdown_page import render_markdown_page
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
 from eosctl.text import both_bytes_text, byte_rate_text, bytes_text, milliseconds_text, number_text, rate_text
-
-_BY_UNIT: Final[dict[Unit, Callable[[float], str]]] = {
-    Unit.BYTES: both_bytes_text,
-    Unit.BYTES_PER_S: byte_rate_text,
-    Unit.PER_S: rate_text,
-    Unit.COUNT: number_text,
-    Unit.MILLISECONDS: milliseconds_text,
-}
-
-
-def figure_text(value: float, unit: Unit) -> str:
-    """Write a figure with its unit."""
-    return _BY_UNIT[unit](value)
 
 
 class PlanFormat(StrEnum):
@@ -120,7 +107,10 @@ def _blocks(item: CapacityReport, wide: bool, width: int | None) -> list[Block]:
         blocks += _table(f"WHAT IF {name}", VARIANT_HEADER, [variant_row(v) for v in variants if not v.refusal], width)
         refused = [Line(f"{v.parameter}={v.value}: {v.refusal}") for v in variants if v.refusal]
         blocks += [Line(""), *refused] if refused else []
-    blocks += _table("A TENTH MORE OF", SENSITIVITY_HEADER, [sensitivity_row(row) for row in item.sensitivity])
+    shown = None if wide else FIRST_ROWS
+    inputs = sensitivity_rows(item.sensitivity, plan, shown)
+    blocks += _table(SENSITIVITY_TITLE, SENSITIVITY_HEADER, inputs)
+    blocks += [Line(note) for note in sensitivity_notes(item.sensitivity, shown)]
     blocks += _table("GROWTH", GROWTH_HEADER, [growth_row(point) for point in item.growth])
     if item.costs is not None:
         blocks += _table(cost_text(item.costs), COST_HEADER, cost_rows(item.costs))
@@ -168,7 +158,6 @@ VARIANT_HEADER: Final = (
     *("VALUE", "TXN", "MARKERS", "EOS-APPENDS", "SHARE", "VISIBLE-P99", "NET-OUT/BROKER"),
     *("DISK", "BROKERS"),
 )
-SENSITIVITY_HEADER: Final = ("PARAMETER", "EOS-APPENDS", "NETWORK-OUT", "DISK", "VISIBLE-P99")
 COST_HEADER: Final = ("COST", "QUANTITY", "PRICE", "WITH-TRANSACTIONS", "WITHOUT")
 GROWTH_HEADER: Final = ("DATE", "RATE", "BOTTLENECK", "UTILISATION", "BROKERS")
 
@@ -283,12 +272,6 @@ def variant_row(variant: Variant) -> tuple[str, ...]:
         bytes_text(variant.disk_bytes),
         "unknown" if variant.broker_count is None else str(variant.broker_count),
     )
-
-
-def sensitivity_row(row: Sensitivity) -> tuple[str, ...]:
-    """Return a row of the sensitivity table."""
-    changes = (row.eos_appends, row.network_out, row.disk, row.visible_p99)
-    return (row.parameter, *(f"{change:+.1%}" for change in changes))
 
 
 def growth_row(point: GrowthPoint) -> tuple[str, ...]:

@@ -1,0 +1,115 @@
+"""Every figure of a capacity plan in one list, with its place, unit, formula, and grade."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import msgspec
+
+from eosctl.model.capacity_plan import ApplicationPlan, CapacityPlan, Grade, InstancePlan, TopicPlan, Unit
+
+
+class PlacedFigure(msgspec.Struct, frozen=True):
+    """A figure and its place: `section` is cluster, broker, topic, application, or instance.
+
+    `subject` is the resource, topic, or application; empty for the cluster. `value` is None for an unknown limit.
+    """
+
+    section: str
+    subject: str
+    name: str
+    value: float | None
+    unit: Unit
+    formula: str
+    grade: Grade
+
+    @property
+    def title(self) -> str:
+        """Return the figure with its place, for tables that have figures of several sections."""
+        if self.section == "cluster":
+            return self.name
+        if self.section == "broker":
+            return f"{self.subject} of a broker {self.name}"
+        return f"{self.section} {self.subject}: {self.name}"
+
+
+_Known = tuple[str, Unit, str, Grade]
+# The fields of topics, applications, and instances, with the formulas of docs/capacity/formulas.md.
+_TOPIC: Final[tuple[_Known, ...]] = (
+    ("written", Unit.BYTES_PER_S, "F1", Grade.ASSUMED),
+    ("read", Unit.BYTES_PER_S, "F4", Grade.ASSUMED),
+    ("data_batches_per_s", Unit.PER_S, "F1", Grade.ASSUMED),
+    ("batch_records", Unit.COUNT, "F1", Grade.ASSUMED),
+    ("markers_per_s", Unit.PER_S, "F8", Grade.ASSUMED),
+    ("stored_bytes", Unit.BYTES, "F5, F6", Grade.ASSUMED),
+    ("remote_bytes", Unit.BYTES, "F7", Grade.ASSUMED),
+)
+_APPLICATION: Final[tuple[_Known, ...]] = (
+    ("transactions_per_s", Unit.PER_S, "F8", Grade.ASSUMED),
+    ("data_partitions", Unit.COUNT, "F8", Grade.ASSUMED),
+    ("markers_per_s", Unit.PER_S, "F8", Grade.ASSUMED),
+    ("transaction_log_appends_per_s", Unit.PER_S, "F9", Grade.ASSUMED),
+    ("transaction_log_bytes_per_s", Unit.BYTES_PER_S, "F9", Grade.ASSUMED),
+    ("offset_bytes_per_s", Unit.BYTES_PER_S, "F10", Grade.EXACT),
+    ("producer_entries", Unit.COUNT, "F17", Grade.EXACT),
+    ("transactional_ids", Unit.COUNT, "F18", Grade.EXACT),
+    ("visible_p50_ms", Unit.MILLISECONDS, "F13", Grade.MEASURED),
+    ("visible_p99_ms", Unit.MILLISECONDS, "F13", Grade.MEASURED),
+    ("blocked_after_crash_ms", Unit.MILLISECONDS, "F14", Grade.ASSUMED),
+    ("throughput_share", Unit.COUNT, "F34", Grade.MEASURED),
+    ("restore_ms", Unit.MILLISECONDS, "F21", Grade.ASSUMED),
+)
+_INSTANCE: Final[tuple[_Known, ...]] = (
+    ("instances", Unit.COUNT, "F23", Grade.ASSUMED),
+    ("threads", Unit.COUNT, "F23", Grade.EXACT),
+    ("tasks", Unit.COUNT, "F23", Grade.EXACT),
+    ("heap_bytes", Unit.BYTES, "F20", Grade.ASSUMED),
+    ("off_heap_bytes", Unit.BYTES, "F20", Grade.ASSUMED),
+    ("disk_bytes", Unit.BYTES, "F20", Grade.ASSUMED),
+    ("takeover_ms", Unit.MILLISECONDS, "F22", Grade.ASSUMED),
+    ("kept_restore_ms", Unit.MILLISECONDS, "F21", Grade.MEASURED),
+    ("uncommitted_bytes", Unit.BYTES, "F20", Grade.ASSUMED),
+)
+
+
+def list_figures(plan: CapacityPlan) -> tuple[PlacedFigure, ...]:
+    """Return every figure of a plan; values are in the unit's base, without rounding."""
+    return tuple(_figures(plan))
+
+
+def _figures(plan: CapacityPlan) -> Iterator[PlacedFigure]:
+    yield from _totals(plan)
+    for figure in plan.figures:
+        yield PlacedFigure("cluster", "", figure.name, figure.value, figure.unit, figure.formula, figure.grade)
+    for use in plan.resources:
+        for name, value in (("used", use.used), ("used after loss", use.used_after_loss), ("planned", use.planned)):
+            yield PlacedFigure("broker", use.name, name, value, use.unit, use.formula, use.grade)
+    for topic in plan.topics:
+        yield from _fields("topic", topic.name, topic, _TOPIC)
+    for application in plan.applications:
+        yield from _fields("application", application.name, application, _APPLICATION)
+        if application.instance is not None:
+            yield from _fields("instance", application.name, application.instance, _INSTANCE)
+
+
+def _totals(plan: CapacityPlan) -> Iterator[PlacedFigure]:
+    needed = plan.broker_count_needed
+    for name, value, unit, formula, grade in (
+        ("transactions", plan.transactions_per_s, Unit.PER_S, "F8", Grade.ASSUMED),
+        ("markers", plan.markers_per_s, Unit.PER_S, "F8", Grade.ASSUMED),
+        ("EOS appends, all copies", plan.eos_appends_per_s, Unit.PER_S, "F8, F9", Grade.ASSUMED),
+        ("data appends, all copies", plan.data_appends_per_s, Unit.PER_S, "F1", Grade.ASSUMED),
+        ("visible after (P99), slowest chain", plan.visible_p99_ms, Unit.MILLISECONDS, "F13", Grade.MEASURED),
+        ("brokers", float(plan.broker_count), Unit.COUNT, "stated", Grade.EXACT),
+        ("brokers needed", None if needed is None else float(needed), Unit.COUNT, "resources", Grade.ASSUMED),
+    ):
+        yield PlacedFigure("cluster", "", name, value, unit, formula, grade)
+
+
+def _fields(
+    section: str, subject: str, holder: TopicPlan | ApplicationPlan | InstancePlan, known: Iterable[_Known]
+) -> Iterator[PlacedFigure]:
+    for field, unit, formula, grade in known:
+        name = field.removesuffix("_ms").removesuffix("_bytes").removesuffix("_per_s").replace("_", " ")
+        yield PlacedFigure(section, subject, name, float(getattr(holder, field)), unit, formula, grade)

@@ -57,8 +57,8 @@ def hidden_text(offset_count: int, record_count: int | None) -> str:
 def bytes_text(size: float) -> str:
     """Write a size in powers of 1,000, as disks and networks are sold.
 
-    >>> [bytes_text(size) for size in (0, 950, 6.05e12, 849_000)]
-    ['0 B', '950 B', '6.05 TB', '849 kB']
+    >>> [bytes_text(size) for size in (0, 950, 6.05e12, 849_000, 999_900)]
+    ['0 B', '950 B', '6.05 TB', '849 kB', '1,000 kB']
     """
     for unit, power in (("PB", 1e15), ("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if size >= power:
@@ -120,7 +120,7 @@ def milliseconds_text(duration_ms: float) -> str:
 
 
 def _three(number: float) -> str:
-    return f"{number:.3g}" if number < 1000 else f"{number:,.0f}"
+    return f"{number:.3g}" if number < 999.5 else f"{number:,.0f}"
 
 
 def release_text(release: tuple[int, int]) -> str:

@@ -55,6 +55,7 @@ def write_template(name: str, kind: ApplicationKind, answers: Mapping[str, str])
         offsets = [f"  {offsets_topic}:", *_section("    ", TOPIC_KEYS, "offsets", _offsets_answers(answers))]
     lines = [
         "# A workload for eosctl capacity plan. Keys behind # are assumed as shown; state them to be sure.",
+        "# A number that is a guess can be a range: rate: {low: 5000/s, likely: 10000/s, high: 30000/s}",
         f"apiVersion: {API_VERSION}",
         f"kind: {KIND}",
         f"name: {name}",

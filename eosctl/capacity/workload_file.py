@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -12,7 +12,9 @@ import yaml
 
 from eosctl.capacity.disk import live_bytes
 from eosctl.capacity.quantities import QuantityError, parse_duration_ms, parse_growth, parse_number
+from eosctl.capacity.range_value import RangeMistake, is_numeric, read_range
 from eosctl.capacity.refusal import WorkloadRefused, find_contradictions
+from eosctl.capacity.workload_inputs import find_idle_keys
 from eosctl.capacity.workload_schema import (
     API_VERSION,
     APPLICATION_KEYS,
@@ -98,6 +100,7 @@ class _Reading:
     mistakes: list[tuple[int, int, str]] = field(default_factory=list)
     assumptions: list[Assumption] = field(default_factory=list)
     places: dict[str, tuple[int, int]] = field(default_factory=dict)
+    ranges: list[str] = field(default_factory=list)
 
     def place(self, path: str) -> tuple[int, int]:
         """Return where a key is, or else what it would be in."""
@@ -144,13 +147,15 @@ class _Reading:
                 self.complain(node, f"topics.{values['name']}.live is missing: a compacted topic keeps live records")
         if self.mistakes or cluster is None:
             return None
+        idle = find_idle_keys([values for _, values in topics], applications)
         return Workload(
             name=name,
             cluster=ClusterSpec(**cluster),
             topics=tuple(TopicSpec(**values) for _, values in topics),
             applications=tuple(ApplicationSpec(**values) for values in applications),
             growth_per_year=growth,
-            assumptions=tuple(a for a in self.assumptions if a.path not in _idle(topics, applications)),
+            ranges=tuple(self.ranges),
+            assumptions=tuple(a for a in self.assumptions if a.path not in idle),
         )
 
     def application(self, name: str, node: yaml.Node, topics: list[str]) -> dict[str, Any] | None:
@@ -257,7 +262,9 @@ class _Reading:
             if f"{path}.{name}" in self.places:
                 self.complain(key, f"{path} has {name} twice")
             self.places[f"{path}.{name}"] = _mark(value)
-            text = self.text(value)
+            text = self.likely_text(value, f"{path}.{name}", parse_number)
+            if text is None:
+                continue
             if text == AUTO:
                 yield name, None
                 continue
@@ -280,8 +287,11 @@ class _Reading:
         if node is None:
             self.assumptions.append(Assumption("growth_per_year", "0 %", "nothing is said"))
             return 0.0
+        text = self.likely_text(node, "growth_per_year", parse_growth)
+        if text is None:
+            return 0.0
         try:
-            return parse_growth(self.text(node))
+            return parse_growth(text)
         except QuantityError as error:
             self.complain(node, f"growth_per_year: {error}")
             return 0.0
@@ -297,7 +307,9 @@ class _Reading:
         for name, key in keys.items():
             if name in given:
                 self.places[f"{path}.{name}"] = _mark(given[name])
-                text = self.text(given[name])
+                text = self.likely_text(given[name], f"{path}.{name}", key.parse)
+                if text is None:
+                    continue
                 if text == UNKNOWN and key.assumed == UNKNOWN:
                     values[key.attribute] = None
                     continue
@@ -351,6 +363,17 @@ class _Reading:
                 found[name] = value
         return found
 
+    def likely_text(self, node: yaml.Node, path: str, parse: Callable[[str], Any]) -> str | None:
+        """Return the text of a value, the likely one of a range; None if the range is wrong."""
+        if not isinstance(node, yaml.MappingNode) or not is_numeric(parse):
+            return self.text(node)
+        found = read_range(node, parse)
+        if isinstance(found, RangeMistake):
+            self.complain(found.node, f"{path}: {found.what}")
+            return None
+        self.ranges.append(path)
+        return found.likely
+
     def text(self, node: yaml.Node) -> str:
         if isinstance(node, yaml.ScalarNode):
             return str(node.value).strip()
@@ -360,21 +383,6 @@ class _Reading:
 
 def _mark(node: yaml.Node) -> tuple[int, int]:
     return node.start_mark.line + 1, node.start_mark.column + 1
-
-
-def _idle(topics: list[tuple[yaml.Node, dict[str, Any]]], applications: list[dict[str, Any]]) -> set[str]:
-    """Return the keys that no formula reads here; their defaults need not be listed as assumptions."""
-    written = {name for values in applications for name, _ in values["writes"]}
-    idle = {f"topics.{name}.writers" for name in written}
-    for _, values in topics:
-        kept = "live" if values["cleanup"] is Cleanup.DELETE else "retention"
-        idle.add(f"topics.{values['name']}.{kept}")
-    for values in applications:
-        path = f"applications.{values['name']}"
-        idle |= {f"{path}.{name}" for name, key in APPLICATION_KEYS.items() if not key.applies_to(values["kind"])}
-        if not values["state_bytes"]:
-            idle |= {f"applications.{values['name']}.{key}" for key in ("state", "restore_rate")}
-    return idle
 
 
 def _suggestion(name: str, known: Iterable[str]) -> str:

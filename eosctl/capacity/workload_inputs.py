@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import yaml
 
 from eosctl.capacity.quantities import QuantityError, parse_growth, parse_number, parse_share, split_quantity
+from eosctl.capacity.range_value import is_numeric
 from eosctl.capacity.workload_schema import (
     APPLICATION_KEYS,
     CLUSTER_KEYS,
     STORE_KEYS,
     TOPIC_KEYS,
     UNKNOWN,
-    Choice,
     Key,
-    parse_transaction_version,
-    parse_version,
-    parse_yes_or_no,
 )
-from eosctl.capacity.workload_tree import Path, find_paths, find_value
-from eosctl.model.workload import Workload
-
-_WITHOUT_SIZE: Final = frozenset({parse_version, parse_yes_or_no, parse_transaction_version})
+from eosctl.capacity.workload_tree import Path, find_value, list_paths
+from eosctl.model.workload import Cleanup, Workload
 
 
 class NumericInput(NamedTuple):
@@ -39,13 +34,11 @@ def list_numeric_inputs(root: yaml.Node | None, workload: Workload) -> Iterator[
     """Yield each number that a plan of this file reads, and each that the file may state but does not."""
     assumed = {assumption.path: assumption.value for assumption in workload.assumptions}
     kinds = {application.name: application.kind for application in workload.applications}
-    for name, path in find_paths(root).items():
-        if name != ".".join(path):
-            continue
+    for name, path in list_paths(root):
         key = _key(path)
         parse = parse_growth if path == ("growth_per_year",) else parse_number if key is None else key.parse
         text = find_value(root, path)
-        if parse in _WITHOUT_SIZE or isinstance(parse, Choice):
+        if not is_numeric(parse):
             continue
         if path[0] == "applications" and key is not None and not key.applies_to(kinds[path[1]]):
             continue
@@ -53,6 +46,21 @@ def list_numeric_inputs(root: yaml.Node | None, workload: Workload) -> Iterator[
             text = UNKNOWN if key is not None and key.assumed == UNKNOWN else assumed.get(name)
         if text is not None:
             yield NumericInput(name, path, assumed.get(name, text) if text == UNKNOWN else text, parse)
+
+
+def find_idle_keys(topics: Sequence[Mapping[str, Any]], applications: Sequence[Mapping[str, Any]]) -> set[str]:
+    """Return the keys that no formula reads here; their defaults need not be listed as assumptions."""
+    written = {name for values in applications for name, _ in values["writes"]}
+    idle = {f"topics.{name}.writers" for name in written}
+    for values in topics:
+        kept = "live" if values["cleanup"] is Cleanup.DELETE else "retention"
+        idle.add(f"topics.{values['name']}.{kept}")
+    for values in applications:
+        path = f"applications.{values['name']}"
+        idle |= {f"{path}.{name}" for name, key in APPLICATION_KEYS.items() if not key.applies_to(values["kind"])}
+        if not values["state_bytes"]:
+            idle |= {f"applications.{values['name']}.{key}" for key in ("state", "restore_rate")}
+    return idle
 
 
 def _key(path: Path) -> Key | None:

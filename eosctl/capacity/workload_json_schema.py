@@ -24,6 +24,7 @@ from eosctl.capacity.quantities import (
     parse_share,
     parse_whole,
 )
+from eosctl.capacity.range_value import BOUNDS, is_numeric
 from eosctl.capacity.workload_file import AUTO, INTERNAL_TOPICS, TOPIC_NAME, WRITE_ONLY
 from eosctl.capacity.workload_schema import (
     API_VERSION,
@@ -66,7 +67,10 @@ def describe_workload_files() -> dict[str, Any]:
         },
         "writes": {
             "type": "object",
-            "additionalProperties": _number(0, LARGEST, also=(AUTO,)) | {"not": {"const": 0}},
+            "additionalProperties": _with_range(
+                _number(0, LARGEST, also=(AUTO,)) | {"not": {"const": 0}},
+                _number(0, LARGEST) | {"not": {"const": 0}},
+            ),
             "description": f"Partitions of one transaction by topic, or {AUTO}.",
         },
         "stores": _named(_section(_properties(STORE_KEYS), _required(STORE_KEYS)), "State stores by name."),
@@ -83,7 +87,7 @@ def describe_workload_files() -> dict[str, Any]:
             | {"description": "Brokers and their limits."},
             "topics": _named(_section(_properties(TOPIC_KEYS), _required(TOPIC_KEYS)), "Topics by name.", topic_name),
             "applications": _named(application, "Applications by name."),
-            "growth_per_year": _share(parse_growth)
+            "growth_per_year": _with_range(_share(parse_growth), _share(parse_growth))
             | {"description": "Rates a year from now against today. Default: 0 %."},
         },
         ["kind", "name", "cluster", "topics", "applications"],
@@ -114,7 +118,16 @@ def _required(keys: Mapping[str, Key]) -> list[str]:
 
 
 def _properties(keys: Mapping[str, Key]) -> dict[str, Any]:
-    return {name: _value(key) | {"description": _description(name, key)} for name, key in keys.items()}
+    return {name: _or_range(key) | {"description": _description(name, key)} for name, key in keys.items()}
+
+
+def _or_range(key: Key) -> dict[str, Any]:
+    """Return a value of a key, or a range of values if it is a number."""
+    return _with_range(_value(key), _value(key._replace(assumed=None))) if is_numeric(key.parse) else _value(key)
+
+
+def _with_range(value: dict[str, Any], bound: dict[str, Any]) -> dict[str, Any]:
+    return {"anyOf": [value, _section(dict.fromkeys(BOUNDS, bound), list(BOUNDS))]}
 
 
 def _description(name: str, key: Key) -> str:

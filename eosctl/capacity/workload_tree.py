@@ -8,6 +8,7 @@ from typing import Final
 
 import yaml
 
+from eosctl.capacity.range_value import split_range
 from eosctl.capacity.workload_schema import APPLICATION_KEYS, CLUSTER_KEYS, STORE_KEYS, TOPIC_KEYS
 from eosctl.errors import ConfigFileError, UsageError
 
@@ -63,11 +64,24 @@ def find_paths(root: yaml.Node | None) -> Mapping[str, Path]:
     return found
 
 
-def find_value(root: yaml.Node | None, path: Path) -> str | None:
-    """Return the text at a path; None if the file does not state it as a single value."""
+def list_paths(root: yaml.Node | None) -> Iterator[tuple[str, Path]]:
+    """Yield each key that a workload file can state once, by name."""
+    return ((name, path) for name, path in find_paths(root).items() if name == ".".join(path))
+
+
+def find_node(root: yaml.Node | None, path: Path) -> yaml.Node | None:
+    """Return the node at a path; None if the file does not state it."""
     node = root
     for name in path:
         node = _child(node, name)
+    return node
+
+
+def find_value(root: yaml.Node | None, path: Path) -> str | None:
+    """Return the text at a path, the likely one of a range; None if the file does not state it."""
+    node = find_node(root, path)
+    if (texts := split_range(node)) is not None:
+        return texts.likely
     return str(node.value).strip() if isinstance(node, yaml.ScalarNode) else None
 
 

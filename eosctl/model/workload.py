@@ -185,7 +185,10 @@ class ApplicationSpec(msgspec.Struct, frozen=True):
 
 
 class Workload(msgspec.Struct, frozen=True):
-    """A cluster with its workload."""
+    """A cluster with its workload.
+
+    `ranges` are the keys that the file gives as ranges; their fields have the likely values.
+    """
 
     name: str
     cluster: ClusterSpec
@@ -193,6 +196,7 @@ class Workload(msgspec.Struct, frozen=True):
     applications: tuple[ApplicationSpec, ...]
     growth_per_year: float
     assumptions: tuple[Assumption, ...] = ()
+    ranges: tuple[str, ...] = ()
 
     def topic(self, name: str) -> TopicSpec:
         """Return the named topic.

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from eosctl.capacity.costs import price_plan
 from eosctl.capacity.plan import plan_capacity
 from eosctl.capacity.quantities import QuantityError, parse_rate
+from eosctl.capacity.ranges import plan_ranges
 from eosctl.capacity.sensitivity import find_sensitivities
 from eosctl.capacity.simulation import MEASURED_APPENDS_PER_S, simulate_commits
 from eosctl.capacity.template import write_template
@@ -101,16 +102,18 @@ def plan_workload(request: PlanRequest, callbacks: Callbacks = SILENT) -> Capaci
         find_sensitivities(root, source) if request.sensitivity else (),
         grow(workload, today, until) if until is not None else (),
         None if prices is None else price_plan(workload, plan, prices),
+        plan_ranges(root, source, plan),
     )
 
 
-def plan_both(one: Path, other: Path) -> tuple[CapacityPlan, CapacityPlan]:
-    """Return the plans of two workloads.
+def plan_both(one: Path, other: Path, callbacks: Callbacks = SILENT) -> tuple[CapacityPlan, CapacityPlan]:
+    """Return the plans of two workloads, with the likely values of their ranges.
 
     Raises:
         ConfigFileError: A workload cannot be read.
     """
-    return plan_capacity(read_workload(one)), plan_capacity(read_workload(other))
+    first, second = (plan_capacity(_read_likely(path, callbacks)) for path in (one, other))
+    return first, second
 
 
 def simulate_workload(request: CommitsRequest, callbacks: Callbacks = SILENT) -> SimulationReport:
@@ -120,7 +123,7 @@ def simulate_workload(request: CommitsRequest, callbacks: Callbacks = SILENT) ->
         UsageError: A value does not make sense.
         ConfigFileError: The workload cannot be read.
     """
-    workload = read_workload(request.path)
+    workload = _read_likely(request.path, callbacks)
     try:
         stated = parse_rate(request.appends) if request.appends is not None else workload.cluster.appends_per_s
     except QuantityError as error:
@@ -148,6 +151,13 @@ def read_workload(path: Path) -> Workload:
         ConfigFileError: The file cannot be read, or is not a workload.
     """
     return parse_workload(_read_text(path), str(path))
+
+
+def _read_likely(path: Path, callbacks: Callbacks) -> Workload:
+    workload = read_workload(path)
+    if workload.ranges:
+        callbacks.remark(f"{path} has ranges; their likely values are used: {', '.join(workload.ranges)}")
+    return workload
 
 
 def _read_text(path: Path) -> str:

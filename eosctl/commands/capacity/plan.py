@@ -67,7 +67,7 @@ def plan_workload(
     if report is not None:
         write_file(render_plan_html([item], command, now_ms, static=static), report)
         note(f"report: {report}")
-    if check and item.plan.fits is False:
+    if check and item.fits is False:
         raise typer.Exit(ExitCode.FINDINGS)
 
 
@@ -78,5 +78,6 @@ def compare_workloads(invocation: Invocation, one: WorkloadFile, other: Workload
         eosctl capacity compare today.yaml tomorrow.yaml
         eosctl capacity compare today.yaml tomorrow.yaml -o json
     """
-    text = render_comparison(*plan_both(one, other), invocation.now_ms(), result.output, invocation.style())
+    plans = perform(lambda paths, shown: plan_both(*paths, shown), (one, other), invocation)
+    text = render_comparison(*plans, invocation.now_ms(), result.output, invocation.style())
     emit(text, result)

@@ -32,6 +32,10 @@ def _rows(item: CapacityReport) -> Iterator[tuple[str, ...]]:
             figure.formula,
             figure.grade.value,
         )
+    for one in item.ranges.figures if item.ranges else ():
+        for bound, value in (("low", one.low), ("likely", one.likely), ("high", one.high)):
+            place = (one.section, one.subject, f"{one.name}, {bound}")
+            yield (*place, _number(value), one.unit.value, one.formula, one.grade.value)
     for row in item.sensitivity:
         yield from _sensitivity(row)
     if item.costs is not None:

@@ -16,6 +16,7 @@ from eosctl.model.capacity_plan import CapacityPlan, GrowthPoint, ResourceUse, V
 from eosctl.model.capacity_report import CapacityReport
 from eosctl.render.capacity.figure_text import figure_text
 from eosctl.render.capacity.plan import (
+    advice_title,
     application_rows,
     cost_rows,
     cost_text,
@@ -23,8 +24,9 @@ from eosctl.render.capacity.plan import (
     instance_rows,
     topic_rows,
     variant_row,
-    verdict_text,
+    verdicts,
 )
+from eosctl.render.capacity.ranges import input_rows, range_notes, range_rows
 from eosctl.render.capacity.sensitivity import sensitivity_notes, sensitivity_rows
 from eosctl.render.capacity.svg_charts import draw_appends, draw_growth, draw_utilisation, draw_variants
 from eosctl.render.templating import render_template
@@ -68,7 +70,11 @@ def render_plan_html(
     charts = choose_charts(static=static)
     # The drawings escape every text in them.
     drawn = {
-        "verdict": verdict_text,
+        "verdicts": verdicts,
+        "advice_title": advice_title,
+        "input_rows": input_rows,
+        "range_rows": range_rows,
+        "range_notes": range_notes,
         "eos": eos_text,
         "figure_text": figure_text,
         "tiles": _tiles,
@@ -102,7 +108,7 @@ def render_plan_html(
 
 def _tiles(item: CapacityReport) -> tuple[Tile, ...]:
     plan = item.plan
-    needed = plan.broker_count_needed
+    needed = item.ranges.broker_count_needed if item.ranges else plan.broker_count_needed
     tiles = [
         Tile(rate_text(plan.transactions_per_s), "transactions"),
         Tile(rate_text(plan.markers_per_s), "markers"),

@@ -12,6 +12,14 @@ from eosctl.model.capacity_report import CapacityReport
 from eosctl.model.prices import Costs
 from eosctl.render.capacity.figure_text import figure_text
 from eosctl.render.capacity.figures import HEADER, figure_rows
+from eosctl.render.capacity.ranges import (
+    INPUT_HEADER,
+    RANGE_HEADER,
+    input_rows,
+    range_notes,
+    range_rows,
+    sizing_text,
+)
 from eosctl.render.capacity.sensitivity import (
     FIRST_ROWS,
     SENSITIVITY_HEADER,
@@ -88,11 +96,11 @@ def eos_text(plan: CapacityPlan) -> str:
 
 def _blocks(item: CapacityReport, wide: bool, width: int | None) -> list[Block]:
     plan = item.plan
-    tone = {True: "green", False: "red", None: "yellow"}[plan.fits]
     blocks: list[Block] = [
         Line(f"{plan.workload}: {plan.broker_count} brokers, replication factor {plan.replication_factor}", "bold"),
-        Line(verdict_text(plan), tone),
+        *(Line(text, _TONES[fits]) for text, fits in verdicts(item)),
         Line(eos_text(plan)),
+        *_range_blocks(item, wide),
     ]
     blocks += _table("RESOURCES, for each broker", _RESOURCE_HEADER, [_resource(r) for r in plan.resources])
     blocks += _table("TOPICS, one copy", _TOPIC_HEADER, topic_rows(plan), width)
@@ -114,9 +122,9 @@ def _blocks(item: CapacityReport, wide: bool, width: int | None) -> list[Block]:
     blocks += _table("GROWTH", GROWTH_HEADER, [growth_row(point) for point in item.growth])
     if item.costs is not None:
         blocks += _table(cost_text(item.costs), COST_HEADER, cost_rows(item.costs))
-    if plan.advice:
-        blocks += [Line(""), Line("RECOMMENDED", "bold")]
-        for advice in plan.advice:
+    if item.advice:
+        blocks += [Line(""), Line(advice_title(item), "bold")]
+        for advice in item.advice:
             blocks.append(Line(f"  {'! ' if advice.urgent else ''}{advice.setting} = {advice.value}"))
             blocks.append(Field("", f"{advice.reason}."))
     if plan.assumptions:
@@ -126,6 +134,30 @@ def _blocks(item: CapacityReport, wide: bool, width: int | None) -> list[Block]:
             [(a.path, a.value, a.why) for a in plan.assumptions],
         )
     return blocks
+
+
+def verdicts(item: CapacityReport) -> list[tuple[str, bool | None]]:
+    """Return the sentences that say whether the workload fits, each with its verdict."""
+    plan, ranges = item.plan, item.ranges
+    if ranges is None:
+        return [(verdict_text(plan), plan.fits)]
+    likely = verdict_text(plan)
+    return [(sizing_text(ranges), ranges.fits), (f"With the likely values: {likely}", plan.fits)]
+
+
+def advice_title(item: CapacityReport) -> str:
+    """Return the title of what is recommended."""
+    return "RECOMMENDED, for the least favorable plan" if item.ranges else "RECOMMENDED"
+
+
+def _range_blocks(item: CapacityReport, wide: bool) -> list[Block]:
+    if (ranges := item.ranges) is None:
+        return []
+    return [
+        *_table("RANGES", INPUT_HEADER, input_rows(ranges)),
+        *_table(f"FIGURES OF {ranges.plan_count} PLANS WITHIN THE RANGES", RANGE_HEADER, range_rows(ranges, wide=wide)),
+        *(Line(note) for note in range_notes(ranges, wide=wide)),
+    ]
 
 
 def _table(
@@ -144,6 +176,7 @@ def _width(table: Sequence[tuple[str, ...]]) -> int:
     return sum(max(len(row[column]) for row in table) + 3 for column in range(len(table[0])))
 
 
+_TONES: Final = {True: "green", False: "red", None: "yellow"}
 _RESOURCE_HEADER: Final = ("RESOURCE", "USED", "AFTER-LOSS", "PLANNED-LIMIT", "UTILISATION", "FORMULA", "GRADE")
 _TOPIC_HEADER: Final = ("TOPIC", "WRITTEN", "READ", "BATCHES", "RECORDS/BATCH", "MARKERS", "STORED-ALL-COPIES")
 _APPLICATION_HEADER: Final = (

@@ -1,0 +1,62 @@
+"""The part of a plan that its ranges decide: the sizing plan, and each affected figure from low to high."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from eosctl.model.capacity_plan import Unit
+from eosctl.model.capacity_ranges import FigureRange, PlanRanges
+from eosctl.render.capacity.figure_text import figure_text
+
+RANGE_HEADER: Final = ("FIGURE", "LOW", "LIKELY", "HIGH", "FORMULA", "GRADE")
+INPUT_HEADER: Final = ("INPUT", "LOW", "LIKELY", "HIGH", "SIZED-BY")
+
+
+def sizing_text(ranges: PlanRanges) -> str:
+    """Say in one sentence by which values a plan is sized, and whether it fits."""
+    values = ", ".join(f"{name} = {value}" for name, value in ranges.sized_by)
+    rule = f"Sized by the least favorable of {ranges.plan_count} plans within the ranges ({values})"
+    if not ranges.bottleneck:
+        return f"{rule}: no limit of the brokers is stated, so there is no verdict."
+    use = f"{ranges.bottleneck} is {ranges.utilisation:.0%} of what is planned"
+    if ranges.fits:
+        return f"{rule}: it fits; {use}."
+    needed = ranges.broker_count_needed
+    return f"{rule}: it does not fit; {use}; {f'{needed} brokers' if needed else 'no number of brokers'} will do."
+
+
+def input_rows(ranges: PlanRanges) -> list[tuple[str, ...]]:
+    """Return a row for each range of the file."""
+    chosen = dict(ranges.sized_by)
+    return [(one.parameter, one.low, one.likely, one.high, chosen[one.parameter]) for one in ranges.inputs]
+
+
+def range_rows(ranges: PlanRanges, *, wide: bool) -> list[tuple[str, ...]]:
+    """Return a row for each affected figure; if not wide, for those of the cluster and its resources after a loss."""
+    return [
+        (
+            figure.title,
+            *(_value(value, figure.unit) for value in (figure.low, figure.likely, figure.high)),
+            figure.formula,
+            figure.grade.value,
+        )
+        for figure in ranges.figures
+        if wide or _is_first(figure)
+    ]
+
+
+def range_notes(ranges: PlanRanges, *, wide: bool) -> Iterator[str]:
+    """Yield how many figures the table does not show, and what the other tables rest on."""
+    hidden = sum(not _is_first(figure) for figure in ranges.figures)
+    if hidden and not wide:
+        yield f"{hidden} more figures of topics, applications, and instances differ: -o wide lists all."
+    yield "All other tables have the likely values."
+
+
+def _is_first(figure: FigureRange) -> bool:
+    return figure.section == "cluster" or (figure.section == "broker" and figure.name == "used after loss")
+
+
+def _value(value: float | None, unit: Unit) -> str:
+    return "unknown" if value is None else figure_text(value, unit)

@@ -27,6 +27,7 @@ from eosctl.settings.compose_variables import interpolated
 from eosctl.settings.detection import sources_of
 from eosctl.settings.documents import format_of, parse_documents, starts_programs
 from eosctl.settings.file_texts import files_of, holds_kafka, is_of_others, is_template, mentions_kafka, read_text
+from eosctl.settings.kustomizations import Builds, Resource, build
 from eosctl.settings.resolution import UNKNOWN, resolve
 from eosctl.settings.sources import Releases, Source
 from eosctl.settings.templates import chart_values, without_templates
@@ -86,6 +87,8 @@ class _File(NamedTuple):
 
 
 _NOTHING: Final = _File([], [], {})
+_IN_AN_OVERLAY: Final = _File([], [], {}, has_no_place=True)
+"""Stands for a file that is used as kustomizations build it, or as a patch."""
 
 
 def read_deployment(
@@ -108,28 +111,55 @@ def read_deployment(
     without: list[str] = []
     not_understood: list[str] = []
     unreadable: list[Unreadable] = []
-    for path in files_of(paths):
+    files = list(files_of(paths))
+    builds = _built(files, texts or {})
+    for path in files:
         file = str(path)
         try:
             text = texts[file] if texts and file in texts else read_text(path)
             if path in paths and not text.strip():
                 raise ConfigFileError(f"{file} is empty.", "It has no settings to judge.", "Name another file.")
             role = _role_for(file, roles or {})
-            one = (
-                _NOTHING if role is None and is_of_others(file) else _read_any(file, text, role, is_named=path in paths)
-            )
+            if role is None and posixpath.normpath(file) in builds.files | builds.patches:
+                one = _IN_AN_OVERLAY
+            elif role is None and is_of_others(file):
+                one = _NOTHING
+            else:
+                one = _read_any(file, text, role, is_named=path in paths)
         except ConfigFileError as error:
             if path in paths or holds_kafka(path):
                 unreadable.append(Unreadable(file, error))
             continue
         read.append(file)
         found.append(one)
-        if not one.sources:
+        if not one.sources and one is not _IN_AN_OVERLAY:
             without.append(file)
             if not one.workloads and not one.has_no_place and not starts_programs(file) and mentions_kafka(file, text):
                 not_understood.append(file)
-    deployment = Deployment(tuple(_components(found, releases)), load_tables())
+    overlays = [_of_overlay(resources) for resources in builds.overlays]
+    deployment = Deployment(tuple(_components([*found, *overlays], releases)), load_tables())
     return FilesRead(deployment, tuple(read), tuple(without), tuple(unreadable), tuple(not_understood))
+
+
+def _built(files: Sequence[Path], texts: Mapping[str, str]) -> Builds:
+    paths = {posixpath.normpath(str(path)): path for path in files}
+
+    def documents(file: str) -> tuple[Node, ...]:
+        path = paths[file]
+        try:
+            return _documents(str(path), texts[str(path)] if str(path) in texts else read_text(path))
+        except ConfigFileError:
+            return ()  # reported where the file itself is read
+
+    return build(paths, documents)
+
+
+def _of_overlay(resources: Iterable[Resource]) -> _File:
+    """Return what the resources of a kustomization configure, each with the number of its processes there."""
+    read = [(one, _of_documents([one.document], one.file)) for one in resources]
+    workloads = [workload for _, part in read for workload in part.workloads]
+    sources = with_instances((source for _, part in read for source in part.sources), workloads)
+    return _File(sources, workloads, {})
 
 
 def _read_any(file: str, text: str, role: Role | None, *, is_named: bool) -> _File:
@@ -204,15 +234,23 @@ def read_texts(texts: Mapping[str, str], releases: Releases = UNKNOWN) -> list[C
 
 
 def _read(file: str, text: str, role: Role | None) -> _File:
+    return _of_documents(_documents(file, text), file, role)
+
+
+def _documents(file: str, text: str) -> tuple[Node, ...]:
+    """Return the documents of a file, and the resources of a list each as one."""
     parsed = parse_documents(file, text)
     if "$" in text and "services" in text:
         parsed = tuple(interpolated(document, file) for document in parsed)
-    documents = [part for document in parsed for part in _members(document)]
+    return tuple(part for document in parsed for part in _members(document))
+
+
+def _of_documents(documents: Sequence[Node], file: str, role: Role | None = None) -> _File:
     sources = [source for document in documents for source in sources_of(document, file, role)]
     workloads = [workload for document in documents for workload in workloads_of(document, file)]
     generated = {name: held for document in documents for name, held in generated_by(document, file).items()}
     has_no_place = bool(documents) and all(map(_has_no_place, documents))
-    sources = _counted_by_hosts(_over_base(sources), documents, file)
+    sources = _counted_by_hosts(_over_base(sources), list(documents), file)
     return _File(sources, workloads, generated, has_no_place)
 
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Client, Place, Role, Value
 from eosctl.settings.sources import Source, value_of, values_of
-from eosctl.settings.tree import Branch, Leaf, Node, Row
+from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
 
 _IMAGE: Final = re.compile(r"(?P<name>[\w./-]*(?:kafka|connect|cp-)[\w.-]*):(?P<tag>[\w.-]+)$")
 _KAFKA_IMAGES: Final = ("kafka", "kafka-native")
@@ -82,11 +82,13 @@ def container_environment(
         for member in node.nodes:
             if isinstance(member, Leaf) and member.text and "=" in member.text:
                 key, _, text = member.text.partition("=")
-                pairs.append((key, Leaf(text, member.line)))
+                pairs.append((key, replace(member, text=text)))
             elif isinstance(member, Branch) and (key := member.text("name") or member.text("Name") or ""):
                 value = member.get("value") or member.get("Value")  # CloudFormation has capitals
                 if isinstance(value, Leaf):
                     pairs.append((key, value))
+                elif source := member.branch("valueFrom"):
+                    pairs.append((key, _from_elsewhere(source, member.line)))
     lines = [leaf for command in commands if command is not None for leaf in _texts(command)]
     starts_shipped = any(_SHIPPED_START.search(leaf.text or "") for leaf in lines)
     lines += [leaf for key, leaf in pairs if _JAVA_OPTIONS.search(key)]
@@ -98,6 +100,16 @@ def container_environment(
         place = Place(file, next(iter(options.values())).line)
         found.append(Source(place, values_of(options.items(), file), name, hints=(name.lower(), image.lower())))
     return found
+
+
+def _from_elsewhere(source: Branch, line: int) -> Leaf:
+    """Return the value of a variable that Kubernetes takes from a field, a ConfigMap, or a Secret: it is not known.
+
+    >>> _from_elsewhere(Branch((("fieldRef", Branch((("fieldPath", Leaf("metadata.name", 2)),), 1)),), 1), 1).text
+    '$(metadata.name)'
+    """
+    texts = [leaf.text for key, leaf in flatten(source) if leaf.text and not key.endswith(("apiVersion", "optional"))]
+    return Leaf(f"$({'/'.join(texts)})", line)
 
 
 def _texts(command: Node) -> Iterator[Leaf]:

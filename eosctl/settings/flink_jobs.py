@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from msgspec.structs import replace
+
 from eosctl.knowledge.parameter_tables import java_names
 from eosctl.model.deployment import Place, Role, Value
 from eosctl.model.parameter import relaxed
@@ -147,7 +149,7 @@ def _sink(found: _Found, file: str) -> Source:
     for key, leaf in flatten(found.node):
         option = _SINK_KEYS.get(relaxed(key))
         if option == _GUARANTEE and not key.endswith(_GUARANTEE):
-            leaf = Leaf((leaf.text or "").lower().replace("_", "-"), leaf.line)
+            leaf = replace(leaf, text=(leaf.text or "").lower().replace("_", "-"))
         if option is not None or key in ("topic", "connector"):
             values[option or key] = value_of(key, leaf, file, option or key)
     return _as_source(found, values, file, "sink")
@@ -161,7 +163,7 @@ def _as_source(found: _Found, values: dict[str, Value], file: str, hint: str) ->
     for name, key, leaf in _settings(found.node):
         is_duration = name.endswith(".ms") and (milliseconds := duration_ms(leaf.text)) is not None
         text = str(milliseconds) if is_duration else leaf.text
-        values[f"properties.{name}"] = value_of(key, Leaf(text, leaf.line), file, f"properties.{name}")
+        values[f"properties.{name}"] = value_of(key, replace(leaf, text=text), file, f"properties.{name}")
     shown = next((values[name] for name in (_GUARANTEE, _PREFIX) if name in values), next(iter(values.values()))).key
     return Source(
         Place(file, found.node.line),
@@ -183,7 +185,7 @@ def _checkpoints(document: Branch, file: str) -> Source | None:
         name = f"execution.checkpointing.{match['name']}"
         unit = match["unit"] or ""
         text = f"{leaf.text}{unit}" if unit and leaf.text.isdecimal() else leaf.text
-        values.setdefault(name, value_of(key, Leaf(text, leaf.line), file, name))
+        values.setdefault(name, value_of(key, replace(leaf, text=text), file, name))
     if not values:
         return None
     first = min(value.place for value in values.values() if value.place)

@@ -228,14 +228,14 @@ def _pair(node: Node) -> tuple[str, Leaf] | None:
     """Return the name and the value that a member of a sequence holds; None where it holds something else."""
     if isinstance(node, Leaf):
         name, equals, text = (node.text or "").partition("=")
-        return (name.strip(), Leaf(text.strip(), node.line)) if equals else None
+        return (name.strip(), replace(node, text=text.strip())) if equals else None
     if isinstance(node, Row):
         parts = [part for part in node.nodes if isinstance(part, Leaf)]
         return (parts[0].text or "", parts[1]) if len(parts) == len(node.nodes) == 2 else None
     leaves = {key.lower(): child for key, child in node.entries if isinstance(child, Leaf)}
     named = next((leaves[key].text for key in _NAME_KEYS if key in leaves), None)
     if named and "value" in leaves and len(leaves) == len(node.entries):
-        return named, Leaf(leaves["value"].text, node.line)
+        return named, Leaf(leaves["value"].text, node.line, leaves["value"].file)
     only = node.entries[0] if len(node.entries) == 1 else None
     return (only[0], only[1]) if only is not None and isinstance(only[1], Leaf) else None
 
@@ -251,6 +251,7 @@ def _file_within(leaf: Leaf, file: str, hints: tuple[str, ...], name: str = "") 
     """
     if leaf.text is None or "\n" not in leaf.text or is_of_others(name):
         return
+    file = leaf.file or file
     is_pipeline = PIPELINE.search(leaf.text) is not None and "=>" in leaf.text
     inner = name if name and format_of(name) is not None else "block.conf" if is_pipeline else "block.yaml"
     text = "\n" * (leaf.line - 1) + leaf.text

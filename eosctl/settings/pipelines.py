@@ -207,7 +207,7 @@ def _source(node: Branch, file: str, role: Role, tool: Tool, shown: str) -> Sour
         text = tool.words.get(name, {}).get((leaf.text or "").lower(), leaf.text)
         if name.endswith(".ms") and not key.endswith("ms") and (milliseconds := duration_ms(text)) is not None:
             text = str(milliseconds)
-        values[name] = value_of(key, Leaf(text, leaf.line), file, name)
+        values[name] = value_of(key, replace(leaf, text=text), file, name)
     return Source(
         Place(file, node.line),
         values,

@@ -68,7 +68,7 @@ class Source(msgspec.Struct, frozen=True):
 def value_of(key: str, leaf: Leaf, file: str, name: str = "") -> Value:
     """Return a leaf as a value; what refers to something outside of the file is marked as not resolved."""
     unresolved = leaf.text is not None and _ELSEWHERE.search(leaf.text.strip()) is not None
-    return Value(name or key, leaf.text, key, Place(file, leaf.line), resolved=not unresolved)
+    return Value(name or key, leaf.text, key, Place(leaf.file or file, leaf.line), resolved=not unresolved)
 
 
 def values_of(pairs: Iterable[tuple[str, Leaf]], file: str) -> dict[str, Value]:

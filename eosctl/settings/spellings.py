@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Final
 
+from msgspec.structs import replace
+
 from eosctl.knowledge.parameter_tables import kafka_tables
 from eosctl.model.parameter import relaxed
 from eosctl.settings.client_libraries import names_library
@@ -159,11 +161,11 @@ def _as_kafka_writes(name: str, key: str, leaf: Leaf, *, by_library: bool) -> Le
     """Return a value of a library's enumeration or duration as Kafka's clients take it; others as they are."""
     duration = _GO_DURATION.fullmatch((leaf.text or "").strip()) if name.endswith(".ms") else None
     if duration is not None:
-        return Leaf(str(int(duration[1]) * _MILLISECONDS[duration[2]]), leaf.line)
+        return replace(leaf, text=str(int(duration[1]) * _MILLISECONDS[duration[2]]))
     if relaxed(key) == _DISABLES:
-        return Leaf({"true": "false", "false": "true"}.get((leaf.text or "").lower(), leaf.text), leaf.line)
+        return replace(leaf, text={"true": "false", "false": "true"}.get((leaf.text or "").lower(), leaf.text))
     words = {**(_LIBRARY_WORDS if relaxed(key) in LIBRARY_NAMES else {}).get(name, {})}
     if key[:1].isupper() or by_library:
         words = {**words, **_ENUMERATIONS.get(name, {})}
     word = (leaf.text or "").strip()
-    return Leaf(words.get(word.lower(), words.get(relaxed(word), leaf.text)), leaf.line)
+    return replace(leaf, text=words.get(word.lower(), words.get(relaxed(word), leaf.text)))

@@ -8,10 +8,11 @@ import msgspec
 
 
 class Leaf(msgspec.Struct, frozen=True):
-    """A scalar: its text (None for null) and its line, which counts from 1."""
+    """A scalar: its text (None for null), its line, which counts from 1, and its file where another one brought it."""
 
     text: str | None
     line: int
+    file: str = ""
 
 
 class Branch(msgspec.Struct, frozen=True):
@@ -67,7 +68,8 @@ def flatten(node: Node, prefix: str = "") -> Iterator[tuple[str, Leaf]]:
         case Row(nodes, line):
             texts = [child.text for child in nodes if isinstance(child, Leaf) and child.text is not None]
             if len(texts) == len(nodes):
-                yield prefix, Leaf(",".join(texts), nodes[0].line if nodes else line)
+                first = nodes[0] if nodes and isinstance(nodes[0], Leaf) else Leaf(None, line)
+                yield prefix, Leaf(",".join(texts), first.line, first.file)
             else:
                 for index, child in enumerate(nodes):
                     yield from flatten(child, f"{prefix}[{index}]")

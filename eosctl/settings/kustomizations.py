@@ -1,0 +1,206 @@
+"""Build kustomizations: the resources of a base as each overlay patches them.
+
+Read are ``resources``, ``bases``, ``components``, ``patches``, ``patchesJson6902``, ``patchesStrategicMerge``, and
+``replicas``, as far as the files are among the given ones.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable, Collection, Iterator
+from typing import Final, NamedTuple
+
+from eosctl.errors import ConfigFileError
+from eosctl.settings.documents import parse_documents
+from eosctl.settings.tree import Branch, Leaf, Node, Row
+from eosctl.settings.tree_patches import merged, operated, placed
+
+_NAMES: Final = ("kustomization.yaml", "kustomization.yml")
+_SCALED: Final = ("Deployment", "StatefulSet", "ReplicaSet", "ReplicationController")
+Reader = Callable[[str], tuple[Node, ...]]
+
+
+class Resource(NamedTuple):
+    """A document of a file, as a kustomization has patched it."""
+
+    file: str
+    number: int
+    document: Node
+
+
+class Builds(NamedTuple):
+    """What kustomizations make of the given files.
+
+    Attributes:
+        overlays: The resources that each kustomization builds, where one of them patches something.
+        files: The files of these resources, which are not used as they are.
+        patches: The files of patches that were applied.
+    """
+
+    overlays: tuple[tuple[Resource, ...], ...] = ()
+    files: frozenset[str] = frozenset()
+    patches: frozenset[str] = frozenset()
+
+
+class _Patch(NamedTuple):
+    """A document of a patch: its file, and what it is applied to; without a target its own name says that."""
+
+    node: Node
+    target: Branch | None
+    file: str
+
+
+def build(files: Collection[str], read: Reader) -> Builds:
+    """Return what the kustomizations among files make of the others.
+
+    Args:
+        files: The names of all files.
+        read: Returns the documents of one of them, nothing for one that cannot be parsed.
+    """
+    found = [file for file in files if posixpath.basename(file) in _NAMES]
+    if not found:
+        return Builds()
+    builder = _Builder(frozenset(map(posixpath.normpath, files)), read)
+    overlays = [tuple(builder.resources(posixpath.normpath(file), ())) for file in found]
+    used = {posixpath.normpath(one) for file in found for one in builder.used_by(file)}
+    roots = [one for file, one in zip(found, overlays, strict=True) if posixpath.normpath(file) not in used]
+    changed = {
+        one.file for overlay in roots for one in overlay if one.document is not builder.documents(one.file)[one.number]
+    }
+    built = tuple(overlay for overlay in roots if changed.intersection(one.file for one in overlay))
+    return Builds(built, frozenset(one.file for overlay in built for one in overlay), frozenset(builder.applied))
+
+
+class _Builder:
+    """Builds kustomizations one after the other; each file is parsed once."""
+
+    def __init__(self, files: frozenset[str], read: Reader) -> None:
+        self._files = files
+        self._read = read
+        self._parsed: dict[str, tuple[Node, ...]] = {}
+        self.applied: set[str] = set()
+
+    def documents(self, file: str) -> tuple[Node, ...]:
+        """Return the documents of a file."""
+        if file not in self._parsed:
+            self._parsed[file] = self._read(file)
+        return self._parsed[file]
+
+    def resources(self, file: str, above: tuple[str, ...]) -> list[Resource]:
+        """Return the resources of a kustomization and of those that it uses, with its patches applied."""
+        if file in above or not (documents := self.documents(file)) or not isinstance(documents[0], Branch):
+            return []
+        own = documents[0]
+        found: list[Resource] = []
+        for path in _paths(own, file, "resources", "bases"):
+            if (used := self._kustomization(path)) is not None:
+                found += self.resources(used, (*above, file))
+            elif path in self._files:
+                found += [Resource(path, number, node) for number, node in enumerate(self.documents(path))]
+        for path in _paths(own, file, "components"):
+            used = self._kustomization(path)
+            component = self.documents(used)[:1] if used is not None else ()
+            if used is not None and component and isinstance(component[0], Branch):
+                found = self._patched([*found, *self.resources(used, (*above, file))], component[0], used)
+        return self._patched(found, own, file)
+
+    def used_by(self, file: str) -> Iterator[str]:
+        """Yield the kustomizations that one uses."""
+        for own in self.documents(file)[:1]:
+            for path in _paths(own, file, "resources", "bases", "components") if isinstance(own, Branch) else ():
+                if (used := self._kustomization(path)) is not None:
+                    yield used
+
+    def _kustomization(self, folder: str) -> str | None:
+        return next((name for one in _NAMES if (name := posixpath.join(folder, one)) in self._files), None)
+
+    def _patched(self, resources: list[Resource], own: Branch, file: str) -> list[Resource]:
+        for patch in self._patches(own, file):
+            changed = [_apply(one, patch) for one in resources]
+            if patch.file != file and any(new is not old for new, old in zip(changed, resources, strict=True)):
+                self.applied.add(patch.file)
+            resources = changed
+        for member in own.items("replicas"):
+            count = member.get("count") if isinstance(member, Branch) else None
+            if isinstance(member, Branch) and isinstance(count, Leaf):
+                resources = [_scaled(one, member.text("name"), count, file) for one in resources]
+        return resources
+
+    def _patches(self, own: Branch, file: str) -> Iterator[_Patch]:
+        for key in ("patches", "patchesJson6902", "patchesStrategicMerge"):
+            for member in own.items(key):
+                target = member.branch("target") if isinstance(member, Branch) else None
+                text = member.get("patch") if isinstance(member, Branch) else member
+                named = member.get("path") if isinstance(member, Branch) else member
+                path = _path(named, file) if isinstance(named, Leaf) else ""
+                if path in self._files:
+                    yield from (_Patch(node, target, path) for node in self.documents(path))
+                elif isinstance(text, Leaf) and text.text:
+                    yield from (_Patch(node, target, file) for node in _inline(text))
+
+
+def _inline(text: Leaf) -> tuple[Node, ...]:
+    try:
+        return parse_documents("patch.yaml", "\n" * (text.line - 1) + (text.text or ""))
+    except ConfigFileError:
+        return ()  # the path of a file that is not among the given ones
+
+
+def _paths(own: Branch, file: str, *keys: str) -> Iterator[str]:
+    for key in keys:
+        for node in own.items(key):
+            if isinstance(node, Leaf) and node.text:
+                yield _path(node, file)
+
+
+def _path(node: Leaf, file: str) -> str:
+    return posixpath.normpath(posixpath.join(posixpath.dirname(file), node.text or ""))
+
+
+def _apply(one: Resource, patch: _Patch) -> Resource:
+    if not isinstance(one.document, Branch) or not _is_target(one.document, patch):
+        return one
+    if isinstance(patch.node, Row):
+        return one._replace(document=operated(one.document, patch.node, patch.file))
+    return one._replace(document=merged(one.document, patch.node, patch.file))
+
+
+def _is_target(document: Branch, patch: _Patch) -> bool:
+    """Return whether a patch is for a document; names of targets are regular expressions."""
+    if patch.target is None:
+        own = patch.node
+        return isinstance(own, Branch) and all(
+            own.text(*path) is not None and own.text(*path) == document.text(*path)
+            for path in (("kind",), ("metadata", "name"))
+        )
+    version = document.text("apiVersion") or ""
+    parts = {
+        "group": version.rpartition("/")[0],
+        "version": version.rpartition("/")[2],
+        "kind": document.text("kind") or "",
+        "name": document.text("metadata", "name") or "",
+        "namespace": document.text("metadata", "namespace") or "",
+    }
+    wanted = {key: text for key in parts if (text := patch.target.text(key))}
+    labels = (one.partition("=") for one in (patch.target.text("labelSelector") or "").split(",") if "=" in one)
+    return all(_matches(text, parts[key]) for key, text in wanted.items()) and all(
+        document.text("metadata", "labels", name.strip()) == value.strip() for name, _, value in labels
+    )
+
+
+def _matches(pattern: str, text: str) -> bool:
+    try:
+        return re.fullmatch(pattern, text) is not None
+    except re.error:
+        return pattern == text
+
+
+def _scaled(one: Resource, name: str | None, count: Leaf, file: str) -> Resource:
+    document = one.document
+    if not isinstance(document, Branch) or document.text("kind") not in _SCALED:
+        return one
+    if name != document.text("metadata", "name"):
+        return one
+    part = Branch((("spec", Branch((("replicas", placed(count, file, 1)),), 1)),), 1)
+    return one._replace(document=merged(document, part, file))

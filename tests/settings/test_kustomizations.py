@@ -1,0 +1,139 @@
+"""Kustomizations: bases are judged as overlays patch them, and findings have the place of the patch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from eosctl.checks.judge import judge
+from eosctl.findings.linted import findings_of
+from eosctl.settings.deployment_files import read_deployment
+
+DEPLOYMENT = """apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: pay
+  labels: {tier: back}
+spec:
+  replicas: 1
+  template:
+    spec:
+      containers:
+        - name: pay
+          image: acme/pay:1
+          env:
+            - name: KAFKA_BOOTSTRAP_SERVERS
+              value: kafka:9092
+            - name: KAFKA_TRANSACTIONAL_ID
+              value: pay-tx
+"""
+STREAMS = DEPLOYMENT.replace("KAFKA_TRANSACTIONAL_ID", "KAFKA_STREAMS_COMMIT_INTERVAL_MS").replace("pay-tx", '"1000"')
+BASE = {"base/kustomization.yaml": "resources: [deployment.yaml]\n", "base/deployment.yaml": DEPLOYMENT}
+SHARED = {("EOS-CFG-147", "base/deployment.yaml", 17)}
+SCALE = "- op: replace\n  path: /spec/replicas\n  value: 3\n"
+OWN_ID = """- op: replace
+  path: /spec/template/spec/containers/0/env/1
+  value: {name: KAFKA_TRANSACTIONAL_ID, valueFrom: {fieldRef: {fieldPath: metadata.name}}}
+"""
+MERGE = "kind: Deployment\nmetadata: {name: pay}\nspec:\n  replicas: 3\n"
+OWN_ID_MERGE = """kind: Deployment
+metadata: {name: pay}
+spec:
+  template:
+    spec:
+      containers:
+        - name: pay
+          env:
+            - name: KAFKA_TRANSACTIONAL_ID
+              value: pay-$(POD_NAME)
+"""
+
+
+def overlay(patches: str) -> dict[str, str]:
+    return {"prod/kustomization.yaml": f"resources: [../base]\n{patches}"}
+
+
+def inline(text: str, target: str = "{kind: Deployment, name: pay}") -> str:
+    body = "".join(f"      {line}\n" for line in text.splitlines())
+    return f"  - target: {target}\n    patch: |-\n{body}"
+
+
+def found(folder: Path, files: Mapping[str, str]) -> set[tuple[str, str, int]]:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    read = read_deployment([folder])
+    assert read.not_understood == ()
+    facts = ((one.check_id, dict(one.facts)) for one in findings_of(judge(read.deployment)))
+    return {(check, str(Path(str(f["file"])).relative_to(folder)), int(str(f["line"]))) for check, f in facts}
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        overlay("patches:\n" + inline(SCALE)),
+        overlay("patches:\n" + inline(SCALE, "{kind: Deployment, name: p.*}")),
+        overlay("patches:\n" + inline(SCALE, "{group: apps, version: v1, labelSelector: tier=back}")),
+        overlay("patches:\n  - {path: scale.yaml, target: {kind: Deployment}}\n") | {"prod/scale.yaml": SCALE},
+        overlay("patchesJson6902:\n  - {path: scale.yaml, target: {kind: Deployment, name: pay}}\n")
+        | {"prod/scale.yaml": SCALE},
+        overlay("patches:\n  - path: scale.yaml\n") | {"prod/scale.yaml": MERGE},
+        overlay("patchesStrategicMerge: [scale.yaml]\n") | {"prod/scale.yaml": MERGE},
+        overlay("replicas: [{name: pay, count: 3}]\n"),
+        overlay("components: [../wide]\n")
+        | {
+            "wide/kustomization.yaml": "kind: Component\npatches:\n  - {path: s.yaml, target: {kind: Deployment}}\n",
+            "wide/s.yaml": SCALE,
+        },
+    ],
+)
+def test_an_overlay_scales_a_fixed_transactional_id(tmp_path: Path, files: Mapping[str, str]) -> None:
+    assert found(tmp_path, BASE | files) == SHARED
+
+
+@pytest.mark.parametrize(
+    "own", ["patches:\n" + inline(SCALE) + inline(OWN_ID), "patches: [{path: s.yaml}, {path: o.yaml}]"]
+)
+def test_an_overlay_that_gives_each_pod_its_id_is_clean(tmp_path: Path, own: str) -> None:
+    patches = {"prod/s.yaml": MERGE, "prod/o.yaml": OWN_ID_MERGE} if "path: s.yaml" in own else {}
+    assert found(tmp_path, BASE | overlay(own + "\n") | patches) == set()
+
+
+def test_each_overlay_is_judged_with_its_own_count(tmp_path: Path) -> None:
+    own = {"dev/kustomization.yaml": "resources: [../base]\n"}
+    assert found(tmp_path, BASE | own | overlay("patches:\n" + inline(SCALE) + inline(OWN_ID))) == set()
+
+
+def test_an_autoscaler_of_the_overlay_counts(tmp_path: Path) -> None:
+    scaler = "kind: HorizontalPodAutoscaler\nspec:\n  scaleTargetRef: {kind: Deployment, name: pay}\n  maxReplicas: 5\n"
+    files = {"prod/kustomization.yaml": "resources: [../base, h.yaml]\nreplicas: [{name: pay, count: 1}]\n"}
+    assert found(tmp_path, BASE | files | {"prod/h.yaml": scaler}) == SHARED
+
+
+def test_a_patched_value_has_the_line_of_the_patch(tmp_path: Path) -> None:
+    env = "          env:\n            - {name: KAFKA_STREAMS_PROCESSING_GUARANTEE, value: exactly_once_v2}\n"
+    base = BASE | {"base/deployment.yaml": STREAMS.replace("          env:\n", env)}
+    slow = '- op: replace\n  path: /spec/template/spec/containers/0/env/2/value\n  value: "120000"\n'
+    found_there = found(tmp_path, base | overlay("patches:\n" + inline(slow)))
+    assert ("EOS-CFG-001", "prod/kustomization.yaml", 7) in found_there
+
+
+@pytest.mark.parametrize(
+    "patches",
+    [
+        "patches:\n" + inline(SCALE, "{kind: StatefulSet}"),
+        "patches:\n" + inline(SCALE, "{kind: Deployment, name: '['}"),
+        "patches:\n  - {path: absent.yaml, target: {kind: Deployment}}\n",
+        "patches:\n" + inline("- op: replace\n  path: /spec/none\n  value: 3"),
+    ],
+)
+def test_a_patch_for_something_else_changes_nothing(tmp_path: Path, patches: str) -> None:
+    assert found(tmp_path, BASE | overlay(patches)) == set()
+
+
+def test_kustomizations_that_use_each_other_end(tmp_path: Path) -> None:
+    files = {"base/kustomization.yaml": "resources: [deployment.yaml, ../prod]\n"}
+    assert found(tmp_path, BASE | overlay("patches:\n" + inline(SCALE)) | files) <= SHARED

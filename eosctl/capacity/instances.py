@@ -31,6 +31,7 @@ def plan_instance(workload: Workload, application: ApplicationSpec, task_count: 
         instances=instances,
         threads=threads,
         tasks=ceil(task_count / instances),
+        cores=busy_core_count(threads, has_state=live > 0),
         heap_bytes=streams_heap_bytes(application.cache_bytes, threads, application_bytes=application.own_heap_bytes),
         off_heap_bytes=_off_heap_bytes(workload, application, copies) if live else 0.0,
         disk_bytes=store_disk_bytes(live * copies),
@@ -38,6 +39,18 @@ def plan_instance(workload: Workload, application: ApplicationSpec, task_count: 
         kept_restore_ms=_kept_restore_ms(workload, application) if live else 0.0,
         uncommitted_bytes=_uncommitted_bytes(workload, application) if live else 0.0,
     )
+
+
+def busy_core_count(threads: int, *, has_state: bool) -> int:
+    """Return how many cores an instance can keep busy: one for each stream thread, and one that restores state.
+
+    The thread of the state updater restores and keeps standbys (KIP-869). RocksDB's compactions, garbage collection,
+    and network input are not counted.
+
+    >>> busy_core_count(8, has_state=True), busy_core_count(8, has_state=False)
+    (9, 8)
+    """
+    return threads + has_state
 
 
 def _off_heap_bytes(workload: Workload, application: ApplicationSpec, copies: int) -> float:

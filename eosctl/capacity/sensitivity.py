@@ -28,7 +28,7 @@ _OF_CLUSTER: Final = frozenset(
     }
 )
 _OF_APPLICATION: Final = frozenset({"transactional ids", "blocked after crash", "restore"})
-_OF_INSTANCE: Final = frozenset({"threads", "heap", "off heap", "disk", "takeover", "kept restore", "uncommitted"})
+_OF_INSTANCE: Final = frozenset({"threads", "cores", "heap", "RocksDB memory", "disk", "takeover"})
 _RESULTS: Final[Mapping[str, frozenset[str]]] = {
     "cluster": _OF_CLUSTER,
     "broker": frozenset({"used after loss"}),

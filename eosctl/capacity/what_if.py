@@ -169,6 +169,7 @@ def _variant(parameter: str, text: str, changed: Workload | WorkloadRefused) -> 
         plan = plan_capacity(changed)
     except WorkloadRefused as refused:
         return Variant(parameter, text, refusal=refused.what)
+    instances = [application.instance for application in plan.applications if application.instance is not None]
     return Variant(
         parameter=parameter,
         value=text,
@@ -180,6 +181,10 @@ def _variant(parameter: str, text: str, changed: Workload | WorkloadRefused) -> 
         network_out=plan.resource("network out").used_after_loss,
         disk_bytes=plan.resource("disk space").used * plan.broker_count,
         broker_count=plan.broker_count_needed,
+        instance_count=sum(one.instances for one in instances),
+        core_count=sum(one.instances * one.cores for one in instances),
+        heap_bytes=max((one.heap_bytes for one in instances), default=0.0),
+        instance_disk_bytes=max((one.disk_bytes for one in instances), default=0.0),
     )
 
 

@@ -30,10 +30,19 @@ class PlacedFigure(msgspec.Struct, frozen=True):
         if self.section == "cluster":
             return self.name
         if self.section == "broker":
-            return f"{self.subject} of a broker {self.name}"
-        return f"{self.section} {self.subject}: {self.name}"
+            return f"{self.subject} of a broker{_SUFFIXES[self.name]}"
+        return f"{_PLACES.get(self.section, '')}{self.subject}: {self.name}"
 
 
+_NAMES: Final = {
+    "visible_p50_ms": "visible after (P50)",
+    "visible_p99_ms": "visible after (P99)",
+    "off_heap_bytes": "RocksDB memory",
+    "kept_restore_ms": "restore with transactional stores",
+    "uncommitted_bytes": "buffers of transactional stores",
+}
+_PLACES: Final = {"topic": "topic ", "instance": "an instance of "}
+_SUFFIXES: Final = {"used": "", "used after loss": " after loss", "planned": ", planned limit"}
 _Known = tuple[str, Unit, str, Grade]
 # The fields of topics, applications, and instances, with the formulas of docs/capacity/formulas.md.
 _TOPIC: Final[tuple[_Known, ...]] = (
@@ -57,13 +66,14 @@ _APPLICATION: Final[tuple[_Known, ...]] = (
     ("visible_p50_ms", Unit.MILLISECONDS, "F13", Grade.MEASURED),
     ("visible_p99_ms", Unit.MILLISECONDS, "F13", Grade.MEASURED),
     ("blocked_after_crash_ms", Unit.MILLISECONDS, "F14", Grade.ASSUMED),
-    ("throughput_share", Unit.COUNT, "F34", Grade.MEASURED),
+    ("throughput_share", Unit.SHARE, "F34", Grade.MEASURED),
     ("restore_ms", Unit.MILLISECONDS, "F21", Grade.ASSUMED),
 )
 _INSTANCE: Final[tuple[_Known, ...]] = (
     ("instances", Unit.COUNT, "F23", Grade.ASSUMED),
     ("threads", Unit.COUNT, "F23", Grade.EXACT),
     ("tasks", Unit.COUNT, "F23", Grade.EXACT),
+    ("cores", Unit.COUNT, "F23", Grade.ASSUMED),
     ("heap_bytes", Unit.BYTES, "F20", Grade.ASSUMED),
     ("off_heap_bytes", Unit.BYTES, "F20", Grade.ASSUMED),
     ("disk_bytes", Unit.BYTES, "F20", Grade.ASSUMED),
@@ -111,5 +121,6 @@ def _fields(
     section: str, subject: str, holder: TopicPlan | ApplicationPlan | InstancePlan, known: Iterable[_Known]
 ) -> Iterator[PlacedFigure]:
     for field, unit, formula, grade in known:
-        name = field.removesuffix("_ms").removesuffix("_bytes").removesuffix("_per_s").replace("_", " ")
-        yield PlacedFigure(section, subject, name, float(getattr(holder, field)), unit, formula, grade)
+        plain = field.removesuffix("_ms").removesuffix("_bytes").removesuffix("_per_s").replace("_", " ")
+        name, value = _NAMES.get(field, plain), float(getattr(holder, field))
+        yield PlacedFigure(section, subject, name, value, unit, formula, grade)

@@ -63,15 +63,16 @@ class TopicPlan(msgspec.Struct, frozen=True):
 class InstancePlan(msgspec.Struct, frozen=True):
     """The resources of an instance of a Kafka Streams application.
 
-    `off_heap_bytes` is RocksDB's unbounded memory, `disk_bytes` its local disk including standbys. `takeover_ms` is the
-    maximum catch-up time of a standby before it takes over a task. `kept_restore_ms` and `uncommitted_bytes` are what
-    transactional state stores (Kafka Streams 4.4) restore at most after a kill, in place of
-    `ApplicationPlan.restore_ms`, and what they add to the memory; 0 without stores.
+    `cores` is what its threads can keep busy. `off_heap_bytes` is RocksDB's unbounded memory, `disk_bytes` its local
+    disk including standbys. `takeover_ms` is the maximum catch-up time of a standby before it takes over a task.
+    `kept_restore_ms` and `uncommitted_bytes` are what transactional state stores (Kafka Streams 4.4) restore at most
+    after a kill, in place of `ApplicationPlan.restore_ms`, and what they add to the memory; 0 without stores.
     """
 
     instances: int
     threads: int
     tasks: int
+    cores: int
     heap_bytes: float
     off_heap_bytes: float
     disk_bytes: float
@@ -149,7 +150,11 @@ class Advice(msgspec.Struct, frozen=True):
 
 
 class Variant(msgspec.Struct, frozen=True):
-    """The plan's main figures with one change; `refusal` if the change is invalid."""
+    """The plan's main figures with one change; `refusal` if the change is invalid.
+
+    `instance_count` and `core_count` are those of all Kafka Streams applications; 0 without such. `heap_bytes` and
+    `instance_disk_bytes` are those of the largest instance.
+    """
 
     parameter: str
     value: str
@@ -161,6 +166,10 @@ class Variant(msgspec.Struct, frozen=True):
     network_out: float = 0.0
     disk_bytes: float = 0.0
     broker_count: int | None = None
+    instance_count: int = 0
+    core_count: int = 0
+    heap_bytes: float = 0.0
+    instance_disk_bytes: float = 0.0
     refusal: str = ""
 
 

@@ -147,3 +147,8 @@ def test_the_loss_of_a_zone_is_a_figure_of_clusters_with_zones() -> None:
 
     assert "F24b" in names(plan())
     assert "F24b" not in names(plan((", zones: 3", "")))
+
+
+def test_an_instance_can_keep_its_threads_and_the_restorer_busy() -> None:
+    assert instance().cores == 9
+    assert instance(("    state: 50 GB\n", "")).cores == 8

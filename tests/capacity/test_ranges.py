@@ -48,7 +48,7 @@ def test_figures_end_at_the_plans_of_the_bounds() -> None:
     by_title = {one.title: one for one in found(GUESSED).figures}
     one = by_title["topic orders: written"]
     assert (one.low, one.high) == (low.topics[0].written, high.topics[0].written)
-    assert "application enrich: transactional ids" not in by_title
+    assert "enrich: transactional ids" not in by_title
 
 
 def test_the_plan_is_sized_by_the_fullest_limit() -> None:

@@ -9,7 +9,9 @@ from eosctl.capacity.what_if import try_values
 from eosctl.capacity.workload_file import parse_workload
 from eosctl.capacity.workload_tree import parse_tree
 from eosctl.model.capacity_report import CapacityReport
+from eosctl.render.capacity.comparison import compare_plans, render_comparison
 from eosctl.render.capacity.plan import PlanFormat, render_plan
+from eosctl.render.formats import OutputFormat
 from eosctl.render.page import Style
 from tests.capacity.workloads import STREAMS
 
@@ -40,3 +42,34 @@ def test_refused_values_have_their_reason_below_the_table() -> None:
     assert "commit.interval.ms=5: The workload orders cannot be" in text
     assert [line for line in text.splitlines() if line.startswith("5 ")] == []
     assert "brokers=2: The workload" in shown(None, "brokers=2")
+
+
+def test_what_if_has_instances_of_streams() -> None:
+    lines = shown(None, "applications.enrich.instances=4,8").splitlines()
+    at = next(at for at, line in enumerate(lines) if line.startswith("VALUE "))
+    header, four, eight = (line.split() for line in lines[at : at + 3])
+    assert header[-4:] == ["INSTANCES", "CORES", "HEAP/INSTANCE", "DISK/INSTANCE"]
+    assert four[-6:-4] == ["4", "36"]
+    assert eight[-6:-4] == ["8", "40"]
+    assert (four[-2:], eight[-2:]) == (["25", "GB"], ["12.5", "GB"])
+
+
+def test_what_if_without_streams_has_no_instances() -> None:
+    text = STREAMS.replace("kind: streams", "kind: consume-process-produce").replace("    state: 50 GB\n", "")
+    variants = try_values("brokers=6,7", parse_tree(text, "w.yaml"), "w.yaml")
+    item = CapacityReport(plan_capacity(parse_workload(text, "w.yaml")), variants)
+    assert "CORES" not in render_plan([item], "capacity plan", 0, PlanFormat.WIDE)
+
+
+def test_a_comparison_pairs_figures_of_instances() -> None:
+    small = plan_capacity(parse_workload(STREAMS, "w.yaml"))
+    large = plan_capacity(parse_workload(STREAMS.replace("instances: 4", "instances: 8"), "w.yaml"))
+    other = plan_capacity(parse_workload(STREAMS.replace("enrich:", "count:"), "w.yaml"))
+    items = {item.figure: item for item in compare_plans(small, large)}
+    assert items["an instance of enrich: disk"].change == -0.5
+    assert items["an instance of enrich: cores"].other == 5
+    apart = {item.figure: item for item in compare_plans(small, other)}
+    assert apart["an instance of enrich: heap"].other is None
+    assert apart["an instance of count: heap"].one is None
+    table = render_comparison(small, other, 0, OutputFormat.TABLE)
+    assert "an instance of count: heap" in table

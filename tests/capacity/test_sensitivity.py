@@ -32,7 +32,7 @@ def test_movements_have_the_arithmetic_of_the_formulas() -> None:
     rows = varied()
     interval = moved(rows["applications.enrich.commit_interval"], "transactions")
     assert (interval.at_half, interval.planned, interval.at_double) == pytest.approx((640, 320, 160), rel=1e-5)
-    restore = moved(rows["applications.enrich.restore_rate"], "application enrich: restore")
+    restore = moved(rows["applications.enrich.restore_rate"], "enrich: restore")
     assert restore.at_half == 2 * restore.planned == pytest.approx(4 * (restore.at_double or 0))
     disk = moved(rows["cluster.disk"], "disk space, share of its limit")
     assert disk.at_half == pytest.approx(2 * disk.planned)

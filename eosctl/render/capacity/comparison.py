@@ -6,6 +6,7 @@ from typing import Final
 
 import msgspec
 
+from eosctl.model.capacity_figures import PlacedFigure, list_figures
 from eosctl.model.capacity_plan import CapacityPlan, Unit
 from eosctl.render.capacity.figure_text import figure_text
 from eosctl.render.capacity.plan import verdict_text
@@ -16,40 +17,40 @@ from eosctl.render.page import PLAIN, Line, Style, render_page
 
 
 class ComparisonItem(msgspec.Struct, frozen=True):
-    """One figure of two plans; ``change`` is relative to the first, None where that is 0."""
+    """One figure of two plans; None in a plan without it. ``change`` is relative to the first, None where that is 0."""
 
     figure: str
     unit: Unit
-    one: float
-    other: float
+    one: float | None
+    other: float | None
     change: float | None
 
 
 COMPARISON_COLUMNS: Final[tuple[Column[ComparisonItem], ...]] = (
     Column("FIGURE", lambda item: item.figure),
-    Column("FIRST", lambda item: figure_text(item.one, item.unit)),
-    Column("SECOND", lambda item: figure_text(item.other, item.unit)),
+    Column("FIRST", lambda item: "" if item.one is None else figure_text(item.one, item.unit)),
+    Column("SECOND", lambda item: "" if item.other is None else figure_text(item.other, item.unit)),
     Column("CHANGE", lambda item: "" if item.change is None else f"{item.change:+.1%}"),
 )
 
 
 def compare_plans(one: CapacityPlan, other: CapacityPlan) -> tuple[ComparisonItem, ...]:
-    """Pair the figures that both plans have."""
-    rows = [
-        ("transactions", Unit.PER_S, one.transactions_per_s, other.transactions_per_s),
-        ("markers", Unit.PER_S, one.markers_per_s, other.markers_per_s),
-        ("EOS appends, all copies", Unit.PER_S, one.eos_appends_per_s, other.eos_appends_per_s),
-        ("data appends, all copies", Unit.PER_S, one.data_appends_per_s, other.data_appends_per_s),
-        ("visible after (P99), slowest chain", Unit.MILLISECONDS, one.visible_p99_ms, other.visible_p99_ms),
-        ("brokers", Unit.COUNT, one.broker_count, other.broker_count),
-    ]
-    rows += [
-        (f"{use.name} of a broker after loss", use.unit, use.used_after_loss, other.resource(use.name).used_after_loss)
-        for use in one.resources
-    ]
-    values = {figure.name: figure.value for figure in other.figures}
-    rows += [(f.name, f.unit, f.value, values[f.name]) for f in one.figures if f.name in values]
-    return tuple(ComparisonItem(n, unit, a, b, b / a - 1 if a else None) for n, unit, a, b in rows)
+    """Pair the figures of two plans, except those of topics and of brokers before a loss."""
+    first, second = ([figure for figure in list_figures(plan) if _is_compared(figure)] for plan in (one, other))
+    units = {figure.title: figure.unit for figure in (*first, *second)}
+    by_first, by_second = ({figure.title: figure.value for figure in figures} for figures in (first, second))
+    return tuple(_pair(title, unit, by_first.get(title), by_second.get(title)) for title, unit in units.items())
+
+
+def _is_compared(figure: PlacedFigure) -> bool:
+    if figure.section == "broker":
+        return figure.name == "used after loss"
+    return figure.section != "topic" and figure.value is not None
+
+
+def _pair(title: str, unit: Unit, one: float | None, other: float | None) -> ComparisonItem:
+    change = other / one - 1 if one and other is not None else None
+    return ComparisonItem(title, unit, one, other, change)
 
 
 def render_comparison(

@@ -23,7 +23,7 @@ from eosctl.render.capacity.plan import (
     eos_text,
     instance_rows,
     topic_rows,
-    variant_row,
+    variant_table,
     verdicts,
 )
 from eosctl.render.capacity.ranges import input_rows, range_notes, range_rows
@@ -83,7 +83,7 @@ def render_plan_html(
         "instance_rows": instance_rows,
         "cost_rows": cost_rows,
         "cost_text": cost_text,
-        "variant_row": variant_row,
+        "variant_table": variant_table,
         "sensitivity_notes": sensitivity_notes,
         "sensitivity_rows": sensitivity_rows,
         "appends": lambda plan: Markup(charts.appends(plan)),

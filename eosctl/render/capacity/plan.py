@@ -112,7 +112,7 @@ def _blocks(item: CapacityReport, wide: bool, width: int | None) -> list[Block]:
         blocks += _table("FIGURES", header, [_figure(figure) for figure in plan.figures])
     for name, group in groupby(item.what_if, key=lambda variant: variant.parameter):
         variants = tuple(group)
-        blocks += _table(f"WHAT IF {name}", VARIANT_HEADER, [variant_row(v) for v in variants if not v.refusal], width)
+        blocks += _table(f"WHAT IF {name}", *variant_table(variants), width)
         refused = [Line(f"{v.parameter}={v.value}: {v.refusal}") for v in variants if v.refusal]
         blocks += [Line(""), *refused] if refused else []
     shown = None if wide else FIRST_ROWS
@@ -184,13 +184,14 @@ _APPLICATION_HEADER: Final = (
     *("BLOCKED-AFTER-CRASH", "THROUGHPUT", "RESTORE"),
 )
 _INSTANCE_HEADER: Final = (
-    *("APPLICATION", "INSTANCES", "THREADS", "TASKS", "HEAP", "ROCKSDB", "DISK", "TAKEOVER"),
+    *("APPLICATION", "INSTANCES", "THREADS", "TASKS", "CORES", "HEAP", "ROCKSDB", "DISK", "TAKEOVER"),
     *("RESTORE-WIPED", "RESTORE-KEPT", "TXN-BUFFERS"),
 )
-VARIANT_HEADER: Final = (
+_VARIANT_HEADER: Final = (
     *("VALUE", "TXN", "MARKERS", "EOS-APPENDS", "SHARE", "VISIBLE-P99", "NET-OUT/BROKER"),
     *("DISK", "BROKERS"),
 )
+_VARIANT_INSTANCES: Final = ("INSTANCES", "CORES", "HEAP/INSTANCE", "DISK/INSTANCE")
 COST_HEADER: Final = ("COST", "QUANTITY", "PRICE", "WITH-TRANSACTIONS", "WITHOUT")
 GROWTH_HEADER: Final = ("DATE", "RATE", "BOTTLENECK", "UTILISATION", "BROKERS")
 
@@ -249,6 +250,7 @@ def instance_rows(plan: CapacityPlan) -> list[tuple[str, ...]]:
             number_text(one.instances),
             number_text(one.threads),
             number_text(one.tasks),
+            number_text(one.cores),
             bytes_text(one.heap_bytes),
             bytes_text(one.off_heap_bytes),
             bytes_text(one.disk_bytes),
@@ -292,8 +294,26 @@ def _figure(figure: Figure) -> tuple[str, ...]:
     return (figure.name, figure_text(figure.value, figure.unit), figure.formula, figure.grade.value)
 
 
-def variant_row(variant: Variant) -> tuple[str, ...]:
-    """Return a row of the what-if table."""
+def variant_table(variants: Sequence[Variant]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Return the header and the rows of a what-if table, with instances if an application of Kafka Streams has some."""
+    shown = [variant for variant in variants if not variant.refusal]
+    rows = [_variant_row(variant) for variant in shown]
+    if not any(variant.instance_count for variant in shown):
+        return _VARIANT_HEADER, rows
+    instances = [_variant_instances(variant) for variant in shown]
+    return _VARIANT_HEADER + _VARIANT_INSTANCES, [row + more for row, more in zip(rows, instances, strict=True)]
+
+
+def _variant_instances(variant: Variant) -> tuple[str, ...]:
+    return (
+        number_text(variant.instance_count),
+        number_text(variant.core_count),
+        bytes_text(variant.heap_bytes),
+        bytes_text(variant.instance_disk_bytes),
+    )
+
+
+def _variant_row(variant: Variant) -> tuple[str, ...]:
     return (
         variant.value,
         rate_text(variant.transactions_per_s),

@@ -7,12 +7,14 @@ and ``ReaderConfig``, franz-go ``kgo.Opt``).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from eosctl.model.deployment import Client, Role
 from eosctl.model.parameter import relaxed
+from eosctl.settings.tree import Branch, Node, Row
 
 Defaults = Mapping[str, str | None]
 _UNKNOWN: Final[Defaults] = MappingProxyType({})
@@ -38,6 +40,8 @@ class Library(NamedTuple):
 _NONE: Final[Defaults] = {"transactional.id": None, "group.instance.id": None, "group.id": None}
 _READS_ALL: Final[Defaults] = {"isolation.level": "read_uncommitted"}
 
+_SARAMA_REQUESTS: Final = "maxopenrequests"
+_MAX_OPEN: Final = re.compile(r"max[_-]?open[_-]?requests", re.IGNORECASE)
 # No other library has one of these.
 _FRANZ: Final = frozenset({"fetchisolationlevel", "seedbrokers", "disableidempotentwrite"})
 
@@ -55,7 +59,7 @@ LIBRARIES: Final[Mapping[Client, Library]] = {
     ),
     Client.SARAMA: Library(
         ("sarama",),
-        frozenset({"maxopenrequests"}),
+        frozenset({_SARAMA_REQUESTS}),
         {"acks": "1", "enable.idempotence": "false", "transaction.timeout.ms": "60000"},
         {**_READS_ALL, "enable.auto.commit": "true", "session.timeout.ms": "10000", "heartbeat.interval.ms": "3000"},
     ),
@@ -123,6 +127,27 @@ def library_of(keys: Iterable[str], hints: str) -> Client | None:
     if shared:
         return Client.OTHER
     return Client.KAFKAJS if _NODE in hints and not last.isdisjoint(_CAMEL) else None
+
+
+def has_net_of_sarama(text: str) -> bool:
+    """Return whether a file names the requests in flight as sarama does."""
+    return _MAX_OPEN.search(text) is not None
+
+
+def with_net_of_sarama(node: Node) -> Node:
+    """Return a tree with the requests in flight at each producer, which sarama keeps in ``Net`` next to it."""
+    if isinstance(node, Row):
+        return Row(tuple(map(with_net_of_sarama, node.nodes)), node.line)
+    if not isinstance(node, Branch):
+        return node
+    entries = {key: with_net_of_sarama(child) for key, child in node.entries}
+    named = {relaxed(key): key for key in entries}
+    net, producer = entries.get(named.get("net", "")), entries.get(named.get("producer", ""))
+    if isinstance(net, Branch) and isinstance(producer, Branch):
+        moved = tuple(entry for entry in net.entries if relaxed(entry[0]) == _SARAMA_REQUESTS)
+        entries[named["net"]] = Branch(tuple(entry for entry in net.entries if entry not in moved), net.line)
+        entries[named["producer"]] = Branch((*producer.entries, *moved), producer.line)
+    return Branch(tuple(entries.items()), node.line)
 
 
 def names_library(word: str) -> bool:

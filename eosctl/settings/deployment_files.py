@@ -23,6 +23,7 @@ from eosctl.settings.ansible import (
     variants_of,
 )
 from eosctl.settings.ansible_inventory import inventory_of
+from eosctl.settings.client_libraries import has_net_of_sarama, with_net_of_sarama
 from eosctl.settings.compose_variables import interpolated
 from eosctl.settings.detection import sources_of
 from eosctl.settings.documents import format_of, parse_documents, starts_programs
@@ -242,6 +243,8 @@ def _documents(file: str, text: str) -> tuple[Node, ...]:
     parsed = parse_documents(file, text)
     if "$" in text and "services" in text:
         parsed = tuple(interpolated(document, file) for document in parsed)
+    if has_net_of_sarama(text):
+        parsed = tuple(map(with_net_of_sarama, parsed))
     return tuple(part for document in parsed for part in _members(document))
 
 

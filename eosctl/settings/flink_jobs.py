@@ -1,6 +1,7 @@
 """Flink jobs in an application's own files: sinks, sources, and checkpoints under any keys.
 
-A mapping with a delivery guarantee or a prefix of transactional ids is a Flink sink, because nothing else has these.
+A mapping with a delivery guarantee is a Flink sink, because nothing else has one. A prefix of transactional ids counts
+where words around it are Flink's: other applications make their ids of such a prefix, too.
 Its settings get the names of the SQL connector (``KafkaConnectorOptions``).
 """
 
@@ -36,12 +37,13 @@ _CHECKPOINTS: Final = re.compile(
     r"checkpoint(?:ing|s)?(?:config)?(?P<name>interval|timeout|mode)(?P<unit>ms|millis\w*|s|sec\w*|m|min\w*)?$"
 )
 _SOURCE: Final = re.compile(r"source|consumer|input", re.IGNORECASE)
+_FLINKS: Final = re.compile(r"flink|checkpoint|sink|\bjobs?\b", re.IGNORECASE)
 _TIMEOUT: Final = "transaction.timeout.ms"
 _TIMEOUTS: Final = ("transactiontimeout", "transactiontimeoutms")
 
 
 class _Found(NamedTuple):
-    """A mapping and the keys above it."""
+    """A mapping, with the name of its file and the keys above it."""
 
     path: tuple[str, ...]
     node: Branch
@@ -53,12 +55,12 @@ def flink_jobs(document: Node, file: str) -> list[Source] | None:
         return None  # Flink's own spelling, which needs no translation
     if (pipeline := _cdc_pipeline(document, file)) is not None:
         return pipeline
-    sinks = list(_sinks(document, ()))
-    if not sinks:
+    sinks = list(_sinks(document, (file,)))
+    if not sinks or (not any(_is_flinks(one) for one in sinks) and not _has_flinks_words(document)):
         return None
     inside = {id(found.node) for found in sinks}
     found = [_sink(one, file) for one in sinks]
-    found += [_source(one, file) for one in _sources(document, (), inside)]
+    found += [_source(one, file) for one in _sources(document, (file,), inside)]
     cluster = _checkpoints(document, file)
     return [*found, cluster] if cluster is not None else found
 
@@ -104,6 +106,18 @@ def _sinks(node: Node, path: tuple[str, ...]) -> Iterator[_Found]:
             yield from _sinks(child, (*path, key))
 
 
+def _is_flinks(sink: _Found) -> bool:
+    """Return whether a mapping is a Flink sink by its own keys, or by what it stands under."""
+    options = {_SINK_KEYS.get(relaxed(key)) for key, _ in sink.node.entries}
+    return (
+        _GUARANTEE in options or _PREFIX in dict(sink.node.entries) or _FLINKS.search(" ".join(sink.path)) is not None
+    )
+
+
+def _has_flinks_words(document: Branch) -> bool:
+    return any(_FLINKS.search(f"{key} {leaf.text or ''}") for key, leaf in flatten(document))
+
+
 def _mentions_kafka(node: Branch, path: tuple[str, ...]) -> bool:
     """Return whether a mapping is about Kafka: other systems have delivery guarantees, too."""
     words = " ".join((*path, *(f"{key} {leaf.text}" for key, leaf in flatten(node)))).lower()
@@ -117,7 +131,7 @@ def _sources(node: Node, path: tuple[str, ...], sinks: set[int]) -> Iterator[_Fo
             yield from _sources(member, path, sinks)
     if not isinstance(node, Branch) or id(node) in sinks:
         return
-    is_source = any(_SOURCE.search(key) for key in path)
+    is_source = any(_SOURCE.search(key) for key in path[1:])
     if is_source and any(isinstance(child, Leaf) for _, child in node.entries) and _settings(node):
         yield _Found(path, node)
         return
@@ -168,7 +182,7 @@ def _as_source(found: _Found, values: dict[str, Value], file: str, hint: str) ->
     return Source(
         Place(file, found.node.line),
         values,
-        ".".join(found.path),
+        ".".join(found.path[1:]),
         Role.FLINK,
         hints=(hint,),
         recognized_by=shown,

@@ -86,6 +86,12 @@ def test_a_prefix_without_guarantee_is_found_under_an_own_key() -> None:
     assert findings(("job.yaml", text)) == ["EOS-CFG-155 job.yaml:4"]
 
 
+def test_a_prefix_alone_is_not_a_sink_without_words_of_flink() -> None:
+    text = "replicaCount: 3\nkafka:\n  bootstrapServers: kafka:9092\n  transactionalIdPrefix: writer\n"
+    assert Role.FLINK not in {one.role for one in read_components("values.yaml", text)}
+    assert Role.FLINK in {one.role for one in read_components("values.yaml", f"flink: {{parallelism: 2}}\n{text}")}
+
+
 def test_a_source_of_a_job_commits_with_checkpoints() -> None:
     source = "sources:\n  in: {topic: in, group.id: dedupe, isolation.level: %s}\n"
     assert findings(("job.yaml", SINK + source % "read_committed")) == []

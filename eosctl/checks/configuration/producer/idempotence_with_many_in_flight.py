@@ -17,7 +17,7 @@ from eosctl.model.deployment import TABULATED, Client, Component, Role, Value
 from eosctl.model.severity import Severity
 
 ALONE: Final = 1
-"""KafkaJS does not order its requests, so only one at a time keeps the sequence."""
+"""KafkaJS does not order its requests, and sarama refuses more: only one at a time keeps the sequence."""
 REFUSED: Final = dict.fromkeys(TABULATED, "The producer does not start (ConfigException).")
 
 
@@ -34,10 +34,10 @@ def idempotence_with_many_in_flight(case: Case) -> Iterator[Problem]:
     """Find idempotent producers with more than five requests in flight.
 
     What it checks:
-        max.in.flight.requests.per.connection above 5 in an idempotent Java producer, and maxInFlightRequests above 1 in
-        an idempotent producer of KafkaJS. From 4.0 on the producer
-        always throws; before, it throws when idempotence was asked for, and switches it off when it was only the
-        default.
+        max.in.flight.requests.per.connection above 5 in an idempotent Java producer, maxInFlightRequests above 1 in
+        an idempotent producer of KafkaJS, and Net.MaxOpenRequests above 1 in one of sarama, which does not start. From
+        4.0 on the Java producer always throws; before, it throws when idempotence was asked for, and switches it off
+        when it was only the default.
 
     Why it matters for exactly-once:
         A broker remembers the last five batches of a producer in a partition; it cannot distinguish a retry of an
@@ -55,8 +55,8 @@ def idempotence_with_many_in_flight(case: Case) -> Iterator[Problem]:
     others = (p for p in case.deployment.of(Role.PRODUCER) if p.client not in (*TABULATED, Client.SARAMA))
     for producer in (*java_producers(case.deployment), *others):
         flying = producer.value("max.in.flight.requests.per.connection")
-        if producer.client is Client.KAFKAJS:
-            yield from _of_kafkajs(producer, flying)
+        if producer.client in (Client.KAFKAJS, Client.SARAMA):
+            yield from _one_at_a_time(producer, flying)
             continue
         if not flying.is_given or flying.number is None or flying.number <= 5:
             continue
@@ -80,13 +80,19 @@ def idempotence_with_many_in_flight(case: Case) -> Iterator[Problem]:
         )
 
 
-def _of_kafkajs(producer: Component, flying: Value) -> Iterator[Problem]:
-    if flying.is_given and (flying.number or 0) > ALONE and demands_idempotence(producer):
-        yield problem(
-            producer,
-            (flying,),
-            f"{flying.key} is {flying.number}; KafkaJS keeps the order of an idempotent producer with {ALONE}.",
-            severity=Severity.WARNING,
-            impact="Batches can arrive out of order after a retry: the broker refuses them, or writes them twice.",
-            remedy=f"Set {flying.key} to {ALONE}.",
-        )
+def _one_at_a_time(producer: Component, flying: Value) -> Iterator[Problem]:
+    if not flying.is_given or (flying.number or 0) <= ALONE or not demands_idempotence(producer):
+        return
+    is_refused = producer.client is Client.SARAMA
+    yield problem(
+        producer,
+        (flying,),
+        f"{flying.key} is {flying.number}; an idempotent producer of {producer.client.value} may have {ALONE}.",
+        severity=None if is_refused else Severity.WARNING,
+        impact=(
+            "The producer does not start (ConfigurationError)."
+            if is_refused
+            else "Batches can arrive out of order after a retry: the broker refuses them, or writes them twice."
+        ),
+        remedy=f"Set {flying.key} to {ALONE}.",
+    )

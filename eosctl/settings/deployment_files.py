@@ -32,6 +32,7 @@ from eosctl.settings.kustomizations import Builds, Resource, build
 from eosctl.settings.resolution import UNKNOWN, resolve
 from eosctl.settings.sources import Releases, Source
 from eosctl.settings.templates import chart_values, without_templates
+from eosctl.settings.terraform_variables import refers_to_variables, with_variables
 from eosctl.settings.tree import Branch, Node
 from eosctl.settings.workloads import Workload, generated_by, is_plain_resource, with_instances, workloads_of
 from eosctl.text import count_text
@@ -243,6 +244,8 @@ def _documents(file: str, text: str) -> tuple[Node, ...]:
     parsed = parse_documents(file, text)
     if "$" in text and "services" in text:
         parsed = tuple(interpolated(document, file) for document in parsed)
+    if refers_to_variables(file, text) and mentions_kafka(file, text):
+        parsed = tuple(with_variables(document, file) for document in parsed)
     if has_net_of_sarama(text):
         parsed = tuple(map(with_net_of_sarama, parsed))
     return tuple(part for document in parsed for part in _members(document))

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 MAX_CHARACTERS: Final = 1_000_000
 """The parser needs about a second per 100,000."""
 _HEREDOC: Final = re.compile(r"<<(-?)[\w.-]+\r?\n(.*?)[^\S\n]*[\w.-]+\r?\n?\Z", re.DOTALL)
+MERGED: Final = "merge of "
+"""How the key of an object begins that ``merge`` takes from a variable or a local."""
+_NAMED: Final = re.compile(r"\$\{(?:var|local|each)\.[\w.-]+\}")
 _ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\"}
 _NEGATIVE: Final = re.compile(r"-\d+(?:\.\d+)?")
 _CONSTANTS: Final = frozenset({"int_lit", "float_lit", "literal_value", "keyword"})
@@ -128,14 +131,18 @@ class _Reader:
                 yield self._name(key), self._value(value)
 
     def _wrapped(self, call: Tree[Token]) -> Branch | Row | None:
-        """Return a function's only argument, or the objects in it as one; of equal keys the last one counts (merge)."""
+        """Return a function's only argument, or the objects in it as one; of equal keys the last one counts (merge).
+
+        References among them stay as entries, whose key begins with ``MERGED``.
+        """
         arguments = [part for part in _trees(call) if part.data == "arguments"]
         nodes = [self._value(part) for one in arguments for part in _trees(one) if part.data != "new_line_or_comment"]
         if len(nodes) == 1 and isinstance(nodes[0], Row):
             return nodes[0]
-        objects = [node for node in nodes if isinstance(node, Branch)]
+        objects = [one for node in nodes if (one := _mergeable(node)) is not None]
         merged = dict(entry for node in objects for entry in node.entries)
-        return Branch(tuple(merged.items()), _line(call)) if objects else None
+        is_any = any(not isinstance(node, Leaf) for node in nodes) or len(objects) > 1
+        return Branch(tuple(merged.items()), _line(call)) if objects and is_any else None
 
     def _outside(self, tree: Tree[Token]) -> Leaf:
         return Leaf(f"${{{self._source(tree)}}}", _line(tree))
@@ -156,6 +163,12 @@ class _Reader:
 
     def _source(self, tree: Tree[Token]) -> str:
         return self._text[tree.meta.start_pos : tree.meta.end_pos].strip()
+
+
+def _mergeable(node: Node) -> Branch | None:
+    if isinstance(node, Leaf) and node.text is not None and _NAMED.fullmatch(node.text):
+        return Branch(((f"{MERGED}{node.text}", node),), node.line)
+    return node if isinstance(node, Branch) else None
 
 
 def _trees(tree: Tree[Token]) -> list[Tree[Token]]:

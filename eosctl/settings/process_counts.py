@@ -11,7 +11,7 @@ from eosctl.settings.sources import value_of
 from eosctl.settings.tree import Branch, Leaf, Node, Row
 
 COUNT: Final = "replicas"
-_COUNTS: Final = ("replicaCount", "replicas", "desired_count", "DesiredCount", "count", "instances", "numReplicas")
+COUNTS: Final = ("replicaCount", "replicas", "desired_count", "DesiredCount", "count", "instances", "numReplicas")
 _LOOPS: Final = ("loop", "with_items", "with_list", "with_sequence")
 _RANGE: Final = re.compile(r"range\(\s*(?:(\d{1,6})\s*,\s*)?(\d{1,6})\s*\)")
 _TASK: Final = re.compile(r"aws_ecs_task_definition\.([\w-]+)\.")
@@ -58,7 +58,7 @@ def _own_count(node: Branch, file: str) -> Value | None:
 
 
 def _is_count(key: str, leaf: Leaf) -> bool:
-    return key in _COUNTS and (leaf.text or "").isdecimal()
+    return key in COUNTS and (leaf.text or "").isdecimal()
 
 
 def _loop(node: Branch, file: str) -> Value | None:
@@ -114,6 +114,6 @@ def _named(node: Node | None) -> str:
 
 def _last_line(node: Node) -> int:
     if isinstance(node, Leaf):
-        return node.line + (node.text or "").count("\n")
+        return 0 if node.file else node.line + (node.text or "").count("\n")
     children = node.nodes if isinstance(node, Row) else tuple(child for _, child in node.entries)
     return max((_last_line(child) for child in children), default=node.line)

@@ -1,0 +1,182 @@
+"""Variables and locals of a Terraform module, in the place of references to them.
+
+Known are defaults of variables, literals of ``locals``, and the files that Terraform loads by itself
+(``terraform.tfvars``, ``*.auto.tfvars``). Where another ``.tfvars`` of the module gives a different value, a count is
+the highest of them, and any other value stays unknown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from msgspec.structs import replace
+
+from eosctl.errors import ConfigFileError
+from eosctl.settings.documents import parse_documents
+from eosctl.settings.file_texts import read_text
+from eosctl.settings.hcl_file import MERGED
+from eosctl.settings.process_counts import COUNTS
+from eosctl.settings.tree import Branch, Leaf, Node, Row
+from eosctl.settings.tree_patches import placed
+
+_REFERENCE: Final = re.compile(r"\$\{([a-z_]\w*)\.([\w.-]+?)\}")
+_MAX_DEPTH: Final = 8
+_MAX_COPIES: Final = 1_000
+_LOADED: Final = re.compile(r"^terraform\.tfvars$|\.auto\.tfvars$")
+_Names = Mapping[str, Node]
+
+
+def refers_to_variables(file: str, text: str) -> bool:
+    """Return whether a file of Terraform refers to variables or locals of its module."""
+    return file.lower().endswith(".tf") and ("var." in text or "local." in text)
+
+
+def with_variables(document: Node, file: str) -> Node:
+    """Return a document with the values of its module's variables, each at the place of its definition."""
+    if not isinstance(document, Branch):
+        return document
+    folder = Path(file).parent
+    names = _definitions(document, file)
+    others: dict[str, list[Node]] = {}
+    for path in sorted(folder.glob("*.tf")):
+        found = _parsed(path, path.stat().st_mtime_ns) if path != Path(file) else None
+        if isinstance(found, Branch):
+            names |= _definitions(found, str(path))
+    for path in sorted((*folder.glob("*.tfvars"), *folder.glob("*/*.tfvars"))) if names else ():
+        given = _parsed(path, path.stat().st_mtime_ns)
+        for name, node in given.entries if isinstance(given, Branch) else ():
+            own = placed(node, str(path), node.line)
+            if path.parent == folder and _LOADED.search(path.name):
+                names[f"var.{name}"] = own
+            elif f"var.{name}" in names:
+                others.setdefault(f"var.{name}", []).append(own)
+    return _filled(document, names | _undecided(names, others), 0)
+
+
+def _undecided(names: _Names, others: Mapping[str, Iterable[Node]]) -> dict[str, Node]:
+    """Return what stands for variables that several environments set: the highest number, marked as one for counts."""
+    found: dict[str, Node] = {}
+    for name, nodes in others.items():
+        given = [node for node in (names[name], *nodes) if isinstance(node, Leaf)]
+        if len({node.text for node in given}) == 1 and len(given) > len(list(nodes)):
+            continue
+        numbers = [node for node in given if (node.text or "").isdecimal()]
+        highest = max(numbers, key=lambda node: int(node.text or "0"), default=None)
+        unknown = Leaf(f"${{{name}}}", 1)
+        found[name] = Branch((("count", highest),), 1) if highest is not None else unknown
+        found[f"?{name}"] = unknown
+    return found
+
+
+def _definitions(document: Branch, file: str) -> dict[str, Node]:
+    found: dict[str, Node] = {}
+    for key, block in document.entries:
+        if not isinstance(block, Branch):
+            continue
+        if key == "variable":
+            for name, body in block.entries:
+                default = body.get("default") if isinstance(body, Branch) else None
+                if default is not None:
+                    found[f"var.{name}"] = placed(default, file, default.line)
+        elif key == "locals":
+            found |= {f"local.{name}": placed(node, file, node.line) for name, node in block.entries}
+    return found
+
+
+def _filled(node: Node, names: _Names, depth: int, key: str = "") -> Node:
+    if depth > 4 * _MAX_DEPTH:
+        return node
+    if isinstance(node, Leaf):
+        return _leaf(node, names, depth, key)
+    if isinstance(node, Row):
+        return Row(tuple(_filled(child, names, depth, key) for child in node.nodes), node.line)
+    entries: list[tuple[str, Node]] = []
+    for name, child in node.entries:
+        if name == "dynamic" and isinstance(child, Branch):
+            entries += _dynamic(child, names, depth)
+        elif isinstance(child, Branch) and child.get("for_each") is not None:
+            entries += _copies(name, child, names, depth)
+        elif not name.startswith(MERGED):
+            entries.append((name, _filled(child, names, depth, name)))
+        elif isinstance(whole := _filled(child, names, depth + 1), Branch):
+            entries = [*(entry for entry in entries if entry[0] not in dict(whole.entries)), *whole.entries]
+    if any(name.startswith(MERGED) for name, _ in node.entries):
+        entries = list(dict(entries).items())  # of equal keys the last one counts
+    return Branch(tuple(entries), node.line)
+
+
+def _dynamic(blocks: Branch, names: _Names, depth: int) -> Iterator[tuple[str, Node]]:
+    """Yield the blocks that a dynamic one stands for: its label names the key and the value of each member."""
+    for label, body in blocks.entries:
+        content = body.branch("content") if isinstance(body, Branch) else None
+        if not isinstance(body, Branch) or content is None:
+            continue
+        for key, value in _each(body, names, depth):
+            inner = {**names, f"{label}.key": Leaf(key, body.line), f"{label}.value": value}
+            yield label, _filled(content, inner, depth + 1, label)
+
+
+def _copies(name: str, block: Branch, names: _Names, depth: int) -> Iterator[tuple[str, Node]]:
+    """Yield a block once for each member of its ``for_each``, where that is written down."""
+    own = Branch(tuple(entry for entry in block.entries if entry[0] != "for_each"), block.line)
+    members = _each(block, names, depth)
+    if not members:
+        yield name, _filled(own, names, depth, name)
+    for key, value in members:
+        inner = {**names, "each.key": Leaf(key, block.line), "each.value": value}
+        yield f'{name}["{key}"]', _filled(own, inner, depth + 1, name)
+
+
+def _each(block: Branch, names: _Names, depth: int) -> list[tuple[str, Node]]:
+    """Return the keys and values of ``for_each``; nothing where they are not written down, or are very many."""
+    each = _filled(block.get("for_each") or Branch((), block.line), names, depth + 1)
+    if isinstance(each, Branch):
+        members = list(each.entries)
+    else:
+        leaves = each.nodes if isinstance(each, Row) else ()
+        members = [(leaf.text or "", leaf) for leaf in leaves if isinstance(leaf, Leaf)]
+    return members if len(members) <= _MAX_COPIES else []
+
+
+def _leaf(leaf: Leaf, names: _Names, depth: int, key: str) -> Node:
+    if leaf.text is None or "${" not in leaf.text or depth > _MAX_DEPTH:
+        return leaf
+    whole = _REFERENCE.fullmatch(leaf.text)
+    if whole is not None:
+        found = _named(f"{whole[1]}.{whole[2]}", names, key)
+        return leaf if found is None else _filled(found, names, depth + 1, key)
+
+    def text(match: re.Match[str]) -> str:
+        found = _named(f"{match[1]}.{match[2]}", names, key)
+        value = found if found is None else _filled(found, names, depth + 1, key)
+        return match[0] if not isinstance(value, Leaf) or value.text is None else value.text
+
+    return replace(leaf, text=_REFERENCE.sub(text, leaf.text))
+
+
+def _named(path: str, names: _Names, key: str) -> Node | None:
+    """Return what a reference names: a variable, or a part of one."""
+    parts = path.split(".")
+    head = ".".join(parts[:2])
+    if f"?{head}" in names:
+        count = names[head]
+        return count.get("count") if isinstance(count, Branch) and key in COUNTS else None
+    node = names.get(head)
+    for step in parts[2:]:
+        node = node.get(step) if isinstance(node, Branch) else None
+    return node
+
+
+@lru_cache(maxsize=256)
+def _parsed(path: Path, changed_ns: int) -> Node | None:
+    """Return a file of a module, which many others refer to."""
+    del changed_ns  # a file that was written again is another one
+    try:
+        documents = parse_documents(str(path), read_text(path))
+    except ConfigFileError:
+        return None  # reported where the file itself is read
+    return documents[0] if documents else None

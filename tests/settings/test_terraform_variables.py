@@ -1,0 +1,121 @@
+"""Variables and locals of a Terraform module: values, places, copies of blocks, and what stays unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from eosctl.checks.judge import judge
+from eosctl.findings.linted import findings_of
+from eosctl.settings.deployment_files import read_deployment
+
+MAIN = """resource "kubernetes_deployment_v1" "pay" {
+  metadata { name = "pay" }
+  spec {
+    replicas = var.replicas
+    template { spec { container {
+      name = "pay"
+      env {
+        name  = "KAFKA_TRANSACTIONAL_ID"
+        value = var.id
+      }
+    } } }
+  }
+}
+"""
+VARIABLES = 'variable "replicas" {\n  default = %s\n}\nvariable "id" {\n  default = "pay-tx"\n}\n'
+TOPIC = """resource "kafka_topic" "t" {
+  name               = "t"
+  replication_factor = var.factor
+  partitions         = 3
+  config             = %s
+}
+"""
+FACTOR = 'variable "factor" {\n  default = 3\n}\n'
+LOCALS = (
+    'locals {\n  safe = {\n    "min.insync.replicas" = "2"\n    "unclean.leader.election.enable" = "true"\n  }\n}\n'
+)
+
+
+def found(folder: Path, files: Mapping[str, str]) -> set[tuple[str, str, int]]:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    facts = ((one.check_id, dict(one.facts)) for one in findings_of(judge(read_deployment([folder]).deployment)))
+    return {(check, str(Path(str(f["file"])).relative_to(folder)), int(str(f["line"]))) for check, f in facts}
+
+
+@pytest.mark.parametrize(
+    ("files", "is_shared"),
+    [
+        ({"variables.tf": VARIABLES % "3"}, True),
+        ({"variables.tf": VARIABLES % "1"}, False),
+        ({"variables.tf": VARIABLES % "1", "terraform.tfvars": "replicas = 3\n"}, True),
+        ({"variables.tf": VARIABLES % "3", "x.auto.tfvars": "replicas = 1\n"}, False),
+        ({"variables.tf": VARIABLES % "1", "env/prod.tfvars": "replicas = 4\n"}, True),
+        ({"variables.tf": VARIABLES % "3", "env/prod.tfvars": 'id = "other"\n'}, False),
+        ({"variables.tf": 'variable "replicas" {}\nvariable "id" {}\n'}, False),
+    ],
+)
+def test_a_count_of_a_variable_shares_an_id(tmp_path: Path, files: Mapping[str, str], *, is_shared: bool) -> None:
+    expected = {("EOS-CFG-147", "variables.tf", 5)} if is_shared else set()
+    assert found(tmp_path, {"main.tf": MAIN, **files}) == expected
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        "local.safe",
+        'merge(local.safe, { "retention.ms" = "604800000" })',
+        'merge({ "retention.ms" = "604800000" }, local.safe)',
+    ],
+)
+def test_a_local_gives_the_settings_of_a_topic(tmp_path: Path, config: str) -> None:
+    files = {"main.tf": TOPIC % config, "variables.tf": FACTOR, "locals.tf": LOCALS}
+    assert found(tmp_path, files) == {("EOS-CFG-037", "locals.tf", 4)}
+
+
+def test_a_later_object_of_a_merge_counts(tmp_path: Path) -> None:
+    config = 'merge(local.safe, { "unclean.leader.election.enable" = "false" })'
+    topic = {"main.tf": TOPIC % config, "variables.tf": FACTOR}
+    assert ("EOS-CFG-037", "main.tf", 5) not in found(tmp_path, topic | {"locals.tf": LOCALS})
+
+
+def test_each_member_of_for_each_is_a_resource(tmp_path: Path) -> None:
+    text = """locals {
+  topics = {
+    orders  = { factor = 3, unclean = "false" }
+    refunds = { factor = 3, unclean = "true" }
+  }
+}
+resource "kafka_topic" "all" {
+  for_each           = local.topics
+  name               = each.key
+  replication_factor = each.value.factor
+  partitions         = 1
+  config             = { "unclean.leader.election.enable" = each.value.unclean, "min.insync.replicas" = "2" }
+}
+"""
+    assert found(tmp_path, {"main.tf": text}) == {("EOS-CFG-037", "main.tf", 4)}
+
+
+def test_dynamic_blocks_are_the_variables_of_a_container(tmp_path: Path) -> None:
+    env = MAIN[MAIN.index("      env {") : MAIN.index("    } } }")]
+    dynamic = """      dynamic "env" {
+        for_each = { KAFKA_TRANSACTIONAL_ID = var.id }
+        content {
+          name  = env.key
+          value = env.value
+        }
+      }
+"""
+    files = {"main.tf": MAIN.replace(env, dynamic), "variables.tf": VARIABLES % "3"}
+    assert found(tmp_path, files) == {("EOS-CFG-147", "variables.tf", 5)}
+
+
+def test_references_to_each_other_end(tmp_path: Path) -> None:
+    text = 'locals {\n  a = local.b\n  b = "x-${local.a}"\n  kafka = local.a\n}\n'
+    assert found(tmp_path, {"main.tf": text}) == set()

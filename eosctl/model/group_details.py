@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import NamedTuple
 
 import msgspec
 
@@ -73,3 +74,24 @@ class StreamsTopology(msgspec.Struct, frozen=True):
 
     epoch: int
     subtopologies: tuple[Subtopology, ...] = ()
+
+
+class CountMismatch(NamedTuple):
+    """An internal topic with another number of partitions than its subtopology has tasks."""
+
+    topic: str
+    partition_count: int
+    expected_count: int
+
+
+class TopicProblems(NamedTuple):
+    """What a topology lacks among the topics of a cluster; names are in order.
+
+    `uneven` are subtopologies whose source topics differ in their number of partitions, with the numbers by topic. That
+    is an error only for topics that are joined, which brokers do not describe.
+    """
+
+    missing_sources: tuple[str, ...] = ()
+    missing_internal: tuple[str, ...] = ()
+    mismatches: tuple[CountMismatch, ...] = ()
+    uneven: tuple[tuple[str, tuple[tuple[str, int], ...]], ...] = ()

@@ -50,6 +50,7 @@ from eosctl.render.sandbox.faults import FaultKindItem, FaultsItem
 from eosctl.render.tool import SchemaItem, VersionItem
 from eosctl.render.transactions.blame import BlameView
 from eosctl.render.transactions.fence import FenceView
+from eosctl.render.transactions.groups import DescribedItem, GroupItem
 from eosctl.render.transactions.lag import LagItem, PinItem
 from eosctl.render.transactions.life import LifeItem
 from eosctl.render.transactions.listing import HangItem, TransactionItem
@@ -101,6 +102,8 @@ SHAPES: Final[dict[str, tuple[Any, str]]] = {
     "explanations": (Listing[Explanation], "explain, check explain, logs explain, metrics explain"),
     "fleet": (Listing[ClusterRow], "doctor with a --profile that names several"),
     "fsck": (FsckView, "fsck"),
+    "group-descriptions": (Listing[DescribedItem], "group describe"),
+    "groups": (Listing[GroupItem], "group list"),
     "group-lag": (Listing[LagItem], "group lag"),
     "kafka-data": (KafkaDataView, "logs data"),
     "group-pending": (Listing[PinItem], "group pending"),

@@ -1,8 +1,8 @@
-"""Show what consumer groups have before them, and which of their offsets transactions hold."""
+"""List and describe groups of all types, what they have before them, and which of their offsets transactions hold."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -11,12 +11,14 @@ from msgspec.structs import replace
 
 from eosctl.analysis.hanging import classify_open_transactions
 from eosctl.analysis.lag import find_pins, measure_lag
+from eosctl.analysis.streams_topics import find_topic_problems
 from eosctl.collect.offset_log import collect_stale_offsets
 from eosctl.collect.reader import ReadOnly
 from eosctl.collect.transactions import TransactionQuery
 from eosctl.errors import UsageError
 from eosctl.model.evidence import EvidenceGap, EvidenceKind
 from eosctl.model.group_commit import StaleOffset
+from eosctl.model.group_details import TopicProblems
 from eosctl.model.hang import HangVerdict
 from eosctl.model.lag import PartitionLag, Pin
 from eosctl.model.snapshot import ClusterSnapshot
@@ -31,6 +33,9 @@ from eosctl.services.transactions import DESCRIBED
 _ALL_OPEN: Final = DESCRIBED | {EvidenceKind.OFFSETS, EvidenceKind.GROUPS, EvidenceKind.GROUP_OFFSETS}
 LAGGING: Final = _ALL_OPEN | {EvidenceKind.READABLE_RECORDS, EvidenceKind.SHARE_STATE}
 PENDING: Final = _ALL_OPEN | {EvidenceKind.PENDING_OFFSETS}
+
+
+LISTED: Final = frozenset({EvidenceKind.GROUPS})
 
 
 class GroupsRequest(msgspec.Struct, frozen=True):
@@ -62,6 +67,14 @@ class LagFound(NamedTuple):
         return any(verdict.status in NEEDS_ACTION for verdict in self.holders)
 
 
+class DescribedGroups(NamedTuple):
+    """The evidence with the described groups, the lag of each partition, and the topics that streams groups lack."""
+
+    snapshot: ClusterSnapshot
+    lags: tuple[PartitionLag, ...]
+    topics: Mapping[str, TopicProblems]
+
+
 class PendingFound(NamedTuple):
     """The evidence, the offsets that transactions hold, the transactions, and what coordinators and log disagree on."""
 
@@ -74,6 +87,37 @@ class PendingFound(NamedTuple):
     def needs_action(self) -> bool:
         """Whether coordinators disagree with their log, or a transaction will not end by itself or is late."""
         return bool(self.stale) or any(verdict.status in NEEDS_ACTION for verdict in self.holders)
+
+
+def list_groups(request: GroupsRequest, callbacks: Callbacks = SILENT) -> ClusterSnapshot:
+    """Return the groups of all types with their states and members, without offsets.
+
+    Raises:
+        UsageError: A group does not exist.
+        EosctlError: The evidence cannot be read.
+    """
+    return _only(request, _evidence(request, LISTED, callbacks))
+
+
+def describe_groups(request: GroupsRequest, callbacks: Callbacks = SILENT) -> DescribedGroups:
+    """Return groups with members, offsets, topologies, and delivered records, and their lag.
+
+    Raises:
+        UsageError: A group does not exist.
+        EosctlError: The evidence cannot be read.
+    """
+    found = measure_groups(request, callbacks)
+    topics = {
+        group.group_id: find_topic_problems(found.snapshot, group.topology)
+        for group in found.snapshot.groups
+        if group.topology is not None
+    }
+    return DescribedGroups(_only(request, found.snapshot), found.lags, topics)
+
+
+def _only(request: GroupsRequest, snapshot: ClusterSnapshot) -> ClusterSnapshot:
+    wanted = frozenset(request.groups)
+    return replace(snapshot, groups=tuple(one for one in snapshot.groups if not wanted or one.group_id in wanted))
 
 
 def measure_groups(request: GroupsRequest, callbacks: Callbacks = SILENT) -> LagFound:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import random
 import shutil
 import subprocess
 import uuid
@@ -9,12 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from eosctl.lab.apache.engine import ApacheEngine
+from eosctl.client import Client
+from eosctl.lab.apache.engine import ApacheConfig, ApacheEngine
 from eosctl.lab.apache.java import prepare_runtime, run_tool
 from eosctl.lab.apache.releases import resolve_release
 from eosctl.lab.engine import MissingTool
 from eosctl.testing import SandboxThread
 from tests.apache.conftest import KafkaTool
+from tests.commands import share_consumer
+from tests.commands.conftest import eosctl
+from tests.commands.open_transactions import on
 
 SOURCE = Path(__file__).with_name("java") / "ShareScenario.java"
 EXPECTED = [
@@ -63,3 +69,27 @@ def test_the_tool_describes_a_share_group(tmp_path: Path, kafka_tool: KafkaTool)
     row = next(line.split() for line in shown.stdout.splitlines() if "-group" in line)
     assert row[2] == "0"  # The partition; the last column is the lag.
     assert row[-1] == "0"
+
+
+def test_records_that_a_real_group_gave_up_are_found(tmp_path: Path) -> None:
+    async def scenario(client: Client) -> None:
+        await share_consumer.alter_group(client, {"share.auto.offset.reset": "earliest"})
+        await share_consumer.commit_records(client, 4)
+        session = share_consumer.Session(client, await share_consumer.join(client))
+        deliveries = 0
+        while deliveries < 5:
+            for one in await session.acquire():
+                await session.acknowledge(one.first_offset, one.last_offset, share_consumer.RELEASE)
+                deliveries = max(deliveries, one.delivery_count)
+
+    engine = ApacheEngine(ApacheConfig("4.3.1", settings={}), tmp_path, random.Random())
+    try:
+        asyncio.run(engine.up())
+        on(engine.bootstrap, scenario)
+        judged = eosctl("check", "run", "EOS-GRP-008", "EOS-GRP-009", "-b", engine.bootstrap)
+        lag = eosctl("group", "lag", "-b", engine.bootstrap, "-o", "json").json["items"]
+    finally:
+        asyncio.run(engine.down())
+    assert "workers gave up 1 record of orders-0 after 5 deliveries" in judged.out
+    assert "came back from consumers of workers up to 4 times of 5" in judged.out
+    assert [(one["committed_offset"], one["lag_offsets"]) for one in lag] == [(0, 4)]

@@ -36,7 +36,7 @@ def show_lag(
         eosctl group lag -b kafka-1:9092
         eosctl group lag billing -b kafka-1:9092 -o json
     """
-    found = perform(measure_groups, _request(groups, looks), invocation)
+    found = perform(measure_groups, requested(groups, looks), invocation)
     text = render_lags(
         found.snapshot, found.lags, found.holders, invocation.now_ms(), result.output, invocation.style()
     )
@@ -63,12 +63,13 @@ def show_pending(
         eosctl group pending -b kafka-1:9092
         eosctl group pending billing -b kafka-1:9092
     """
-    found = perform(find_pending_offsets, _request(groups, looks), invocation)
+    found = perform(find_pending_offsets, requested(groups, looks), invocation)
     held = (found.pins, found.holders, found.stale)
     text = render_pending(found.snapshot, *held, invocation.now_ms(), result.output, invocation.style())
     code = ExitCode.FINDINGS if found.needs_action else ExitCode.DONE
     emit(text, result, found.snapshot.gaps, code, complete=require_complete)
 
 
-def _request(groups: list[str] | None, looks: LooksOptions) -> GroupsRequest:
+def requested(groups: list[str] | None, looks: LooksOptions) -> GroupsRequest:
+    """Return the request for groups with the options of a command."""
     return GroupsRequest(tuple(groups or ()), looks.cluster.connection, looks.snapshot, looks.second_look_after)

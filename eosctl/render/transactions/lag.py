@@ -71,7 +71,7 @@ class PinItem(msgspec.Struct, frozen=True):
     logged_offset: int | None = None
 
 
-def _lag_item(lag: PartitionLag) -> LagItem:
+def lag_item(lag: PartitionLag) -> LagItem:
     """Shape one partition's lag."""
     read = lag.readable
     return LagItem(
@@ -238,7 +238,7 @@ def render_lags(
     style: Style,
 ) -> str:
     """Render the lag of groups; for people also the transactions that block them."""
-    result = listing("group-lag", "group lag", now_ms, tuple(map(_lag_item, lags)), snapshot)
+    result = listing("group-lag", "group lag", now_ms, tuple(map(lag_item, lags)), snapshot)
     text = render_listing(result, LAG_COLUMNS, output, style, empty="No group has committed an offset.")
     if output not in FOR_PEOPLE:
         return text

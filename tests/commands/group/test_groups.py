@@ -47,7 +47,7 @@ async def commit_offset(client: Client, transactional_id: str, offset: int, *, e
 def items(command: str, bootstrap: str, *more: str) -> list[dict[str, Any]]:
     done = eosctl("group", command, *more, "-b", bootstrap, "-o", "json")
     assert done.code in (0, 3), done.err
-    check_schema(f"group-{command}", done.json)
+    check_schema({"list": "groups", "describe": "group-descriptions"}.get(command, f"group-{command}"), done.json)
     found: list[dict[str, Any]] = done.json["items"]
     return found
 
@@ -74,30 +74,93 @@ def test_lag_is_parted_into_what_can_be_read_and_what_cannot(one_broker: Sandbox
     assert eosctl("group", "lag", "nobody", "-b", one_broker.bootstrap).code == 2
 
 
+async def join_streams(client: Client, topology: streams.Topology, member: str = "thread-1") -> Any:
+    join = streams.StreamsGroupHeartbeatRequest(
+        GROUP.group_id,
+        member,
+        rebalance_timeout_ms=60_000,
+        topology=topology,
+        active_tasks=(),
+        standby_tasks=(),
+        warmup_tasks=(),
+        process_id="instance-1",
+    )
+    return await client.request(1, ApiKey.STREAMS_GROUP_HEARTBEAT, join)
+
+
 def test_lag_of_a_streams_group_names_the_thread_behind() -> None:
     topology = streams.Topology(0, [streams.Subtopology("0", ["orders"])])
 
     async def scenario(client: Client) -> Any:
         await committed(client, "first", 3)
         await commit_offset(client, "billing-app", 1)  # Makes the internal topic, and an empty group.
-        join = streams.StreamsGroupHeartbeatRequest(
-            GROUP.group_id,
-            "thread-1",
-            rebalance_timeout_ms=60_000,
-            topology=topology,
-            active_tasks=(),
-            standby_tasks=(),
-            warmup_tasks=(),
-            process_id="instance-1",
-        )
-        return await client.request(1, ApiKey.STREAMS_GROUP_HEARTBEAT, join)
+        return await join_streams(client, topology)
 
     with SandboxThread(config={"group.streams.initial.rebalance.delay.ms": "0"}) as sandbox:
         joined = on(sandbox.bootstrap, scenario)
         (lag,) = items("lag", sandbox.bootstrap)
+        (described,) = items("describe", sandbox.bootstrap)
+        healthy = eosctl("check", "run", "EOS-GRP-010", "EOS-GRP-011", "-b", sandbox.bootstrap)
     assert (joined.error_code, joined.member_epoch) == (0, 2)
     assert (lag["group_id"], lag["topic"], lag["committed_offset"]) == ("billing", "orders", 1)
     assert lag["client"] != ""
+    assert (described["group_type"], described["topology"]["epoch"]) == ("streams", 0)
+    assert [member["topology_epoch"] for member in described["members"]] == [0]
+    assert healthy.code == 0, healthy.out
+
+
+def test_a_streams_group_that_is_not_ready_names_what_is_missing(one_broker: SandboxThread) -> None:
+    topology = streams.Topology(0, [streams.Subtopology("0", ["absent"])])
+
+    async def scenario(client: Client) -> None:
+        await committed(client, "first", 1)
+        await commit_offset(client, "billing-app", 1)
+        await join_streams(client, topology)
+
+    on(one_broker.bootstrap, scenario)
+    (described,) = items("describe", one_broker.bootstrap)
+    assert (described["state"], described["missing_topics"]) == ("NotReady", ["absent"])
+    shown = eosctl("group", "describe", "-b", one_broker.bootstrap).out
+    assert "billing: streams, NotReady, coordinator 1" in shown
+    judged = eosctl("check", "run", "EOS-GRP-010", "-b", one_broker.bootstrap)
+    assert judged.code == 3
+    assert "source topic absent missing" in judged.out
+
+
+def test_share_records_that_fail_again_and_again_are_found(one_broker: SandboxThread) -> None:
+    async def scenario(client: Client) -> None:
+        await share.alter_group(client, {"share.auto.offset.reset": "earliest", "share.delivery.count.limit": "4"})
+        await share.commit_records(client, 2)
+        session = share.Session(client, await share.join(client))
+        deliveries = 0
+        while deliveries < 4:
+            for one in await session.acquire():
+                await session.acknowledge(one.first_offset, one.last_offset, share.RELEASE)
+                deliveries = max(deliveries, one.delivery_count)
+
+    on(one_broker.bootstrap, scenario)
+    judged = eosctl("check", "run", "EOS-GRP-008", "EOS-GRP-009", "-b", one_broker.bootstrap)
+    assert judged.code == 3
+    assert "workers gave up 1 record of orders-0 after 4 deliveries" in judged.out
+    assert "came back from consumers of workers" in judged.out
+    (described,) = items("describe", one_broker.bootstrap, "workers")
+    assert [one["state"] for one in described["deliveries"]][:2] == ["archived", "available"]
+    assert described["deliveries"][0]["delivery_count"] == 4
+    shown = eosctl("group", "describe", "workers", "-b", one_broker.bootstrap).out
+    assert "share.delivery.count.limit=4" in shown
+
+
+def test_groups_of_all_types_are_listed(one_broker: SandboxThread) -> None:
+    async def scenario(client: Client) -> None:
+        await committed(client, "first", 1)
+        await commit_offset(client, "billing-app", 1)
+        await share.join(client)
+
+    on(one_broker.bootstrap, scenario)
+    found = {one["group_id"]: (one["group_type"], one["member_count"]) for one in items("list", one_broker.bootstrap)}
+    assert found == {"billing": ("classic", 0), "workers": ("share", 1)}
+    assert [one["group_id"] for one in items("list", one_broker.bootstrap, "workers")] == ["workers"]
+    assert eosctl("group", "list", "nobody", "-b", one_broker.bootstrap).code == 2
 
 
 def test_a_pending_offset_is_reported_with_its_transaction(one_broker: SandboxThread) -> None:

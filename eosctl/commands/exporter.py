@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -28,6 +29,17 @@ def exporter(
             help="Count commits, aborts, and timeouts in __transaction_state as well; needs Read on the topic.",
         ),
     ] = False,
+    tls_cert: Annotated[
+        Path | None,
+        typer.Option("--tls-cert", metavar="FILE", help="Certificate chain in PEM, to serve HTTPS."),
+    ] = None,
+    tls_key: Annotated[
+        Path | None, typer.Option("--tls-key", metavar="FILE", help="Private key of the certificate in PEM.")
+    ] = None,
+    credentials: Annotated[
+        Path | None,
+        typer.Option("--credentials", metavar="FILE", help="Properties file with username and password for readers."),
+    ] = None,
     second_look_after: SecondLookAfter = DEFAULT_SECOND_LOOK,
     *,
     cluster: ClusterOptions,
@@ -38,13 +50,25 @@ def exporter(
     unstable offset commits. Only read requests are sent. While the cluster cannot be read, eosctl_up is 0. Press Ctrl-C
     to stop.
 
+    With --credentials, or EOSCTL_EXPORTER_USERNAME and EOSCTL_EXPORTER_PASSWORD, readers need a password. /healthz
+    needs none. With eosctl[exporter], clients that ask for OpenMetrics receive it, and pages are compressed.
+
     Examples:
-        eosctl exporter -b kafka-1:9092 --listen 0.0.0.0:9308
+        eosctl exporter -b kafka-1:9092 --listen 0.0.0.0:9308 --transaction-log
         eosctl exporter -b kafka-1:9092 --once
-        eosctl exporter -b kafka-1:9092 --transaction-log --interval 1m
+        eosctl exporter -b kafka-1:9092 --tls-cert exporter.crt --tls-key exporter.key --credentials readers.properties
     """
     address = parse_listen(listen)
-    request = ExportRequest(cluster.connection, address, interval, transaction_log, second_look_after)
+    request = ExportRequest(
+        connection=cluster.connection,
+        listen=address,
+        interval_ms=interval,
+        follows_transaction_log=transaction_log,
+        second_look_after_ms=second_look_after,
+        tls_certificate=tls_cert,
+        tls_key=tls_key,
+        credentials=credentials,
+    )
     with callbacks(invocation.now_ms) as shown:
         if once:
             write_result(render_gauges(measure_once(request, shown)))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Mapping
+from ipaddress import ip_address
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
@@ -12,17 +15,21 @@ from eosctl.collect.allowed import READ_ONLY_APIS
 from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.collect.reader import ReadOnly
 from eosctl.collect.transaction_ends import EndCounter
+from eosctl.errors import UsageError
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.metric_reading import Gauge
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction import TransactionLook
 from eosctl.monitoring.cluster_gauges import measure_cluster, measure_ends
+from eosctl.monitoring.endpoint import Access, Present, plain_page, serve
 from eosctl.monitoring.exporter import Exporter
+from eosctl.monitoring.exposition import can_negotiate, negotiated_page
 from eosctl.services import event_loop
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.connect import resolve_connection
 from eosctl.services.connection import Connection
 from eosctl.settings.client_resolution import ResolvedClient
+from eosctl.settings.endpoint_access import read_server_credentials, server_context
 
 # Records are not read, so that frequent readings stay cheap.
 READ_FROM_CLUSTER: Final = frozenset(
@@ -46,6 +53,10 @@ class ExportRequest(NamedTuple):
         interval_ms: The pause between two readings, in milliseconds.
         follows_transaction_log: Whether commits, aborts, and timeouts are counted too.
         second_look_after_ms: The pause between the two passes over transactions, in milliseconds.
+        tls_certificate: The certificate chain of the server in PEM; None for plain HTTP.
+        tls_key: Its private key in PEM; None without a certificate.
+        credentials: A properties file with the user and the password of basic authentication; None for the variables
+            ``EOSCTL_EXPORTER_USERNAME`` and ``EOSCTL_EXPORTER_PASSWORD``, or for no authentication.
     """
 
     connection: Connection = Connection()
@@ -53,6 +64,9 @@ class ExportRequest(NamedTuple):
     interval_ms: int = 30_000
     follows_transaction_log: bool = False
     second_look_after_ms: int = 500
+    tls_certificate: Path | None = None
+    tls_key: Path | None = None
+    credentials: Path | None = None
 
 
 class _Measurer:
@@ -93,22 +107,54 @@ def serve_gauges(
 ) -> None:
     """Read a cluster repeatedly, and serve the last reading to Prometheus, without an end.
 
+    With prometheus_client (extra ``exporter``), clients receive the format that they prefer, and compressed pages.
+
     Args:
         request: The cluster.
-        render: Writes gauges as a page for Prometheus.
+        render: Writes gauges as a page for Prometheus, where prometheus_client is missing.
         callbacks: Called when the cluster stops answering, and when it answers again.
 
     Raises:
+        UsageError: A certificate was given without its key, or half of the credentials.
+        ConfigFileError: The certificate, its key, or the credentials cannot be used.
         EosctlError: The address cannot be used, or the settings do not make a configuration.
     """
+    access = _access(request, os.environ)
+    if access.password is not None and access.tls is None and not _is_loopback(request.listen[0]):
+        callbacks.remark("passwords travel in clear text: add --tls-cert and --tls-key")
     measurer = _Measurer(resolve_connection(request.connection, callbacks.remark), request, callbacks.now_ms)
     host, port = request.listen
 
-    async def serve() -> None:
-        running = Exporter(measurer.read, render, callbacks.remark, measurer.measure)
-        async with await running.listen(host, port):
-            callbacks.remark(f"serving http://{f'[{host}]' if ':' in host else host}:{port}/metrics")
+    async def keep_serving() -> None:
+        running = Exporter(measurer.read, callbacks.remark, measurer.measure)
+        async with await serve(host, port, _presenter(running, render, callbacks), access):
+            scheme = "http" if access.tls is None else "https"
+            callbacks.remark(f"serving {scheme}://{f'[{host}]' if ':' in host else host}:{port}/metrics")
             await running.refresh()
             await running.keep_fresh(request.interval_ms)
 
-    event_loop.run(serve)
+    event_loop.run(keep_serving)
+
+
+def _presenter(running: Exporter, render: Callable[[tuple[Gauge, ...]], str], callbacks: Callbacks) -> Present:
+    if can_negotiate():
+        return negotiated_page(lambda: running.gauges)
+    callbacks.remark("without eosctl[exporter], pages are plain text: no OpenMetrics, no compression")
+    return plain_page(lambda: render(running.gauges))
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _access(request: ExportRequest, environment: Mapping[str, str]) -> Access:
+    if (request.tls_certificate is None) != (request.tls_key is None):
+        raise UsageError("--tls-cert and --tls-key go together.", "A server needs both.", "Give the missing one.")
+    credentials = read_server_credentials(request.credentials, environment)
+    tls = None
+    if request.tls_certificate is not None and request.tls_key is not None:
+        tls = server_context(request.tls_certificate, request.tls_key)
+    return Access(tls, credentials.username, credentials.password)

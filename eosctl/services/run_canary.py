@@ -14,7 +14,7 @@ from eosctl.lab.history.anomaly import Anomaly
 from eosctl.lab.verify.canary import TOPIC_PREFIX, Canary, CanaryNumbers, CanaryPlan
 from eosctl.lab.verify.report import Verdict
 from eosctl.model.metric_reading import Gauge
-from eosctl.monitoring.exporter import serve_page
+from eosctl.monitoring.endpoint import plain_page, serve
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.connect import resolve_connection
 from eosctl.services.connection import Connection
@@ -116,7 +116,7 @@ async def _run(
         if request.listen is None:
             return await canary.run(stop)
         host, port = request.listen
-        async with await serve_page(host, port, lambda: render(canary.numbers.gauges())):
+        async with await serve(host, port, plain_page(lambda: render(canary.numbers.gauges()))):
             shown = f"[{host}]" if ":" in host else host
             callbacks.remark(f"serving http://{shown}:{port}/metrics")
             return await canary.run(stop)

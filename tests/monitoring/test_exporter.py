@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import gzip
 import random
 import socket
 import subprocess
-import urllib.request
 from pathlib import Path
 
 import pytest
@@ -38,7 +36,7 @@ from eosctl.monitoring.cluster_gauges import (
     measure_ends,
     unreachable,
 )
-from eosctl.monitoring.exporter import Exporter, respond
+from eosctl.monitoring.exporter import Exporter
 from eosctl.render.prometheus import render_gauges
 from eosctl.sandbox.core import ClusterShape
 from eosctl.services.export_cluster import READ_FROM_CLUSTER
@@ -223,79 +221,15 @@ def test_a_lost_and_a_restored_cluster_are_reported_once() -> None:
         return answer
 
     async def run() -> list[float]:
-        exporter = Exporter(next_look, render_gauges, remarks.append)
-        seen = [parsed(exporter.page)["eosctl_up", ()]]
+        exporter = Exporter(next_look, remarks.append)
+        seen = [parsed(render_gauges(exporter.gauges))["eosctl_up", ()]]
         for _ in range(4):
             await exporter.refresh()
-            seen.append(parsed(exporter.page)["eosctl_up", ()])
+            seen.append(parsed(render_gauges(exporter.gauges))["eosctl_up", ()])
         return seen
 
     assert asyncio.run(run()) == [0, 1, 0, 0, 1]
     assert remarks == ["gone", "the cluster can be asked again"]
-
-
-def test_the_page_is_served() -> None:
-    async def next_look() -> ClusterSnapshot:
-        return unhappy_cluster()
-
-    async def run() -> str:
-        exporter = Exporter(next_look, render_gauges, print)
-        await exporter.refresh()
-        async with await exporter.listen("127.0.0.1", 0) as server:
-            port = server.sockets[0].getsockname()[1]
-
-            def get() -> str:
-                with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=60) as answer:
-                    return str(answer.read().decode())
-
-            return await asyncio.to_thread(get)
-
-    assert parsed(asyncio.run(run()))["eosctl_up", ()] == 1
-
-
-@pytest.mark.parametrize(
-    ("head", "status"),
-    [
-        (b"GET /metrics HTTP/1.1\r\n\r\n", b"200"),
-        (b"GET /metrics?x=1 HTTP/1.1\r\n\r\n", b"200"),
-        (b"HEAD / HTTP/1.0\r\n\r\n", b"200"),
-        (b"GET /secrets HTTP/1.1\r\n\r\n", b"404"),
-        (b"POST /metrics HTTP/1.1\r\n\r\n", b"405"),
-        (b"\x16\x03\x01\r\n\r\n", b"400"),
-    ],
-)
-def test_requests_are_answered_as_http_wants(head: bytes, status: bytes) -> None:
-    answer = respond(head, "page\n")
-    assert answer.split()[1] == status
-    body = answer.partition(b"\r\n\r\n")[2]
-    assert (body == b"page\n") == (status == b"200" and head.startswith(b"GET"))
-
-
-@pytest.mark.parametrize(
-    ("accepted", "compressed"),
-    [
-        ("", False),
-        ("Accept-Encoding: gzip\r\n", True),
-        ("accept-encoding: br;q=1, GZIP ; q=0.5\r\n", True),
-        ("Accept-Encoding: gzip;q=0\r\n", False),
-        ("Accept-Encoding: gzip; q=0.0, br\r\n", False),
-        ("Accept-Encoding: identity\r\n", False),
-    ],
-)
-def test_the_page_is_compressed_for_clients_that_accept_it(accepted: str, compressed: bool) -> None:
-    answer = respond(f"GET /metrics HTTP/1.1\r\nHost: x\r\n{accepted}\r\n".encode(), "page\n" * 500)
-    head, _, body = answer.partition(b"\r\n\r\n")
-    assert (b"Content-Encoding: gzip" in head) is compressed
-    assert f"Content-Length: {len(body)}".encode() in head
-    assert (gzip.decompress(body) if compressed else body) == b"page\n" * 500
-    assert (len(body) < 500) is compressed
-
-
-def test_health_is_that_of_the_exporter() -> None:
-    answer = respond(b"GET /healthz HTTP/1.1\r\n\r\n", "page\n")
-    assert answer.startswith(b"HTTP/1.1 200 OK")
-    assert answer.endswith(b"serving\n")
-    assert not respond(b"HEAD /healthz HTTP/1.1\r\n\r\n", "page\n").endswith(b"serving\n")
 
 
 def test_addresses_are_read() -> None:

@@ -17,6 +17,7 @@ from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.model.client_config import ClientConfig
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.monitoring.alerts import rules_document
+from eosctl.monitoring.endpoint import plain_page, serve
 from eosctl.monitoring.exporter import Exporter
 from eosctl.render.prometheus import render_gauges
 from eosctl.sandbox.cluster import Cluster
@@ -75,10 +76,10 @@ async def play(folder: Path) -> None:
                 async with connect(config, allowed_apis=READ_ONLY_APIS) as reader:
                     return await collect_snapshot(reader, Observer(now_ms, second_look_after_ms=200), READ_FROM_CLUSTER)
 
-            exporter, port = Exporter(look, render_gauges, print), free_port()
+            exporter, port = Exporter(look, print), free_port()
             jobs = {"kafka": [f"127.0.0.1:{node_port}"], "eosctl": [f"127.0.0.1:{port}"]}
             with running_prometheus(folder, jobs, rules_document(FASTER), EVERY_MS) as url:
-                async with await exporter.listen("127.0.0.1", port):
+                async with await serve("127.0.0.1", port, plain_page(lambda: render_gauges(exporter.gauges))):
                     await exporter.refresh()
                     tasks = [asyncio.create_task(exporter.keep_fresh(EVERY_MS)), asyncio.create_task(load(client))]
                     try:

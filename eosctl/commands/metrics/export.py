@@ -47,8 +47,7 @@ def export_metrics(
     collector that scrapes the exporters).
 
     Examples:
-        eosctl metrics export rules --output-file eos-rules.yaml
-        eosctl metrics export rules --runbook-url https://wiki.example.com/alerts.html
+        eosctl metrics export rules --runbook-url https://wiki.example.com/alerts.html --output-file eos-rules.yaml
         eosctl metrics export grafana > dashboard.json
         eosctl metrics export otel --target broker-1:9404 --target broker-2:9404
     """

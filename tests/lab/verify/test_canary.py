@@ -17,7 +17,7 @@ from eosctl.lab.history.anomaly import Anomaly
 from eosctl.lab.simulation import simulate
 from eosctl.lab.verify.canary import Canary, CanaryPlan
 from eosctl.lab.virtual_loop import run_virtual
-from eosctl.monitoring.exporter import serve_page
+from eosctl.monitoring.endpoint import plain_page, serve
 from eosctl.sandbox.core import ClusterShape
 from eosctl.sandbox.ports import Emulation
 from eosctl.testing import SandboxThread
@@ -117,7 +117,7 @@ def test_a_page_is_served_as_it_is_at_that_moment() -> None:
     pages = iter(("one 1\n", "one 2\n"))
 
     async def scenario() -> list[str]:
-        async with await serve_page("127.0.0.1", 0, lambda: next(pages)) as server:
+        async with await serve("127.0.0.1", 0, plain_page(lambda: next(pages))) as server:
             port = server.sockets[0].getsockname()[1]
 
             def get() -> str:

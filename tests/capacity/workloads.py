@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import yaml
 from jsonschema import Draft202012Validator
 
 from eosctl.capacity.workload_json_schema import describe_workload_files
 
+ROOT = Path(__file__).parents[2]
 STREAMS = """\
 apiVersion: eosctl/v1
 kind: Workload

@@ -50,6 +50,16 @@ def load_yaml(text: str) -> Any:
         raise yaml.YAMLError(str(error)) from error
 
 
+def load_yaml_documents(text: str) -> list[Any]:
+    """Read the documents of a YAML file as plain values; raises what `load_yaml` raises."""
+    try:
+        return list(yaml.load_all(text, Loader=_Loader))
+    except RecursionError:
+        raise yaml.YAMLError("nested too deeply") from None
+    except ValueError as error:
+        raise yaml.YAMLError(str(error)) from error
+
+
 def parse_yaml_as(shape: type[T], text: str, name: str, noun: str, format_hint: str) -> T:
     """Read YAML as a value of a type.
 

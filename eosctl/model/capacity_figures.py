@@ -91,16 +91,24 @@ def list_figures(plan: CapacityPlan) -> tuple[PlacedFigure, ...]:
 def _figures(plan: CapacityPlan) -> Iterator[PlacedFigure]:
     yield from _totals(plan)
     for figure in plan.figures:
-        yield PlacedFigure("cluster", "", figure.name, figure.value, figure.unit, figure.formula, figure.grade)
+        yield _place("cluster", "", figure.name, figure.value, figure.unit, figure.formula, figure.grade)
     for use in plan.resources:
         for name, value in (("used", use.used), ("used after loss", use.used_after_loss), ("planned", use.planned)):
-            yield PlacedFigure("broker", use.name, name, value, use.unit, use.formula, use.grade)
+            yield _place("broker", use.name, name, value, use.unit, use.formula, use.grade)
     for topic in plan.topics:
         yield from _fields("topic", topic.name, topic, _TOPIC)
     for application in plan.applications:
         yield from _fields("application", application.name, application, _APPLICATION)
         if application.instance is not None:
             yield from _fields("instance", application.name, application.instance, _INSTANCE)
+
+
+def _place(
+    section: str, subject: str, name: str, value: float | None, unit: Unit, formula: str, grade: Grade
+) -> PlacedFigure:
+    return PlacedFigure(
+        section=section, subject=subject, name=name, value=value, unit=unit, formula=formula, grade=grade
+    )
 
 
 def _totals(plan: CapacityPlan) -> Iterator[PlacedFigure]:
@@ -114,7 +122,7 @@ def _totals(plan: CapacityPlan) -> Iterator[PlacedFigure]:
         ("brokers", float(plan.broker_count), Unit.COUNT, "stated", Grade.EXACT),
         ("brokers needed", None if needed is None else float(needed), Unit.COUNT, "resources", Grade.ASSUMED),
     ):
-        yield PlacedFigure("cluster", "", name, value, unit, formula, grade)
+        yield _place("cluster", "", name, value, unit, formula, grade)
 
 
 def _fields(
@@ -123,4 +131,4 @@ def _fields(
     for field, unit, formula, grade in known:
         plain = field.removesuffix("_ms").removesuffix("_bytes").removesuffix("_per_s").replace("_", " ")
         name, value = _NAMES.get(field, plain), float(getattr(holder, field))
-        yield PlacedFigure(section, subject, name, value, unit, formula, grade)
+        yield _place(section, subject, name, value, unit, formula, grade)

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from eosctl.capacity.metrics_observation import Known, write_measured
 from eosctl.capacity.observation import Observed, write_observed
+from eosctl.capacity.partial_workload import merge, read_partial, write_partial
 from eosctl.capacity.quantities import QuantityError, parse_bytes
 from eosctl.capacity.snapshot_observation import observe_snapshots
 from eosctl.capacity.workload_file import parse_workload
@@ -21,6 +22,7 @@ from eosctl.collect.reader import Probed
 from eosctl.errors import ConfigFileError, EosctlError, UsageError
 from eosctl.model.broker_counters import BrokerCounters
 from eosctl.services.callbacks import SILENT, Callbacks
+from eosctl.services.cluster_descriptions import describe_file
 from eosctl.services.connect import resolve_connection
 from eosctl.services.connection import Connection
 from eosctl.services.event_loop import run
@@ -30,7 +32,7 @@ METRICS_TIMEOUT_MS: Final = 30_000
 
 
 class ObserveRequest(NamedTuple):
-    """What to observe; one of cluster, metrics, and snapshots.
+    """What to observe; one of cluster, metrics, and snapshots, and what descriptions add to it.
 
     Attributes:
         name: The name of the workload.
@@ -41,6 +43,7 @@ class ObserveRequest(NamedTuple):
         reads: With metrics: the topics that they read.
         snapshots: One or two saved snapshots.
         value: With snapshots: the average size of a record, e.g. ``1 KiB``.
+        descriptions: Files with resources of Strimzi, or what ``aws kafka describe-cluster`` printed.
     """
 
     name: str = "workload"
@@ -51,6 +54,12 @@ class ObserveRequest(NamedTuple):
     reads: tuple[str, ...] = ()
     snapshots: tuple[Path, ...] = ()
     value: str | None = None
+    descriptions: tuple[Path, ...] = ()
+
+    @property
+    def is_described(self) -> bool:
+        """Whether there are sources that give parts of a workload."""
+        return bool(self.descriptions)
 
 
 def observe_workload(request: ObserveRequest, callbacks: Callbacks = SILENT) -> str:
@@ -61,6 +70,26 @@ def observe_workload(request: ObserveRequest, callbacks: Callbacks = SILENT) -> 
         EosctlError: The cluster cannot be read, or the observation is not enough for a plan.
     """
     _refuse_two_sources(request)
+    if request.is_described:
+        return _combined(request, callbacks)
+    return _complete(request, callbacks)
+
+
+def _combined(request: ObserveRequest, callbacks: Callbacks) -> str:
+    """Combine what runs, if a source for that is given, with descriptions; what is still missing is a remark."""
+    parts = []
+    if request.metrics or request.snapshots or request.connection.is_given:
+        parts.append(read_partial(_complete(request, callbacks), "observed"))
+    parts += [describe_file(path) for path in request.descriptions]
+    text = write_partial(request.name, merge(parts))
+    try:
+        parse_workload(text, request.name)
+    except ConfigFileError as incomplete:
+        callbacks.remark(f"not enough for a plan yet; the file marks what is needed: {incomplete.why.splitlines()[0]}")
+    return text
+
+
+def _complete(request: ObserveRequest, callbacks: Callbacks) -> str:
     if request.metrics:
         text = _measured(request, callbacks)
     elif request.snapshots:

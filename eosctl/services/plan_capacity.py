@@ -97,12 +97,12 @@ def plan_workload(request: PlanRequest, callbacks: Callbacks = SILENT) -> Capaci
     plan = plan_capacity(workload)
     today = datetime.fromtimestamp(callbacks.now_ms() / 1000, UTC).date()
     return CapacityReport(
-        plan,
-        tuple(variant for text in request.what_if for variant in try_values(text, root, source)),
-        find_sensitivities(root, source) if request.sensitivity else (),
-        grow(workload, today, until) if until is not None else (),
-        None if prices is None else price_plan(workload, plan, prices),
-        plan_ranges(root, source, plan),
+        plan=plan,
+        what_if=tuple(variant for text in request.what_if for variant in try_values(text, root, source)),
+        sensitivity=find_sensitivities(root, source) if request.sensitivity else (),
+        growth=grow(workload, today, until) if until is not None else (),
+        costs=None if prices is None else price_plan(workload, plan, prices),
+        ranges=plan_ranges(root, source, plan),
     )
 
 

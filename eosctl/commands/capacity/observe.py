@@ -17,8 +17,10 @@ from eosctl.services.observe_workload import ObserveRequest, observe_workload
 
 METRICS: Final = "From metrics"
 SAVED: Final = "From saved snapshots"
+DESCRIBED: Final = "From descriptions, also in addition"
 _metrics = partial(typer.Option, rich_help_panel=METRICS)
 _saved = partial(typer.Option, rich_help_panel=SAVED)
+_described = partial(typer.Option, rich_help_panel=DESCRIBED)
 
 
 ObserveOptions = Annotated[
@@ -34,6 +36,9 @@ ObserveOptions = Annotated[
         reads=_metrics("--reads", metavar="TOPIC", help="Topic that the producers' applications read; repeatable."),
         snapshots=_saved("--snapshot", metavar="FILE", help="Of doctor --save-snapshot; twice, for two moments."),
         value=_saved("--value", metavar="SIZE", help="Average size of a record, e.g. '1 KiB'."),
+        descriptions=_described(
+            "--description", metavar="FILE", help="Strimzi's resources, or aws kafka describe-cluster; repeatable."
+        ),
         connection=ConnectionOptions,
     ),
 ]
@@ -49,10 +54,12 @@ def observe(
 
     Nothing is changed. With -b, offsets are listed twice and the records appended in between are read, at most 8 MiB of
     each partition. --metrics reads the counters of all brokers twice instead, and --snapshot uses a saved snapshot.
-    Disks, network, and commit intervals cannot be observed and must be added by hand.
+    --description adds brokers, disks, and settings from a file; alone, it leaves what runs on them to be stated.
+    Network and commit intervals cannot be observed and must be added by hand.
 
     Examples:
         eosctl capacity observe -b kafka-1:9092 --duration 60s
+        eosctl capacity observe --description kafka.yaml -b kafka-1:9092
         eosctl capacity observe workload.yaml --metrics http://broker-1:9404/metrics
     """
     if path.exists() and not force:

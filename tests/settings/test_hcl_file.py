@@ -45,7 +45,10 @@ def plain(node: Node) -> Any:
         ("a = var.b ? 1 : 2", {"a": "${var.b ? 1 : 2}"}),
         ("a = 60 * 1000", {"a": "${60 * 1000}"}),
         ('a = file("b")', {"a": '${file("b")}'}),
-        ("a = merge(local.b, { c = 1, d = 2 }, { c = 3 })", {"a": {"c": "3", "d": "2"}}),
+        (
+            "a = merge(local.b, { c = 1, d = 2 }, { c = 3 })",
+            {"a": {"merge of ${local.b}": "${local.b}", "c": "3", "d": "2"}},
+        ),
         ("a = jsonencode({ b = 1 })", {"a": {"b": "1"}}),
         ("a = <<EOT\nb=1\n c=2\nEOT\n", {"a": "b=1\n c=2\n"}),
         ("a = <<-EOT\n    b=1\n      c=2\n    EOT\n", {"a": "b=1\n  c=2\n"}),

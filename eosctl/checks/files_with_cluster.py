@@ -33,7 +33,7 @@ def judge_files(
     """
     running = () if snapshot is None else (*broker_components(snapshot), *topic_components(snapshot))
     places = frozenset(component.place.file for component in running)
-    together = judge(Deployment((*deployment.components, *running), deployment.tables), checks)
+    together = judge(deployment.joined_by(running), checks)
     return tuple(masked(_of_files(result, places)) for result in together)
 
 

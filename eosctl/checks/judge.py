@@ -11,9 +11,9 @@ from eosctl.checks.declaration import Case, Check
 from eosctl.checks.registry import CONFIGURATION_CHECKS
 from eosctl.checks.runner import run_check
 from eosctl.checks.undecided import undecided_settings
-from eosctl.findings.diagnosis import CheckResult
+from eosctl.findings.diagnosis import CheckResult, CheckStatus
 from eosctl.findings.finding import Finding
-from eosctl.model.deployment import Deployment, Undecided
+from eosctl.model.deployment import Deployment, Undecided, Variation
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.verdict import Confidence
 
@@ -21,16 +21,51 @@ _NO_CLUSTER: Final = ClusterSnapshot(captured_at_ms=0, cluster_id="")
 
 
 def judge(deployment: Deployment, checks: Iterable[Check] = CONFIGURATION_CHECKS) -> tuple[CheckResult, ...]:
-    """Return the result of each check."""
+    """Return the result of each check, with what differs where a condition of a template does not hold."""
+    given = tuple(checks)
+    results = _judge(deployment, given)
+    for one in deployment.variations:
+        others = _judge(Deployment(one.components, deployment.tables), given)
+        results = tuple(_with_variation(*pair, one) for pair in zip(results, others, strict=True))
+    return results
+
+
+def _judge(deployment: Deployment, checks: Iterable[Check]) -> tuple[CheckResult, ...]:
     case = Case(_NO_CLUSTER, deployment=deployment)
     return tuple(_each_once(_without_doubles(run_check(check, case))) for check in checks)
 
 
+def _with_variation(result: CheckResult, other: CheckResult, variation: Variation) -> CheckResult:
+    """Return a result with the findings of a variation; what only one of the two finds says so."""
+    if not result.findings and not other.findings:
+        return other if other.status is CheckStatus.SKIPPED and result.status is not CheckStatus.SKIPPED else result
+    own, others = {_identity(one) for one in result.findings}, {_identity(one) for one in other.findings}
+    condition = f"{{% if {variation.condition} %}} ({variation.place})"
+    kept = [
+        one if _identity(one) in others else _only_if(one, f"This applies only where {condition} holds.")
+        for one in result.findings
+    ]
+    added = [
+        _only_if(one, f"This applies only where {condition} does not hold.")
+        for one in other.findings
+        if _identity(one) not in own
+    ]
+    return replace(result if result.findings else other, findings=(*kept, *added))
+
+
+def _identity(finding: Finding) -> tuple[object, ...]:
+    facts = dict(finding.facts)
+    return facts["file"], facts["line"], str(finding.message)
+
+
+def _only_if(finding: Finding, condition: str) -> Finding:
+    confidence = Confidence.LIKELY if finding.confidence is Confidence.CERTAIN else finding.confidence
+    return replace(finding, confidence=confidence, cause=f"{finding.cause} {condition}".strip())
+
+
 def _each_once(result: CheckResult) -> CheckResult:
     """Return the result with one finding for each line and message: many hosts may have what one template says."""
-    kept = {
-        (dict(one.facts)["file"], dict(one.facts)["line"], str(one.message)): one for one in reversed(result.findings)
-    }
+    kept = {_identity(one): one for one in reversed(result.findings)}
     return replace(result, findings=tuple(reversed(kept.values()))) if len(kept) < len(result.findings) else result
 
 

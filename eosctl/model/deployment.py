@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from functools import cached_property
 from typing import Final, NamedTuple
@@ -206,11 +206,35 @@ class Component(msgspec.Struct, frozen=True, eq=False):
         return name in self.given
 
 
+class Variation(NamedTuple):
+    """A deployment where one condition of a template, which nothing decides, does not hold.
+
+    Attributes:
+        condition: The condition as the template has it.
+        place: Where it stands.
+        components: All components of the deployment without the settings that the condition guards.
+    """
+
+    condition: str
+    place: Place
+    components: tuple[Component, ...]
+
+
 class Deployment(msgspec.Struct, frozen=True, dict=True):
-    """Everything that was configured together, including parts of applications, with Kafka's declarations."""
+    """Everything that was configured together, including parts of applications, with Kafka's declarations.
+
+    `components` has all settings that an undecided condition of a template guards, each of the `variations` lacks some.
+    """
 
     components: tuple[Component, ...] = ()
     tables: Mapping[str, ParameterTable] = msgspec.field(default_factory=dict)
+    variations: tuple[Variation, ...] = ()
+
+    def joined_by(self, components: Iterable[Component]) -> Deployment:
+        """Return the deployment with further components."""
+        others = tuple(components)
+        variations = tuple(one._replace(components=(*one.components, *others)) for one in self.variations)
+        return Deployment((*self.components, *others), self.tables, variations)
 
     def table(self, component: Component) -> ParameterTable | None:
         """Return the declarations that a component's settings follow."""

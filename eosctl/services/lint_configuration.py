@@ -20,7 +20,7 @@ from eosctl.findings.finding import Finding
 from eosctl.findings.grade import grade
 from eosctl.findings.linted import Linted
 from eosctl.findings.summary import summarize
-from eosctl.model.deployment import Deployment, Role
+from eosctl.model.deployment import Role
 from eosctl.model.evidence import EvidenceKind
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.collect_evidence import EvidenceRequest, collect_evidence
@@ -97,7 +97,7 @@ def lint_configuration(request: LintRequest, callbacks: Callbacks = SILENT) -> L
     if request.with_cluster:
         evidence = collect_evidence(EvidenceRequest(request.connection, request.snapshot_file, KINDS), callbacks)
         running = (*broker_components(evidence), *topic_components(evidence))
-        deployment = Deployment((*deployment.components, *running), deployment.tables)
+        deployment = deployment.joined_by(running)
     shown = judge_printed(printed, texts)
     results = (*map(masked, judge(deployment)), *shown.results)
     now_ms = callbacks.now_ms()

@@ -182,7 +182,7 @@ def with_printed(files: FilesRead, printed: PrintedEvidence, texts: Mapping[str,
     others = dict.fromkeys(one.file for one in printed.outputs if one.tool not in _SETTINGS and not one.is_evidence)
     read = (*files.read, *dict.fromkeys(one.file for one in printed.outputs))
     components = printed_components(printed, texts)
-    deployment = Deployment((*files.deployment.components, *components), files.deployment.tables)
+    deployment = files.deployment.joined_by(components)
     return files._replace(deployment=deployment, read=read, not_understood=(*files.not_understood, *others))
 
 
@@ -201,7 +201,7 @@ def with_settings(files: FilesRead | None, printed: PrintedEvidence, texts: Mapp
     if not components:
         return files
     before = FilesRead(Deployment((), load_tables()), (), (), ()) if files is None else files
-    deployment = Deployment((*before.deployment.components, *components), before.deployment.tables)
+    deployment = before.deployment.joined_by(components)
     read = dict.fromkeys((*before.read, *(one.place.file for one in components)))
     return before._replace(deployment=deployment, read=tuple(read))
 

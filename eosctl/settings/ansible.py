@@ -17,7 +17,7 @@ from eosctl.settings.ansible_inventory import Inventory, host_facts, inventory_o
 from eosctl.settings.documents import parse_documents
 from eosctl.settings.file_texts import is_template, read_text
 from eosctl.settings.jinja import fill
-from eosctl.settings.jinja_branches import keep_branches
+from eosctl.settings.jinja_branches import Condition, keep_branches, open_conditions
 from eosctl.settings.process_counts import COUNT
 from eosctl.settings.tree import Branch, Leaf, Node, Row
 
@@ -47,18 +47,26 @@ class Variant(NamedTuple):
         text: What is written.
         processes: On how many hosts; None where no inventory shows that.
         host: The first of them; empty where all of them get the same.
+        conditions: The conditions without an alternative that nothing decides there.
     """
 
     text: str
     processes: Value | None
     host: str
+    conditions: Mapping[str, Condition] = {}
 
 
-def variants_of(file: str, text: str) -> list[Variant]:
-    """Return what a template becomes, once for each group of hosts on which it becomes the same; nothing for others."""
+def variants_of(file: str, text: str, without: str = "") -> list[Variant]:
+    """Return what a template becomes, once for each group of hosts on which it becomes the same; nothing for others.
+
+    ``without`` is a condition that is assumed not to hold.
+    """
     path = Path(file)
-    if not is_template(text) or "templates" not in path.parts[:-1]:
+    if not is_template(text):
         return []
+    if "templates" not in path.parts[:-1]:
+        filled = _written(text, {}, without) if "{%" in text else text
+        return [Variant(filled, None, "", open_conditions(text, {}))] if filled != text else []
     folder = next(parent for parent in path.parents if parent.name == "templates").parent
     if (folder / "Chart.yaml").is_file():
         return []  # of Helm
@@ -69,22 +77,26 @@ def variants_of(file: str, text: str) -> list[Variant]:
     for inventory, place in _inventories(root):
         for play in plays:
             hosts: dict[str, list[str]] = {}
+            conditions: dict[str, Mapping[str, Condition]] = {}
             for host in inventory.hosts_of(play.hosts):
                 variables = {**defaults, **_of_host(inventory, place, root, host), **play.variables, **own}
-                hosts.setdefault(_written(text, {**host_facts(host), **variables}), []).append(host)
+                known = {**host_facts(host), **variables}
+                written = _written(text, known, without)
+                hosts.setdefault(written, []).append(host)
+                conditions.setdefault(written, open_conditions(text, known))
             for written, names in hosts.items():
                 count = Value(COUNT, str(len(names)), f"hosts: {play.hosts}", play.place)
                 before = found.get(written)
                 if before is None or before.processes is None or (before.processes.number or 0) < len(names):
-                    found[written] = Variant(written, count, names[0] if len(hosts) > 1 else "")
+                    found[written] = Variant(written, count, names[0] if len(hosts) > 1 else "", conditions[written])
     if found:
         return list(found.values())
-    filled = _written(text, {**defaults, **own})
-    return [Variant(filled, None, "")] if filled != text else []
+    filled = _written(text, {**defaults, **own}, without)
+    return [Variant(filled, None, "", open_conditions(text, {**defaults, **own}))] if filled != text else []
 
 
-def _written(text: str, variables: Mapping[str, Node]) -> str:
-    return fill(keep_branches(text, variables), variables)
+def _written(text: str, variables: Mapping[str, Node], without: str) -> str:
+    return fill(keep_branches(text, variables, without), variables)
 
 
 def hosts_around(file: str, document: Node) -> Iterator[tuple[int, int, Value]]:

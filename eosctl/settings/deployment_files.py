@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from eosctl.errors import ConfigFileError
 from eosctl.findings.linted import Unreadable
 from eosctl.knowledge.parameter_tables import load_tables
-from eosctl.model.deployment import Component, Deployment, Role, Value
+from eosctl.model.deployment import Component, Deployment, Place, Role, Value, Variation
 from eosctl.settings.ansible import (
     Variant,
     brings_roles_alone,
@@ -28,6 +28,7 @@ from eosctl.settings.compose_variables import interpolated
 from eosctl.settings.detection import sources_of
 from eosctl.settings.documents import format_of, parse_documents, starts_programs
 from eosctl.settings.file_texts import files_of, holds_kafka, is_of_others, is_template, mentions_kafka, read_text
+from eosctl.settings.jinja_branches import Condition
 from eosctl.settings.kustomizations import Builds, Resource, build
 from eosctl.settings.resolution import UNKNOWN, resolve
 from eosctl.settings.sources import Releases, Source
@@ -38,6 +39,8 @@ from eosctl.settings.workloads import Workload, generated_by, is_plain_resource,
 from eosctl.text import count_text
 
 _PROFILE: Final = "on-profile"
+_VARIATIONS: Final = 12
+"""Undecided conditions that are judged; each costs as much as the deployment."""
 _NAMED: Final = 3
 """Files that an error names."""
 
@@ -80,12 +83,14 @@ class _File(NamedTuple):
     """What stands in one file: its settings, the workloads that it describes, and the ConfigMaps that files become.
 
     ``has_no_place`` is true for what has no place for a setting: a Service, an inventory, a playbook of roles.
+    ``conditions`` are those of a template that nothing decides.
     """
 
     sources: list[Source]
     workloads: list[Workload]
     generated: dict[str, str]
     has_no_place: bool = False
+    conditions: Mapping[str, Condition] = {}
 
 
 _NOTHING: Final = _File([], [], {})
@@ -113,6 +118,7 @@ def read_deployment(
     without: list[str] = []
     not_understood: list[str] = []
     unreadable: list[Unreadable] = []
+    unlike: list[tuple[int, Condition, _File]] = []
     files = list(files_of(paths))
     builds = _built(files, texts or {})
     for path in files:
@@ -132,6 +138,10 @@ def read_deployment(
             if path in paths or holds_kafka(path):
                 unreadable.append(Unreadable(file, error))
             continue
+        unlike += [
+            (len(found), condition, _read_any(file, text, role, is_named=False, without=condition.text))
+            for condition in list(one.conditions.values())[: _VARIATIONS - len(unlike)]
+        ]
         read.append(file)
         found.append(one)
         if not one.sources and one is not _IN_AN_OVERLAY:
@@ -139,7 +149,16 @@ def read_deployment(
             if not one.workloads and not one.has_no_place and not starts_programs(file) and mentions_kafka(file, text):
                 not_understood.append(file)
     overlays = [_of_overlay(resources) for resources in builds.overlays]
-    deployment = Deployment(tuple(_components([*found, *overlays], releases)), load_tables())
+    everything = [*found, *overlays]
+    variations = tuple(
+        Variation(
+            condition.text,
+            Place(read[number], condition.line),
+            tuple(_components([*everything[:number], other, *everything[number + 1 :]], releases)),
+        )
+        for number, condition, other in unlike
+    )
+    deployment = Deployment(tuple(_components(everything, releases)), load_tables(), variations)
     return FilesRead(deployment, tuple(read), tuple(without), tuple(unreadable), tuple(not_understood))
 
 
@@ -164,13 +183,14 @@ def _of_overlay(resources: Iterable[Resource]) -> _File:
     return _File(sources, workloads, {})
 
 
-def _read_any(file: str, text: str, role: Role | None, *, is_named: bool) -> _File:
+def _read_any(file: str, text: str, role: Role | None, *, is_named: bool, without: str = "") -> _File:
     """Read a file; one that does not follow its format is an error only where it is about Kafka, and no template.
 
-    A file that was named itself and has a format that nothing here reads is an error, too.
+    A file that was named itself and has a format that nothing here reads is an error, too. ``without`` is a condition
+    of a template that is assumed not to hold.
     """
     try:
-        variants = variants_of(file, text)
+        variants = variants_of(file, text, without)
         return (
             _of_variants([(one, _read(file, one.text, role)) for one in variants])
             if variants
@@ -196,7 +216,8 @@ def _of_variants(variants: list[tuple[Variant, _File]]) -> _File:
         for one, read in variants
         for source in read.sources
     ]
-    return _File(sources, [], {})
+    conditions = {text: condition for one, _ in variants for text, condition in one.conditions.items()}
+    return _File(sources, [], {}, conditions=conditions if sources else {})
 
 
 def _counted_by_hosts(sources: list[Source], documents: list[Node], file: str) -> list[Source]:

@@ -1,13 +1,14 @@
 """Resolve Jinja conditions: the branch that variables select stays, and undecided alternatives stay open.
 
-Lines keep their numbers. A setting in several undecided alternatives has an unknown value.
+Lines keep their numbers. A setting in several undecided alternatives has an unknown value. What an undecided condition
+without an alternative guards stays, unless that condition is assumed not to hold.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 from eosctl.settings.jinja import evaluate
 from eosctl.settings.tree import Node
@@ -41,8 +42,48 @@ class _Choice:
         self.has_open_before = self.has_open_before or holds is None
 
 
-def keep_branches(text: str, variables: Mapping[str, Node]) -> str:
+class Condition(NamedTuple):
+    """A condition that nothing decides, and the line of the template on which it guards settings."""
+
+    text: str
+    line: int
+
+
+def open_conditions(text: str, variables: Mapping[str, Node]) -> dict[str, Condition]:
+    """Return the undecided conditions that guard settings and have no alternative; conditions of loops are left out.
+
+    >>> list(open_conditions("{% if a %}\\nx=1\\n{% endif %}\\n{% if b %}\\n{% endif %}", {}))
+    ['a']
+    """
+    if "{%" not in text:
+        return {}
+    lines = text.split("\n")
+    alternatives = _alternatives(lines)
+    found: dict[str, Condition] = {}
+    above: list[tuple[int, str]] = []
+    loops = 0
+    for number, line in enumerate(lines):
+        control = _CONTROL.match(line)
+        word, condition = (control[1], control[2]) if control else ("", "")
+        loops += {"for": 1, "endfor": -1}.get(word, 0)
+        if word == "if":
+            above.append((number, condition))
+        elif word == "endif" and above:
+            above.pop()
+        elif not word and above and not loops and _SETTING.match(line):
+            start, guard = above[-1]
+            if start not in alternatives and holds(guard, variables) is None:
+                found.setdefault(guard, Condition(guard, start + 1))
+    return found
+
+
+def keep_branches(text: str, variables: Mapping[str, Node], without: str = "") -> str:
     """Return a template with the branches that are taken; lines of the others, and of control, are empty.
+
+    Args:
+        text: The template.
+        variables: The variables by name, as far as they are written down.
+        without: A condition that is assumed not to hold.
 
     >>> keep_branches("{% if a %}\\nx=1\\n{% else %}\\nx=2\\n{% endif %}", {}).split("\\n")
     ['', 'x={{ undecided }}', '', 'x={{ undecided }}', '']
@@ -60,7 +101,7 @@ def keep_branches(text: str, variables: Mapping[str, Node]) -> str:
             continue
         word, condition = control[1], control[2]
         if word == "if":
-            stack.append(_Choice(number, holds(condition, variables)))
+            stack.append(_Choice(number, False if without and condition == without else holds(condition, variables)))
         elif word == "elif" and stack:
             stack[-1].next_branch(holds(condition, variables))
         elif word == "else" and stack:

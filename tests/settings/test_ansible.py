@@ -189,3 +189,55 @@ def test_expressions_are_filled_from_variables(text: str, filled: str) -> None:
         "loop_a": Leaf("{{ loop_a }}", 1),
     }
     assert fill(text, variables) == filled
+
+
+TEMPLATE = """bootstrap.servers={{ brokers }}
+transactional.id=pay-{{ inventory_hostname }}
+{% if fast %}
+acks=1
+{% endif %}
+"""
+GUARDED = TEMPLATE.replace("acks=1", "acks=all").replace("{% if fast %}", "acks=1\n{% if safe %}")
+
+
+def causes(files: FilesRead) -> list[tuple[str, str, str]]:
+    found_there = findings_of(judge(files.deployment))
+    return [(one.check_id, one.confidence.value, one.cause.partition(" (")[0]) for one in found_there]
+
+
+@pytest.mark.parametrize("file", [PRODUCER, "conf/producer.properties.j2"])
+def test_what_an_undecided_condition_guards_is_marked(tmp_path: Path, file: str) -> None:
+    guarded = causes(read(tmp_path, {file: TEMPLATE}))
+    assert guarded == [("EOS-CFG-011", "likely", "This applies only where {% if fast %}")]
+
+
+def test_what_an_undecided_condition_prevents_is_found(tmp_path: Path) -> None:
+    files = read(tmp_path, {PRODUCER: GUARDED})
+    (finding,) = findings_of(judge(files.deployment))
+    assert finding.cause.endswith("does not hold.")
+    assert finding.confidence.value == "likely"
+
+
+@pytest.mark.parametrize(("fast", "expected"), [("true", [("EOS-CFG-011", "certain", "")]), ("false", [])])
+def test_a_condition_that_variables_decide_has_no_variation(
+    tmp_path: Path, fast: str, expected: list[tuple[str, str, str]]
+) -> None:
+    files = {PRODUCER: TEMPLATE, "roles/pay/defaults/main.yml": f"fast: {fast}\n"}
+    assert causes(read(tmp_path, files)) == expected
+
+
+def test_equal_conditions_hold_together(tmp_path: Path) -> None:
+    twice = TEMPLATE + "{% if fast %}\nenable.idempotence=false\n{% endif %}\n"
+    cause = {text for _, _, text in causes(read(tmp_path, {PRODUCER: twice}))}
+    assert cause == {"This applies only where {% if fast %}"}
+
+
+def test_findings_of_both_variations_stay_certain(tmp_path: Path) -> None:
+    text = "transactional.id=a\nacks=1\n{% if fast %}\nlinger.ms=1\n{% endif %}\n"
+    assert causes(read(tmp_path, {PRODUCER: text})) == [("EOS-CFG-011", "certain", "")]
+
+
+def test_conditions_of_loops_and_with_alternatives_are_not_varied(tmp_path: Path) -> None:
+    loop = "{% for x in y %}\n{% if x %}\na=1\n{% endif %}\n{% endfor %}\n"
+    other = "{% if z %}\nacks=1\n{% else %}\nacks=all\n{% endif %}\n"
+    assert read(tmp_path, {PRODUCER: f"transactional.id=a\n{loop}{other}"}).deployment.variations == ()

@@ -10,7 +10,7 @@ from eosctl.findings.diagnosis import CheckResult, CheckStatus, Diagnosis
 from eosctl.findings.finding import Finding
 from eosctl.findings.grouping import Action, FindingGroup, first_actions, group_findings
 from eosctl.findings.manual import ManualItem
-from eosctl.model.deployment import Undecided
+from eosctl.model.deployment import Undecided, Unseen
 from eosctl.model.read_as import ReadAs
 
 
@@ -44,6 +44,7 @@ class Linted(NamedTuple):
     read_as: tuple[ReadAs, ...] = ()
     not_understood: tuple[str, ...] = ()
     manuals: tuple[ManualItem, ...] = ()
+    unseen: tuple[Unseen, ...] = ()
 
     @property
     def is_unjudged(self) -> bool:

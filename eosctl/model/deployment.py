@@ -292,6 +292,16 @@ class Undecided(NamedTuple):
         return f"{self.value.place}: {self.value.key} refers to something outside of the file ({self.value.text})"
 
 
+class Unseen(NamedTuple):
+    """A configuration that a container reads and that is not among the files."""
+
+    place: Place
+    reads: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.reads} is not among the files"
+
+
 class Difference(msgspec.Struct, frozen=True):
     """A setting with two meanings; the sources are file:line, or the owner of a default."""
 

@@ -52,6 +52,8 @@ def marks_of(linted: Linted, text: str) -> tuple[Mark, ...]:
     for broken in linted.unreadable:
         named = _LINE.search(broken.error.what)
         found.append(mark(int(named[1]) if named else 1, Severity.ERROR, "", f"Not judged: {broken.error}"))
+    for place, reads in linted.unseen:
+        found.append(mark(place.line, Severity.INFO, "", f"{reads} is not among the files: no rule has judged it."))
     if linted.not_understood:
         message = "This file is about Kafka and was not understood: no rule has judged it."
         found.append(mark(1, Severity.WARNING, "", message))

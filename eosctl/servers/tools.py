@@ -100,6 +100,7 @@ def _lint(given: LintArguments, _: Connection, callbacks: Callbacks) -> Answer:
     read += _files(linted.read_as)
     unread = [f"{one.file}: {one.error.what}" for one in linted.unreadable]
     unread += [f"{file}: about Kafka, and not understood" for file in linted.not_understood]
+    unread += map(str, linted.unseen)
     unread += [
         f"{one.value.place}: {one.value.key} refers to something outside of the file" for one in linted.undecided
     ]

@@ -66,6 +66,8 @@ def answer_checklist(request: ChecklistRequest, callbacks: Callbacks = SILENT) -
         files.require_settings()
         for file in files.not_understood:
             callbacks.remark(f"{file} is about Kafka and was not understood; it counts for no item.")
+        for one in files.unseen:
+            callbacks.remark(f"{one}: no rule has judged it.")
         deployment = files.deployment
         diagnosis = joined(diagnosis, judge_files(deployment, evidence))
     answers = answer_automatically(request.checklist, diagnosis, Seen(evidence, deployment), request.at)

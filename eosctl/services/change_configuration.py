@@ -165,6 +165,8 @@ def _report_gaps(files: FilesRead, callbacks: Callbacks) -> None:
         callbacks.report_error(broken.error)
     for file in files.not_understood:
         callbacks.remark(f"{file} is about Kafka and was not understood; nothing covers it.")
+    for one in files.unseen:
+        callbacks.remark(f"{one}: no rule has judged it.")
     files.require_settings()
 
 

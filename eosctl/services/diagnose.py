@@ -196,6 +196,8 @@ def _read_files(paths: Sequence[Path], callbacks: Callbacks) -> FilesRead | None
         callbacks.report_error(broken.error)
     for file in files.not_understood:
         callbacks.remark(f"{file} is about Kafka, and was not understood: no rule has judged it.")
+    for one in files.unseen:
+        callbacks.remark(f"{one}: no rule has judged it.")
     return files
 
 

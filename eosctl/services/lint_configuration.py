@@ -113,6 +113,7 @@ def lint_configuration(request: LintRequest, callbacks: Callbacks = SILENT) -> L
         generated_at_ms=now_ms,
         read_as=(*read_as(files.deployment), *shown.read_as),
         not_understood=files.not_understood,
+        unseen=files.unseen,
         manuals=tuple(map(manual_of, (*CONFIGURATION_CHECKS, *shown.checks))),
     )
     for broken in files.unreadable:
@@ -129,7 +130,7 @@ def _exit_code(linted: Linted, demands: GateOptions, verdict: Verdict) -> ExitCo
         return ExitCode.BAD_INPUT
     if demands.exit_zero:
         return code
-    if linted.is_unjudged or (linted.not_understood and not linted.read_as):
+    if linted.is_unjudged or ((linted.not_understood or linted.unseen) and not linted.read_as):
         return ExitCode.BAD_INPUT
-    is_incomplete = demands.require_complete and bool(linted.undecided or linted.not_understood)
+    is_incomplete = demands.require_complete and bool(linted.undecided or linted.not_understood or linted.unseen)
     return ExitCode.INCOMPLETE if code is ExitCode.DONE and is_incomplete else code

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from eosctl.errors import ConfigFileError
 from eosctl.findings.linted import Unreadable
 from eosctl.knowledge.parameter_tables import load_tables
-from eosctl.model.deployment import Component, Deployment, Place, Role, Value, Variation
+from eosctl.model.deployment import Component, Deployment, Place, Role, Unseen, Value, Variation
 from eosctl.settings.ansible import (
     Variant,
     brings_roles_alone,
@@ -35,7 +35,14 @@ from eosctl.settings.sources import Releases, Source
 from eosctl.settings.templates import chart_values, without_templates
 from eosctl.settings.terraform_variables import refers_to_variables, with_variables
 from eosctl.settings.tree import Branch, Node
-from eosctl.settings.workloads import Workload, generated_by, is_plain_resource, with_instances, workloads_of
+from eosctl.settings.workloads import (
+    Workload,
+    generated_by,
+    is_plain_resource,
+    unseen_by,
+    with_instances,
+    workloads_of,
+)
 from eosctl.text import count_text
 
 _PROFILE: Final = "on-profile"
@@ -54,6 +61,7 @@ class FilesRead(NamedTuple):
         without_settings: Those in which no setting of Kafka was found.
         unreadable: Those that are broken or empty.
         not_understood: Those without settings that are about Kafka: no verdict covers them.
+        unseen: Configurations that containers read and that are not among the files.
     """
 
     deployment: Deployment
@@ -61,6 +69,7 @@ class FilesRead(NamedTuple):
     without_settings: tuple[str, ...]
     unreadable: tuple[Unreadable, ...]
     not_understood: tuple[str, ...] = ()
+    unseen: tuple[Unseen, ...] = ()
 
     def require_settings(self) -> None:
         """Raise an error if no file has a setting: what was not judged must never look like a clean result.
@@ -159,7 +168,9 @@ def read_deployment(
         for number, condition, other in unlike
     )
     deployment = Deployment(tuple(_components(everything, releases)), load_tables(), variations)
-    return FilesRead(deployment, tuple(read), tuple(without), tuple(unreadable), tuple(not_understood))
+    workloads = [workload for one in everything for workload in one.workloads]
+    unseen = unseen_by(workloads, _related(everything)) if any(one.kafka_files for one in workloads) else ()
+    return FilesRead(deployment, tuple(read), tuple(without), tuple(unreadable), tuple(not_understood), tuple(unseen))
 
 
 def _built(files: Sequence[Path], texts: Mapping[str, str]) -> Builds:
@@ -296,17 +307,21 @@ def _members(document: Node) -> Iterator[Node]:
 def _components(files: Iterable[_File], releases: Releases) -> list[Component]:
     """Relate the files to each other, and resolve what they configure."""
     given = list(files)
+    sources = _without_variables_of_templates(_related(given))
+    workloads = (workload for file in given for workload in file.workloads)
+    return [component for source in with_instances(sources, workloads) for component in resolve(source, releases)]
+
+
+def _related(given: Sequence[_File]) -> list[Source]:
+    """Return the sources of all files, each with the ConfigMap that its file becomes."""
     generated = {name: held for file in given for name, held in file.generated.items()}
-    sources = [
+    return [
         replace(source, held_by=held)
         if generated and not source.held_by and (held := generated.get(posixpath.normpath(source.place.file)))
         else source
         for file in given
         for source in file.sources
     ]
-    sources = _without_variables_of_templates(sources)
-    workloads = (workload for file in given for workload in file.workloads)
-    return [component for source in with_instances(sources, workloads) for component in resolve(source, releases)]
 
 
 def _without_variables_of_templates(sources: list[Source]) -> list[Source]:

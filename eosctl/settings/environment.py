@@ -184,6 +184,11 @@ def _image_defaults(image: str) -> Mapping[str, str | None]:
     return {} if not image or _base_name(image) in _BROKER_IMAGES else _OF_IMAGE
 
 
+def is_image_of_broker(image: str) -> bool:
+    """Return whether an image is one of Kafka's brokers, by its name."""
+    return _base_name(image) in _BROKER_IMAGES
+
+
 def _base_name(image: str) -> str:
     return image.partition("@")[0].rpartition("/")[2].partition(":")[0]
 

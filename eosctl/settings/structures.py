@@ -20,7 +20,7 @@ from eosctl.settings.pipelines import pipelines
 from eosctl.settings.redpanda import redpanda, redpanda_command
 from eosctl.settings.sources import Source, value_of
 from eosctl.settings.tree import Branch, Leaf, Node, Row
-from eosctl.settings.workloads import service_name
+from eosctl.settings.workloads import containers_of, service_name
 
 _VARIABLES: Final = (".env", "dockerfile", "containerfile", ".service")
 """The files that hold nothing but variables, as they are read."""
@@ -47,7 +47,7 @@ def _kubernetes(document: Branch, file: str) -> list[Source] | None:
     name = document.text("metadata", "name") or ""
     workload = f"{document.text('kind')} {name}"
     sources: list[Source] = []
-    for container in _containers(document):
+    for container in containers_of(document):
         commands = (container.get("command"), container.get("args"))
         found = container_environment(
             container.get("env"), container.text("image") or "", container.text("name") or name, file, commands
@@ -55,18 +55,6 @@ def _kubernetes(document: Branch, file: str) -> list[Source] | None:
         found += redpanda_command(container.text("image") or "", commands, container.text("name") or name, file)
         sources += [replace(source, part_of=workload) for source in found]
     return sources or None  # a resource of some operator's own may hold settings anywhere
-
-
-def _containers(node: Node) -> Iterator[Branch]:
-    if isinstance(node, Branch):
-        for key, child in node.entries:
-            if key in ("containers", "initContainers") and isinstance(child, Row):
-                yield from (member for member in child.nodes if isinstance(member, Branch))
-            else:
-                yield from _containers(child)
-    elif isinstance(node, Row):
-        for child in node.nodes:
-            yield from _containers(child)
 
 
 def _compose(document: Branch, file: str) -> list[Source] | None:

@@ -13,7 +13,8 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from eosctl.errors import ConfigFileError
-from eosctl.model.deployment import Place, Role, Value
+from eosctl.model.deployment import Place, Role, Unseen, Value
+from eosctl.settings.container_files import kafka_files
 from eosctl.settings.documents import parse_documents
 from eosctl.settings.process_counts import COUNT, process_counts
 from eosctl.settings.sources import Source, value_of
@@ -61,6 +62,7 @@ class Workload(NamedTuple):
         reads: The resources (``ConfigMap settlement``) and the files and folders that each of them reads.
         variables: Its environment, as far as it is written down.
         is_whole: Whether this is the whole description; an overlay and a scaler have a part of it.
+        kafka_files: The configurations of Kafka that its containers read.
     """
 
     name: str
@@ -68,6 +70,7 @@ class Workload(NamedTuple):
     reads: frozenset[str] = frozenset()
     variables: Mapping[str, str] = {}
     is_whole: bool = False
+    kafka_files: tuple[Unseen, ...] = ()
 
 
 def workloads_of(document: Node, file: str) -> list[Workload]:
@@ -110,6 +113,21 @@ def with_instances(sources: Iterable[Source], workloads: Iterable[Workload]) -> 
         else _counted(source, merged)
         for source in sources
     ]
+
+
+def unseen_by(workloads: Iterable[Workload], sources: Iterable[Source]) -> list[Unseen]:
+    """Return the configurations of Kafka that workloads read, where no source is one of theirs."""
+    given = list(sources)
+    found: list[Unseen] = []
+    for one in workloads:
+        if not one.kafka_files:
+            continue
+        held = {source.held_by or source.place.file for source in given}
+        is_seen = any(source.part_of == one.name for source in given) or any(
+            _is_read(name, posixpath.normpath(name), one.reads) for name in held
+        )
+        found += () if is_seen else one.kafka_files
+    return list(dict.fromkeys(found))
 
 
 def counted_around(sources: Iterable[Source], document: Node, file: str) -> list[Source]:
@@ -215,7 +233,21 @@ def _resource(document: Branch, file: str) -> Iterator[Workload]:
             else Value(COUNT, ONE_PER_NODE, "kind: DaemonSet", Place(file, document.line))
         )
         reads, variables = frozenset(_referenced(document)), dict(_variables(document))
-        yield Workload(f"{kind} {name}", count, reads, variables, is_whole=_has_image(document))
+        files = tuple(one for container in containers_of(document) for one in kafka_files(container, file))
+        yield Workload(f"{kind} {name}", count, reads, variables, _has_image(document), files)
+
+
+def containers_of(node: Node) -> Iterator[Branch]:
+    """Yield the containers of a resource of Kubernetes."""
+    if isinstance(node, Branch):
+        for key, child in node.entries:
+            if key in ("containers", "initContainers") and isinstance(child, Row):
+                yield from (member for member in child.nodes if isinstance(member, Branch))
+            else:
+                yield from containers_of(child)
+    elif isinstance(node, Row):
+        for child in node.nodes:
+            yield from containers_of(child)
 
 
 def _has_image(node: Node) -> bool:
@@ -325,7 +357,8 @@ def _services(document: Branch, services: Branch, file: str) -> Iterator[Workloa
             own = service.branch("environment")
             texts = {key: leaf.text for key, leaf in (own.entries if own else ()) if isinstance(leaf, Leaf)}
             variables = {key: text for key, text in texts.items() if text and "$" not in text}
-            yield Workload(service_name(name, file), count, frozenset(_files_of(service, file, shared)), variables)
+            reads = frozenset(_files_of(service, file, shared))
+            yield Workload(service_name(name, file), count, reads, variables, kafka_files=kafka_files(service, file))
 
 
 def service_name(name: str, file: str) -> str:

@@ -20,6 +20,10 @@ def lint_report(linted: Linted) -> FindingReport:
         Note(NoteLevel.WARNING, "is about Kafka, and was not understood: no rule has judged it.", file)
         for file in linted.not_understood
     ]
+    unseen = [
+        Note(NoteLevel.WARNING, f"{one.reads} is not among the files: no rule has judged it.", *one.place)
+        for one in linted.unseen
+    ]
     without = len(linted.without_settings)
     return FindingReport(
         command="config lint",
@@ -32,6 +36,6 @@ def lint_report(linted: Linted) -> FindingReport:
         is_graded=False,
         about=(f"Configuration: {count_text(len(linted.read), 'file')}, {without} without Kafka settings.",),
         read_as=linted.read_as,
-        notes=(*unreadable, *not_understood, *undecided),
+        notes=(*unreadable, *not_understood, *unseen, *undecided),
         file_count=len(linted.read),
     )

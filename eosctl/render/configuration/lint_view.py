@@ -64,10 +64,19 @@ class LintCounts(msgspec.Struct, frozen=True):
     suppressed: int
 
 
+class UnseenItem(msgspec.Struct, frozen=True):
+    """A configuration that a container reads and that is not among the files."""
+
+    file: str
+    line: int
+    reads: str
+
+
 class LintView(msgspec.Struct, frozen=True):
     """The whole run as JSON and YAML show it.
 
-    ``read_as`` is what each file was taken for, ``not_understood`` the files about Kafka that no rule has judged.
+    ``read_as`` is what each file was taken for, ``not_understood`` the files about Kafka that no rule has judged,
+    ``unseen`` what containers read and is not among the files.
     """
 
     schema: str
@@ -83,6 +92,7 @@ class LintView(msgspec.Struct, frozen=True):
     suppressed: tuple[SuppressedView, ...]
     remarks: tuple[str, ...]
     not_understood: tuple[str, ...]
+    unseen: tuple[UnseenItem, ...]
 
 
 def lint_view(linted: Linted) -> LintView:
@@ -112,6 +122,7 @@ def lint_view(linted: Linted) -> LintView:
         suppressed=suppressed_views(linted.diagnosis.suppressed),
         remarks=linted.diagnosis.remarks,
         not_understood=linted.not_understood,
+        unseen=tuple(UnseenItem(one.place.file, one.place.line, one.reads) for one in linted.unseen),
     )
 
 

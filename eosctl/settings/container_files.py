@@ -1,0 +1,59 @@
+"""Configuration files of Kafka that a container reads: named by its command, mounted, or part of its image."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from eosctl.model.deployment import Place, Unseen
+from eosctl.settings.environment import is_image_of_broker
+from eosctl.settings.tree import Branch, Leaf, Node, Row
+
+_FILE: Final = re.compile(
+    r"(?:^|/)(?:server|broker|controller|producer|consumer|streams|mm2|connect-[\w-]+|kafka[\w-]*)\.properties$"
+)
+_START: Final = re.compile(
+    r"(?:kafka-server-start|connect-distributed|connect-standalone|connect-mirror-maker)(?:\.sh)?\b"
+)
+_GIVEN: Final = re.compile(r"^[^;&|\n]*?([^\s\"']+\.properties)\b")
+_COMMANDS: Final = ("command", "args", "entrypoint")
+_MOUNTS: Final = ("volumeMounts", "volumes", "configs")
+_TARGETS: Final = ("mountPath", "target")
+
+
+def kafka_files(container: Branch, file: str) -> tuple[Unseen, ...]:
+    """Return the files of Kafka that a container of Kubernetes, or a service of Compose, reads.
+
+    A broker's image without a command has its own.
+    """
+    commands = [leaf for key in _COMMANDS for leaf in _leaves(container.get(key))]
+    text = " ".join(leaf.text or "" for leaf in commands)
+    found = [Unseen(Place(file, leaf.line), leaf.text or "") for leaf in _targets(container)]
+    if (start := _START.search(text)) is not None:
+        line = next((leaf.line for leaf in commands if _START.search(leaf.text or "")), container.line)
+        given = _GIVEN.match(text[start.end() :])
+        found.append(Unseen(Place(file, line), given[1] if given else f"the configuration of {start[0]}"))
+    image = container.text("image") or ""
+    if not found and not commands and is_image_of_broker(image):
+        found.append(Unseen(Place(file, container.line), f"the configuration in the image {image}"))
+    return tuple(found)
+
+
+def _targets(container: Branch) -> Iterator[Leaf]:
+    for node in (member for key in _MOUNTS for member in container.items(key)):
+        if isinstance(node, Leaf):
+            parts = (node.text or "").split(":")
+            leaf: Node | None = Leaf(parts[1] if len(parts) > 1 else parts[0], node.line)
+        else:
+            own = node if isinstance(node, Branch) else Branch((), 1)
+            leaf = next((one for key in _TARGETS if (one := own.get(key)) is not None), None)
+        if isinstance(leaf, Leaf) and _FILE.search(leaf.text or ""):
+            yield leaf
+
+
+def _leaves(node: Node | None) -> Iterator[Leaf]:
+    if isinstance(node, Leaf):
+        yield node
+    elif isinstance(node, Row):
+        yield from (child for child in node.nodes if isinstance(child, Leaf))

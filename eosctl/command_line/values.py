@@ -13,15 +13,15 @@ from eosctl.model.deployment import Role
 from eosctl.model.log_bounds import EVERYTHING, Bounds
 from eosctl.model.transaction import TopicPartition
 
-_UNITS_MS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "min": 60_000, "h": 3_600_000}
+_UNITS_MS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
 
 
 def parse_duration_ms(text: str) -> int:
-    """Parse ``500ms``, ``30s``, ``15m`` or ``2h``; a bare number is seconds."""
+    """Parse ``500ms``, ``30s``, ``15m``, ``2h``, or ``7d``; a bare number is seconds."""
     digits = text.rstrip("abcdefghijklmnopqrstuvwxyz")
     unit = text[len(digits) :] or "s"
     if not digits.isdecimal() or unit not in _UNITS_MS or int(digits) == 0:
-        raise typer.BadParameter(f"{text!r} is not a duration; write 500ms, 30s, 15m or 2h")
+        raise typer.BadParameter(f"{text!r} is not a duration; write 500ms, 30s, 15m, 2h, or 7d")
     return int(digits) * _UNITS_MS[unit]
 
 

@@ -11,7 +11,7 @@ import msgspec
 from eosctl.sandbox.network import Frame, Network, Passed
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.runtime import ROUNDING_MS, NodeRuntime
-from eosctl.sandbox.timing_wheel import WheelTimer
+from eosctl.sandbox.timing_wheel import Pace, WheelTimer
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.errors import WireError
 from eosctl.wire.frames import (
@@ -199,7 +199,9 @@ class NodeChannel:
         if self._sweep_timer is not None:
             self._sweep_timer.cancel()
         self._next_sweep = deadline
-        self._sweep_timer = self._runtime.call_later((deadline - self._runtime.loop.time()) * 1000, self._sweep)
+        self._sweep_timer = self._runtime.call_later(
+            (deadline - self._runtime.loop.time()) * 1000, self._sweep, Pace.KEEP_ALIVE
+        )
 
 
 def _unless_refused(done: Done, response: Any | None) -> None:

@@ -12,6 +12,13 @@ from eosctl.sandbox.runtime import Timers
 from eosctl.sandbox.ticks import Handle, Loop, Ticks
 
 _STEPS_IN_A_ROW: Final = 100
+#: Periodic checks run at least this often.
+LONGEST_SKIP_S: Final = 300.0
+TICK_S: Final = 1e-3
+_SHORTEST_SKIP_MS: Final = 500
+#: The time in which nodes react to a skip before the next one, and after which a refused skip is tried again.
+_SETTLE_S: Final = 0.01
+_RETRY_S: Final = 0.25
 
 
 class _Entry:
@@ -48,6 +55,7 @@ class AdjustableClock:
         self._loop = loop
         self._loop_time = loop.time
         self._ahead_s = 0.0
+        self._skipped_s = 0.0
         self._entries: list[tuple[float, int, _Entry]] = []
         self._serial = itertools.count()
         self.call_soon = loop.call_soon
@@ -56,6 +64,14 @@ class AdjustableClock:
     def time(self) -> float:
         """Return monotonic seconds plus the skipped time."""
         return self._loop_time() + self._ahead_s
+
+    def wall(self) -> float:
+        """Return the time from which wall clocks are derived: the time of timers plus what `skip` added."""
+        return self._loop_time() + self._ahead_s + self._skipped_s
+
+    def skip(self, duration: float) -> None:
+        """Set the wall clocks forward; timers do not notice."""
+        self._skipped_s += duration
 
     def call_later(self, delay: float, callback: Callable[..., object], *args: Any) -> Handle:
         """Schedule a call in `delay` seconds of this clock."""
@@ -80,30 +96,57 @@ class AdjustableClock:
 
 
 async def advance(
-    clock: AdjustableClock, ticks: Ticks, timers: Callable[[], Iterable[Timers]], duration_ms: float
+    clock: AdjustableClock,
+    ticks: Ticks,
+    timers: Callable[[], Iterable[Timers]],
+    duration_ms: float,
+    calm_until: Callable[[], float] = lambda: 0.0,
 ) -> int:
     """Advance the clock from one due timer to the next, serving clients in between.
+
+    A time in which nothing happens is skipped: the wall clocks are set forward, and timers that act wait for a shorter
+    time. Heartbeats and other messages that only show that a node lives continue as if that time had not passed.
 
     Args:
         clock: The cluster's clock.
         ticks: The cluster's turn scheduler.
         timers: Returns the timers of the running nodes, which may change on the way.
         duration_ms: Time to advance, in milliseconds.
+        calm_until: Returns the time of `AdjustableClock.wall` until which nothing happens but what timers do.
 
     Returns:
         The number of steps.
     """
-    end = clock.time() + duration_ms / 1000
+    end = clock.wall() + duration_ms / 1000
+    settled_at = clock.time() + _SETTLE_S
     for step in itertools.count():
+        if clock.time() >= settled_at:
+            settled_at = clock.time() + (_SETTLE_S if _skip(clock, timers, end, calm_until()) else _RETRY_S)
         due = min((clock.next_due(), *(each.next_due() for each in timers())))
-        now = min(due, end)
+        last = clock.time() + end - clock.wall()
+        now = min(due, last)
         clock.jump(now)
         for each in timers():
-            if now == end or each.next_due() <= now:
+            if now == last or each.next_due() <= now:
                 each.catch_up()  # Arm all timers again at the end, since they were armed for the time before.
         ticks.run()
-        if due > end:
+        if due > last:
             return step
         if step % _STEPS_IN_A_ROW == 0:
             await asyncio.sleep(0)
     raise AssertionError("unreachable")
+
+
+def _skip(clock: AdjustableClock, timers: Callable[[], Iterable[Timers]], end: float, calm_until: float) -> bool:
+    """Skip the time until something happens; return whether there was some."""
+    if clock.next_due() != float("inf"):
+        return False
+    acts = min((each.next_act() for each in timers()), default=float("inf")) - clock.time()
+    # A timer expires with the next tick at the earliest.
+    duration_ms = int(1000 * min(acts - TICK_S, end - clock.wall(), calm_until - clock.wall(), LONGEST_SKIP_S))
+    if duration_ms < _SHORTEST_SKIP_MS:
+        return False
+    clock.skip(duration_ms / 1000)
+    for each in timers():
+        each.hasten(duration_ms)
+    return True

@@ -14,6 +14,7 @@ from typing import Any, Self
 from eosctl.errors import EosctlError, UsageError
 from eosctl.model.emulation import NEWEST
 from eosctl.sandbox.broker.broker import Broker
+from eosctl.sandbox.calm import calm_until
 from eosctl.sandbox.clock import AdjustableClock, advance
 from eosctl.sandbox.core import ClusterCore, ClusterShape
 from eosctl.sandbox.faults.control import fault_commands
@@ -256,7 +257,11 @@ class Cluster:
             raise RuntimeError("the cluster is not started")
         core = self.core
         return await advance(
-            self._clock, core.ticks, lambda: [n.runtime.timers for n in tuple(core.nodes.values())], duration_ms
+            self._clock,
+            core.ticks,
+            lambda: [node.runtime.timers for node in tuple(core.nodes.values())],
+            duration_ms,
+            lambda: 0.0 if self.faults.active else calm_until(core.nodes.values()),
         )
 
     def _require_running(self, broker_id: int) -> None:

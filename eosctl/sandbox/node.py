@@ -32,6 +32,7 @@ from eosctl.sandbox.metadata.snapshot_generator import SnapshotGenerator
 from eosctl.sandbox.network import Network, Port
 from eosctl.sandbox.ports import Emulation, RequestContext
 from eosctl.sandbox.runtime import NodeRuntime
+from eosctl.sandbox.timing_wheel import Pace
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.codec import codec
 
@@ -191,7 +192,7 @@ class Node:
         controller = self.controller
         if controller is not None:
             interval_ms = max(10, self.config.get_int("broker.session.timeout.ms") / 8)
-            self.runtime.call_later(interval_ms, self._check_sessions)
+            self.runtime.call_later(interval_ms, self._check_sessions, Pace.KEEP_ALIVE)
             if controller.is_active:
                 fence_stale_brokers(controller)
 

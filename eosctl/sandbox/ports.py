@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 import msgspec
 
 from eosctl.model.transaction import ProducerState, TopicPartition
+from eosctl.sandbox.timing_wheel import Pace
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.records.batch import BatchHeader
 
@@ -38,7 +39,7 @@ class Runtime(Protocol):
     def now_ms(self) -> int:
         """Return this node's wall clock in milliseconds since the epoch (skewable per node, virtual in simulation)."""
 
-    def call_later(self, delay_ms: float, call: Callable[[], None]) -> Timer:
+    def call_later(self, delay_ms: float, call: Callable[[], None], pace: Pace = Pace.ACT) -> Timer:
         """Run `call` after `delay_ms` unless the node stops or the timer is cancelled first."""
 
     def call_soon(self, call: Callable[[], None]) -> None:

@@ -10,7 +10,7 @@ from typing import Final
 
 from eosctl.sandbox.logging.event_log import NO_LOG, EventLog
 from eosctl.sandbox.ticks import Handle, Loop, Ticks
-from eosctl.sandbox.timing_wheel import TimingWheel, WheelTimer
+from eosctl.sandbox.timing_wheel import Pace, TimingWheel, WheelTimer
 
 ROUNDING_MS: Final = 1e-3  # Rounding error of seconds times 1000.
 LATE_MS: Final = 10  # A timer that fires later than this was delayed by a lack of CPU time or a long turn.
@@ -36,7 +36,7 @@ class Timers:
     def _tick(self) -> int:
         return int(self._loop.time() * 1000 + ROUNDING_MS)
 
-    def call_later(self, delay_ms: float, call: Callable[[], None]) -> WheelTimer:
+    def call_later(self, delay_ms: float, call: Callable[[], None], pace: Pace = Pace.ACT) -> WheelTimer:
         """Start a timer; without a delay, the call runs in the loop's next turn."""
         if self.stopped:
             return WheelTimer(0, call)
@@ -46,7 +46,7 @@ class Timers:
             return timer
         now_ms = self._loop.time() * 1000 + ROUNDING_MS
         due = ceil(now_ms + delay_ms - 2 * ROUNDING_MS)
-        timer = self._wheel.add(due, call, int(now_ms))
+        timer = self._wheel.add(due, call, int(now_ms), pace)
         if self._overdue is not None:
             return timer
         if self._armed is None or due < self._armed_tick:
@@ -101,6 +101,19 @@ class Timers:
         following = None if self.stopped or self._overdue is not None else self._wheel.next_tick()
         return float("inf") if following is None else following / 1000
 
+    def next_act(self) -> float:
+        """Return the loop time of the first timer that acts; 0 if no time can be skipped."""
+        if self.stopped:
+            return float("inf")
+        pending = tuple(self._wheel.timers())
+        if self._overdue is not None or any(timer.pace is Pace.HOLD for timer in pending):
+            return 0.0
+        return min((timer.due / 1000 for timer in pending if timer.pace is Pace.ACT), default=float("inf"))
+
+    def hasten(self, duration_ms: int) -> None:
+        """Wait for a shorter time, since the wall clock skipped some; messages that keep nodes alive wait as before."""
+        self._wheel.hasten(duration_ms)
+
     def catch_up(self) -> None:
         """Fire the due timers after the loop's time has jumped."""
         if not self.stopped and self._overdue is None:
@@ -129,7 +142,7 @@ class NodeRuntime:
 
     def __init__(self, loop: Loop, ticks: Ticks, wall_base_ms: float, seed: int = 0) -> None:
         self.loop = loop
-        self._time = loop.time
+        self._time: Callable[[], float] = getattr(loop, "wall", loop.time)
         self.ticks = ticks
         self.random = random.Random(seed)
         self.timers = Timers(loop, ticks)
@@ -150,9 +163,9 @@ class NodeRuntime:
         """
         return int(self.loop.time() * 1000) - self.timers.held_up_ms
 
-    def call_later(self, delay_ms: float, call: Callable[[], None]) -> WheelTimer:
+    def call_later(self, delay_ms: float, call: Callable[[], None], pace: Pace = Pace.ACT) -> WheelTimer:
         """Run `call` after `delay_ms` unless the node stops or the timer is cancelled first."""
-        return self.timers.call_later(delay_ms, call)
+        return self.timers.call_later(delay_ms, call, pace)
 
     def call_soon(self, call: Callable[[], None]) -> None:
         """Run `call` in this turn, after all work posted so far, unless the node stops first."""

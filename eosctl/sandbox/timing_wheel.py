@@ -6,19 +6,36 @@ move down when their bucket expires. Only non-empty buckets are ordered by time,
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from enum import IntEnum
 from heapq import heappop, heappush
 from typing import Final
 
 WHEEL_SIZE: Final = 20  # The wheel size of Kafka, like the tick of 1 ms that the sandbox uses.
 
 
+class Pace(IntEnum):
+    """How a timer behaves when the clock skips a time in which nothing happens (`clock.advance`).
+
+    - `ACT`: nothing is skipped beyond it.
+    - `SCAN`: a periodic check; one that expires in the skipped time runs once, after it.
+    - `KEEP_ALIVE`: a message between nodes that repeats while nothing happens; it has as long to wait as before.
+    - `HOLD`: something is in flight that the clock must not skip.
+    """
+
+    ACT = 0
+    SCAN = 1
+    KEEP_ALIVE = 2
+    HOLD = 3
+
+
 class WheelTimer:
     """A call due at a tick; `call` is None once it has run or was cancelled."""
 
-    __slots__ = ("bucket", "call", "due", "serial")
+    __slots__ = ("bucket", "call", "due", "pace", "serial")
 
-    def __init__(self, due: int, call: Callable[[], None]) -> None:
+    def __init__(self, due: int, call: Callable[[], None], pace: Pace = Pace.ACT) -> None:
+        self.pace = pace
         self.due = due
         self.call: Callable[[], None] | None = call
         self.serial = 0
@@ -68,12 +85,12 @@ class TimingWheel:
         self._wheels = [_Wheel(1, size)]
         self._heap: list[tuple[int, int, int]] = []  # Non-empty buckets by their first tick: (tick, wheel, index).
 
-    def add(self, due: int, call: Callable[[], None], now: int) -> WheelTimer:
+    def add(self, due: int, call: Callable[[], None], now: int, pace: Pace = Pace.ACT) -> WheelTimer:
         """Start a timer; one that has already expired fires with the next tick."""
         heap = self._heap
         if now > self._now and (not heap or heap[0][0] > now):
             self._now = now
-        timer = WheelTimer(due, call)
+        timer = WheelTimer(due, call, pace)
         self._serial = timer.serial = self._serial + 1
         if due <= self._now:
             self._put(timer, 0, self._now + 1)
@@ -135,6 +152,18 @@ class TimingWheel:
             heappop(heap)
             self._wheels[level].starts[index] = -1
         return None
+
+    def timers(self) -> Iterator[WheelTimer]:
+        """Iterate over all pending timers."""
+        return (timer for wheel in self._wheels for bucket in wheel.buckets for timer in bucket)
+
+    def hasten(self, duration: int) -> None:
+        """Let all timers but those of `KEEP_ALIVE` expire earlier; those that have expired fire with the next tick."""
+        for timer in sorted((one for one in self.timers() if one.pace is not Pace.KEEP_ALIVE), key=_order):
+            if timer.bucket is not None:
+                del timer.bucket[timer]
+            timer.due = max(self._now + 1, timer.due - duration)
+            self._place(timer, timer.due)
 
     def clear(self) -> None:
         """Cancel every timer."""

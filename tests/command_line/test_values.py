@@ -27,6 +27,7 @@ NOW_MS = 1_700_000_000_000
 
 def test_values_are_parsed() -> None:
     assert parse_duration_ms("15m") == 900_000
+    assert parse_duration_ms("7d") == 604_800_000
     assert parse_moment_ms("-30m", "--from", NOW_MS) == NOW_MS - 1_800_000
     assert parse_log_position("1200", NOW_MS) == (1200, None)
     assert parse_log_position("@-1h", NOW_MS) == (None, NOW_MS - 3_600_000)

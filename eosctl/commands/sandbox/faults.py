@@ -97,7 +97,7 @@ def advance(
 
     Examples:
         eosctl sandbox advance 60s
-        eosctl sandbox advance 15m --name tv1
+        eosctl sandbox advance 7d --name tv1
     """
     steps = sandbox_faults.advance_clock(duration, name)
     write_result(f"Sandbox {name}: {duration / 1000:g} s passed in {steps} steps.\n")

@@ -44,7 +44,7 @@ from eosctl.sandbox.replication.record_push import push_records
 from eosctl.sandbox.replication.replica_selector import RACK_AWARE_SELECTOR, select_replica
 from eosctl.sandbox.security.access import may
 from eosctl.sandbox.security.acls import CLUSTER_NAME, ResourceType
-from eosctl.sandbox.timing_wheel import WheelTimer
+from eosctl.sandbox.timing_wheel import Pace, WheelTimer
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.fetch import (
@@ -130,7 +130,8 @@ class Fetch(WaitingFetch):
 
     def _wait(self) -> None:
         self._session.waiting[self] = None
-        self._timer = self._broker.runtime.call_later(self._request.max_wait_ms, self._finish)
+        pace = Pace.ACT if self._replica_id < 0 else Pace.KEEP_ALIVE
+        self._timer = self._broker.runtime.call_later(self._request.max_wait_ms, self._finish, pace)
 
     def _note_progress(self) -> bool:
         """Update the follower's progress; return whether records are missing."""

@@ -30,6 +30,7 @@ from eosctl.sandbox.ports import (
     Emulation,
 )
 from eosctl.sandbox.runtime import NodeRuntime
+from eosctl.sandbox.timing_wheel import Pace
 
 CLIENT_LISTENER: Final = "PLAINTEXT"
 
@@ -101,10 +102,10 @@ class Broker(BrokerServices):
 
     def _every(self, setting: str, factor: float, call: Callable[[], None]) -> None:
         def run() -> None:
-            self.runtime.call_later(self.config.get_int(setting) * factor, run)
+            self.runtime.call_later(self.config.get_int(setting) * factor, run, Pace.SCAN)
             call()
 
-        self.runtime.call_later(self.config.get_int(setting) * factor, run)
+        self.runtime.call_later(self.config.get_int(setting) * factor, run, Pace.SCAN)
 
     def _own_logs(self) -> list[PartitionLog]:
         return [partition.log for partition in self.replicas.partitions.values()]

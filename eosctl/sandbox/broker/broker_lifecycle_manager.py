@@ -8,6 +8,7 @@ from typing import Any
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.controller.features import FEATURES
 from eosctl.sandbox.logging.node_events import NodeEvents
+from eosctl.sandbox.timing_wheel import Pace
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.broker_heartbeat import BrokerHeartbeatRequest
 from eosctl.wire.messages.broker_registration import BrokerRegistrationRequest, Feature, Listener
@@ -99,7 +100,7 @@ class BrokerLifecycleManager:
     def _again(self, delay_ms: float) -> None:
         if not self._timer_armed:
             self._timer_armed = True
-            self._broker.runtime.call_later(delay_ms, self._heartbeat)
+            self._broker.runtime.call_later(delay_ms, self._heartbeat, Pace.KEEP_ALIVE)
 
     def heartbeat_soon(self) -> None:
         """Send a heartbeat immediately, after a log directory failed."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from eosctl.sandbox.controller.controller import Controller
 from eosctl.sandbox.controller.quorum import Quorum
 from eosctl.sandbox.ports import METADATA_TOPIC, RequestContext
-from eosctl.sandbox.timing_wheel import WheelTimer
+from eosctl.sandbox.timing_wheel import Pace, WheelTimer
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.describe_quorum import (
     DescribeQuorumRequest,
@@ -60,7 +60,7 @@ class MetadataFetch:
             quorum.note_fetch(replica_id, self._requested.fetch_offset)
         if not self._try_answer():
             controller.watchers[self] = None
-            self._timer = controller.runtime.call_later(self._request.max_wait_ms, self._expire)
+            self._timer = controller.runtime.call_later(self._request.max_wait_ms, self._expire, Pace.KEEP_ALIVE)
 
     def check_again(self) -> None:
         """Check again, since the log has grown."""

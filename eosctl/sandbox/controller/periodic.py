@@ -9,6 +9,7 @@ from typing import Any, Final
 from eosctl.sandbox.controller.controller import Controller
 from eosctl.sandbox.controller.elections import elect, elect_leader, serving
 from eosctl.sandbox.metadata.image import NO_LEADER
+from eosctl.sandbox.timing_wheel import Pace
 from eosctl.wire.messages.internal.metadata.no_op_record import NoOpRecord
 
 MAX_ELECTIONS: Final = 1000  # Maximum number of elections per batch (`QuorumController.MAX_ELECTIONS_PER_IMBALANCE`).
@@ -30,16 +31,18 @@ def start_periodic_tasks(controller: Controller) -> None:
     _every(controller, config.get_int("unclean.leader.election.interval.ms"), elect_unclean_leaders)
     idle_ms = config.get_int("metadata.max.idle.interval.ms")
     if idle_ms:
-        _every(controller, idle_ms, _write_no_op)
+        _every(controller, idle_ms, _write_no_op, Pace.KEEP_ALIVE)
 
 
-def _every(controller: Controller, interval_ms: int, task: Callable[[Controller], None]) -> None:
+def _every(
+    controller: Controller, interval_ms: int, task: Callable[[Controller], None], pace: Pace = Pace.SCAN
+) -> None:
     def turn() -> None:
-        controller.runtime.call_later(interval_ms, turn)
+        controller.runtime.call_later(interval_ms, turn, pace)
         if controller.is_active:
             task(controller)
 
-    controller.runtime.call_later(interval_ms, turn)
+    controller.runtime.call_later(interval_ms, turn, pace)
 
 
 def _write_no_op(controller: Controller) -> None:

@@ -58,7 +58,8 @@ class FaultRegister(ABC):
         self.chance = random.Random(seed)
         self.events: list[FaultEvent] = []
         self._loop = loop
-        self._began = loop.time()
+        self._time: Callable[[], float] = getattr(loop, "wall", loop.time)
+        self._began = self._time()
         self._record = record
         self._lasting: dict[int, ActiveFault] = {}
         self._number = 0
@@ -124,7 +125,7 @@ class FaultRegister(ABC):
             self._record(event)
 
     def _now_ms(self) -> int:
-        return round((self._loop.time() - self._began) * 1000)
+        return round((self._time() - self._began) * 1000)
 
     def _end_soon(self, active: ActiveFault) -> None:
         task = asyncio.ensure_future(self._end_automatically(active))

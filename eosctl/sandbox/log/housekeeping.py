@@ -12,6 +12,7 @@ from eosctl.sandbox.log.directories import LogDirectories
 from eosctl.sandbox.log.partition_log import PartitionLog
 from eosctl.sandbox.log.retention import count_deletable, segment_facts
 from eosctl.sandbox.runtime import NodeRuntime
+from eosctl.sandbox.timing_wheel import Pace
 
 Logs = Callable[[], Iterable[PartitionLog]]
 
@@ -55,10 +56,10 @@ class Housekeeping:
 
     def _every(self, setting: str, call: Callable[[], None]) -> None:
         def run() -> None:
-            self._runtime.call_later(self._config.get_int(setting), run)
+            self._runtime.call_later(self._config.get_int(setting), run, Pace.SCAN)
             call()
 
-        self._runtime.call_later(self._config.get_int("log.initial.task.delay.ms"), run)
+        self._runtime.call_later(self._config.get_int("log.initial.task.delay.ms"), run, Pace.SCAN)
 
 
 def _delete(paths: Iterable[Path]) -> None:

@@ -13,7 +13,7 @@ from eosctl.sandbox.metadata.records import ReplayedBatch
 from eosctl.sandbox.metadata.replay import replay
 from eosctl.sandbox.ports import BrokerConfig
 from eosctl.sandbox.runtime import NodeRuntime
-from eosctl.sandbox.timing_wheel import WheelTimer
+from eosctl.sandbox.timing_wheel import Pace, WheelTimer
 
 CLEAN_INTERVAL_MS: Final = 60_000  # Kafka's cleaning interval (KafkaRaftClient).
 DELETE_DELAY_MS: Final = 60_000  # file.delete.delay.ms of the metadata log.
@@ -66,7 +66,7 @@ class SnapshotGenerator:
         """Start to follow the log."""
         self._log.listen(self._committed)
         self._since_ms = self._runtime.now_ms()
-        self._runtime.call_later(CLEAN_INTERVAL_MS, self._clean)
+        self._runtime.call_later(CLEAN_INTERVAL_MS, self._clean, Pace.SCAN)
 
     # --- writing ------------------------------------------------------------------------------------------------
 
@@ -116,7 +116,7 @@ class SnapshotGenerator:
     # --- removing -----------------------------------------------------------------------------------------------
 
     def _clean(self) -> None:
-        self._runtime.call_later(CLEAN_INTERVAL_MS, self._clean)
+        self._runtime.call_later(CLEAN_INTERVAL_MS, self._clean, Pace.SCAN)
         self._guarded(self._remove)
 
     def _remove(self) -> None:

@@ -7,6 +7,7 @@ from heapq import heappop, heappush
 from typing import Final
 
 from eosctl.sandbox.runtime import NodeRuntime
+from eosctl.sandbox.timing_wheel import Pace
 from eosctl.wire.error_codes import ErrorCode
 
 Completed = Callable[[ErrorCode], None]
@@ -58,7 +59,7 @@ class Deadlines:
         fresh.append(wait)
         if not self._armed:
             self._armed = True
-            self._runtime.call_later(SWEEP_INTERVAL_MS, self._sweep)
+            self._runtime.call_later(SWEEP_INTERVAL_MS, self._sweep, Pace.HOLD)
 
     def _sweep(self) -> None:
         now = self._runtime.loop.time()
@@ -72,4 +73,4 @@ class Deadlines:
             heappop(heap)[2].complete(ErrorCode.REQUEST_TIMED_OUT)
         self._armed = bool(heap or self._fresh)
         if self._armed:
-            self._runtime.call_later(SWEEP_INTERVAL_MS, self._sweep)
+            self._runtime.call_later(SWEEP_INTERVAL_MS, self._sweep, Pace.HOLD)

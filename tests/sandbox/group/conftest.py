@@ -21,6 +21,7 @@ from eosctl.sandbox.ports import (
     PartitionLeadership,
     RequestContext,
 )
+from eosctl.sandbox.timing_wheel import Pace
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.codec import codec
 from eosctl.wire.error_codes import ErrorCode
@@ -63,7 +64,7 @@ class Clock:
     def call_soon(self, call: Callable[[], None]) -> None:
         self.soon.append(call)
 
-    def call_later(self, delay_ms: float, call: Callable[[], None]) -> Any:
+    def call_later(self, delay_ms: float, call: Callable[[], None], pace: Pace = Pace.ACT) -> Any:
         cancelled = [False]
         heapq.heappush(self._due, (self.time_ms + delay_ms, next(self._order), call, cancelled))
 

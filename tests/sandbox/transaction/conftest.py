@@ -23,6 +23,7 @@ from eosctl.sandbox.ports import (
     PartitionLeadership,
     RequestContext,
 )
+from eosctl.sandbox.timing_wheel import Pace
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.codec import codec
 from eosctl.wire.error_codes import ErrorCode
@@ -56,7 +57,7 @@ class VirtualRuntime:
     def call_soon(self, call: Callable[[], None]) -> None:
         self.ready.append(call)
 
-    def call_later(self, delay_ms: float, call: Callable[[], None]) -> VirtualTimer:
+    def call_later(self, delay_ms: float, call: Callable[[], None], pace: Pace = Pace.ACT) -> VirtualTimer:
         timer = VirtualTimer(call)
         heapq.heappush(self.timers, (self.time_ms + delay_ms, next(self.serial), timer))
         return timer

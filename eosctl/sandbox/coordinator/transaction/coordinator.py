@@ -43,6 +43,7 @@ from eosctl.sandbox.coordinator.transaction.state_manager import (
 from eosctl.sandbox.logging.event_log import NO_LOG, EventLog
 from eosctl.sandbox.logging.transaction_events import TransactionEvents
 from eosctl.sandbox.ports import BrokerConfig, Channel, Emulation, MetadataView, Replicas, Runtime, Timer
+from eosctl.sandbox.timing_wheel import Pace
 from eosctl.wire.error_codes import NO_ERROR, ErrorCode
 
 Reply = Callable[[Answer], None]
@@ -106,10 +107,14 @@ class TransactionCoordinator:
 
     def _every(self, interval: str, scan: Callable[[], None]) -> None:
         def run() -> None:
-            self._timers[interval] = self._runtime.call_later(self._config.get_int(interval), run)
+            self._timers[interval] = self._runtime.call_later(self._config.get_int(interval), run, Pace.SCAN)
             scan()
 
-        self._timers[interval] = self._runtime.call_later(self._config.get_int(interval), run)
+        self._timers[interval] = self._runtime.call_later(self._config.get_int(interval), run, Pace.SCAN)
+
+    def calm_until_ms(self) -> float:
+        """Return the wall clock time before which no transaction times out; infinity without open transactions."""
+        return min((partition.calm_until_ms for partition in self.states.loaded_partitions()), default=float("inf"))
 
     # --- leadership of the state topic's partitions
 

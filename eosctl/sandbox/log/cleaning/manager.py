@@ -11,6 +11,7 @@ from eosctl.sandbox.log.cleaning.cleaner import Interrupted, LogCleaning
 from eosctl.sandbox.log.cleaning.plan import CleaningPlan, plan_cleaning
 from eosctl.sandbox.log.partition_log import PartitionLog
 from eosctl.sandbox.runtime import NodeRuntime
+from eosctl.sandbox.timing_wheel import Pace
 from eosctl.wire.errors import WireError
 
 #: Bytes of Kafka's offset map per key: an MD5 and an offset (SkimpyOffsetMap).
@@ -45,7 +46,7 @@ class LogCleaner:
     def _look(self) -> None:
         chosen = self._choose()
         if chosen is None:
-            self._runtime.call_later(self._config.get_int("log.cleaner.backoff.ms"), self._look)
+            self._runtime.call_later(self._config.get_int("log.cleaner.backoff.ms"), self._look, Pace.SCAN)
             return
         log, plan = chosen
         cleaning = LogCleaning(log, plan, self._runtime.now_ms(), self._max_keys())

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from eosctl.client.tls import authorities, identity
+from eosctl.client.tokens import fetch_token
 from eosctl.errors import ConfigFileError
 from eosctl.model.client_config import ClientConfig, TlsConfig
 
@@ -23,7 +24,8 @@ def program_access(config: ClientConfig) -> dict[str, Any]:
     `mechanism`, `username`, and `password`, or `token`.
 
     Raises:
-        ConfigFileError: The TLS material cannot be used.
+        ConfigFileError: The TLS material cannot be used, or the login is through Kerberos.
+        AuthenticationFailed: The issuer of tokens refuses, or does not answer.
     """
     access: dict[str, Any] = {
         "bootstrap": ",".join(map(str, config.bootstrap)),
@@ -33,11 +35,18 @@ def program_access(config: ClientConfig) -> dict[str, Any]:
         access |= _tls(config.tls)
     if config.security_protocol.uses_sasl and config.sasl is not None:
         sasl = config.sasl
+        if sasl.kerberos is not None:
+            raise ConfigFileError(
+                "This command cannot log in through Kerberos (GSSAPI).",
+                "It connects through other clients than eosctl's own, which are built without it.",
+                "Use another mechanism of the listener: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, or OAUTHBEARER.",
+            )
+        token = sasl.token if sasl.token_source is None else fetch_token(sasl.token_source)
         access |= {
             "mechanism": sasl.mechanism.value,
             "username": sasl.username,
             "password": sasl.password.reveal() if sasl.password is not None else "",
-            "token": sasl.token.reveal() if sasl.token is not None else "",
+            "token": token.reveal() if token is not None else "",
         }
     return access
 

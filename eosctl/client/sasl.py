@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import TypeAlias
 
+from eosctl.client.gssapi import kerberos_exchange
+from eosctl.client.tokens import fetch_token
 from eosctl.errors import AuthenticationFailed
-from eosctl.model.client_config import SaslConfig, SaslMechanism
+from eosctl.model.client_config import KerberosLogin, SaslConfig, SaslMechanism
 
 Exchange: TypeAlias = Generator[bytes, bytes, None]
 
 
-def authenticate(sasl: SaslConfig) -> Exchange:
-    """Return the exchange of the configured mechanism."""
+def authenticate(sasl: SaslConfig, host: str) -> Exchange:
+    """Return the exchange of the configured mechanism with a broker at a host."""
     match sasl.mechanism:
         case SaslMechanism.PLAIN:
             return _plain(sasl)
@@ -20,6 +22,8 @@ def authenticate(sasl: SaslConfig) -> Exchange:
             return _scram(sasl)
         case SaslMechanism.OAUTHBEARER:
             return _oauth_bearer(sasl)
+        case SaslMechanism.GSSAPI:
+            return kerberos_exchange(sasl.kerberos or KerberosLogin("kafka"), host)
 
 
 def _plain(sasl: SaslConfig) -> Exchange:
@@ -42,8 +46,8 @@ def _scram(sasl: SaslConfig) -> Exchange:
 
 
 def _oauth_bearer(sasl: SaslConfig) -> Exchange:
-    token = sasl.token.reveal() if sasl.token is not None else ""
-    refusal = yield f"n,,\x01auth=Bearer {token}\x01\x01".encode()
+    token = sasl.token if sasl.token_source is None else fetch_token(sasl.token_source)
+    refusal = yield f"n,,\x01auth=Bearer {token.reveal() if token is not None else ''}\x01\x01".encode()
     if refusal:
         # RFC 7628: the server sends its error as JSON, and fails the exchange only after this empty response.
         yield b"\x01"

@@ -21,7 +21,7 @@ from eosctl.client.diagnosis import (
 from eosctl.client.negotiation import BrokerVersions, ExpectedNode, choose_version, parse_broker_versions
 from eosctl.client.outcome import error_for_code, known_error
 from eosctl.client.ports import Connector, Transport
-from eosctl.client.sasl import authenticate
+from eosctl.client.sasl import Exchange, authenticate
 from eosctl.errors import AuthenticationFailed, ClusterUnreachable, EosctlError, RequestTimedOut
 from eosctl.model.client_config import ClientConfig, Endpoint, SaslConfig, SecurityProtocol
 from eosctl.model.snapshot import ApiRange
@@ -282,10 +282,10 @@ class Session:
                 )
             case error:
                 raise error_for_code(error, f"SaslHandshake on {self.endpoint}")
-        exchange = authenticate(sasl)
+        exchange = authenticate(sasl, self.endpoint.host)
         lifetime_ms = 0
-        message = next(exchange)
-        while True:
+        message = await _advance(exchange, sasl, None, deadline)
+        while message is not None:
             step = await self.request(ApiKey.SASL_AUTHENTICATE, SaslAuthenticateRequest(auth_bytes=message), deadline)
             if step.error_code:
                 raise AuthenticationFailed(
@@ -294,13 +294,32 @@ class Session:
                     "Check user and password (sasl.jaas.config) and that the user exists on this cluster.",
                 )
             lifetime_ms = step.session_lifetime_ms
-            try:
-                message = exchange.send(step.auth_bytes)
-            except StopIteration:
-                break
+            message = await _advance(exchange, sasl, step.auth_bytes, deadline)
         if lifetime_ms > 0:
             loop = asyncio.get_running_loop()
             self._expires_at = loop.time() + lifetime_ms / 1000 * _SHARE_OF_SESSION_LIFETIME
+
+
+async def _advance(exchange: Exchange, sasl: SaslConfig, received: bytes | None, deadline: Deadline) -> bytes | None:
+    """Return the next token to send, None at the end of the exchange; steps that ask others run in a thread."""
+
+    def advance() -> bytes | None:
+        try:
+            return next(exchange) if received is None else exchange.send(received)
+        except StopIteration:
+            return None
+
+    if not sasl.asks_others:
+        return advance()
+    try:
+        async with asyncio.timeout_at(deadline.at):
+            return await asyncio.to_thread(advance)
+    except TimeoutError:
+        raise AuthenticationFailed(
+            f"The login with {sasl.mechanism.value} did not end in time.",
+            "The KDC or the issuer of tokens does not answer.",
+            "Check that it can be reached from this machine: kinit, or the address of the issuer.",
+        ) from None
 
 
 class _HungUp(ClusterUnreachable):

@@ -37,6 +37,7 @@ class SaslMechanism(StrEnum):
     SCRAM_SHA_256 = "SCRAM-SHA-256"
     SCRAM_SHA_512 = "SCRAM-SHA-512"
     OAUTHBEARER = "OAUTHBEARER"
+    GSSAPI = "GSSAPI"
 
 
 class Endpoint(msgspec.Struct, frozen=True):
@@ -70,6 +71,48 @@ class TlsConfig(msgspec.Struct, frozen=True):
     verify_hostname: bool = True
 
 
+class KerberosLogin(msgspec.Struct, frozen=True):
+    """A login through Kerberos.
+
+    `service` is the first part of the brokers' principals (`sasl.kerberos.service.name`). Without `keytab`, the tickets
+    of the user's cache count; without `principal`, its default principal.
+    """
+
+    service: str
+    principal: str = ""
+    keytab: str | None = None
+
+
+class TokenRequest(msgspec.Struct, frozen=True):
+    """A request for a token with client credentials (KIP-768): `url` is http or https, `scope` may be empty."""
+
+    url: str
+    client_id: str
+    client_secret: Secret
+    scope: str = ""
+
+
+class CloudProvider(StrEnum):
+    """A cloud with a login service of its own for Kafka."""
+
+    AWS = "Amazon MSK"
+    AZURE = "Azure Event Hubs"
+    GOOGLE = "Google Managed Service for Apache Kafka"
+
+
+class CloudLogin(msgspec.Struct, frozen=True):
+    """A login with the cloud's own credentials of this machine.
+
+    `region`, `profile`, and `role` are Amazon's; `host` is the first bootstrap address.
+    """
+
+    provider: CloudProvider
+    host: str
+    region: str = ""
+    profile: str = ""
+    role: str = ""
+
+
 class SaslConfig(msgspec.Struct, frozen=True):
     """Credentials of one SASL mechanism."""
 
@@ -77,6 +120,13 @@ class SaslConfig(msgspec.Struct, frozen=True):
     username: str = ""
     password: Secret | None = None
     token: Secret | None = None
+    token_source: TokenRequest | CloudLogin | None = None
+    kerberos: KerberosLogin | None = None
+
+    @property
+    def asks_others(self) -> bool:
+        """Return whether the login asks a KDC or an issuer of tokens, over the network."""
+        return self.kerberos is not None or self.token_source is not None
 
 
 class ClientConfig(msgspec.Struct, frozen=True):

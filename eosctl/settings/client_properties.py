@@ -15,9 +15,10 @@ from eosctl.model.client_config import ClientConfig, Endpoint, Given, SaslConfig
 from eosctl.model.secret import Secret
 from eosctl.settings.endpoints import DEFAULT_PORT, parse_endpoints
 from eosctl.settings.jaas import parse_jaas
+from eosctl.settings.kerberos import parse_kerberos
 from eosctl.settings.key_material import parse_tls
 from eosctl.settings.lookup import Lookup
-from eosctl.settings.oauth import parse_oauth
+from eosctl.settings.oauth import AWS_MECHANISM, parse_oauth
 
 #: Addresses that a user types, where the port may be left out.
 _TYPED: Final = frozenset({"--bootstrap-server", "EOSCTL_BOOTSTRAP_SERVERS"})
@@ -50,6 +51,13 @@ KNOWN_NAMES: Final = frozenset(
         "sasl.password",
         "sasl.oauthbearer.token",
         "sasl.oauthbearer.token.endpoint.url",
+        "sasl.oauthbearer.client.credentials.client.id",
+        "sasl.oauthbearer.client.credentials.client.secret",
+        "sasl.oauthbearer.scope",
+        "sasl.login.callback.handler.class",
+        "sasl.kerberos.service.name",
+        "sasl.kerberos.principal",
+        "sasl.kerberos.keytab",
         "ssl.truststore.location",
         "ssl.truststore.password",
         "ssl.truststore.type",
@@ -72,6 +80,7 @@ SECRET_NAMES: Final = frozenset(
         "sasl.jaas.config",
         "sasl.password",
         "sasl.oauthbearer.token",
+        "sasl.oauthbearer.client.credentials.client.secret",
         "ssl.truststore.password",
         "ssl.keystore.password",
         "ssl.keystore.key",
@@ -98,11 +107,12 @@ def parse_client_config(given: Mapping[str, Given], environment: Mapping[str, st
         duration_ms = 1 if name == "retry.backoff.ms" and lookup.text(name) == "0" else lookup.duration_ms(name)
         if duration_ms is not None:
             durations[attribute] = duration_ms
+    bootstrap = _parse_bootstrap(lookup)
     return ClientConfig(
-        bootstrap=_parse_bootstrap(lookup),
+        bootstrap=bootstrap,
         security_protocol=protocol,
         tls=parse_tls(lookup),
-        sasl=_parse_sasl(lookup) if protocol.uses_sasl else None,
+        sasl=_parse_sasl(lookup, bootstrap[0]) if protocol.uses_sasl else None,
         client_id=lookup.text("client.id") or "eosctl",
         ignored_keys=tuple(sorted(name for name in given if ALIASES.get(name, name) not in KNOWN_NAMES)),
         **durations,
@@ -128,17 +138,14 @@ def _parse_bootstrap(lookup: Lookup) -> tuple[Endpoint, ...]:
     return parse_endpoints(text, origin, DEFAULT_PORT if origin in _TYPED else 0)
 
 
-def _parse_sasl(lookup: Lookup) -> SaslConfig:
-    mechanism = lookup.text("sasl.mechanism") or "GSSAPI"
-    if mechanism == "GSSAPI":
-        raise ConfigFileError(
-            f"{lookup.origin('sasl.mechanism')}: Kerberos (GSSAPI) is not supported.",
-            "GSSAPI is Kafka's default when sasl.mechanism is not set.",
-            "Set sasl.mechanism to PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or OAUTHBEARER.",
-        )
-    chosen = lookup.choice("sasl.mechanism", SaslMechanism, SaslMechanism.PLAIN)
+def _parse_sasl(lookup: Lookup, bootstrap: Endpoint) -> SaslConfig:
+    if (lookup.text("sasl.mechanism") or "").upper() == AWS_MECHANISM:
+        return parse_oauth(lookup, bootstrap)
+    chosen = lookup.choice("sasl.mechanism", SaslMechanism, SaslMechanism.GSSAPI)
+    if chosen is SaslMechanism.GSSAPI:
+        return SaslConfig(chosen, kerberos=parse_kerberos(lookup))
     if chosen is SaslMechanism.OAUTHBEARER:
-        return SaslConfig(chosen, token=parse_oauth(lookup))
+        return parse_oauth(lookup, bootstrap)
     return _parse_password_login(lookup, chosen)
 
 

@@ -26,6 +26,10 @@ class Lookup:
         given = self._given.get(name)
         return given.origin if given is not None else name
 
+    def variable(self, name: str) -> str:
+        """Return an environment variable, empty if it is not set."""
+        return self._environment.get(name, "")
+
     def text(self, name: str) -> str | None:
         """Return the value without surrounding blanks, or None when it is not given."""
         given = self._given.get(name)

@@ -31,9 +31,20 @@ from eosctl.lab.apache.ports import free_ports
 from eosctl.lab.apache.properties import HOST, NodeAddress, node_settings, render_properties
 from eosctl.lab.apache.releases import resolve_release
 from eosctl.lab.engine import MissingTool
-from eosctl.model.client_config import ClientConfig, Endpoint, SaslConfig, SaslMechanism, SecurityProtocol, TlsConfig
+from eosctl.model.client_config import (
+    ClientConfig,
+    Endpoint,
+    SaslConfig,
+    SaslMechanism,
+    SecurityProtocol,
+    TlsConfig,
+    TokenRequest,
+)
 from eosctl.model.secret import Secret
+from tests.client.issuer import issuer
 
+#: Kerberos needs a KDC: tests/apache/test_client_kerberos.py.
+MECHANISMS = [mechanism for mechanism in SaslMechanism if mechanism is not SaslMechanism.GSSAPI]
 STORE_PASSWORD = "keystore-word"
 JAAS = "org.apache.kafka.common.security"
 
@@ -149,7 +160,7 @@ def login(mechanism: SaslMechanism, password: str = "word", token: str | None = 
     return SaslConfig(mechanism, "ops", Secret(password), Secret(token if token is not None else unsecured_token()))
 
 
-@pytest.mark.parametrize("mechanism", list(SaslMechanism))
+@pytest.mark.parametrize("mechanism", MECHANISMS)
 @pytest.mark.parametrize("encrypted", [False, True])
 def test_every_mechanism_logs_in(secured: Secured, mechanism: SaslMechanism, encrypted: bool) -> None:
     config = (
@@ -160,7 +171,15 @@ def test_every_mechanism_logs_in(secured: Secured, mechanism: SaslMechanism, enc
     asyncio.run(reach(replace(config, sasl=login(mechanism))))
 
 
-@pytest.mark.parametrize("mechanism", list(SaslMechanism))
+def test_a_token_of_an_issuer_logs_in(secured: Secured) -> None:
+    config = config_for(secured.sasl, SecurityProtocol.SASL_PLAINTEXT, secured)
+    with issuer({"access_token": unsecured_token(), "expires_in": 3600}) as server:
+        source = TokenRequest(server.url, "ops", Secret("word"))
+        asyncio.run(reach(replace(config, sasl=SaslConfig(SaslMechanism.OAUTHBEARER, token_source=source))))
+        assert len(server.forms) == 1
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_wrong_credentials_are_refused(secured: Secured, mechanism: SaslMechanism) -> None:
     config = config_for(secured.sasl, SecurityProtocol.SASL_PLAINTEXT, secured)
     with pytest.raises(AuthenticationFailed, match="SASL_AUTHENTICATION_FAILED"):
@@ -196,7 +215,7 @@ def test_an_authority_that_is_not_known_is_refused(secured: Secured) -> None:
         asyncio.run(reach(config))
 
 
-@pytest.mark.parametrize("mechanism", list(SaslMechanism))
+@pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_topics_of_logs_are_reached_by_every_mechanism(
     secured: Secured, mechanism: SaslMechanism, capsys: pytest.CaptureFixture[str]
 ) -> None:

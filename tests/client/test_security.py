@@ -37,6 +37,8 @@ from eosctl.wire.messages.sasl_authenticate import SaslAuthenticateRequest, Sasl
 from eosctl.wire.messages.sasl_handshake import SaslHandshakeResponse
 from tests.client.scripted_broker import HangUp, RawAnswer, ScriptedBroker, cluster_metadata, listening
 
+#: Kerberos needs a KDC: tests/apache/test_client_kerberos.py.
+MECHANISMS = [mechanism for mechanism in SaslMechanism if mechanism is not SaslMechanism.GSSAPI]
 CONFIG = ClientConfig(bootstrap=(Endpoint("broker-1", 9092),), connect_timeout_ms=5_000)
 
 
@@ -259,12 +261,12 @@ def run(scenario: Coroutine[Any, Any, None]) -> None:
     run_virtual(scenario)
 
 
-@pytest.mark.parametrize("mechanism", list(SaslMechanism))
+@pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_every_mechanism_logs_in(mechanism: SaslMechanism) -> None:
     run(log_in(SaslBroker(mechanism.value), sasl_config(mechanism)))
 
 
-@pytest.mark.parametrize("mechanism", list(SaslMechanism))
+@pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_wrong_credentials_are_refused_and_not_shown(mechanism: SaslMechanism) -> None:
     with pytest.raises(AuthenticationFailed, match="SASL_AUTHENTICATION_FAILED") as caught:
         run(log_in(SaslBroker(mechanism.value), sasl_config(mechanism, password="hunter2", token="bad")))

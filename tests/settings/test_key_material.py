@@ -64,5 +64,5 @@ def test_a_token_comes_from_the_setting_or_its_file(tmp_path: Path) -> None:
         assert sasl.token == Secret("abc.def")
     with pytest.raises(ConfigFileError, match="No token"):
         resolve_client(
-            {}, bootstrap="b:1", overrides=[*base, "sasl.oauthbearer.token.endpoint.url=https://login.example/token"]
+            {}, bootstrap="b:1", overrides=[*base, "sasl.oauthbearer.token.endpoint.url=ftp://login.example"]
         )

@@ -1,0 +1,98 @@
+"""Fetch tokens for SASL OAUTHBEARER, by OAuth 2 client credentials (KIP-768) or from a cloud, and keep them."""
+
+from __future__ import annotations
+
+import base64
+import json
+import threading
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from http.client import HTTPException
+from typing import IO, Final
+
+from eosctl.client.cloud_tokens import Token, fetch_cloud_token
+from eosctl.errors import AuthenticationFailed
+from eosctl.model.client_config import CloudLogin, TokenRequest
+from eosctl.model.redaction import redact_address, redact_text
+from eosctl.model.secret import Secret
+
+TIMEOUT_S: Final = 10
+_SHORTEST_USE_S: Final = 30
+"""A token that expires sooner is fetched anew."""
+_LARGEST_REPLY: Final = 1 << 20
+
+_kept: dict[TokenRequest | CloudLogin, Token] = {}
+_lock = threading.Lock()
+
+
+def fetch_token(source: TokenRequest | CloudLogin) -> Secret:
+    """Return a valid token of a source; connections of one process share it until it expires. Blocks.
+
+    Raises:
+        AuthenticationFailed: The issuer refuses, does not answer, or answers without a token.
+        UsageError: The extra of a cloud is not installed.
+    """
+    with _lock:
+        kept = _kept.get(source)
+        if kept is None or kept.expires_at < time.time() + _SHORTEST_USE_S:
+            kept = _kept[source] = _of_issuer(source) if isinstance(source, TokenRequest) else fetch_cloud_token(source)
+        return kept.text
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """Rejects redirects, so that the client's secret is not sent to another host."""
+
+    def redirect_request(
+        self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: object, newurl: str
+    ) -> None:
+        return None
+
+
+def _of_issuer(wanted: TokenRequest) -> Token:
+    fields = {"grant_type": "client_credentials"} | ({"scope": wanted.scope} if wanted.scope else {})
+    login = f"{wanted.client_id}:{wanted.client_secret.reveal()}".encode()
+    request = urllib.request.Request(
+        wanted.url,
+        urllib.parse.urlencode(fields).encode(),
+        {
+            "Authorization": f"Basic {base64.b64encode(login).decode()}",
+            "Accept": "application/json",
+            "Content-Type": "application/x-www-form-urlencoded",
+        },
+    )
+    try:
+        with urllib.request.build_opener(_NoRedirects).open(request, timeout=TIMEOUT_S) as reply:
+            body = json.loads(reply.read(_LARGEST_REPLY))
+    except urllib.error.HTTPError as error:
+        raise _refused(wanted.url, f"It answered {error.code}: {_reason(error)}") from error
+    except (OSError, HTTPException) as error:
+        raise _refused(wanted.url, f"It cannot be reached: {getattr(error, 'reason', error)}.") from error
+    except ValueError as error:
+        raise _refused(wanted.url, "It did not answer with JSON.") from error
+    text = body.get("access_token") if isinstance(body, dict) else None
+    if not isinstance(text, str) or not text:
+        raise _refused(wanted.url, "Its answer has no access_token.")
+    lifetime_s = body.get("expires_in")
+    return Token(Secret(text), time.time() + lifetime_s if isinstance(lifetime_s, int) else 0)
+
+
+def _reason(error: urllib.error.HTTPError) -> str:
+    """Return the issuer's error code and description (RFC 6749, 5.2); never what was sent."""
+    try:
+        body = json.loads(error.read(_LARGEST_REPLY))
+    except ValueError:
+        return f"{error.reason}."
+    parts = (
+        [str(body[name]) for name in ("error", "error_description") if name in body] if isinstance(body, dict) else []
+    )
+    return ": ".join(parts)[:200] or f"{error.reason}."
+
+
+def _refused(url: str, why: str) -> AuthenticationFailed:
+    return AuthenticationFailed(
+        f"No token was issued by {redact_address(url)}.",
+        redact_text(why),
+        "Check the client id, its secret, the scope, and the address of the issuer.",
+    )

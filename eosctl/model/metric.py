@@ -161,3 +161,13 @@ class MissingMetric(msgspec.Struct, frozen=True):
 def parse_release(text: str | None) -> Version | None:
     """Parse a release of the catalog."""
     return None if text is None else parse_version(text)
+
+
+class SeriesNames(StrEnum):
+    """The configuration that gave series their names: that of eosctl, or one of another project."""
+
+    EOSCTL = "eosctl"
+    STRIMZI = "strimzi"
+    CONFLUENT = "confluent"
+    BITNAMI = "bitnami"
+    KMINION = "kminion"

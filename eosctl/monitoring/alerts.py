@@ -8,6 +8,9 @@ from functools import cache
 from importlib import resources
 from typing import Any, Final, NamedTuple
 
+from eosctl.model.metric import SeriesNames
+from eosctl.monitoring.naming import Renamed, load_naming, rename
+
 ALERTS_PAGE: Final = "docs/metrics/alerts.md"
 """The page of the alerts in the source tree; where it is published, only its publisher knows."""
 _WINDOW: Final = re.compile(r"\[(\w+)\]")
@@ -92,14 +95,56 @@ def _one_line(expression: str) -> str:
     return " ".join(expression.split())
 
 
-def rules_document(faster: int = 1, runbook_url: str = ALERTS_PAGE) -> dict[str, Any]:
+class NamedRules(NamedTuple):
+    """The rules on the series of a configuration.
+
+    Attributes:
+        records: The recording rules.
+        alerts: The alerts.
+        left_out: The alerts that need a series which the configuration does not export, each with that series.
+    """
+
+    records: tuple[RecordingRule, ...]
+    alerts: tuple[AlertRule, ...]
+    left_out: tuple[tuple[str, str], ...]
+
+
+def named_rules(names: SeriesNames = SeriesNames.EOSCTL) -> NamedRules:
+    """Return the rules on the series of a configuration."""
+    naming = load_naming(names)
+    records: list[RecordingRule] = []
+    absent: dict[str, str] = {}
+    for record in load_recordings():
+        replacement = None if naming is None else naming.records.get(record.name)
+        found = Renamed(_one_line(replacement)) if replacement else rename(record.expression, naming)
+        if found.missing:
+            absent[record.name] = found.missing[0]
+        else:
+            records.append(record._replace(expression=found.expression))
+    alerts: list[AlertRule] = []
+    left_out: list[tuple[str, str]] = []
+    for alert in load_alerts():
+        renamed = rename(alert.expression, naming)
+        needed = [series for name, series in absent.items() if name in alert.expression]
+        if missing := (*renamed.missing, *needed):
+            left_out.append((alert.name, missing[0]))
+        else:
+            alerts.append(alert._replace(expression=renamed.expression))
+    return NamedRules(tuple(records), tuple(alerts), tuple(left_out))
+
+
+def rules_document(
+    faster: int = 1, runbook_url: str = ALERTS_PAGE, names: SeriesNames = SeriesNames.EOSCTL
+) -> dict[str, Any]:
     """Return the content of a Prometheus rules file; recording rules come first, since the alerts use them.
 
     Args:
         faster: Divisor of holds and windows for tests in a lab; limits are unchanged.
         runbook_url: The address of the page of the alerts; with a slash at the end, that of a folder with a page each.
+        names: The configuration whose series the rules read.
     """
-    records = [{"record": rule.name, "expr": _hurried(rule.expression, faster)} for rule in load_recordings()]
+    rules = named_rules(names)
+    records = [{"record": rule.name, "expr": _hurried(rule.expression, faster)} for rule in rules.records]
     alerts = [
         {
             "alert": rule.name,
@@ -114,7 +159,7 @@ def rules_document(faster: int = 1, runbook_url: str = ALERTS_PAGE) -> dict[str,
                 "runbook_url": f"{runbook_url}{'' if runbook_url.endswith('/') else '#'}{rule.anchor}",
             },
         }
-        for rule in load_alerts()
+        for rule in rules.alerts
     ]
     return {"groups": [{"name": "eosctl", "rules": [*records, *alerts]}]}
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from typing import Any
 from urllib.parse import urlsplit
 
 from eosctl.errors import UsageError
+from eosctl.model.metric import SeriesNames
 from eosctl.model.redaction import redact_text
-from eosctl.monitoring.alerts import ALERTS_PAGE, rules_document
-from eosctl.monitoring.dashboard import dashboard_document
+from eosctl.monitoring.alerts import ALERTS_PAGE, named_rules, rules_document
+from eosctl.monitoring.dashboard import dashboard_document, named_panels
 from eosctl.monitoring.exports import jmx_exporter_document, otel_document, strimzi_documents
+from eosctl.monitoring.naming import load_naming
+from eosctl.services.callbacks import SILENT, Callbacks
 
 
 class Target(StrEnum):
@@ -30,6 +33,8 @@ def export_monitoring(
     targets: Sequence[str] = (),
     faster: int = 1,
     runbook_url: str | None = None,
+    names: SeriesNames = SeriesNames.EOSCTL,
+    callbacks: Callbacks = SILENT,
 ) -> tuple[Any, ...]:
     """Return the documents of a configuration.
 
@@ -38,6 +43,8 @@ def export_monitoring(
         to_yaml: Writes a document as YAML, because Strimzi embeds one.
         targets: For the collector: the exporters to scrape, as ``HOST:PORT``.
         faster: For rules: the divisor of holds and windows.
+        names: For rules and the dashboard: the configuration whose series they read.
+        callbacks: Receive what is left out, as the configuration does not export its series.
         runbook_url: For rules and Strimzi: where the page of the alerts is published; None for its place in the source
             tree.
 
@@ -54,19 +61,34 @@ def export_monitoring(
         )
     if runbook_url is not None:
         _check_runbook_url(target, runbook_url)
+    if names is not SeriesNames.EOSCTL and target not in (Target.RULES, Target.GRAFANA):
+        raise UsageError(
+            f"--names does not go with {target.value}.",
+            "Only rules and the dashboard read series.",
+            "Leave it out.",
+        )
     page = runbook_url or ALERTS_PAGE
     match target:
         case Target.RULES:
-            return (rules_document(faster, page),)
+            _remark(named_rules(names).left_out, names, callbacks)
+            return (rules_document(faster, page, names),)
         case Target.JMX_EXPORTER:
             return (jmx_exporter_document(),)
         case Target.GRAFANA:
-            return (dashboard_document(),)
+            _remark(named_panels(names).left_out, names, callbacks)
+            return (dashboard_document(names),)
         case Target.STRIMZI:
             return tuple(strimzi_documents(to_yaml(jmx_exporter_document()), page))
         case Target.OTEL:
             _check(targets)
             return (otel_document(list(targets)),)
+
+
+def _remark(left_out: Iterable[tuple[str, str]], names: SeriesNames, callbacks: Callbacks) -> None:
+    naming = load_naming(names)
+    for name, series in left_out:
+        title = "the configuration" if naming is None else naming.title
+        callbacks.remark(f"left out: {name} (not exported with {title}: {series})")
 
 
 def _check_runbook_url(target: Target, url: str) -> None:

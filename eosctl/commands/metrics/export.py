@@ -6,13 +6,16 @@ from typing import Annotated
 
 import typer
 
-from eosctl.command_line.invocation import write_result
+from eosctl.command_line.invocation import Invocation, write_result
 from eosctl.commands.options import OutputFile
+from eosctl.commands.session import callbacks
+from eosctl.model.metric import SeriesNames
 from eosctl.render.machine import render_json, render_yaml
 from eosctl.services.export_monitoring import Target, export_monitoring
 
 
 def export_metrics(
+    invocation: Invocation,
     target: Annotated[
         Target,
         typer.Argument(metavar="TARGET", help="Program to configure."),
@@ -38,6 +41,10 @@ def export_metrics(
             help="Published page of the alerts, for rules and strimzi; ends in / for a page per alert.",
         ),
     ] = None,
+    names: Annotated[
+        SeriesNames,
+        typer.Option("--names", help="Exporter configuration whose series rules and grafana read."),
+    ] = SeriesNames.EOSCTL,
     output_file: OutputFile = None,
 ) -> None:
     """Print the configuration of a monitoring program.
@@ -46,11 +53,16 @@ def export_metrics(
     clients), grafana (a dashboard), strimzi (ConfigMap, PodMonitor, and PrometheusRule), or otel (an OpenTelemetry
     collector that scrapes the exporters).
 
+    Rules and grafana read the series of jmx-exporter. With --names, they read those of another configuration: Strimzi's
+    example, Confluent's jmx-monitoring-stacks, Bitnami's chart, or kminion. What it does not export is left out, and
+    named on standard error.
+
     Examples:
         eosctl metrics export rules --runbook-url https://wiki.example.com/alerts.html --output-file eos-rules.yaml
-        eosctl metrics export grafana > dashboard.json
+        eosctl metrics export grafana --names strimzi > dashboard.json
         eosctl metrics export otel --target broker-1:9404 --target broker-2:9404
     """
-    documents = export_monitoring(target, render_yaml, targets or (), faster, runbook_url)
+    with callbacks(invocation.now_ms) as shown:
+        documents = export_monitoring(target, render_yaml, targets or (), faster, runbook_url, names, shown)
     render = render_json if target is Target.GRAFANA else render_yaml
     write_result("---\n".join(map(render, documents)), output_file)

@@ -127,10 +127,11 @@ def _members(name: str, keys: Mapping[str, Key], members: Mapping[str, Section])
 
 
 def _section(margin: str, keys: Mapping[str, Key], section: Section) -> Iterator[str]:
+    is_compacted = "cleanup" in section and section["cleanup"].text == "compact"
     for name, key in keys.items():
         if (given := section.get(name)) is not None:
             yield _commented(f"{margin}{name}: {given.text}", given.source)
-        elif key.assumed is None:
+        elif key.assumed is None or (name == "live" and is_compacted):
             yield _commented(f"{margin}# {name}:", f"not observed, needed: {key.about}")
         elif key.assumed == UNKNOWN:
             yield _commented(f"{margin}# {name}: unknown", f"not observed: {key.about}")

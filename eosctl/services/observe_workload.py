@@ -12,15 +12,18 @@ from eosctl.capacity.observation import Observed, write_observed
 from eosctl.capacity.partial_workload import merge, read_partial, write_partial
 from eosctl.capacity.quantities import QuantityError, parse_bytes
 from eosctl.capacity.snapshot_observation import observe_snapshots
+from eosctl.capacity.streams_observation import observe_streams
 from eosctl.capacity.workload_file import parse_workload
 from eosctl.client.client import connect
 from eosctl.collect.allowed import READ_ONLY_APIS
 from eosctl.collect.bundles.snapshot_file import load_snapshot
 from eosctl.collect.metrics.broker_counters import collect_counters
+from eosctl.collect.metrics.streams_counters import collect_streams
 from eosctl.collect.observation import observe_cluster
 from eosctl.collect.reader import Probed
 from eosctl.errors import ConfigFileError, EosctlError, UsageError
 from eosctl.model.broker_counters import BrokerCounters
+from eosctl.model.streams_reading import StreamsReading
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.cluster_descriptions import describe_file
 from eosctl.services.connect import resolve_connection
@@ -43,6 +46,7 @@ class ObserveRequest(NamedTuple):
         reads: With metrics: the topics that they read.
         snapshots: One or two saved snapshots.
         value: With snapshots: the average size of a record, e.g. ``1 KiB``.
+        streams: Addresses of the JMX ports of all instances of Kafka Streams applications.
         descriptions: Files with resources of Strimzi, or what ``aws kafka describe-cluster`` printed.
     """
 
@@ -54,12 +58,13 @@ class ObserveRequest(NamedTuple):
     reads: tuple[str, ...] = ()
     snapshots: tuple[Path, ...] = ()
     value: str | None = None
+    streams: tuple[str, ...] = ()
     descriptions: tuple[Path, ...] = ()
 
     @property
     def is_described(self) -> bool:
         """Whether there are sources that give parts of a workload."""
-        return bool(self.descriptions)
+        return bool(self.descriptions or self.streams)
 
 
 def observe_workload(request: ObserveRequest, callbacks: Callbacks = SILENT) -> str:
@@ -80,6 +85,9 @@ def _combined(request: ObserveRequest, callbacks: Callbacks) -> str:
     parts = []
     if request.metrics or request.snapshots or request.connection.is_given:
         parts.append(read_partial(_complete(request, callbacks), "observed"))
+    if request.streams:
+        before, after = run(lambda: _read_streams_twice(request.streams, request.interval_ms, callbacks.now_ms))
+        parts.append(observe_streams(before, after))
     parts += [describe_file(path) for path in request.descriptions]
     text = write_partial(request.name, merge(parts))
     try:
@@ -109,6 +117,12 @@ def _complete(request: ObserveRequest, callbacks: Callbacks) -> str:
 
 def _refuse_two_sources(request: ObserveRequest) -> None:
     bootstrap = request.connection.bootstrap
+    if request.streams and (request.metrics or request.snapshots or request.connection.is_given):
+        raise UsageError(
+            "--streams cannot be combined with a cluster, --metrics, or --snapshot.",
+            "Both would observe the same application, and the plan would count it twice.",
+            "Choose one; --description adds the brokers.",
+        )
     if request.metrics and (request.snapshots or bootstrap):
         raise UsageError("--metrics cannot be combined with --snapshot or -b.", "One source is enough.", "Choose one.")
     if request.snapshots and bootstrap:
@@ -143,6 +157,14 @@ async def _read_twice(
     before = await collect_counters(urls, now_ms, METRICS_TIMEOUT_MS)
     await asyncio.sleep(interval_ms / 1000)
     return before, await collect_counters(urls, now_ms, METRICS_TIMEOUT_MS)
+
+
+async def _read_streams_twice(
+    urls: Sequence[str], interval_ms: int, now_ms: Callable[[], int]
+) -> tuple[tuple[StreamsReading, ...], tuple[StreamsReading, ...]]:
+    before = await collect_streams(urls, now_ms, METRICS_TIMEOUT_MS)
+    await asyncio.sleep(interval_ms / 1000)
+    return before, await collect_streams(urls, now_ms, METRICS_TIMEOUT_MS)
 
 
 def _saved(request: ObserveRequest, callbacks: Callbacks) -> str:

@@ -26,6 +26,8 @@ from eosctl.model.secret import Secret
 from eosctl.settings.endpoint_credentials import EndpointCredentials
 
 _ESCAPES: Final = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t", "\f": r"\f"}
+#: More digits than a gauge can have would take long to convert.
+_INTEGER: Final = re.compile(r"-?[0-9]{1,40}")
 _MESSAGE: Final = re.compile(r'"message":\s*"(.*)"\s*\}\s*$', re.DOTALL)
 #: Java's messages about TLS and permissions, with their cause and what to do.
 _KNOWN: Final = (
@@ -161,8 +163,16 @@ def _samples(url: str, output: str, errors: str, credentials: EndpointCredential
         raise _unreadable(url, said[1] if said else errors) from None
     if not isinstance(found, list):
         raise _unreadable(url, str(found.get("message", "")) if isinstance(found, dict) else "")
-    beans = (bean_sample(one["mBeanName"], one["attribute"], one.get("value")) for one in found)
+    beans = (bean_sample(one["mBeanName"], one["attribute"], _value(one)) for one in found)
     return tuple(sample for sample in beans if sample is not None)
+
+
+def _value(one: dict[str, object]) -> object:
+    """Return an attribute's value; the program writes large integers, such as RocksDB's gauges, as text."""
+    value = one.get("value")
+    if one.get("attributeType") == "BigInteger" and isinstance(value, str) and _INTEGER.fullmatch(value):
+        return int(value)
+    return value
 
 
 def _unreadable(url: str, message: str) -> EosctlError:

@@ -17,7 +17,7 @@ from eosctl.services.observe_workload import ObserveRequest, observe_workload
 
 METRICS: Final = "From metrics"
 SAVED: Final = "From saved snapshots"
-DESCRIBED: Final = "From descriptions, also in addition"
+DESCRIBED: Final = "From applications and descriptions"
 _metrics = partial(typer.Option, rich_help_panel=METRICS)
 _saved = partial(typer.Option, rich_help_panel=SAVED)
 _described = partial(typer.Option, rich_help_panel=DESCRIBED)
@@ -36,6 +36,9 @@ ObserveOptions = Annotated[
         reads=_metrics("--reads", metavar="TOPIC", help="Topic that the producers' applications read; repeatable."),
         snapshots=_saved("--snapshot", metavar="FILE", help="Of doctor --save-snapshot; twice, for two moments."),
         value=_saved("--value", metavar="SIZE", help="Average size of a record, e.g. '1 KiB'."),
+        streams=_described(
+            "--streams", metavar="URL", help="JMX of a Kafka Streams instance, jmx://HOST:PORT; once for each."
+        ),
         descriptions=_described(
             "--description", metavar="FILE", help="Strimzi's resources, or aws kafka describe-cluster; repeatable."
         ),
@@ -55,6 +58,7 @@ def observe(
     Nothing is changed. With -b, offsets are listed twice and the records appended in between are read, at most 8 MiB of
     each partition. --metrics reads the counters of all brokers twice instead, and --snapshot uses a saved snapshot.
     --description adds brokers, disks, and settings from a file; alone, it leaves what runs on them to be stated.
+    --streams reads threads, commits, topics, and stores of Kafka Streams applications; together they make a plan.
     Network and commit intervals cannot be observed and must be added by hand.
 
     Examples:

@@ -30,6 +30,7 @@ from eosctl.settings.setting_names import (
     FLINK,
     LIBRARY_PREFIXES,
     NAMED,
+    QUARKUS_STREAMS,
     SPRING,
     is_setting,
     known_names,
@@ -146,7 +147,11 @@ def _mixed(source: Source) -> list[Source]:
 
 def _by_keys(source: Source) -> Iterator[Source]:
     values = {_unprefixed(key): value for key, value in source.values.items()}
+    shown = next((value.key for key, value in source.values.items() if key.startswith(QUARKUS_STREAMS)), "")
     source = replace(source, values=values)
+    if shown and decide(values) is None:
+        yield _as(source, Recognition(Role.STREAMS, shown))
+        return
     found = recognize(values, source.hints)
     if found is None:
         return

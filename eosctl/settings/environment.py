@@ -20,6 +20,7 @@ _BROKER_IMAGES: Final = ("kafka", "kafka-native", "cp-kafka", "cp-server", "cp-e
 # Whose tags count releases of their own.
 _OTHER_VERSIONS: Final = ("debezium", "lensesio", "landoop", "redpanda", "spotify", "strimzi")
 _CONFLUENT: Final = {"7.0": "3.0", "7.1": "3.1", "7.2": "3.2", "7.3": "3.3", "7.4": "3.4", "7.5": "3.5", "7.6": "3.6"}
+_CONFLUENT_EARLIER: Final = {**{f"5.{n}": f"2.{n}" for n in range(6)}, "6.0": "2.6", "6.1": "2.7", "6.2": "2.8"}
 _CONFLUENT_LATER: Final = {"7.7": "3.7", "7.8": "3.8", "7.9": "3.9", "8.0": "4.0", "8.1": "4.1", "8.2": "4.2"}
 # Environment variables of images: prefix, role, and variables that are not settings.
 _ENVIRONMENTS: Final = (
@@ -314,6 +315,8 @@ def _version_of(image: str) -> str:
     ('3.9', '3.9')
     >>> _version_of("wurstmeister/kafka:2.13-2.8.1"), _version_of("quay.io/debezium/kafka:3.1")
     ('2.8', '')
+    >>> _version_of("confluentinc/cp-kafka:6.0.0"), _version_of("confluentinc/cp-kafka:7.9.1")
+    ('2.6', '3.9')
     """
     found = _IMAGE.search(image.partition("@")[0])
     if found is None:
@@ -321,7 +324,7 @@ def _version_of(image: str) -> str:
     name, tag = found["name"], found["tag"]
     if "confluentinc/" in name or name.startswith("cp-"):
         version = re.match(r"\d+\.\d+", tag)
-        return {**_CONFLUENT, **_CONFLUENT_LATER}.get(version[0], "") if version else ""
+        return {**_CONFLUENT_EARLIER, **_CONFLUENT, **_CONFLUENT_LATER}.get(version[0], "") if version else ""
     # Strimzi writes its own version first and Kafka's last, others that of Scala: kafka:0.45.0-kafka-3.9.0, 2.13-2.8.1.
     later = re.search(r"kafka-(\d+\.\d+)", tag) or re.match(r"2\.1[0-3]-(\d+\.\d+)", tag)
     if later:

@@ -88,6 +88,9 @@ class _Reader:
             elif child.data == "block":
                 *path, body = (part for part in _trees(child) if part.data != "new_line_or_comment")
                 node: Node = self.body(body)
+                if self._name(path[0]) == "variable" and isinstance(node, Branch):
+                    # Its type and its conditions name settings, and give none a value.
+                    node = Branch(tuple(entry for entry in node.entries if entry[0] == "default"), node.line)
                 for name in reversed(path[1:]):
                     node = Branch(((self._name(name), node),), _line(child))
                 yield self._name(path[0]), node

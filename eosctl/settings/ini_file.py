@@ -11,6 +11,7 @@ from eosctl.settings.tree import Branch, Leaf, Node
 
 _HEADER: Final = re.compile(r"\[([^\]]+)\]")
 _KEY: Final = re.compile(r"([^\s=:#;\[][^=:]*?)\s*[=:]")
+_ROOT: Final = "(root)"
 _DEFAULTS: Final = ("DEFAULT", "default")
 """What the library shares among sections, and what Confluent's own examples name so."""
 
@@ -36,12 +37,13 @@ def parse_ini(text: str) -> Branch:
     Raises:
         IniError: It is malformed.
     """
-    parser = configparser.RawConfigParser(default_section="", allow_no_value=True, strict=False)
-    parser.optionxform = str  # type: ignore[assignment,method-assign]  # keys keep their case
+    parser = _parser()
     try:
         parser.read_string(text)
     except configparser.MissingSectionHeaderError as error:
-        raise IniError(error.lineno, "a setting stands before the first [section]") from error
+        if _KEY.match(error.line) is None:
+            raise IniError(error.lineno, "neither a section nor NAME = VALUE") from error
+        parser = _with_root(text)
     except configparser.ParsingError as error:
         raise IniError(error.errors[0][0] if error.errors else 1, "neither a section nor NAME = VALUE") from error
     lines = dict(_lines(text))
@@ -53,13 +55,31 @@ def parse_ini(text: str) -> Branch:
     entries: list[tuple[str, Node]] = [
         (name, Branch(tuple({**shared, **own}.items()), lines.get((name, ""), 1)))
         for name, own in sections.items()
-        if name not in _DEFAULTS
+        if name not in (*_DEFAULTS, _ROOT)
     ]
+    entries += sections.get(_ROOT, {}).items()
     return Branch(tuple(entries or shared.items()), 1)
 
 
+def _parser() -> configparser.RawConfigParser:
+    parser = configparser.RawConfigParser(default_section="", allow_no_value=True, strict=False)
+    parser.optionxform = str  # type: ignore[assignment,method-assign]  # keys keep their case
+    return parser
+
+
+def _with_root(text: str) -> configparser.RawConfigParser:
+    """Parse a file with settings before its first section, which Python refuses and other programs read."""
+    parser = _parser()
+    try:
+        parser.read_string(f"[{_ROOT}]\n{text}")
+    except configparser.ParsingError as error:
+        line = error.errors[0][0] - 1 if error.errors else 1
+        raise IniError(line, "neither a section nor NAME = VALUE") from error
+    return parser
+
+
 def _lines(text: str) -> Iterator[tuple[tuple[str, str], int]]:
-    section = ""
+    section = _ROOT
     for number, line in enumerate(text.splitlines(), 1):
         if header := _HEADER.match(line):
             section = header[1]

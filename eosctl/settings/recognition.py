@@ -62,6 +62,9 @@ _WORKERS: Final = frozenset(
 )
 # Flink and other servers of REST have these, too; a worker also names its brokers.
 _REST_SERVERS: Final = frozenset({"rest.port", "rest.host.name", "rest.advertised.host.name", "rest.advertised.port"})
+# Confluent's REST Proxy and Schema Registry have settings of a worker's REST server; these show them.
+_PROXIES: Final = ("schema.registry.url", "kafkastore.")
+_OF_PROXIES: Final = _REST_SERVERS | {"access.control.allow.origin", "access.control.allow.methods"}
 _STREAMS: Final = frozenset({"application.id", "processing.guarantee", "num.stream.threads", "num.standby.replicas"})
 _STREAMS_PREFIX: Final = re.compile(
     r"^((?:[\w-]+\.)+?)(application\.id|processing\.guarantee|num\.stream\.threads|num\.standby\.replicas|commit\.interval\.ms)$"
@@ -99,11 +102,10 @@ def recognize(values: Mapping[str, Value], hints: Iterable[str] = ()) -> Recogni
         return found
     words = tuple(hints)
     has_brokers = "bootstrap.servers" in values
-    values = {
-        key: value
-        for key, value in values.items()
-        if not _is_of_others(key, value) and (has_brokers or key not in _REST_SERVERS)
-    }
+    of_others = _OF_PROXIES if any(key.startswith(_PROXIES) for key in values) else _REST_SERVERS
+    if has_brokers and of_others is _REST_SERVERS:
+        of_others = frozenset()
+    values = {key: value for key, value in values.items() if not _is_of_others(key, value) and key not in of_others}
     scores = {role: 0 if _cannot_be(role, values) else _score(role, values, words) for role in _SCORED}
     best = max(scores, key=lambda role: scores[role])
     if scores[best] == 0:

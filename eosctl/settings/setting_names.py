@@ -26,9 +26,10 @@ NAMED: Final = re.compile(r"^kafka\.(producers|consumers)\.([\w-]+)\.(.+)$")
 # Micronaut's Streams applications by name.
 _NAMED_STREAMS: Final = re.compile(r"^kafka\.streams\.[\w-]+\.(.+)$")
 CHANNEL: Final = re.compile(r"^mp\.messaging\.(outgoing|incoming|connector)\.([\w-]+)\.(.+)$")
+# Quarkus hands what stands under these to Kafka Streams alone.
+QUARKUS_STREAMS: Final = ("quarkus.kafka-streams.", "kafka-streams.")
 LIBRARY_PREFIXES: Final = (
-    "quarkus.kafka-streams.",
-    "kafka-streams.",
+    *QUARKUS_STREAMS,
     "kafka.streams.",
     "ksql.streams.",
     "streams.",

@@ -225,7 +225,7 @@ def test_placeholders_are_not_values() -> None:
         ("a.toml", "a = 1\nb = \n", 2),
         ("a.env", "A=1\nnonsense\n", 2),
         ("a.ini", "[a]\n = 1\n", 2),
-        ("a.ini", "a = 1\n[a]\n", 1),
+        ("a.ini", "nothing\n[a]\n", 1),
         ("a.properties", "a=1\nb=\\uZZZZ\n", 2),
         ("a.sql", "SELECT 1;\nCREATE TABLE t (a INT) WITH ('a'='b'\n", 2),
         ("a.yaml", "a: &x [*x]\n", 1),

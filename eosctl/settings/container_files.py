@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Final
 
-from eosctl.model.deployment import Place, Unseen
+from msgspec.structs import replace
+
+from eosctl.model.deployment import Place, Unseen, Value
 from eosctl.settings.environment import is_image_of_broker
+from eosctl.settings.sources import value_of
 from eosctl.settings.tree import Branch, Leaf, Node, Row
 
 _FILE: Final = re.compile(
@@ -19,13 +23,14 @@ _START: Final = re.compile(
 _GIVEN: Final = re.compile(r"^[^;&|\n]*?([^\s\"']+\.properties)\b")
 _COMMANDS: Final = ("command", "args", "entrypoint")
 _MOUNTS: Final = ("volumeMounts", "volumes", "configs")
+_OVERRIDE: Final = "--override"
 _TARGETS: Final = ("mountPath", "target")
 
 
-def kafka_files(container: Branch, file: str) -> tuple[Unseen, ...]:
+def kafka_files(container: Branch, file: str, *, is_whole: bool = True) -> tuple[Unseen, ...]:
     """Return the files of Kafka that a container of Kubernetes, or a service of Compose, reads.
 
-    A broker's image without a command has its own.
+    A broker's image without a command has its own; a part of a description, such as a patch, leaves the command out.
     """
     commands = [leaf for key in _COMMANDS for leaf in _leaves(container.get(key))]
     text = " ".join(leaf.text or "" for leaf in commands)
@@ -35,9 +40,26 @@ def kafka_files(container: Branch, file: str) -> tuple[Unseen, ...]:
         given = _GIVEN.match(text[start.end() :])
         found.append(Unseen(Place(file, line), given[1] if given else f"the configuration of {start[0]}"))
     image = container.text("image") or ""
-    if not found and not commands and is_image_of_broker(image):
+    is_broker = is_image_of_broker(image) and "zookeeper" not in f"{image} {container.text('name')}"
+    if is_whole and not found and not commands and is_broker:
         found.append(Unseen(Place(file, container.line), f"the configuration in the image {image}"))
     return tuple(found)
+
+
+def overrides_of(container: Branch, file: str) -> dict[str, Value]:
+    """Return the settings that a container's command lays over the file of its broker: ``--override name=value``."""
+    words = [
+        (word, leaf)
+        for key in _COMMANDS
+        for leaf in _leaves(container.get(key))
+        for word in (leaf.text or "").replace(f"{_OVERRIDE}=", f"{_OVERRIDE} ").split()
+    ]
+    found: dict[str, Value] = {}
+    for (word, _), (text, leaf) in pairwise(words):
+        name, equals, value = text.strip("'\"").partition("=")
+        if word == _OVERRIDE and equals:
+            found[name] = value_of(name, replace(leaf, text=value), file)
+    return found
 
 
 def _targets(container: Branch) -> Iterator[Leaf]:

@@ -29,7 +29,7 @@ from eosctl.settings.detection import sources_of
 from eosctl.settings.documents import format_of, parse_documents, starts_programs
 from eosctl.settings.file_texts import files_of, holds_kafka, is_of_others, is_template, mentions_kafka, read_text
 from eosctl.settings.jinja_branches import Condition
-from eosctl.settings.kustomizations import Builds, Resource, build
+from eosctl.settings.kustomizations import Builds, Resource, build, names_files_alone
 from eosctl.settings.resolution import UNKNOWN, resolve
 from eosctl.settings.sources import Releases, Source
 from eosctl.settings.templates import chart_values, without_templates
@@ -157,7 +157,7 @@ def read_deployment(
             without.append(file)
             if not one.workloads and not one.has_no_place and not starts_programs(file) and mentions_kafka(file, text):
                 not_understood.append(file)
-    overlays = [_of_overlay(resources) for resources in builds.overlays]
+    overlays = [_of_overlay(*one) for one in builds.overlays.items()]
     everything = [*found, *overlays]
     variations = tuple(
         Variation(
@@ -186,12 +186,15 @@ def _built(files: Sequence[Path], texts: Mapping[str, str]) -> Builds:
     return build(paths, documents)
 
 
-def _of_overlay(resources: Iterable[Resource]) -> _File:
-    """Return what the resources of a kustomization configure, each with the number of its processes there."""
+def _of_overlay(overlay: str, resources: Iterable[Resource]) -> _File:
+    """Return what the resources of a kustomization configure, each with the number of its processes there.
+
+    Brokers without a cluster of their own are those of one cluster, and not of the one that another overlay makes.
+    """
     read = [(one, _of_documents([one.document], one.file)) for one in resources]
     workloads = [workload for _, part in read for workload in part.workloads]
     sources = with_instances((source for _, part in read for source in part.sources), workloads)
-    return _File(sources, workloads, {})
+    return _File([replace(one, described_by=one.described_by or overlay) for one in sources], workloads, {})
 
 
 def _read_any(file: str, text: str, role: Role | None, *, is_named: bool, without: str = "") -> _File:
@@ -287,13 +290,14 @@ def _of_documents(documents: Sequence[Node], file: str, role: Role | None = None
     sources = [source for document in documents for source in sources_of(document, file, role)]
     workloads = [workload for document in documents for workload in workloads_of(document, file)]
     generated = {name: held for document in documents for name, held in generated_by(document, file).items()}
-    has_no_place = bool(documents) and all(map(_has_no_place, documents))
+    has_no_place = bool(documents) and all(_has_no_place(document, file) for document in documents)
     sources = _counted_by_hosts(_over_base(sources), list(documents), file)
     return _File(sources, workloads, generated, has_no_place)
 
 
-def _has_no_place(document: Node) -> bool:
-    return is_plain_resource(document) or brings_roles_alone(document) or inventory_of(document) is not None
+def _has_no_place(document: Node, file: str) -> bool:
+    is_of_files = brings_roles_alone(document) or names_files_alone(document, file)
+    return is_of_files or is_plain_resource(document) or inventory_of(document) is not None
 
 
 def _members(document: Node) -> Iterator[Node]:

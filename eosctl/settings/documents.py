@@ -342,7 +342,7 @@ FORMATS: Final = (
     Format("properties", (".properties", ".cfg", ".config"), _properties),
     Format("conf", (".conf",), _conf),
     Format("hocon", (".hocon",), _hocon),
-    Format("yaml", (".yml", ".yaml"), _yaml),
+    Format("yaml", (".yml", ".yaml", "kustomization"), _yaml),
     Format("json", (".json", ".jsonc", ".json5"), _json),
     Format("hcl", (".tf", ".hcl", ".tfvars", ".nomad"), _hcl),
     Format("toml", (".toml",), _toml),

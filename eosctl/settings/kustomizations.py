@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from eosctl.errors import ConfigFileError
@@ -16,8 +16,9 @@ from eosctl.settings.documents import parse_documents
 from eosctl.settings.tree import Branch, Leaf, Node, Row
 from eosctl.settings.tree_patches import merged, operated, placed
 
-_NAMES: Final = ("kustomization.yaml", "kustomization.yml")
+_NAMES: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _SCALED: Final = ("Deployment", "StatefulSet", "ReplicaSet", "ReplicationController")
+_PATCHES: Final = ("patches", "patchesJson6902", "patchesStrategicMerge")
 Reader = Callable[[str], tuple[Node, ...]]
 
 
@@ -33,12 +34,12 @@ class Builds(NamedTuple):
     """What kustomizations make of the given files.
 
     Attributes:
-        overlays: The resources that each kustomization builds, where one of them patches something.
+        overlays: The resources that each kustomization builds, by its file, where one of them patches something.
         files: The files of these resources, which are not used as they are.
         patches: The files of patches that were applied.
     """
 
-    overlays: tuple[tuple[Resource, ...], ...] = ()
+    overlays: Mapping[str, tuple[Resource, ...]] = {}
     files: frozenset[str] = frozenset()
     patches: frozenset[str] = frozenset()
 
@@ -62,14 +63,28 @@ def build(files: Collection[str], read: Reader) -> Builds:
     if not found:
         return Builds()
     builder = _Builder(frozenset(map(posixpath.normpath, files)), read)
-    overlays = [tuple(builder.resources(posixpath.normpath(file), ())) for file in found]
+    overlays = {file: tuple(builder.resources(posixpath.normpath(file), ())) for file in found}
     used = {posixpath.normpath(one) for file in found for one in builder.used_by(file)}
-    roots = [one for file, one in zip(found, overlays, strict=True) if posixpath.normpath(file) not in used]
-    changed = {
-        one.file for overlay in roots for one in overlay if one.document is not builder.documents(one.file)[one.number]
-    }
-    built = tuple(overlay for overlay in roots if changed.intersection(one.file for one in overlay))
-    return Builds(built, frozenset(one.file for overlay in built for one in overlay), frozenset(builder.applied))
+    roots = {file: one for file, one in overlays.items() if posixpath.normpath(file) not in used}
+    resources = (one for overlay in roots.values() for one in overlay)
+    changed = {one.file for one in resources if one.document is not builder.documents(one.file)[one.number]}
+    built = {file: overlay for file, overlay in roots.items() if changed.intersection(one.file for one in overlay)}
+    names = frozenset(one.file for overlay in built.values() for one in overlay)
+    return Builds(built, names, frozenset(builder.applied))
+
+
+def names_files_alone(document: Node, file: str) -> bool:
+    """Return whether a document is a kustomization of other files, without settings of its own."""
+    if posixpath.basename(file) not in _NAMES or not isinstance(document, Branch):
+        return False
+    has_own = any(document.get(key) is not None for key in ("configMapGenerator", "secretGenerator"))
+    patches = (node for key in _PATCHES for node in document.items(key))
+    return not has_own and all(
+        node.get("patch") is None
+        if isinstance(node, Branch)
+        else isinstance(node, Leaf) and "\n" not in (node.text or "")
+        for node in patches
+    )
 
 
 class _Builder:
@@ -128,7 +143,7 @@ class _Builder:
         return resources
 
     def _patches(self, own: Branch, file: str) -> Iterator[_Patch]:
-        for key in ("patches", "patchesJson6902", "patchesStrategicMerge"):
+        for key in _PATCHES:
             for member in own.items(key):
                 target = member.branch("target") if isinstance(member, Branch) else None
                 text = member.get("patch") if isinstance(member, Branch) else member
@@ -182,7 +197,8 @@ def _is_target(document: Branch, patch: _Patch) -> bool:
         "name": document.text("metadata", "name") or "",
         "namespace": document.text("metadata", "namespace") or "",
     }
-    wanted = {key: text for key in parts if (text := patch.target.text(key))}
+    # The namespace is often set by a kustomization, not by the resource.
+    wanted = {key: text for key in parts if (text := patch.target.text(key)) and (key != "namespace" or parts[key])}
     labels = (one.partition("=") for one in (patch.target.text("labelSelector") or "").split(",") if "=" in one)
     return all(_matches(text, parts[key]) for key, text in wanted.items()) and all(
         document.text("metadata", "labels", name.strip()) == value.strip() for name, _, value in labels

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from eosctl.errors import ConfigFileError
 from eosctl.model.deployment import Place, Role, Unseen, Value
-from eosctl.settings.container_files import kafka_files
+from eosctl.settings.container_files import kafka_files, overrides_of
 from eosctl.settings.documents import parse_documents
 from eosctl.settings.process_counts import COUNT, process_counts
 from eosctl.settings.sources import Source, value_of
@@ -63,6 +63,7 @@ class Workload(NamedTuple):
         variables: Its environment, as far as it is written down.
         is_whole: Whether this is the whole description; an overlay and a scaler have a part of it.
         kafka_files: The configurations of Kafka that its containers read.
+        overrides: The settings that a command lays over the file of a broker.
     """
 
     name: str
@@ -71,6 +72,7 @@ class Workload(NamedTuple):
     variables: Mapping[str, str] = {}
     is_whole: bool = False
     kafka_files: tuple[Unseen, ...] = ()
+    overrides: Mapping[str, Value] = {}
 
 
 def workloads_of(document: Node, file: str) -> list[Workload]:
@@ -161,6 +163,8 @@ def _counted(source: Source, workloads: Mapping[str, Workload]) -> Source:
     readers = [one for one in workloads.values() if one.reads and _is_read(held, path, one.reads)]
     if len(readers) == 1 and readers[0].variables:
         source = replace(source, values=_filled(source.values, readers[0].variables))
+    if len(readers) == 1 and readers[0].overrides and source.role is Role.BROKER:
+        source = replace(source, values={**source.values, **readers[0].overrides})
     count = _total([one.processes for one in readers if one.processes is not None])
     return source if count is None else replace(source, instances=count)
 
@@ -204,7 +208,9 @@ def _merged(workloads: Iterable[Workload]) -> dict[str, Workload]:
         counts = [count for count in (one.processes, other.processes if other else None) if count is not None]
         count = max(counts, key=lambda value: value.number or 0) if counts else None
         reads = one.reads | (other.reads if other else frozenset())
-        found[one.name] = Workload(one.name, count, reads, {**(other.variables if other else {}), **one.variables})
+        variables = {**(other.variables if other else {}), **one.variables}
+        overrides = {**(other.overrides if other else {}), **one.overrides}
+        found[one.name] = Workload(one.name, count, reads, variables, overrides=overrides)
     return found
 
 
@@ -233,8 +239,11 @@ def _resource(document: Branch, file: str) -> Iterator[Workload]:
             else Value(COUNT, ONE_PER_NODE, "kind: DaemonSet", Place(file, document.line))
         )
         reads, variables = frozenset(_referenced(document)), dict(_variables(document))
-        files = tuple(one for container in containers_of(document) for one in kafka_files(container, file))
-        yield Workload(f"{kind} {name}", count, reads, variables, _has_image(document), files)
+        is_whole = document.get("spec", "selector") is not None or path[-1:] != ("replicas",)
+        containers = list(containers_of(document))
+        files = tuple(one for part in containers for one in kafka_files(part, file, is_whole=is_whole))
+        overrides = {key: value for part in containers for key, value in overrides_of(part, file).items()}
+        yield Workload(f"{kind} {name}", count, reads, variables, _has_image(document), files, overrides)
 
 
 def containers_of(node: Node) -> Iterator[Branch]:
@@ -358,7 +367,8 @@ def _services(document: Branch, services: Branch, file: str) -> Iterator[Workloa
             texts = {key: leaf.text for key, leaf in (own.entries if own else ()) if isinstance(leaf, Leaf)}
             variables = {key: text for key, text in texts.items() if text and "$" not in text}
             reads = frozenset(_files_of(service, file, shared))
-            yield Workload(service_name(name, file), count, reads, variables, kafka_files=kafka_files(service, file))
+            files, overrides = kafka_files(service, file), overrides_of(service, file)
+            yield Workload(service_name(name, file), count, reads, variables, False, files, overrides)
 
 
 def service_name(name: str, file: str) -> str:

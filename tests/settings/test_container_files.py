@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from eosctl.checks.judge import judge
 from eosctl.errors import ExitCode
+from eosctl.findings.linted import findings_of
 from eosctl.services.gate_options import GateOptions
 from eosctl.services.lint_configuration import LintRequest, LintResult, lint_configuration
 from eosctl.settings.deployment_files import read_deployment
@@ -86,3 +88,34 @@ def test_an_unseen_configuration_prevents_an_all_clear(tmp_path: Path) -> None:
     result = lint(tmp_path, is_complete=False)
     assert (result.exit_code, len(result.linted.unseen)) == (ExitCode.DONE, 1)
     assert lint(tmp_path, is_complete=True).exit_code is ExitCode.INCOMPLETE
+
+
+OVERRIDDEN = STARTED.replace('/etc/kafka/server.properties"]', '/etc/kafka/server.properties", --override, %s]')
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (OVERRIDDEN % "unclean.leader.election.enable=true", 10),
+        (STARTED.replace('"kafka-server-start.sh", "/etc/kafka/server.properties"',
+                         'sh, -c, "kafka-server-start.sh /s --override unclean.leader.election.enable=true"'), 10),
+    ],
+)  # fmt: skip
+def test_an_override_of_the_command_counts_over_the_file(tmp_path: Path, text: str, line: int) -> None:
+    (tmp_path / "a.yaml").write_text(text, "utf-8")
+    (tmp_path / "b.yaml").write_text(MAP.replace("log.dirs", "unclean.leader.election.enable=false\n    log.dirs"))
+    found = [dict(one.facts) for one in findings_of(judge(read_deployment([tmp_path]).deployment))]
+    assert [(Path(str(f["file"])).name, f["line"], f["keys"]) for f in found] == [
+        ("a.yaml", line, "unclean.leader.election.enable")
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        (POD % ("acme/kafka:1", "[]", "/x")).replace("          command: []\n", ""),
+        COMPOSE % "solsson/kafka:native-zookeeper-server-start",
+    ],
+)
+def test_a_patch_and_an_image_of_zookeeper_read_nothing(tmp_path: Path, text: str) -> None:
+    assert unseen(tmp_path, {"docker-compose.yml": text}) == []

@@ -83,6 +83,8 @@ def found(folder: Path, files: Mapping[str, str]) -> set[tuple[str, str, int]]:
         overlay("patches:\n  - path: scale.yaml\n") | {"prod/scale.yaml": MERGE},
         overlay("patchesStrategicMerge: [scale.yaml]\n") | {"prod/scale.yaml": MERGE},
         overlay("replicas: [{name: pay, count: 3}]\n"),
+        {"prod/Kustomization": "bases: [../base]\nreplicas: [{name: pay, count: 3}]\n"},
+        overlay("patches:\n" + inline(SCALE, "{kind: Deployment, name: pay, namespace: money}")),
         overlay("components: [../wide]\n")
         | {
             "wide/kustomization.yaml": "kind: Component\npatches:\n  - {path: s.yaml, target: {kind: Deployment}}\n",
@@ -91,7 +93,7 @@ def found(folder: Path, files: Mapping[str, str]) -> set[tuple[str, str, int]]:
     ],
 )
 def test_an_overlay_scales_a_fixed_transactional_id(tmp_path: Path, files: Mapping[str, str]) -> None:
-    assert found(tmp_path, BASE | files) == SHARED
+    assert found(tmp_path, {**BASE, **files}) == SHARED
 
 
 @pytest.mark.parametrize(
@@ -137,3 +139,55 @@ def test_a_patch_for_something_else_changes_nothing(tmp_path: Path, patches: str
 def test_kustomizations_that_use_each_other_end(tmp_path: Path) -> None:
     files = {"base/kustomization.yaml": "resources: [deployment.yaml, ../prod]\n"}
     assert found(tmp_path, BASE | overlay("patches:\n" + inline(SCALE)) | files) <= SHARED
+
+
+BROKER = """apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: kafka}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: kafka}}
+  template:
+    spec:
+      containers:
+        - name: kafka
+          image: acme/kafka:1
+          args: [kafka-server-start.sh, /etc/kafka/server.properties]
+      volumes: [{name: c, configMap: {name: kafka}}]
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: kafka}
+data:
+  server.properties: |
+    zookeeper.connect=z:2181
+    log.dirs=/d
+    default.replication.factor=3
+    min.insync.replicas=2
+    num.partitions=12
+"""
+ALONE = """- {op: replace, path: /spec/replicas, value: 1}
+- {op: add, path: /spec/template/spec/containers/0/args/-, value: "--override"}
+- {op: add, path: /spec/template/spec/containers/0/args/-, value: default.replication.factor=1}
+- {op: add, path: /spec/template/spec/containers/0/args/-, value: "--override"}
+- {op: add, path: /spec/template/spec/containers/0/args/-, value: min.insync.replicas=1}
+- {op: add, path: /spec/template/spec/containers/0/args/-, value: "--override"}
+- {op: add, path: /spec/template/spec/containers/0/args/-, value: offsets.topic.num.partitions=%s}
+- {op: add, path: /spec/template/spec/containers/0/args/-, value: "--override"}
+- {op: add, path: /spec/template/spec/containers/0/args/-, value: offsets.topic.replication.factor=1}
+- {op: add, path: /spec/template/spec/containers/0/args/-, value: "--override"}
+- {op: add, path: /spec/template/spec/containers/0/args/-, value: transaction.state.log.replication.factor=1}
+- {op: add, path: /spec/template/spec/containers/0/args/-, value: "--override"}
+- {op: add, path: /spec/template/spec/containers/0/args/-, value: transaction.state.log.min.isr=1}
+"""
+
+
+def test_each_overlay_is_a_cluster_of_its_own(tmp_path: Path) -> None:
+    base = {"base/kustomization.yaml": "resources: [kafka.yaml]\n", "base/kafka.yaml": BROKER}
+    overlays = {
+        f"{name}/kustomization.yaml": "resources: [../base]\npatches:\n" + inline(ALONE % count, "{name: kafka}")
+        for name, count in (("dev", 1), ("test", 2))
+    }
+    assert found(tmp_path, base | overlays) == set()
+    several = {name: text.replace("value: 1}", "value: 2}", 1) for name, text in overlays.items()}
+    assert {check for check, _, _ in found(tmp_path, base | several)} >= {"EOS-CFG-032", "EOS-CFG-035"}

@@ -21,7 +21,7 @@ def cluster_of(broker: Component) -> str:
         if broker.has(name) and broker.word(name):
             joined = f"{name}={broker.word(name)}"
             return f"{broker.described_by} {joined}" if broker.described_by else joined
-    return broker.place.file if broker.place.line else "the running cluster"
+    return broker.described_by or (broker.place.file if broker.place.line else "the running cluster")
 
 
 def folder_of(component: Component) -> str:

@@ -53,6 +53,6 @@ EventField: TypeAlias = Literal[
     "refused_by_client", "request", "restored", "retries", "role", "sequence", "severity", "signal",
     "source_offset", "source_partition", "start_offset", "state", "state_dir", "store", "store_dir",
     "stream_client", "stream_thread", "stuck_s", "task", "thrown", "to_count", "to_state", "took_ms", "topic",
-    "transaction_timeout_ms", "transactional_id",
+    "transaction_timeout_ms", "transactional_id", "unit",
 ]
 # fmt: on

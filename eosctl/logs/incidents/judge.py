@@ -14,6 +14,7 @@ from eosctl.logs.incidents.corruption_loops import find_corruption_loops
 from eosctl.logs.incidents.explained import BEFORE_MS, Causes, spans_of
 from eosctl.logs.incidents.failovers import find_crashes, find_stalled_brokers
 from eosctl.logs.incidents.fencing import find_fenced_producers
+from eosctl.logs.incidents.kills import join_kills
 from eosctl.logs.incidents.markers import find_refused_markers
 from eosctl.logs.incidents.quorum import find_lost_quorums
 from eosctl.logs.incidents.refusals import find_denials, find_failed_log_dirs, find_large_records, find_settings
@@ -66,7 +67,8 @@ def judge_timeline(timeline: LogTimeline, events: Sequence[LogEvent]) -> Judgmen
     ]
     covered = {(one.file, one.offset) for _, records in cataloged for one in records}
     incidents = sorted(
-        (*_merged(kept), *(one for one, _ in cataloged)), key=lambda one: (one.t_start_ms, one.kind, str(one.subject))
+        join_kills(timeline, (*_merged(kept), *(one for one, _ in cataloged))),
+        key=lambda one: (one.t_start_ms, one.kind, str(one.subject)),
     )
     open_ones = {(one.file, one.offset): one for one in left if _is_open(one, acting, covered)}
     # The timeline completes names; the time stays the one that the record carries.

@@ -48,6 +48,11 @@ OWN_RECORD: Final = re.compile(rb"^(?![ \t]|Caused by|\.\.\. |Traceback)[^\n]*\S
 
 INDENTED_TRACE: Final = re.compile(rb"^[ \t]+(?:[\w$]+\.)+[\w$]+(?:Exception|Error)\b", re.MULTILINE)
 """A trace that was pasted with indentation."""
+_POD: Final = re.compile(rb"^ +[Rr]eason: +OOMKilled\b", re.MULTILINE)
+"""The end of a container in a description of a pod; all lines are indented if only a part of it was pasted."""
+_POD_ENDED: Final = re.compile(
+    r'^ +(?:Finished: +(?:[A-Z][a-z]{2}, )?|finishedAt: "?)([\w,:+ -]{19,40}?)"?\r?$', re.MULTILINE
+)
 _RDKAFKA_START: Final = ord("%")
 
 
@@ -104,7 +109,7 @@ def _scan_lines(data: Buffer, verdict: Verdict, start: int, stop: int, lines: _L
     known = verdict.header() if verdict.layouts else None
     parsers = HeaderReader(verdict)
     found = next(headers, None)
-    if found is None and start == 0 and INDENTED_TRACE.search(data):
+    if found is None and start == 0 and (INDENTED_TRACE.search(data) or _POD.search(data)):
         yield read_headerless(data, 0, len(data), 0)
     while found is not None and found.start() < stop:
         following = next(headers, None)
@@ -232,7 +237,8 @@ def read_headerless(data: Buffer, start: int, end: int, line: int) -> Record:
     head, _, tail = text.partition("\n")
     head, tail = unfold(head.rstrip("\r"), tail)
     truncated = end - start > MAX_EVENT_BYTES
-    return Record(start, line, "", "", "", "", "", head, tail, truncated, undecodable, False)
+    ended = _POD_ENDED.search(tail) if "OOMKilled" in tail else None
+    return Record(start, line, ended[1] if ended else "", "", "", "", "", head, tail, truncated, undecodable, False)
 
 
 def _of_json(head: bytes, bare: Record) -> Record:

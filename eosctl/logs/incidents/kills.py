@@ -1,0 +1,110 @@
+"""Join the kill of a process without memory with its effects: a rollback, a fenced successor, a failover.
+
+The kernel names the process, Kubernetes the container, and systemd the unit. Only an incident that names the same
+program, or that the same log reports, is an effect of that kill: another program can fail at that time, too.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from eosctl.logs.incidents.index import within
+from eosctl.logs.incidents.timeline import LogTimeline
+from eosctl.model.incident import Incident
+from eosctl.model.log_event import LogEvent
+
+_CAUSE: Final = "killed-by-the-operating-system"
+_SAME_MS: Final = 30_000
+"""The kernel, systemd, and Kubernetes report one kill within this time."""
+_ROLLBACK_MS: Final = 960_000
+"""The largest default of transaction.max.timeout.ms, and the interval of the coordinator's checks."""
+_RESTART_MS: Final = 300_000
+_EFFECTS: Final = {
+    "transaction_timeout": _ROLLBACK_MS,
+    "producer_fenced": _RESTART_MS,
+    "unclean_stop": _RESTART_MS,
+    "broker_crash": _RESTART_MS,
+    "coordinator_failover": _RESTART_MS,
+    "broker_fenced": _RESTART_MS,
+}
+"""Kinds that a kill explains, and the time after it in which they begin."""
+_OF_CLIENTS: Final = frozenset({"transaction_timeout", "producer_fenced"})
+_CERTAIN: Final = 0.9
+"""A client that is refused with this certainty still runs, or another one took its id: it was not killed."""
+_WORD: Final = re.compile(r"[^\W_][\w.]*")
+_PID: Final = re.compile(r"\d+ \((?P<name>[^)]+)\)")
+_GENERIC: Final = frozenset(
+    {"java", "node", "python", "python3", "dotnet", "kafka", "main", "service", "app", "broker"}
+)
+_SHORTEST: Final = 4
+
+
+def join_kills(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iterator[Incident]:
+    """Yield incidents; the effects of a kill become a part of it."""
+    ordered = sorted(incidents, key=lambda one: one.t_start_ms)
+    kills = [one for one in ordered if one.root_cause == _CAUSE]
+    times = [one.t_start_ms for one in kills]
+    effects: dict[int, list[Incident]] = {}
+    absorbed: set[int] = set()
+    for one in ordered:
+        limit_ms = _EFFECTS.get(one.kind)
+        if limit_ms is None or (one.confidence >= _CERTAIN and one.kind in _OF_CLIENTS):
+            continue
+        first = bisect_left(times, one.t_start_ms - limit_ms)
+        near = kills[first : bisect_right(times, one.t_start_ms + _SAME_MS)]
+        home = next((kill for kill in reversed(near) if _is_effect(timeline, kill, one)), None)
+        if home is not None:
+            effects.setdefault(id(home), []).append(one)
+            absorbed.add(id(one))
+    for one in ordered:
+        if id(one) not in absorbed:
+            is_kill = one.root_cause == _CAUSE
+            yield _with_effects(timeline, one, effects.get(id(one), ())) if is_kill else one
+
+
+def _is_effect(timeline: LogTimeline, kill: Incident, one: Incident) -> bool:
+    """Return whether an incident is about the killed program: by its name, or because one log reports both."""
+    killed = {word for name in _names(timeline, kill) for word in _words(name)}
+    if any(killed & _words(str(value)) for value in one.subject.values()):
+        return True
+    files = {place.file for place in kill.evidence}
+    return one.kind != "transaction_timeout" and any(place.file in files for place in one.evidence)
+
+
+def _names(timeline: LogTimeline, kill: Incident) -> Iterator[str]:
+    """Yield the names of a killed program: its container, process, unit, and machine."""
+    process = str(kill.subject.get("process", ""))
+    found = _PID.fullmatch(process)
+    yield found["name"] if found else process
+    for event in _events(timeline, kill):
+        yield event.fields.get("unit", "")
+
+
+def _events(timeline: LogTimeline, kill: Incident) -> Sequence[LogEvent]:
+    files = {place.file for place in kill.evidence}
+    near = within(timeline.of("OOM_KILLED"), kill.t_start_ms - _SAME_MS, kill.t_end_ms + _SAME_MS)
+    return [event for event in near if event.file in files]
+
+
+def _words(name: str) -> set[str]:
+    """Return the parts of a name that can identify a program."""
+    words = {word.lower() for word in _WORD.findall(name)}
+    return {word for word in words if len(word) >= _SHORTEST and word not in _GENERIC and not word.isdigit()}
+
+
+def _with_effects(timeline: LogTimeline, kill: Incident, effects: Sequence[Incident]) -> Incident:
+    events = _events(timeline, kill)
+    unit = next((event.fields["unit"] for event in events if event.fields.get("unit")), "")
+    host = next((event.host for event in events if event.host), "")
+    subject = {**kill.subject, **({"unit": unit} if unit else {}), **({"host": host} if host else {})}
+    for effect in effects:
+        subject = {**effect.subject, **subject}
+    return kill._replace(
+        subject=subject,
+        t_end_ms=max(kill.t_end_ms, *(one.t_end_ms for one in effects)) if effects else kill.t_end_ms,
+        evidence=tuple(dict.fromkeys(place for part in (kill, *effects) for place in part.evidence)),
+        explanation=" ".join([kill.explanation, *(f"Effect: {one.explanation}" for one in effects)]),
+    )

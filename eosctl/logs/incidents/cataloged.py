@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from pathlib import Path
 from string import Formatter
 from typing import Final
 
 from eosctl.logs.classifier.catalog import CatalogedIncident
+from eosctl.logs.files.applications import is_named_after_file
 from eosctl.logs.incidents.applications import StreamsNames
 from eosctl.logs.incidents.program_names import MADE_NAME, opening, program_of
 from eosctl.logs.incidents.second_categories import category_of_cause
@@ -239,7 +241,7 @@ def _incident(
     head = events[0]
     own = [one for one in events if one.category == head.category]
     subject = _subject(timeline, streams, own)
-    server = next((f"{role} {subject[role]}" for role in _ROLES if subject.get(role)), head.application)
+    server = next((f"{role} {subject[role]}" for role in _ROLES if subject.get(role)), _server_of(head))
     names = (name for one in _NAMES if (name := subject.get(one)) and not MADE_NAME.fullmatch(name))
     producer = f"producer {subject['producerId']}" if subject.get("producerId") else ""
     named = next(filter(None, names), "")
@@ -262,6 +264,13 @@ def _incident(
         severity=known.severity,
         confidence=min(known.confidence, UNFINISHED) if is_unfinished else known.confidence,
     )._replace(evidence=evidence_of([*own, *events]))
+
+
+def _server_of(event: LogEvent) -> str:
+    """Return the name of a server whose records have no node id: its own one, or its role if a file has the name."""
+    if not is_named_after_file(Path(event.file.replace("\\", "/")), event.application):
+        return event.application
+    return "a controller" if _is_of_controller(event) else "a broker"
 
 
 def _last_cause(known: CatalogedIncident, events: Sequence[LogEvent]) -> str:

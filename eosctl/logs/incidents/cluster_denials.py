@@ -6,6 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from eosctl.logs.incidents.program_names import opening, program_of
 from eosctl.logs.incidents.timeline import LogTimeline, by_key, episodes, incident, time_of
 from eosctl.logs.incidents.topic_denials import Observers
 from eosctl.model.incident import Incident
@@ -53,14 +54,14 @@ def _denied(timeline: LogTimeline, episode: Sequence[LogEvent]) -> Incident:
     if not operation and "transaction marker" in head.message:
         operation, cause, confidence = "CLUSTER_ACTION", "missing-cluster-action-acl", 0.9
         what = (
-            f"Brokers refuse the transaction markers of {head.application}: its principal lacks ClusterAction on the "
-            "cluster. Transactions cannot complete, and readers of their partitions wait."
+            f"Brokers refuse the transaction markers of {program_of(timeline, head)}: its principal lacks "
+            "ClusterAction on the cluster. Transactions cannot complete, and readers of their partitions wait."
         )
     elif not operation:
         cause, confidence = "missing-idempotent-write-acl", 0.6
         what = (
-            f"{head.application} lacks a permission on the cluster, most likely IDEMPOTENT_WRITE, which "
-            "idempotent producers need on brokers before 2.8. Clients are idempotent by default since 3.0."
+            f"{opening(program_of(timeline, head))} lacks a permission on the cluster, most likely IDEMPOTENT_WRITE, "
+            "which idempotent producers need on brokers before 2.8. Clients are idempotent by default since 3.0."
         )
     elif operation.upper() in _IDEMPOTENT:
         cause, confidence = "missing-idempotent-write-acl", 0.95

@@ -18,7 +18,7 @@ from eosctl.logs.incidents.announced import GUESSED
 from eosctl.logs.incidents.index import within
 from eosctl.logs.incidents.inits import identity_of
 from eosctl.logs.incidents.names import is_of_streams
-from eosctl.logs.incidents.program_names import opening, program_of
+from eosctl.logs.incidents.program_names import client_id_of, opening, program_of
 from eosctl.logs.incidents.timeline import LogTimeline, by_key, episodes, incident, speaks_protocol, time_of
 from eosctl.logs.incidents.trouble import TROUBLE, UNANSWERED
 from eosctl.logs.incidents.unnamed import UNKNOWN_CLOCK_MS, Owners
@@ -376,5 +376,6 @@ def _subject(timeline: LogTimeline, transactional_id: str, victim: LogEvent) -> 
         "group": group,
         "producerId": producer_id,
         "application": victim.application,
+        "client.id": "" if transactional_id else client_id_of(victim),
         "connector.task": victim.fields.get("connector_task", ""),
     }

@@ -41,6 +41,12 @@ def program_of(timeline: LogTimeline, event: LogEvent) -> str:
     return f"{'the program of' if application == event.application else 'a client in'} {path.name}"
 
 
+def client_id_of(event: LogEvent) -> str:
+    """Return the client.id that an application chose and an event names; empty for a generated one."""
+    name = (event.fields.get("client_id") or event.fields.get("rdkafka_client", "")).partition("#")[0]
+    return "" if MADE_NAME.fullmatch(name) else name
+
+
 def opening(text: str) -> str:
     """Return a sentence that may begin with such a name, with a capital letter where the name is a description."""
     is_description = text.startswith(("the program of ", "a client in "))

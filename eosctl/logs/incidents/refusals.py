@@ -216,7 +216,12 @@ def find_failed_log_dirs(timeline: LogTimeline) -> Iterator[Incident]:
             path = next((event.fields["log_dir"] for event in episode if "replicas in dir" in event.message), "")
             path = path or episode[0].fields["log_dir"]
             errors = timeline.of("DISK_ERROR", "STORAGE_ERROR", "STORAGE_ECHO")
-            echoes = within(errors, time_of(episode[0]), time_of(episode[-1]) + 30_000)
+            # A broker without file descriptors fails to accept connections before it fails to open a file.
+            files = [one for one in timeline.server_events("FD_EXHAUSTED") if one.application == application]
+            echoes = [
+                *within(errors, time_of(episode[0]), time_of(episode[-1]) + 30_000),
+                *within(files, time_of(episode[0]) - EPISODE_MS, time_of(episode[-1]) + EPISODE_MS),
+            ]
             broker = f"Broker {node}" if node else "A broker"
             reasons = {event.fields["os_error"] for event in (*episode, *echoes) if event.fields.get("os_error")}
             cause, why, step = _DISK_ERRORS[min(reasons, key=list(_DISK_ERRORS).index, default="")]

@@ -169,10 +169,17 @@ def _epoch_is_over(timeline: LogTimeline, episode: Sequence[LogEvent], producer:
     """Return the description of a refused epoch, the next step, and the confidence."""
     who = f"the producer {producer}" if producer else f"a producer of {program_of(timeline, episode[0])}"
     if any(event.application in timeline.servers() for event in episode):
+        refused = f"A process still writes for {who} with an old epoch; the broker refused it."
+        if _has_client(timeline, episode):
+            return refused, "Find the process with the old epoch and stop it.", 0.85
+        both = (
+            f"{refused} Another instance has taken its transactional id, or the coordinator aborted its transaction at "
+            "transaction.timeout.ms: a broker's log of the write does not show which."
+        )
         return (
-            f"A process still writes for {who} with an old epoch; the broker refused it.",
-            "Find the process with the old epoch and stop it.",
-            0.85 if _has_client(timeline, episode) else 0.65,
+            both,
+            "Find the process with the old epoch. Add its log and the transaction coordinator's server.log.",
+            0.5,
         )
     why = (
         f"A broker refused {who} for its epoch: another instance has taken its transactional id, or the coordinator "

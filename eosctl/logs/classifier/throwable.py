@@ -17,6 +17,8 @@ _INLINE: Final = re.compile(rf"({_CLASS}(?:Exception|Error))\b")
 _CAUSE: Final = re.compile(rf"\n([ \t]*)(Caused by|Wrapped by): ({_CLASS})")
 _QUOTED: Final = re.compile(rf"[ \t]*({_CLASS}(?:Exception|Error))(?::|[ \t]*(?:\n|$))")
 """The message of an exception that was made from its cause alone: the text of the cause (``Throwable.toString``)."""
+_SENT: Final = re.compile(rf" due to:\n({_CLASS}(?:Exception|Error))(?::|[ \t]*(?:\n|$))")
+"""The cause in the message of Streams' exception about a record that was not sent, which has a line of its own."""
 _SUPPRESSED: Final = re.compile(r"\n([ \t]+)Suppressed: ")
 _FRAME: Final = re.compile(r"\n\s+at ([\w.$/@<>-]+)\(")
 _MARKED: Final = re.compile(r"^! ?", re.MULTILINE)
@@ -92,7 +94,7 @@ def _chain(text: str) -> tuple[str, ...]:
 
 def _quoted(text: str, start: int) -> tuple[str, ...]:
     """Return the class that the message of the last exception begins with, as in ``KafkaException: a.b.C: why``."""
-    found = _QUOTED.match(text, start)
+    found = _QUOTED.match(text, start) or (_SENT.search(text, start) if " due to:\n" in text else None)
     return (found[1],) if found else ()
 
 

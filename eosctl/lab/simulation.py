@@ -67,7 +67,7 @@ class Simulation:
 
     def endpoint(self, broker_id: int) -> Endpoint:
         """Return the address of a broker."""
-        address = self.core.addresses[broker_id]
+        address = self.core.listeners[broker_id][0].endpoint
         return Endpoint(address.host, address.port)
 
     def kill(self, broker_id: int) -> None:

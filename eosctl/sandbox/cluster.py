@@ -20,11 +20,13 @@ from eosctl.sandbox.core import ClusterCore, ClusterShape
 from eosctl.sandbox.faults.control import fault_commands
 from eosctl.sandbox.faults.engine import FaultEngine
 from eosctl.sandbox.listener import ListenerServer
+from eosctl.sandbox.metadata.image import ListenerEndpoint
 from eosctl.sandbox.metrics.endpoint import MetricsEndpoints
 from eosctl.sandbox.ports import Emulation
 from eosctl.sandbox.process.security_files import SecurityMaterial, prepare_material, write_client_files
 from eosctl.sandbox.process.spec import SandboxSpec
 from eosctl.sandbox.process.users import register_users
+from eosctl.sandbox.profile import BoundListener
 from eosctl.sandbox.security.protocol import ADMIN_USER, ListenerSecurity
 from eosctl.sandbox.settings import InvalidSetting
 from eosctl.sandbox.status import describe_cluster
@@ -53,7 +55,7 @@ class Cluster:
         self._metrics: MetricsEndpoints | None = None
         self._core: ClusterCore | None = None
         self._material = SecurityMaterial({}, None)
-        self._servers: dict[int, ListenerServer] = {}
+        self._servers: dict[int, Sequence[ListenerServer]] = {}  # In the order of the listeners.
         self._starting: dict[int, asyncio.Future[None]] = {}  # Restarted brokers, until they stop.
         self._faults: FaultEngine | None = None
         self._clock: AdjustableClock | None = None
@@ -81,7 +83,7 @@ class Cluster:
             controller_count=spec.controllers,
             log_dir_count=spec.log_dirs,
             racks=spec.racks,
-            listen=spec.listen,
+            inter_broker_listener=spec.inter_broker_listener,
         )
         self._clock = clock = AdjustableClock(loop)
         core = ClusterCore(shape, Path(spec.data_dir), clock, time.time() * 1000 - loop.time() * 1000)
@@ -93,7 +95,9 @@ class Cluster:
         core.on_disconnect = self.drop_clients
         try:
             if spec.security != ListenerSecurity():
-                self._material = prepare_material(Path(spec.data_dir), spec.security, spec.users, spec.advertised_host)
+                self._material = prepare_material(
+                    Path(spec.data_dir), spec.security, spec.users, [one.advertised_host for one in spec.listeners]
+                )
             await self._bind(core)
             core.passwords = self._material.passwords
             ready = asyncio.Event()
@@ -104,7 +108,7 @@ class Cluster:
             if not core.is_ready:
                 await asyncio.wait_for(ready.wait(), FIRST_START_TIMEOUT_S)
             await asyncio.wait_for(register_users(core, spec.sasl, self._material.passwords), FIRST_START_TIMEOUT_S)
-            for server in self._servers.values():
+            for server in self._all_servers():
                 await server.serve()
             if spec.metrics_port is not None:
                 self._metrics = MetricsEndpoints(core, spec.metrics_port)
@@ -116,21 +120,31 @@ class Cluster:
             raise explain_start(error, spec, FIRST_START_TIMEOUT_S) from error
 
     async def _bind(self, core: ClusterCore) -> None:
-        listener = self._spec.security.protocol.name
+        protocol = self._spec.security.protocol
         for broker_id in core.broker_ids:
-            host = self._spec.listen
-            server = ListenerServer(host, core.ticks, self._broker_getter(broker_id), listener, tls=self._material.tls)
-            port = 0 if self._spec.port_base is None else self._spec.port_base + broker_id - 1
-            try:
-                await server.open(port)
-            except OSError as error:
-                raise EosctlError(
-                    f"Port {port} of {host} cannot be used.",
-                    error.strerror or str(error),
-                    "Stop the program that listens there, or choose another --port-base or --listen.",
-                ) from error
-            self._servers[broker_id] = server
-            core.addresses[broker_id] = core.listener_at(self._spec.advertised_host, server.port)
+            servers: list[ListenerServer] = []
+            bound: list[BoundListener] = []
+            self._servers[broker_id] = servers
+            for planned in self._spec.listeners:
+                getter = self._broker_getter(broker_id)
+                server = ListenerServer(planned.address, core.ticks, getter, planned.name, tls=self._material.tls)
+                port = planned.port_of(broker_id)
+                try:
+                    await server.open(port)
+                except OSError as error:
+                    raise EosctlError(
+                        f"Port {port} of {planned.address} cannot be used.",
+                        error.strerror or str(error),
+                        "Stop the program that listens there, or choose another --port-base or --listen.",
+                    ) from error
+                servers.append(server)
+                advertised = planned.advertised_port_of(broker_id, server.port)
+                endpoint = ListenerEndpoint(planned.name, planned.advertised_host, advertised, protocol)
+                bound.append(BoundListener(endpoint, planned.address, server.port))
+            core.listeners[broker_id] = bound
+
+    def _all_servers(self) -> list[ListenerServer]:
+        return [server for servers in self._servers.values() for server in servers]
 
     def _broker_getter(self, broker_id: int) -> Callable[[], Broker | None]:
         def running() -> Broker | None:
@@ -165,13 +179,13 @@ class Cluster:
         starting = self._starting.pop(node_id, None)
         if starting is not None:
             starting.cancel()
-        if node_id in self._servers:
-            self._servers[node_id].close()
+        for server in self._servers.get(node_id, ()):
+            server.close()
 
     def drop_clients(self, node_id: int) -> None:
         """Disconnect a broker's clients."""
-        if node_id in self._servers:
-            self._servers[node_id].drop_connections()
+        for server in self._servers.get(node_id, ()):
+            server.drop_connections()
 
     # --- looking in ---------------------------------------------------------------------------------------------
 
@@ -188,8 +202,8 @@ class Cluster:
         return ",".join(address for _, address in sorted(self._addresses().items()))
 
     def _addresses(self) -> dict[int, str]:
-        host = self._spec.advertised_host
-        return {broker_id: f"{host}:{server.port}" for broker_id, server in self._servers.items()}
+        endpoints = {broker_id: listeners[0].endpoint for broker_id, listeners in self.core.listeners.items()}
+        return {broker_id: f"{end.host}:{end.port}" for broker_id, end in endpoints.items()}
 
     @property
     def faults(self) -> FaultEngine:
@@ -246,7 +260,8 @@ class Cluster:
 
     async def _serve_once(self, ready: asyncio.Event, broker_id: int) -> None:
         await ready.wait()
-        await self._servers[broker_id].reopen()
+        for server in self._servers[broker_id]:
+            await server.reopen()
 
     async def advance(self, duration_ms: float) -> int:
         """Advance the cluster's time and run all timers due on the way; return the number of steps.

@@ -17,7 +17,7 @@ from eosctl.sandbox.metadata.image import ListenerEndpoint
 from eosctl.sandbox.network import Network
 from eosctl.sandbox.node import ClusterPlan, Node, NodePlan
 from eosctl.sandbox.ports import FIRST_CONTROLLER_ID, Emulation
-from eosctl.sandbox.profile import node_settings, place_settings
+from eosctl.sandbox.profile import BoundListener, node_settings, place_settings
 from eosctl.sandbox.runtime import NodeRuntime
 from eosctl.sandbox.security.protocol import ListenerSecurity
 from eosctl.sandbox.ticks import Loop, Ticks
@@ -40,7 +40,7 @@ class ClusterShape(NamedTuple):
     controller_count: int = 1
     log_dir_count: int = 1  # Per broker.
     racks: Sequence[str] = ()  # Assigned to brokers in turn.
-    listen: str = "127.0.0.1"  # The address that brokers bind; their listeners have the one for clients.
+    inter_broker_listener: str | None = None  # The first one by default.
 
 
 class ClusterCore:
@@ -68,8 +68,9 @@ class ClusterCore:
         # Closes the connections of a node that keeps running.
         self.on_disconnect: Callable[[int], None] = lambda _: None
         self.on_start: Callable[[Node], None] = lambda _: None  # Called for every node that is about to start.
-        self.addresses: dict[int, ListenerEndpoint] = {
-            broker_id: self.listener_at("127.0.0.1", 9091 + broker_id) for broker_id in self.broker_ids
+        # Of every broker; the first one is that of the bootstrap servers.
+        self.listeners: dict[int, Sequence[BoundListener]] = {
+            broker_id: [self._listener_at("127.0.0.1", 9091 + broker_id)] for broker_id in self.broker_ids
         }
         self.passwords: Mapping[str, Secret] = {}
         self.cluster_id = self._find_cluster_id()
@@ -105,12 +106,17 @@ class ClusterCore:
         is_broker, is_controller = node_id in self.broker_ids, node_id in self.controller_ids
         directory = self.directory_of(node_id)
         log_dirs = directory_paths(directory, self.shape.log_dir_count) if is_broker else [directory]
-        listeners = {self.addresses[node_id].name: self.addresses[node_id]} if is_broker else {}
+        bound = self.listeners[node_id] if is_broker else ()
+        listeners = {one.endpoint.name: one.endpoint for one in bound}
         settings = {
-            **place_settings(log_dirs, listeners, self.shape.listen, is_controller=is_controller, is_broker=is_broker),
             **self.shape.security.settings(),
+            **place_settings(
+                log_dirs, bound, self.shape.inter_broker_listener, is_controller=is_controller, is_broker=is_broker
+            ),
             **node_settings(node_id, self.shape.broker_count, fast=self.shape.fast, overrides=self.shape.settings),
         }
+        if "inter.broker.listener.name" in settings:  # Kafka allows one of the two.
+            settings.pop("security.inter.broker.protocol", None)
         if is_broker and self.shape.racks:
             settings.setdefault("broker.rack", self.shape.racks[(node_id - 1) % len(self.shape.racks)])
         plan = NodePlan(node_id, is_broker, is_controller, log_dirs, settings)
@@ -136,10 +142,10 @@ class ClusterCore:
         for broker in self.brokers():
             broker.error_counts = ErrorCounts()
 
-    def listener_at(self, host: str, port: int) -> ListenerEndpoint:
-        """Describe a broker's client listener, named after its protocol."""
+    def _listener_at(self, host: str, port: int) -> BoundListener:
+        """Describe a broker's only listener, named after its protocol."""
         protocol = self.shape.security.protocol
-        return ListenerEndpoint(protocol.name, host, port, protocol)
+        return BoundListener(ListenerEndpoint(protocol.name, host, port, protocol), host, port)
 
     def _local_broker(self, broker_id: int) -> Broker | None:
         """Return a running broker, or None if it is paused or a fault is active on the network."""

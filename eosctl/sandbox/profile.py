@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from eosctl.sandbox.metadata.image import ListenerEndpoint
+from eosctl.sandbox.security.protocol import SecurityProtocol
 
 MAX_INTERNAL_REPLICATION = 3
 MAX_INTERNAL_MIN_ISR = 2
@@ -59,23 +61,35 @@ def node_settings(
     return settings | dict(overrides or {})
 
 
+class BoundListener(NamedTuple):
+    """A listener of a broker: its address for clients, and the one that the broker binds."""
+
+    endpoint: ListenerEndpoint
+    host: str
+    port: int
+
+
 def place_settings(
     log_dirs: Sequence[Path],
-    listeners: Mapping[str, ListenerEndpoint],
-    listen: str,
+    listeners: Sequence[BoundListener],
+    inter_broker_listener: str | None = None,
     *,
     is_controller: bool,
     is_broker: bool,
 ) -> dict[str, str]:
     """Return the settings for a node's directories, listeners, and roles. Only brokers have listener settings.
 
-    `listeners` have the addresses for clients, `listen` is the address that the node binds.
+    Listeners that are not named after their protocol need the map of Kafka, and one of them is that between brokers.
     """
     roles = [role for role, has in (("broker", is_broker), ("controller", is_controller)) if has]
     settings = {"process.roles": ",".join(roles), "log.dirs": ",".join(map(str, log_dirs))}
     if listeners:
-        settings["listeners"] = ",".join(f"{name}://{listen}:{end.port}" for name, end in listeners.items())
-        settings["advertised.listeners"] = ",".join(
-            f"{name}://{end.host}:{end.port}" for name, end in listeners.items()
-        )
+        ends = [listener.endpoint for listener in listeners]
+        settings["listeners"] = ",".join(f"{one.endpoint.name}://{one.host}:{one.port}" for one in listeners)
+        settings["advertised.listeners"] = ",".join(f"{end.name}://{end.host}:{end.port}" for end in ends)
+        protocols = {end.name: SecurityProtocol(end.security_protocol).name for end in ends}
+        if any(name != protocol for name, protocol in protocols.items()):
+            protocols["CONTROLLER"] = SecurityProtocol.PLAINTEXT.name
+            settings["listener.security.protocol.map"] = ",".join(f"{name}:{one}" for name, one in protocols.items())
+            settings["inter.broker.listener.name"] = inter_broker_listener or ends[0].name
     return settings

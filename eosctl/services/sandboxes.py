@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from enum import StrEnum
-from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -15,17 +14,16 @@ from eosctl.model.sandbox import SandboxItem
 from eosctl.sandbox.faults.bugs import find_bug, parse_switch
 from eosctl.sandbox.process import manage, paths
 from eosctl.sandbox.process.data_directory import files_left
+from eosctl.sandbox.process.listeners import plan_listeners
 from eosctl.sandbox.process.manage import Found
-from eosctl.sandbox.process.spec import LOOPBACK, RunningSandbox, SandboxSpec
-from eosctl.sandbox.security.protocol import ADMIN_USER, MECHANISMS, STANDARD_AUTHORIZER
+from eosctl.sandbox.process.spec import RunningSandbox, SandboxSpec
+from eosctl.sandbox.security.protocol import ADMIN_USER, MECHANISMS, STANDARD_AUTHORIZER, ListenerSecurity
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.real_kafka import RealKafkaRequest, start_real_kafka, stop_real_kafka
 from eosctl.services.sandbox_access import client_file_of
 
 DEFAULT_NAME: Final = "default"
 DEFAULT_RELEASE: Final = FULL_RELEASE[NEWEST]
-_HOST: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9-]{0,62})(\.[A-Za-z0-9-]{1,63})*")
-_ANY: Final = "0.0.0.0"  # noqa: S104 - refused as an address for clients
 _USER: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
@@ -51,8 +49,9 @@ class OwnFeatures(NamedTuple):
         tls: Whether the listener is encrypted.
         users: Users in addition to the admin.
         authorizer: Whether access control lists decide.
-        listen: The address that the brokers bind.
-        advertise: The host that the brokers give to clients; None for the address that they bind.
+        listen: The listeners that the brokers bind: ``[NAME://]ADDRESS[:PORT]``; 127.0.0.1 by default.
+        advertise: The addresses that the brokers give to clients: ``[NAME://]HOST[:PORT]``.
+        inter_broker_listener: The listener that brokers name for each other; the first one by default.
         insecure: Whether clients from elsewhere need no TLS and no login.
     """
 
@@ -67,8 +66,9 @@ class OwnFeatures(NamedTuple):
     tls: bool = False
     users: tuple[str, ...] = ()
     authorizer: bool = False
-    listen: str = LOOPBACK
-    advertise: str | None = None
+    listen: tuple[str, ...] = ()
+    advertise: tuple[str, ...] = ()
+    inter_broker_listener: str | None = None
     insecure: bool = False
 
 
@@ -226,7 +226,7 @@ def _spec(request: SandboxRequest, data_dir: Path, settings: tuple[tuple[str, st
     if own.controllers == 2:
         raise UsageError("--controllers 2 is not possible.", "Two bear no failure: both are a majority.", "Use 1 or 3.")
     mechanisms = _mechanisms(own.sasl)
-    _check_addresses(own, is_secure=own.tls and bool(mechanisms))
+    _check_listeners(request, ListenerSecurity(mechanisms, own.tls))
     rules = _authorizer_settings(sasl=bool(mechanisms)) if own.authorizer else ()
     return SandboxSpec(
         name=request.name,
@@ -249,38 +249,30 @@ def _spec(request: SandboxRequest, data_dir: Path, settings: tuple[tuple[str, st
         bugs=parse_bugs(own.bugs, own.emulate),
         listen=own.listen,
         advertise=own.advertise,
+        inter_broker_listener=own.inter_broker_listener,
     )
 
 
-def _check_addresses(own: OwnFeatures, *, is_secure: bool) -> None:
+def _check_listeners(request: SandboxRequest, security: ListenerSecurity) -> None:
     """Refuse addresses that no client can use, and brokers that all machines can reach without a confirmation.
 
     Raises:
         UsageError: An address is malformed, or it needs another option.
     """
-    try:
-        bound = IPv4Address(own.listen)
-    except ValueError:
+    own = request.own
+    planned = plan_listeners(own.listen, own.advertise, security.protocol.name, request.port_base)
+    names = [listener.name for listener in planned]
+    if own.inter_broker_listener is not None and own.inter_broker_listener not in names:
         raise UsageError(
-            f"--listen {own.listen!r} is not an address.",
-            "Brokers bind an IPv4 address of this machine, or all of them with 0.0.0.0.",
-            "Example: --listen 0.0.0.0 --advertise kafka.test",
-        ) from None
-    if own.advertise is not None and not _HOST.fullmatch(own.advertise):
-        raise UsageError(
-            f"--advertise {own.advertise!r} is not a host.",
-            "Clients connect to a name or an IPv4 address; each broker adds its port.",
-            "Example: --advertise kafka.test",
+            f"--inter-broker-listener {own.inter_broker_listener!r} is not a listener.",
+            f"The brokers bind {', '.join(names)}.",
+            "Name one of them.",
         )
-    if (own.advertise or own.listen) == _ANY:
+    is_secure = own.tls and bool(security.mechanisms)
+    opened = [listener.address for listener in planned if not listener.is_loopback]
+    if opened and not is_secure and not own.insecure:
         raise UsageError(
-            "The brokers need an address for clients.",
-            f"Clients cannot connect to {_ANY}.",
-            "Add --advertise HOST with a name of this machine that the clients can resolve.",
-        )
-    if not bound.is_loopback and not is_secure and not own.insecure:
-        raise UsageError(
-            f"--listen {own.listen} opens the brokers to other machines.",
+            f"--listen {opened[0]} opens the brokers to other machines.",
             "They would serve every client there, without encryption or a login.",
             "Add --tls and --sasl, or --insecure if only trusted clients can connect.",
         )

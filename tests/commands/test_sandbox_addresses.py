@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from confluent_kafka.admin import AdminClient
+from confluent_kafka import Consumer, Producer
+from confluent_kafka.admin import AdminClient, ConfigResource
 
 from tests.commands.conftest import eosctl
 
@@ -65,6 +66,64 @@ def test_the_certificate_has_the_advertised_name(tmp_path: Path) -> None:
         trusted.wrap_socket(plain, server_hostname="other.test")
 
 
+TWO = (
+    *("--listen", "HOST://127.0.0.1", "--listen", f"DOCKER://{ELSEWHERE}"),
+    *("--advertise", "DOCKER://kafka.test:19092", "--inter-broker-listener", "DOCKER"),
+)
+
+
+def brokers_seen_through(address: str) -> list[tuple[str, int]]:
+    admin = AdminClient({"bootstrap.servers": address})
+    return sorted((broker.host, broker.port) for broker in admin.list_topics(timeout=LONG_S).brokers.values())
+
+
+@pytest.mark.usefixtures("stopped")
+def test_each_listener_gives_its_own_addresses(tmp_path: Path) -> None:
+    up = eosctl(*UP, "--brokers", "2", "--data-dir", tmp_path / "data", *TWO)
+    assert up.code == 0, up.err
+    bootstrap = up.json["items"][0]["bootstrap"].split(",")
+    ports = [port_of(address, "127.0.0.1") for address in bootstrap]
+    assert brokers_seen_through(bootstrap[0]) == sorted(("127.0.0.1", port) for port in ports)
+    admin = AdminClient({"bootstrap.servers": bootstrap[0]})
+    (settings,) = (one.result(LONG_S) for one in admin.describe_configs([ConfigResource("broker", "2")]).values())
+    assert settings["inter.broker.listener.name"].value == "DOCKER"
+    listed = dict(one.split("://") for one in settings["listeners"].value.split(","))
+    assert listed["HOST"] == f"127.0.0.1:{ports[1]}"
+    assert settings["advertised.listeners"].value == f"HOST://127.0.0.1:{ports[1]},DOCKER://kafka.test:19093"
+    assert "DOCKER:PLAINTEXT" in settings["listener.security.protocol.map"].value
+    assert brokers_seen_through(listed["DOCKER"]) == [("kafka.test", 19092), ("kafka.test", 19093)]
+
+
+@pytest.mark.usefixtures("stopped")
+def test_clients_of_both_listeners_share_records(tmp_path: Path) -> None:
+    options = ("--listen", "HOST://127.0.0.1", "--listen", f"DOCKER://{ELSEWHERE}")
+    up = eosctl(*UP, "--data-dir", tmp_path / "data", *options)
+    assert up.code == 0, up.err
+    near = up.json["items"][0]["bootstrap"]
+    admin = AdminClient({"bootstrap.servers": near})
+    (settings,) = (one.result(LONG_S) for one in admin.describe_configs([ConfigResource("broker", "1")]).values())
+    far = settings["listeners"].value.rpartition("DOCKER://")[2]
+    producer = Producer({"bootstrap.servers": far, "transactional.id": "app"})
+    producer.init_transactions(LONG_S)
+    producer.begin_transaction()
+    producer.produce("orders", b"paid")
+    producer.commit_transaction(LONG_S)
+    reader = Consumer({"bootstrap.servers": near, "group.id": "readers", "auto.offset.reset": "earliest"})
+    reader.subscribe(["orders"])
+    record = reader.poll(LONG_S)
+    assert record is not None
+    assert record.value() == b"paid"
+    reader.close()
+    restarted = eosctl("sandbox", "fault", "restart", "node=1", "--name", "near")
+    assert restarted.code == 0, restarted.err
+    assert brokers_seen_through(far) == [tuple_of(far)]
+
+
+def tuple_of(address: str) -> tuple[str, int]:
+    host, _, port = address.partition(":")
+    return host, int(port)
+
+
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
@@ -74,7 +133,13 @@ def test_the_certificate_has_the_advertised_name(tmp_path: Path) -> None:
         (("--listen", "0.0.0.0", "--advertise", "kafka.test", "--tls"), "Add --tls and --sasl, or --insecure"),
         (("--listen", "everywhere"), "is not an address"),
         (("--advertise", "kafka test"), "is not a host"),
-        (("--advertise", "kafka.test:9092"), "is not a host"),
+        (("--advertise", "kafka.test:9092:1"), "is not a host"),
+        (("--listen", "127.0.0.1", "--listen", f"B://{ELSEWHERE}"), "Several listeners need names"),
+        (("--listen", "A://127.0.0.1", "--listen", f"A://{ELSEWHERE}"), "is named twice"),
+        (("--listen", "CONTROLLER://127.0.0.1"), "cannot be a listener for clients"),
+        (("--advertise", "B://kafka.test"), "--advertise names the listener B, which is not bound"),
+        (("--listen", "A://127.0.0.1", "--inter-broker-listener", "B"), "is not a listener"),
+        (("--listen", "127.0.0.1:70000"), "is not an address"),
         (("--engine", "apache", "--listen", ELSEWHERE), "cannot be used with --engine apache"),
     ],
 )

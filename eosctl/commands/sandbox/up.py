@@ -43,8 +43,19 @@ OwnOptions = Annotated[
         tls=_security("--tls", help="Use TLS, with certificates created on first use."),
         users=_security("--user", metavar="NAME", help="User in addition to admin, with its own password; repeatable."),
         authorizer=_security("--authorizer", help="Enforce access control lists; admin may do everything."),
-        listen=_network("--listen", metavar="ADDRESS", help="Address that the brokers bind, 0.0.0.0 for all."),
-        advertise=_network("--advertise", metavar="HOST", help="Host that the brokers give to clients."),
+        listen=_network(
+            "--listen",
+            metavar="[NAME://]ADDRESS[:PORT]",
+            help="Listener that the brokers bind, 0.0.0.0 for all addresses; repeatable with names.",
+        ),
+        advertise=_network(
+            "--advertise",
+            metavar="[NAME://]HOST[:PORT]",
+            help="Address that the brokers give to clients of a listener; repeatable.",
+        ),
+        inter_broker_listener=_network(
+            "--inter-broker-listener", metavar="NAME", help="Listener between brokers; the first one by default."
+        ),
         insecure=_network("--insecure", help="Let other machines connect without TLS and a login."),
     ),
 ]

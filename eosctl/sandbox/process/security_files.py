@@ -40,8 +40,10 @@ def client_file(data_dir: Path, user: str | None = None) -> Path:
     return data_dir / FOLDER / ("client.properties" if user is None else f"{user}.properties")
 
 
-def prepare_material(data_dir: Path, security: ListenerSecurity, users: Sequence[str], host: str) -> SecurityMaterial:
-    """Create or load the passwords of the users and the brokers' certificate, which names `host`.
+def prepare_material(
+    data_dir: Path, security: ListenerSecurity, users: Sequence[str], hosts: Sequence[str]
+) -> SecurityMaterial:
+    """Create or load the passwords of the users and the brokers' certificate, which names `hosts`.
 
     Raises:
         EosctlError: Certificates need a package that is not installed, or the files cannot be used.
@@ -50,7 +52,7 @@ def prepare_material(data_dir: Path, security: ListenerSecurity, users: Sequence
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         passwords = _passwords(folder / _USERS_FILE, users) if security.mechanisms else {}
-        return SecurityMaterial(passwords, _tls(folder, host) if security.tls else None)
+        return SecurityMaterial(passwords, _tls(folder, hosts) if security.tls else None)
     except (OSError, ValueError) as error:
         raise EosctlError(
             f"The security files in {folder} cannot be used.",
@@ -70,11 +72,11 @@ def _passwords(path: Path, users: Sequence[str]) -> dict[str, Secret]:
     return {user: Secret(word) for user, word in known.items()}
 
 
-def _tls(folder: Path, host: str) -> ssl.SSLContext:
+def _tls(folder: Path, hosts: Sequence[str]) -> ssl.SSLContext:
     identity, authority, names = folder / _IDENTITY_FILE, folder / AUTHORITY_FILE, folder / _NAMES_FILE
     known = names.read_text().split() if names.exists() else list(_LOCAL_NAMES)
-    if not (identity.exists() and authority.exists() and host in known):
-        known = list(dict.fromkeys([*known, host]))
+    if not (identity.exists() and authority.exists() and set(hosts) <= set(known)):
+        known = list(dict.fromkeys([*known, *hosts]))
         _make_certificates(identity, authority, known)
         names.write_text("\n".join(known))
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field
-from typing import Any, Final
+from typing import Any
 
 from eosctl.model.emulation import NEWEST
+from eosctl.sandbox.process.listeners import PlannedListener, plan_listeners
 from eosctl.sandbox.security.protocol import ADMIN_USER, ListenerSecurity
-
-LOOPBACK: Final = "127.0.0.1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +42,14 @@ class SandboxSpec:
     racks: tuple[str, ...] = ()  # Assigned to brokers in turn.
     bugs: tuple[tuple[str, bool], ...] = ()  # Switches of known bugs.
     kafka: str | None = None  # The Kafka release, for real brokers.
-    listen: str = LOOPBACK  # The address that the brokers bind.
-    advertise: str | None = None  # The host that they give to clients; None means `listen`.
+    listen: tuple[str, ...] = ()  # The listeners that the brokers bind; loopback by default.
+    advertise: tuple[str, ...] = ()  # The addresses that they give to clients; without one, those that they bind.
+    inter_broker_listener: str | None = None  # The first one by default.
 
     @property
-    def advertised_host(self) -> str:
-        """Return the host of every broker's address for clients."""
-        return self.advertise or self.listen
+    def listeners(self) -> tuple[PlannedListener, ...]:
+        """Return the listeners of every broker."""
+        return plan_listeners(self.listen, self.advertise, self.security.protocol.name, self.port_base)
 
     @property
     def security(self) -> ListenerSecurity:
@@ -66,6 +66,7 @@ class SandboxSpec:
         fields = json.loads(text)
         fields["settings"] = tuple((name, value) for name, value in fields["settings"])
         fields["sasl"], fields["users"] = tuple(fields["sasl"]), tuple(fields["users"])
+        fields["listen"], fields["advertise"] = tuple(fields["listen"]), tuple(fields["advertise"])
         fields["racks"] = tuple(fields.get("racks", ()))
         fields["bugs"] = tuple((name, on) for name, on in fields.get("bugs", ()))
         return cls(**fields)

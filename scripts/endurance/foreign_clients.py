@@ -1,0 +1,135 @@
+"""Transactional producers of three other vendors, each as one function that runs one transaction."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from typing import Any, Final, Protocol
+
+import aiokafka
+import confluent_kafka
+import kafka
+
+PATIENCE_S: Final = 15.0
+
+
+class Outcome(StrEnum):
+    """What a client knows of its transaction's end."""
+
+    COMMITTED = "committed"
+    ABORTED = "aborted"
+    UNKNOWN = "unknown"
+
+
+class Writer(Protocol):
+    """A producer with one transactional id."""
+
+    def write(self, topic: str, values: Sequence[bytes], *, commit: bool) -> None:
+        """Run a transaction that writes the values to partitions 0, 1, ... and commits or aborts it.
+
+        Raises:
+            Exception: Anything: the outcome is unknown then, and the writer must be closed.
+        """
+
+    def close(self) -> None:
+        """Close the producer without waiting."""
+
+
+class LibrdkafkaWriter:
+    """confluent-kafka, on librdkafka."""
+
+    def __init__(self, bootstrap: str, transactional_id: str) -> None:
+        self._producer = confluent_kafka.Producer(
+            {"bootstrap.servers": bootstrap, "transactional.id": transactional_id, "log_level": 0}
+        )
+        self._producer.init_transactions(PATIENCE_S)
+
+    def write(self, topic: str, values: Sequence[bytes], *, commit: bool) -> None:
+        """Run a transaction."""
+        producer = self._producer
+        producer.begin_transaction()
+        for partition, value in enumerate(values):
+            producer.produce(topic, value, partition=partition)
+        if commit:
+            producer.commit_transaction(PATIENCE_S)
+        else:
+            producer.flush(PATIENCE_S)
+            producer.abort_transaction(PATIENCE_S)
+
+    def close(self) -> None:
+        """Drop what was not sent."""
+        self._producer.purge()
+
+
+class KafkaPythonWriter:
+    """kafka-python."""
+
+    def __init__(self, bootstrap: str, transactional_id: str) -> None:
+        self._producer = kafka.KafkaProducer(
+            bootstrap_servers=bootstrap, transactional_id=transactional_id, max_block_ms=int(PATIENCE_S * 1000)
+        )
+        self._producer.init_transactions()
+
+    def write(self, topic: str, values: Sequence[bytes], *, commit: bool) -> None:
+        """Run a transaction."""
+        producer = self._producer
+        producer.begin_transaction()
+        for sent in [producer.send(topic, value, partition=place) for place, value in enumerate(values)]:
+            sent.get(PATIENCE_S)
+        if commit:
+            producer.commit_transaction()
+        else:
+            producer.abort_transaction()
+
+    def close(self) -> None:
+        """Close without waiting."""
+        self._producer.close(timeout=0)
+
+
+class AiokafkaWriter:
+    """aiokafka, on an event loop of its own."""
+
+    def __init__(self, bootstrap: str, transactional_id: str) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._producer = self._run(self._start(bootstrap, transactional_id))
+
+    async def _start(self, bootstrap: str, transactional_id: str) -> aiokafka.AIOKafkaProducer:
+        producer = aiokafka.AIOKafkaProducer(bootstrap_servers=bootstrap, transactional_id=transactional_id)
+        await producer.start()
+        return producer
+
+    def _run(self, work: Any) -> Any:
+        return self._loop.run_until_complete(asyncio.wait_for(work, PATIENCE_S))
+
+    def write(self, topic: str, values: Sequence[bytes], *, commit: bool) -> None:
+        """Run a transaction."""
+        self._run(self._write(topic, values, commit=commit))
+
+    async def _write(self, topic: str, values: Sequence[bytes], *, commit: bool) -> None:
+        producer = self._producer
+        await producer.begin_transaction()
+        await asyncio.gather(
+            *[await producer.send(topic, value, partition=place) for place, value in enumerate(values)]
+        )
+        if commit:
+            await producer.commit_transaction()
+        else:
+            await producer.abort_transaction()
+
+    def close(self) -> None:
+        """Stop its tasks."""
+        try:
+            self._run(self._producer.client.close())
+        finally:
+            for task in asyncio.all_tasks(self._loop):
+                task.cancel()
+            self._loop.run_until_complete(asyncio.sleep(0))
+            self._loop.close()
+
+
+WRITERS: Final[dict[str, Callable[[str, str], Writer]]] = {
+    "librdkafka": LibrdkafkaWriter,
+    "kafka-python": KafkaPythonWriter,
+    "aiokafka": AiokafkaWriter,
+}

@@ -184,6 +184,12 @@ PROOFS = {
         ),
         MANY_EXAMPLES,
     ),
+    "incidents": Proof(
+        "On Kafka 3.9.2, 4.3.1, and 4.4.0, in every transaction version, exactly one of abort and complete ends each "
+        "kind of hanging transaction after each change of its partition, and it is the printed one.",
+        (*PYTEST, "tests/apache/test_marker_matrix.py"),
+        (("EOSCTL_REQUIRE", "java"), ("EOSCTL_INCIDENTS", "1")),
+    ),
     "real-kafka": Proof(
         "Real Apache Kafka 3.9.2 and 4.3.1 give the same verdicts and read the same bytes.",
         (*PYTEST, "-m", "apache", "tests/apache"),

@@ -29,6 +29,10 @@ _BEGINNINGS: Final = (
     rb"(?:# )?(?:Grade [A-F] \(|No grade)",
     rb"#!/bin/sh\n(?:eosctl|kafka-)",
     rb"PK\x03\x04.{26}snapshot\.json",
+    # Exports for Prometheus, Grafana, and Strimzi.
+    rb"groups:\n- name: eosctl\n",
+    rb'\{\s*"uid": "eosctl-exactly-once"',
+    rb"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: eosctl-metrics\n",
 )
 _OWN: Final = re.compile(b"|".join(b"(?:" + one + b")" for one in _BEGINNINGS), re.DOTALL)
 # Two results of one command often begin with the same line; so do any two pages, scripts, and JSON documents.

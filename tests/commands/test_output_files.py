@@ -57,3 +57,31 @@ def test_a_snapshot_replaces_the_one_before(tmp_path: Path) -> None:
         option = "--report" if target.suffix == ".html" else "--save-snapshot"
         for _ in range(2):
             assert eosctl("doctor", "--snapshot", SAMPLE, option, target).code == 3
+
+
+@pytest.mark.parametrize(
+    ("target", "change"),
+    [
+        ("rules", ("--runbook-url", "https://wiki.example.com/")),
+        ("rules", ("--names", "strimzi")),
+        ("strimzi", ("--runbook-url", "https://wiki.example.com/")),
+        ("grafana", ("--names", "confluent")),
+    ],
+)
+def test_an_export_replaces_the_one_before(target: str, change: tuple[str, ...], tmp_path: Path) -> None:
+    path = tmp_path / "export"
+    assert eosctl("metrics", "export", target, "--output-file", path).code == 0
+    before = path.read_bytes()
+    assert eosctl("metrics", "export", target, *change, "--output-file", path).code == 0
+    assert path.read_bytes() != before
+
+
+@pytest.mark.parametrize(
+    "text", ["groups:\n- name: ours\n  rules: []\n", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ours\n"]
+)
+@pytest.mark.parametrize("target", ["rules", "strimzi"])
+def test_the_rules_of_others_are_kept(target: str, text: str, tmp_path: Path) -> None:
+    path = tmp_path / "rules.yaml"
+    path.write_text(text, "utf-8")
+    assert eosctl("metrics", "export", target, "--output-file", path).code == 2
+    assert path.read_text("utf-8") == text

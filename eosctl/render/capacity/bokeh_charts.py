@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from bokeh.embed import components
 from bokeh.layouts import row
-from bokeh.models import BoxAnnotation, ColumnDataSource, HoverTool, LabelSet, NumeralTickFormatter, Span
+from bokeh.models import BoxAnnotation, ColumnDataSource, FixedTicker, HoverTool, LabelSet, NumeralTickFormatter, Span
 from bokeh.plotting import figure
 from bokeh.resources import Resources
 
@@ -21,6 +21,8 @@ from eosctl.text import milliseconds_text, number_text, rate_text
 BLUE, ORANGE, VIOLET, GREEN, AMBER, RED = "#3b7dd8", "#c2571a", "#7a5bb5", "#2f8f6b", "#b98512", "#c0304c"
 #: Readable on white and on black, as the page follows the reader's preference.
 INK: Final = "#7d8590"
+#: Space for the values at the ends of bars, also on a narrow screen.
+LABEL_SPACE: Final = 1.7
 _TONES: Final = (BLUE, ORANGE, VIOLET, GREEN)
 
 
@@ -69,7 +71,7 @@ def draw_utilisation(resources: Sequence[ResourceUse]) -> str:
     chart = _bars(source, [use.name for use, _ in known], most, "name", "share", "tone", ("formula", "@formula"))
     chart.add_layout(Span(location=1, dimension="height", line_color=INK, line_dash="dashed"))
     chart.add_layout(BoxAnnotation(left=1, fill_color=RED, fill_alpha=0.06))
-    chart.title.text = "share of what is planned with; beyond the line it no longer fits"
+    chart.title.text = "share of the planned limit"
     chart.title.text_color = INK
     return _embed(chart)
 
@@ -94,26 +96,32 @@ def draw_growth(points: Sequence[GrowthPoint]) -> str:
     series = {name: [dict(point.utilisation).get(name, 0.0) for point in points] for name in names}
     fullest = sorted(series, key=lambda name: -series[name][-1])[:4]
     dates = [point.date for point in points]
-    chart = figure(height=300, x_range=dates, sizing_mode="stretch_width", toolbar_location=None, tools="")
+    chart = figure(height=300, sizing_mode="stretch_width", toolbar_location=None, tools="")
     for name, tone in zip(fullest, (RED, BLUE, VIOLET, GREEN), strict=False):
         source = ColumnDataSource(
             {
                 "date": dates,
+                "at": list(range(len(dates))),
                 "share": series[name],
                 "name": [name] * len(dates),
                 "brokers": [str(point.broker_count or "unknown") for point in points],
                 "factor": [number_text(point.factor) for point in points],
             }
         )
-        chart.line("date", "share", source=source, color=tone, line_width=2.2, legend_label=name)
-        chart.scatter("date", "share", source=source, color=tone, size=6)
+        chart.line("at", "share", source=source, color=tone, line_width=2.2, legend_label=name)
+        chart.scatter("at", "share", source=source, color=tone, size=6)
     details = [("", "@name"), ("date", "@date"), ("use", "@share{0%}"), ("load", "×@factor"), ("brokers", "@brokers")]
     chart.add_tools(HoverTool(tooltips=details))
     chart.add_layout(Span(location=1, dimension="width", line_color=INK, line_dash="dashed"))
     chart.y_range.start = 0
     chart.yaxis.formatter = NumeralTickFormatter(format="0%")
-    chart.xaxis.major_label_orientation = 0.6
-    chart.add_layout(chart.legend[0], "right")
+    # More than the first, middle, and last date would overlap on a narrow screen.
+    named = (0, len(dates) // 2, len(dates) - 1)
+    chart.xaxis.ticker = FixedTicker(ticks=list(named))
+    chart.xaxis.major_label_overrides = {at: dates[at] for at in named}
+    chart.xgrid.visible = False
+    chart.add_layout(chart.legend[0], "below")
+    chart.legend.ncols = 2
     chart.legend.background_fill_alpha = 0
     chart.legend.border_line_color = None
     chart.legend.label_text_color = INK
@@ -146,7 +154,7 @@ def _bars(
     chart = figure(
         height=60 + 34 * len(names),
         y_range=list(reversed(names)),
-        x_range=(0, (most or 1.0) * 1.3),
+        x_range=(0, (most or 1.0) * LABEL_SPACE),
         sizing_mode="stretch_width",
         toolbar_location=None,
         tools="",
@@ -159,7 +167,8 @@ def _bars(
     )
     chart.add_tools(HoverTool(tooltips=[("", f"@{name}"), ("", "@text"), *details]))
     chart.xaxis.visible = False
-    chart.xgrid.visible = False
+    # Lines would cross the values at the ends of the bars.
+    chart.xgrid.visible = chart.ygrid.visible = False
     return _styled(chart)
 
 

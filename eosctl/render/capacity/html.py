@@ -84,6 +84,7 @@ def render_plan_html(
         "cost_rows": cost_rows,
         "cost_text": cost_text,
         "variant_table": variant_table,
+        "breakable": _breakable,
         "sensitivity_notes": sensitivity_notes,
         "sensitivity_rows": sensitivity_rows,
         "appends": lambda plan: Markup(charts.appends(plan)),
@@ -104,6 +105,14 @@ def render_plan_html(
         generated_at=time_text(generated_at_ms),
         **drawn,
     )
+
+
+def _breakable(text: str) -> str:
+    """Return text that may break after its dots and underscores, as dotted paths are long."""
+    from markupsafe import Markup, escape
+
+    escaped = str(escape(text))
+    return Markup(escaped.replace(".", ".<wbr>").replace("_", "_<wbr>"))
 
 
 def _tiles(item: CapacityReport) -> tuple[Tile, ...]:

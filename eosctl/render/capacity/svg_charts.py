@@ -1,15 +1,20 @@
-"""Charts of a capacity plan as static SVG without scripts; every text in them is escaped."""
+"""Charts of a capacity plan as static SVG without scripts; every text in them is escaped.
+
+Each chart is drawn twice, for wide and for narrow screens: a scaled one would be too small to read on a phone.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from eosctl.model.capacity_plan import CapacityPlan, GrowthPoint, ResourceUse, Variant
 from eosctl.text import milliseconds_text, rate_text
 
+T = TypeVar("T")
 WIDTH: Final = 760
+NARROW: Final = 380
 LABEL: Final = 150
 ROW: Final = 30
 BAR: Final = 18
@@ -41,13 +46,17 @@ def append_parts(plan: CapacityPlan) -> tuple[Part, ...]:
 
 def draw_appends(plan: CapacityPlan) -> str:
     """Draw what all appends consist of, as one stacked bar."""
+    return _both(_appends, plan)
+
+
+def _appends(plan: CapacityPlan, full_width: float) -> str:
     parts = [part for part in append_parts(plan) if part.value > 0]
     total = sum(part.value for part in parts)
     if not total:
         return ""
     shapes, x = [], 0.0
     for part in parts:
-        width = part.value / total * WIDTH
+        width = part.value / total * full_width
         text = f"{part.label} {rate_text(part.value)}, {part.value / total:.0%}"
         shapes.append(
             f'<rect x="{x:.1f}" y="0" width="{max(0.0, width - 1):.1f}" height="34" class="{part.tone}">'
@@ -56,17 +65,24 @@ def draw_appends(plan: CapacityPlan) -> str:
         if width > 60:
             shapes.append(f'<text x="{x + 8:.1f}" y="22" class="on">{part.value / total:.0%}</text>')
         x += width
-    at = 0.0
+    at, y = 0.0, 46
     for part in parts:
         label = f"{part.label} {rate_text(part.value)}"
-        shapes.append(f'<rect x="{at:.1f}" y="46" width="12" height="12" class="{part.tone}"/>')
-        shapes.append(f'<text x="{at + 18:.1f}" y="57">{escape(label)}</text>')
-        at += 34 + 6.6 * len(label)
-    return _svg(64, f"{rate_text(total)} appends over all copies", shapes)
+        size = 34 + 6.6 * len(label)
+        if at + size > full_width + 34:
+            at, y = 0.0, y + 20
+        shapes.append(f'<rect x="{at:.1f}" y="{y}" width="12" height="12" class="{part.tone}"/>')
+        shapes.append(f'<text x="{at + 18:.1f}" y="{y + 11}">{escape(label)}</text>')
+        at += size
+    return _svg(y + 18, f"{rate_text(total)} appends over all copies", shapes, full_width)
 
 
 def draw_utilisation(resources: Sequence[ResourceUse]) -> str:
     """Draw each resource's use against what is planned with, fullest first; the line is where it no longer fits."""
+    return _both(_utilisation, resources)
+
+
+def _utilisation(resources: Sequence[ResourceUse], full_width: float) -> str:
     known = sorted(
         ((use, use.utilisation) for use in resources if use.utilisation is not None),
         key=lambda pair: -(pair[1] or 0.0),
@@ -74,7 +90,7 @@ def draw_utilisation(resources: Sequence[ResourceUse]) -> str:
     if not known:
         return ""
     most = max(1.25, *(share or 0.0 for _, share in known))
-    space = WIDTH - LABEL - 70
+    space = full_width - LABEL - 70
     limit = LABEL + space / most
     shapes = []
     for row, (use, share) in enumerate(known):
@@ -89,32 +105,33 @@ def draw_utilisation(resources: Sequence[ResourceUse]) -> str:
     bottom = len(known) * ROW + 18
     shapes.append(f'<line x1="{limit:.1f}" y1="14" x2="{limit:.1f}" y2="{bottom}" class="limit"/>')
     shapes.append(f'<text x="{limit:.1f}" y="10" text-anchor="middle" class="soft">planned limit</text>')
-    return _svg(bottom + 4, "use of each broker's resources after the loss", shapes)
+    return _svg(bottom + 4, "use of each broker's resources after the loss", shapes, full_width)
 
 
 def draw_variants(variants: Sequence[Variant]) -> str:
-    """Draw what the values of one setting do to appends and to latency, side by side."""
+    """Draw what the values of one setting do to appends and to latency."""
+    return _both(_variants, variants)
+
+
+def _variants(variants: Sequence[Variant], full_width: float) -> str:
+    """Draw both panels: side by side, or one below the other if there is not enough width."""
     shown = [variant for variant in variants if not variant.refusal]
     if len(shown) < 2:
         return ""
-    panel = (WIDTH - PANEL_GAP) / 2
+    height = len(shown) * ROW + 26
+    is_narrow = full_width < WIDTH
+    panel = full_width if is_narrow else (full_width - PANEL_GAP) / 2
+    left, top = (0.0, height + 10) if is_narrow else (panel + PANEL_GAP, 0)
     shapes = [
-        *_panel(0, panel, "EOS appends, all copies", shown, lambda v: v.eos_appends_per_s, rate_text, "tone-2"),
-        *_panel(
-            panel + PANEL_GAP,
-            panel,
-            "visible after (P99)",
-            shown,
-            lambda v: v.visible_p99_ms,
-            milliseconds_text,
-            "tone-1",
-        ),
+        *_panel(panel, "EOS appends, all copies", shown, lambda v: v.eos_appends_per_s, rate_text, "tone-2"),
+        f'<g transform="translate({left:.1f} {top})">',
+        *_panel(panel, "visible after (P99)", shown, lambda v: v.visible_p99_ms, milliseconds_text, "tone-1"),
+        "</g>",
     ]
-    return _svg(len(shown) * ROW + 26, f"what if {shown[0].parameter}", shapes)
+    return _svg(top + height, f"what if {shown[0].parameter}", shapes, full_width)
 
 
 def _panel(
-    left: float,
     width: float,
     title: str,
     variants: Sequence[Variant],
@@ -125,23 +142,27 @@ def _panel(
     most = max(max(map(value, variants)), 1e-9)
     label = 14 + 7 * max(len(variant.value) for variant in variants)
     space = width - label - 90
-    yield f'<text x="{left:.1f}" y="12" class="head">{escape(title)}</text>'
+    yield f'<text x="0" y="12" class="head">{escape(title)}</text>'
     for row, variant in enumerate(variants):
         y, size = row * ROW + 24, max(1.5, value(variant) / most * space)
-        yield f'<text x="{left + label - 8:.1f}" y="{y + 14}" text-anchor="end">{escape(variant.value)}</text>'
-        yield f'<rect x="{left + label:.1f}" y="{y}" width="{size:.1f}" height="{BAR}" class="{tone}"/>'
-        yield f'<text x="{left + label + size + 8:.1f}" y="{y + 14}">{escape(text(value(variant)))}</text>'
+        yield f'<text x="{label - 8}" y="{y + 14}" text-anchor="end">{escape(variant.value)}</text>'
+        yield f'<rect x="{label}" y="{y}" width="{size:.1f}" height="{BAR}" class="{tone}"/>'
+        yield f'<text x="{label + size + 8:.1f}" y="{y + 14}">{escape(text(value(variant)))}</text>'
 
 
 def draw_growth(points: Sequence[GrowthPoint]) -> str:
     """Draw each resource's utilisation over time; the line is where it no longer fits."""
+    return _both(_growth, points)
+
+
+def _growth(points: Sequence[GrowthPoint], full_width: float) -> str:
     names = [name for name, _ in points[0].utilisation] if points else []
     if len(points) < 2 or not names:
         return ""
     series = {name: [dict(point.utilisation).get(name, 0.0) for point in points] for name in names}
     shown = sorted(series, key=lambda name: -series[name][-1])[:4]
     most = max(1.25, *(max(series[name]) for name in shown)) * 1.05
-    right = WIDTH - 140
+    right = full_width - 140
 
     def x(step: int) -> float:
         return 44 + step / (len(points) - 1) * (right - 44)
@@ -167,12 +188,18 @@ def draw_growth(points: Sequence[GrowthPoint]) -> str:
         taken.append(at)
         label = f"{name} {series[name][-1]:.0%}"
         shapes.append(f'<text x="{right + 8}" y="{at:.1f}" class="text-{number}">{escape(label)}</text>')
-    return _svg(max(LINE_HEIGHT + 24, *(at + 6 for at in taken)), "utilisation over time", shapes)
+    return _svg(max(LINE_HEIGHT + 24, *(at + 6 for at in taken)), "utilisation over time", shapes, full_width)
 
 
-def _svg(height: float, label: str, shapes: Iterable[str]) -> str:
+def _both(draw: Callable[[T, float], str], shown: T) -> str:
+    """Draw a chart for wide and for narrow screens; empty without data."""
+    return draw(shown, WIDTH) + draw(shown, NARROW)
+
+
+def _svg(height: float, label: str, shapes: Iterable[str], width: float) -> str:
     inside = "".join(shapes)
+    size = "narrow" if width < WIDTH else "broad"
     return (
-        f'<svg viewBox="0 0 {WIDTH} {height:.0f}" role="img" aria-label="{escape(label)}" class="chart">'
+        f'<svg viewBox="0 0 {width} {height:.0f}" role="img" aria-label="{escape(label)}" class="chart {size}">'
         f"<title>{escape(label)}</title>{inside}</svg>"
     )

@@ -10,6 +10,7 @@ from eosctl.capacity.workload_file import parse_workload
 from eosctl.capacity.workload_tree import parse_tree
 from eosctl.model.capacity_report import CapacityReport
 from eosctl.render.capacity.comparison import compare_plans, render_comparison
+from eosctl.render.capacity.figures import figure_rows
 from eosctl.render.capacity.plan import PlanFormat, render_plan
 from eosctl.render.formats import OutputFormat
 from eosctl.render.page import Style
@@ -59,6 +60,16 @@ def test_what_if_without_streams_has_no_instances() -> None:
     variants = try_values("brokers=6,7", parse_tree(text, "w.yaml"), "w.yaml")
     item = CapacityReport(plan_capacity(parse_workload(text, "w.yaml")), variants)
     assert "CORES" not in render_plan([item], "capacity plan", 0, PlanFormat.WIDE)
+
+
+def test_spreadsheets_have_what_if_with_refusals() -> None:
+    variants = try_values("commit.interval.ms=5,1000", parse_tree(STREAMS, "w.yaml"), "w.yaml")
+    item = CapacityReport(plan_capacity(parse_workload(STREAMS, "w.yaml")), variants)
+    rows = [row for row in figure_rows([item]) if row[1] == "what if"]
+    assert rows[0][2:4] == ("commit.interval.ms=5", f"refused: {variants[0].refusal}")
+    values = {row[3]: row[4] for row in rows[1:]}
+    assert float(values["transactions"]) == variants[1].transactions_per_s
+    assert float(values["cores"]) == 36
 
 
 def test_a_comparison_pairs_figures_of_instances() -> None:

@@ -6,12 +6,30 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from eosctl.model.capacity_figures import list_figures
-from eosctl.model.capacity_plan import Grade
+from eosctl.model.capacity_plan import Grade, Unit, Variant
 from eosctl.model.capacity_report import CapacityReport
 from eosctl.model.capacity_sensitivity import Sensitivity
 from eosctl.model.prices import Costs
 
 HEADER: Final = ("workload", "section", "subject", "figure", "value", "unit", "formula", "grade")
+
+
+_VARIANT: Final = (
+    ("transactions_per_s", "transactions", Unit.PER_S),
+    ("markers_per_s", "markers", Unit.PER_S),
+    ("eos_appends_per_s", "EOS appends, all copies", Unit.PER_S),
+    ("eos_append_share", "share of all appends", Unit.SHARE),
+    ("visible_p99_ms", "visible after (P99), slowest chain", Unit.MILLISECONDS),
+    ("network_out", "network out of a broker after loss", Unit.BYTES_PER_S),
+    ("disk_bytes", "stored, all copies", Unit.BYTES),
+    ("broker_count", "brokers needed", Unit.COUNT),
+)
+_VARIANT_INSTANCES: Final = (
+    ("instance_count", "instances", Unit.COUNT),
+    ("core_count", "cores", Unit.COUNT),
+    ("heap_bytes", "heap of an instance", Unit.BYTES),
+    ("instance_disk_bytes", "disk of an instance", Unit.BYTES),
+)
 
 
 def figure_rows(items: Iterable[CapacityReport]) -> Iterator[tuple[str, ...]]:
@@ -36,6 +54,8 @@ def _rows(item: CapacityReport) -> Iterator[tuple[str, ...]]:
         for bound, value in (("low", one.low), ("likely", one.likely), ("high", one.high)):
             place = (one.section, one.subject, f"{one.name}, {bound}")
             yield (*place, _number(value), one.unit.value, one.formula, one.grade.value)
+    for variant in item.what_if:
+        yield from _what_if(variant)
     for row in item.sensitivity:
         yield from _sensitivity(row)
     if item.costs is not None:
@@ -44,6 +64,18 @@ def _rows(item: CapacityReport) -> Iterator[tuple[str, ...]]:
 
 def _number(value: float | None) -> str:
     return "" if value is None else repr(value)
+
+
+def _what_if(variant: Variant) -> Iterator[tuple[str, ...]]:
+    """Yield a row for each figure of a variant; a refused one has its reason in place of a figure."""
+    place = ("what if", f"{variant.parameter}={variant.value}")
+    if variant.refusal:
+        yield (*place, f"refused: {variant.refusal}", "", "", "", "")
+        return
+    instances = _VARIANT_INSTANCES if variant.instance_count else ()
+    for field, name, unit in (*_VARIANT, *instances):
+        value = getattr(variant, field)
+        yield (*place, name, "" if value is None else repr(float(value)), unit.value, "what if", Grade.ASSUMED.value)
 
 
 def _sensitivity(row: Sensitivity) -> Iterator[tuple[str, ...]]:

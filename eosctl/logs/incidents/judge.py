@@ -14,7 +14,7 @@ from eosctl.logs.incidents.corruption_loops import find_corruption_loops
 from eosctl.logs.incidents.explained import BEFORE_MS, Causes, spans_of
 from eosctl.logs.incidents.failovers import find_crashes, find_stalled_brokers
 from eosctl.logs.incidents.fencing import find_fenced_producers
-from eosctl.logs.incidents.kills import join_kills
+from eosctl.logs.incidents.kills import find_forced_kills, join_kills
 from eosctl.logs.incidents.markers import find_refused_markers
 from eosctl.logs.incidents.quorum import find_lost_quorums
 from eosctl.logs.incidents.refusals import find_denials, find_failed_log_dirs, find_large_records, find_settings
@@ -154,3 +154,4 @@ def _all(timeline: LogTimeline) -> Iterator[Incident]:
     yield from find_failed_streams(timeline)
     yield from find_corruption_loops(timeline)
     yield from find_unclean_stops(timeline)
+    yield from find_forced_kills(timeline)

@@ -12,11 +12,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from eosctl.logs.incidents.index import within
-from eosctl.logs.incidents.timeline import LogTimeline
+from eosctl.logs.incidents.timeline import LogTimeline, by_key, episodes, incident
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 
 _CAUSE: Final = "killed-by-the-operating-system"
+_FORCED: Final = "killed-by-sigkill"
+_EXIT_CODE: Final = "137"
+"""128 and the number of SIGKILL."""
 _SAME_MS: Final = 30_000
 """The kernel, systemd, and Kubernetes report one kill within this time."""
 _ROLLBACK_MS: Final = 960_000
@@ -42,26 +45,53 @@ _GENERIC: Final = frozenset(
 _SHORTEST: Final = 4
 
 
+def find_forced_kills(timeline: LogTimeline) -> Iterator[Incident]:
+    """Yield processes that SIGKILL ended: by exit code 137, systemd's status, or the shell that started them."""
+    kills = [
+        event
+        for event in timeline.of("APPLICATION_KILLED")
+        if event.fields.get("exit_code") == _EXIT_CODE or event.fields.get("killed")
+    ]
+    for events in by_key((timeline.log_of(event), event) for event in kills).values():
+        for episode in episodes(events, _SAME_MS):
+            name = next(filter(None, (one.fields.get("container") or one.fields.get("unit") for one in episode)), "")
+            host = next((event.host for event in episode if event.host), "")
+            yield incident(
+                "process_killed",
+                _FORCED,
+                {"process": name, "host": host},
+                episode,
+                f"{name or 'A process'} was killed (SIGKILL, exit code 137): it exceeded its memory limit, failed a "
+                "liveness probe, or did not stop in time. A transaction that it had open stays so until its timeout, "
+                "or until a producer with its id starts.",
+                "Find the reason: the kernel's log (oom-kill), kubectl describe pod, or docker inspect. Raise the "
+                "memory limit or the grace period for a stop.",
+                confidence=0.6,
+            )
+
+
 def join_kills(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iterator[Incident]:
     """Yield incidents; the effects of a kill become a part of it."""
     ordered = sorted(incidents, key=lambda one: one.t_start_ms)
-    kills = [one for one in ordered if one.root_cause == _CAUSE]
+    kills = [one for one in ordered if one.root_cause in (_CAUSE, _FORCED)]
     times = [one.t_start_ms for one in kills]
     effects: dict[int, list[Incident]] = {}
     absorbed: set[int] = set()
     for one in ordered:
-        limit_ms = _EFFECTS.get(one.kind)
+        limit_ms = _SAME_MS if one.root_cause == _FORCED else _EFFECTS.get(one.kind)
         if limit_ms is None or (one.confidence >= _CERTAIN and one.kind in _OF_CLIENTS):
             continue
         first = bisect_left(times, one.t_start_ms - limit_ms)
         near = kills[first : bisect_right(times, one.t_start_ms + _SAME_MS)]
+        if one.root_cause == _FORCED:
+            near = [kill for kill in near if kill.root_cause == _CAUSE]
         home = next((kill for kill in reversed(near) if _is_effect(timeline, kill, one)), None)
         if home is not None:
             effects.setdefault(id(home), []).append(one)
             absorbed.add(id(one))
     for one in ordered:
         if id(one) not in absorbed:
-            is_kill = one.root_cause == _CAUSE
+            is_kill = one.root_cause in (_CAUSE, _FORCED)
             yield _with_effects(timeline, one, effects.get(id(one), ())) if is_kill else one
 
 
@@ -102,9 +132,11 @@ def _with_effects(timeline: LogTimeline, kill: Incident, effects: Sequence[Incid
     subject = {**kill.subject, **({"unit": unit} if unit else {}), **({"host": host} if host else {})}
     for effect in effects:
         subject = {**effect.subject, **subject}
+    # The exit code of a process that the kernel killed is evidence of the same kill.
+    texts = [f"Effect: {one.explanation}" for one in effects if one.root_cause != _FORCED]
     return kill._replace(
         subject=subject,
         t_end_ms=max(kill.t_end_ms, *(one.t_end_ms for one in effects)) if effects else kill.t_end_ms,
         evidence=tuple(dict.fromkeys(place for part in (kill, *effects) for place in part.evidence)),
-        explanation=" ".join([kill.explanation, *(f"Effect: {one.explanation}" for one in effects)]),
+        explanation=" ".join([kill.explanation, *texts]),
     )

@@ -8,6 +8,7 @@ from itertools import pairwise
 from math import inf
 from typing import Final
 
+from eosctl.logs.incidents.broken_stores import broken_store
 from eosctl.logs.incidents.index import last_before, within
 from eosctl.logs.incidents.names import PROCESS, application_of_id
 from eosctl.logs.incidents.program_names import opening, program_of
@@ -136,7 +137,7 @@ def find_failed_streams(timeline: LogTimeline) -> Iterator[Incident]:
         for episode in episodes(events, FAILURE_SPREAD_MS):
             application = names.of(episode)
             if any(event.category == "STATE_STORE_CORRUPT" for event in episode):
-                yield _broken_store(application, episode)
+                yield broken_store(application, episode)
             elif not _is_of_kafka(episode) and any(
                 event.fields.get("answer") or "Failed to process stream task" in event.message for event in episode
             ):
@@ -164,26 +165,6 @@ def _speaker(event: LogEvent) -> str:
     """Return the Streams application that an event names; empty if it names none."""
     names = (event.fields.get("stream_client"), event.fields.get("stream_thread"), event.thread)
     return next((_CLIENT.sub("", name) for name in names if name and _CLIENT.search(name)), "")
-
-
-def _broken_store(application: str, episode: Sequence[LogEvent]) -> Incident:
-    corrupt = next(event for event in episode if event.category == "STATE_STORE_CORRUPT")
-    store = corrupt.fields.get("store", "")
-    why = "the local files are damaged"
-    if any(event.fields.get("newer_layout") for event in episode):
-        why = (
-            "Kafka Streams 4.3 or later wrote it, with a column family for offsets that older releases do not open. "
-            "The files are not damaged"
-        )
-    return incident(
-        "state_store_corrupt",
-        "corrupt-state-store",
-        {"application.id": application, "store": store},
-        episode,
-        f"{application} cannot open its store {store or '(unnamed)'}: {why}.",
-        "Stop the instance, remove the store's directory, and start it again: its changelog restores the store.",
-        confidence=0.95,
-    )
 
 
 def _uncaught(application: str, episode: Sequence[LogEvent]) -> Incident:

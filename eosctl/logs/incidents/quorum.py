@@ -99,6 +99,7 @@ def find_lost_quorums(timeline: LogTimeline) -> Iterator[Incident]:
         rounds, leader_ms = _rounds(timeline, first)
         last_ms = time_of(timeline.log_with(first)[-1]) if leader_ms is None else leader_ms
         retries = max((int(event.fields.get("retries", 0)) for event in rounds), default=0)
+        retries = max(retries, sum("Election has timed out" in event.message for event in rounds))
         lasted_ms = last_ms - time_of(first)
         if not rounds or (lasted_ms < WITHOUT_LEADER_MS and retries < RETRIES):
             continue

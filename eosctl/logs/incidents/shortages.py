@@ -60,6 +60,19 @@ def find_shortages(timeline: LogTimeline, outages: Sequence[Outage]) -> Iterator
         )
 
 
+def stays_below_minimum(timeline: LogTimeline, event: LogEvent) -> bool:
+    """Return whether a refused write's partition had too few in-sync replicas and no record of more afterwards."""
+    partition, needed = event.fields.get("partition", ""), event.fields.get("min_isr", "")
+    if not partition or not needed.isdecimal():
+        return False
+    changes = timeline.with_value("partition", partition, "ISR_SHRINK", "ISR_EXPAND")
+    last = changes[-1] if changes else None
+    if last is None or last.category != "ISR_SHRINK" or time_of(last) > time_of(event):
+        return False
+    left = [node for node in last.fields.get("isr_after", "").split(",") if node.strip()]
+    return 0 < len(left) < int(needed)
+
+
 def without_shortage(outages: Iterable[Outage], shortages: Iterable[Incident]) -> list[Outage]:
     """Return the stops that are not the certain cause of a shortage; the shortage already reports the others."""
     made: dict[str, list[tuple[float, float, Incident]]] = {}

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from eosctl.logs.incidents.explained import AFTER_MS, BEFORE_MS, EXPLANATIONS, spans_of
+from eosctl.logs.incidents.shortages import stays_below_minimum
 from eosctl.logs.incidents.timeline import LogTimeline, time_of
 from eosctl.model.event_names import EventField
 from eosctl.model.incident import Incident
@@ -94,7 +95,8 @@ def find_unexplained(
             continue
         if _RETRIED.search(event.message) and not (timed and given_up.has(timed)):
             continue
-        if timed and _is_near(retries.get(_refusal(timed), ()), time_of(timed)):
+        is_retried = timed is not None and _is_near(retries.get(_refusal(timed), ()), time_of(timed))
+        if timed and is_retried and not stays_below_minimum(timeline, timed):
             continue
         yield timed or event
 

@@ -36,6 +36,7 @@ _APPLICATION: Final = (
     "applicationName",
     "application.name",
 )
+_PINO: Final = frozenset({"pid", "hostname", "name"})
 _STACK: Final = (
     *("stack_trace", "error.stack_trace", "exception", "stacktrace", "exc_info", "stack", "error.stack", "err.stack"),
     *("@x", "exception.stacktrace", "exception.stack_trace", "exception.stackTrace", "stackTrace", "error.stacktrace"),
@@ -128,12 +129,14 @@ def read_entry(values: Mapping[str, Any]) -> Entry:
     failures = (text for text in map(names.text, _FAILURE) if text and text not in texts)
     below = (more, stack, *dict.fromkeys(failures), _identities(values))
     level = names.text(*_LEVEL) or level_like(values)
+    # Pino and Bunyan have no loggers: their name is that of the program.
+    program = names.text("name") if level.strip().isdecimal() and values.keys() >= _PINO else ""
     return Entry(
         _time(values, names),
         level_of(level),
         names.text(*_THREAD),
-        names.text(*_LOGGER),
-        names.text(*_APPLICATION),
+        "" if program else names.text(*_LOGGER),
+        names.text(*_APPLICATION) or program,
         message.rstrip("\r"),
         "\n".join(part for part in below if part.strip()),
         host_of_values(values),

@@ -1,8 +1,10 @@
-"""Loggers and messages that only brokers and controllers have."""
+"""Loggers, threads, and messages that only brokers and controllers have."""
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
+from typing import Final
 
 from eosctl.model.log_event import LogEvent
 
@@ -36,6 +38,14 @@ _SERVER_CLASSES = frozenset(
 """The same by their last names alone, for layouts that shorten loggers."""
 
 
+_SERVER_THREAD: Final = re.compile(
+    r"(?:data|control)-plane-kafka-(?:request-handler-|network-thread-(?P<network>\d+)-|socket-acceptor-)"
+    r"|kafka-scheduler-\d|ReplicaFetcherThread-\d|LogDirFailureHandler$|kafka-log-cleaner-thread-\d"
+    r"|group-coordinator-event-processor-\d|TxnMarkerSenderThread-(?P<markers>\d+)|ExpirationReaper-(?P<reaper>\d+)-"
+    r"|quorum-controller-(?P<controller>\d+)-|kafka-(?P<raft>\d+)-(?:raft-|metadata-loader-)"
+    r"|broker-(?P<forwarding>\d+)-to-controller-"
+)
+"""Names of a server's threads; those with a node id name their own node."""
 _OWN_FIELDS = frozenset({"broker", "controller"})
 
 
@@ -45,8 +55,21 @@ def is_server_logger(logger: str) -> bool:
     return logger.startswith(_SERVER_LOGGERS) or logger.rpartition(".")[2] in _SERVER_CLASSES
 
 
+@lru_cache(maxsize=4096)
+def is_server_thread(thread: str) -> bool:
+    """Return whether a thread belongs to a broker or controller alone."""
+    return _SERVER_THREAD.match(thread) is not None
+
+
+@lru_cache(maxsize=4096)
+def node_of_thread(thread: str) -> str:
+    """Return the node id in the name of a server's thread; empty if it has none."""
+    found = _SERVER_THREAD.match(thread)
+    return next(filter(None, found.groups()), "") if found else ""
+
+
 def is_of_server(event: LogEvent) -> bool:
-    """Return whether a broker or controller wrote an event, by its logger or, without one, by its message."""
-    if is_server_logger(event.logger) or "coordinator_partition" in event.fields:
+    """Return whether a broker or controller wrote an event, by its logger, thread, or (without a logger) fields."""
+    if is_server_logger(event.logger) or "coordinator_partition" in event.fields or is_server_thread(event.thread):
         return True
     return not event.logger and bool(event.fields.keys() & _OWN_FIELDS)

@@ -18,7 +18,7 @@ from eosctl.logs.incidents.writers import Writers
 from eosctl.model.event_names import EventCategory, EventField
 from eosctl.model.incident import EvidenceLine, Incident
 from eosctl.model.log_event import LogEvent, SourceSummary
-from eosctl.model.server_loggers import is_of_server
+from eosctl.model.server_loggers import is_of_server, node_of_thread
 from eosctl.model.severity import Severity
 
 Key = TypeVar("Key", bound=Hashable)
@@ -175,7 +175,7 @@ class LogTimeline:
         if application not in self._nodes:
             votes: dict[str, int] = defaultdict(int)
             for event in self.of_application(application):
-                if node := event.fields.get("broker"):
+                if node := event.fields.get("broker") or node_of_thread(event.thread):
                     votes[node] += 1
             self._nodes[application] = max(votes, key=lambda node: votes[node], default="")
         return self._nodes[application]

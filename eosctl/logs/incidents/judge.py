@@ -16,6 +16,7 @@ from eosctl.logs.incidents.failovers import find_crashes, find_stalled_brokers
 from eosctl.logs.incidents.fencing import find_fenced_producers
 from eosctl.logs.incidents.kills import find_forced_kills, join_kills
 from eosctl.logs.incidents.markers import find_refused_markers
+from eosctl.logs.incidents.overdue import find_overdue_transactions
 from eosctl.logs.incidents.quorum import find_lost_quorums
 from eosctl.logs.incidents.refusals import find_denials, find_failed_log_dirs, find_large_records, find_settings
 from eosctl.logs.incidents.rollbacks import find_rollbacks
@@ -146,6 +147,7 @@ def _all(timeline: LogTimeline) -> Iterator[Incident]:
     yield from find_large_records(timeline)
     yield from find_failed_log_dirs(timeline)
     yield from find_hanging_transactions(timeline)
+    yield from find_overdue_transactions(timeline)
     yield from find_refused_writes(timeline)
     yield from find_refused_markers(timeline)
     yield from find_zombie_writers(timeline)

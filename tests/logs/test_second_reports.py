@@ -147,3 +147,10 @@ def test_an_unexplained_fault_quotes_its_last_cause(tmp_path: Path) -> None:
     )
     (found,) = judge(tmp_path, {"server.log": text})
     assert "Its last cause: ConfigException: Missing required configuration zookeeper.connect." in found.explanation
+
+
+def test_a_late_wake_up_is_the_same_incident(tmp_path: Path) -> None:
+    report = (Path(__file__).parents[1] / "fixtures" / "log-reports" / "twelfth.txt").read_text("utf-8")
+    text = report.partition("=== a slow thread that notices its removal late\n")[2].partition("@@ s.log\n")[2]
+    (found,) = judge(tmp_path, {"s.log": text.partition("=== ")[0]})
+    assert (found.kind, len(found.evidence)) == ("task_migrated", 2)

@@ -110,6 +110,9 @@ def _slow(timeline: LogTimeline, episode: Sequence[LogEvent], group: str) -> Inc
     around = [event for event in near if _concerns(timeline, event, group, episode[0].application)]
     streams = any("StreamThread" in f"{event.thread}{event.message}" for event in episode)
     timed_out = next((event for event in episode if event.application not in timeline.servers()), episode[0])
+    # The thread learns that it was removed only when its processing ends.
+    late = timeline.log_between(timed_out, end, end + RESTART_WITHIN_MS, ("TASK_MIGRATED",))
+    late = [event for event in late if "missed a rebalance" in event.message and not _is_fenced(event)][:1]
     named = "" if streams else timeline.value_in_log(timed_out, "transactional_id")
     allowed = timeline.value_in_log(timed_out, "max_poll_interval_ms")
     return incident(
@@ -120,6 +123,7 @@ def _slow(timeline: LogTimeline, episode: Sequence[LogEvent], group: str) -> Inc
             *episode,
             *_first_of_each_file(around),
             *(event for event in around if event.category != "REBALANCE_TRIGGER"),
+            *late,
         ],
         f"A member of {group or 'its group'} did not poll within max.poll.interval.ms"
         + (f" ({allowed})" if allowed else "")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from enum import StrEnum
 from typing import Any, Final, Protocol
 
 import aiokafka
@@ -12,14 +11,6 @@ import confluent_kafka
 import kafka
 
 PATIENCE_S: Final = 15.0
-
-
-class Outcome(StrEnum):
-    """What a client knows of its transaction's end."""
-
-    COMMITTED = "committed"
-    ABORTED = "aborted"
-    UNKNOWN = "unknown"
 
 
 class Writer(Protocol):

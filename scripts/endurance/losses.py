@@ -25,7 +25,6 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -33,11 +32,11 @@ import confluent_kafka
 import kafka
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 
-from scripts.endurance.foreign_clients import WRITERS, Outcome, Writer
+from scripts.endurance.foreign_clients import WRITERS, Writer
+from scripts.endurance.ledger import PARTITIONS, Ledger, Outcome, violations
 from scripts.test_compiled import compile_copy
 
 TOPIC: Final = "ledger"
-PARTITIONS: Final = 3
 ABORT_SHARE: Final = 0.15
 FAULTS: Final = (
     "kill node={node} lose=3 torn=true for={s}s",
@@ -57,8 +56,6 @@ FAULTS: Final = (
     "move-coordinator transactional-id={id}",
     "unload-coordinator transactional-id={id}",
 )
-
-Ledger = dict[str, Outcome]
 
 
 class Sandbox:
@@ -162,22 +159,6 @@ def read_with_kafka_python(bootstrap: str) -> list[str]:
     found = [record.value.decode() for record in consumer]
     consumer.close()
     return found
-
-
-def violations(ledger: Mapping[str, Outcome], values: Iterable[str]) -> list[str]:
-    """Return what is visible and must not be, and the reverse."""
-    seen: dict[str, Counter[str]] = {}
-    for value in values:
-        name, _, place = value.rpartition(":")
-        seen.setdefault(name, Counter())[place] += 1
-    found = []
-    for name, outcome in ledger.items():
-        copies = seen.pop(name, Counter())
-        counts = {copies[str(place)] for place in range(PARTITIONS)}
-        allowed = {Outcome.COMMITTED: ({1},), Outcome.ABORTED: ({0},), Outcome.UNKNOWN: ({0}, {1})}[outcome]
-        if counts not in allowed:
-            found.append(f"{name}: {outcome.value}, and is there {dict(copies)}")
-    return found + [f"{name}: no client wrote it" for name in seen]
 
 
 def check(sandbox: Sandbox, fault_count: int, gap_s: float, rng: random.Random) -> int:

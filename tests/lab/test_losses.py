@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scripts.endurance.foreign_clients import Outcome
-from scripts.endurance.losses import violations
+from scripts.endurance.ledger import Outcome, violations
 
 WHOLE = ["a:1:0", "a:1:1", "a:1:2"]
 

@@ -21,6 +21,8 @@ HALF: Final = 0.5
 DOUBLE: Final = 2.0
 #: Smaller changes are not listed: they would show as 0 %.
 LEAST_CHANGE: Final = 0.005
+#: A limit that is used by less at all values tried decides nothing.
+LEAST_SHARE: Final = 0.05
 _OF_CLUSTER: Final = frozenset(
     {
         *("transactions", "markers", "EOS appends, all copies", "data appends, all copies"),
@@ -108,9 +110,15 @@ def _movements(planned: Mapping[str, _Result], half: _Trial, double: _Trial) -> 
     for name, result in planned.items():
         low, high = at_half.get(name), at_double.get(name)
         one = Movement(name, result.unit, result.value, low and low.value, high and high.value)
-        if one.effect > LEAST_CHANGE:
+        if one.effect > LEAST_CHANGE and not _is_idle(one):
             found.append(one)
     return sorted(found, key=lambda movement: -movement.effect)
+
+
+def _is_idle(movement: Movement) -> bool:
+    """Return whether a result is a limit that is hardly used at any of the values."""
+    values = (movement.planned, movement.at_half, movement.at_double)
+    return movement.unit is Unit.SHARE and all(value is None or value < LEAST_SHARE for value in values)
 
 
 def _results(plan: CapacityPlan) -> dict[str, _Result]:

@@ -74,6 +74,13 @@ def test_a_value_that_changes_the_verdict_is_marked() -> None:
     assert (row.half, row.fits_at_half, row.fits_at_double) == ("6 TB", False, True)
 
 
+def test_limits_that_are_hardly_used_decide_nothing() -> None:
+    rows = varied()
+    assert rows["cluster.memory"].movements == ()
+    assert all(moved.result != "replicas, share of its limit" for moved in rows["cluster.max_utilisation"].movements)
+    assert "disk space, share of its limit" in {moved.result for moved in rows["cluster.disk"].movements}
+
+
 def test_stated_stores_leave_no_assumed_state() -> None:
     text = STREAMS.replace("state: 50 GB", "stores: {totals: {keys: 1000000, key: 50 B, value: 100 B}}")
     assert "applications.enrich.state" not in {a.path for a in parse_workload(text, "w.yaml").assumptions}

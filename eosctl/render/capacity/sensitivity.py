@@ -37,7 +37,7 @@ def sensitivity_notes(rows: Sequence[Sensitivity], limit: int | None = None) -> 
             if refusal:
                 yield f"Refused: {row.parameter} = {value}: {refusal}."
     if still := [row.parameter for row in rows if not row.movements and not row.not_varied and not _is_refused(row)]:
-        yield f"Moves nothing by 0.5 % or more: {', '.join(still)}."
+        yield f"Moves nothing by 0.5 % or more, except limits used by less than 5 %: {', '.join(still)}."
     reasons = sorted((row for row in rows if row.not_varied), key=lambda row: (row.not_varied, row.parameter))
     for reason, group in groupby(reasons, key=lambda row: row.not_varied):
         yield f"Not varied ({reason}): {', '.join(row.parameter for row in group)}."

@@ -1,7 +1,7 @@
 """Variables in files of Compose: ``${NAME}``, ``${NAME:-default}``, and ``$NAME``, from the ``.env`` file next to them.
 
-Compose itself reads the environment first. What stands there is not known, so files and defaults decide. Variables
-that are settings of Kafka are judged where they stand, in ``.env``.
+Compose itself reads the environment first. What stands there is not known, so files and defaults decide. A value that
+is a variable as a whole has the variable's line.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import Final
 from eosctl.errors import ConfigFileError
 from eosctl.settings.documents import parse_documents
 from eosctl.settings.file_texts import read_text
-from eosctl.settings.structures import find_sources
 from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
 
 _FILE: Final = ".env"
@@ -33,20 +32,17 @@ def interpolated(document: Node, file: str) -> Node:
     return _filled(document, _variables_next_to(file))
 
 
-def _variables_next_to(file: str) -> Mapping[str, str | None]:
-    """Return the variables of the ``.env`` file; None for those that are judged there."""
+def _variables_next_to(file: str) -> Mapping[str, Leaf]:
+    """Return the variables of the ``.env`` file, each with its place."""
     path = Path(file).parent / _FILE
     try:
         documents = parse_documents(str(path), read_text(path)) if path.is_file() else ()
     except ConfigFileError:
         return {}  # reported where the file itself is read
-    own = (source for document in documents for source in find_sources(document, str(path)) or ())
-    judged = {value.key for source in own for value in source.values.values()}
-    found = {key: leaf.text or "" for document in documents for key, leaf in flatten(document)}
-    return {key: None if key in judged else text for key, text in found.items()}
+    return {key: Leaf(leaf.text, leaf.line, str(path)) for document in documents for key, leaf in flatten(document)}
 
 
-def _filled(node: Node, variables: Mapping[str, str | None]) -> Node:
+def _filled(node: Node, variables: Mapping[str, Leaf]) -> Node:
     if isinstance(node, Branch):
         return Branch(tuple((key, _filled(child, variables)) for key, child in node.entries), node.line)
     if isinstance(node, Row):
@@ -54,8 +50,12 @@ def _filled(node: Node, variables: Mapping[str, str | None]) -> Node:
     if node.text is None or "$" not in node.text:
         return node
 
+    whole = _VARIABLE.fullmatch(node.text)
+    if whole is not None and (leaf := variables.get(whole["name"] or whole["plain"] or "")) and leaf.text:
+        return leaf
+
     def known(match: re.Match[str]) -> str:
-        found = variables.get(match["name"] or match["plain"] or "", match["default"])
-        return found or match[0]
+        found = variables.get(match["name"] or match["plain"] or "")
+        return (match["default"] if found is None else found.text) or match[0]
 
     return Leaf(_VARIABLE.sub(known, node.text), node.line)

@@ -30,6 +30,11 @@ from eosctl.settings.documents import format_of, parse_documents, starts_program
 from eosctl.settings.file_texts import files_of, holds_kafka, is_of_others, is_template, mentions_kafka, read_text
 from eosctl.settings.jinja_branches import Condition
 from eosctl.settings.kustomizations import Builds, Resource, build, names_files_alone
+from eosctl.settings.referred_values import (
+    config_map_values,
+    with_config_maps,
+    without_referred,
+)
 from eosctl.settings.resolution import UNKNOWN, resolve
 from eosctl.settings.sources import Releases, Source
 from eosctl.settings.templates import chart_values, without_templates
@@ -92,7 +97,7 @@ class _File(NamedTuple):
     """What stands in one file: its settings, the workloads that it describes, and the ConfigMaps that files become.
 
     ``has_no_place`` is true for what has no place for a setting: a Service, an inventory, a playbook of roles.
-    ``conditions`` are those of a template that nothing decides.
+    ``conditions`` are those of a template that nothing decides, ``config_maps`` the values of ConfigMaps.
     """
 
     sources: list[Source]
@@ -100,6 +105,7 @@ class _File(NamedTuple):
     generated: dict[str, str]
     has_no_place: bool = False
     conditions: Mapping[str, Condition] = {}
+    config_maps: Mapping[tuple[str, str], Value] = {}
 
 
 _NOTHING: Final = _File([], [], {})
@@ -168,6 +174,10 @@ def read_deployment(
         for number, condition, other in unlike
     )
     deployment = Deployment(tuple(_components(everything, releases)), load_tables(), variations)
+    if not_understood:
+        given = (value for one in deployment.components for value in one.given.values())
+        used = {value.place.file for value in given if value.place is not None}
+        not_understood = [file for file in not_understood if file not in used]
     workloads = [workload for one in everything for workload in one.workloads]
     unseen = unseen_by(workloads, _related(everything)) if any(one.kafka_files for one in workloads) else ()
     return FilesRead(deployment, tuple(read), tuple(without), tuple(unreadable), tuple(not_understood), tuple(unseen))
@@ -194,6 +204,7 @@ def _of_overlay(overlay: str, resources: Iterable[Resource]) -> _File:
     read = [(one, _of_documents([one.document], one.file)) for one in resources]
     workloads = [workload for _, part in read for workload in part.workloads]
     sources = with_instances((source for _, part in read for source in part.sources), workloads)
+    sources = with_config_maps(sources, (part.config_maps for _, part in read))
     return _File([replace(one, described_by=one.described_by or overlay) for one in sources], workloads, {})
 
 
@@ -292,7 +303,8 @@ def _of_documents(documents: Sequence[Node], file: str, role: Role | None = None
     generated = {name: held for document in documents for name, held in generated_by(document, file).items()}
     has_no_place = bool(documents) and all(_has_no_place(document, file) for document in documents)
     sources = _counted_by_hosts(_over_base(sources), list(documents), file)
-    return _File(sources, workloads, generated, has_no_place)
+    maps = {key: value for document in documents for key, value in config_map_values(document, file).items()}
+    return _File(sources, workloads, generated, has_no_place, config_maps=maps)
 
 
 def _has_no_place(document: Node, file: str) -> bool:
@@ -311,7 +323,8 @@ def _members(document: Node) -> Iterator[Node]:
 def _components(files: Iterable[_File], releases: Releases) -> list[Component]:
     """Relate the files to each other, and resolve what they configure."""
     given = list(files)
-    sources = _without_variables_of_templates(_related(given))
+    sources = with_config_maps(_related(given), (one.config_maps for one in given))
+    sources = _without_variables_of_templates(without_referred(sources))
     workloads = (workload for file in given for workload in file.workloads)
     return [component for source in with_instances(sources, workloads) for component in resolve(source, releases)]
 

@@ -94,7 +94,7 @@ def container_environment(
     starts_shipped = any(_SHIPPED_START.search(leaf.text or "") for leaf in lines)
     lines += [leaf for key, leaf in pairs if _JAVA_OPTIONS.search(key)]
     options = dict(_options(lines))
-    found = variables_of(pairs, image, name, file)
+    found = variables_of(pairs, image, name, file, 1 if node is None else node.line)
     if starts_shipped:
         found = [replace(one, framework=_SHIPPED) if one.role is Role.BROKER else one for one in found]
     if options:
@@ -136,7 +136,7 @@ def environment_of(node: Node, file: str, hints: tuple[str, ...]) -> list[Source
     return [replace(source, hints=(*source.hints, *hints)) for source in found]
 
 
-def variables_of(pairs: Iterable[tuple[str, Leaf]], image: str, name: str, file: str) -> list[Source]:
+def variables_of(pairs: Iterable[tuple[str, Leaf]], image: str, name: str, file: str, line: int = 1) -> list[Source]:
     """Return what variables configure, by the conventions of images and frameworks.
 
     Args:
@@ -144,8 +144,10 @@ def variables_of(pairs: Iterable[tuple[str, Leaf]], image: str, name: str, file:
         image: The image of the container; empty where it is not known.
         name: The container, the service, or the resource.
         file: The file's name.
+        line: Where they begin, for variables whose values all stand in another file.
     """
     given = list(pairs)
+    begin = Place(file, line)
     version = _version_of(image)
     if any(key.upper().startswith(("SPRING_KAFKA_", "SPRING_CLOUD_STREAM_")) for key, _ in given):
         values = {_spring_name(key): value_of(key, leaf, file, _spring_name(key)) for key, leaf in given}
@@ -168,13 +170,13 @@ def variables_of(pairs: Iterable[tuple[str, Leaf]], image: str, name: str, file:
         del by_role[Role.BROKER]
         servers = servers if _is_clients(servers) else {}
     own = {**_own_variables(given, file), **servers} if not by_role or servers else {}
-    found = [_source(values, role, name, version, hints) for role, values in by_role.items()]
+    found = [_source(values, role, name, version, hints, begin) for role, values in by_role.items()]
     # Only Bitnami's image has such variables, which shows it where no image stands.
     is_bitnamis = not image and any(key.startswith("KAFKA_CFG_") for key, _ in given)
     if framework := _SHIPPED if is_bitnamis else _image_defaults(image):
         found = [replace(one, framework=framework) if one.role is Role.BROKER else one for one in found]
     if own and Role.BROKER not in by_role:
-        found.append(_source(own, None, name, version, hints))
+        found.append(_source(own, None, name, version, hints, begin))
     return found
 
 
@@ -194,8 +196,11 @@ def _base_name(image: str) -> str:
     return image.partition("@")[0].rpartition("/")[2].partition(":")[0]
 
 
-def _source(values: Mapping[str, Value], role: Role | None, name: str, version: str, hints: tuple[str, ...]) -> Source:
-    place = min(value.place for value in values.values() if value.place)
+def _source(
+    values: Mapping[str, Value], role: Role | None, name: str, version: str, hints: tuple[str, ...], begin: Place
+) -> Source:
+    own = (value.place for value in values.values() if value.place and value.place.file == begin.file)
+    place = min(own, default=begin)
     client = None if role is None else Client.JAVA
     known = load_tables()[role.value].parameters if role is not None else values
     shown = next((value.key for key, value in values.items() if key in known), next(iter(values.values())).key)

@@ -116,4 +116,4 @@ def _last_line(node: Node) -> int:
     if isinstance(node, Leaf):
         return 0 if node.file else node.line + (node.text or "").count("\n")
     children = node.nodes if isinstance(node, Row) else tuple(child for _, child in node.entries)
-    return max((_last_line(child) for child in children), default=node.line)
+    return max(node.line, *(_last_line(child) for child in children)) if children else node.line

@@ -31,7 +31,7 @@ def _found(folder: Path, variables: str) -> list[str]:
 
 
 def test_variables_come_from_the_file_next_to_it(tmp_path: Path) -> None:
-    assert _found(tmp_path, "WRITERS=3\nLEVEL=1\n") == ["EOS-CFG-011 compose.yaml:8", "EOS-CFG-147 compose.yaml:7"]
+    assert _found(tmp_path, "WRITERS=3\nLEVEL=1\n") == ["EOS-CFG-011 .env:2", "EOS-CFG-147 compose.yaml:7"]
     assert _found(tmp_path, "WRITERS=1\nLEVEL=all\n") == []
 
 
@@ -56,3 +56,12 @@ def test_variables_show_the_image_that_ships_a_file(tmp_path: Path, prefix: str,
     (tmp_path / "kafka.env").write_text("".join(f"{prefix}{line}\n" for line in lines), "utf-8")
     found = findings_of(judge(read_deployment([tmp_path]).deployment))
     assert {one.check_id for one in found} == expected
+
+
+def test_a_variable_of_another_name_belongs_to_its_service(tmp_path: Path) -> None:
+    environment = "      KAFKA_PRODUCER_ACKS: ${KAFKA_ACKS}\n      KAFKA_PRODUCER_TRANSACTIONAL_ID: ${TX}\n"
+    (tmp_path / "compose.yaml").write_text(f"services:\n  w:\n    image: w:1\n    environment:\n{environment}", "utf-8")
+    (tmp_path / ".env").write_text("KAFKA_ACKS=1\nTX=a\n", "utf-8")
+    (found,) = findings_of(judge(read_deployment([tmp_path]).deployment))
+    facts = dict(found.facts)
+    assert (found.check_id, found.severity.value, facts["line"]) == ("EOS-CFG-011", "critical", 1)

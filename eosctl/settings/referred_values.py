@@ -1,0 +1,71 @@
+"""Values that stand in one file and are used in another: keys of ConfigMaps, and variables of ``.env`` files.
+
+A value counts where it is used, with the place where it stands; the file that it stands in configures nothing with it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from msgspec.structs import replace
+
+from eosctl.model.deployment import Place, Value
+from eosctl.settings.sources import Source, value_of
+from eosctl.settings.tree import Branch, Leaf, Node
+
+_REFERENCE: Final = re.compile(r"\$\((?P<name>[^/()]+)/(?P<key>[^/()]+)\)")
+ConfigMaps = Mapping[tuple[str, str], Value]
+
+
+def config_map_values(document: Node, file: str) -> dict[tuple[str, str], Value]:
+    """Return the values of a ConfigMap by its name and their key, without blocks of text; nothing for others."""
+    if not isinstance(document, Branch) or document.text("kind") != "ConfigMap":
+        return {}
+    name, data = document.text("metadata", "name") or "", document.branch("data") or Branch((), 1)
+    return {
+        (name, key): value_of(key, leaf, file)
+        for key, leaf in data.entries
+        if isinstance(leaf, Leaf) and leaf.text is not None and "\n" not in leaf.text
+    }
+
+
+def with_config_maps(sources: Iterable[Source], maps: Iterable[ConfigMaps]) -> list[Source]:
+    """Return the sources with the values that variables take from keys of ConfigMaps.
+
+    A key that two ConfigMaps of one name give different values, as environments do, stays unknown.
+    """
+    given = list(sources)
+    known: dict[tuple[str, str], Value] = {}
+    unlike: set[tuple[str, str]] = set()
+    for one in maps:
+        for key, value in one.items():
+            if key in known and known[key].text != value.text:
+                unlike.add(key)
+            known[key] = value
+    if not known:
+        return given
+
+    def filled(value: Value) -> Value:
+        match = None if value.resolved or value.text is None else _REFERENCE.fullmatch(value.text)
+        key = (match["name"], match["key"]) if match is not None else ("", "")
+        found = known.get(key)
+        if found is None or key in unlike:
+            return value
+        return replace(value, text=found.text, place=found.place, resolved=found.resolved)
+
+    return [replace(one, values={name: filled(value) for name, value in one.values.items()}) for one in given]
+
+
+def without_referred(sources: Iterable[Source]) -> list[Source]:
+    """Leave out what a file configures with values that another file uses."""
+    given = list(sources)
+    used = {place for one in given for place in _places(one) if place.file != one.place.file}
+    if not used:
+        return given
+    return [one for one in given if one.place.file not in {p.file for p in used} or used.isdisjoint(_places(one))]
+
+
+def _places(source: Source) -> set[Place]:
+    return {value.place for value in source.values.values() if value.place is not None}

@@ -37,7 +37,7 @@ from eosctl.settings.referred_values import (
 )
 from eosctl.settings.resolution import UNKNOWN, resolve
 from eosctl.settings.sources import Releases, Source
-from eosctl.settings.templates import chart_values, without_templates
+from eosctl.settings.templates import chart_values, is_environment_of_chart, over_chart_values, without_templates
 from eosctl.settings.terraform_variables import refers_to_variables, with_variables
 from eosctl.settings.tree import Branch, Node
 from eosctl.settings.workloads import (
@@ -282,7 +282,10 @@ def read_texts(texts: Mapping[str, str], releases: Releases = UNKNOWN) -> list[C
 
 
 def _read(file: str, text: str, role: Role | None) -> _File:
-    return _of_documents(_documents(file, text), file, role)
+    documents = _documents(file, text)
+    if is_environment_of_chart(file):
+        file, documents = over_chart_values(documents, file)
+    return _of_documents(documents, file, role)
 
 
 def _documents(file: str, text: str) -> tuple[Node, ...]:

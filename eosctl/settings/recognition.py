@@ -76,6 +76,9 @@ _BROKERS: Final = (
 )
 
 
+_CLASSES: Final = frozenset({"default.key.serde", "default.value.serde"})
+
+
 class Recognition(NamedTuple):
     """The component that keys configure.
 
@@ -242,6 +245,8 @@ def _is_of_others(name: str, value: Value) -> bool:
         return True
     if not value.resolved:
         return False
+    if name in _CLASSES:  # Kafka UI names a serde by a word
+        return "." not in (value.text or "")
     if name in ("node.id", "broker.id"):
         return value.number is None
     return name == "listeners" and (value.text or "http").strip().lower().startswith("http")

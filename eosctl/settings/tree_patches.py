@@ -88,6 +88,25 @@ def merged(base: Node, patch: Node, file: str, key: str = "") -> Node:
     return placed(patch, file, base.line)
 
 
+def overlaid(base: Node, over: Node, file: str) -> Node:
+    """Lay a mapping over another one as Helm does: mappings are joined, and null removes a key.
+
+    Args:
+        base: What is below.
+        over: What counts where both have a key.
+        file: The file of what is above.
+    """
+    if not isinstance(base, Branch) or not isinstance(over, Branch):
+        return placed(over, file, base.line)
+    entries = dict(base.entries)
+    for key, child in over.entries:
+        if isinstance(child, Leaf) and child.text is None:
+            entries.pop(key, None)
+        else:
+            entries[key] = overlaid(entries.get(key, Branch((), base.line)), child, file)
+    return Branch(tuple(entries.items()), base.line)
+
+
 def _members(base: Row, patch: Row, file: str, key: str) -> Iterable[Node]:
     patches = {_name(node, key): node for node in patch.nodes}
     for node in base.nodes:

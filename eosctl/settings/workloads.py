@@ -36,7 +36,7 @@ _PLAIN: Final = frozenset(
     {
         *("Namespace", "Service", "ServiceAccount", "StorageClass", "PersistentVolume", "PersistentVolumeClaim"),
         *("Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding", "NetworkPolicy", "PodDisruptionBudget"),
-        *("Ingress", "ServiceMonitor", "PodMonitor", "PrometheusRule", "Route"),
+        *("Ingress", "ServiceMonitor", "PodMonitor", "PrometheusRule", "Route", "CustomResourceDefinition"),
     }
 )
 _SCALERS: Final[Mapping[str, str]] = {"HorizontalPodAutoscaler": "maxReplicas", "ScaledObject": "maxReplicaCount"}

@@ -23,6 +23,13 @@ access.control.allow.methods=GET,POST
 access.control.allow.origin=*
 """
 REGISTRY = "listeners=http://0.0.0.0:80\nkafkastore.bootstrap.servers=k:9092\naccess.control.allow.origin=*\n"
+UI = """kafka:
+  clusters:
+    - name: main
+      bootstrapServers: kafka:9092
+      defaultKeySerde: String
+      defaultValueSerde: SchemaRegistry
+"""
 VALE = "StylesPath = styles\nVocab = kafka\n[*.adoc]\nBasedOnStyles = Own\n"
 ROOTED = "bootstrap.servers = k:9092\ntransactional.id = a\n[other]\nx = 1\n"
 
@@ -36,6 +43,7 @@ ROOTED = "bootstrap.servers = k:9092\ntransactional.id = a\n[other]\nx = 1\n"
         ("kafka-rest.properties", PROXY, set()),
         ("schema-registry.properties", REGISTRY, set()),
         (".vale.ini", VALE, set()),
+        ("kafka-ui-values.yaml", UI, set()),
         ("client.ini", ROOTED, {Role.PRODUCER}),
     ],
 )

@@ -57,7 +57,7 @@ def fetch_cloud_token(login: CloudLogin) -> Token:
 
 
 def _of_aws(login: CloudLogin) -> Token:
-    signer = _load(login, "aws_msk_iam_sasl_signer").MSKAuthTokenProvider
+    signer = _load(login, "aws_msk_iam_sasl_signer.MSKAuthTokenProvider")
     if login.role:
         text, expires_ms = signer.generate_auth_token_from_role_arn(login.region, login.role)
     elif login.profile:

@@ -87,12 +87,14 @@ def give(monkeypatch: pytest.MonkeyPatch, name: str, **content: Any) -> None:
 
 
 def test_amazon_signs_by_role_profile_or_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    signer = SimpleNamespace(
+    give(monkeypatch, "aws_msk_iam_sasl_signer")
+    give(
+        monkeypatch,
+        "aws_msk_iam_sasl_signer.MSKAuthTokenProvider",
         generate_auth_token=lambda region: (f"own {region}", LATER * 1000),
         generate_auth_token_from_profile=lambda region, profile: (f"{profile} {region}", LATER * 1000),
         generate_auth_token_from_role_arn=lambda region, role: (f"{role} {region}", LATER * 1000),
     )
-    give(monkeypatch, "aws_msk_iam_sasl_signer", MSKAuthTokenProvider=signer)
     logins = [("", "", "own eu"), ("prod", "", "prod eu"), ("prod", "arn", "arn eu")]
     for profile, role, text in logins:
         token = fetch_cloud_token(CloudLogin(CloudProvider.AWS, "b", "eu", profile, role))
@@ -142,5 +144,6 @@ def test_a_cloud_without_credentials_says_how_to_log_in(monkeypatch: pytest.Monk
 
 def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "aws_msk_iam_sasl_signer", None)
+    monkeypatch.setitem(sys.modules, "aws_msk_iam_sasl_signer.MSKAuthTokenProvider", None)
     with pytest.raises(UsageError, match="extra aws"):
         fetch_cloud_token(CloudLogin(CloudProvider.AWS, "b", "eu"))

@@ -1,4 +1,4 @@
-"""The clouds' own packages issue tokens: Amazon's signs offline, the others query a stand-in for the machine's identity."""
+"""The clouds' packages issue tokens: Amazon's signs offline, the others query a stand-in for the machine's identity."""
 
 from __future__ import annotations
 

@@ -27,6 +27,19 @@ _OVERRIDE: Final = "--override"
 _TARGETS: Final = ("mountPath", "target")
 
 
+def containers_of(node: Node) -> Iterator[Branch]:
+    """Yield the containers of a resource of Kubernetes."""
+    if isinstance(node, Branch):
+        for key, child in node.entries:
+            if key in ("containers", "initContainers") and isinstance(child, Row):
+                yield from (member for member in child.nodes if isinstance(member, Branch))
+            else:
+                yield from containers_of(child)
+    elif isinstance(node, Row):
+        for child in node.nodes:
+            yield from containers_of(child)
+
+
 def kafka_files(container: Branch, file: str, *, is_whole: bool = True) -> tuple[Unseen, ...]:
     """Return the files of Kafka that a container of Kubernetes, or a service of Compose, reads.
 

@@ -180,7 +180,14 @@ def read_deployment(
         not_understood = [file for file in not_understood if file not in used]
     workloads = [workload for one in everything for workload in one.workloads]
     unseen = unseen_by(workloads, _related(everything)) if any(one.kafka_files for one in workloads) else ()
-    return FilesRead(deployment, tuple(read), tuple(without), tuple(unreadable), tuple(not_understood), tuple(unseen))
+    return FilesRead(
+        deployment,
+        tuple(read),
+        tuple(without),
+        tuple(unreadable),
+        not_understood=tuple(not_understood),
+        unseen=tuple(unseen),
+    )
 
 
 def _built(files: Sequence[Path], texts: Mapping[str, str]) -> Builds:

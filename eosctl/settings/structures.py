@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Place
 from eosctl.settings.connectors import connect_rest
+from eosctl.settings.container_files import containers_of
 from eosctl.settings.environment import CLIENT_ROLES, container_environment, setting_of, variables_of
 from eosctl.settings.flink_jobs import flink_jobs
 from eosctl.settings.operators import confluent, strimzi
@@ -20,7 +21,7 @@ from eosctl.settings.pipelines import pipelines
 from eosctl.settings.redpanda import redpanda, redpanda_command
 from eosctl.settings.sources import Source, value_of
 from eosctl.settings.tree import Branch, Leaf, Node, Row
-from eosctl.settings.workloads import containers_of, service_name
+from eosctl.settings.workloads import service_name
 
 _VARIABLES: Final = (".env", "dockerfile", "containerfile", ".service")
 """The files that hold nothing but variables, as they are read."""

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from eosctl.errors import ConfigFileError
 from eosctl.model.deployment import Place, Role, Unseen, Value
-from eosctl.settings.container_files import kafka_files, overrides_of
+from eosctl.settings.container_files import containers_of, kafka_files, overrides_of
 from eosctl.settings.documents import parse_documents
 from eosctl.settings.process_counts import COUNT, process_counts
 from eosctl.settings.sources import Source, value_of
@@ -243,20 +243,15 @@ def _resource(document: Branch, file: str) -> Iterator[Workload]:
         containers = list(containers_of(document))
         files = tuple(one for part in containers for one in kafka_files(part, file, is_whole=is_whole))
         overrides = {key: value for part in containers for key, value in overrides_of(part, file).items()}
-        yield Workload(f"{kind} {name}", count, reads, variables, _has_image(document), files, overrides)
-
-
-def containers_of(node: Node) -> Iterator[Branch]:
-    """Yield the containers of a resource of Kubernetes."""
-    if isinstance(node, Branch):
-        for key, child in node.entries:
-            if key in ("containers", "initContainers") and isinstance(child, Row):
-                yield from (member for member in child.nodes if isinstance(member, Branch))
-            else:
-                yield from containers_of(child)
-    elif isinstance(node, Row):
-        for child in node.nodes:
-            yield from containers_of(child)
+        yield Workload(
+            f"{kind} {name}",
+            count,
+            reads,
+            variables,
+            is_whole=_has_image(document),
+            kafka_files=files,
+            overrides=overrides,
+        )
 
 
 def _has_image(node: Node) -> bool:
@@ -368,7 +363,7 @@ def _services(document: Branch, services: Branch, file: str) -> Iterator[Workloa
             variables = {key: text for key, text in texts.items() if text and "$" not in text}
             reads = frozenset(_files_of(service, file, shared))
             files, overrides = kafka_files(service, file), overrides_of(service, file)
-            yield Workload(service_name(name, file), count, reads, variables, False, files, overrides)
+            yield Workload(service_name(name, file), count, reads, variables, kafka_files=files, overrides=overrides)
 
 
 def service_name(name: str, file: str) -> str:

@@ -237,7 +237,7 @@ def test_findings_of_both_variations_stay_certain(tmp_path: Path) -> None:
     assert causes(read(tmp_path, {PRODUCER: text})) == [("EOS-CFG-011", "certain", "")]
 
 
-def test_conditions_of_loops_and_with_alternatives_are_not_varied(tmp_path: Path) -> None:
+def test_loops_and_alternatives_are_not_varied(tmp_path: Path) -> None:
     loop = "{% for x in y %}\n{% if x %}\na=1\n{% endif %}\n{% endfor %}\n"
     other = "{% if z %}\nacks=1\n{% else %}\nacks=all\n{% endif %}\n"
     assert read(tmp_path, {PRODUCER: f"transactional.id=a\n{loop}{other}"}).deployment.variations == ()

@@ -49,6 +49,7 @@ MODULES: Final = (
     "observe_workload",
     "calibrate_capacity",
     "sandboxes",
+    "serve_image",
     "real_kafka",
     "sandbox_access",
     "sandbox_faults",

@@ -84,6 +84,7 @@ class Cluster:
             log_dir_count=spec.log_dirs,
             racks=spec.racks,
             inter_broker_listener=spec.inter_broker_listener,
+            cluster_id=spec.cluster_id,
         )
         self._clock = clock = AdjustableClock(loop)
         core = ClusterCore(shape, Path(spec.data_dir), clock, time.time() * 1000 - loop.time() * 1000)

@@ -41,6 +41,7 @@ class ClusterShape(NamedTuple):
     log_dir_count: int = 1  # Per broker.
     racks: Sequence[str] = ()  # Assigned to brokers in turn.
     inter_broker_listener: str | None = None  # The first one by default.
+    cluster_id: str | None = None  # Of new files; a random one by default.
 
 
 class ClusterCore:
@@ -226,4 +227,4 @@ class ClusterCore:
                 return read_meta_properties(self.directory_of(broker_id)).cluster_id
             except (OSError, DamagedFile):
                 continue
-        return render_uuid(self.random.randbytes(16))
+        return self.shape.cluster_id or render_uuid(self.random.randbytes(16))

@@ -32,7 +32,8 @@ RUNNING: Final = frozenset(
     {
         "demo", "exporter", "logs submit", "logs submit-data", "logs warmup", "logs watch", "lsp", "mcp",
         "metrics watch",
-        "runbook test", "sandbox advance", "sandbox exec", "sandbox proxy", "sandbox simulate", "sandbox scenario",
+        "runbook test", "sandbox advance", "sandbox exec", "sandbox proxy", "sandbox serve", "sandbox simulate",
+        "sandbox scenario",
         "sandbox up", "txn watch", "verify app", "verify canary", "verify dlq", "verify run",
     }
 )  # fmt: skip

@@ -4,6 +4,7 @@ from eosctl.command_line.lazy import Entry
 
 COMMANDS = (
     Entry("up", "sandbox.up:start"),
+    Entry("serve", "sandbox.serve:serve"),
     Entry("down", "sandbox.running:stop"),
     Entry("status", "sandbox.running:show_sandboxes"),
     Entry("logs", "sandbox.running:show_logs"),

@@ -40,7 +40,8 @@ def _freeze_live_objects() -> None:
     gc.freeze()
 
 
-def _make(spec: SandboxSpec) -> Cluster:
+def make_cluster(spec: SandboxSpec) -> Cluster:
+    """Return the cluster of a process."""
     return _ProcessCluster(spec, paths.logs_dir(Path(spec.data_dir)))
 
 
@@ -50,7 +51,8 @@ class _Loop(asyncio.SelectorEventLoop):
     time = staticmethod(time.monotonic)
 
 
-def _new_loop(spec: SandboxSpec) -> asyncio.AbstractEventLoop:
+def new_loop(spec: SandboxSpec) -> asyncio.AbstractEventLoop:
+    """Return the event loop of a process: uvloop if it is installed."""
     try:
         import uvloop
     except ImportError:
@@ -60,4 +62,4 @@ def _new_loop(spec: SandboxSpec) -> asyncio.AbstractEventLoop:
 
 
 if __name__ == "__main__":
-    sys.exit(serve(sys.argv[1:], _make, _new_loop))
+    sys.exit(serve(sys.argv[1:], make_cluster, new_loop))

@@ -61,8 +61,7 @@ def start(spec: SandboxSpec, *, program: str = OWN_PROGRAM, timeout_s: float = S
         try:
             # Of two starts of one name, the second waits, and finds the sandbox of the first.
             held.enter_context(only_writer(folder))
-            _make_way(spec)
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_way(spec)
             log = held.enter_context(paths.log_file(spec.name).open("ab"))
         except OSError as error:
             why, next_step = error.strerror or str(error), "Set XDG_STATE_HOME to a folder you may write."
@@ -70,8 +69,13 @@ def start(spec: SandboxSpec, *, program: str = OWN_PROGRAM, timeout_s: float = S
         return _start(spec, log, program, timeout_s)
 
 
-def _make_way(spec: SandboxSpec) -> None:
-    """Clean up after an ended sandbox of this name; refuse to start next to a running one."""
+def make_way(spec: SandboxSpec) -> None:
+    """Make the folder of a sandbox, without what an ended one left; refuse to start next to a running one.
+
+    Raises:
+        UsageError: A sandbox of this name is running, or the data directory contains files of other programs.
+        OSError: The folder cannot be used.
+    """
     found = find(spec.name)
     if found is not None and found.running:
         raise UsageError(
@@ -82,6 +86,7 @@ def _make_way(spec: SandboxSpec) -> None:
     if found is not None:
         forget(found.sandbox)
     check_data_directory(Path(spec.data_dir), ephemeral=spec.ephemeral)
+    paths.sandbox_dir(spec.name).mkdir(parents=True, exist_ok=True, mode=0o700)
 
 
 def _start(spec: SandboxSpec, log: BinaryIO, program: str, timeout_s: float) -> RunningSandbox:

@@ -45,6 +45,7 @@ class SandboxSpec:
     listen: tuple[str, ...] = ()  # The listeners that the brokers bind; loopback by default.
     advertise: tuple[str, ...] = ()  # The addresses that they give to clients; without one, those that they bind.
     inter_broker_listener: str | None = None  # The first one by default.
+    cluster_id: str | None = None  # A random one by default.
 
     @property
     def listeners(self) -> tuple[PlannedListener, ...]:

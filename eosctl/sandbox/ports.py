@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
 
 from eosctl.model.transaction import ProducerState, TopicPartition
+from eosctl.sandbox.replies import Reply
 from eosctl.sandbox.timing_wheel import Pace
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.records.batch import BatchHeader
@@ -196,29 +197,6 @@ class Channel(Protocol):
         self, api_key: int, version: int, message: Any, done: Callable[[Any | None], None], *, timeout_ms: int = 30_000
     ) -> None:
         """Send a request to the active controller; `done` receives None without one or without a response."""
-
-
-class Reply(Protocol):
-    """Responds to a request; called exactly once (never for a produce request with acks=0)."""
-
-    def __call__(self, response: Any | None, /) -> None:
-        """Send the response; None closes the connection."""
-
-
-@runtime_checkable
-class ClientReply(Reply, Protocol):
-    """Responds to a client's request."""
-
-    def without_answer(self) -> None:
-        """End a request that has no response (acks=0)."""
-
-
-@runtime_checkable
-class ConnectionReply(Reply, Protocol):
-    """Responds to a request on a connection whose end matters."""
-
-    def on_close(self, key: object, call: Callable[[], None]) -> None:
-        """Run `call` when the connection ends; it replaces the one of the same key."""
 
 
 class RequestContext(msgspec.Struct, frozen=True):

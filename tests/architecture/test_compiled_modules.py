@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import tomllib
 from pathlib import Path
 
@@ -18,6 +19,35 @@ def test_every_compiled_module_is_one_of_ours(project_root: Path) -> None:
     for left_out in LEFT_OUT_TESTS:
         path, _, function = left_out.partition("::")
         assert f"def {function}" in (project_root / path).read_text(), left_out
+
+
+def compiled_bases(source: str, compiled: set[str]) -> list[str]:
+    """Return the classes of a module that inherit from a class of a compiled module."""
+    tree = ast.parse(source)
+    imported = {
+        alias.asname or alias.name: node.module
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    return [
+        node.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+        and any(isinstance(base, ast.Name) and imported.get(base.id) in compiled for base in node.bases)
+    ]
+
+
+def test_no_interpreted_class_inherits_from_a_compiled_one(project_root: Path) -> None:
+    project = tomllib.loads((project_root / "pyproject.toml").read_text())
+    compiled = set(project["tool"]["eosctl"]["compiled-modules"])
+    planted = "from eosctl.sandbox.node import Node\nclass Mine(Node): ..."
+    assert compiled_bases(planted, compiled) == ["Mine"]
+    for path in sorted((project_root / "eosctl").rglob("*.py")):
+        module = ".".join(path.relative_to(project_root).with_suffix("").parts)
+        source = path.read_text("utf-8")
+        if module not in compiled and "class " in source:
+            assert compiled_bases(source, compiled) == [], f"{module}: mypyc refuses it when the class is made"
 
 
 def test_only_a_module_that_still_runs_as_python_is_named(tmp_path: Path) -> None:

@@ -28,7 +28,8 @@ from eosctl.sandbox.api.share_acknowledge import (
 from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.coordinator.share.state import SharePartitionKey
-from eosctl.sandbox.ports import ConnectionReply, RequestContext
+from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.replies import ConnectionReply
 from eosctl.sandbox.security.access import may
 from eosctl.sandbox.security.acls import ResourceType
 from eosctl.sandbox.share.delayed_fetch import DelayedShareFetch, Fetched, FetchWish

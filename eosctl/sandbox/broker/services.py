@@ -25,7 +25,6 @@ from eosctl.sandbox.ports import (
     CONSUMER_OFFSETS_TOPIC,
     SHARE_GROUP_STATE_TOPIC,
     TRANSACTION_STATE_TOPIC,
-    ClientReply,
     Emulation,
     RequestContext,
 )
@@ -36,6 +35,7 @@ from eosctl.sandbox.replication.replica_fetcher import ReplicaFetcher
 from eosctl.sandbox.replication.replica_fetcher_manager import ReplicaFetcherManager
 from eosctl.sandbox.replication.replica_manager import ReplicaManager
 from eosctl.sandbox.replication.verification import VerificationPolicy
+from eosctl.sandbox.replies import ClientReply
 from eosctl.sandbox.runtime import NodeRuntime
 from eosctl.sandbox.security.authorizer import authorizer_of
 from eosctl.sandbox.security.mechanisms import ScramCredential

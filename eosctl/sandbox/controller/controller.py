@@ -14,7 +14,8 @@ from eosctl.sandbox.logging.controller_events import ControllerEvents
 from eosctl.sandbox.metadata.image import BROKER_RESOURCE, TOPIC_RESOURCE, ClusterImage, ImageDelta
 from eosctl.sandbox.metadata.log import MetadataLog
 from eosctl.sandbox.metadata.replay import replay
-from eosctl.sandbox.ports import Emulation, Reply, RequestContext
+from eosctl.sandbox.ports import Emulation, RequestContext
+from eosctl.sandbox.replies import Reply
 from eosctl.sandbox.runtime import NodeRuntime
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode

@@ -1,0 +1,32 @@
+"""How a request is answered: by whom it was sent decides what a reply can do.
+
+Not among the compiled modules: mypyc cannot compile protocols that are checked at run time and inherit from each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol, runtime_checkable
+
+
+class Reply(Protocol):
+    """Responds to a request; called exactly once (never for a produce request with acks=0)."""
+
+    def __call__(self, response: Any | None, /) -> None:
+        """Send the response; None closes the connection."""
+
+
+@runtime_checkable
+class ClientReply(Reply, Protocol):
+    """Responds to a client's request."""
+
+    def without_answer(self) -> None:
+        """End a request that has no response (acks=0)."""
+
+
+@runtime_checkable
+class ConnectionReply(Reply, Protocol):
+    """Responds to a request on a connection whose end matters."""
+
+    def on_close(self, key: object, call: Callable[[], None]) -> None:
+        """Run `call` when the connection ends; it replaces the one of the same key."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Protocol
 
@@ -68,14 +69,34 @@ class KafkaPythonWriter:
         producer.begin_transaction()
         for sent in [producer.send(topic, value, partition=place) for place, value in enumerate(values)]:
             sent.get(PATIENCE_S)
-        if commit:
-            producer.commit_transaction()
-        else:
-            producer.abort_transaction()
+        _bounded(producer.commit_transaction if commit else producer.abort_transaction)
 
     def close(self) -> None:
         """Close without waiting."""
         self._producer.close(timeout=0)
+
+
+def _bounded(call: Callable[[], object]) -> None:
+    """Run a call that has no time limit of its own.
+
+    Raises:
+        TimeoutError: It has not returned in time. Its thread is left behind.
+    """
+    raised: list[Exception] = []
+
+    def run() -> None:
+        try:
+            call()
+        except Exception as error:  # noqa: BLE001 - raised again below
+            raised.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(PATIENCE_S)
+    if raised:
+        raise raised[0]
+    if thread.is_alive():
+        raise TimeoutError(f"no result after {PATIENCE_S:.0f} s")
 
 
 class AiokafkaWriter:

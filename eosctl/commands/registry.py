@@ -26,7 +26,7 @@ COMMANDS: Final = (
     Entry("logs", "logs:COMMANDS", "Find incidents and their root causes in logs.", DIAGNOSE),
     Entry("timeline", "timeline:timeline", "Merge all evidence about an id into one timeline.", DIAGNOSE),
     Entry("fencing", "fencing:COMMANDS", "Explain why a producer was fenced.", DIAGNOSE),
-    Entry("group", "group:COMMANDS", "Show the lag and the pending offsets of groups.", DIAGNOSE),
+    Entry("group", "group:COMMANDS", "List and describe groups, their lag, and pending offsets.", DIAGNOSE),
     Entry("check", "check:COMMANDS", "List, explain, and run checks.", DIAGNOSE),
     Entry("bugs", "bugs:bugs", "List Kafka bugs that break exactly-once.", DIAGNOSE),
     Entry(

@@ -21,9 +21,9 @@ WIDTH = 80
 COMMANDS = {words: command for words, _, command in ALL if not isinstance(command, LazyGroup)}
 #: Verbs that summaries begin with; a new one is added here when it is one.
 VERBS = re.compile(
-    "Abort|Add|Advance|Archive|Check|Compare|Count|Decode|Diagnose|End|Explain|Export|Extract|Fence|Find|Fix|Follow|"
-    "Inject|Inspect|List|Locate|Manage|Measure|Merge|Plan|Print|Query|Remove|Repeat|Report|Run|Save|Scan|Serve|Show|"
-    "Sign|Simulate|Start|Stop|Test|Watch|Work|Write"
+    "Abort|Add|Advance|Archive|Check|Compare|Count|Decode|Describe|Diagnose|End|Explain|Export|Extract|Fence|Find|"
+    "Fix|Follow|Inject|Inspect|List|Locate|Manage|Measure|Merge|Plan|Print|Query|Remove|Repeat|Report|Run|Save|"
+    "Scan|Serve|Show|Sign|Simulate|Start|Stop|Test|Watch|Work|Write"
 )
 
 

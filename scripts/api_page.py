@@ -47,6 +47,7 @@ MODULES: Final = (
     "export_cluster",
     "plan_capacity",
     "observe_workload",
+    "cluster_descriptions",
     "calibrate_capacity",
     "sandboxes",
     "serve_image",

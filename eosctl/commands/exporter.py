@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from eosctl.command_line.invocation import Invocation, write_result
+from eosctl.command_line.option_groups import options
 from eosctl.command_line.values import parse_listen
 from eosctl.commands.options import DEFAULT_SECOND_LOOK, ClusterOptions, SecondLookAfter, duration_option
 from eosctl.commands.session import callbacks
 from eosctl.render.prometheus import render_gauges
 from eosctl.services.export_cluster import ExportRequest, measure_once, serve_gauges
+
+ExportOptions = Annotated[
+    ExportRequest,
+    options(
+        interval_ms=duration_option("--interval", help="Time between two readings."),
+        follows_transaction_log=typer.Option(
+            "--transaction-log",
+            help="Count commits, aborts, and timeouts in __transaction_state as well; needs Read on the topic.",
+        ),
+        tls_certificate=typer.Option("--tls-cert", metavar="FILE", help="Certificate chain in PEM, to serve HTTPS."),
+        tls_key=typer.Option("--tls-key", metavar="FILE", help="Private key of the certificate in PEM."),
+        credentials=typer.Option(
+            "--credentials", metavar="FILE", help="Properties file with username and password for readers."
+        ),
+    ),
+]
 
 
 def exporter(
@@ -20,28 +36,10 @@ def exporter(
     listen: Annotated[
         str, typer.Option("--listen", metavar="HOST:PORT", help="Address to serve /metrics on.")
     ] = "127.0.0.1:9308",
-    interval: Annotated[int, duration_option("--interval", help="Time between two readings.")] = 30_000,
     once: Annotated[bool, typer.Option("--once", help="Print the metrics once and exit, without listening.")] = False,
-    transaction_log: Annotated[
-        bool,
-        typer.Option(
-            "--transaction-log",
-            help="Count commits, aborts, and timeouts in __transaction_state as well; needs Read on the topic.",
-        ),
-    ] = False,
-    tls_cert: Annotated[
-        Path | None,
-        typer.Option("--tls-cert", metavar="FILE", help="Certificate chain in PEM, to serve HTTPS."),
-    ] = None,
-    tls_key: Annotated[
-        Path | None, typer.Option("--tls-key", metavar="FILE", help="Private key of the certificate in PEM.")
-    ] = None,
-    credentials: Annotated[
-        Path | None,
-        typer.Option("--credentials", metavar="FILE", help="Properties file with username and password for readers."),
-    ] = None,
     second_look_after: SecondLookAfter = DEFAULT_SECOND_LOOK,
     *,
+    request: ExportOptions,
     cluster: ClusterOptions,
 ) -> None:
     """Serve exactly-once metrics to Prometheus.
@@ -58,17 +56,8 @@ def exporter(
         eosctl exporter -b kafka-1:9092 --once
         eosctl exporter -b kafka-1:9092 --tls-cert exporter.crt --tls-key exporter.key --credentials readers.properties
     """
-    address = parse_listen(listen)
-    request = ExportRequest(
-        connection=cluster.connection,
-        listen=address,
-        interval_ms=interval,
-        follows_transaction_log=transaction_log,
-        second_look_after_ms=second_look_after,
-        tls_certificate=tls_cert,
-        tls_key=tls_key,
-        credentials=credentials,
-    )
+    connection, address = cluster.connection, parse_listen(listen)
+    request = request._replace(connection=connection, listen=address, second_look_after_ms=second_look_after)
     with callbacks(invocation.now_ms) as shown:
         if once:
             write_result(render_gauges(measure_once(request, shown)))

@@ -20,16 +20,14 @@ class ReportOptions(NamedTuple):
     """The options for the format and the files of a diagnosis."""
 
     save_snapshot: Annotated[
-        Path | None,
-        output_option("--save-snapshot", metavar="FILE", help="File to save the evidence to."),
+        Path | None, output_option("--save-snapshot", metavar="FILE", help="File to save the evidence to.")
     ] = None
     output: FindingOutput = FindingFormat.TABLE
     header: Header = None
     output_file: OutputFile = None
-    report: Annotated[
-        Path | None,
-        output_option("--report", metavar="FILE", help="HTML report to write as well."),
-    ] = None
+    report: Annotated[Path | None, output_option("--report", metavar="FILE", help="HTML report to write as well.")] = (
+        None
+    )
 
 
 def write_diagnosis(

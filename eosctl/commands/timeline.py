@@ -52,8 +52,7 @@ def timeline(
     end: Annotated[str | None, _focus("--to", metavar="TIME", help="End of the time range, in the same form.")] = None,
     *,
     output: Annotated[
-        TimelineFormat,
-        output_option("--output", "-o", callback=remember_output, help="Format of the result."),
+        TimelineFormat, output_option("--output", "-o", callback=remember_output, help="Format of the result.")
     ] = TimelineFormat.TABLE,
     output_file: OutputFile = None,
     require_complete: RequireComplete = False,

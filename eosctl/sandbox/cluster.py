@@ -14,9 +14,8 @@ from typing import Any, Self
 from eosctl.errors import EosctlError, UsageError
 from eosctl.model.emulation import NEWEST
 from eosctl.sandbox.broker.broker import Broker
-from eosctl.sandbox.calm import calm_until
 from eosctl.sandbox.clock import AdjustableClock, advance
-from eosctl.sandbox.core import ClusterCore, ClusterShape
+from eosctl.sandbox.core import ClusterCore, ClusterShape, calm_until
 from eosctl.sandbox.faults.control import fault_commands
 from eosctl.sandbox.faults.engine import FaultEngine
 from eosctl.sandbox.listener import ListenerServer

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from eosctl.model.emulation import NEWEST
 from eosctl.model.secret import Secret
@@ -25,6 +25,9 @@ from eosctl.sandbox.user_settings import check_user_settings
 from eosctl.storage.errors import DamagedFile
 from eosctl.storage.meta_properties import read_meta_properties
 from eosctl.wire.uuid import render_uuid
+
+BUSY: Final = 0.0
+"""The time until which a cluster is calm that is not."""
 
 
 class ClusterShape(NamedTuple):
@@ -228,3 +231,24 @@ class ClusterCore:
             except (OSError, DamagedFile):
                 continue
         return self.shape.cluster_id or render_uuid(self.random.randbytes(16))
+
+
+def calm_until(nodes: Collection[Node]) -> float:
+    """Return the loop time until which the running nodes only exchange messages that show that they live.
+
+    A cluster is calm if its only voter is the active controller, and exactly the running brokers are unfenced. It then
+    stays calm until a transaction times out.
+    """
+    controllers = [node.controller for node in nodes if node.controller is not None]
+    if len(controllers) != 1 or not controllers[0].is_active or controllers[0].quorum.others:
+        return BUSY
+    brokers = {node.broker.node_id: node.broker for node in nodes if node.broker is not None}
+    if {broker.broker_id for broker in controllers[0].image.active_brokers()} != set(brokers):
+        return BUSY
+    return min(
+        (
+            (broker.transactions.calm_until_ms() - broker.runtime.wall_base_ms - broker.runtime.skew_ms) / 1000
+            for broker in brokers.values()
+        ),
+        default=BUSY,
+    )

@@ -29,11 +29,7 @@ CommitsOptions = Annotated[
 ]
 
 
-def simulate(
-    invocation: Invocation,
-    request: CommitsOptions,
-    result: ResultOptions,
-) -> None:
+def simulate(invocation: Invocation, request: CommitsOptions, result: ResultOptions) -> None:
     """Simulate commit latency under load and broker loss.
 
     Time is virtual, and the same seed gives the same result. The search of clients for new leaders is not simulated, so

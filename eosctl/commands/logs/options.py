@@ -75,9 +75,7 @@ class PeriodOptions(NamedTuple):
     begin: Annotated[
         str | None,
         reading_option(
-            "--from",
-            metavar="TIME",
-            help="Start of the time range: RFC 3339, epoch milliseconds, or relative (-30m).",
+            "--from", metavar="TIME", help="Start of the time range: RFC 3339, epoch milliseconds, or relative (-30m)."
         ),
     ] = None
     end: Annotated[

@@ -28,8 +28,7 @@ def scan_logs(
     paths: Places,
     reading: ReadingOptions,
     categories: Annotated[
-        list[str] | None,
-        output_option("--category", metavar="NAME", help="Category to show; repeatable."),
+        list[str] | None, output_option("--category", metavar="NAME", help="Category to show; repeatable.")
     ] = None,
     *,
     times: PeriodOptions,
@@ -75,8 +74,7 @@ def report_logs(
     header: Header = None,
     output_file: OutputFile = None,
     static: Annotated[
-        bool,
-        output_option("--static", help="Render the timeline of the HTML page without scripts."),
+        bool, output_option("--static", help="Render the timeline of the HTML page without scripts.")
     ] = False,
     gate: ReportGate,
 ) -> None:

@@ -52,9 +52,7 @@ class ScanJobOptions(NamedTuple):
     connect: Annotated[
         str | None,
         _cluster_option(
-            "--connect",
-            metavar="URL",
-            help="Spark Connect server to use instead of a master, e.g. sc://host:15002.",
+            "--connect", metavar="URL", help="Spark Connect server to use instead of a master, e.g. sc://host:15002."
         ),
     ] = None
     jars: Annotated[
@@ -63,9 +61,7 @@ class ScanJobOptions(NamedTuple):
     packages: Annotated[
         list[str] | None,
         _cluster_option(
-            "--packages",
-            metavar="GROUP:ARTIFACT:VERSION",
-            help="Package that Spark's resolver fetches; repeatable.",
+            "--packages", metavar="GROUP:ARTIFACT:VERSION", help="Package that Spark's resolver fetches; repeatable."
         ),
     ] = None
 

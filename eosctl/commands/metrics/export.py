@@ -16,10 +16,7 @@ from eosctl.services.export_monitoring import Target, export_monitoring
 
 def export_metrics(
     invocation: Invocation,
-    target: Annotated[
-        Target,
-        typer.Argument(metavar="TARGET", help="Program to configure."),
-    ],
+    target: Annotated[Target, typer.Argument(metavar="TARGET", help="Program to configure.")],
     targets: Annotated[
         list[str] | None,
         typer.Option("--target", metavar="HOST:PORT", help="Exporter to scrape, for otel; repeatable."),
@@ -27,10 +24,7 @@ def export_metrics(
     faster: Annotated[
         int,
         typer.Option(
-            "--faster",
-            min=1,
-            max=60,
-            help="Divisor of the rules' periods, to test alerts with scrapes every second.",
+            "--faster", min=1, max=60, help="Divisor of the rules' periods, to test alerts with scrapes every second."
         ),
     ] = 1,
     runbook_url: Annotated[
@@ -42,8 +36,7 @@ def export_metrics(
         ),
     ] = None,
     names: Annotated[
-        SeriesNames,
-        typer.Option("--names", help="Exporter configuration whose series rules and grafana read."),
+        SeriesNames, typer.Option("--names", help="Exporter configuration whose series rules and grafana read.")
     ] = SeriesNames.EOSCTL,
     output_file: OutputFile = None,
 ) -> None:
@@ -53,9 +46,8 @@ def export_metrics(
     clients), grafana (a dashboard), strimzi (ConfigMap, PodMonitor, and PrometheusRule), or otel (an OpenTelemetry
     collector that scrapes the exporters).
 
-    Rules and grafana read the series of jmx-exporter. With --names, they read those of another configuration: Strimzi's
-    example, Confluent's jmx-monitoring-stacks, Bitnami's chart, or kminion. What it does not export is left out, and
-    named on standard error.
+    Rules and grafana read the series of jmx-exporter, or with --names those of Strimzi's example, Confluent's
+    jmx-monitoring-stacks, Bitnami's chart, or kminion. What these lack is left out, and named on standard error.
 
     Examples:
         eosctl metrics export rules --runbook-url https://wiki.example.com/alerts.html --output-file eos-rules.yaml

@@ -20,11 +20,7 @@ Urls = Annotated[
 ]
 CredentialsFile = Annotated[
     Path | None,
-    typer.Option(
-        "--credentials",
-        metavar="FILE",
-        help="Properties file with username= and password=, or token=.",
-    ),
+    typer.Option("--credentials", metavar="FILE", help="Properties file with username= and password=, or token=."),
 ]
 Limits = Annotated[
     list[str] | None, typer.Option("--limit", metavar="NAME=NUMBER", help="Limit of a metric; repeatable.")

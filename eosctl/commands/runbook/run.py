@@ -30,11 +30,7 @@ RunOptions = Annotated[
 ]
 
 
-def run(
-    invocation: Invocation,
-    request: RunOptions,
-    result: ResultOptions,
-) -> None:
+def run(invocation: Invocation, request: RunOptions, result: ResultOptions) -> None:
     """Run a runbook.
 
     Without --yes, the runbook only reads and shows the first change it would make. Immediately before a change, the

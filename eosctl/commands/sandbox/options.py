@@ -20,7 +20,6 @@ BrokerSettings = Annotated[
     tuple[str, ...], typer.Option("--config", metavar="KEY=VALUE", help="Broker setting; repeatable.")
 ]
 Bugs = Annotated[
-    tuple[str, ...],
-    typer.Option("--bug", metavar="NAME[=off]", help="Known bug to switch on or off; repeatable."),
+    tuple[str, ...], typer.Option("--bug", metavar="NAME[=off]", help="Known bug to switch on or off; repeatable.")
 ]
 Seed = Annotated[int | None, typer.Option("--seed", help="Seed of the random choices, to repeat a run.")]

@@ -15,12 +15,7 @@ from eosctl.commands.session import callbacks
 from eosctl.errors import ExitCode, UsageError
 from eosctl.render.page import Style
 from eosctl.render.sandbox.listing import connection_words
-from eosctl.render.sandbox.scenarios import (
-    SCENARIO_COLUMNS,
-    VERDICT_COLUMNS,
-    render_scenario,
-    render_verdict,
-)
+from eosctl.render.sandbox.scenarios import SCENARIO_COLUMNS, VERDICT_COLUMNS, render_scenario, render_verdict
 from eosctl.services.play_scenario import ScenarioRequest, describe_scenario, list_scenarios, play_scenario
 from eosctl.services.sandbox_access import client_file_of
 from eosctl.services.sandboxes import DEFAULT_NAME, EngineChoice, require_sandbox
@@ -44,9 +39,7 @@ def scenario(
     kafka: Annotated[
         str | None,
         typer.Option(
-            "--kafka-version",
-            metavar="VERSION",
-            help="Release of the cluster; by default the newest of the scenario.",
+            "--kafka-version", metavar="VERSION", help="Release of the cluster; by default the newest of the scenario."
         ),
     ] = None,
     seed: Seed = None,

@@ -105,10 +105,7 @@ ProducersOptions = Annotated[
 
 
 def producers(
-    invocation: Invocation,
-    request: ProducersOptions,
-    result: ResultOptions,
-    require_complete: RequireComplete = False,
+    invocation: Invocation, request: ProducersOptions, result: ResultOptions, require_complete: RequireComplete = False
 ) -> None:
     """List the producers of partitions.
 

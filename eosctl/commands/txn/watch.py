@@ -35,7 +35,5 @@ def watch_transactions(
     callbacks = Callbacks(invocation.now_ms, note, report_error=write_error)
     with frames(output, write_result) as show:
         service.watch_transactions(
-            request,
-            lambda moments: show(render_look(moments, output, invocation.style())),
-            callbacks,
+            request, lambda moments: show(render_look(moments, output, invocation.style())), callbacks
         )

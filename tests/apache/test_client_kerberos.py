@@ -96,7 +96,7 @@ def test_a_keytab_logs_in(broker: Kerberized, own_home: Path, monkeypatch: pytes
     ("changed", "reason"),
     [
         ({"service": "kafkas"}, "Check sasl.kerberos.service.name (kafkas)"),
-        ({"principal": f'"nobody@{REALM}"'}, "Check the keytab and its principal"),
+        ({"principal": f'"stranger@{REALM}"'}, "Check the keytab and its principal"),
         ({"useKeyTab": "false", "principal": ""}, "Get a ticket: kinit"),
     ],
 )

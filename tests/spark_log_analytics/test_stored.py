@@ -121,10 +121,10 @@ def test_storage_without_logs_is_a_failure(
 
     url, folder = storage
     assert main([url, "--out", str(folder.parent / "result")]) == 1
-    assert main(["no-such-fs://lab/logs", "--out", str(folder.parent / "result")]) == 1
+    assert main(["unknown-fs://lab/logs", "--out", str(folder.parent / "result")]) == 1
     told = capfd.readouterr().err
     assert f"not read: {url}: there are no files" in told
-    assert "does not have a file system for no-such-fs://" in told
+    assert "does not have a file system for unknown-fs://" in told
 
 
 def test_a_file_that_two_urls_name_is_read_once(spark: Any, storage: tuple[str, Path]) -> None:

@@ -1,7 +1,7 @@
 """Join the kill of a process without memory with its effects: a rollback, a fenced successor, a failover.
 
 The kernel names the process, Kubernetes the container, and systemd the unit. Only an incident that names the same
-program, or that the same log reports, is an effect of that kill: another program can fail at that time, too.
+program, or a broker's in the same log, is an effect of that kill: another program can fail at that time, too.
 """
 
 from __future__ import annotations
@@ -96,12 +96,15 @@ def join_kills(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iterator
 
 
 def _is_effect(timeline: LogTimeline, kill: Incident, one: Incident) -> bool:
-    """Return whether an incident is about the killed program: by its name, or because one log reports both."""
+    """Return whether an incident is about the killed program: by its name, or, of a broker, as one log reports both.
+
+    A journal and the log of a set of containers have the records of many clients: for these, only a name counts.
+    """
     killed = {word for name in _names(timeline, kill) for word in _words(name)}
     if any(killed & _words(str(value)) for value in one.subject.values()):
         return True
     files = {place.file for place in kill.evidence}
-    return one.kind != "transaction_timeout" and any(place.file in files for place in one.evidence)
+    return one.kind not in _OF_CLIENTS and any(place.file in files for place in one.evidence)
 
 
 def _names(timeline: LogTimeline, kill: Incident) -> Iterator[str]:

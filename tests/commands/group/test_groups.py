@@ -160,7 +160,7 @@ def test_groups_of_all_types_are_listed(one_broker: SandboxThread) -> None:
     found = {one["group_id"]: (one["group_type"], one["member_count"]) for one in items("list", one_broker.bootstrap)}
     assert found == {"billing": ("classic", 0), "workers": ("share", 1)}
     assert [one["group_id"] for one in items("list", one_broker.bootstrap, "workers")] == ["workers"]
-    assert eosctl("group", "list", "nobody", "-b", one_broker.bootstrap).code == 2
+    assert eosctl("group", "list", "missing", "-b", one_broker.bootstrap).code == 2
 
 
 def test_a_pending_offset_is_reported_with_its_transaction(one_broker: SandboxThread) -> None:

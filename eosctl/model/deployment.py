@@ -293,7 +293,7 @@ class Undecided(NamedTuple):
 
 
 class Unseen(NamedTuple):
-    """A configuration that a container reads and that is not among the files."""
+    """What a container reads, or a kustomization builds, and is not among the files."""
 
     place: Place
     reads: str

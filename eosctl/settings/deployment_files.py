@@ -66,7 +66,7 @@ class FilesRead(NamedTuple):
         without_settings: Those in which no setting of Kafka was found.
         unreadable: Those that are broken or empty.
         not_understood: Those without settings that are about Kafka: no verdict covers them.
-        unseen: Configurations that containers read and that are not among the files.
+        unseen: What containers read, or kustomizations build, and is not among the files.
     """
 
     deployment: Deployment
@@ -174,9 +174,9 @@ def read_deployment(
         for number, condition, other in unlike
     )
     deployment = Deployment(tuple(_components(everything, releases)), load_tables(), variations)
+    given = (value for one in deployment.components for value in one.given.values())
+    used = {value.place.file for value in given if value.place is not None}
     if not_understood:
-        given = (value for one in deployment.components for value in one.given.values())
-        used = {value.place.file for value in given if value.place is not None}
         not_understood = [file for file in not_understood if file not in used]
     workloads = [workload for one in everything for workload in one.workloads]
     unseen = unseen_by(workloads, _related(everything)) if any(one.kafka_files for one in workloads) else ()
@@ -186,7 +186,7 @@ def read_deployment(
         tuple(without),
         tuple(unreadable),
         not_understood=tuple(not_understood),
-        unseen=tuple(unseen),
+        unseen=(*unseen, *builds.missing_for(used)),
     )
 
 

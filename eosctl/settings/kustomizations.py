@@ -1,7 +1,7 @@
 """Build kustomizations: the resources of a base as each overlay patches them.
 
 Read are ``resources``, ``bases``, ``components``, ``patches``, ``patchesJson6902``, ``patchesStrategicMerge``, and
-``replicas``, as far as the files are among the given ones.
+``replicas``, as far as the files are among the given ones. The others are returned as missing.
 """
 
 from __future__ import annotations
@@ -12,13 +12,16 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from eosctl.errors import ConfigFileError
+from eosctl.model.deployment import Place, Unseen
 from eosctl.settings.documents import parse_documents
 from eosctl.settings.tree import Branch, Leaf, Node, Row
 from eosctl.settings.tree_patches import merged, operated, placed
 
 _NAMES: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _SCALED: Final = ("Deployment", "StatefulSet", "ReplicaSet", "ReplicationController")
+_USED: Final = ("resources", "bases", "components")
 _PATCHES: Final = ("patches", "patchesJson6902", "patchesStrategicMerge")
+_FILE: Final = re.compile(r"\S+\.(?:ya?ml|json)")
 Reader = Callable[[str], tuple[Node, ...]]
 
 
@@ -30,6 +33,13 @@ class Resource(NamedTuple):
     document: Node
 
 
+class MissingPart(NamedTuple):
+    """What a kustomization names and the given files lack, with the files of the resources that it does build."""
+
+    unseen: Unseen
+    resources: frozenset[str]
+
+
 class Builds(NamedTuple):
     """What kustomizations make of the given files.
 
@@ -37,11 +47,21 @@ class Builds(NamedTuple):
         overlays: The resources that each kustomization builds, by its file, where one of them patches something.
         files: The files of these resources, which are not used as they are.
         patches: The files of patches that were applied.
+        missing: Resources and patches that kustomizations name and that are not among the files.
     """
 
     overlays: Mapping[str, tuple[Resource, ...]] = {}
     files: frozenset[str] = frozenset()
     patches: frozenset[str] = frozenset()
+    missing: tuple[MissingPart, ...] = ()
+
+    def missing_for(self, files: Collection[str]) -> tuple[Unseen, ...]:
+        """Return what is missing where it can change the settings of files, or is named after Kafka itself."""
+        return tuple(
+            one.unseen
+            for one in self.missing
+            if "kafka" in one.unseen.reads.lower() or not one.resources.isdisjoint(map(posixpath.normpath, files))
+        )
 
 
 class _Patch(NamedTuple):
@@ -70,7 +90,12 @@ def build(files: Collection[str], read: Reader) -> Builds:
     changed = {one.file for one in resources if one.document is not builder.documents(one.file)[one.number]}
     built = {file: overlay for file, overlay in roots.items() if changed.intersection(one.file for one in overlay)}
     names = frozenset(one.file for overlay in built.values() for one in overlay)
-    return Builds(built, names, frozenset(builder.applied))
+    missing = tuple(
+        MissingPart(unseen, frozenset(one.file for one in overlay))
+        for file, overlay in overlays.items()
+        for unseen in builder.missing(file)
+    )
+    return Builds(built, names, frozenset(builder.applied), missing)
 
 
 def names_files_alone(document: Node, file: str) -> bool:
@@ -123,9 +148,17 @@ class _Builder:
     def used_by(self, file: str) -> Iterator[str]:
         """Yield the kustomizations that one uses."""
         for own in self.documents(file)[:1]:
-            for path in _paths(own, file, "resources", "bases", "components") if isinstance(own, Branch) else ():
+            for path in _paths(own, file, *_USED) if isinstance(own, Branch) else ():
                 if (used := self._kustomization(path)) is not None:
                     yield used
+
+    def missing(self, file: str) -> Iterator[Unseen]:
+        """Yield the resources and patches that a kustomization names and that are not among the files."""
+        for own in self.documents(file)[:1]:
+            for named in _named(own) if isinstance(own, Branch) else ():
+                path = _path(named, file)
+                if path not in self._files and self._kustomization(path) is None:
+                    yield Unseen(Place(file, named.line), named.text or "")
 
     def _kustomization(self, folder: str) -> str | None:
         return next((name for one in _NAMES if (name := posixpath.join(folder, one)) in self._files), None)
@@ -160,6 +193,17 @@ def _inline(text: Leaf) -> tuple[Node, ...]:
         return parse_documents("patch.yaml", "\n" * (text.line - 1) + (text.text or ""))
     except ConfigFileError:
         return ()  # the path of a file that is not among the given ones
+
+
+def _named(own: Branch) -> Iterator[Leaf]:
+    """Yield what a kustomization names: the paths or addresses of its resources, and the paths of its patches."""
+    for node in (node for key in _USED for node in own.items(key)):
+        if isinstance(node, Leaf) and node.text:
+            yield node
+    for node in (node for key in _PATCHES for node in own.items(key)):
+        path = node.get("path") if isinstance(node, Branch) else node
+        if isinstance(path, Leaf) and _FILE.fullmatch(path.text or ""):
+            yield path
 
 
 def _paths(own: Branch, file: str, *keys: str) -> Iterator[str]:

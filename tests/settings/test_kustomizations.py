@@ -191,3 +191,33 @@ def test_each_overlay_is_a_cluster_of_its_own(tmp_path: Path) -> None:
     assert found(tmp_path, base | overlays) == set()
     several = {name: text.replace("value: 1}", "value: 2}", 1) for name, text in overlays.items()}
     assert {check for check, _, _ in found(tmp_path, base | several)} >= {"EOS-CFG-032", "EOS-CFG-035"}
+
+
+def unseen(folder: Path, files: Mapping[str, str]) -> list[str]:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return [one.reads for one in read_deployment([folder]).unseen]
+
+
+@pytest.mark.parametrize(
+    ("own", "missing"),
+    [
+        ("resources: [../base, ../gone]\n", ["../gone"]),
+        ("resources: [../base, 'https://example.org/x?ref=1']\n", ["https://example.org/x?ref=1"]),
+        ("resources: [../base]\ncomponents: [../gone]\n", ["../gone"]),
+        ("resources: [../base]\npatches: [{path: scale.yaml}]\n", ["scale.yaml"]),
+        ("resources: [../base]\npatchesStrategicMerge: [scale.yaml]\n", ["scale.yaml"]),
+        (f"resources: [../base]\npatches:\n{inline(SCALE)}", []),
+    ],
+)
+def test_what_an_overlay_names_and_the_files_lack_is_unseen(tmp_path: Path, own: str, missing: list[str]) -> None:
+    assert unseen(tmp_path, {**BASE, "prod/kustomization.yaml": own}) == missing
+
+
+def test_a_missing_part_of_something_else_than_kafka_is_not_named(tmp_path: Path) -> None:
+    other = DEPLOYMENT.replace("KAFKA_BOOTSTRAP_SERVERS", "SHOP").replace("KAFKA_TRANSACTIONAL_ID", "KIND")
+    files = {"base/deployment.yaml": other, "kustomization.yaml": "resources: [base/deployment.yaml, gone.yaml]\n"}
+    assert unseen(tmp_path, files) == []
+    named = {"kustomization.yaml": "resources: [kafka-cluster.yaml]\n"}
+    assert unseen(tmp_path, files | named) == ["kafka-cluster.yaml"]

@@ -76,7 +76,7 @@ class LintView(msgspec.Struct, frozen=True):
     """The whole run as JSON and YAML show it.
 
     ``read_as`` is what each file was taken for, ``not_understood`` the files about Kafka that no rule has judged,
-    ``unseen`` what containers read and is not among the files.
+    ``unseen`` what containers read, or kustomizations build, and is not among the files.
     """
 
     schema: str

@@ -1,7 +1,8 @@
 """Build kustomizations: the resources of a base as each overlay patches them.
 
 Read are ``resources``, ``bases``, ``components``, ``patches``, ``patchesJson6902``, ``patchesStrategicMerge``, and
-``replicas``, as far as the files are among the given ones. The others are returned as missing.
+``replicas``, as far as the files are among the given ones. The others are returned as missing, and so is what would
+make more than 5,000 resources of one kustomization: kustomizations that use each other twice grow exponentially.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ _SCALED: Final = ("Deployment", "StatefulSet", "ReplicaSet", "ReplicationControl
 _USED: Final = ("resources", "bases", "components")
 _PATCHES: Final = ("patches", "patchesJson6902", "patchesStrategicMerge")
 _FILE: Final = re.compile(r"\S+\.(?:ya?ml|json)")
+_MOST_RESOURCES: Final = 5_000
 Reader = Callable[[str], tuple[Node, ...]]
 
 
@@ -47,7 +49,7 @@ class Builds(NamedTuple):
         overlays: The resources that each kustomization builds, by its file, where one of them patches something.
         files: The files of these resources, which are not used as they are.
         patches: The files of patches that were applied.
-        missing: Resources and patches that kustomizations name and that are not among the files.
+        missing: Resources and patches that kustomizations name and that are not among the files, or are too many.
     """
 
     overlays: Mapping[str, tuple[Resource, ...]] = {}
@@ -83,7 +85,7 @@ def build(files: Collection[str], read: Reader) -> Builds:
     if not found:
         return Builds()
     builder = _Builder(frozenset(map(posixpath.normpath, files)), read)
-    overlays = {file: tuple(builder.resources(posixpath.normpath(file), ())) for file in found}
+    overlays = {file: builder.resources(posixpath.normpath(file)) for file in found}
     used = {posixpath.normpath(one) for file in found for one in builder.used_by(file)}
     roots = {file: one for file, one in overlays.items() if posixpath.normpath(file) not in used}
     resources = (one for overlay in roots.values() for one in overlay)
@@ -113,12 +115,14 @@ def names_files_alone(document: Node, file: str) -> bool:
 
 
 class _Builder:
-    """Builds kustomizations one after the other; each file is parsed once."""
+    """Builds kustomizations one after the other; each file is parsed, and each kustomization built, once."""
 
     def __init__(self, files: frozenset[str], read: Reader) -> None:
         self._files = files
         self._read = read
         self._parsed: dict[str, tuple[Node, ...]] = {}
+        self._built: dict[str, tuple[Resource, ...]] = {}
+        self._left_out: dict[str, list[Leaf]] = {}
         self.applied: set[str] = set()
 
     def documents(self, file: str) -> tuple[Node, ...]:
@@ -127,37 +131,53 @@ class _Builder:
             self._parsed[file] = self._read(file)
         return self._parsed[file]
 
-    def resources(self, file: str, above: tuple[str, ...]) -> list[Resource]:
+    def resources(self, file: str) -> tuple[Resource, ...]:
         """Return the resources of a kustomization and of those that it uses, with its patches applied."""
-        if file in above or not (documents := self.documents(file)) or not isinstance(documents[0], Branch):
-            return []
-        own = documents[0]
+        if file not in self._built:
+            self._built[file] = ()  # for one that uses itself
+            for own in self.documents(file)[:1]:
+                if isinstance(own, Branch):
+                    self._built[file] = tuple(self._resources(own, file))
+        return self._built[file]
+
+    def _resources(self, own: Branch, file: str) -> list[Resource]:
         found: list[Resource] = []
-        for path in _paths(own, file, "resources", "bases"):
+        for named in _named(own, "resources", "bases"):
+            path = _path(named, file)
             if (used := self._kustomization(path)) is not None:
-                found += self.resources(used, (*above, file))
+                found = self._joined(found, self.resources(used), named, file)
             elif path in self._files:
-                found += [Resource(path, number, node) for number, node in enumerate(self.documents(path))]
-        for path in _paths(own, file, "components"):
-            used = self._kustomization(path)
+                nodes = (Resource(path, number, node) for number, node in enumerate(self.documents(path)))
+                found = self._joined(found, tuple(nodes), named, file)
+        for named in _named(own, "components"):
+            used = self._kustomization(_path(named, file))
             component = self.documents(used)[:1] if used is not None else ()
             if used is not None and component and isinstance(component[0], Branch):
-                found = self._patched([*found, *self.resources(used, (*above, file))], component[0], used)
+                found = self._joined(found, self.resources(used), named, file)
+                found = self._patched(found, component[0], used)
         return self._patched(found, own, file)
+
+    def _joined(self, found: list[Resource], more: tuple[Resource, ...], named: Leaf, file: str) -> list[Resource]:
+        """Return resources with those of a further part; nothing of it, if they would be too many."""
+        if len(found) + len(more) > _MOST_RESOURCES:
+            self._left_out.setdefault(file, []).append(named)
+            return found
+        return [*found, *more]
 
     def used_by(self, file: str) -> Iterator[str]:
         """Yield the kustomizations that one uses."""
         for own in self.documents(file)[:1]:
-            for path in _paths(own, file, *_USED) if isinstance(own, Branch) else ():
-                if (used := self._kustomization(path)) is not None:
+            for named in _named(own, *_USED) if isinstance(own, Branch) else ():
+                if (used := self._kustomization(_path(named, file))) is not None:
                     yield used
 
     def missing(self, file: str) -> Iterator[Unseen]:
-        """Yield the resources and patches that a kustomization names and that are not among the files."""
+        """Yield what a kustomization names and is not among the files, or makes too many resources."""
+        left_out = self._left_out.get(posixpath.normpath(file), [])
         for own in self.documents(file)[:1]:
-            for named in _named(own) if isinstance(own, Branch) else ():
+            for named in (*_named(own, *_USED), *_patch_files(own)) if isinstance(own, Branch) else ():
                 path = _path(named, file)
-                if path not in self._files and self._kustomization(path) is None:
+                if named in left_out or (path not in self._files and self._kustomization(path) is None):
                     yield Unseen(Place(file, named.line), named.text or "")
 
     def _kustomization(self, folder: str) -> str | None:
@@ -195,22 +215,18 @@ def _inline(text: Leaf) -> tuple[Node, ...]:
         return ()  # the path of a file that is not among the given ones
 
 
-def _named(own: Branch) -> Iterator[Leaf]:
-    """Yield what a kustomization names: the paths or addresses of its resources, and the paths of its patches."""
-    for node in (node for key in _USED for node in own.items(key)):
+def _named(own: Branch, *keys: str) -> Iterator[Leaf]:
+    """Yield the paths and addresses that a kustomization has under some keys."""
+    for node in (node for key in keys for node in own.items(key)):
         if isinstance(node, Leaf) and node.text:
             yield node
+
+
+def _patch_files(own: Branch) -> Iterator[Leaf]:
     for node in (node for key in _PATCHES for node in own.items(key)):
         path = node.get("path") if isinstance(node, Branch) else node
         if isinstance(path, Leaf) and _FILE.fullmatch(path.text or ""):
             yield path
-
-
-def _paths(own: Branch, file: str, *keys: str) -> Iterator[str]:
-    for key in keys:
-        for node in own.items(key):
-            if isinstance(node, Leaf) and node.text:
-                yield _path(node, file)
 
 
 def _path(node: Leaf, file: str) -> str:

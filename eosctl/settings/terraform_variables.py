@@ -26,6 +26,10 @@ from eosctl.settings.tree_patches import placed
 _REFERENCE: Final = re.compile(r"\$\{([a-z_]\w*)\.([\w.-]+?)\}")
 _MAX_DEPTH: Final = 8
 _MAX_COPIES: Final = 1_000
+_MOST_PARTS: Final = 50_000
+"""Nodes of a document that are resolved: local values of local values and copies of copies grow exponentially."""
+_PART_OF_TEXT: Final = 1_000
+"""Characters put into a text that count as a further node."""
 _LOADED: Final = re.compile(r"^terraform\.tfvars$|\.auto\.tfvars$")
 _Names = Mapping[str, Node]
 
@@ -54,7 +58,7 @@ def with_variables(document: Node, file: str) -> Node:
                 names[f"var.{name}"] = own
             elif f"var.{name}" in names:
                 others.setdefault(f"var.{name}", []).append(own)
-    return _filled(document, names | _undecided(names, others), 0)
+    return _Filler().fill(document, names | _undecided(names, others))
 
 
 def _undecided(names: _Names, others: Mapping[str, Iterable[Node]]) -> dict[str, Node]:
@@ -87,75 +91,82 @@ def _definitions(document: Branch, file: str) -> dict[str, Node]:
     return found
 
 
-def _filled(node: Node, names: _Names, depth: int, key: str = "") -> Node:
-    if depth > 4 * _MAX_DEPTH:
-        return node
-    if isinstance(node, Leaf):
-        return _leaf(node, names, depth, key)
-    if isinstance(node, Row):
-        return Row(tuple(_filled(child, names, depth, key) for child in node.nodes), node.line)
-    entries: list[tuple[str, Node]] = []
-    for name, child in node.entries:
-        if name == "dynamic" and isinstance(child, Branch):
-            entries += _dynamic(child, names, depth)
-        elif isinstance(child, Branch) and child.get("for_each") is not None:
-            entries += _copies(name, child, names, depth)
-        elif not name.startswith(MERGED):
-            entries.append((name, _filled(child, names, depth, name)))
-        elif isinstance(whole := _filled(child, names, depth + 1), Branch):
-            entries = [*(entry for entry in entries if entry[0] not in dict(whole.entries)), *whole.entries]
-    if any(name.startswith(MERGED) for name, _ in node.entries):
-        entries = list(dict(entries).items())  # of equal keys the last one counts
-    return Branch(tuple(entries), node.line)
+class _Filler:
+    """Puts values in the place of references; what would grow beyond all measure stays as it is written."""
 
+    def __init__(self) -> None:
+        self._left = _MOST_PARTS
 
-def _dynamic(blocks: Branch, names: _Names, depth: int) -> Iterator[tuple[str, Node]]:
-    """Yield the blocks that a dynamic one stands for: its label names the key and the value of each member."""
-    for label, body in blocks.entries:
-        content = body.branch("content") if isinstance(body, Branch) else None
-        if not isinstance(body, Branch) or content is None:
-            continue
-        for key, value in _each(body, names, depth):
-            inner = {**names, f"{label}.key": Leaf(key, body.line), f"{label}.value": value}
-            yield label, _filled(content, inner, depth + 1, label)
+    def fill(self, node: Node, names: _Names, depth: int = 0, key: str = "") -> Node:
+        """Return a node with its references, blocks, and copies resolved."""
+        self._left -= 1
+        if depth > 4 * _MAX_DEPTH or self._left < 0:
+            return node
+        if isinstance(node, Leaf):
+            return self._leaf(node, names, depth, key)
+        if isinstance(node, Row):
+            return Row(tuple(self.fill(child, names, depth, key) for child in node.nodes), node.line)
+        entries: list[tuple[str, Node]] = []
+        for name, child in node.entries:
+            if name == "dynamic" and isinstance(child, Branch):
+                entries += self._dynamic(child, names, depth)
+            elif isinstance(child, Branch) and child.get("for_each") is not None:
+                entries += self._copies(name, child, names, depth)
+            elif not name.startswith(MERGED):
+                entries.append((name, self.fill(child, names, depth, name)))
+            elif isinstance(whole := self.fill(child, names, depth + 1), Branch):
+                entries = [*(entry for entry in entries if entry[0] not in dict(whole.entries)), *whole.entries]
+        if any(name.startswith(MERGED) for name, _ in node.entries):
+            entries = list(dict(entries).items())  # of equal keys the last one counts
+        return Branch(tuple(entries), node.line)
 
+    def _dynamic(self, blocks: Branch, names: _Names, depth: int) -> Iterator[tuple[str, Node]]:
+        """Yield the blocks that a dynamic one stands for: its label names the key and the value of each member."""
+        for label, body in blocks.entries:
+            content = body.branch("content") if isinstance(body, Branch) else None
+            if not isinstance(body, Branch) or content is None:
+                continue
+            for key, value in self._each(body, names, depth):
+                inner = {**names, f"{label}.key": Leaf(key, body.line), f"{label}.value": value}
+                yield label, self.fill(content, inner, depth + 1, label)
 
-def _copies(name: str, block: Branch, names: _Names, depth: int) -> Iterator[tuple[str, Node]]:
-    """Yield a block once for each member of its ``for_each``, where that is written down."""
-    own = Branch(tuple(entry for entry in block.entries if entry[0] != "for_each"), block.line)
-    members = _each(block, names, depth)
-    if not members:
-        yield name, _filled(own, names, depth, name)
-    for key, value in members:
-        inner = {**names, "each.key": Leaf(key, block.line), "each.value": value}
-        yield f'{name}["{key}"]', _filled(own, inner, depth + 1, name)
+    def _copies(self, name: str, block: Branch, names: _Names, depth: int) -> Iterator[tuple[str, Node]]:
+        """Yield a block once for each member of its ``for_each``, where that is written down."""
+        own = Branch(tuple(entry for entry in block.entries if entry[0] != "for_each"), block.line)
+        members = self._each(block, names, depth)
+        if not members:
+            yield name, self.fill(own, names, depth, name)
+        for key, value in members:
+            inner = {**names, "each.key": Leaf(key, block.line), "each.value": value}
+            yield f'{name}["{key}"]', self.fill(own, inner, depth + 1, name)
 
+    def _each(self, block: Branch, names: _Names, depth: int) -> list[tuple[str, Node]]:
+        """Return the keys and values of ``for_each``; nothing where they are not written down, or are very many."""
+        each = self.fill(block.get("for_each") or Branch((), block.line), names, depth + 1)
+        if isinstance(each, Branch):
+            members = list(each.entries)
+        else:
+            leaves = each.nodes if isinstance(each, Row) else ()
+            members = [(leaf.text or "", leaf) for leaf in leaves if isinstance(leaf, Leaf)]
+        return members if len(members) <= min(_MAX_COPIES, max(self._left, 0)) else []
 
-def _each(block: Branch, names: _Names, depth: int) -> list[tuple[str, Node]]:
-    """Return the keys and values of ``for_each``; nothing where they are not written down, or are very many."""
-    each = _filled(block.get("for_each") or Branch((), block.line), names, depth + 1)
-    if isinstance(each, Branch):
-        members = list(each.entries)
-    else:
-        leaves = each.nodes if isinstance(each, Row) else ()
-        members = [(leaf.text or "", leaf) for leaf in leaves if isinstance(leaf, Leaf)]
-    return members if len(members) <= _MAX_COPIES else []
+    def _leaf(self, leaf: Leaf, names: _Names, depth: int, key: str) -> Node:
+        if leaf.text is None or "${" not in leaf.text or depth > _MAX_DEPTH:
+            return leaf
+        whole = _REFERENCE.fullmatch(leaf.text)
+        if whole is not None:
+            found = _named(f"{whole[1]}.{whole[2]}", names, key)
+            return leaf if found is None else self.fill(found, names, depth + 1, key)
 
+        def text(match: re.Match[str]) -> str:
+            found = _named(f"{match[1]}.{match[2]}", names, key)
+            value = found if found is None else self.fill(found, names, depth + 1, key)
+            if not isinstance(value, Leaf) or value.text is None or self._left < 0:
+                return match[0]
+            self._left -= len(value.text) // _PART_OF_TEXT
+            return value.text
 
-def _leaf(leaf: Leaf, names: _Names, depth: int, key: str) -> Node:
-    if leaf.text is None or "${" not in leaf.text or depth > _MAX_DEPTH:
-        return leaf
-    whole = _REFERENCE.fullmatch(leaf.text)
-    if whole is not None:
-        found = _named(f"{whole[1]}.{whole[2]}", names, key)
-        return leaf if found is None else _filled(found, names, depth + 1, key)
-
-    def text(match: re.Match[str]) -> str:
-        found = _named(f"{match[1]}.{match[2]}", names, key)
-        value = found if found is None else _filled(found, names, depth + 1, key)
-        return match[0] if not isinstance(value, Leaf) or value.text is None else value.text
-
-    return replace(leaf, text=_REFERENCE.sub(text, leaf.text))
+        return replace(leaf, text=_REFERENCE.sub(text, leaf.text))
 
 
 def _named(path: str, names: _Names, key: str) -> Node | None:

@@ -23,6 +23,8 @@ _KEYS: Final = {
 }
 _DIRECTIVE: Final = "$patch"
 _LAST: Final = "-"
+_MOST_COPIED: Final = 50_000
+"""Nodes that the operations of a patch may copy: each copy can double the document."""
 
 
 def placed(node: Node, file: str, line: int) -> Node:
@@ -44,6 +46,7 @@ def operated(document: Node, operations: Row, file: str) -> Node:
         operations: The patch.
         file: The file of the patch.
     """
+    left = _MOST_COPIED
     for operation in operations.nodes:
         if not isinstance(operation, Branch):
             continue
@@ -51,6 +54,9 @@ def operated(document: Node, operations: Row, file: str) -> Node:
         if verb in ("move", "copy"):
             source = _steps(operation.text("from"))
             given = _at(document, source)
+            left -= _size(given, left) if verb == "copy" and given is not None else 0
+            if left <= 0:
+                continue
             document = _changed(document, source, None) if verb == "move" and given is not None else document
         elif given is not None:
             given = placed(given, file, document.line)
@@ -120,6 +126,19 @@ def _members(base: Row, patch: Row, file: str, key: str) -> Iterable[Node]:
 
 def _name(node: Node, key: str) -> str | None:
     return node.text(key) if isinstance(node, Branch) else None
+
+
+def _size(node: Node, limit: int) -> int:
+    """Return the number of nodes, counted up to a limit."""
+    count, waiting = 0, [node]
+    while waiting and count < limit:
+        count += 1
+        one = waiting.pop()
+        if isinstance(one, Branch):
+            waiting += (child for _, child in one.entries)
+        elif isinstance(one, Row):
+            waiting += one.nodes
+    return count
 
 
 def _steps(pointer: str | None) -> tuple[str, ...]:

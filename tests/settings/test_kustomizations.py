@@ -215,9 +215,19 @@ def test_what_an_overlay_names_and_the_files_lack_is_unseen(tmp_path: Path, own:
     assert unseen(tmp_path, {**BASE, "prod/kustomization.yaml": own}) == missing
 
 
-def test_a_missing_part_of_something_else_than_kafka_is_not_named(tmp_path: Path) -> None:
+def test_a_missing_part_of_something_else_is_not_named(tmp_path: Path) -> None:
     other = DEPLOYMENT.replace("KAFKA_BOOTSTRAP_SERVERS", "SHOP").replace("KAFKA_TRANSACTIONAL_ID", "KIND")
     files = {"base/deployment.yaml": other, "kustomization.yaml": "resources: [base/deployment.yaml, gone.yaml]\n"}
     assert unseen(tmp_path, files) == []
     named = {"kustomization.yaml": "resources: [kafka-cluster.yaml]\n"}
     assert unseen(tmp_path, files | named) == ["kafka-cluster.yaml"]
+
+
+def test_kustomizations_that_use_each_other_twice_are_bounded(tmp_path: Path) -> None:
+    levels = {
+        f"k{level}/{side}/kustomization.yaml": f"resources: [../../k{level + 1}/a, ../../k{level + 1}/b]\n"
+        for level in range(30)
+        for side in "ab"
+    }
+    last = {f"k30/{side}/kustomization.yaml": "resources: [../../base]\n" for side in "ab"}
+    assert "../../k1/b" in unseen(tmp_path, {**BASE, **levels, **last})

@@ -10,6 +10,9 @@ import pytest
 from eosctl.checks.judge import judge
 from eosctl.findings.linted import findings_of
 from eosctl.settings.deployment_files import read_deployment
+from eosctl.settings.documents import parse_documents
+from eosctl.settings.terraform_variables import with_variables
+from eosctl.settings.tree import Branch, Leaf, Node, Row
 
 MAIN = """resource "kubernetes_deployment_v1" "pay" {
   metadata { name = "pay" }
@@ -119,3 +122,21 @@ def test_dynamic_blocks_are_the_variables_of_a_container(tmp_path: Path) -> None
 def test_references_to_each_other_end(tmp_path: Path) -> None:
     text = 'locals {\n  a = local.b\n  b = "x-${local.a}"\n  kafka = local.a\n}\n'
     assert found(tmp_path, {"main.tf": text}) == set()
+
+
+def size(node: Node) -> int:
+    match node:
+        case Leaf(text):
+            return len(text or "")
+        case Branch(entries):
+            return sum(size(child) for _, child in entries)
+        case Row(nodes):
+            return sum(map(size, nodes))
+
+
+@pytest.mark.parametrize(("value", "reference"), [("[%s]", "local.b%d,"), ('"%s"', "${local.b%d}")])
+def test_values_that_grow_exponentially_stay_as_written(value: str, reference: str) -> None:
+    levels = "".join(f"  b{n} = {value % (reference % (n + 1) * 60)}\n" for n in range(7))
+    text = f'locals {{\n{levels}  b7 = "word"\n  kafka = local.b0\n}}\n'
+    document = parse_documents("main.tf", text)[0]
+    assert size(with_variables(document, "main.tf")) < 100_000_000

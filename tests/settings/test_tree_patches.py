@@ -51,6 +51,12 @@ def test_operations_of_a_json_patch(before: str, operation: str, after: object) 
     assert plain(operated(tree(before), patch, "p.yaml")) == after
 
 
+def test_copies_of_copies_are_bounded() -> None:
+    patch = tree(json.dumps([{"op": "copy", "from": "/a", "path": f"/a/n{n}"} for n in range(100)]))
+    assert isinstance(patch, Row)
+    assert sum(1 for _ in flatten(operated(tree('{"a":{"b":"1"}}'), patch, "p.yaml"))) < 100_000
+
+
 @pytest.mark.parametrize(
     ("base", "patch", "after"),
     [

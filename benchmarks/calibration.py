@@ -18,7 +18,7 @@ from pathlib import Path
 from benchmarks.calibrating.broker import measure_broker
 from benchmarks.calibrating.visibility import compare_visibility, measure_visibility
 from eosctl.client import connect
-from eosctl.lab.apache.engine import ApacheConfig, ApacheEngine
+from eosctl.lab.apache.nodes import ApacheConfig, ApacheNodes
 from eosctl.lab.calibration import Bench, find_level, run_trial, trials_for
 from eosctl.model.calibration import CalibrationRow
 from eosctl.model.client_config import ClientConfig
@@ -73,7 +73,7 @@ def main() -> None:
         show("Sandbox, one broker, emulating 4.3", asyncio.run(measure(cluster.bootstrap)))
     for version in ("3.9.2", "4.3.1") if chosen.apache else ():
         with tempfile.TemporaryDirectory() as directory:
-            engine = ApacheEngine(ApacheConfig(version, settings=SETTINGS), Path(directory), random.Random())
+            engine = ApacheNodes(ApacheConfig(version, settings=SETTINGS), Path(directory), random.Random())
             asyncio.run(engine.up())
             try:
                 show(f"Apache Kafka {version}, one node", asyncio.run(measure(engine.bootstrap)))
@@ -82,7 +82,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as directory:
             # Kafka's own JVM options; the engine's quick-start ones would make threads slower and heaps larger.
             config = ApacheConfig(version, settings=SETTINGS, heap_bytes=1 << 30, jvm_options=("-XX:+UseG1GC",))
-            engine = ApacheEngine(config, Path(directory), random.Random())
+            engine = ApacheNodes(config, Path(directory), random.Random())
             asyncio.run(engine.up())
             try:
                 show(f"The broker itself: Apache Kafka {version}", list(asyncio.run(measure_broker(engine, now_ms))))

@@ -25,7 +25,7 @@ from benchmarks import as_installed
 from benchmarks.txn_tools import VERSION, Cost, Load, fill, run
 from eosctl.client import connect
 from eosctl.client.topics import ensure_topic
-from eosctl.lab.apache.engine import ApacheConfig, ApacheEngine
+from eosctl.lab.apache.nodes import ApacheConfig, ApacheNodes
 from eosctl.model.client_config import ClientConfig
 from eosctl.settings.endpoints import parse_endpoints
 
@@ -35,7 +35,7 @@ TARGET_S = 5.0
 @contextmanager
 def apache(directory: Path) -> Iterator[str]:
     """Run a real broker."""
-    engine = ApacheEngine(ApacheConfig(VERSION), directory, random.Random())
+    engine = ApacheNodes(ApacheConfig(VERSION), directory, random.Random())
     try:
         asyncio.run(engine.up())
         yield engine.bootstrap

@@ -29,7 +29,7 @@ import confluent_kafka
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from eosctl.capacity.latency import throughput_share
-from eosctl.lab.apache.engine import ApacheConfig, ApacheEngine
+from eosctl.lab.apache.nodes import ApacheConfig, ApacheNodes
 from eosctl.sandbox.process import manage
 from eosctl.sandbox.process.spec import SandboxSpec
 
@@ -168,7 +168,7 @@ def main() -> None:
     if chosen.apache:
         with tempfile.TemporaryDirectory() as directory:
             config = ApacheConfig("4.3.1", heap_bytes=1 << 30, jvm_options=("-XX:+UseG1GC",))
-            engine = ApacheEngine(config, Path(directory), random.Random())
+            engine = ApacheNodes(config, Path(directory), random.Random())
             asyncio.run(engine.up())
             try:
                 show("Apache Kafka 4.3.1, one node", engine.bootstrap, duration_s, intervals)

@@ -30,7 +30,7 @@ import psutil
 from eosctl.client import connect
 from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import init_producer_id
-from eosctl.lab.apache.engine import ApacheConfig, ApacheEngine
+from eosctl.lab.apache.nodes import ApacheConfig, ApacheNodes
 from eosctl.lab.workloads.generator import run_load
 from eosctl.lab.workloads.load import Load, LoadReport, Profile
 from eosctl.model.client_config import ClientConfig
@@ -118,7 +118,7 @@ async def first_producer_id(server: Server) -> None:
 def real_kafka(directory: Path) -> Iterator[Server]:
     """Run Kafka 4.3.1 as one node with 1 GiB of heap and its usual JVM options."""
     config = ApacheConfig(heap_bytes=1024 * MB, jvm_options=("-XX:+UseG1GC",))
-    engine = ApacheEngine(config, directory, random.Random())
+    engine = ApacheNodes(config, directory, random.Random())
     asyncio.run(engine.up())
     try:
         port = int(engine.bootstrap.rpartition(":")[2])

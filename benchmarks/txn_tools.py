@@ -27,8 +27,8 @@ from eosctl.client import Client, connect
 from eosctl.client.producer import OutgoingRecord, TransactionalProducer
 from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import TV1, GroupIdentity, OffsetToCommit
-from eosctl.lab.apache.engine import ApacheConfig, ApacheEngine
 from eosctl.lab.apache.java import prepare_runtime
+from eosctl.lab.apache.nodes import ApacheConfig, ApacheNodes
 from eosctl.lab.apache.releases import resolve_release
 from eosctl.model.client_config import ClientConfig
 from eosctl.settings.endpoints import parse_endpoints
@@ -121,7 +121,7 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=3)
     given = parser.parse_args()
     directory = Path(tempfile.mkdtemp(prefix="eosctl-bench-"))
-    engine = ApacheEngine(ApacheConfig(VERSION), directory, random.Random())
+    engine = ApacheNodes(ApacheConfig(VERSION), directory, random.Random())
     try:
         asyncio.run(engine.up())
         begun = time.perf_counter()
@@ -138,7 +138,7 @@ def main() -> int:
         shutil.rmtree(directory, ignore_errors=True)
 
 
-def measure(engine: ApacheEngine, runs: int) -> int:
+def measure(engine: ApacheNodes, runs: int) -> int:
     """Measure every pair in alternating runs."""
     runtime = prepare_runtime(resolve_release(VERSION))
     broker = str(engine.brokers()[0].broker_id)

@@ -31,9 +31,9 @@ from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from benchmarks.profile_applications import FLINK, SPRING, compile_application, copying
-from eosctl.lab.apache.engine import ApacheConfig, ApacheEngine
 from eosctl.lab.apache.jars import resolve_jars
 from eosctl.lab.apache.java import find_java
+from eosctl.lab.apache.nodes import ApacheConfig, ApacheNodes
 from eosctl.lab.apache.releases import resolve_release
 from eosctl.lab.engine import MissingTool
 from tests.apache.libraries import streams
@@ -190,7 +190,7 @@ def main(names: Sequence[str]) -> None:
         folder = Path(scratch)
         program = compile_program(folder)
         config = ApacheConfig(VERSION, node_count=3, settings=filled("broker-eos-production"))
-        engine = ApacheEngine(config, folder / "cluster", random.Random())
+        engine = ApacheNodes(config, folder / "cluster", random.Random())
         asyncio.run(engine.up())
         try:
             for name in names or (*MODES, LIBRDKAFKA):

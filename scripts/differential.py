@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from eosctl.errors import EosctlError
+from eosctl.lab.scenarios.engines import real_kafka, simulated
 from eosctl.lab.scenarios.load import find_script, library
-from eosctl.lab.scenarios.place import real_kafka, simulated
 from eosctl.lab.scenarios.player import Verdict, play_script
 from eosctl.lab.scenarios.releases import settle
 from eosctl.lab.scenarios.script import Script
@@ -38,8 +38,8 @@ def play_both(script: Script) -> tuple[Verdict, Verdict]:
                 if engine == "sandbox"
                 else real_kafka(script.cluster, home, random.Random(), lambda: time.time_ns() // 1_000_000)
             )
-            async with start as place:
-                return await play_script(script, place, seed=SEED)
+            async with start as engine:
+                return await play_script(script, engine, seed=SEED)
 
     return run_virtual(play("sandbox"), SEED), asyncio.run(play("apache"))
 

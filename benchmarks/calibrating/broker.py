@@ -29,7 +29,7 @@ from eosctl.collect.cluster import collect_shape
 from eosctl.collect.offsets import collect_offsets
 from eosctl.collect.reader import ReadOnly
 from eosctl.errors import EosctlError
-from eosctl.lab.apache.engine import ApacheEngine
+from eosctl.lab.apache.nodes import ApacheNodes
 from eosctl.lab.workloads.generator import run_load
 from eosctl.lab.workloads.load import Load, Profile
 from eosctl.model.calibration import CalibrationRow
@@ -52,7 +52,7 @@ THREAD_FACTOR: Final = 2.5
 
 
 async def measure_broker(
-    engine: ApacheEngine, now_ms: WallClock, *, open_count: int = 3_000, transaction_count: int = 9_000
+    engine: ApacheNodes, now_ms: WallClock, *, open_count: int = 3_000, transaction_count: int = 9_000
 ) -> tuple[CalibrationRow, ...]:
     """Measure a running one-node cluster of real Kafka, which is restarted.
 
@@ -177,7 +177,7 @@ def _snapshots(data_dir: Path) -> list[CalibrationRow]:
     return rows
 
 
-async def _reloaded(engine: ApacheEngine, config: ClientConfig, records: int) -> CalibrationRow:
+async def _reloaded(engine: ApacheNodes, config: ClientConfig, records: int) -> CalibrationRow:
     """Restart the broker and compare its log lines about loading coordinators."""
     data_dir = engine.data_dirs()[BROKER]
     logs = sum(path.stat().st_size for path in data_dir.glob(f"{STATE_TOPIC}-*/*.log"))

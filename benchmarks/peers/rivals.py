@@ -15,7 +15,7 @@ from typing import Final
 
 from benchmarks.peers.measuring import Rival
 from eosctl.errors import EosctlError, UsageError, unknown_name
-from eosctl.lab.apache.engine import ApacheConfig, ApacheEngine
+from eosctl.lab.apache.nodes import ApacheConfig, ApacheNodes
 from eosctl.lab.apache.process import read_record
 from eosctl.sandbox.process import manage
 from eosctl.sandbox.process.spec import SandboxSpec
@@ -110,7 +110,7 @@ def _sandbox(directory: Path) -> Iterator[Rival]:
 def _apache(directory: Path, kafka: str, rng: random.Random) -> Iterator[Rival]:
     # The options of production brokers; the quick-start ones disable the compiler.
     config = ApacheConfig(kafka, heap_bytes=HEAP_BYTES, jvm_options=("-XX:+UseG1GC",))
-    engine = ApacheEngine(config, directory, rng)
+    engine = ApacheNodes(config, directory, rng)
     try:
         asyncio.run(engine.up())
         (record,) = engine.records().values()

@@ -13,9 +13,9 @@ import msgspec
 
 from eosctl.errors import UsageError
 from eosctl.lab.apache.releases import branches
-from eosctl.lab.scenarios.live import LivePlace, release_of, require_fit
+from eosctl.lab.scenarios.engines import real_kafka, simulated
+from eosctl.lab.scenarios.live import SandboxEngine, release_of, require_fit
 from eosctl.lab.scenarios.load import find_script, library
-from eosctl.lab.scenarios.place import real_kafka, simulated
 from eosctl.lab.scenarios.player import Verdict, play_script
 from eosctl.lab.scenarios.releases import settle
 from eosctl.lab.scenarios.script import Script, StepWords
@@ -91,20 +91,20 @@ def play_scenario(
 
 
 def _play_own(
-    script: Script, engine: EngineChoice, seed: int, report: Callable[[str], None], callbacks: Callbacks
+    script: Script, choice: EngineChoice, seed: int, report: Callable[[str], None], callbacks: Callbacks
 ) -> Verdict:
     with tempfile.TemporaryDirectory(prefix="eosctl-scenario-") as directory:
 
         async def run() -> Verdict:
             own = (
                 simulated(script.cluster, Path(directory), seed)
-                if engine is EngineChoice.SANDBOX
+                if choice is EngineChoice.SANDBOX
                 else real_kafka(script.cluster, Path(directory), random.Random(callbacks.now_ms()), callbacks.now_ms)
             )
-            async with own as place:
-                return await play_script(script, place, seed=seed, on_step=lambda step: report(str(step)))
+            async with own as engine:
+                return await play_script(script, engine, seed=seed, on_step=lambda step: report(str(step)))
 
-        return run_virtual(run(), seed) if engine is EngineChoice.SANDBOX else asyncio.run(run())
+        return run_virtual(run(), seed) if choice is EngineChoice.SANDBOX else asyncio.run(run())
 
 
 def _play_live(script: Script, name: str, seed: int, report: Callable[[str], None], callbacks: Callbacks) -> Verdict:
@@ -114,8 +114,8 @@ def _play_live(script: Script, name: str, seed: int, report: Callable[[str], Non
     require_fit(script, sandbox.spec)
     release = release_of(sandbox.spec)
     script = settle(script, {release: release})
-    place = LivePlace(sandbox, client_config_of(sandbox), callbacks.now_ms)
-    return asyncio.run(play_script(script, place, seed=seed, on_step=lambda step: report(str(step)), is_fresh=False))
+    engine = SandboxEngine(sandbox, client_config_of(sandbox), callbacks.now_ms)
+    return asyncio.run(play_script(script, engine, seed=seed, on_step=lambda step: report(str(step)), is_fresh=False))
 
 
 def _scenario_item(script: Script) -> ScenarioItem:
@@ -143,7 +143,7 @@ def _step_text(words: StepWords) -> str:
 def _verdict_item(verdict: Verdict) -> VerdictItem:
     return VerdictItem(
         verdict.scenario,
-        verdict.place,
+        verdict.engine,
         verdict.holds,
         tuple(str(step) for step in verdict.steps),
         tuple(ExpectationItem(*expectation, expectation.holds) for expectation in verdict.expectations),

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from eosctl.knowledge.beans import COLUMNS, TABLE, Bean, bean_pattern, load_beans
-from eosctl.lab.apache.engine import ApacheConfig, ApacheEngine
 from eosctl.lab.apache.java import find_java
+from eosctl.lab.apache.nodes import ApacheConfig, ApacheNodes
 from eosctl.lab.apache.ports import free_ports
 from eosctl.lab.apache.releases import RELEASES
 from scripts.absorb.jars import fetch
@@ -92,7 +92,7 @@ def running_broker(release: str, folder: Path) -> Iterator[tuple[str, int]]:
         "java.rmi.server.hostname": "127.0.0.1",
     }
     config = ApacheConfig(version=release, jvm_options=tuple(f"-D{key}={value}" for key, value in options.items()))
-    engine = ApacheEngine(config, folder, rng)
+    engine = ApacheNodes(config, folder, rng)
     asyncio.run(engine.up())
     try:
         yield engine.bootstrap, port

@@ -17,23 +17,23 @@ from eosctl.client.transactions import TransactionDialect
 from eosctl.collect.collector import EVERYTHING, Observer, collect_snapshot
 from eosctl.errors import PlanRefused
 from eosctl.findings.bootstrap import marker_line
-from eosctl.lab.rehearsals.place import Place
+from eosctl.lab.rehearsals.clusters import RehearsalCluster
 from eosctl.model.hang import HangStatus
 from eosctl.model.plan import MarkerPlan
 from eosctl.model.snapshot import ClusterSnapshot
 from tests.actions.marker_scenes import Hung
 
-Hang = Callable[[Place, TransactionDialect], Awaitable[Hung]]
+Hang = Callable[[RehearsalCluster, TransactionDialect], Awaitable[Hung]]
 Change = Callable[..., Awaitable[None]]
 
 
-async def end_rightly(place: Place, hang: Hang, change: Change, dialect: TransactionDialect) -> None:
+async def end_rightly(cluster: RehearsalCluster, hang: Hang, change: Change, dialect: TransactionDialect) -> None:
     """Let a transaction hang, change its partition, and end it with the one marker that is right."""
-    client = place.client
-    hung = await hang(place, dialect)
-    await change(place, hung.partition)
+    client = cluster.client
+    hung = await hang(cluster, dialect)
+    await change(cluster, hung.partition)
     before = await visible(client, hung)
-    snapshot = await collect(place)
+    snapshot = await collect(cluster)
     (verdict,) = [v for v in classify_open_transactions(snapshot) if v.transaction.partition == hung.partition]
     assert verdict.status is HangStatus.HANGING, verdict.explanation
     assert (verdict.can_abort, verdict.can_complete) == (not hung.committed, hung.committed), verdict.abort_refusal
@@ -44,7 +44,7 @@ async def end_rightly(place: Place, hang: Hang, change: Change, dialect: Transac
     assert f"eosctl txn {action} --topic orders --partition 0" in refusal.next_step
     outcome = await (await MARKER.send(client, plan, Permit(Attempt(plan, State.BEGUN))))()
     assert outcome.verified, outcome.detail
-    assert not [v for v in classify_open_transactions(await collect(place)) if v.status is HangStatus.HANGING]
+    assert not [v for v in classify_open_transactions(await collect(cluster)) if v.status is HangStatus.HANGING]
     assert (await visible(client, hung) > before) is hung.committed
 
 
@@ -57,8 +57,8 @@ def plans(snapshot: ClusterSnapshot, hung: Hung) -> tuple[MarkerPlan, PlanRefuse
     return right(snapshot, verdicts, target), refused.value
 
 
-async def collect(place: Place) -> ClusterSnapshot:
-    return await collect_snapshot(place.client, Observer(place.now_ms, second_look_after_ms=100), EVERYTHING)
+async def collect(cluster: RehearsalCluster) -> ClusterSnapshot:
+    return await collect_snapshot(cluster.client, Observer(cluster.now_ms, second_look_after_ms=100), EVERYTHING)
 
 
 async def visible(client: Client, hung: Hung) -> int:

@@ -11,7 +11,7 @@ import pytest
 
 from eosctl.client import connect
 from eosctl.client.transactions import TV1, TV2
-from eosctl.lab.rehearsals.place import Place
+from eosctl.lab.rehearsals.clusters import RehearsalCluster
 from eosctl.lab.simulation import simulate
 from eosctl.lab.virtual_loop import run_virtual
 from eosctl.sandbox.core import ClusterShape
@@ -56,5 +56,7 @@ async def play(
         simulate(shape, folder, seed=level) as simulation,
         connect(simulation.config, connector=simulation.network, chance=simulation.chance) as client,
     ):
-        place = Place(simulation.config, simulation.now_ms, simulation.network, client, random.Random(1), simulation)
-        await end_rightly(place, hang, change, TV2 if level == 2 else TV1)
+        cluster = RehearsalCluster(
+            simulation.config, simulation.now_ms, simulation.network, client, random.Random(1), simulation
+        )
+        await end_rightly(cluster, hang, change, TV2 if level == 2 else TV1)

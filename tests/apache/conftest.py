@@ -14,9 +14,9 @@ import pytest
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource
 
 from eosctl.checks.operations.disk_nearly_full import disk_nearly_full
-from eosctl.lab.apache.engine import ApacheConfig, ApacheEngine
 from eosctl.lab.apache.jars import resolve_jars
 from eosctl.lab.apache.java import Runtime, ToolResult, prepare_runtime, run_tool
+from eosctl.lab.apache.nodes import ApacheConfig, ApacheNodes
 from eosctl.lab.apache.releases import resolve_release
 from eosctl.lab.engine import MissingTool
 from eosctl.testing import SandboxThread
@@ -38,7 +38,7 @@ VERIFICATION = "transaction.partition.verification.enable"
 FULL_DISK = disk_nearly_full.id
 
 KafkaTool = Callable[..., ToolResult]
-VerificationOff = Callable[[ApacheEngine], AbstractContextManager[None]]
+VerificationOff = Callable[[ApacheNodes], AbstractContextManager[None]]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -52,9 +52,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @contextmanager
 def running(
     version: str, directory: Path, settings: Mapping[str, str] | None = None, **config: object
-) -> Iterator[ApacheEngine]:
+) -> Iterator[ApacheNodes]:
     """Run a cluster for the time of a test; without Java or Maven the test is skipped with the reason."""
-    engine = ApacheEngine(
+    engine = ApacheNodes(
         ApacheConfig(version, settings=SETTINGS | dict(settings or {}), **config),  # type: ignore[arg-type]
         directory,
         random.Random(),
@@ -73,38 +73,38 @@ def running(
 
 
 @pytest.fixture(scope="session")
-def apache_3_9(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApacheEngine]:
+def apache_3_9(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApacheNodes]:
     """Run one broker of Kafka 3.9.2 (transaction.version 0, its default)."""
     with running("3.9.2", tmp_path_factory.mktemp("apache-3.9")) as engine:
         yield engine
 
 
 @pytest.fixture(scope="session")
-def apache_4_3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApacheEngine]:
+def apache_4_3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApacheNodes]:
     """Run one broker of Kafka 4.3.1 (transaction.version 2, its default)."""
     with running("4.3.1", tmp_path_factory.mktemp("apache-4.3")) as engine:
         yield engine
 
 
 @pytest.fixture(scope="session")
-def apache_4_4(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApacheEngine]:
+def apache_4_4(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApacheNodes]:
     """Run one broker of Kafka 4.4.0 (transaction.version 2, its default)."""
     with running("4.4.0", tmp_path_factory.mktemp("apache-4.4")) as engine:
         yield engine
 
 
 @pytest.fixture(scope="session")
-def apache_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApacheEngine]:
+def apache_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApacheNodes]:
     """Run three brokers of Kafka 4.3.1, for tests that stop some of them; each test leaves all running."""
     with running("4.3.1", tmp_path_factory.mktemp("apache-cluster"), node_count=3) as engine:
         yield engine
 
 
 @pytest.fixture(scope="session", params=["3.9.2", "4.3.1"])
-def apache(request: pytest.FixtureRequest) -> ApacheEngine:
+def apache(request: pytest.FixtureRequest) -> ApacheNodes:
     """Yield a broker of each release in turn."""
     name = {"3.9.2": "apache_3_9", "4.3.1": "apache_4_3"}[request.param]
-    engine: ApacheEngine = request.getfixturevalue(name)
+    engine: ApacheNodes = request.getfixturevalue(name)
     return engine
 
 
@@ -125,7 +125,7 @@ def kafka_tool() -> KafkaTool:
 
 
 @pytest.fixture(scope="session")
-def apache_running() -> Callable[..., AbstractContextManager[ApacheEngine]]:
+def apache_running() -> Callable[..., AbstractContextManager[ApacheNodes]]:
     """Run a separate cluster: `with apache_running(version, directory, **config) as engine`."""
     return running
 
@@ -139,7 +139,7 @@ def partition_verification_off() -> VerificationOff:
     """
 
     @contextmanager
-    def off(engine: ApacheEngine) -> Iterator[None]:
+    def off(engine: ApacheNodes) -> Iterator[None]:
         set_on_every_broker(engine, VERIFICATION, "false")
         try:
             yield
@@ -149,7 +149,7 @@ def partition_verification_off() -> VerificationOff:
     return off
 
 
-def set_on_every_broker(engine: ApacheEngine, name: str, value: str) -> None:
+def set_on_every_broker(engine: ApacheNodes, name: str, value: str) -> None:
     """Set a dynamic broker setting and return when every broker reports it (they follow the controller's answer)."""
     admin = AdminClient({"bootstrap.servers": engine.bootstrap})
     entry = ConfigEntry(name, value, incremental_operation=AlterConfigOpType.SET)

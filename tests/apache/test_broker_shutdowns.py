@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from eosctl.lab.apache.engine import ApacheEngine
+from eosctl.lab.apache.nodes import ApacheNodes
 from eosctl.sandbox.core import ClusterShape
 from eosctl.sandbox.metadata.records import replay_batches
 from eosctl.sandbox.ports import Emulation
@@ -56,7 +56,7 @@ def of_the_sandbox(folder: Path, *, clean: bool) -> list[dict[str, Any]]:
     return decisions(folder / "broker-1")
 
 
-def of_kafka(engine: ApacheEngine, *, clean: bool) -> list[dict[str, Any]]:
+def of_kafka(engine: ApacheNodes, *, clean: bool) -> list[dict[str, Any]]:
     admin = AdminClient({"bootstrap.servers": engine.bootstrap})
     admin.create_topics([NewTopic(TOPIC, 1, 1)])[TOPIC].result(PATIENCE_S)
     asyncio.run(engine.stop(1) if clean else engine.kill(1))
@@ -68,7 +68,7 @@ def of_kafka(engine: ApacheEngine, *, clean: bool) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("clean", [False, True], ids=["killed", "stopped"])
 def test_the_same_is_decided(
-    tmp_path: Path, apache_running: Callable[..., AbstractContextManager[ApacheEngine]], clean: bool
+    tmp_path: Path, apache_running: Callable[..., AbstractContextManager[ApacheNodes]], clean: bool
 ) -> None:
     ours = of_the_sandbox(tmp_path / "sandbox", clean=clean)
     with apache_running("4.3.1", tmp_path / "kafka") as engine:

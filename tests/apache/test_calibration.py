@@ -15,7 +15,7 @@ from eosctl.capacity.workload_file import parse_workload
 from eosctl.client import connect
 from eosctl.client.topics import ensure_topic
 from eosctl.collect.observation import observe_cluster
-from eosctl.lab.apache.engine import ApacheEngine
+from eosctl.lab.apache.nodes import ApacheNodes
 from eosctl.lab.calibration import (
     Bench,
     Level,
@@ -38,7 +38,7 @@ def now_ms() -> int:
 
 
 @pytest.mark.parametrize("index", range(6))
-def test_counts_and_bytes_are_predicted(apache: ApacheEngine, index: int) -> None:
+def test_counts_and_bytes_are_predicted(apache: ApacheNodes, index: int) -> None:
     async def run() -> tuple[CalibrationRow, ...]:
         async with connect(ClientConfig(parse_endpoints(apache.bootstrap, "test"))) as client:
             level = await find_level(client)
@@ -51,7 +51,7 @@ def test_counts_and_bytes_are_predicted(apache: ApacheEngine, index: int) -> Non
     assert [row for row in asyncio.run(run()) if not row.holds] == []
 
 
-def test_waiting_for_commits_is_predicted(apache_4_3: ApacheEngine) -> None:
+def test_waiting_for_commits_is_predicted(apache_4_3: ApacheNodes) -> None:
     async def run() -> tuple[float, ...]:
         config = ClientConfig(parse_endpoints(apache_4_3.bootstrap, "test"))
         async with connect(config) as client, connect(config) as reading:
@@ -63,7 +63,7 @@ def test_waiting_for_commits_is_predicted(apache_4_3: ApacheEngine) -> None:
     assert [row for row in rows if not row.holds] == []
 
 
-def test_the_plan_of_what_was_observed_reproduces_it(apache_4_3: ApacheEngine) -> None:
+def test_the_plan_of_what_was_observed_reproduces_it(apache_4_3: ApacheNodes) -> None:
     load = Load(Profile.CTP2, "watched", 2, 3, partition_count=2, record_bytes=300, rate_per_s=40, warm_up_ms=0,
                 duration_ms=9_000, prefix="watched")  # fmt: skip
 

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from benchmarks.calibrating.broker import measure_broker
-from eosctl.lab.apache.engine import ApacheEngine
+from eosctl.lab.apache.nodes import ApacheNodes
 from eosctl.model.capacity_plan import Unit
 
 #: Processor time and loads depend on what else the machine does: only the proof asks for them.
@@ -22,7 +22,7 @@ def now_ms() -> int:
 
 
 def test_heap_snapshots_and_threads_lie_where_plans_say(
-    apache_running: Callable[..., AbstractContextManager[ApacheEngine]], tmp_path: Path
+    apache_running: Callable[..., AbstractContextManager[ApacheNodes]], tmp_path: Path
 ) -> None:
     counts = (
         {"open_count": 3_000, "transaction_count": 9_000} if TIMES else {"open_count": 2_000, "transaction_count": 200}

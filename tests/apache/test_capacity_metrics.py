@@ -17,7 +17,7 @@ from eosctl.capacity.workload_file import parse_workload
 from eosctl.client import connect
 from eosctl.client.topics import ensure_topic
 from eosctl.collect.metrics.broker_counters import collect_counters
-from eosctl.lab.apache.engine import ApacheEngine
+from eosctl.lab.apache.nodes import ApacheNodes
 from eosctl.lab.workloads.generator import run_load
 from eosctl.lab.workloads.load import Load, Profile
 from eosctl.model.client_config import ClientConfig
@@ -38,7 +38,7 @@ def free_port() -> int:
 
 
 def test_counters_of_a_real_broker_give_its_workload(
-    apache_running: Callable[..., AbstractContextManager[ApacheEngine]], tmp_path: Path
+    apache_running: Callable[..., AbstractContextManager[ApacheNodes]], tmp_path: Path
 ) -> None:
     port = free_port()
     options = {

@@ -9,7 +9,7 @@ import pytest
 
 from eosctl.client import connect, group_coordinator
 from eosctl.client.routing import ClusterChanged
-from eosctl.lab.apache.engine import ApacheEngine
+from eosctl.lab.apache.nodes import ApacheNodes
 from eosctl.model.client_config import ClientConfig
 from eosctl.testing import SandboxThread
 from eosctl.wire.api_keys import ApiKey
@@ -21,24 +21,24 @@ from tests.client.rebootstrap import client_of_lost_address, endpoint
 from tests.client.recording import RecordingConnector
 
 
-def test_offsets_are_committed_by_topic_id(apache_4_4: ApacheEngine) -> None:
+def test_offsets_are_committed_by_topic_id(apache_4_4: ApacheNodes) -> None:
     asyncio.run(expected.commit(apache_4_4.bootstrap, 6))
 
 
-def test_a_topic_without_an_id_is_committed_by_name(apache_4_4: ApacheEngine) -> None:
+def test_a_topic_without_an_id_is_committed_by_name(apache_4_4: ApacheNodes) -> None:
     asyncio.run(expected.commit_for_unknown_topic(apache_4_4.bootstrap))
 
 
-def test_a_topic_that_was_made_again_has_another_id(apache_4_4: ApacheEngine) -> None:
+def test_a_topic_that_was_made_again_has_another_id(apache_4_4: ApacheNodes) -> None:
     asyncio.run(expected.commit_for_topic_made_again(apache_4_4.bootstrap))
 
 
-def test_former_members_can_abort(apache_4_4: ApacheEngine) -> None:
+def test_former_members_can_abort(apache_4_4: ApacheNodes) -> None:
     codes = (ErrorCode.GROUP_ID_NOT_FOUND, ErrorCode.STALE_MEMBER_EPOCH)
     asyncio.run(expected.commit_for_former_members(apache_4_4.bootstrap, *codes))
 
 
-def test_a_real_broker_is_not_taken_for_another(apache_4_4: ApacheEngine) -> None:
+def test_a_real_broker_is_not_taken_for_another(apache_4_4: ApacheNodes) -> None:
     async def run() -> None:
         with SandboxThread() as own:
             wire = RecordingConnector()
@@ -53,7 +53,7 @@ def test_a_real_broker_is_not_taken_for_another(apache_4_4: ApacheEngine) -> Non
     asyncio.run(run())
 
 
-def test_the_expected_broker_takes_the_connection(apache_4_4: ApacheEngine) -> None:
+def test_the_expected_broker_takes_the_connection(apache_4_4: ApacheNodes) -> None:
     async def run() -> None:
         wire = RecordingConnector()
         config = ClientConfig(bootstrap=(endpoint(apache_4_4.bootstrap),))
@@ -69,7 +69,7 @@ def test_the_expected_broker_takes_the_connection(apache_4_4: ApacheEngine) -> N
     asyncio.run(run())
 
 
-def test_groups_are_deleted_in_version_3(apache_4_4: ApacheEngine) -> None:
+def test_groups_are_deleted_in_version_3(apache_4_4: ApacheNodes) -> None:
     async def answer(bootstrap: str, group: str) -> list[DeletableGroupResult]:
         wire = RecordingConnector()
         async with connect(ClientConfig(bootstrap=(endpoint(bootstrap),)), connector=wire) as client:

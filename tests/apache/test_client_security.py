@@ -24,9 +24,9 @@ from eosctl.cli import main
 from eosctl.client import connect
 from eosctl.client.diagnosis import WrongSecurityProtocol
 from eosctl.errors import AuthenticationFailed, ClusterUnreachable
-from eosctl.lab.apache.engine import random_cluster_id
 from eosctl.lab.apache.java import MIB, prepare_runtime, run_tool
 from eosctl.lab.apache.node import KafkaNode
+from eosctl.lab.apache.nodes import random_cluster_id
 from eosctl.lab.apache.ports import free_ports
 from eosctl.lab.apache.properties import HOST, NodeAddress, node_settings, render_properties
 from eosctl.lab.apache.releases import resolve_release

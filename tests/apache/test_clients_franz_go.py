@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from eosctl.lab.apache.engine import ApacheEngine
+from eosctl.lab.apache.nodes import ApacheNodes
 from eosctl.testing import SandboxThread
 
 MODULE = Path(__file__).with_name("go")
@@ -37,7 +37,7 @@ def run_program(program: Path, bootstrap: str) -> list[str]:
     return done.stdout.splitlines()
 
 
-def test_franz_go_sees_no_difference(apache: ApacheEngine, scenario: Path) -> None:
+def test_franz_go_sees_no_difference(apache: ApacheNodes, scenario: Path) -> None:
     real = run_program(scenario, apache.bootstrap)
     with SandboxThread(emulate=EMULATIONS[apache.name.split()[1]], fast=False) as sandbox:
         ours = run_program(scenario, sandbox.bootstrap)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from eosctl.lab.apache.engine import ApacheEngine
 from eosctl.lab.apache.java import ToolResult, prepare_runtime, run_tool
+from eosctl.lab.apache.nodes import ApacheNodes
 from eosctl.lab.apache.releases import resolve_release
 from eosctl.lab.engine import MissingTool
 from eosctl.testing import SandboxThread
@@ -50,7 +50,7 @@ def scenario(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     return JavaProgram(request.param, tmp_path_factory.mktemp("classes"))
 
 
-def test_the_java_client_sees_no_difference(apache: ApacheEngine, scenario: JavaProgram) -> None:
+def test_the_java_client_sees_no_difference(apache: ApacheNodes, scenario: JavaProgram) -> None:
     version = apache.name.split()[1]
     # The consumer protocol (KIP-848) is served from 4.0 on, and the client of 3.9 knows a preview of it.
     both_new = version == scenario.version == "4.3.1"

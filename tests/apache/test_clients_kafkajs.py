@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from eosctl.lab.apache.engine import ApacheEngine
+from eosctl.lab.apache.nodes import ApacheNodes
 from eosctl.testing import SandboxThread
 
 STORY = Path(__file__).with_name("node") / "scenario.js"
@@ -47,7 +47,7 @@ def run_program(bootstrap: str, node_modules: Path) -> list[Any]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def test_kafkajs_sees_no_difference(apache: ApacheEngine, node_modules: Path) -> None:
+def test_kafkajs_sees_no_difference(apache: ApacheNodes, node_modules: Path) -> None:
     real = run_program(apache.bootstrap, node_modules)
     with SandboxThread(emulate=EMULATIONS[apache.name.split()[1]], fast=False) as sandbox:
         ours = run_program(sandbox.bootstrap, node_modules)

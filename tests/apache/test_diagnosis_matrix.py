@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from eosctl.lab.apache.engine import ApacheEngine
+from eosctl.lab.apache.nodes import ApacheNodes
 from scripts.diagnosis_matrix.faults.registry import FAULTS
 from scripts.diagnosis_matrix.play import SETTINGS, plant_and_diagnose
 from scripts.diagnosis_matrix.site import Site
@@ -23,7 +23,7 @@ NEEDS_4 = frozenset({"two_phase"})
 
 @pytest.mark.parametrize("version", ["3.9.2", "4.3.1"])
 def test_all_faults_together(
-    version: str, apache_running: Callable[..., AbstractContextManager[ApacheEngine]], tmp_path: Path, own_home: Path
+    version: str, apache_running: Callable[..., AbstractContextManager[ApacheNodes]], tmp_path: Path, own_home: Path
 ) -> None:
     faults = [
         fault

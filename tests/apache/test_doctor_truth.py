@@ -12,7 +12,7 @@ import yaml
 from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from eosctl.lab.apache.engine import ApacheConfig, ApacheEngine
+from eosctl.lab.apache.nodes import ApacheConfig, ApacheNodes
 from eosctl.lab.engine import MissingTool
 from tests.apache.conftest import FULL_DISK
 from tests.commands.conftest import eosctl, own_home
@@ -30,7 +30,7 @@ def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     version, kind = request.param.split()
     settings = {} if kind == "default" else filled("broker-eos-production")
     config = ApacheConfig(version, node_count=REVIEWED[request.param]["brokers"], settings=settings)
-    engine = ApacheEngine(config, tmp_path_factory.mktemp("truth"), random.Random())
+    engine = ApacheNodes(config, tmp_path_factory.mktemp("truth"), random.Random())
     try:
         try:
             asyncio.run(engine.up())

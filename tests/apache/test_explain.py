@@ -5,13 +5,13 @@ from __future__ import annotations
 import zipfile
 
 from eosctl.knowledge.terms import load_terms
-from eosctl.lab.apache.engine import ApacheEngine
 from eosctl.lab.apache.java import prepare_runtime
+from eosctl.lab.apache.nodes import ApacheNodes
 from eosctl.lab.apache.releases import resolve_release
 from eosctl.model.term import TermKind
 
 
-def test_named_exceptions_exist(apache_4_3: ApacheEngine) -> None:
+def test_named_exceptions_exist(apache_4_3: ApacheNodes) -> None:
     # The broker is not asked; its fixture has brought the jars, or skipped with the tool that is missing.
     jars = prepare_runtime(resolve_release("4.3.1")).jars.glob("kafka-clients-*.jar")
     classes = {name for jar in jars for name in zipfile.ZipFile(jar).namelist()}

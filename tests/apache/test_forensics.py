@@ -13,7 +13,7 @@ from eosctl.client import Client
 from eosctl.client.producer import TransactionalProducer
 from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import TV1, TV2, GroupIdentity, OffsetToCommit, wait_until_ended
-from eosctl.lab.apache.engine import ApacheEngine
+from eosctl.lab.apache.nodes import ApacheNodes
 from tests.commands.conftest import eosctl, own_home, run_scenario
 from tests.commands.open_transactions import leave_open, now_ms, on, record, skip_marker
 from tests.commands.txn.test_ending import committed_count, target
@@ -34,7 +34,7 @@ def run() -> str:
     return uuid.uuid4().hex[:8]
 
 
-def test_a_live_transaction_is_fenced_with_its_timeout(apache: ApacheEngine, run: str) -> None:
+def test_a_live_transaction_is_fenced_with_its_timeout(apache: ApacheNodes, run: str) -> None:
     name, bootstrap = f"fence-{run}-x", apache.bootstrap
     opened = on(bootstrap, lambda client: leave_open(client, name, topic=f"fence-{run}", timeout_ms=123_000))
     (row,) = items("txn", "producers", "--topic", f"fence-{run}", "--open", "-b", bootstrap)
@@ -49,7 +49,7 @@ def test_a_live_transaction_is_fenced_with_its_timeout(apache: ApacheEngine, run
 
 @pytest.mark.parametrize(("dialect", "committed"), [(TV1, True), (TV2, True), (TV2, False)])
 def test_skipped_markers_are_written_as_they_were_decided(
-    dialect: Any, committed: bool, apache_cluster: ApacheEngine, run: str
+    dialect: Any, committed: bool, apache_cluster: ApacheNodes, run: str
 ) -> None:
     opened = skip_marker(
         apache_cluster.bootstrap,
@@ -68,7 +68,7 @@ def test_skipped_markers_are_written_as_they_were_decided(
     assert committed_count(apache_cluster.bootstrap, opened) == (2 if committed else 0)
 
 
-def test_lag_and_pins(apache: ApacheEngine, run: str) -> None:
+def test_lag_and_pins(apache: ApacheNodes, run: str) -> None:
     topic, group = f"lag-{run}", GroupIdentity(f"billing-{run}")
 
     async def scenario(client: Client) -> Any:
@@ -100,7 +100,7 @@ def test_lag_and_pins(apache: ApacheEngine, run: str) -> None:
         assert eosctl("txn", "fence", name, "-b", apache.bootstrap, "--yes").code == 0
 
 
-def test_blame_says_the_same(apache: ApacheEngine, run: str) -> None:
+def test_blame_says_the_same(apache: ApacheNodes, run: str) -> None:
     bootstrap, topic = apache.bootstrap, f"blame-{run}"
     run_scenario(bootstrap, lambda stage: run_zombie(stage, topic=topic, transactional_id=f"{run}-newer"))
 

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from eosctl.lab.apache.engine import ApacheConfig, ApacheEngine
+from eosctl.lab.apache.nodes import ApacheConfig, ApacheNodes
 from eosctl.lab.engine import MissingTool
 from tests.sandbox.group.migration_scenarios import SETTINGS, play_all
 from tests.sandbox.group.test_migration import RECORDED
 
 
 def test_a_real_broker_answers_and_writes_records_as_recorded(tmp_path: Path) -> None:
-    engine = ApacheEngine(ApacheConfig("4.3.1", settings=SETTINGS), tmp_path / "kafka", random.Random())
+    engine = ApacheNodes(ApacheConfig("4.3.1", settings=SETTINGS), tmp_path / "kafka", random.Random())
     try:
         try:
             asyncio.run(engine.up())

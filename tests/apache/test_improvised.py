@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from eosctl.lab.apache.engine import ApacheEngine
+from eosctl.lab.apache.nodes import ApacheNodes
 from scripts.transcript_runner.improvising import differences_on, improvise, kinds_of
 from scripts.transcript_runner.scenario import TARGETS, Target
 
@@ -21,7 +21,7 @@ COMPARED = [target for target in TARGETS if target.release in RELEASES]
 
 @pytest.mark.parametrize("target", COMPARED, ids=[target.name for target in COMPARED])
 def test_a_real_broker_answers_as_the_sandbox(
-    target: Target, apache_running: Callable[..., AbstractContextManager[ApacheEngine]], tmp_path: Path
+    target: Target, apache_running: Callable[..., AbstractContextManager[ApacheNodes]], tmp_path: Path
 ) -> None:
     with apache_running(
         RELEASES[target.release], tmp_path / "kafka", transaction_version=target.transaction_version

@@ -12,18 +12,19 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic
 
-from eosctl.lab.apache.engine import ApacheEngine
+from eosctl.lab.apache.brokers import BrokerState
 from eosctl.lab.apache.node import count_brokers
+from eosctl.lab.apache.nodes import ApacheNodes
 from eosctl.lab.apache.process import read_record
-from eosctl.lab.engine import BrokerState, EngineError
+from eosctl.lab.engine import EngineError
 
 
-def create_topic(engine: ApacheEngine, name: str) -> None:
+def create_topic(engine: ApacheNodes, name: str) -> None:
     admin = AdminClient({"bootstrap.servers": engine.bootstrap})
     admin.create_topics([NewTopic(name, 1, len(engine.brokers()))])[name].result(20)
 
 
-def broker_settings(engine: ApacheEngine) -> dict[str, str]:
+def broker_settings(engine: ApacheNodes) -> dict[str, str]:
     """Return the settings of broker 1 as it reports them."""
     admin = AdminClient({"bootstrap.servers": engine.bootstrap})
     (described,) = admin.describe_configs([ConfigResource(ConfigResource.Type.BROKER, "1")]).values()
@@ -31,7 +32,7 @@ def broker_settings(engine: ApacheEngine) -> dict[str, str]:
 
 
 @contextmanager
-def consuming(engine: ApacheEngine, topic: str) -> Iterator[Consumer]:
+def consuming(engine: ApacheNodes, topic: str) -> Iterator[Consumer]:
     consumer = Consumer(
         {
             "bootstrap.servers": engine.bootstrap,
@@ -47,7 +48,7 @@ def consuming(engine: ApacheEngine, topic: str) -> Iterator[Consumer]:
         consumer.close()
 
 
-def test_a_committed_transaction_is_read_back(apache: ApacheEngine) -> None:
+def test_a_committed_transaction_is_read_back(apache: ApacheNodes) -> None:
     create_topic(apache, "orders")
     producer = Producer({"bootstrap.servers": apache.bootstrap, "transactional.id": "orders-writer"})
     producer.init_transactions(30)
@@ -63,7 +64,7 @@ def test_a_committed_transaction_is_read_back(apache: ApacheEngine) -> None:
     assert message.value() == b"committed"
 
 
-def test_the_broker_listens_on_loopback_with_our_settings(apache: ApacheEngine) -> None:
+def test_the_broker_listens_on_loopback_with_our_settings(apache: ApacheNodes) -> None:
     (broker,) = apache.brokers()
     assert broker.host == "127.0.0.1"
     settings = broker_settings(apache)
@@ -83,7 +84,7 @@ def listening_addresses(port: int) -> set[str]:
     return found
 
 
-def test_the_logs_are_where_operators_look(apache: ApacheEngine) -> None:
+def test_the_logs_are_where_operators_look(apache: ApacheNodes) -> None:
     (files,) = apache.logs().values()
     by_name = {path.name: path.read_text("utf-8") for path in files}
     assert {"server.log", "controller.log", "state-change.log", "log-cleaner.log"} <= by_name.keys()
@@ -93,7 +94,7 @@ def test_the_logs_are_where_operators_look(apache: ApacheEngine) -> None:
     assert "QuorumController" in by_name["controller.log"]
 
 
-def test_kafkas_own_tool_reads_the_broker_and_its_files(apache: ApacheEngine, kafka_tool) -> None:
+def test_kafkas_own_tool_reads_the_broker_and_its_files(apache: ApacheNodes, kafka_tool) -> None:
     create_topic(apache, "dumped")
     producer = Producer({"bootstrap.servers": apache.bootstrap})
     producer.produce("dumped", b"visible in the dump")
@@ -112,7 +113,7 @@ def test_kafkas_own_tool_reads_the_broker_and_its_files(apache: ApacheEngine, ka
     assert listed.stdout.startswith("TransactionalId")
 
 
-def test_partition_verification_is_on_and_can_be_disabled(apache: ApacheEngine, partition_verification_off) -> None:
+def test_partition_verification_is_on_and_can_be_disabled(apache: ApacheNodes, partition_verification_off) -> None:
     name = "transaction.partition.verification.enable"
     assert broker_settings(apache)[name] == "true"
     with partition_verification_off(apache):
@@ -121,7 +122,7 @@ def test_partition_verification_is_on_and_can_be_disabled(apache: ApacheEngine, 
 
 
 @pytest.mark.slow
-def test_a_killed_a_stopped_and_a_paused_broker_come_back(apache_cluster: ApacheEngine) -> None:
+def test_a_killed_a_stopped_and_a_paused_broker_come_back(apache_cluster: ApacheNodes) -> None:
     engine = apache_cluster
     create_topic(engine, "survives")
     producer = Producer({"bootstrap.servers": engine.bootstrap, "acks": "all"})

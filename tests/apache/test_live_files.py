@@ -11,7 +11,7 @@ from eosctl.client import Client
 from eosctl.client.producer import TransactionalProducer
 from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import TV1, GroupIdentity, OffsetToCommit
-from eosctl.lab.apache.engine import ApacheEngine
+from eosctl.lab.apache.nodes import ApacheNodes
 from tests.commands.conftest import eosctl, own_home
 from tests.commands.open_transactions import now_ms, on, record
 
@@ -30,7 +30,7 @@ def warnings_of(directory: Path, *, second_look_after: str) -> set[tuple[str, st
     return {(item["kind"], item["file"], item["offset"]) for item in items}
 
 
-def test_a_busy_broker_raises_no_alarm(apache: ApacheEngine, own_home: Path) -> None:
+def test_a_busy_broker_raises_no_alarm(apache: ApacheNodes, own_home: Path) -> None:
     run = uuid.uuid4().hex[:8]
     (directory,) = apache.data_dirs().values()
     before = warnings_of(directory, second_look_after="1s")

@@ -17,7 +17,7 @@ from tests.logs.partitions import expected, lines_of, without_place
 from tests.logs.shipping import create, ship
 
 if TYPE_CHECKING:
-    from eosctl.lab.apache.engine import ApacheEngine
+    from eosctl.lab.apache.nodes import ApacheNodes
 
 pytestmark = [
     pytest.mark.apache,
@@ -27,7 +27,7 @@ pytestmark = [
 ]
 
 
-def test_a_stream_behind_retention_fails_or_continues_as_asked(apache_4_3: ApacheEngine, tmp_path: Path) -> None:
+def test_a_stream_behind_retention_fails_or_continues_as_asked(apache_4_3: ApacheNodes, tmp_path: Path) -> None:
     from pyspark.errors import StreamingQueryException
 
     from spark_log_analytics.topics.datasource import register
@@ -59,7 +59,7 @@ def test_a_stream_behind_retention_fails_or_continues_as_asked(apache_4_3: Apach
     assert rows == [(one.line - 1, one.category) for one in expected() if not read < one.line <= kept]
 
 
-def test_batch_and_stream_give_the_rows_of_the_file(apache_4_3: ApacheEngine, tmp_path: Path) -> None:
+def test_batch_and_stream_give_the_rows_of_the_file(apache_4_3: ApacheNodes, tmp_path: Path) -> None:
     from spark_log_analytics.topics.datasource import register
 
     bootstrap, lines, out = apache_4_3.bootstrap, lines_of(), tmp_path / "out"

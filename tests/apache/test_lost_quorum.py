@@ -10,7 +10,7 @@ from pathlib import Path
 from eosctl.checks.operations.quorum_of_two import quorum_of_two
 from eosctl.checks.operations.replicas_out_of_sync import replicas_out_of_sync
 from eosctl.checks.topic.partition_without_leader import partition_without_leader
-from eosctl.lab.apache.engine import ApacheEngine
+from eosctl.lab.apache.nodes import ApacheNodes
 from tests.commands.conftest import eosctl, own_home
 
 __all__ = ["own_home"]
@@ -19,7 +19,7 @@ UNPROVEN = (partition_without_leader.id, replicas_out_of_sync.id, quorum_of_two.
 
 
 def test_a_lost_majority_is_critical(
-    tmp_path: Path, apache_running: Callable[..., AbstractContextManager[ApacheEngine]]
+    tmp_path: Path, apache_running: Callable[..., AbstractContextManager[ApacheNodes]]
 ) -> None:
     with apache_running("4.3.1", tmp_path / "kafka", node_count=3) as engine:
         command = ("check", "run", "OPS", "TOP", "-b", engine.bootstrap, "-o", "json", "--exit-zero")

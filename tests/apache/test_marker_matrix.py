@@ -16,8 +16,8 @@ import pytest
 
 from eosctl.client import connect
 from eosctl.client.transactions import TV1, TV2
-from eosctl.lab.apache.engine import ApacheEngine
-from eosctl.lab.rehearsals.place import Place
+from eosctl.lab.apache.nodes import ApacheNodes
+from eosctl.lab.rehearsals.clusters import RehearsalCluster
 from eosctl.model.client_config import ClientConfig
 from eosctl.settings.endpoints import parse_endpoints
 from tests.actions import marker_scenes as scenes
@@ -61,7 +61,7 @@ def test_one_action_applies_and_works(
     level: int,
     hang: Callable[..., Awaitable[scenes.Hung]],
     change: Callable[..., Awaitable[None]],
-    apache_running: Callable[..., AbstractContextManager[ApacheEngine]],
+    apache_running: Callable[..., AbstractContextManager[ApacheNodes]],
     tmp_path: Path,
 ) -> None:
     finalized = None if version < "4" else level
@@ -71,7 +71,7 @@ def test_one_action_applies_and_works(
         async def play() -> None:
             config = ClientConfig(parse_endpoints(engine.bootstrap, "matrix"))
             async with connect(config) as client:
-                place = Place(config, now_ms, None, client, random.Random(1), engine=engine)
-                await end_rightly(place, hang, change, TV2 if level == 2 else TV1)
+                cluster = RehearsalCluster(config, now_ms, None, client, random.Random(1), engine=engine)
+                await end_rightly(cluster, hang, change, TV2 if level == 2 else TV1)
 
         asyncio.run(play())

@@ -21,7 +21,7 @@ from eosctl.collect.metrics.metric_source import read_pages, resolve_metric_sour
 from eosctl.collect.metrics.prometheus_text import Sample, parse_samples
 from eosctl.errors import AuthenticationFailed
 from eosctl.knowledge.metrics import load_metrics
-from eosctl.lab.apache.engine import ApacheEngine
+from eosctl.lab.apache.nodes import ApacheNodes
 from eosctl.model.client_config import ClientConfig
 from eosctl.model.known_bug import parse_version
 from eosctl.model.metric import Metric
@@ -93,7 +93,7 @@ def shows(samples: list[Sample], metric: Metric) -> bool:
 
 @pytest.mark.parametrize("version", ["3.9.2", "4.3.1"])
 def test_the_exporter_keeps_only_the_catalogs_metrics(
-    version: str, agent: Path, apache_running: Callable[..., AbstractContextManager[ApacheEngine]], tmp_path: Path
+    version: str, agent: Path, apache_running: Callable[..., AbstractContextManager[ApacheNodes]], tmp_path: Path
 ) -> None:
     configuration, port = tmp_path / "exporter.yaml", free_port()
     configuration.write_text(render_yaml(jmx_exporter_document()), "utf-8")
@@ -144,7 +144,7 @@ def shown_by(url: str, credentials: EndpointCredentials) -> Shown:
 def test_every_source_has_the_same_values(
     agent: Path,
     jolokia: Path,
-    apache_running: Callable[..., AbstractContextManager[ApacheEngine]],
+    apache_running: Callable[..., AbstractContextManager[ApacheNodes]],
     tmp_path: Path,
 ) -> None:
     configuration = tmp_path / "exporter.yaml"

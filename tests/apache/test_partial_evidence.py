@@ -23,7 +23,7 @@ from eosctl.client import connect
 from eosctl.client.producer import OutgoingRecord, TransactionalProducer
 from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import TV1
-from eosctl.lab.apache.engine import ApacheConfig, ApacheEngine
+from eosctl.lab.apache.nodes import ApacheConfig, ApacheNodes
 from eosctl.lab.engine import MissingTool
 from eosctl.model.client_config import ClientConfig
 from eosctl.model.transaction import TopicPartition
@@ -41,10 +41,10 @@ HIDDEN = "hidden-app"
 
 
 @pytest.fixture(scope="module")
-def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApacheEngine]:
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApacheNodes]:
     """A 4.3.1 broker with an authorizer that allows everything by default."""
     config = ApacheConfig("4.3.1", settings=SETTINGS | AUTHORIZER)
-    engine = ApacheEngine(config, tmp_path_factory.mktemp("guarded"), random.Random())
+    engine = ApacheNodes(config, tmp_path_factory.mktemp("guarded"), random.Random())
     try:
         try:
             asyncio.run(engine.up())
@@ -55,7 +55,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApacheEngine]:
         asyncio.run(engine.down())
 
 
-def deny(engine: ApacheEngine, kind: ResourceType, name: str, operation: AclOperation) -> None:
+def deny(engine: ApacheNodes, kind: ResourceType, name: str, operation: AclOperation) -> None:
     """Forbid one operation; a resource with a rule is closed to all that no rule allows, so the rest is allowed."""
 
     def rule(what: AclOperation, permission: AclPermissionType) -> AclBinding:
@@ -81,13 +81,13 @@ async def leave_open(bootstrap: str) -> TopicPartition:
     return where
 
 
-def verdicts(engine: ApacheEngine) -> list[dict[str, Any]]:
+def verdicts(engine: ApacheNodes) -> list[dict[str, Any]]:
     done = eosctl("txn", "hanging", "--all", "-b", engine.bootstrap, "-o", "json")
     found: list[dict[str, Any]] = done.json["items"]
     return found
 
 
-def test_a_live_transaction_behind_a_hidden_id_is_never_aborted(guarded: ApacheEngine, own_home: Path) -> None:
+def test_a_live_transaction_behind_a_hidden_id_is_never_aborted(guarded: ApacheNodes, own_home: Path) -> None:
     where = asyncio.run(leave_open(guarded.bootstrap))
     (before,) = verdicts(guarded)
     assert (before["status"], before["transactional_id"]) == ("open", HIDDEN)
@@ -112,7 +112,7 @@ def test_a_live_transaction_behind_a_hidden_id_is_never_aborted(guarded: ApacheE
     assert "nothing was changed" in refused.err
 
 
-def test_a_refused_request_is_a_skip_with_its_reason(guarded: ApacheEngine, own_home: Path) -> None:
+def test_a_refused_request_is_a_skip_with_its_reason(guarded: ApacheNodes, own_home: Path) -> None:
     deny(guarded, ResourceType.BROKER, "kafka-cluster", AclOperation.DESCRIBE_CONFIGS)
 
     def diagnose() -> dict[str, Any]:

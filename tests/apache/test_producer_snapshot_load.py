@@ -17,7 +17,7 @@ from eosctl.client import connect
 from eosctl.client.producer import OutgoingRecord, TransactionalProducer
 from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import TV1
-from eosctl.lab.apache.engine import ApacheEngine
+from eosctl.lab.apache.nodes import ApacheNodes
 from eosctl.model.client_config import ClientConfig
 from eosctl.settings.endpoints import parse_endpoints
 from eosctl.storage.producer_snapshot import ProducerSnapshotEntry, snapshot_offsets, write_snapshot
@@ -29,7 +29,7 @@ TIMES = "EOSCTL_CALIBRATE_TIMES" in os.environ
 TOOK = re.compile(r"partition=known-0,.*Producer state recovery took (\d+) ?ms for snapshot load")
 
 
-async def write_one(engine: ApacheEngine) -> None:
+async def write_one(engine: ApacheNodes) -> None:
     """Leave a log that is not empty: a broker reads no snapshot for an empty one."""
     async with connect(ClientConfig(parse_endpoints(engine.bootstrap, "test"))) as client:
         topic = await ensure_topic(client, "known", partition_count=1)
@@ -48,7 +48,7 @@ def fill_snapshot(partition: Path) -> None:
 
 @pytest.mark.parametrize("release", ["3.9.2", "4.3.1"])
 def test_producer_snapshots_load_as_fast_as_plans_say(
-    release: str, apache_running: Callable[..., AbstractContextManager[ApacheEngine]], tmp_path: Path
+    release: str, apache_running: Callable[..., AbstractContextManager[ApacheNodes]], tmp_path: Path
 ) -> None:
     with apache_running(release, tmp_path / "kafka") as engine:
         asyncio.run(write_one(engine))

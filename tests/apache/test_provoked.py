@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from eosctl.lab.apache.engine import ApacheConfig, ApacheEngine
+from eosctl.lab.apache.nodes import ApacheConfig, ApacheNodes
 from eosctl.lab.engine import MissingTool
 from tests.checks.mistakes import SETTINGS, make_mistakes
 from tests.commands.conftest import eosctl
@@ -31,7 +31,7 @@ FOUND = {
 
 
 def test_mistakes_are_found(tmp_path: Path) -> None:
-    engine = ApacheEngine(ApacheConfig("4.3.1", settings=SETTINGS), tmp_path, random.Random())
+    engine = ApacheNodes(ApacheConfig("4.3.1", settings=SETTINGS), tmp_path, random.Random())
     try:
         try:
             asyncio.run(engine.up())

@@ -13,8 +13,8 @@ import msgspec
 import pytest
 
 from eosctl.client import connect
-from eosctl.lab.apache.engine import ApacheEngine
-from eosctl.lab.rehearsals.place import HERE, OTHER, Place, Places
+from eosctl.lab.apache.nodes import ApacheNodes
+from eosctl.lab.rehearsals.clusters import HERE, OTHER, RehearsalCluster, RehearsalClusters
 from eosctl.lab.rehearsals.rehearsal import RehearsalScenario, StepWords, rehearsals
 from eosctl.lab.rehearsals.rehearse import Performance, rehearse_at
 from eosctl.model.client_config import ClientConfig
@@ -62,17 +62,17 @@ PLAYABLE = [
 ]
 
 
-async def play(clusters: dict[str, ApacheEngine], name: str, scenario: RehearsalScenario, folder: Path) -> Performance:
+async def play(clusters: dict[str, ApacheNodes], name: str, scenario: RehearsalScenario, folder: Path) -> Performance:
     async with AsyncExitStack() as stack:
-        places = {}
+        clusters = {}
         for role, engine in clusters.items():
             config = ClientConfig(parse_endpoints(engine.bootstrap, "test"))
             client = await stack.enter_async_context(connect(config))
-            places[role] = Place(config, now_ms, None, client, random.Random(1), engine=engine)
+            clusters[role] = RehearsalCluster(config, now_ms, None, client, random.Random(1), engine=engine)
         try:
-            return await rehearse_at(Places(places), find_runbook(name).book, scenario, folder)
+            return await rehearse_at(RehearsalClusters(clusters), find_runbook(name).book, scenario, folder)
         finally:
-            tasks = [task for place in places.values() for task in place.tasks]
+            tasks = [task for cluster in clusters.values() for task in cluster.tasks]
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)

@@ -11,8 +11,8 @@ from pathlib import Path
 import msgspec
 
 from eosctl.client import connect
-from eosctl.lab.apache.engine import ApacheEngine
-from eosctl.lab.rehearsals.place import HERE, Place, Places
+from eosctl.lab.apache.nodes import ApacheNodes
+from eosctl.lab.rehearsals.clusters import HERE, RehearsalCluster, RehearsalClusters
 from eosctl.lab.rehearsals.rehearsal import RehearsalScenario, StepWords, rehearsals
 from eosctl.lab.rehearsals.rehearse import rehearse_at
 from eosctl.lab.rehearsals.steps.registry import STEPS
@@ -86,14 +86,14 @@ def test_rehearsals_end_as_expected(tmp_path: Path) -> None:
             folder = tmp_path / str(number)
             folder.mkdir()
             async with connect(config) as client:
-                place = Place(config, now_ms, None, client, random.Random(number))
+                cluster = RehearsalCluster(config, now_ms, None, client, random.Random(number))
                 try:
-                    places = Places({HERE: place})
-                    done = await rehearse_at(places, find_runbook(name).book, own_names(scenario, number), folder)
+                    clusters = RehearsalClusters({HERE: cluster})
+                    done = await rehearse_at(clusters, find_runbook(name).book, own_names(scenario, number), folder)
                 finally:
-                    for task in place.tasks:
+                    for task in cluster.tasks:
                         task.cancel()
-                    await asyncio.gather(*place.tasks, return_exceptions=True)
+                    await asyncio.gather(*cluster.tasks, return_exceptions=True)
             if done.failure:
                 failures[f"{name}: {title}"] = done.failure
         return failures
@@ -103,7 +103,7 @@ def test_rehearsals_end_as_expected(tmp_path: Path) -> None:
     assert not failures, "\n".join(f"{scenario}: {why}" for scenario, why in failures.items())
 
 
-def test_a_hanging_transaction_is_ended(apache: ApacheEngine, partition_verification_off: VerificationOff) -> None:
+def test_a_hanging_transaction_is_ended(apache: ApacheNodes, partition_verification_off: VerificationOff) -> None:
     name = f"runbook-{apache.name.replace(' ', '-')}"
     with partition_verification_off(apache):
         report = play(apache.bootstrap, run_hanging, topic=name, transactional_id=name, patience_ms=10_000)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, Producer
 
-from eosctl.lab.apache.engine import ApacheEngine
+from eosctl.lab.apache.nodes import ApacheNodes
 from eosctl.sandbox.process import manage, paths
 from eosctl.sandbox.process.spec import RunningSandbox, SandboxSpec
 from tests.apache.conftest import SETTINGS, VERIFICATION
@@ -94,7 +94,7 @@ def masked(text: str) -> list[str]:
 
 
 def test_the_same_lines_are_written(
-    apache: ApacheEngine, partition_verification_off: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    apache: ApacheNodes, partition_verification_off: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     version = apache.name.split()[1]
     with partition_verification_off(apache):

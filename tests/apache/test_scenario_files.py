@@ -12,9 +12,9 @@ import time
 import msgspec
 import pytest
 
-from eosctl.lab.apache.engine import ApacheEngine
+from eosctl.lab.apache.nodes import ApacheNodes
+from eosctl.lab.scenarios.engines import ApacheEngine
 from eosctl.lab.scenarios.load import library
-from eosctl.lab.scenarios.place import EnginePlace
 from eosctl.lab.scenarios.player import play_script
 from eosctl.lab.scenarios.script import Findings, Script
 
@@ -29,9 +29,9 @@ def under_own_names(script: Script) -> Script:
 
 
 @pytest.mark.parametrize("name", PLAYED)
-def test_a_scenario_holds_on_real_kafka(apache: ApacheEngine, name: str) -> None:
+def test_a_scenario_holds_on_real_kafka(apache: ApacheNodes, name: str) -> None:
     verdict = asyncio.run(
-        play_script(under_own_names(library()[name]), EnginePlace(apache, lambda: time.time_ns() // 1_000_000))
+        play_script(under_own_names(library()[name]), ApacheEngine(apache, lambda: time.time_ns() // 1_000_000))
     )
     assert [str(one) for one in verdict.expectations if not one.holds] == []
     assert verdict.expectations

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from eosctl.lab.apache.engine import ApacheEngine
+from eosctl.lab.apache.nodes import ApacheNodes
 from eosctl.wire.error_codes import ErrorCode
 from tests.lab.scenarios.observer import look, stage_at
 from tests.lab.scenarios.stage.hanging import run_hanging
@@ -15,7 +15,7 @@ from tests.lab.scenarios.stage.stage import ScenarioRefused
 from tests.lab.scenarios.stage.zombie import run_zombie
 
 
-def test_a_zombie_is_fenced_and_what_it_left_open_is_aborted(apache: ApacheEngine) -> None:
+def test_a_zombie_is_fenced_and_what_it_left_open_is_aborted(apache: ApacheNodes) -> None:
     async def scenario() -> None:
         report = await run_zombie(stage_at(apache.bootstrap, []), topic="zombie-payments")
         sight = await look(apache.bootstrap, report.partition, report.transactional_id)
@@ -32,7 +32,7 @@ def test_a_zombie_is_fenced_and_what_it_left_open_is_aborted(apache: ApacheEngin
     asyncio.run(scenario())
 
 
-def test_a_late_batch_hangs_without_verification(apache: ApacheEngine, partition_verification_off: Any) -> None:
+def test_a_late_batch_hangs_without_verification(apache: ApacheNodes, partition_verification_off: Any) -> None:
     async def scenario() -> None:
         report = await run_hanging(stage_at(apache.bootstrap, []), topic="hanging-orders", patience_ms=10_000)
         sight = await look(apache.bootstrap, report.partition, report.transactional_id)
@@ -45,6 +45,6 @@ def test_a_late_batch_hangs_without_verification(apache: ApacheEngine, partition
         asyncio.run(scenario())
 
 
-def test_a_broker_that_verifies_prevents_the_hang(apache: ApacheEngine) -> None:
+def test_a_broker_that_verifies_prevents_the_hang(apache: ApacheNodes) -> None:
     with pytest.raises(ScenarioRefused, match="refused the late batch"):
         asyncio.run(run_hanging(stage_at(apache.bootstrap, []), topic="verified-orders"))

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from eosctl.client import Client
-from eosctl.lab.apache.engine import ApacheConfig, ApacheEngine
 from eosctl.lab.apache.java import prepare_runtime, run_tool
+from eosctl.lab.apache.nodes import ApacheConfig, ApacheNodes
 from eosctl.lab.apache.releases import resolve_release
 from eosctl.lab.engine import MissingTool
 from eosctl.testing import SandboxThread
@@ -47,7 +47,7 @@ def run_scenario(bootstrap: str, directory: Path) -> list[str]:
     return done.stdout.replace(topic, "shared").splitlines()
 
 
-def test_share_consumers_see_no_difference(apache_4_3: ApacheEngine, tmp_path: Path) -> None:
+def test_share_consumers_see_no_difference(apache_4_3: ApacheNodes, tmp_path: Path) -> None:
     real = run_scenario(apache_4_3.bootstrap, tmp_path)
     with SandboxThread(emulate="4.3", fast=False) as sandbox:
         ours = run_scenario(sandbox.bootstrap, tmp_path)
@@ -82,7 +82,7 @@ def test_records_that_a_real_group_gave_up_are_found(tmp_path: Path) -> None:
                 await session.acknowledge(one.first_offset, one.last_offset, share_consumer.RELEASE)
                 deliveries = max(deliveries, one.delivery_count)
 
-    engine = ApacheEngine(ApacheConfig("4.3.1", settings={}), tmp_path, random.Random())
+    engine = ApacheNodes(ApacheConfig("4.3.1", settings={}), tmp_path, random.Random())
     try:
         asyncio.run(engine.up())
         on(engine.bootstrap, scenario)

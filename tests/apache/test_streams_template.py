@@ -19,8 +19,8 @@ import pytest
 from eosctl.client import connect
 from eosctl.client.consumer import Reader
 from eosctl.client.topics import ensure_topic
-from eosctl.lab.apache.engine import ApacheEngine
 from eosctl.lab.apache.java import find_java
+from eosctl.lab.apache.nodes import ApacheNodes
 from eosctl.lab.apache.releases import resolve_release
 from eosctl.lab.engine import MissingTool
 from eosctl.model.client_config import ClientConfig
@@ -87,7 +87,7 @@ def supervised(command: list[str], log: Path) -> Iterator[list[int]]:
 
 
 def test_the_template_is_exactly_once_though_it_is_killed(
-    apache_4_3: ApacheEngine, command: list[str], tmp_path: Path
+    apache_4_3: ApacheNodes, command: list[str], tmp_path: Path
 ) -> None:
     config = ClientConfig(parse_endpoints(apache_4_3.bootstrap, "test"))
 

@@ -15,8 +15,8 @@ import pytest
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from eosctl.capacity.memory import MEMTABLE_BYTES
-from eosctl.lab.apache.engine import ApacheEngine
 from eosctl.lab.apache.java import find_java
+from eosctl.lab.apache.nodes import ApacheNodes
 from eosctl.lab.apache.releases import resolve_release
 from tests.apache.conftest import fetch_streams
 
@@ -30,7 +30,7 @@ RECORD_BYTES: Final = 1_000
 class Counting:
     """The application of the page on a cluster, with one group and state directory over its lives."""
 
-    def __init__(self, engine: ApacheEngine, folder: Path, setting: str) -> None:
+    def __init__(self, engine: ApacheNodes, folder: Path, setting: str) -> None:
         javac = shutil.which("javac")
         if javac is None:
             pytest.skip("javac is missing: the program of this test must be compiled")
@@ -98,7 +98,7 @@ class Counting:
 
 @pytest.mark.long
 @pytest.mark.parametrize("setting", ["false", "true"])
-def test_what_a_kill_costs(apache_4_4: ApacheEngine, tmp_path: Path, setting: str) -> None:
+def test_what_a_kill_costs(apache_4_4: ApacheNodes, tmp_path: Path, setting: str) -> None:
     application = Counting(apache_4_4, tmp_path, setting)
     assert application.fill().wait(PATIENCE_S) == 0
     with application.life() as running:

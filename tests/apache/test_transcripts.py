@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from eosctl.lab.apache.engine import ApacheEngine
+from eosctl.lab.apache.nodes import ApacheNodes
 from scripts.transcript_runner.runner import play_on
 from scripts.transcript_runner.scenario import TARGETS, Target, load_scenarios
 
@@ -20,7 +20,7 @@ TIMES = 4
 def test_a_real_broker_answers_as_recorded(
     version: str,
     target: Target,
-    apache_running: Callable[..., AbstractContextManager[ApacheEngine]],
+    apache_running: Callable[..., AbstractContextManager[ApacheNodes]],
     tmp_path: Path,
 ) -> None:
     scenarios = load_scenarios(RECORDED)

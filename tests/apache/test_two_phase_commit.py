@@ -8,7 +8,7 @@ from pathlib import Path
 
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from eosctl.lab.apache.engine import ApacheEngine
+from eosctl.lab.apache.nodes import ApacheNodes
 from tests.apache.conftest import KafkaTool
 
 TOOLS = "org.apache.kafka.tools."
@@ -19,7 +19,7 @@ BROKER = {"transaction.two.phase.commit.enable": "true", "unstable.api.versions.
 
 
 def test_the_coordinator_keeps_the_ordinary_timeout(
-    apache_running: Callable[..., AbstractContextManager[ApacheEngine]], kafka_tool: KafkaTool, tmp_path: Path
+    apache_running: Callable[..., AbstractContextManager[ApacheNodes]], kafka_tool: KafkaTool, tmp_path: Path
 ) -> None:
     with apache_running("4.3.1", tmp_path, settings=BROKER) as engine:
         server = ("--bootstrap-server", engine.bootstrap)

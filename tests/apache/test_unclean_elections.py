@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource
 
-from eosctl.lab.apache.engine import ApacheEngine
+from eosctl.lab.apache.nodes import ApacheNodes
 from eosctl.sandbox.core import ClusterShape
 from eosctl.sandbox.ports import Emulation
 from eosctl.wire.api_keys import ApiKey
@@ -62,7 +62,7 @@ def of_the_sandbox(folder: Path, release: str) -> list[dict[str, Any]]:
     return decisions(folder / "broker-3")
 
 
-def of_kafka(engine: ApacheEngine) -> list[dict[str, Any]]:
+def of_kafka(engine: ApacheNodes) -> list[dict[str, Any]]:
     async def stop_both() -> None:
         """End broker 2 in order, then kill broker 1, the only one in sync; only 2 comes back."""
         await engine.stop(2)
@@ -94,7 +94,7 @@ SESSION_S = 5
 
 @pytest.mark.parametrize("version", ["3.9.2", "4.3.1"])
 def test_the_same_is_decided(
-    tmp_path: Path, apache_running: Callable[..., AbstractContextManager[ApacheEngine]], version: str
+    tmp_path: Path, apache_running: Callable[..., AbstractContextManager[ApacheNodes]], version: str
 ) -> None:
     ours = of_the_sandbox(tmp_path / "sandbox", version[:3])
     with apache_running(version, tmp_path / "kafka", SETTINGS, node_count=3) as engine:

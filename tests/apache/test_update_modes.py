@@ -6,12 +6,12 @@ from confluent_kafka.admin import AdminClient, ConfigResource
 
 from eosctl.knowledge.parameter_tables import parse_release
 from eosctl.knowledge.update_modes import READ_ONLY, load_update_modes
-from eosctl.lab.apache.engine import ApacheEngine
+from eosctl.lab.apache.nodes import ApacheNodes
 
 PATIENCE_S = 60
 
 
-def test_real_brokers_agree(apache: ApacheEngine) -> None:
+def test_real_brokers_agree(apache: ApacheNodes) -> None:
     admin = AdminClient({"bootstrap.servers": apache.bootstrap})
     asked = ConfigResource(ConfigResource.Type.BROKER, "1")
     release = ".".join(apache.name.removeprefix("apache ").split(".")[:2])

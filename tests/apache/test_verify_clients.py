@@ -15,7 +15,7 @@ from confluent_kafka.admin import AdminClient
 
 from eosctl.client.access import program_access
 from eosctl.errors import EosctlError
-from eosctl.lab.apache.engine import ApacheEngine
+from eosctl.lab.apache.nodes import ApacheNodes
 from eosctl.lab.verify.driver import start_driver
 from eosctl.lab.verify.drivers.programs import prepare_driver
 from eosctl.lab.verify.plan import ClientKind
@@ -52,7 +52,7 @@ def need(clients: str) -> None:
         pytest.skip(f"{tool} is missing: the program that speaks with {clients} must be compiled")
 
 
-def run(kafka: ApacheEngine | SandboxThread, clients: str, *arguments: str, faults: Sequence[str]) -> Done:
+def run(kafka: ApacheNodes | SandboxThread, clients: str, *arguments: str, faults: Sequence[str]) -> Done:
     """Verify a cluster through a proxy that disturbs the clients."""
     need(clients)
     cluster_id = AdminClient({"bootstrap.servers": kafka.bootstrap}).list_topics(timeout=20).cluster_id
@@ -130,7 +130,7 @@ def test_a_wrong_password_gets_the_clients_own_message(clients: str, secured: Sa
 
 @pytest.mark.parametrize(("clients", "code"), [("java-3.9", 3), ("java", 0)])
 def test_a_late_end_txn_tears_transactions_of_old_clients_alone(
-    apache_4_3: ApacheEngine, clients: str, code: int
+    apache_4_3: ApacheNodes, clients: str, code: int
 ) -> None:
     arguments = ("--workload", "appends", "--duration", "30s", "--fault-gap", "1s", "--ids", "5")
     done = run(apache_4_3, clients, *arguments, faults=("proxy:late-end-txn",))

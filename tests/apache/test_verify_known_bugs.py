@@ -8,10 +8,10 @@ import time
 import pytest
 
 from eosctl.client.ports import Connector
-from eosctl.lab.apache.engine import ApacheEngine
+from eosctl.lab.apache.nodes import ApacheNodes
 from eosctl.lab.proxy.proxy import FaultProxy
+from eosctl.lab.scenarios.engines import ApacheEngine
 from eosctl.lab.scenarios.load import library
-from eosctl.lab.scenarios.place import EnginePlace
 from eosctl.lab.scenarios.player import play_script
 from eosctl.model.client_config import ClientConfig
 from eosctl.sandbox.faults.order import FaultOrder
@@ -23,12 +23,12 @@ def now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-class ProxiedPlace:
+class ProxiedEngine:
     """Real Kafka behind a proxy, which does to its clients' streams what a network may do."""
 
     connector: Connector | None = None
 
-    def __init__(self, engine: ApacheEngine, proxy: FaultProxy) -> None:
+    def __init__(self, engine: ApacheNodes, proxy: FaultProxy) -> None:
         self.name = f"{engine.name} behind a proxy"
         self.config = ClientConfig(parse_endpoints(proxy.bootstrap, "the proxy"))
         self.now_ms = now_ms
@@ -45,19 +45,19 @@ class ProxiedPlace:
 
 
 @pytest.mark.parametrize("name", ["kafka-17754", "kafka-17754-refused"])
-def test_a_late_end_txn_harms_only_transactions_below_version_5(apache_4_3: ApacheEngine, name: str) -> None:
+def test_a_late_end_txn_harms_only_transactions_below_version_5(apache_4_3: ApacheNodes, name: str) -> None:
     async def scenario() -> list[str]:
         config = ClientConfig(parse_endpoints(apache_4_3.bootstrap, "the engine"))
         async with FaultProxy(config) as proxy:
-            verdict = await play_script(under_own_names(library()[name]), ProxiedPlace(apache_4_3, proxy))
+            verdict = await play_script(under_own_names(library()[name]), ProxiedEngine(apache_4_3, proxy))
         assert verdict.expectations
         return [str(one) for one in verdict.expectations if not one.holds]
 
     assert asyncio.run(scenario()) == []
 
 
-def test_the_marker_of_a_partition_without_a_leader_is_skipped(apache_cluster: ApacheEngine) -> None:
+def test_the_marker_of_a_partition_without_a_leader_is_skipped(apache_cluster: ApacheNodes) -> None:
     script = under_own_names(library()["kafka-20734"])
-    verdict = asyncio.run(play_script(script, EnginePlace(apache_cluster, now_ms)))
+    verdict = asyncio.run(play_script(script, ApacheEngine(apache_cluster, now_ms)))
     assert verdict.expectations
     assert [str(one) for one in verdict.expectations if not one.holds] == []

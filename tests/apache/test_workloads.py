@@ -14,7 +14,7 @@ from eosctl.client import Client, connect
 from eosctl.client.consumer import IsolationLevel, Reader
 from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import TV1, TV2, TransactionDialect, wait_until_ended
-from eosctl.lab.apache.engine import ApacheEngine
+from eosctl.lab.apache.nodes import ApacheNodes
 from eosctl.lab.workloads.generator import run_load
 from eosctl.lab.workloads.load import Load, Profile
 from eosctl.lab.workloads.transactional import Fate
@@ -30,7 +30,7 @@ def now_ms() -> int:
     return int(time.time() * 1000)
 
 
-def play(engine: ApacheEngine, scenario: Callable[[Client, str], Awaitable[None]]) -> None:
+def play(engine: ApacheNodes, scenario: Callable[[Client, str], Awaitable[None]]) -> None:
     async def run() -> None:
         async with connect(ClientConfig(parse_endpoints(engine.bootstrap, "test"))) as client:
             await scenario(client, f"work-{next(_names)}")
@@ -61,12 +61,12 @@ async def load_and_count(client: Client, name: str, profile: Profile) -> None:
 
 
 @pytest.mark.parametrize("profile", [Profile.TV1, Profile.CTP1])
-def test_load_as_older_clients_send_it_is_committed(apache: ApacheEngine, profile: Profile) -> None:
+def test_load_as_older_clients_send_it_is_committed(apache: ApacheNodes, profile: Profile) -> None:
     play(apache, lambda client, name: load_and_count(client, name, profile))
 
 
 @pytest.mark.parametrize("profile", [Profile.TV2, Profile.CTP2])
-def test_load_of_transaction_version_2_is_committed(apache_4_3: ApacheEngine, profile: Profile) -> None:
+def test_load_of_transaction_version_2_is_committed(apache_4_3: ApacheNodes, profile: Profile) -> None:
     play(apache_4_3, lambda client, name: load_and_count(client, name, profile))
 
 
@@ -85,9 +85,9 @@ async def copy_exactly_once(client: Client, name: str, dialect: TransactionDiale
     assert sorted(value or b"" for value in await committed_values(client, outputs)) == sorted(committed)
 
 
-def test_consume_transform_produce_is_exactly_once(apache: ApacheEngine) -> None:
+def test_consume_transform_produce_is_exactly_once(apache: ApacheNodes) -> None:
     play(apache, lambda client, name: copy_exactly_once(client, name, TV1))
 
 
-def test_consume_transform_produce_is_exactly_once_at_tv2(apache_4_3: ApacheEngine) -> None:
+def test_consume_transform_produce_is_exactly_once_at_tv2(apache_4_3: ApacheNodes) -> None:
     play(apache_4_3, lambda client, name: copy_exactly_once(client, name, TV2))

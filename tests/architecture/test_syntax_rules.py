@@ -17,7 +17,7 @@ INJECTED_ROOMS = ("client", "sandbox", "lab", "runbooks", "services")
 ADAPTERS = {
     "eosctl/client/cloud_tokens.py": "tokens are valid by the wall clock of their issuer",
     "eosctl/client/tokens.py": "tokens are valid by the wall clock of their issuer",
-    "eosctl/lab/apache/engine.py": "waits for real processes",
+    "eosctl/lab/apache/nodes.py": "waits for real processes",
     "eosctl/lab/apache/main.py": "a process of its own: gives the cluster the time of day and chance",
     "eosctl/lab/apache/node.py": "waits for real processes",
     "eosctl/sandbox/cluster.py": "the cluster on real sockets: gives its core the time of day",

@@ -11,8 +11,8 @@ from eosctl.collect.allowed import READ_ONLY_APIS
 from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.collect.offset_log import collect_stale_offsets
 from eosctl.collect.reader import ReadOnly
+from eosctl.lab.scenarios.engines import simulated
 from eosctl.lab.scenarios.load import library
-from eosctl.lab.scenarios.place import simulated
 from eosctl.lab.scenarios.player import play_script
 from eosctl.lab.scenarios.script import Script
 from eosctl.lab.virtual_loop import run_virtual
@@ -31,13 +31,13 @@ def stale_after(script: Script, step_count: int | None, directory: Path) -> tupl
     begun = msgspec.structs.replace(script, steps=script.steps[:step_count])
 
     async def run() -> tuple[StaleOffset, ...]:
-        async with simulated(script.cluster, directory, 1) as place:
-            await play_script(begun, place)
+        async with simulated(script.cluster, directory, 1) as engine:
+            await play_script(begun, engine)
             chance = random.Random(1)
             async with connect(
-                place.config, connector=place.connector, chance=chance, allowed_apis=READ_ONLY_APIS
+                engine.config, connector=engine.connector, chance=chance, allowed_apis=READ_ONLY_APIS
             ) as client:
-                snapshot = await collect_snapshot(client, Observer(place.now_ms), frozenset({EvidenceKind.TOPICS}))
+                snapshot = await collect_snapshot(client, Observer(engine.now_ms), frozenset({EvidenceKind.TOPICS}))
                 return (await collect_stale_offsets(ReadOnly(client), snapshot)).value
 
     return run_virtual(run(), 1)

@@ -27,7 +27,7 @@ from eosctl.client.transactions import TV1, produce, wait_until_ended
 from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.collect.metrics.prometheus_text import parse_samples
 from eosctl.errors import EosctlError
-from eosctl.lab.apache.engine import ApacheConfig, ApacheEngine
+from eosctl.lab.apache.nodes import ApacheConfig, ApacheNodes
 from eosctl.model.client_config import ClientConfig
 from eosctl.model.metric_page import MetricSample
 from eosctl.model.transaction import TopicPartition
@@ -173,7 +173,7 @@ def main(agent: str, version: str, kind: str, minutes: str) -> None:
         configuration.write_text(render_yaml(jmx_exporter_document()), "utf-8")
         options = (f"-javaagent:{agent}=127.0.0.1:{port}:{configuration}",)
         shape = ApacheConfig(version, settings=SETTINGS, jvm_options=options)
-        engine = ApacheEngine(shape, Path(folder) / "kafka", random.Random())
+        engine = ApacheNodes(shape, Path(folder) / "kafka", random.Random())
         asyncio.run(engine.up())
         try:
             series = asyncio.run(record(engine.bootstrap, port, kind, float(minutes)))

@@ -18,7 +18,7 @@ from eosctl.client import connect
 from eosctl.collect.audit_file import audit_file, read_own_fences
 from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.errors import AuthorizationDenied, UsageError
-from eosctl.lab.rehearsals.place import HERE, Place, open_places
+from eosctl.lab.rehearsals.clusters import HERE, RehearsalCluster, open_clusters
 from eosctl.lab.rehearsals.rehearsal import parse_rehearsal
 from eosctl.lab.rehearsals.steps.cluster import kill_controller, pass_time, set_brokers, start_controller
 from eosctl.lab.rehearsals.steps.transactions import abort_hanging, begin, hang
@@ -80,12 +80,14 @@ class Agreeable(LiveScene):
         return True
 
 
-async def walk(place: Place, run_id: str, *, writes: int = 0, meanwhile: Any = None, text: str | None = None) -> Ending:
+async def walk(
+    cluster: RehearsalCluster, run_id: str, *, writes: int = 0, meanwhile: Any = None, text: str | None = None
+) -> Ending:
     """Start or continue a run in this process."""
     book = BOOK.book if text is None else parse_runbook(text, "test").book
-    async with connect(place.config, connector=place.connector, chance=random.Random(1)) as client:
+    async with connect(cluster.config, connector=cluster.connector, chance=random.Random(1)) as client:
         scene = Agreeable(client, RunbookRequest("test", yes=True), DIALOG, SILENT, run_id)
-        scene.now_ms, scene.meanwhile = place.now_ms, meanwhile
+        scene.now_ms, scene.meanwhile = cluster.now_ms, meanwhile
         cluster_id = (await scene.collect(frozenset())).cluster_id
         scene.silent = text == SLOW
         path = journal_path(run_id)
@@ -100,13 +102,13 @@ async def walk(place: Place, run_id: str, *, writes: int = 0, meanwhile: Any = N
         return await Run(book, scene, position, cluster_id, journal).walk()
 
 
-def on_virtual_time(work: Callable[[Place], Awaitable[None]], directory: Path, brokers: int = 1) -> None:
+def on_virtual_time(work: Callable[[RehearsalCluster], Awaitable[None]], directory: Path, brokers: int = 1) -> None:
     """Do something on a sandbox of its own."""
     story = parse_rehearsal(SCENARIO.replace("BROKERS", str(brokers)), "test").scenarios[0]
 
     async def run() -> None:
-        async with open_places(story, directory) as places:
-            await work(places.named(HERE))
+        async with open_clusters(story, directory) as clusters:
+            await work(clusters.named(HERE))
 
     run_virtual(run())
 
@@ -114,15 +116,15 @@ def on_virtual_time(work: Callable[[Place], Awaitable[None]], directory: Path, b
 def test_a_run_that_is_killed_after_any_line_can_be_completed(tmp_path: Path) -> None:
     """After each line of the journal in turn, from the first to the last."""
 
-    async def kill_again_and_again(place: Place) -> None:
+    async def kill_again_and_again(cluster: RehearsalCluster) -> None:
         for writes in itertools.count(1):
-            await hang(place)
+            await hang(cluster)
             name = f"killed-{writes}"
             with pytest.raises(Killed):
-                await walk(place, name, writes=writes)
+                await walk(cluster, name, writes=writes)
             if read_journal(journal_path(name))[-1].event == "ended":
                 break
-            ending = await walk(place, name)
+            ending = await walk(cluster, name)
             assert ending.outcome == ("verified" if ending.acted else "no-action"), (writes, ending)
             entries = read_journal(journal_path(name))
             assert len(entries) > writes
@@ -135,13 +137,13 @@ def test_a_run_that_is_killed_after_any_line_can_be_completed(tmp_path: Path) ->
 
 
 def test_a_change_between_plan_and_act_stops_the_step(tmp_path: Path) -> None:
-    async def change(place: Place) -> None:
-        await hang(place)
+    async def change(cluster: RehearsalCluster) -> None:
+        await hang(cluster)
 
         async def another_administrator(scene: LiveScene) -> None:
-            await abort_hanging(place)
+            await abort_hanging(cluster)
 
-        ending = await walk(place, "changed", meanwhile=another_administrator)
+        ending = await walk(cluster, "changed", meanwhile=another_administrator)
         assert (ending.outcome, ending.acted) == ("blocked", False)
         assert "changed before step abort" in ending.message
         assert "acting" not in [entry.event for entry in read_journal(journal_path("changed"))]
@@ -171,8 +173,8 @@ steps:
 
 @pytest.mark.parametrize(("text", "told"), [(SLOW, "longer than it may"), (NEVER, "Not within 10ms")])
 def test_every_step_has_an_end(text: str, told: str, tmp_path: Path) -> None:
-    async def late(place: Place) -> None:
-        ending = await walk(place, f"late-{len(text)}", text=text)
+    async def late(cluster: RehearsalCluster) -> None:
+        ending = await walk(cluster, f"late-{len(text)}", text=text)
         assert ending.outcome == "blocked"
         assert told in ending.message
 
@@ -204,20 +206,20 @@ steps:
 
 
 def test_a_timed_out_action_is_recorded_and_the_run_continues(tmp_path: Path) -> None:
-    async def stuck(place: Place) -> None:
-        await set_brokers(place, name="transaction.partition.verification.enable", value="false")
+    async def stuck(cluster: RehearsalCluster) -> None:
+        await set_brokers(cluster, name="transaction.partition.verification.enable", value="false")
 
         async def controller_dies(scene: LiveScene) -> None:
-            await kill_controller(place)
+            await kill_controller(cluster)
 
-        ending = await walk(place, "stuck", text=STUCK, meanwhile=controller_dies)
+        ending = await walk(cluster, "stuck", text=STUCK, meanwhile=controller_dies)
         assert (ending.outcome, ending.acted) == ("failed", True), ending
         assert "longer than it may" in ending.message
         events = [entry.event for entry in read_journal(journal_path("stuck"))]
         assert events[-3:] == ["acting", "not acted", "ended"]
-        await start_controller(place)
-        await pass_time(place, ms=10_000)  # what was sent may arrive late
-        done = await walk(place, "stuck", text=STUCK)
+        await start_controller(cluster)
+        await pass_time(cluster, ms=10_000)  # what was sent may arrive late
+        done = await walk(cluster, "stuck", text=STUCK)
         assert done.outcome == "verified", done
 
     on_virtual_time(stuck, tmp_path / "cluster", brokers=2)
@@ -229,13 +231,13 @@ def test_a_fence_by_a_runbook_is_identified_afterwards(tmp_path: Path) -> None:
         "{run: transactions.open, until: after.count == 0, within: 5s}",
     )
 
-    async def change(place: Place) -> None:
-        await set_brokers(place, name="transaction.partition.verification.enable", value="false")
-        await begin(place, id="shop", topic="orders")
-        ending = await walk(place, "fencing", text=text)
+    async def change(cluster: RehearsalCluster) -> None:
+        await set_brokers(cluster, name="transaction.partition.verification.enable", value="false")
+        await begin(cluster, id="shop", topic="orders")
+        ending = await walk(cluster, "fencing", text=text)
         assert (ending.outcome, ending.acted) == ("verified", True), ending
-        async with connect(place.config, connector=place.connector, chance=random.Random(1)) as client:
-            snapshot = await collect_snapshot(client, Observer(place.now_ms, second_look_after_ms=50))
+        async with connect(cluster.config, connector=cluster.connector, chance=random.Random(1)) as client:
+            snapshot = await collect_snapshot(client, Observer(cluster.now_ms, second_look_after_ms=50))
         fences = read_own_fences(audit_file(), snapshot.cluster_id)
         assert [fence.command for fence in fences] == ["eosctl runbook run stuck"]
         (event,) = find_fencings(replace(snapshot, own_fences=fences))
@@ -245,9 +247,9 @@ def test_a_fence_by_a_runbook_is_identified_afterwards(tmp_path: Path) -> None:
 
 
 def test_an_action_that_does_not_help_has_failed(tmp_path: Path) -> None:
-    async def change(place: Place) -> None:
-        await set_brokers(place, name="transaction.partition.verification.enable", value="false")
-        ending = await walk(place, "in-vain", text=STUCK.replace("after.findings == 0", "after.findings > 0"))
+    async def change(cluster: RehearsalCluster) -> None:
+        await set_brokers(cluster, name="transaction.partition.verification.enable", value="false")
+        ending = await walk(cluster, "in-vain", text=STUCK.replace("after.findings == 0", "after.findings > 0"))
         assert (ending.outcome, ending.acted) == ("failed", True)
         assert "But not within 5s" in ending.message
 
@@ -265,9 +267,9 @@ def test_a_denied_verification_leaves_the_change_on_record(tmp_path: Path) -> No
 
         scene.collect = denied
 
-    async def change(place: Place) -> None:
-        await set_brokers(place, name="transaction.partition.verification.enable", value="false")
-        ending = await walk(place, "denied", text=STUCK, meanwhile=deny_after_the_change)
+    async def change(cluster: RehearsalCluster) -> None:
+        await set_brokers(cluster, name="transaction.partition.verification.enable", value="false")
+        ending = await walk(cluster, "denied", text=STUCK, meanwhile=deny_after_the_change)
         assert (ending.outcome, ending.acted) == ("failed", True), ending
         assert "was denied" in ending.message
         assert [entry.event for entry in read_journal(journal_path("denied"))][-2:] == ["acted", "ended"]

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from eosctl.lab.apache.engine import ApacheConfig, ApacheEngine
 from eosctl.lab.apache.faults import ProcessFaults
+from eosctl.lab.apache.nodes import ApacheConfig, ApacheNodes
 from eosctl.lab.apache.process import ProcessIdentity, end_process, read_record
 from eosctl.lab.apache.status import describe_real_cluster
 from eosctl.lab.engine import EngineError
@@ -43,7 +43,7 @@ class ApacheCluster:
             settings=dict(spec.settings),
             port_base=spec.port_base,
         )
-        self._engine = ApacheEngine(config, self._directory, rng)
+        self._engine = ApacheNodes(config, self._directory, rng)
         self._faults: ProcessFaults | None = None
         self._seed = rng.getrandbits(32)
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Final
 
 from eosctl.errors import EosctlError
-from eosctl.lab.engine import BrokerState, Engine, UnsupportedFault
+from eosctl.lab.apache.brokers import BrokerProcesses, BrokerState
+from eosctl.lab.engine import UnsupportedFault
 from eosctl.sandbox.faults.kinds import FaultKind
 from eosctl.sandbox.faults.order import ANY_NODE, FaultOrder
 from eosctl.sandbox.faults.register import ActiveFault, FaultRegister
@@ -20,13 +21,13 @@ class ProcessFaults(FaultRegister):
     """Injects faults into the processes of a cluster's brokers.
 
     Args:
-        engine: The cluster.
+        processes: Those of the brokers.
         seed: Seed of random choices (`node=any`).
     """
 
-    def __init__(self, engine: Engine, seed: int = 0) -> None:
+    def __init__(self, processes: BrokerProcesses, seed: int = 0) -> None:
         super().__init__(asyncio.get_running_loop(), seed=seed)
-        self._engine = engine
+        self._processes = processes
 
     async def inject(self, order: FaultOrder) -> ActiveFault:
         """Inject a fault; return when it has started.
@@ -43,7 +44,7 @@ class ProcessFaults(FaultRegister):
                 "For faults on clients' connections: eosctl sandbox proxy --name NAME",
             )
         if order.node == ANY_NODE:
-            running = [broker.broker_id for broker in self._engine.brokers() if broker.state is BrokerState.RUNNING]
+            running = [broker.broker_id for broker in self._processes.brokers() if broker.state is BrokerState.RUNNING]
             if not running:
                 raise EosctlError("No broker can be chosen.", "None runs.", "Start them: eosctl sandbox heal")
             order = replace(order, node=self.chance.choice(running))
@@ -57,7 +58,7 @@ class ProcessFaults(FaultRegister):
     async def heal(self) -> None:
         """End every fault, and start every stopped broker."""
         await super().heal()
-        for broker in self._engine.brokers():
+        for broker in self._processes.brokers():
             await self._bring_back(broker.broker_id)
 
     async def _undo(self, active: ActiveFault) -> None:
@@ -77,26 +78,26 @@ class ProcessFaults(FaultRegister):
             )
         match order.kind:
             case FaultKind.KILL:
-                await self._engine.kill(node)
+                await self._processes.kill(node)
             case FaultKind.STOP:
-                await self._engine.stop(node)
+                await self._processes.stop(node)
             case FaultKind.PAUSE:
-                await self._engine.pause(node)
+                await self._processes.pause(node)
             case _:
-                await self._engine.kill(node)
-                await self._engine.restart(node)
+                await self._processes.kill(node)
+                await self._processes.restart(node)
 
     async def _bring_back(self, node: int) -> None:
         match self._state_of(node):
             case BrokerState.PAUSED:
-                await self._engine.resume(node)
+                await self._processes.resume(node)
             case BrokerState.STOPPED:
-                await self._engine.restart(node)
+                await self._processes.restart(node)
             case BrokerState.RUNNING:
                 pass
 
     def _state_of(self, node: int) -> BrokerState:
-        known = {broker.broker_id: broker.state for broker in self._engine.brokers()}
+        known = {broker.broker_id: broker.state for broker in self._processes.brokers()}
         if node not in known:
             raise EosctlError(f"There is no broker {node}.", f"There are: {', '.join(map(str, known))}.", "Name one.")
         return known[node]

@@ -9,10 +9,11 @@ import time
 from pathlib import Path
 from typing import NamedTuple, cast
 
+from eosctl.lab.apache.brokers import BrokerState
 from eosctl.lab.apache.java import Runtime, log_configuration, run_tool
 from eosctl.lab.apache.process import RecordedProcess
 from eosctl.lab.apache.properties import HOST, NodeAddress
-from eosctl.lab.engine import BrokerState, EngineError
+from eosctl.lab.engine import EngineError
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.frames import FrameSplitter, decode_response, encode_request
 from eosctl.wire.messages.metadata import MetadataRequest, MetadataResponse

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from eosctl.client import connect
 from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.errors import EosctlError
-from eosctl.lab.engine import BrokerState, Engine
+from eosctl.lab.apache.brokers import BrokerProcesses, BrokerState
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction import TransactionState
@@ -31,7 +31,9 @@ _AT_REST: Final = frozenset(
 _PATIENCE_MS: Final = 3_000
 
 
-async def describe_real_cluster(engine: Engine, spec: SandboxSpec, now_ms: Callable[[], int]) -> dict[str, Any]:
+async def describe_real_cluster(
+    engine: BrokerProcesses, spec: SandboxSpec, now_ms: Callable[[], int]
+) -> dict[str, Any]:
     """Describe a cluster as `eosctl.sandbox.status.describe_cluster` does.
 
     A leader's log end offset is unknown, since clients cannot query it. If no broker responds, only the processes are
@@ -70,7 +72,7 @@ async def describe_real_cluster(engine: Engine, spec: SandboxSpec, now_ms: Calla
     }
 
 
-async def _look(engine: Engine, now_ms: Callable[[], int]) -> ClusterSnapshot | None:
+async def _look(engine: BrokerProcesses, now_ms: Callable[[], int]) -> ClusterSnapshot | None:
     running = [broker for broker in engine.brokers() if broker.state is BrokerState.RUNNING]
     if not running:
         return None

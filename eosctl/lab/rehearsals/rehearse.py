@@ -19,7 +19,7 @@ from eosctl.collect.allowed import READ_ONLY_APIS
 from eosctl.collect.bundles.snapshot_file import save_snapshot
 from eosctl.collect.collector import EVERYTHING, Observer, collect_snapshot
 from eosctl.errors import EosctlError, UsageError
-from eosctl.lab.rehearsals.place import HERE, Place, Places, open_places
+from eosctl.lab.rehearsals.clusters import HERE, RehearsalCluster, RehearsalClusters, open_clusters
 from eosctl.lab.rehearsals.rehearsal import RehearsalScenario, Turn
 from eosctl.lab.rehearsals.steps.registry import STEPS, do
 from eosctl.lab.virtual_loop import run_virtual
@@ -87,17 +87,22 @@ def rehearse(book: Runbook, scenario: RehearsalScenario, *, interrupted: bool = 
 
 
 async def _play(book: Runbook, scenario: RehearsalScenario, directory: Path, interrupted: bool) -> Performance:
-    async with open_places(scenario, directory) as places:
-        return await rehearse_at(places, book, scenario, directory, interrupted=interrupted)
+    async with open_clusters(scenario, directory) as clusters:
+        return await rehearse_at(clusters, book, scenario, directory, interrupted=interrupted)
 
 
 async def rehearse_at(
-    places: Places, book: Runbook, scenario: RehearsalScenario, directory: Path, *, interrupted: bool = False
+    clusters: RehearsalClusters,
+    book: Runbook,
+    scenario: RehearsalScenario,
+    directory: Path,
+    *,
+    interrupted: bool = False,
 ) -> Performance:
     """Run a rehearsal on existing clusters, by their own clock.
 
     Args:
-        places: The clusters in the state that the rehearsal expects.
+        clusters: The clusters in the state that the rehearsal expects.
         book: The runbook.
         scenario: The scenario.
         directory: Directory of journal and evidence.
@@ -107,8 +112,8 @@ async def rehearse_at(
         ConfigFileError: A step needs a sandbox, or a cluster's name is unknown.
     """
     for step in scenario.given:
-        await do(places, step)
-    scene = _Scene(places, places.named(HERE), directory, list(scenario.people), in_order=not interrupted)
+        await do(clusters, step)
+    scene = _Scene(clusters, clusters.named(HERE), directory, list(scenario.people), in_order=not interrupted)
     run = _Rehearsal(_with_patience(book, scenario), scenario, scene, directory, set() if interrupted else None)
     ending, failure = Ending(Outcome.FAILED, "", ""), ""
     try:
@@ -150,11 +155,11 @@ class _Rehearsal:
 
     async def run_read_only(self) -> None:
         """Run dry, with a read-only client, which must be possible in any state."""
-        place = self._scene.place
+        cluster = self._scene.cluster
         async with connect(
-            place.config, connector=place.connector, chance=place.chance, allowed_apis=READ_ONLY_APIS
+            cluster.config, connector=cluster.connector, chance=cluster.chance, allowed_apis=READ_ONLY_APIS
         ) as client:
-            scene = _Scene(self._scene.places, place, self._scene.directory, [], client)
+            scene = _Scene(self._scene.clusters, cluster, self._scene.directory, [], client)
             cluster_id = (await scene.collect(frozenset())).cluster_id
             position = Position(self.book.steps[0].id, {INPUTS: self._inputs})
             ending = await Run(self.book, scene, position, cluster_id).walk()
@@ -193,8 +198,8 @@ class _Rehearsal:
 class _Scene:
     """A cluster of a rehearsal, as the runbook engine uses it."""
 
-    places: Places
-    place: Place
+    clusters: RehearsalClusters
+    cluster: RehearsalCluster
     directory: Path
     people: list[Turn]
     reader: Client | None = None
@@ -205,12 +210,12 @@ class _Scene:
 
     @property
     def client(self) -> Client:
-        return self.reader or self.place.client
+        return self.reader or self.cluster.client
 
     async def collect(self, kinds: frozenset[EvidenceKind]) -> ClusterSnapshot:
         if self._type == "probe" and self.has_turn(self._at):
             await self.take_turn(self._at)
-        observer = Observer(self.place.now_ms, second_look_after_ms=SECOND_LOOK_MS)
+        observer = Observer(self.cluster.now_ms, second_look_after_ms=SECOND_LOOK_MS)
         return await collect_snapshot(self.client, observer, kinds)
 
     async def sleep(self, ms: int) -> None:
@@ -245,7 +250,7 @@ class _Scene:
         turn = next(turn for turn in self.people if turn.at == step)
         self.people.remove(turn)
         for words in turn.does:
-            await do(self.places, words)
+            await do(self.clusters, words)
         return turn.answer
 
 
@@ -258,7 +263,7 @@ class _Watched(Journal):
     survived: set[tuple[str, str]] | None = None
 
     def __init__(self, path: Path, scene: _Scene, entries: tuple[Entry, ...] = ()) -> None:
-        super().__init__(path, scene.place.now_ms, entries)
+        super().__init__(path, scene.cluster.now_ms, entries)
         self._scene = scene
 
     def write(self, event: str, step: str = "", **data: object) -> None:
@@ -303,7 +308,7 @@ async def _hold_cluster_to(scenario: RehearsalScenario, scene: _Scene) -> None:
             "Fix the runbook's path there, or remove this entry from the scenario's `people:`.",
         )
     for step in scenario.afterwards:
-        await do(scene.places, step)
+        await do(scene.clusters, step)
     snapshot = await scene.collect(EVERYTHING)
     findings = [
         f"{finding.check_id}: {finding.message}"

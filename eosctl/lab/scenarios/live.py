@@ -18,7 +18,7 @@ from eosctl.sandbox.process.spec import RunningSandbox, SandboxSpec
 LONGEST_CALL_S = 120.0
 
 
-class LivePlace:
+class SandboxEngine:
     """A running sandbox of this user."""
 
     connector: Connector | None = None

@@ -11,7 +11,7 @@ from eosctl.checks.registry import check_id_of
 from eosctl.client import connect
 from eosctl.client.producer_errors import TransactionFailed
 from eosctl.errors import BrokerError, EosctlError, RequestTimedOut
-from eosctl.lab.scenarios.place import Place
+from eosctl.lab.engine import Engine
 from eosctl.lab.scenarios.script import Findings, Script, StepWords
 from eosctl.lab.scenarios.steps.judging import firing_checks, judge
 from eosctl.lab.scenarios.steps.play import Expectation, Play, Step
@@ -26,13 +26,13 @@ class Verdict(NamedTuple):
 
     Attributes:
         scenario: Its name.
-        place: The cluster.
+        engine: The cluster.
         steps: The steps, with the cluster's responses.
         expectations: Expected and observed values, including the findings of the checks at the end.
     """
 
     scenario: str
-    place: str
+    engine: str
     steps: tuple[Step, ...]
     expectations: tuple[Expectation, ...]
 
@@ -47,13 +47,13 @@ def _ignore_step(step: Step) -> None:
 
 
 async def play_script(
-    script: Script, place: Place, *, seed: int = 0, on_step: OnStep = _ignore_step, is_fresh: bool = True
+    script: Script, engine: Engine, *, seed: int = 0, on_step: OnStep = _ignore_step, is_fresh: bool = True
 ) -> Verdict:
     """Run a scenario on a matching cluster.
 
     Args:
         script: The scenario.
-        place: The cluster.
+        engine: The cluster.
         seed: Seed of the clients' random choices.
         on_step: Called with every completed step.
         is_fresh: Whether the cluster was created for the scenario. Otherwise, checks with findings before the scenario
@@ -65,19 +65,19 @@ async def play_script(
     chance = random.Random(seed)
     silent = script.findings.silent
     if silent and not is_fresh:
-        before = await firing_checks(place, chance)
+        before = await firing_checks(engine, chance)
         silent = tuple(each for each in silent if check_id_of(each) not in before)
     return await _play(
-        script.name, script.steps, place, chance, on_step, Findings(fire=script.findings.fire, silent=silent)
+        script.name, script.steps, engine, chance, on_step, Findings(fire=script.findings.fire, silent=silent)
     )
 
 
-async def play_steps(script: Script, place: Place, chance: random.Random, names: Mapping[str, str]) -> None:
+async def play_steps(script: Script, engine: Engine, chance: random.Random, names: Mapping[str, str]) -> None:
     """Run the steps of a scenario under other names, without its checks.
 
     Args:
         script: The scenario.
-        place: The cluster.
+        engine: The cluster.
         chance: Random source of the clients.
         names: New names of topics, groups, and transactional ids, by the name in the scenario.
 
@@ -89,10 +89,10 @@ async def play_steps(script: Script, place: Place, chance: random.Random, names:
         for words in script.steps
         if words["do"] != "doctor"
     ]
-    verdict = await _play(script.name, steps, place, chance, _ignore_step, Findings())
+    verdict = await _play(script.name, steps, engine, chance, _ignore_step, Findings())
     if wrong := next((one for one in verdict.expectations if not one.holds), None):
         raise EosctlError(
-            f"The scenario {script.name} did not go as expected on {place.name}.",
+            f"The scenario {script.name} did not go as expected on {engine.name}.",
             f"{wrong.what}: {wrong.seen}, not {wrong.expected}.",
             f"Play it on a cluster of its own: eosctl sandbox scenario run {script.name}",
         )
@@ -105,21 +105,21 @@ def _renamed(value: object, names: Mapping[str, str]) -> object:
 async def _play(
     name: str,
     script_steps: Sequence[StepWords],
-    place: Place,
+    engine: Engine,
     chance: random.Random,
     on_step: OnStep,
     findings: Findings,
 ) -> Verdict:
     steps: list[Step] = []
     async with AsyncExitStack() as clients:
-        client = await clients.enter_async_context(connect(place.config, connector=place.connector, chance=chance))
-        play = Play(place, client, chance, clients)
+        client = await clients.enter_async_context(connect(engine.config, connector=engine.connector, chance=chance))
+        play = Play(engine, client, chance, clients)
         for words in script_steps:
             step = await _do(play, bind(words))
             steps.append(step)
             on_step(step)
         await judge(play, findings.fire, findings.silent)
-    return Verdict(name, place.name, tuple(steps), tuple(play.expectations))
+    return Verdict(name, engine.name, tuple(steps), tuple(play.expectations))
 
 
 async def _do(play: Play, step: BoundStep) -> Step:

@@ -1,16 +1,16 @@
-"""Fault executors: the sandbox's control socket, an engine's processes, and user programs."""
+"""Fault executors: the sandbox's control socket, processes of brokers, and user programs."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from eosctl.errors import EosctlError, UsageError
+from eosctl.lab.apache.brokers import BrokerProcesses
 from eosctl.lab.apache.faults import ProcessFaults
-from eosctl.lab.engine import Capability, Engine
 from eosctl.lab.faults import CONTROLLERS, word_of
 from eosctl.lab.verify.conduct import Nemesis
 from eosctl.lab.verify.plan import FaultRange, PlannedFault
@@ -137,39 +137,26 @@ class SandboxNemesis(Disturber):
         super().__init__(control, sandbox_words)
 
 
-_ENGINE_KINDS: Final[Mapping[FaultKind, Capability]] = {
-    FaultKind.KILL: Capability.KILL,
-    FaultKind.STOP: Capability.STOP,
-    FaultKind.PAUSE: Capability.PAUSE,
-}
+_PROCESS_KINDS: Final = (FaultKind.KILL, FaultKind.STOP, FaultKind.PAUSE)
 
 
-def engine_ranges(engine: Engine) -> tuple[FaultRange, ...]:
-    """Return the possible faults of an engine's broker processes."""
-    return process_ranges([broker.broker_id for broker in engine.brokers()], engine.capabilities())
-
-
-def process_ranges(
-    broker_ids: Sequence[int], able: Collection[Capability] = frozenset(Capability)
-) -> tuple[FaultRange, ...]:
+def process_ranges(broker_ids: Sequence[int]) -> tuple[FaultRange, ...]:
     """Return the possible faults of broker processes."""
     brokers = tuple(broker_ids)
-    return tuple(
-        FaultRange(kind, brokers, duration_ms=(1_000, 8_000)) for kind, need in _ENGINE_KINDS.items() if need in able
-    )
+    return tuple(FaultRange(kind, brokers, duration_ms=(1_000, 8_000)) for kind in _PROCESS_KINDS)
 
 
-class EngineNemesis:
-    """Stops, kills, and pauses the brokers of an engine."""
+class ProcessNemesis:
+    """Stops, kills, and pauses processes of brokers."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    def __init__(self, processes: BrokerProcesses) -> None:
+        self._processes = processes
         self._faults: ProcessFaults | None = None
 
     async def begin(self, fault: PlannedFault) -> None:
         """Start a fault."""
         if self._faults is None:
-            self._faults = ProcessFaults(self._engine)
+            self._faults = ProcessFaults(self._processes)
         await self._faults.inject(FaultOrder(FaultKind(fault.kind), node=fault.target))
 
     async def end(self, fault: PlannedFault) -> None:

@@ -17,16 +17,13 @@ from typing import Any, Final
 from eosctl.client import Client, CoordinatorKind, Failure, connect
 from eosctl.client.transactions import TV2, dialect_of
 from eosctl.errors import EosctlError, UsageError
-from eosctl.lab.apache.engine import ApacheConfig, ApacheEngine
+from eosctl.lab.apache.nodes import ApacheConfig, ApacheNodes
 from eosctl.lab.apache.releases import RELEASES
-from eosctl.lab.embedded import EmbeddedConfig, EmbeddedEngine
-from eosctl.lab.engine import Engine
 from eosctl.lab.verify.conduct import Nemesis
 from eosctl.lab.verify.nemesis import (
     Control,
-    EngineNemesis,
+    ProcessNemesis,
     SandboxNemesis,
-    engine_ranges,
     process_ranges,
     sandbox_ranges,
 )
@@ -34,7 +31,9 @@ from eosctl.lab.verify.plan import ClientKind, FaultRange
 from eosctl.model.client_config import ClientConfig, Endpoint
 from eosctl.model.emulation import NEWEST
 from eosctl.model.emulation import RELEASES as EMULATED
+from eosctl.sandbox.cluster import Cluster
 from eosctl.sandbox.process import manage
+from eosctl.sandbox.process.spec import SandboxSpec
 from eosctl.settings.client_resolution import resolve_client
 
 #: All nodes of a sandbox share one loop. On an overloaded machine, nodes lose contact briefly, each time writing
@@ -95,27 +94,45 @@ async def own_cluster(order: EngineOrder, chance: random.Random) -> AsyncIterato
     """
     directory = Path(tempfile.mkdtemp(prefix="eosctl-verify-"))
     try:
-        engine = _engine(order, directory, chance)
-        try:
-            await engine.up()
-            if isinstance(engine, EmbeddedEngine):
-                for name, on in order.bugs:
-                    engine.cluster.faults.switch_bug(name, on)
-            config = resolve_client({}, bootstrap=engine.bootstrap).config
-            yield await _describe(config, engine, order)
-        finally:
-            await engine.down()
+        start = _embedded if order.engine == "embedded" else _apache
+        async with start(order, directory, chance) as target:
+            yield target
     finally:
         await asyncio.to_thread(shutil.rmtree, directory, ignore_errors=True)
 
 
-def _engine(order: EngineOrder, directory: Path, chance: random.Random) -> Engine:
-    if order.engine == "embedded":
-        if order.emulate not in EMULATED:
-            known = f"It is {', '.join(EMULATED[:-1])}, or {NEWEST}."
-            raise UsageError(f"--emulate {order.emulate!r} is not known.", known, "Choose one.")
-        config = EmbeddedConfig(order.emulate, order.brokers, order.transaction_version, _SETTINGS)
-        return EmbeddedEngine(config, directory)
+@asynccontextmanager
+async def _embedded(order: EngineOrder, directory: Path, chance: random.Random) -> AsyncIterator[Target]:
+    if order.emulate not in EMULATED:
+        known = f"It is {', '.join(EMULATED[:-1])}, or {NEWEST}."
+        raise UsageError(f"--emulate {order.emulate!r} is not known.", known, "Choose one.")
+    spec = SandboxSpec(
+        name="embedded",
+        data_dir=str(directory),
+        brokers=order.brokers,
+        emulate=order.emulate,
+        transaction_version=order.transaction_version,
+        settings=tuple(_SETTINGS.items()),
+        fast=True,
+    )
+    cluster = Cluster(spec)
+    await cluster.start()
+    try:
+        for name, on in order.bugs:
+            cluster.faults.switch_bug(name, on)
+        brokers = cluster.status()["brokers"]
+        yield await _own(
+            ",".join(broker["address"] for broker in brokers),
+            f"a sandbox of its own: {order.brokers} brokers as {order.emulate}",
+            sandbox_ranges([broker["id"] for broker in brokers], cluster.core.controller_ids),
+            SandboxNemesis(_control_inside(cluster)),
+        )
+    finally:
+        await cluster.stop()
+
+
+@asynccontextmanager
+async def _apache(order: EngineOrder, directory: Path, chance: random.Random) -> AsyncIterator[Target]:
     if order.engine not in RELEASES:
         raise UsageError(
             f"There is no engine {order.engine!r}.",
@@ -126,43 +143,38 @@ def _engine(order: EngineOrder, directory: Path, chance: random.Random) -> Engin
         raise UsageError("--bug is for a sandbox.", "Real Kafka has the bugs of its release.", "Leave it out.")
     if order.brokers not in (1, 3):
         raise UsageError(f"--brokers {order.brokers}: Apache Kafka is started with 1 or 3.", "", "Choose one.")
-    return ApacheEngine(
-        ApacheConfig(order.engine, order.brokers, transaction_version=order.transaction_version), directory, chance
-    )
-
-
-async def _describe(config: ClientConfig, engine: Engine, order: EngineOrder) -> Target:
-    async with connect(config) as client:
-        cluster_id = client.cluster.cluster_id
-    brokers = tuple(broker.broker_id for broker in engine.brokers())
-    if isinstance(engine, EmbeddedEngine):
-        commands = engine.cluster.commands()
-
-        async def control(command: str, arguments: dict[str, Any]) -> Any:
-            try:
-                return await commands[command](arguments)
-            except TimeoutError as error:
-                raise EosctlError(
-                    f"The sandbox did not carry out {command} in time.",
-                    "A node does not start.",
-                    "Try again on a machine that is less busy; keep its log if it happens again.",
-                ) from error
-
-        ranges = sandbox_ranges(brokers, engine.cluster.core.controller_ids)
-        nemesis: Nemesis = SandboxNemesis(control)
-        words = f"a sandbox of its own: {order.brokers} brokers as {order.emulate}"
-    else:
-        ranges, nemesis = engine_ranges(engine), EngineNemesis(engine)
+    config = ApacheConfig(order.engine, order.brokers, transaction_version=order.transaction_version)
+    nodes = ApacheNodes(config, directory, chance)
+    try:
+        await nodes.up()
+        ranges = process_ranges([broker.broker_id for broker in nodes.brokers()])
         words = f"Apache Kafka {order.engine} of its own: {order.brokers} nodes"
-    return Target(
-        config=config,
-        cluster_id=cluster_id,
-        words=words,
-        is_ours=True,
-        broker_ids=brokers,
-        ranges=ranges,
-        nemesis=nemesis,
-    )
+        yield await _own(nodes.bootstrap, words, ranges, ProcessNemesis(nodes))
+    finally:
+        await nodes.down()
+
+
+async def _own(bootstrap: str, words: str, ranges: tuple[FaultRange, ...], nemesis: Nemesis) -> Target:
+    config = resolve_client({}, bootstrap=bootstrap).config
+    async with connect(config) as client:
+        cluster_id, brokers = client.cluster.cluster_id, tuple(sorted(client.cluster.node_ids))
+    return Target(config, cluster_id, words, is_ours=True, broker_ids=brokers, ranges=ranges, nemesis=nemesis)
+
+
+def _control_inside(cluster: Cluster) -> Control:
+    commands = cluster.commands()
+
+    async def control(command: str, arguments: dict[str, Any]) -> Any:
+        try:
+            return await commands[command](arguments)
+        except TimeoutError as error:
+            raise EosctlError(
+                f"The sandbox did not carry out {command} in time.",
+                "A node does not start.",
+                "Try again on a machine that is less busy; keep its log if it happens again.",
+            ) from error
+
+    return control
 
 
 async def running_cluster(config: ClientConfig) -> Target:

@@ -17,15 +17,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eosctl.lab.apache import engine as engine_module
+from eosctl.lab.apache import engine as nodes_module
 from eosctl.lab.apache import ports as ports_module
-from eosctl.lab.apache.engine import ApacheConfig, ApacheEngine, random_cluster_id
 from eosctl.lab.apache.java import Runtime
 from eosctl.lab.apache.node import METADATA_VERSION, count_brokers
+from eosctl.lab.apache.nodes import ApacheConfig, ApacheNodes, random_cluster_id
 from eosctl.lab.apache.ports import CANDIDATES, free_ports
 from eosctl.lab.apache.properties import NodeAddress, node_settings, render_properties
 from eosctl.lab.apache.releases import RELEASES
-from eosctl.lab.engine import Capability, Engine, EngineError
+from eosctl.lab.engine import EngineError
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.frames import encode_response
 from eosctl.wire.messages.metadata import MetadataResponse, MetadataResponseBroker
@@ -108,43 +108,43 @@ def test_a_node_that_hangs_up_or_refuses_shows_no_brokers() -> None:
 
 
 @pytest.fixture
-def engine_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """An engine with a script of the test as its Java, also for `format`."""
+def nodes_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """An nodes with a script of the test as its Java, also for `format`."""
 
-    def build(script: str, **config: object) -> ApacheEngine:
+    def build(script: str, **config: object) -> ApacheNodes:
         java = tmp_path / "java"
         java.write_text(f"#!/bin/sh\n{script}\n", "utf-8")
         java.chmod(java.stat().st_mode | stat.S_IXUSR)
         runtime = Runtime(java, tmp_path / "jars", RELEASES["4.3.1"])
-        monkeypatch.setattr(engine_module, "prepare_runtime", lambda release, cache_dir: runtime)
-        return ApacheEngine(ApacheConfig(**config), tmp_path / "cluster", random.Random(1))  # type: ignore[arg-type]
+        monkeypatch.setattr(nodes_module, "prepare_runtime", lambda release, cache_dir: runtime)
+        return ApacheNodes(ApacheConfig(**config), tmp_path / "cluster", random.Random(1))  # type: ignore[arg-type]
 
     return build
 
 
-def test_a_node_that_dies_at_start_is_reported_with_its_error(engine_with) -> None:
-    engine = engine_with(
+def test_a_node_that_dies_at_start_is_reported_with_its_error(nodes_with) -> None:
+    nodes = nodes_with(
         'case "$*" in *StorageTool*) exit 0;; esac; echo "java.net.BindException: Address already in use"; exit 1'
     )
     with pytest.raises(EngineError, match=r"(?s)ended \(exit status 1\) while starting.*Address already in use.*logs"):
-        asyncio.run(engine.up())
-    asyncio.run(engine.down())
+        asyncio.run(nodes.up())
+    asyncio.run(nodes.down())
 
 
-def test_a_node_that_never_serves_is_ended_at_the_deadline(engine_with, tmp_path: Path) -> None:
-    engine = engine_with('case "$*" in *StorageTool*) exit 0;; esac; exec /bin/sleep 600', start_timeout_ms=100)
+def test_a_node_that_never_serves_is_ended_at_the_deadline(nodes_with, tmp_path: Path) -> None:
+    nodes = nodes_with('case "$*" in *StorageTool*) exit 0;; esac; exec /bin/sleep 600', start_timeout_ms=100)
     with pytest.raises(EngineError, match="did not serve in time"):
-        asyncio.run(engine.up())
+        asyncio.run(nodes.up())
     assert not (tmp_path / "cluster" / "node-1" / "node.pid").exists()
 
 
-def test_a_start_that_is_interrupted_leaves_no_node_behind(engine_with, tmp_path: Path) -> None:
+def test_a_start_that_is_interrupted_leaves_no_node_behind(nodes_with, tmp_path: Path) -> None:
     started = tmp_path / "started"
     os.mkfifo(started)
-    engine = engine_with(f'case "$*" in *StorageTool*) exit 0;; esac; echo $$ >"{started}"; exec /bin/sleep 600')
+    nodes = nodes_with(f'case "$*" in *StorageTool*) exit 0;; esac; echo $$ >"{started}"; exec /bin/sleep 600')
 
     async def interrupt() -> int:
-        starting = asyncio.create_task(engine.up())
+        starting = asyncio.create_task(nodes.up())
         pid = int(await asyncio.to_thread(started.read_text))
         starting.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -156,21 +156,19 @@ def test_a_start_that_is_interrupted_leaves_no_node_behind(engine_with, tmp_path
     assert not (tmp_path / "cluster" / "node-1" / "node.pid").exists()
 
 
-def test_a_refused_format_is_reported_and_starts_nothing(engine_with) -> None:
-    engine = engine_with("echo 'Invalid cluster id' >&2; exit 1")
+def test_a_refused_format_is_reported_and_starts_nothing(nodes_with) -> None:
+    nodes = nodes_with("echo 'Invalid cluster id' >&2; exit 1")
     with pytest.raises(EngineError, match=r"(?s)refused to format.*Invalid cluster id"):
-        asyncio.run(engine.up())
+        asyncio.run(nodes.up())
 
 
-def test_an_engine_says_what_it_can_do_before_it_runs(engine_with) -> None:
-    engine: Engine = engine_with("exit 0")
-    assert engine.name == "apache 4.3.1"
-    assert engine.brokers() == ()
-    assert engine.bootstrap == ""
-    assert Capability.KILL in engine.capabilities()
-    assert Capability.CLOCK_SKEW not in engine.capabilities()
+def test_nodes_that_were_never_started_are_unknown(nodes_with) -> None:
+    nodes = nodes_with("exit 0")
+    assert nodes.name == "apache 4.3.1"
+    assert nodes.brokers() == ()
+    assert nodes.bootstrap == ""
     with pytest.raises(EngineError, match=r"no broker 1 in this cluster.\nThere are: none"):
-        asyncio.run(engine.kill(1))
+        asyncio.run(nodes.kill(1))
 
 
 def test_memory_is_given_to_java_in_mebibytes() -> None:

@@ -1,16 +1,15 @@
-"""Faults of real brokers, on an engine that records operations on its processes."""
+"""Faults of real brokers, on processes that only change their states."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from pathlib import Path
 
 import pytest
+from eosctl.lab.processes import UnsupportedFault
 
 from eosctl.errors import EosctlError
+from eosctl.lab.apache.brokers import BrokerHandle, BrokerProcesses, BrokerState
 from eosctl.lab.apache.faults import ProcessFaults
-from eosctl.lab.engine import BrokerHandle, BrokerState, Capability, Engine, UnsupportedFault
 from eosctl.lab.virtual_loop import run_virtual
 from eosctl.sandbox.faults.control import fault_commands
 from eosctl.sandbox.faults.order import parse_order
@@ -19,29 +18,11 @@ from eosctl.sandbox.faults.order import parse_order
 class Processes:
     """Three brokers whose processes only change their states."""
 
-    name = "three processes"
-    bootstrap = ""
-
     def __init__(self) -> None:
         self.states = dict.fromkeys((1, 2, 3), BrokerState.RUNNING)
 
-    def capabilities(self) -> frozenset[Capability]:
-        return frozenset(Capability)
-
     def brokers(self) -> tuple[BrokerHandle, ...]:
         return tuple(BrokerHandle(node, "127.0.0.1", 9000 + node, state) for node, state in self.states.items())
-
-    def data_dirs(self) -> Mapping[int, Path]:
-        return {}
-
-    def logs(self) -> Mapping[int, tuple[Path, ...]]:
-        return {}
-
-    async def up(self) -> None:
-        self.states = dict.fromkeys(self.states, BrokerState.RUNNING)
-
-    async def down(self) -> None:
-        self.states = dict.fromkeys(self.states, BrokerState.STOPPED)
 
     async def stop(self, broker_id: int) -> None:
         self.states[broker_id] = BrokerState.STOPPED
@@ -59,8 +40,8 @@ class Processes:
         self.states[broker_id] = BrokerState.RUNNING
 
 
-def up_count(engine: Engine) -> int:
-    return sum(broker.state is BrokerState.RUNNING for broker in engine.brokers())
+def up_count(processes: BrokerProcesses) -> int:
+    return sum(broker.state is BrokerState.RUNNING for broker in processes.brokers())
 
 
 @pytest.mark.parametrize(
@@ -74,12 +55,12 @@ def up_count(engine: Engine) -> int:
 )
 def test_a_fault_changes_one_process_and_its_end_brings_it_back(words: str, state: BrokerState) -> None:
     async def scenario() -> list[str]:
-        engine = Processes()
-        faults = ProcessFaults(engine)
+        processes = Processes()
+        faults = ProcessFaults(processes)
         active = await faults.inject(parse_order(words.split()))
-        assert engine.states == {1: BrokerState.RUNNING, 2: state, 3: BrokerState.RUNNING}
+        assert processes.states == {1: BrokerState.RUNNING, 2: state, 3: BrokerState.RUNNING}
         await faults.end(active.number)
-        assert up_count(engine) == 3
+        assert up_count(processes) == 3
         return [event.what for event in faults.events]
 
     assert run_virtual(scenario(), 0) == (["begins", "ends"] if state is not BrokerState.RUNNING else ["begins"])
@@ -87,13 +68,13 @@ def test_a_fault_changes_one_process_and_its_end_brings_it_back(words: str, stat
 
 def test_a_fault_with_a_time_ends_by_itself() -> None:
     async def scenario() -> None:
-        engine = Processes()
-        faults = ProcessFaults(engine)
+        processes = Processes()
+        faults = ProcessFaults(processes)
         await faults.inject(parse_order(["pause", "node=1", "for=5s"]))
         await asyncio.sleep(4.9)
-        assert engine.states[1] is BrokerState.PAUSED
+        assert processes.states[1] is BrokerState.PAUSED
         await asyncio.sleep(0.2)
-        assert engine.states[1] is BrokerState.RUNNING
+        assert processes.states[1] is BrokerState.RUNNING
         assert not faults.active
 
     run_virtual(scenario(), 0)
@@ -101,15 +82,15 @@ def test_a_fault_with_a_time_ends_by_itself() -> None:
 
 def test_random_faults_hit_running_brokers_and_heal_starts_all() -> None:
     async def scenario() -> None:
-        engine = Processes()
-        commands = fault_commands(ProcessFaults(engine))
+        processes = Processes()
+        commands = fault_commands(ProcessFaults(processes))
         for _ in range(3):
             await commands["inject"]({"words": ["kill", "node=any"], "seed": 3})
-        assert up_count(engine) == 0
+        assert up_count(processes) == 0
         with pytest.raises(EosctlError, match="No broker can be chosen"):
             await commands["inject"]({"words": ["kill", "node=any"]})
         assert await commands["end-faults"]({}) == 3
-        assert up_count(engine) == 3
+        assert up_count(processes) == 3
 
     run_virtual(scenario(), 0)
 

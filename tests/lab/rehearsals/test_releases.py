@@ -9,7 +9,7 @@ import pytest
 
 from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.errors import EosctlError
-from eosctl.lab.rehearsals.place import HERE, Place, open_places
+from eosctl.lab.rehearsals.clusters import HERE, RehearsalCluster, open_clusters
 from eosctl.lab.rehearsals.rehearsal import parse_rehearsal
 from eosctl.lab.rehearsals.steps.cluster import raise_feature, upgrade
 from eosctl.lab.rehearsals.steps.transactions import write
@@ -27,17 +27,17 @@ REGISTER_BROKER = bytes([1, 0])
 CONTROLLER = 100
 
 
-async def levels(place: Place, name: str) -> tuple[int | None, int, int]:
+async def levels(cluster: RehearsalCluster, name: str) -> tuple[int | None, int, int]:
     """Return the finalized level of a feature, and what all brokers support."""
-    snapshot = await collect_snapshot(place.client, Observer(place.now_ms), frozenset({EvidenceKind.FEATURES}))
+    snapshot = await collect_snapshot(cluster.client, Observer(cluster.now_ms), frozenset({EvidenceKind.FEATURES}))
     found = snapshot.feature(name)
     assert found is not None
     return found.finalized, found.min_supported, found.max_supported
 
 
-def registrations(place: Place) -> list[int]:
+def registrations(cluster: RehearsalCluster) -> list[int]:
     """Return the versions of the records with which brokers were registered, in their order."""
-    log = place.inside.core.nodes[CONTROLLER].metadata_log.log
+    log = cluster.inside.core.nodes[CONTROLLER].metadata_log.log
     data = log.store.read(0, 1 << 20, log.high_watermark)
     values = [
         record.value or b""
@@ -52,43 +52,43 @@ def test_levels_wait_for_all_brokers_then_exclude_old_releases(tmp_path: Path) -
     (story,) = parse_rehearsal(OLD, "test").scenarios
 
     async def run() -> None:
-        async with open_places(story, tmp_path / "clusters") as places:
-            place = places.named(HERE)
-            await write(place, id="app")
-            await upgrade(place, node=CONTROLLER)
-            await upgrade(place, node=1)
-            await write(place, id="app")
-            assert await levels(place, "metadata.version") == (21, 7, 21)
-            assert await levels(place, "transaction.version") == (0, 0, 0)
+        async with open_clusters(story, tmp_path / "clusters") as clusters:
+            cluster = clusters.named(HERE)
+            await write(cluster, id="app")
+            await upgrade(cluster, node=CONTROLLER)
+            await upgrade(cluster, node=1)
+            await write(cluster, id="app")
+            assert await levels(cluster, "metadata.version") == (21, 7, 21)
+            assert await levels(cluster, "transaction.version") == (0, 0, 0)
             with pytest.raises(EosctlError, match=r"Broker 2 does not support this feature\."):
-                await raise_feature(place, feature="transaction.version", level=2)
+                await raise_feature(cluster, feature="transaction.version", level=2)
             with pytest.raises(EosctlError, match="Broker 2 only supports versions 1-21"):
-                await raise_feature(place, feature="metadata.version", level=30)
+                await raise_feature(cluster, feature="metadata.version", level=30)
 
-            await upgrade(place, node=2)
-            await write(place, id="app")
-            assert await levels(place, "metadata.version") == (21, 7, 30)
+            await upgrade(cluster, node=2)
+            await write(cluster, id="app")
+            assert await levels(cluster, "metadata.version") == (21, 7, 30)
             # Brokers of both releases read them, regardless of the writer.
-            assert set(registrations(place)) == {3}
-            await raise_feature(place, feature="transaction.version", level=2)
-            await raise_feature(place, feature="metadata.version", level=30)
-            await write(place, id="app", times=2)
-            assert await levels(place, "transaction.version") == (2, 0, 2)
+            assert set(registrations(cluster)) == {3}
+            await raise_feature(cluster, feature="transaction.version", level=2)
+            await raise_feature(cluster, feature="metadata.version", level=30)
+            await write(cluster, id="app", times=2)
+            assert await levels(cluster, "transaction.version") == (2, 0, 2)
 
             with pytest.raises(TimeoutError):
-                await asyncio.wait_for(upgrade(place, node=2, release="3.9"), timeout=60)
-            assert not place.inside.core.broker(2).is_ready
-            place.inside.core.stop_node(2, clean=True)
-            await upgrade_again(place)
-            await write(place, id="app")
-            assert registrations(place)[-1] == 4
+                await asyncio.wait_for(upgrade(cluster, node=2, release="3.9"), timeout=60)
+            assert not cluster.inside.core.broker(2).is_ready
+            cluster.inside.core.stop_node(2, clean=True)
+            await upgrade_again(cluster)
+            await write(cluster, id="app")
+            assert registrations(cluster)[-1] == 4
 
     run_virtual(run())
 
 
-async def upgrade_again(place: Place) -> None:
-    place.inside.core.install(2, "4.3")
-    node = place.inside.core.start_node(2)
+async def upgrade_again(cluster: RehearsalCluster) -> None:
+    cluster.inside.core.install(2, "4.3")
+    node = cluster.inside.core.start_node(2)
     async with asyncio.timeout(60):
         while node.broker is None or not node.broker.is_ready:
             await asyncio.sleep(0.05)

@@ -15,7 +15,7 @@ from eosctl.client.consumer import IsolationLevel, Reader
 from eosctl.client.producer import OutgoingRecord, TransactionalProducer
 from eosctl.client.topics import ensure_topic
 from eosctl.errors import EosctlError
-from eosctl.lab.rehearsals.place import HERE, Place, Places, open_places
+from eosctl.lab.rehearsals.clusters import HERE, RehearsalCluster, RehearsalClusters, open_clusters
 from eosctl.lab.rehearsals.rehearsal import RehearsalScenario, parse_rehearsal
 from eosctl.lab.rehearsals.rehearse import rehearse_at
 from eosctl.lab.rehearsals.steps.cluster import upgrade
@@ -51,17 +51,17 @@ ORDERS = TopicPartition("orders", 0)
 class Application:
     """Commits a record a transaction, and knows of each whether it was acknowledged."""
 
-    def __init__(self, place: Place) -> None:
-        self._place = place
+    def __init__(self, cluster: RehearsalCluster) -> None:
+        self._cluster = cluster
         self.acknowledged: set[int] = set()
         self.uncertain: set[int] = set()
 
     async def run(self) -> None:
-        place, number = self._place, 0
-        async with connect(place.config, connector=place.connector, chance=random.Random(3)) as client:
+        cluster, number = self._cluster, 0
+        async with connect(cluster.config, connector=cluster.connector, chance=random.Random(3)) as client:
             await ensure_topic(client, ORDERS.topic)
             while True:
-                producer = TransactionalProducer(client, "shop", now_ms=place.now_ms)
+                producer = TransactionalProducer(client, "shop", now_ms=cluster.now_ms)
                 try:
                     await producer.init_transactions()
                     while True:
@@ -83,13 +83,13 @@ def scenario_named(name: str, broker: int = 1) -> RehearsalScenario:
     return story
 
 
-async def upgrade_all(places: Places, directory: Path) -> Application:
+async def upgrade_all(clusters: RehearsalClusters, directory: Path) -> Application:
     """Upgrade the controller, each broker after its gates, and finally the finalized features."""
-    place = places.named(HERE)
-    application = Application(place)
-    place.in_background(application.run())
+    cluster = clusters.named(HERE)
+    application = Application(cluster)
+    cluster.in_background(application.run())
     await asyncio.sleep(5)
-    await upgrade(place, node=100)
+    await upgrade(cluster, node=100)
     for number, (runbook, story) in enumerate(
         [
             ("rolling-restart", scenario_named("turn", 1)),
@@ -103,7 +103,7 @@ async def upgrade_all(places: Places, directory: Path) -> Application:
     ):
         folder = directory / str(number)
         folder.mkdir()
-        done = await rehearse_at(places, find_runbook(runbook).book, story, folder)
+        done = await rehearse_at(clusters, find_runbook(runbook).book, story, folder)
         assert done.failure == "", (number, done)
     await asyncio.sleep(5)
     return application
@@ -111,14 +111,14 @@ async def upgrade_all(places: Places, directory: Path) -> Application:
 
 def test_an_upgrade_of_every_broker_under_load_loses_nothing(tmp_path: Path) -> None:
     async def run() -> None:
-        async with open_places(scenario_named("turn"), tmp_path / "clusters") as places:
-            application = await upgrade_all(places, tmp_path)
-            place = places.named(HERE)
-            for task in place.tasks:
+        async with open_clusters(scenario_named("turn"), tmp_path / "clusters") as clusters:
+            application = await upgrade_all(clusters, tmp_path)
+            cluster = clusters.named(HERE)
+            for task in cluster.tasks:
                 task.cancel()
-            await asyncio.gather(*place.tasks, return_exceptions=True)
+            await asyncio.gather(*cluster.tasks, return_exceptions=True)
             await asyncio.sleep(120)  # what was cut off ends at its timeout
-            reader = await Reader.open(place.client, [ORDERS], isolation=IsolationLevel.READ_COMMITTED)
+            reader = await Reader.open(cluster.client, [ORDERS], isolation=IsolationLevel.READ_COMMITTED)
             found = (await reader.drain(100_000)).get(ORDERS, [])
             seen = Counter(int(record.value or b"0") for record in found)
             assert len(application.acknowledged) > 20

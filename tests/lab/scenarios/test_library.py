@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from eosctl.lab.scenarios.engines import simulated
 from eosctl.lab.scenarios.load import library
-from eosctl.lab.scenarios.place import simulated
 from eosctl.lab.scenarios.player import Verdict, play_script
 from eosctl.lab.scenarios.releases import parse_range, settle
 from eosctl.lab.scenarios.script import Script
@@ -23,8 +23,8 @@ def play(script: Script, directory: Path, seed: int = 1, release: str | None = N
     script = settle(script, wanted=release)
 
     async def run() -> Verdict:
-        async with simulated(script.cluster, directory, seed) as place:
-            return await play_script(script, place, seed=seed)
+        async with simulated(script.cluster, directory, seed) as engine:
+            return await play_script(script, engine, seed=seed)
 
     return run_virtual(run(), seed)
 

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from eosctl.errors import EosctlError, UsageError
-from eosctl.lab.engine import BrokerHandle, BrokerState, Capability
+from eosctl.lab.apache.brokers import BrokerHandle, BrokerState
 from eosctl.lab.verify.nemesis import (
     CombinedNemesis,
     CommandNemesis,
-    EngineNemesis,
+    ProcessNemesis,
     SandboxNemesis,
-    engine_ranges,
+    process_ranges,
     sandbox_ranges,
     sandbox_words,
 )
@@ -75,9 +75,7 @@ def test_a_single_broker_has_no_links_to_be_cut() -> None:
 
 
 class Machine:
-    """An engine that remembers."""
-
-    name = "machine"
+    """A broker's process that records what is done to it."""
 
     def __init__(self) -> None:
         self.done: list[tuple[str, int]] = []
@@ -85,9 +83,6 @@ class Machine:
 
     def brokers(self) -> tuple[BrokerHandle, ...]:
         return (BrokerHandle(1, "127.0.0.1", 9001, self.state),)
-
-    def capabilities(self) -> frozenset[Capability]:
-        return frozenset({Capability.KILL, Capability.PAUSE})
 
     def __getattr__(self, name: str) -> Any:
         after = {"pause": BrokerState.PAUSED, "kill": BrokerState.STOPPED, "stop": BrokerState.STOPPED}
@@ -101,7 +96,7 @@ class Machine:
 
 def test_processes_are_killed_and_paused_and_come_back() -> None:
     machine = Machine()
-    nemesis = EngineNemesis(machine)  # type: ignore[arg-type]
+    nemesis = ProcessNemesis(machine)  # type: ignore[arg-type]
 
     async def scenario() -> None:
         for kind in ("kill", "pause", "stop"):
@@ -112,7 +107,7 @@ def test_processes_are_killed_and_paused_and_come_back() -> None:
     asyncio.run(scenario())
     names = [name for name, _ in machine.done]
     assert names == ["kill", "restart", "pause", "resume", "stop", "restart"]
-    assert {one.kind for one in engine_ranges(machine)} == {"kill", "pause"}  # type: ignore[arg-type]
+    assert {one.kind for one in process_ranges([1])} == {"kill", "stop", "pause"}
 
 
 def program(folder: Path, text: str) -> Path:

@@ -24,7 +24,7 @@ from eosctl.collect.allowed import READ_ONLY_APIS
 from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.collect.metrics.prometheus_text import parse_samples
 from eosctl.errors import EosctlError
-from eosctl.lab.apache.engine import ApacheConfig, ApacheEngine
+from eosctl.lab.apache.nodes import ApacheConfig, ApacheNodes
 from eosctl.model.client_config import ClientConfig
 from eosctl.model.transaction import TransactionLook
 from eosctl.monitoring.cluster_gauges import measure_cluster, unreachable
@@ -74,7 +74,7 @@ async def look(bootstrap: str, earlier: list[TransactionLook]) -> dict[str, str]
     }
 
 
-async def record(engine: ApacheEngine | SeparateNodes, port: int, slow_disk: Path, fault: BrokerFault) -> Series:
+async def record(engine: ApacheNodes | SeparateNodes, port: int, slow_disk: Path, fault: BrokerFault) -> Series:
     series, earlier = Series(), list[TransactionLook]()
     async with AsyncExitStack() as stack:
         await fault.make(Stand(engine, slow_disk, stack))
@@ -103,12 +103,12 @@ def main(agent: str, library: str, *names: str) -> None:
             os.environ.update(LD_PRELOAD=str(Path(library).absolute()), SLOW_DISK=str(slow_disk))
             options = (f"-javaagent:{agent}=127.0.0.1:{port}:{configuration}",)
             settings = SETTINGS | dict(fault.settings)
-            engine: ApacheEngine | SeparateNodes
+            engine: ApacheNodes | SeparateNodes
             if fault.separate:
                 engine = SeparateNodes(VERSION, settings, options, Path(folder) / "kafka")
             else:
                 shape = ApacheConfig(VERSION, settings=settings, jvm_options=options)
-                engine = ApacheEngine(shape, Path(folder) / "kafka", random.Random())
+                engine = ApacheNodes(shape, Path(folder) / "kafka", random.Random())
             try:
                 asyncio.run(engine.up())
                 series = asyncio.run(record(engine, port, slow_disk, fault))

@@ -14,7 +14,7 @@ from eosctl.client import Client, Role, connect
 from eosctl.client.producer import OutgoingRecord, TransactionalProducer
 from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import TV1
-from eosctl.lab.apache.engine import ApacheEngine
+from eosctl.lab.apache.nodes import ApacheNodes
 from eosctl.model.client_config import ClientConfig
 from eosctl.settings.endpoints import parse_endpoints
 from eosctl.wire.api_keys import ApiKey
@@ -35,7 +35,7 @@ def now_ms() -> int:
 class Stand(NamedTuple):
     """A broker and what is needed to harm it; ``slow_disk`` is the file that slow_disk.c reads."""
 
-    engine: ApacheEngine | SeparateNodes
+    engine: ApacheNodes | SeparateNodes
     slow_disk: Path
     stack: AsyncExitStack
 
@@ -80,7 +80,7 @@ async def load_slowly(stand: Stand, read_ms: int) -> None:
 
     async def restart() -> None:
         await asyncio.sleep(20)
-        assert isinstance(stand.engine, ApacheEngine)
+        assert isinstance(stand.engine, ApacheNodes)
         (broker,) = stand.engine.brokers()
         await stand.engine.stop(broker.broker_id)
         stand.slow_down(read_ms=read_ms)
@@ -99,7 +99,7 @@ async def damage_a_compacted_log(stand: Stand) -> None:
     await producer.send(place, RECORDS)
     await producer.commit()
     await asyncio.sleep(30)
-    assert isinstance(stand.engine, ApacheEngine)
+    assert isinstance(stand.engine, ApacheNodes)
     (directory,) = stand.engine.data_dirs().values()
     first = min((directory / "state-0").glob("*.log"))
     with first.open("r+b") as file:

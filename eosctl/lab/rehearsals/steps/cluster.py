@@ -11,8 +11,8 @@ from typing import Final
 from eosctl.client.destinations import Role
 from eosctl.client.outcome import any_error, error_for_code
 from eosctl.errors import ConfigFileError
-from eosctl.lab.engine import BrokerState
-from eosctl.lab.rehearsals.place import Place
+from eosctl.lab.apache.brokers import BrokerState
+from eosctl.lab.rehearsals.clusters import RehearsalCluster
 from eosctl.model.emulation import FULL_RELEASE
 from eosctl.sandbox.controller.features import FEATURES
 from eosctl.sandbox.network import FaultAction, LinkFault
@@ -33,163 +33,163 @@ _SET: Final = 0
 _UPGRADE: Final = 1
 
 
-async def kill_broker(place: Place, *, broker: int) -> None:
+async def kill_broker(cluster: RehearsalCluster, *, broker: int) -> None:
     """Kill a broker like kill -9."""
-    if place.engine is not None:
-        await place.engine.kill(broker)
+    if cluster.engine is not None:
+        await cluster.engine.kill(broker)
         return
-    place.inside.kill(broker)
+    cluster.inside.kill(broker)
 
 
-async def stop_broker(place: Place, *, broker: int) -> None:
+async def stop_broker(cluster: RehearsalCluster, *, broker: int) -> None:
     """Shut a broker down cleanly: its leaderships move first."""
-    if place.engine is not None:
-        await place.engine.stop(broker)
+    if cluster.engine is not None:
+        await cluster.engine.stop(broker)
         return
     handed_over = asyncio.Event()
-    place.inside.core.broker(broker).lifecycle.shut_down(handed_over.set)
+    cluster.inside.core.broker(broker).lifecycle.shut_down(handed_over.set)
     with contextlib.suppress(TimeoutError):
         await asyncio.wait_for(handed_over.wait(), SHUTDOWN_TIMEOUT_S)
-    place.inside.core.stop_node(broker, clean=True)
-    place.inside.disconnect_clients(broker)
+    cluster.inside.core.stop_node(broker, clean=True)
+    cluster.inside.disconnect_clients(broker)
 
 
-async def start_broker(place: Place, *, broker: int) -> None:
+async def start_broker(cluster: RehearsalCluster, *, broker: int) -> None:
     """Start a broker on its files; return once it serves."""
-    if place.engine is not None:
-        await place.engine.restart(broker)
+    if cluster.engine is not None:
+        await cluster.engine.restart(broker)
         return
-    place.inside.restart(broker)
-    node = place.inside.core.nodes[broker].broker
+    cluster.inside.restart(broker)
+    node = cluster.inside.core.nodes[broker].broker
     while node is None or not node.is_ready:
         await asyncio.sleep(0.05)
 
 
-async def upgrade(place: Place, *, node: int, release: str = "4.3") -> None:
+async def upgrade(cluster: RehearsalCluster, *, node: int, release: str = "4.3") -> None:
     """Shut a broker or controller (100) down, and start it on its files with another release (3.9, 4.3)."""
     if release not in FEATURES:
         raise ConfigFileError(
             f"There is no release {release}.", f"There are: {', '.join(FEATURES)}.", "Name one of them in the scenario."
         )
-    if place.engine is not None:
-        if node in place.engine.data_dirs():  # A controller is upgraded with the broker of its node.
-            await place.engine.stop(node)
-            await place.engine.install(node, FULL_RELEASE[release])
-            await place.engine.restart(node)
+    if cluster.engine is not None:
+        if node in cluster.engine.data_dirs():  # A controller is upgraded with the broker of its node.
+            await cluster.engine.stop(node)
+            await cluster.engine.install(node, FULL_RELEASE[release])
+            await cluster.engine.restart(node)
         return
-    core = place.inside.core
+    core = cluster.inside.core
     if node in core.broker_ids:
-        await stop_broker(place, broker=node)
+        await stop_broker(cluster, broker=node)
         core.install(node, release)
-        await start_broker(place, broker=node)
+        await start_broker(cluster, broker=node)
     else:
         core.stop_node(node, clean=True)
         core.install(node, release)
         core.start_node(node)
 
 
-async def start_empty_broker(place: Place, *, broker: int) -> None:
+async def start_empty_broker(cluster: RehearsalCluster, *, broker: int) -> None:
     """Start a broker with a replaced disk: the same id, without files."""
-    directory = place.inside.core.directory_of(broker)
+    directory = cluster.inside.core.directory_of(broker)
     directory.rename(directory.with_name(f"{directory.name}-lost"))
-    await start_broker(place, broker=broker)
+    await start_broker(cluster, broker=broker)
 
 
-async def kill_controller(place: Place) -> None:
+async def kill_controller(cluster: RehearsalCluster) -> None:
     """Kill the single controller like kill -9; elections and registrations stop."""
-    core = place.inside.core
+    core = cluster.inside.core
     core.stop_node(core.controller_ids[0], clean=False)
 
 
-async def start_controller(place: Place) -> None:
+async def start_controller(cluster: RehearsalCluster) -> None:
     """Start the controller on its files."""
-    core = place.inside.core
+    core = cluster.inside.core
     core.start_node(core.controller_ids[0])
 
 
-async def cut_link(place: Place, *, source: int, destination: int) -> None:
+async def cut_link(cluster: RehearsalCluster, *, source: int, destination: int) -> None:
     """Drop every frame from one node to another, until links are repaired."""
-    place.inside.core.network.add_fault(LinkFault(FaultAction.DROP, source=source, destination=destination))
+    cluster.inside.core.network.add_fault(LinkFault(FaultAction.DROP, source=source, destination=destination))
 
 
-async def cut_api(place: Place, *, api: str) -> None:
+async def cut_api(cluster: RehearsalCluster, *, api: str) -> None:
     """Drop every request of one API between nodes, until links are repaired."""
     key = ApiKey[api]
-    place.inside.core.network.add_fault(LinkFault(FaultAction.DROP, api_key=key, requests=True))
+    cluster.inside.core.network.add_fault(LinkFault(FaultAction.DROP, api_key=key, requests=True))
 
 
-async def mend_links(place: Place) -> None:
+async def mend_links(cluster: RehearsalCluster) -> None:
     """Deliver every frame again."""
-    place.inside.core.network.heal()
+    cluster.inside.core.network.heal()
 
 
-async def pass_time(place: Place, *, ms: int) -> None:
+async def pass_time(cluster: RehearsalCluster, *, ms: int) -> None:
     """Advance the time."""
     await asyncio.sleep(ms / 1000)
 
 
-async def set_brokers(place: Place, *, name: str, value: str) -> None:
+async def set_brokers(cluster: RehearsalCluster, *, name: str, value: str) -> None:
     """Set a dynamic setting of all brokers; return once each of them reports it."""
-    await _alter(place, _BROKER, "", name, value)
-    for broker in (await place.client.refresh_metadata()).brokers:
-        while await _reported(place, broker.node_id, name) != value:
+    await _alter(cluster, _BROKER, "", name, value)
+    for broker in (await cluster.client.refresh_metadata()).brokers:
+        while await _reported(cluster, broker.node_id, name) != value:
             await asyncio.sleep(POLL_S)
 
 
-async def _reported(place: Place, broker_id: int, name: str) -> str | None:
+async def _reported(cluster: RehearsalCluster, broker_id: int, name: str) -> str | None:
     asked = DescribeConfigsRequest([DescribeConfigsResource(_BROKER, str(broker_id), [name])])
-    answer = await place.client.request(broker_id, ApiKey.DESCRIBE_CONFIGS, asked)
+    answer = await cluster.client.request(broker_id, ApiKey.DESCRIBE_CONFIGS, asked)
     if code := any_error(answer):
         raise error_for_code(code, f"DescribeConfigs of broker {broker_id}")
     return next((entry.value for result in answer.results for entry in result.configs), None)
 
 
-async def raise_feature(place: Place, *, feature: str, level: int) -> None:
+async def raise_feature(cluster: RehearsalCluster, *, feature: str, level: int) -> None:
     """Finalize a level of a feature as another administrator."""
     update = update_features.FeatureUpdateKey(feature, level, False, _UPGRADE)
-    request = update_features.UpdateFeaturesRequest(place.client.config.request_timeout_ms, [update], False)
-    answer = await place.client.request(Role.CONTROLLER, ApiKey.UPDATE_FEATURES, request, floor=1)
+    request = update_features.UpdateFeaturesRequest(cluster.client.config.request_timeout_ms, [update], False)
+    answer = await cluster.client.request(Role.CONTROLLER, ApiKey.UPDATE_FEATURES, request, floor=1)
     codes = [answer.error_code, *(result.error_code for result in answer.results or ())]
     failed = next((code for code in codes if code), None)
     if failed is not None:
         raise error_for_code(failed, f"UpdateFeatures {feature}={level} ({answer.error_message or ''})")
 
 
-async def set_topic(place: Place, *, topic: str, name: str, value: str) -> None:
+async def set_topic(cluster: RehearsalCluster, *, topic: str, name: str, value: str) -> None:
     """Change a setting of a topic."""
-    await _alter(place, _TOPIC, topic, name, value)
+    await _alter(cluster, _TOPIC, topic, name, value)
 
 
-async def _alter(place: Place, kind: int, resource: str, name: str, value: str) -> None:
+async def _alter(cluster: RehearsalCluster, kind: int, resource: str, name: str, value: str) -> None:
     change = AlterConfigsResource(kind, resource, [AlterableConfig(name, _SET, value)])
-    answer = await place.client.request(
+    answer = await cluster.client.request(
         Role.CONTROLLER, ApiKey.INCREMENTAL_ALTER_CONFIGS, IncrementalAlterConfigsRequest([change])
     )
     if code := any_error(answer):
         raise error_for_code(code, f"Setting {name}={value}")
 
 
-async def skew_clock(place: Place, *, broker: int, ms: int) -> None:
+async def skew_clock(cluster: RehearsalCluster, *, broker: int, ms: int) -> None:
     """Set a broker's clock forward, or back if negative."""
-    place.inside.core.nodes[broker].runtime.skew_ms = ms
+    cluster.inside.core.nodes[broker].runtime.skew_ms = ms
 
 
-async def start_killed(place: Place) -> None:
+async def start_killed(cluster: RehearsalCluster) -> None:
     """Start every stopped broker on its files."""
-    if place.engine is not None:
-        for handle in place.engine.brokers():
+    if cluster.engine is not None:
+        for handle in cluster.engine.brokers():
             if handle.state is BrokerState.STOPPED:
-                await place.engine.restart(handle.broker_id)
+                await cluster.engine.restart(handle.broker_id)
         return
-    core = place.inside.core
+    core = cluster.inside.core
     for broker in core.broker_ids:
         if broker not in core.nodes:
-            await start_broker(place, broker=broker)
+            await start_broker(cluster, broker=broker)
 
 
-async def fail_disk(place: Place, *, broker: int, directory: int = 1) -> None:
+async def fail_disk(cluster: RehearsalCluster, *, broker: int, directory: int = 1) -> None:
     """Fail a log directory of a broker; a broker without its first one halts."""
-    core = place.inside.core
+    core = cluster.inside.core
     core.broker(broker).logs.all[directory - 1].fail(OSError(errno.EIO, os.strerror(errno.EIO)))
     if broker not in core.nodes:
-        place.inside.disconnect_clients(broker)
+        cluster.inside.disconnect_clients(broker)

@@ -10,7 +10,7 @@ from eosctl.client.destinations import group_coordinator
 from eosctl.client.group_member import GroupMember
 from eosctl.client.outcome import any_error, error_for_code
 from eosctl.client.topics import ensure_topic
-from eosctl.lab.rehearsals.place import Place
+from eosctl.lab.rehearsals.clusters import RehearsalCluster
 from eosctl.model.transaction import TopicPartition
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages import offset_commit
@@ -21,49 +21,51 @@ from eosctl.wire.messages.delete_records import DeleteRecordsPartition, DeleteRe
 _BY_NAME = 9
 
 
-async def commit_offset(place: Place, *, group: str, offset: int, topic: str = "orders", partition: int = 0) -> None:
+async def commit_offset(
+    cluster: RehearsalCluster, *, group: str, offset: int, topic: str = "orders", partition: int = 0
+) -> None:
     """Commit an offset from outside of the group."""
-    await ensure_topic(place.client, topic)
+    await ensure_topic(cluster.client, topic)
     entry = offset_commit.OffsetCommitRequestPartition(partition_index=partition, committed_offset=offset)
     request = offset_commit.OffsetCommitRequest(
         group_id=group, topics=[offset_commit.OffsetCommitRequestTopic(name=topic, partitions=[entry])]
     )
-    answer = await place.client.request(
+    answer = await cluster.client.request(
         group_coordinator(group), ApiKey.OFFSET_COMMIT, request, cap=_BY_NAME, error_of=any_error
     )
     if code := any_error(answer):
         raise error_for_code(code, f"OffsetCommit of {group}")
 
 
-async def join(place: Place, *, group: str, member: str = "one") -> None:
+async def join(cluster: RehearsalCluster, *, group: str, member: str = "one") -> None:
     """Start a member that joins a group, and stays until it leaves or the rehearsal ends."""
     joined = asyncio.Event()
 
     async def run() -> None:
         async with AsyncExitStack() as stack:
             client = await stack.enter_async_context(
-                connect(place.config, connector=place.connector, chance=place.chance)
+                connect(cluster.config, connector=cluster.connector, chance=cluster.chance)
             )
-            place.members[member] = found = GroupMember(client, group)
+            cluster.members[member] = found = GroupMember(client, group)
             joined.set()
             await found.live()
 
-    place.in_background(run())
+    cluster.in_background(run())
     await joined.wait()
-    await place.members[member].joined.wait()
+    await cluster.members[member].joined.wait()
 
 
-async def leave(place: Place, *, member: str = "one") -> None:
+async def leave(cluster: RehearsalCluster, *, member: str = "one") -> None:
     """Make a member leave its group."""
-    await place.members.pop(member).leave()
+    await cluster.members.pop(member).leave()
 
 
-async def keep_rejoining(place: Place, *, group: str, every_ms: int = 1_000) -> None:
+async def keep_rejoining(cluster: RehearsalCluster, *, group: str, every_ms: int = 1_000) -> None:
     """Make a member leave and rejoin its group until the rehearsal ends, with a rebalance each time."""
 
     async def run() -> None:
         while True:
-            async with connect(place.config, connector=place.connector, chance=place.chance) as client:
+            async with connect(cluster.config, connector=cluster.connector, chance=cluster.chance) as client:
                 member = GroupMember(client, group)
                 living = asyncio.create_task(member.live())
                 try:
@@ -74,24 +76,24 @@ async def keep_rejoining(place: Place, *, group: str, every_ms: int = 1_000) -> 
                     living.cancel()
                     await asyncio.gather(living, return_exceptions=True)
 
-    place.in_background(run())
+    cluster.in_background(run())
 
 
-async def forget_group(place: Place, *, group: str) -> None:
+async def forget_group(cluster: RehearsalCluster, *, group: str) -> None:
     """Delete a group, as expired offsets do."""
-    answer = await place.client.request(group_coordinator(group), ApiKey.DELETE_GROUPS, DeleteGroupsRequest([group]))
+    answer = await cluster.client.request(group_coordinator(group), ApiKey.DELETE_GROUPS, DeleteGroupsRequest([group]))
     if code := any_error(answer):
         raise error_for_code(code, f"DeleteGroups of {group}")
 
 
-async def delete_records(place: Place, *, topic: str = "orders", partition: int = 0, offset: int) -> None:
+async def delete_records(cluster: RehearsalCluster, *, topic: str = "orders", partition: int = 0, offset: int) -> None:
     """Delete the records before an offset, as retention does."""
     request = DeleteRecordsRequest([DeleteRecordsTopic(topic, [DeleteRecordsPartition(partition, offset)])], 10_000)
-    answer = await place.client.request(TopicPartition(topic, partition), ApiKey.DELETE_RECORDS, request)
+    answer = await cluster.client.request(TopicPartition(topic, partition), ApiKey.DELETE_RECORDS, request)
     if code := any_error(answer):
         raise error_for_code(code, f"DeleteRecords of {topic}-{partition}")
 
 
-async def join_soon(place: Place, *, group: str, member: str) -> None:
+async def join_soon(cluster: RehearsalCluster, *, group: str, member: str) -> None:
     """Start to join a group, so that the others rebalance at their next heartbeat."""
-    place.in_background(join(place, group=group, member=member))
+    cluster.in_background(join(cluster, group=group, member=member))

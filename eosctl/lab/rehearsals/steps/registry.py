@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Final
 
-from eosctl.lab.rehearsals.place import HERE, Place, Places
+from eosctl.lab.rehearsals.clusters import HERE, RehearsalCluster, RehearsalClusters
 from eosctl.lab.rehearsals.rehearsal import StepWords
 from eosctl.lab.rehearsals.steps import cluster, groups, replicas, topics, transactions
 from eosctl.lab.steps import StepRegistry
@@ -13,7 +13,7 @@ from eosctl.lab.steps import StepRegistry
 STEPS: Final = StepRegistry("docs/runbooks/rehearsals.md", cluster, replicas, transactions, groups, topics)
 
 
-async def do(places: Places, step: StepWords) -> None:
+async def do(clusters: RehearsalClusters, step: StepWords) -> None:
     """Run a step.
 
     Raises:
@@ -23,5 +23,7 @@ async def do(places: Places, step: StepWords) -> None:
     """
     doing, arguments = STEPS.bind(step, "in")
     first = next(iter(inspect.signature(doing).parameters.values()))
-    target: Place | Places = places if first.name == "places" else places.named(str(step.get("in", HERE)))
+    target: RehearsalCluster | RehearsalClusters = (
+        clusters if first.name == "clusters" else clusters.named(str(step.get("in", HERE)))
+    )
     await doing(target, **arguments)

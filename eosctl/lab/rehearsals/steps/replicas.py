@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from eosctl.client.destinations import Role
 from eosctl.client.outcome import any_error, error_for_code
-from eosctl.lab.rehearsals.place import Place
+from eosctl.lab.rehearsals.clusters import RehearsalCluster
 from eosctl.lab.rehearsals.steps.cluster import POLL_S, kill_broker, kill_controller
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
@@ -20,49 +20,49 @@ from eosctl.wire.messages.elect_leaders import ElectLeadersRequest, TopicPartiti
 from eosctl.wire.messages.list_transactions import ListTransactionsRequest
 
 
-async def place_first(place: Place, *, topic: str, broker: int, elect: bool = True) -> None:
+async def place_first(cluster: RehearsalCluster, *, topic: str, broker: int, elect: bool = True) -> None:
     """Make a broker the first replica of every partition of a topic and, by default, its leader."""
-    await _reassign(place, topic, lambda _, replicas: [broker, *(other for other in replicas if other != broker)])
+    await _reassign(cluster, topic, lambda _, replicas: [broker, *(other for other in replicas if other != broker)])
     if elect:
-        await _elect(place, topic)
+        await _elect(cluster, topic)
 
 
-async def spread(place: Place, *, topic: str) -> None:
+async def spread(cluster: RehearsalCluster, *, topic: str) -> None:
     """Spread the first replicas of a topic over its brokers, elect them, and wait for coordinators among them."""
-    await _reassign(place, topic, lambda index, replicas: [*_turned(sorted(replicas), index)])
-    await _elect(place, topic)
-    for broker in (await place.client.refresh_metadata()).brokers:
-        while await _is_loading(place, broker.node_id):
+    await _reassign(cluster, topic, lambda index, replicas: [*_turned(sorted(replicas), index)])
+    await _elect(cluster, topic)
+    for broker in (await cluster.client.refresh_metadata()).brokers:
+        while await _is_loading(cluster, broker.node_id):
             await asyncio.sleep(POLL_S)
 
 
-async def move(place: Place, *, topic: str, source: int, target: int) -> None:
+async def move(cluster: RehearsalCluster, *, topic: str, source: int, target: int) -> None:
     """Move every replica of a topic from one broker to another, and wait until they are in sync."""
-    await _reassign(place, topic, lambda _, replicas: [target if one == source else one for one in replicas])
+    await _reassign(cluster, topic, lambda _, replicas: [target if one == source else one for one in replicas])
     while True:
-        found = (await place.client.refresh_metadata([topic])).topic(topic)
+        found = (await cluster.client.refresh_metadata([topic])).topic(topic)
         if found and all(source not in p.replicas and target in p.isr for p in found.partitions):
             return
         await asyncio.sleep(POLL_S)
 
 
-async def die_in_sync(place: Place, *, broker: int) -> None:
+async def die_in_sync(cluster: RehearsalCluster, *, broker: int) -> None:
     """Kill a broker and the controller once all replicas are in sync, so that no other leader is elected."""
 
     async def watch() -> None:
         while True:
             await asyncio.sleep(POLL_S)
-            topics = (await place.client.refresh_metadata()).topics
+            topics = (await cluster.client.refresh_metadata()).topics
             if all(len(p.isr) == len(p.replicas) for topic in topics for p in topic.partitions):
-                await kill_controller(place)
-                await kill_broker(place, broker=broker)
+                await kill_controller(cluster)
+                await kill_broker(cluster, broker=broker)
                 return
 
-    place.in_background(watch())
+    cluster.in_background(watch())
 
 
-async def _is_loading(place: Place, broker_id: int) -> bool:
-    answer = await place.client.request(broker_id, ApiKey.LIST_TRANSACTIONS, ListTransactionsRequest())
+async def _is_loading(cluster: RehearsalCluster, broker_id: int) -> bool:
+    answer = await cluster.client.request(broker_id, ApiKey.LIST_TRANSACTIONS, ListTransactionsRequest())
     return bool(answer.error_code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
 
 
@@ -71,26 +71,26 @@ def _turned(replicas: Sequence[int], by: int) -> list[int]:
     return [*replicas[by:], *replicas[:by]]
 
 
-async def _reassign(place: Place, topic: str, target: Callable[[int, list[int]], list[int]]) -> None:
-    found = (await place.client.refresh_metadata([topic])).topic(topic)
+async def _reassign(cluster: RehearsalCluster, topic: str, target: Callable[[int, list[int]], list[int]]) -> None:
+    found = (await cluster.client.refresh_metadata([topic])).topic(topic)
     assert found is not None
     wanted = [
         ReassignablePartition(p.partition.partition, target(p.partition.partition, list(p.replicas)))
         for p in found.partitions
     ]
     request = AlterPartitionReassignmentsRequest(topics=[ReassignableTopic(topic, wanted)])
-    answer = await place.client.request(Role.CONTROLLER, ApiKey.ALTER_PARTITION_REASSIGNMENTS, request, cap=0)
+    answer = await cluster.client.request(Role.CONTROLLER, ApiKey.ALTER_PARTITION_REASSIGNMENTS, request, cap=0)
     if code := any_error(answer):
         raise error_for_code(code, f"AlterPartitionReassignments of {topic}")
 
 
-async def _elect(place: Place, topic: str) -> None:
-    found = (await place.client.refresh_metadata([topic])).topic(topic)
+async def _elect(cluster: RehearsalCluster, topic: str) -> None:
+    found = (await cluster.client.refresh_metadata([topic])).topic(topic)
     assert found is not None
     indexes = [p.partition.partition for p in found.partitions]
     request = ElectLeadersRequest(0, [TopicPartitions(topic, indexes)], 10_000)
-    await place.client.request(Role.CONTROLLER, ApiKey.ELECT_LEADERS, request, floor=1)
+    await cluster.client.request(Role.CONTROLLER, ApiKey.ELECT_LEADERS, request, floor=1)
     while not all(p.leader_id == p.replicas[0] for p in found.partitions):
         await asyncio.sleep(POLL_S)
-        found = (await place.client.refresh_metadata([topic])).topic(topic)
+        found = (await cluster.client.refresh_metadata([topic])).topic(topic)
         assert found is not None

@@ -7,7 +7,7 @@ from eosctl.client.destinations import Role
 from eosctl.client.outcome import any_error, error_for_code
 from eosctl.client.producer import OutgoingRecord, TransactionalProducer
 from eosctl.client.topics import ensure_topic
-from eosctl.lab.rehearsals.place import Place, Places
+from eosctl.lab.rehearsals.clusters import RehearsalCluster, RehearsalClusters
 from eosctl.model.transaction import TopicPartition
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.create_acls import AclCreation, CreateAclsRequest
@@ -20,17 +20,17 @@ _PATTERNS = {"literal": 3, "prefixed": 4}
 
 
 async def create_topic(
-    place: Place, *, topic: str, partitions: int = 1, replicas: int = 0, name: str = "", value: str = ""
+    cluster: RehearsalCluster, *, topic: str, partitions: int = 1, replicas: int = 0, name: str = "", value: str = ""
 ) -> None:
     """Create a topic, optionally with a setting."""
     settings = {name: value} if name else {}
     await ensure_topic(
-        place.client, topic, partition_count=partitions, replica_count=replicas or None, settings=settings
+        cluster.client, topic, partition_count=partitions, replica_count=replicas or None, settings=settings
     )
 
 
 async def allow(
-    place: Place, *, principal: str, resource: str, name: str, operation: str, pattern: str = "literal"
+    cluster: RehearsalCluster, *, principal: str, resource: str, name: str, operation: str, pattern: str = "literal"
 ) -> None:
     """Add an ACL that allows an operation."""
     rule = AclCreation(
@@ -42,12 +42,12 @@ async def allow(
         operation=_OPERATIONS[operation],
         permission_type=_ALLOW,
     )
-    answer = await place.client.request(Role.CONTROLLER, ApiKey.CREATE_ACLS, CreateAclsRequest([rule]))
+    answer = await cluster.client.request(Role.CONTROLLER, ApiKey.CREATE_ACLS, CreateAclsRequest([rule]))
     if code := any_error(answer):
         raise error_for_code(code, f"CreateAcls for {principal}")
 
 
-async def revoke_all(place: Place, *, principal: str) -> None:
+async def revoke_all(cluster: RehearsalCluster, *, principal: str) -> None:
     """Delete all ACLs of a principal."""
     which = DeleteAclsFilter(
         resource_type_filter=_ANY,
@@ -58,14 +58,16 @@ async def revoke_all(place: Place, *, principal: str) -> None:
         operation=_ANY,
         permission_type=_ANY,
     )
-    answer = await place.client.request(Role.CONTROLLER, ApiKey.DELETE_ACLS, DeleteAclsRequest([which]))
+    answer = await cluster.client.request(Role.CONTROLLER, ApiKey.DELETE_ACLS, DeleteAclsRequest([which]))
     if code := any_error(answer):
         raise error_for_code(code, f"DeleteAcls of {principal}")
 
 
-async def mirror(places: Places, *, source: str, target: str, topic: str = "orders", prefix: str = "") -> None:
+async def mirror(
+    clusters: RehearsalClusters, *, source: str, target: str, topic: str = "orders", prefix: str = ""
+) -> None:
     """Copy committed records from one cluster to another, as MirrorMaker with read_committed does."""
-    here, there = places.named(source), places.named(target)
+    here, there = clusters.named(source), clusters.named(target)
     reader = await Reader.open(here.client, [TopicPartition(topic, 0)], isolation=IsolationLevel.READ_COMMITTED)
     found = (await reader.drain(10_000)).get(TopicPartition(topic, 0), [])
     copy = f"{prefix}{topic}"

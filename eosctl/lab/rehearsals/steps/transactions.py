@@ -27,7 +27,7 @@ from eosctl.client.transactions import (
 )
 from eosctl.collect.collector import EVERYTHING, Observer, collect_snapshot
 from eosctl.errors import EosctlError, PlanRefused
-from eosctl.lab.rehearsals.place import Place
+from eosctl.lab.rehearsals.clusters import RehearsalCluster
 from eosctl.lab.rehearsals.steps.cluster import cut_link, kill_broker, set_brokers, start_broker, stop_broker
 from eosctl.lab.scenarios.load import library
 from eosctl.lab.scenarios.player import play_steps
@@ -44,7 +44,7 @@ VERIFICATION: Final = "transaction.partition.verification.enable"
 
 
 async def begin(
-    place: Place,
+    cluster: RehearsalCluster,
     *,
     id: str,
     topic: str = "orders",
@@ -56,39 +56,39 @@ async def begin(
     old_protocol: bool = False,
 ) -> None:
     """Write in a transaction that stays open; with a group, also send an offset of it."""
-    await ensure_topic(place.client, topic)
-    producer = place.producers.get(id)
+    await ensure_topic(cluster.client, topic)
+    producer = cluster.producers.get(id)
     if producer is None:
         producer = TransactionalProducer(
-            place.client,
+            cluster.client,
             id,
-            now_ms=place.now_ms,
+            now_ms=cluster.now_ms,
             transaction_timeout_ms=timeout_ms,
             dialect=TV1 if old_protocol else None,
         )
         await producer.init_transactions()
-        place.producers[id] = producer
+        cluster.producers[id] = producer
     where = TopicPartition(topic, partition)
     await producer.send(where, [_record(id, number) for number in range(records)])
     if group:
         await producer.send_offsets(GroupIdentity(group), {where: OffsetToCommit(offset)})
 
 
-async def commit(place: Place, *, id: str, wait: bool = True) -> None:
+async def commit(cluster: RehearsalCluster, *, id: str, wait: bool = True) -> None:
     """Commit a producer's open transaction; without `wait`, markers may still be in transit."""
-    await place.producers[id].commit()
+    await cluster.producers[id].commit()
     if wait:
-        await wait_until_ended(place.client, id)
+        await wait_until_ended(cluster.client, id)
 
 
-async def abort(place: Place, *, id: str) -> None:
+async def abort(cluster: RehearsalCluster, *, id: str) -> None:
     """Abort a producer's open transaction."""
-    await place.producers[id].abort()
-    await wait_until_ended(place.client, id)
+    await cluster.producers[id].abort()
+    await wait_until_ended(cluster.client, id)
 
 
 async def write(
-    place: Place,
+    cluster: RehearsalCluster,
     *,
     id: str,
     topic: str = "orders",
@@ -102,7 +102,7 @@ async def write(
     """Commit transactions of a producer, one after the other."""
     for _ in range(times):
         await begin(
-            place,
+            cluster,
             id=id,
             topic=topic,
             partition=partition,
@@ -111,129 +111,131 @@ async def write(
             records=records,
             old_protocol=old_protocol,
         )
-        await commit(place, id=id)
+        await commit(cluster, id=id)
 
 
-async def initialise(place: Place, *, id: str, timeout_ms: int = 60_000) -> None:
+async def initialise(cluster: RehearsalCluster, *, id: str, timeout_ms: int = 60_000) -> None:
     """Initialize a new instance with an id, which fences the previous one."""
-    producer = TransactionalProducer(place.client, id, now_ms=place.now_ms, transaction_timeout_ms=timeout_ms)
+    producer = TransactionalProducer(cluster.client, id, now_ms=cluster.now_ms, transaction_timeout_ms=timeout_ms)
     await producer.init_transactions()
-    place.producers[id] = producer
+    cluster.producers[id] = producer
 
 
-async def hang(place: Place, *, topic: str = "orders", partition: int = 2, id: str = "order-entry-late") -> None:
+async def hang(
+    cluster: RehearsalCluster, *, topic: str = "orders", partition: int = 2, id: str = "order-entry-late"
+) -> None:
     """Deliver data of an ended transaction late, with partition verification disabled (KAFKA-9144)."""
-    await set_brokers(place, name=VERIFICATION, value="false")
+    await set_brokers(cluster, name=VERIFICATION, value="false")
     where = {"orders": topic, "orders-2": f"{topic}-{partition}"}
     names = where | {"order-entry-late": id, "order-entry-late-next": f"{id}-next"}
-    await play_steps(library()["hanging"], place, place.chance, names)
+    await play_steps(library()["hanging"], cluster, cluster.chance, names)
 
 
-async def take_over(place: Place, *, id: str = "payment-service", topic: str = "payments") -> None:
+async def take_over(cluster: RehearsalCluster, *, id: str = "payment-service", topic: str = "payments") -> None:
     """Start a second instance with the same id, which aborts the first one's transaction."""
-    await play_steps(library()["zombie"], place, place.chance, {"payments": topic, "payment-service": id})
+    await play_steps(library()["zombie"], cluster, cluster.chance, {"payments": topic, "payment-service": id})
 
 
-async def keep_taking_over(place: Place, *, id: str = "payment-service", every_ms: int = 1_000) -> None:
+async def keep_taking_over(cluster: RehearsalCluster, *, id: str = "payment-service", every_ms: int = 1_000) -> None:
     """Let two instances with one id fence each other until the rehearsal ends."""
 
     async def run() -> None:
         while True:
-            await take_over(place, id=id)
+            await take_over(cluster, id=id)
             await asyncio.sleep(every_ms / 1000)
 
-    place.in_background(run())
+    cluster.in_background(run())
 
 
-async def keep_timing_out(place: Place, *, id: str, timeout_ms: int = 1_000) -> None:
+async def keep_timing_out(cluster: RehearsalCluster, *, id: str, timeout_ms: int = 1_000) -> None:
     """Open transactions that time out, one after the other, until the rehearsal ends."""
 
     async def run() -> None:
         for round_ in itertools.count():
-            await begin(place, id=id, timeout_ms=timeout_ms, records=1 + round_ % 2)
-            await wait_until_ended(place.client, id)
-            place.producers.pop(id)
+            await begin(cluster, id=id, timeout_ms=timeout_ms, records=1 + round_ % 2)
+            await wait_until_ended(cluster.client, id)
+            cluster.producers.pop(id)
 
-    place.in_background(run())
+    cluster.in_background(run())
 
 
-async def stop_background(place: Place) -> None:
+async def stop_background(cluster: RehearsalCluster) -> None:
     """Stop all background tasks."""
-    for task in place.tasks:
+    for task in cluster.tasks:
         task.cancel()
-    await asyncio.gather(*place.tasks, return_exceptions=True)
-    place.tasks.clear()
+    await asyncio.gather(*cluster.tasks, return_exceptions=True)
+    cluster.tasks.clear()
 
 
-async def fence(place: Place, *, id: str) -> None:
+async def fence(cluster: RehearsalCluster, *, id: str) -> None:
     """Fence an id as an administrator (Admin.fenceProducers)."""
-    await init_producer_id(place.client, id, ADMIN_FENCE_TIMEOUT_MS)
+    await init_producer_id(cluster.client, id, ADMIN_FENCE_TIMEOUT_MS)
 
 
-async def write_idempotent(place: Place, *, topic: str = "orders", producers: int = 1) -> None:
+async def write_idempotent(cluster: RehearsalCluster, *, topic: str = "orders", producers: int = 1) -> None:
     """Write once with each of several idempotent producers, which fill the partitions' producer state."""
-    await ensure_topic(place.client, topic)
+    await ensure_topic(cluster.client, topic)
     for _ in range(producers):
-        producer_id, producer_epoch = await init_idempotent_producer(place.client)
+        producer_id, producer_epoch = await init_idempotent_producer(cluster.client)
         batch = encode_batch(
-            [Record(0, place.now_ms(), None, b"once")],
+            [Record(0, cluster.now_ms(), None, b"once")],
             producer_id=producer_id,
             producer_epoch=producer_epoch,
             base_sequence=0,
         )
-        await produce(place.client, TopicPartition(topic, 0), batch, transactional_id=None, bounds=TV1.produce)
+        await produce(cluster.client, TopicPartition(topic, 0), batch, transactional_id=None, bounds=TV1.produce)
 
 
 def _record(key: str, number: int) -> OutgoingRecord:
     return OutgoingRecord(f"{key}-{number}".encode(), b"%d" % number)
 
 
-async def skip_marker(place: Place, *, id: str, topic: str = "orders", committed: bool = True) -> None:
+async def skip_marker(cluster: RehearsalCluster, *, id: str, topic: str = "orders", committed: bool = True) -> None:
     """End a transaction while its partition has no leader, so that its marker is skipped (KAFKA-20734)."""
-    found = await ensure_topic(place.client, topic, partition_count=6, replica_count=1)
-    producer = TransactionalProducer(place.client, id, now_ms=place.now_ms)
+    found = await ensure_topic(cluster.client, topic, partition_count=6, replica_count=1)
+    producer = TransactionalProducer(cluster.client, id, now_ms=cluster.now_ms)
     await producer.init_transactions()
-    coordinator = await place.client.node_id(transaction_coordinator(id))
+    coordinator = await cluster.client.node_id(transaction_coordinator(id))
     leader, partition = next((p.leader_id, p.partition) for p in found.partitions if p.leader_id != coordinator)
     await producer.send(partition, [_record(id, 0)])
     assert leader is not None
-    await stop_broker(place, broker=leader)
+    await stop_broker(cluster, broker=leader)
     await producer.end(committed=committed)
-    await wait_until_ended(place.client, id)
-    await start_broker(place, broker=leader)
-    await ensure_topic(place.client, topic)
+    await wait_until_ended(cluster.client, id)
+    await start_broker(cluster, broker=leader)
+    await ensure_topic(cluster.client, topic)
 
 
-async def kill_coordinator(place: Place, *, id: str) -> None:
+async def kill_coordinator(cluster: RehearsalCluster, *, id: str) -> None:
     """Kill the coordinator of an id like kill -9."""
-    await kill_broker(place, broker=await place.client.node_id(transaction_coordinator(id)))
+    await kill_broker(cluster, broker=await cluster.client.node_id(transaction_coordinator(id)))
 
 
-async def abort_hanging(place: Place) -> None:
+async def abort_hanging(cluster: RehearsalCluster) -> None:
     """Write the ABORT marker of every hanging transaction as an administrator."""
-    snapshot = await _collect(place)
+    snapshot = await _collect(cluster)
     for verdict in classify_open_transactions(snapshot):
         if verdict.can_abort:
             where = verdict.transaction
             target = Target(where.partition, where.producer_id, where.first_offset)
-            await carry_out(MARKER, place.client, _Administrator(place, target))
+            await carry_out(MARKER, cluster.client, _Administrator(cluster, target))
 
 
-async def _collect(place: Place) -> ClusterSnapshot:
-    return await collect_snapshot(place.client, Observer(place.now_ms, second_look_after_ms=100), EVERYTHING)
+async def _collect(cluster: RehearsalCluster) -> ClusterSnapshot:
+    return await collect_snapshot(cluster.client, Observer(cluster.now_ms, second_look_after_ms=100), EVERYTHING)
 
 
 class _Administrator:
     """Aborts without confirmation and audit record, as another user on another machine."""
 
-    def __init__(self, place: Place, target: Target) -> None:
+    def __init__(self, cluster: RehearsalCluster, target: Target) -> None:
         self.target = str(target.partition)
         self.inspect = "eosctl txn hanging"
-        self._place = place
+        self._cluster = cluster
         self._transaction = target
 
     async def plan(self) -> MarkerPlan:
-        snapshot = await _collect(self._place)
+        snapshot = await _collect(self._cluster)
         return plan_abort(snapshot, classify_open_transactions(snapshot), self._transaction)
 
     async def confirm(self, plan: MarkerPlan) -> bool:
@@ -256,25 +258,25 @@ class _Administrator:
         return None
 
 
-async def hold_offsets_late(place: Place, *, id: str, group: str, topic: str = "orders") -> None:
+async def hold_offsets_late(cluster: RehearsalCluster, *, id: str, group: str, topic: str = "orders") -> None:
     """Deliver offsets of an ended transaction late, with partition verification disabled, so that they stay pending."""
-    await set_brokers(place, name=VERIFICATION, value="false")
-    await begin(place, id=id, topic=topic, group=group, offset=1, old_protocol=True)
-    identity = place.producers[id].identity
-    await commit(place, id=id)
+    await set_brokers(cluster, name=VERIFICATION, value="false")
+    await begin(cluster, id=id, topic=topic, group=group, offset=1, old_protocol=True)
+    identity = cluster.producers[id].identity
+    await commit(cluster, id=id)
     late = {TopicPartition(topic, 0): OffsetToCommit(1)}
-    await commit_offsets_in_txn(place.client, identity, GroupIdentity(group), late, TV1)
+    await commit_offsets_in_txn(cluster.client, identity, GroupIdentity(group), late, TV1)
 
 
-async def fall_behind(place: Place, *, follower: int, leader: int, topic: str = "orders") -> None:
+async def fall_behind(cluster: RehearsalCluster, *, follower: int, leader: int, topic: str = "orders") -> None:
     """Stop a follower's fetches from a leader while applications write, until it leaves the ISR."""
-    await cut_link(place, source=follower, destination=leader)
-    found = await ensure_topic(place.client, topic)
-    batch = encode_batch([Record(0, place.now_ms(), None, b"behind")])
+    await cut_link(cluster, source=follower, destination=leader)
+    found = await ensure_topic(cluster.client, topic)
+    batch = encode_batch([Record(0, cluster.now_ms(), None, b"behind")])
     for where in found.partitions:
-        await produce(place.client, where.partition, batch, transactional_id=None, bounds=TV1.produce, acks=1)
+        await produce(cluster.client, where.partition, batch, transactional_id=None, bounds=TV1.produce, acks=1)
     for number in range(LOG_WRITES):
         # Its partition of the transaction log may wait for that follower.
         with contextlib.suppress(EosctlError):
-            await initialise(place, id=f"writer-{number}")
+            await initialise(cluster, id=f"writer-{number}")
     await asyncio.sleep(ISR_SHRINKS_S)

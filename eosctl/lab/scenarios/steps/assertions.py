@@ -57,8 +57,8 @@ async def _unstable(play: Play, group: str, of: str) -> str:
 
     from eosctl.client import connect
 
-    config = replace(play.place.config, timeout_ms=500)
-    async with connect(config, connector=play.place.connector, chance=play.chance) as client:
+    config = replace(play.engine.config, timeout_ms=500)
+    async with connect(config, connector=play.engine.connector, chance=play.chance) as client:
         try:
             found = (await committed_offsets(client, group, [partition_of(of)]))[partition_of(of)]
         except BrokerError as error:

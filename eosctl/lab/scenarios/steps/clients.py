@@ -71,7 +71,7 @@ async def producer(
         raise UsageError(f"There is no level {level!r}.", f"There are: {', '.join(_LEVELS)}.", "Choose one.")
     client = await play.open_client(name, None if patience is None else int(parse_ms(patience)))
     made = TransactionalProducer(
-        client, id, now_ms=play.place.now_ms, transaction_timeout_ms=int(parse_ms(timeout)), dialect=_LEVELS[level]
+        client, id, now_ms=play.engine.now_ms, transaction_timeout_ms=int(parse_ms(timeout)), dialect=_LEVELS[level]
     )
     play.producers[name], play.producer_clients[name] = made, client
     await made.init_transactions()
@@ -93,7 +93,7 @@ async def new_producers(play: Play, *, count: int) -> None:
     client = await play.open_client("many", 1_000)
     for number in range(count):
         name = f"new-{play.chance.getrandbits(40):x}-{number}"
-        await TransactionalProducer(client, name, now_ms=play.place.now_ms).init_transactions()
+        await TransactionalProducer(client, name, now_ms=play.engine.now_ms).init_transactions()
 
 
 async def send(play: Play, *, by: str, to: str, values: list[str], key: str | None = None) -> None:
@@ -145,7 +145,7 @@ async def lose(play: Play, *, by: str, to: str, records: int) -> None:
 
 async def plain(play: Play, *, to: str, values: list[str], acks: int = -1, gives_up: str | None = None) -> None:
     """Write records without an id and a transaction; with `gives_up`, only for that long."""
-    now_ms = play.place.now_ms()
+    now_ms = play.engine.now_ms()
     data = encode_batch([Record(0, now_ms, *record) for record in _records(values)])
     client = play.client if gives_up is None else await play.open_client("hasty", deadline_ms=int(parse_ms(gives_up)))
     await produce(client, partition_of(to), data, transactional_id=None, bounds=TV1.produce, acks=acks)

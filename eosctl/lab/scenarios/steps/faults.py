@@ -23,17 +23,17 @@ async def fault(play: Play, *, words: str) -> None:
         node = await _node(play, found[1], found[2])
         play.named.append(node)
         filled = filled.replace(found[0], str(node))
-    await play.place.inject(parse_order(filled))
+    await play.engine.inject(parse_order(filled))
 
 
 async def heal(play: Play) -> None:
     """End every fault."""
-    await play.place.heal()
+    await play.engine.heal()
 
 
 async def advance(play: Play, *, time: str) -> None:
     """Advance the time."""
-    await play.place.advance(parse_ms(time))
+    await play.engine.advance(parse_ms(time))
 
 
 async def _node(play: Play, kind: str, key: str) -> int:

@@ -15,7 +15,7 @@ from eosctl.client import Client, connect
 from eosctl.client.group_member import GroupMember
 from eosctl.client.producer import TransactionalProducer
 from eosctl.errors import UsageError
-from eosctl.lab.scenarios.place import Place
+from eosctl.lab.engine import Engine
 from eosctl.model.transaction import TopicPartition
 
 
@@ -56,7 +56,7 @@ class Play:
     """The state shared by the steps of a run.
 
     Attributes:
-        place: The cluster.
+        engine: The cluster.
         client: The client of the administrator and consumers.
         chance: Random source of the clients.
         clients: Closes every client at the end.
@@ -68,7 +68,7 @@ class Play:
         starts: Start offsets of partitions that had records before the scenario.
     """
 
-    place: Place
+    engine: Engine
     client: Client
     chance: random.Random
     clients: AsyncExitStack
@@ -118,13 +118,13 @@ class Play:
         self, client_id: str, patience_ms: int | None = None, deadline_ms: int | None = None
     ) -> Client:
         """Open a separate client, which retries after `patience_ms` and gives up after `deadline_ms`."""
-        config = replace(self.place.config, client_id=client_id)
+        config = replace(self.engine.config, client_id=client_id)
         if deadline_ms is not None:
             config = replace(config, timeout_ms=deadline_ms, request_timeout_ms=deadline_ms)
         if patience_ms is not None:
             config = replace(config, request_timeout_ms=patience_ms)
         chance = random.Random(self.chance.random())
-        return await self.clients.enter_async_context(connect(config, connector=self.place.connector, chance=chance))
+        return await self.clients.enter_async_context(connect(config, connector=self.engine.connector, chance=chance))
 
 
 def partition_of(text: str) -> TopicPartition:

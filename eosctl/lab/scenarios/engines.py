@@ -1,4 +1,4 @@
-"""The cluster of a scenario, into which faults can be injected: simulated, live, or real Kafka."""
+"""The engines of scenarios that are started for them: a simulated cluster, and real Kafka."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ import random
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Protocol
 
 from eosctl.client.ports import Connector, WallClock
 from eosctl.errors import UsageError
-from eosctl.lab.apache.engine import ApacheConfig, ApacheEngine
 from eosctl.lab.apache.faults import ProcessFaults
+from eosctl.lab.apache.nodes import ApacheConfig, ApacheNodes
 from eosctl.lab.apache.releases import RELEASES
 from eosctl.lab.engine import Engine
 from eosctl.lab.scenarios.releases import newest_covered
@@ -30,35 +29,7 @@ from eosctl.settings.endpoints import parse_endpoints
 _FEW_PARTITIONS = {"transaction.state.log.num.partitions": "2", "offsets.topic.num.partitions": "2"}
 
 
-class Place(Protocol):
-    """A cluster for a scenario."""
-
-    @property
-    def name(self) -> str:
-        """Return the display name."""
-
-    @property
-    def config(self) -> ClientConfig:
-        """Return the client configuration."""
-
-    @property
-    def connector(self) -> Connector | None:
-        """Return the connector; None for sockets."""
-
-    def now_ms(self) -> int:
-        """Return the clients' wall clock."""
-
-    async def inject(self, order: FaultOrder) -> None:
-        """Inject a fault."""
-
-    async def heal(self) -> None:
-        """End every fault."""
-
-    async def advance(self, duration_ms: float) -> None:
-        """Advance the time."""
-
-
-class SimulatedPlace:
+class SimulatedEngine:
     """A simulated cluster on virtual time; the caller's loop must be virtual."""
 
     def __init__(self, simulation: Simulation, release: str, seed: int) -> None:
@@ -98,30 +69,30 @@ class SimulatedPlace:
         await asyncio.sleep(duration_ms / 1000)
 
 
-class EnginePlace:
+class ApacheEngine:
     """Real Kafka: faults are signals to processes, and time is real."""
 
     connector: Connector | None = None
 
-    def __init__(self, engine: Engine, now_ms: WallClock) -> None:
-        self._engine = engine
+    def __init__(self, nodes: ApacheNodes, now_ms: WallClock) -> None:
+        self._nodes = nodes
         self.now_ms = now_ms
         self._faults: ProcessFaults | None = None
 
     @property
     def name(self) -> str:
         """Return the engine's name."""
-        return self._engine.name
+        return self._nodes.name
 
     @property
     def config(self) -> ClientConfig:
         """Return the client configuration with every broker."""
-        return ClientConfig(parse_endpoints(self._engine.bootstrap, "the engine"))
+        return ClientConfig(parse_endpoints(self._nodes.bootstrap, "real Kafka"))
 
     async def inject(self, order: FaultOrder) -> None:
         """Stop, kill, pause, or start a broker; other faults raise UnsupportedFault."""
         if self._faults is None:
-            self._faults = ProcessFaults(self._engine)
+            self._faults = ProcessFaults(self._nodes)
         await self._faults.inject(order)
 
     async def heal(self) -> None:
@@ -135,7 +106,7 @@ class EnginePlace:
 
 
 @asynccontextmanager
-async def simulated(cluster: ClusterWords, directory: Path, seed: int) -> AsyncIterator[Place]:
+async def simulated(cluster: ClusterWords, directory: Path, seed: int) -> AsyncIterator[Engine]:
     """Start the cluster of a scenario in the running virtual loop, and stop it at the end.
 
     It emulates the newest release of the scenario's range.
@@ -152,16 +123,16 @@ async def simulated(cluster: ClusterWords, directory: Path, seed: int) -> AsyncI
         fast=True,
     )
     async with simulate(shape, directory, seed=seed) as simulation:
-        place = SimulatedPlace(simulation, release, seed)
+        engine = SimulatedEngine(simulation, release, seed)
         for text in cluster.bugs:
-            place.faults.switch_bug(*parse_switch(text))
-        yield place
+            engine.faults.switch_bug(*parse_switch(text))
+        yield engine
 
 
 @asynccontextmanager
 async def real_kafka(
     cluster: ClusterWords, directory: Path, ports: random.Random, now_ms: WallClock
-) -> AsyncIterator[Place]:
+) -> AsyncIterator[Engine]:
     """Start real Kafka of the newest release in the scenario's range, with its settings, and stop it at the end.
 
     Concurrent calls need different random sources in `ports`.
@@ -180,9 +151,9 @@ async def real_kafka(
         **cluster.settings,
     }
     config = ApacheConfig(version, cluster.brokers, cluster.transaction_version, settings)
-    engine = ApacheEngine(config, directory, ports)
+    nodes = ApacheNodes(config, directory, ports)
     try:
-        await engine.up()
-        yield EnginePlace(engine, now_ms)
+        await nodes.up()
+        yield ApacheEngine(nodes, now_ms)
     finally:
-        await engine.down()
+        await nodes.down()

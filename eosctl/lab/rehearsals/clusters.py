@@ -23,7 +23,7 @@ from eosctl.sandbox.faults.order import FaultOrder
 from eosctl.sandbox.ports import Emulation
 
 if TYPE_CHECKING:
-    from eosctl.lab.apache.engine import ApacheEngine
+    from eosctl.lab.apache.nodes import ApacheNodes
 
 HERE: Final = "here"
 OTHER: Final = "other"
@@ -40,7 +40,7 @@ SETTINGS: Final = {
 
 
 @dataclass(slots=True)
-class Place:
+class RehearsalCluster:
     """A cluster of a rehearsal, with its open clients.
 
     Attributes:
@@ -62,7 +62,7 @@ class Place:
     client: Client
     chance: random.Random
     simulation: Simulation | None = None
-    engine: ApacheEngine | None = None
+    engine: ApacheNodes | None = None
     producers: dict[str, TransactionalProducer] = field(default_factory=dict)
     members: dict[str, GroupMember] = field(default_factory=dict)
     tasks: set[asyncio.Task[None]] = field(default_factory=set)
@@ -108,12 +108,12 @@ class Place:
 
 
 @dataclass(slots=True)
-class Places:
+class RehearsalClusters:
     """The clusters of a rehearsal by name."""
 
-    by_name: dict[str, Place]
+    by_name: dict[str, RehearsalCluster]
 
-    def named(self, name: str) -> Place:
+    def named(self, name: str) -> RehearsalCluster:
         """Return a cluster of the rehearsal.
 
         Raises:
@@ -127,7 +127,7 @@ class Places:
 
 
 @asynccontextmanager
-async def open_places(scenario: RehearsalScenario, directory: Path) -> AsyncIterator[Places]:
+async def open_clusters(scenario: RehearsalScenario, directory: Path) -> AsyncIterator[RehearsalClusters]:
     """Start the clusters of a rehearsal in the running (virtual) loop, and stop them at the end.
 
     Args:
@@ -136,20 +136,20 @@ async def open_places(scenario: RehearsalScenario, directory: Path) -> AsyncIter
     """
     shapes = {HERE: scenario.cluster} | ({OTHER: scenario.other} if scenario.other else {})
     async with AsyncExitStack() as stack:
-        places = {
+        clusters = {
             name: await stack.enter_async_context(_open(shape, directory / name)) for name, shape in shapes.items()
         }
         try:
-            yield Places(places)
+            yield RehearsalClusters(clusters)
         finally:
-            tasks = [task for place in places.values() for task in place.tasks]
+            tasks = [task for cluster in clusters.values() for task in cluster.tasks]
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
 
 @asynccontextmanager
-async def _open(shape: Shape, directory: Path) -> AsyncIterator[Place]:
+async def _open(shape: Shape, directory: Path) -> AsyncIterator[RehearsalCluster]:
     directory.mkdir(parents=True)
     cluster = ClusterShape(
         broker_count=shape.brokers,
@@ -162,7 +162,7 @@ async def _open(shape: Shape, directory: Path) -> AsyncIterator[Place]:
         simulate(cluster, directory, seed=SEED) as simulation,
         connect(simulation.config, connector=simulation.network, chance=simulation.chance) as client,
     ):
-        yield Place(
+        yield RehearsalCluster(
             config=simulation.config,
             now_ms=simulation.now_ms,
             connector=simulation.network,

@@ -1,4 +1,4 @@
-"""The Apache engine: one or more combined nodes of a real release, each in its own JVM."""
+"""The processes of a real cluster: one or more combined nodes of a release, each in its own JVM."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
+from eosctl.lab.apache.brokers import BrokerHandle, BrokerState
 from eosctl.lab.apache.java import MIB, prepare_runtime
 from eosctl.lab.apache.node import KafkaNode
 from eosctl.lab.apache.ports import free_ports, required_ports
 from eosctl.lab.apache.process import end_recorded
 from eosctl.lab.apache.properties import HOST, NodeAddress, node_settings, render_properties
 from eosctl.lab.apache.releases import resolve_release
-from eosctl.lab.engine import BrokerHandle, BrokerState, Capability, EngineError
+from eosctl.lab.engine import EngineError
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ class ApacheConfig:
     port_base: int | None = None
 
 
-class ApacheEngine:
+class ApacheNodes:
     """A cluster of real Kafka nodes in a directory.
 
     The first `up` fetches jars, formats the storage, and assigns the ports; later ones start the same nodes again.
@@ -71,17 +72,13 @@ class ApacheEngine:
 
     @property
     def name(self) -> str:
-        """Return the engine's name with its release."""
+        """Return the release, e.g. `apache 4.3.1`."""
         return f"apache {self._config.version}"
 
     @property
     def bootstrap(self) -> str:
         """Return `host:port` of every broker, comma-separated; empty before the first `up`."""
         return ",".join(f"{HOST}:{node.address.port}" for node in self._nodes.values())
-
-    def capabilities(self) -> frozenset[Capability]:
-        """Return the capabilities of signals; links, disks, and clocks of a JVM cannot be controlled."""
-        return frozenset({Capability.STOP, Capability.KILL, Capability.PAUSE, Capability.RESTART})
 
     def brokers(self) -> tuple[BrokerHandle, ...]:
         """Return the brokers in id order."""

@@ -153,6 +153,8 @@ class Component(msgspec.Struct, frozen=True, eq=False):
         described_by: The file that describes its cluster as a whole, as a Compose file does; empty if several files of
             a folder may be parts of one.
         others: What else it may be, where no key decides: components of these roles stand for the same settings.
+        unread: Settings of Kafka's clients that no client receives from where they stand; the name of each is the key
+            that would hand it over.
     """
 
     role: Role
@@ -172,6 +174,7 @@ class Component(msgspec.Struct, frozen=True, eq=False):
     instances: Value | None = None
     described_by: str = ""
     others: tuple[Role, ...] = ()
+    unread: tuple[Value, ...] = ()
 
     def value(self, name: str) -> Value:
         """Return the effective value: the given one, the framework's default, or the component's own."""

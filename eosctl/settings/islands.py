@@ -19,9 +19,11 @@ from eosctl.settings.recognition import decide, streams_prefixes
 from eosctl.settings.setting_names import COMMON_WORDS, LIBRARY_PREFIXES, SPRING, is_setting
 from eosctl.settings.sources import Source, value_of, values_of
 from eosctl.settings.spellings import respelled
+from eosctl.settings.spring_names import OF_OTHERS, unread_by_others
 from eosctl.settings.structures import find_sources
 from eosctl.settings.topic_declarations import topic_declared
 from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
+from eosctl.settings.unread import unread
 
 _NETWORK: Final = ("AWS::EC2::", "AWS::IAM::", "AWS::ElasticLoadBalancing")
 ALPAKKA_INTERVAL: Final = "eos-commit-interval"
@@ -86,6 +88,9 @@ def _by_leaves(
         yield Source(Place(file, node.line), values_of(camel, file), hints=hints)
         if not any(SPRING.match(name) for name in keys):
             return
+    if any(SPRING.match(name) for name in keys) and any(name.startswith(tuple(OF_OTHERS)) for name in keys):
+        yield from _of_another_framework(node, leaves, file, hints, key)
+        return
     if any(SPRING.match(name) for name in keys):
         shown = next(name for name in keys if SPRING.match(name))
         yield Source(
@@ -110,14 +115,27 @@ def _by_leaves(
     yield from _children(node, file, hints)
 
 
+def _of_another_framework(
+    node: Branch, leaves: list[tuple[str, Leaf]], file: str, hints: tuple[str, ...], key: str
+) -> Iterator[Source]:
+    """Yield what the file of another framework configures; that framework reads nothing of Spring's."""
+    own = Branch(tuple((name, child) for name, child in node.entries if name.partition(".")[0] != "spring"), node.line)
+    left = unread_by_others(values_of(leaves, file))
+    found = list(_islands(own, file, hints, key)) or [Source(Place(file, node.line), {}, role=Role.CONSUMER)]
+    yield replace(found[0], unread=left)
+    yield from found[1:]
+
+
 def _alpakka(node: Branch, clients: Branch, file: str, hints: tuple[str, ...]) -> Iterator[Source]:
     """Yield a client of Alpakka or Pekko: Kafka's settings stand in ``kafka-clients``, its own next to them."""
     given = dict(flatten(clients))
     own = node.get(ALPAKKA_INTERVAL)
     if isinstance(own, Leaf):
         given[ALPAKKA_INTERVAL] = own
+    outside = values_of(((name, leaf) for key, child in node.entries for name, leaf in flatten(child, key)), file)
     if given:
-        yield Source(Place(file, node.line), values_of(given.items(), file), hints=hints)
+        left = unread(outside, lambda name: f"kafka-clients.{name}")
+        yield Source(Place(file, node.line), values_of(given.items(), file), hints=hints, unread=left)
 
 
 def _children(node: Branch, file: str, hints: tuple[str, ...]) -> Iterator[Source]:

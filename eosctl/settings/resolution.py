@@ -19,6 +19,7 @@ from eosctl.settings.client_libraries import library_defaults
 from eosctl.settings.flink_jobs import FLINK_SOURCE
 from eosctl.settings.sources import Releases, Source
 from eosctl.settings.spring_names import spring_settings
+from eosctl.settings.unread import unread, unread_of_connector, unread_of_worker
 
 UNKNOWN: Final = Releases()
 _OF_BROKERS: Final = (Role.BROKER, Role.TOPIC)
@@ -104,6 +105,7 @@ def _component(
     framework: Mapping[str, str | None] | None = None,
     inside: Role | None = None,
     forced: frozenset[str] = frozenset(),
+    unreceived: tuple[Value, ...] = (),
 ) -> Component:
     client = source.client or Client.JAVA
     table = table_name(role, client)
@@ -127,6 +129,7 @@ def _component(
         instances=source.instances,
         described_by=source.described_by,
         others=source.others,
+        unread=unreceived or source.unread,
     )
 
 
@@ -212,7 +215,7 @@ def promises_exactly_once(word: str | None) -> bool:
 
 def _connect_worker(source: Source, release: Release) -> Iterator[Component]:
     values = source.values
-    yield _component(source, Role.CONNECT_WORKER, values, release)
+    yield _component(source, Role.CONNECT_WORKER, values, release, unreceived=unread_of_worker(values))
     support = values.get("exactly.once.source.support")
     eos = support is not None and (support.word or "").lower() == "enabled"
     yield _component(
@@ -236,7 +239,7 @@ def _connect_worker(source: Source, release: Release) -> Iterator[Component]:
 
 def _source_connector(source: Source, release: Release) -> Iterator[Component]:
     values = source.values
-    yield _component(source, Role.SOURCE_CONNECTOR, values, release)
+    yield _component(source, Role.SOURCE_CONNECTOR, values, release, unreceived=unread_of_connector(values))
     overrides = _cut(values, "producer.override.")
     support = values.get("exactly.once.support")
     required = support is not None and (support.word or "").lower() == "required"
@@ -254,7 +257,7 @@ def _source_connector(source: Source, release: Release) -> Iterator[Component]:
 
 def _sink_connector(source: Source, release: Release) -> Iterator[Component]:
     values = source.values
-    yield _component(source, Role.SINK_CONNECTOR, values, release)
+    yield _component(source, Role.SINK_CONNECTOR, values, release, unreceived=unread_of_connector(values))
     overrides = _cut(values, "consumer.override.")
     if overrides:
         yield _component(
@@ -264,7 +267,8 @@ def _sink_connector(source: Source, release: Release) -> Iterator[Component]:
 
 def _flink(source: Source, release: Release) -> Iterator[Component]:
     values = source.values
-    yield _component(source, Role.FLINK, values, release)
+    left = unread(values, lambda name: f"properties.{name}") if "connector" in values else ()
+    yield _component(source, Role.FLINK, values, release, unreceived=left)
     client = _cut(values, "properties.")
     guarantee = values.get("sink.delivery-guarantee") or values.get("sink.semantic")
     if _is_exactly_once(guarantee):
@@ -288,7 +292,7 @@ def _is_exactly_once(guarantee: Value | None) -> bool:
 def _spring(source: Source, release: Release) -> Iterator[Component]:
     """Yield the application, and Kafka's clients inside it."""
     spring = spring_settings(source.values)
-    yield _component(source, Role.SPRING, spring.named, release)
+    yield _component(source, Role.SPRING, spring.named, release, unreceived=spring.unread)
     producer = {**spring.shared, **spring.clients[Role.PRODUCER]}
     if producer:
         yield _component(source, Role.PRODUCER, producer, release, framework=spring.defaults, inside=Role.SPRING)

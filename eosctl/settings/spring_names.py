@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from eosctl.model.deployment import Role, Value
+from eosctl.settings.unread import CLIENT_SETTINGS, unread
 
 _SPRING_NAMES: Final = {
     Role.PRODUCER: {
@@ -51,6 +52,12 @@ _SPRING_MAP: Final = re.compile(r"^properties(?:\.|(?=\[))(.+)$", re.IGNORECASE)
 _BINDER_MAP: Final = re.compile(r"(?:onfiguration|roperties)(?:\.|(?=\[))(.+)$")
 _BINDER_KEY: Final = re.compile(r"^spring\.cloud\.stream\.kafka\.(streams\.)?binder\.(.+)$", re.IGNORECASE)
 
+OF_OTHERS: Final[Mapping[str, Mapping[Role, str]]] = {
+    "micronaut.": {Role.PRODUCER: "kafka.producers.default", Role.CONSUMER: "kafka.consumers.default"},
+    "quarkus.": {Role.PRODUCER: "mp.messaging.outgoing.CHANNEL", Role.CONSUMER: "mp.messaging.incoming.CHANNEL"},
+}
+"""Keys of frameworks that read nothing of Spring's, with where they have the settings of Kafka's clients."""
+
 
 class SpringSettings(NamedTuple):
     """What a Spring application is given.
@@ -61,6 +68,7 @@ class SpringSettings(NamedTuple):
         shared: Kafka's settings of all of them.
         inputs: Kafka's settings of each input binding of Spring Cloud Stream, over those of the consumer.
         defaults: What the binder gives a transactional producer where nothing else is written.
+        unread: Kafka's settings that stand next to Spring's own, with the keys that would hand them to a client.
     """
 
     named: Mapping[str, Value]
@@ -68,6 +76,7 @@ class SpringSettings(NamedTuple):
     shared: Mapping[str, Value]
     inputs: Mapping[str, Mapping[str, Value]]
     defaults: Mapping[str, str]
+    unread: tuple[Value, ...]
 
 
 def spring_settings(values: Mapping[str, Value]) -> SpringSettings:
@@ -77,6 +86,7 @@ def spring_settings(values: Mapping[str, Value]) -> SpringSettings:
     shared: dict[str, Value] = {}
     inputs: dict[str, dict[str, Value]] = {}
     written: list[Value] = []
+    left: list[Value] = []
     for key, value in values.items():
         if match := _SPRING_KEY.match(key):
             section, rest = (match[1] or "").lower(), match[2]
@@ -87,8 +97,11 @@ def spring_settings(values: Mapping[str, Value]) -> SpringSettings:
             if inner := _SPRING_MAP.match(rest):
                 name = inner[1].replace("[", "").replace("]", "")
                 target[name] = _named(name, value)
-            elif kafka := _spring_name(section, rest):
+            elif (kafka := _spring_name(section, rest)) and (_is_spelled_by_spring(rest) or _is_variable(value)):
                 target.setdefault(kafka, _bound(kafka, value))
+            else:
+                own = rest.replace(".", "-") if kafka else f"properties.{rest}"
+                left += unread({rest: value}, lambda name: f"{key[: -len(name)]}{own}")  # noqa: B023 -- called here
         elif match := _BINDER_KEY.match(key):
             _binder(match[2], bool(match[1]), value, named, given, shared)
         elif match := _BINDING_KEY.match(key):
@@ -104,7 +117,18 @@ def spring_settings(values: Mapping[str, Value]) -> SpringSettings:
         topics = ",".join(value.text for value in written if value.text)
         given[Role.PRODUCER]["topic"] = replace(written[0], name="topic", text=topics)
     is_transactional = any(name.startswith("binder.transaction.transactionidprefix") for name in named)
-    return SpringSettings(named, given, shared, inputs, {"acks": "1"} if is_transactional else {})
+    return SpringSettings(named, given, shared, inputs, {"acks": "1"} if is_transactional else {}, tuple(left))
+
+
+def unread_by_others(values: Mapping[str, Value]) -> tuple[Value, ...]:
+    """Return the settings of clients under Spring's names in the file of another framework, and where that has them."""
+    others = next(keys for name, keys in OF_OTHERS.items() if any(key.startswith(name) for key in values))
+    return tuple(
+        replace(value, name=f"{others[role]}.{name}")
+        for role, given in spring_settings(values).clients.items()
+        for name, value in given.items()
+        if name in CLIENT_SETTINGS and role in others
+    )
 
 
 def _spring_name(section: str, rest: str) -> str | None:
@@ -112,6 +136,16 @@ def _spring_name(section: str, rest: str) -> str | None:
     uniform = _uniform(rest).replace(".", "")
     own = _SPRING_NAMES[Role(section)].get(uniform) if section else None
     return own or _SPRING_COMMON.get(uniform)
+
+
+def _is_spelled_by_spring(name: str) -> bool:
+    """Return whether a name can be one of Spring's: a dot stands only before the properties of a part."""
+    return "." not in name or name.startswith("security.")
+
+
+def _is_variable(value: Value) -> bool:
+    """Return whether a value is one of the environment, where a dot and a dash are both an underscore."""
+    return value.key.upper() == value.key
 
 
 def _is_output(binding: str) -> bool:

@@ -6,6 +6,7 @@ Without arguments, write the files; with `--check`, list the differences and exi
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from eosctl.checks.registry import ALL_CHECKS, CATALOG, CONFIGURATION_CHECKS
@@ -21,6 +22,7 @@ from scripts.event_names import render_event_names
 from scripts.findings_page import render_findings_page
 from scripts.import_picture import render_picture
 from scripts.reference_index.compile import INDEX, index_text
+from scripts.schema_fields import lost_fields
 
 ROOT = Path(__file__).resolve().parent.parent
 EVENT_NAMES = ROOT / "eosctl" / "model" / "event_names.py"
@@ -30,17 +32,17 @@ REFERENCE = ROOT / "docs" / "reference"
 """A folder that also contains hand-written pages."""
 METRICS = ROOT / "docs" / "metrics"
 """Another one."""
+SCHEMAS = ROOT / "docs" / "schemas"
 
 
 def pages() -> dict[Path, str]:
     """Return the content of every generated file by path."""
     checks = ROOT / "docs" / "checks"
-    schemas = ROOT / "docs" / "schemas"
     found = {checks / f"{check.id}.md": render_check_page(check) for check in CATALOG}
     found[checks / "index.md"] = render_check_index(CATALOG)
-    found |= {schemas / f"{name}.json": render_json(schema_of(name)) for name in SHAPES}
+    found |= {SCHEMAS / f"{name}.json": render_json(schema_of(name)) for name in SHAPES}
     found |= {
-        schemas / f"{name}.json": render_json(titled(name, file.describe())) for name, file in FILE_SCHEMAS.items()
+        SCHEMAS / f"{name}.json": render_json(titled(name, file.describe())) for name, file in FILE_SCHEMAS.items()
     }
     categories = log_categories()
     logs = ROOT / "docs" / "logs" / "categories"
@@ -70,6 +72,14 @@ def differing() -> list[Path]:
     return sorted(stale + left_over)
 
 
+def _lost_fields(wanted: Mapping[Path, str]) -> Iterator[str]:
+    """Name the fields that a committed schema has and its successor of the same version lacks."""
+    for path, text in wanted.items():
+        if path.parent == SCHEMAS and path.exists():
+            for field in lost_fields(path.read_text(encoding="utf-8"), text):
+                yield f"{path.name} loses {field}"
+
+
 def main() -> int:
     """Write or compare the files."""
     if "--check" in sys.argv[1:]:
@@ -77,7 +87,11 @@ def main() -> int:
         for path in found:
             print(f"differs: {path.relative_to(ROOT)}")
         return 1 if found else 0
-    for path, text in pages().items():
+    wanted = pages()
+    if lost := list(_lost_fields(wanted)):
+        print(*lost, "Raise the versions of these schemas: VERSIONS in eosctl/render/envelope.py.", sep="\n")
+        return 1
+    for path, text in wanted.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     return 0

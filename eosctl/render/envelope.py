@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 import msgspec
 
@@ -11,6 +11,9 @@ from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.text import time_text
 
 T = TypeVar("T")
+
+#: The schema_version of results that lost or changed a field; that of all others is 1. Fields are added without.
+VERSIONS: Final = {"capacity-plan": 2, "capacity-simulation": 2, "entries": 2, "explanations": 2, "scenarios": 2}
 
 
 class ClusterView(msgspec.Struct, frozen=True):
@@ -44,6 +47,15 @@ class Listing(msgspec.Struct, Generic[T], frozen=True):
     items: tuple[T, ...]
 
 
+def schema_version_of(kind: str) -> int:
+    """Return the version of a schema.
+
+    >>> schema_version_of("capacity-plan"), schema_version_of("transactions")
+    (2, 1)
+    """
+    return VERSIONS.get(kind, 1)
+
+
 def cluster_view(snapshot: ClusterSnapshot) -> ClusterView:
     """Describe a snapshot's cluster."""
     return ClusterView(snapshot.cluster_id, len(snapshot.brokers), snapshot.controller_id)
@@ -75,7 +87,7 @@ def listing(
     """
     return Listing(
         schema=f"eosctl.{kind}",
-        schema_version=1,
+        schema_version=schema_version_of(kind),
         command=command,
         generated_at=time_text(generated_at_ms),
         cluster=None if snapshot is None else cluster_view(snapshot),

@@ -31,7 +31,7 @@ from eosctl.render.configuration.lint_view import LintView
 from eosctl.render.diagnosis.access import AccessItem
 from eosctl.render.diagnosis.checklist import ChecklistSummary, RunView
 from eosctl.render.diagnosis.report import DiagnosisView
-from eosctl.render.envelope import Listing
+from eosctl.render.envelope import Listing, schema_version_of
 from eosctl.render.failure import FailureView
 from eosctl.render.findings.views import JudgedListing
 from eosctl.render.fsck import FsckView
@@ -60,9 +60,6 @@ from eosctl.render.transactions.producers import ProducerRow
 from eosctl.render.transactions.timeline import TimelineView
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
-
-#: The schema_version of all results.
-VERSION: Final = 1
 
 SHAPES: Final[dict[str, tuple[Any, str]]] = {
     "access-rules": (Listing[AccessItem], "check acl"),
@@ -150,7 +147,7 @@ def titled(name: str, schema: dict[str, Any]) -> dict[str, Any]:
 
     Python 3.13 has taken it out already, earlier ones have not; the page is the same on all.
     """
-    identity = f"urn:eosctl:schema:{name}:{VERSION}"
+    identity = f"urn:eosctl:schema:{name}:{schema_version_of(name)}"
     return {"$schema": DIALECT, "$id": identity, "title": f"eosctl.{name}", **_dedented(schema)}
 
 

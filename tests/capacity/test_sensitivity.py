@@ -112,6 +112,7 @@ def test_every_format_has_the_table(tmp_path: Path) -> None:
     plan = ("capacity", "plan", path, "--sensitivity")
     document = json.loads(eosctl(*plan, "-o", "json").out)
     jsonschema.validate(document, schema_of("capacity-plan"))
+    assert schema_of("capacity-plan")["$id"].endswith(f":{document['schema_version']}")
     first = document["items"][0]["sensitivity"][0]
     table, wide, page = (eosctl(*plan, "-o", output).out for output in ("table", "wide", "markdown"))
     html = eosctl(*plan, "-o", "html", "--static").out

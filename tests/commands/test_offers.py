@@ -18,6 +18,7 @@ from eosctl.lab.history.events import Ended, EndInvoked, Outcome, Polled, SendIn
 from eosctl.lab.verify.plan import VerifyPlan
 from eosctl.lab.verify.runs import RunRecord, save_run
 from eosctl.model.transaction import TopicPartition
+from eosctl.render.schemas import schema_of
 from scripts.findings_page import Offer, offers
 from tests.commands.conftest import eosctl
 from tests.storage.cases import FIXTURES
@@ -122,7 +123,9 @@ def _is_valid(output: str, text: str) -> None:
             )
             jsonschema.validate(value, schema)
         case "yaml":
-            assert yaml.safe_load(text)["schema_version"] == 1
+            value = yaml.safe_load(text)
+            name = value["schema"].partition(".")[2]
+            assert schema_of(name)["$id"] == f"urn:eosctl:schema:{name}:{value['schema_version']}"
         case "sarif":
             model = pytest.importorskip("pydantic_sarif.model")
             model.StaticAnalysisResultsFormatSarifVersion210JsonSchema.model_validate_json(text)

@@ -12,6 +12,7 @@ from eosctl.findings.finding import Command, Finding
 from eosctl.findings.grouping import Action
 from eosctl.findings.judged import Judged
 from eosctl.model.verdict import Evidence, Resource
+from eosctl.render.envelope import schema_version_of
 from eosctl.text import time_text
 
 T = TypeVar("T")
@@ -98,7 +99,7 @@ def judged_listing(kind: str, command: str, items: tuple[T, ...], judged: Judged
     diagnosis = judged.diagnosis
     return JudgedListing(
         schema=f"eosctl.{kind}",
-        schema_version=1,
+        schema_version=schema_version_of(kind),
         command=command,
         generated_at=time_text(judged.at_ms),
         cluster=None,

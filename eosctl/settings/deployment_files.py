@@ -143,7 +143,7 @@ def read_deployment(
             if path in paths and not text.strip():
                 raise ConfigFileError(f"{file} is empty.", "It has no settings to judge.", "Name another file.")
             role = _role_for(file, roles or {})
-            if role is None and posixpath.normpath(file) in builds.files | builds.patches:
+            if role is None and posixpath.normpath(file) in builds.files | builds.patches | builds.replaced:
                 one = _IN_AN_OVERLAY
             elif role is None and is_of_others(file):
                 one = _NOTHING

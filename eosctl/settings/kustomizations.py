@@ -1,8 +1,9 @@
 """Build kustomizations: the resources of a base as each overlay patches them.
 
-Read are ``resources``, ``bases``, ``components``, ``patches``, ``patchesJson6902``, ``patchesStrategicMerge``, and
-``replicas``, as far as the files are among the given ones. The others are returned as missing, and so is what would
-make more than 5,000 resources of one kustomization: kustomizations that use each other twice grow exponentially.
+Read are ``resources``, ``bases``, ``components``, ``patches``, ``patchesJson6902``, ``patchesStrategicMerge``,
+``replicas``, and the files of generated ConfigMaps that an overlay replaces, as far as they are among the given ones.
+The others are returned as missing, and so is what would make more than 5,000 resources of one kustomization, or lies
+deeper than 50 below it: kustomizations that use each other twice grow exponentially.
 """
 
 from __future__ import annotations
@@ -22,8 +23,10 @@ _NAMES: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _SCALED: Final = ("Deployment", "StatefulSet", "ReplicaSet", "ReplicationController")
 _USED: Final = ("resources", "bases", "components")
 _PATCHES: Final = ("patches", "patchesJson6902", "patchesStrategicMerge")
+_GENERATORS: Final = ("configMapGenerator", "secretGenerator")
 _FILE: Final = re.compile(r"\S+\.(?:ya?ml|json)")
 _MOST_RESOURCES: Final = 5_000
+_DEEPEST: Final = 50
 Reader = Callable[[str], tuple[Node, ...]]
 
 
@@ -36,10 +39,11 @@ class Resource(NamedTuple):
 
 
 class MissingPart(NamedTuple):
-    """What a kustomization names and the given files lack, with the files of the resources that it does build."""
+    """What a kustomization names and that was not built, with the files of the resources that it does build."""
 
     unseen: Unseen
     resources: frozenset[str]
+    is_too_much: bool = False
 
 
 class Builds(NamedTuple):
@@ -49,12 +53,14 @@ class Builds(NamedTuple):
         overlays: The resources that each kustomization builds, by its file, where one of them patches something.
         files: The files of these resources, which are not used as they are.
         patches: The files of patches that were applied.
+        replaced: Files of generated ConfigMaps and Secrets in whose place each kustomization that uses them has others.
         missing: Resources and patches that kustomizations name and that are not among the files, or are too many.
     """
 
     overlays: Mapping[str, tuple[Resource, ...]] = {}
     files: frozenset[str] = frozenset()
     patches: frozenset[str] = frozenset()
+    replaced: frozenset[str] = frozenset()
     missing: tuple[MissingPart, ...] = ()
 
     def missing_for(self, files: Collection[str]) -> tuple[Unseen, ...]:
@@ -62,7 +68,9 @@ class Builds(NamedTuple):
         return tuple(
             one.unseen
             for one in self.missing
-            if "kafka" in one.unseen.reads.lower() or not one.resources.isdisjoint(map(posixpath.normpath, files))
+            if one.is_too_much
+            or "kafka" in one.unseen.reads.lower()
+            or not one.resources.isdisjoint(map(posixpath.normpath, files))
         )
 
 
@@ -93,11 +101,19 @@ def build(files: Collection[str], read: Reader) -> Builds:
     built = {file: overlay for file, overlay in roots.items() if changed.intersection(one.file for one in overlay)}
     names = frozenset(one.file for overlay in built.values() for one in overlay)
     missing = tuple(
-        MissingPart(unseen, frozenset(one.file for one in overlay))
+        MissingPart(
+            Unseen(Place(file, named.line), named.text or ""), frozenset(one.file for one in overlay), is_too_much
+        )
         for file, overlay in overlays.items()
-        for unseen in builder.missing(file)
+        for is_too_much, leaves in (
+            (False, builder.missing(file)),
+            (True, builder.left_out.get(posixpath.normpath(file), ())),
+        )
+        for named in leaves
     )
-    return Builds(built, names, frozenset(builder.applied), missing)
+    generated = [builder.generated(posixpath.normpath(root)) for root in roots]
+    every, kept = ({file for one in generated for file in one[part]} for part in (0, 1))
+    return Builds(built, names, frozenset(builder.applied), frozenset(every - kept), missing)
 
 
 def names_files_alone(document: Node, file: str) -> bool:
@@ -122,7 +138,8 @@ class _Builder:
         self._read = read
         self._parsed: dict[str, tuple[Node, ...]] = {}
         self._built: dict[str, tuple[Resource, ...]] = {}
-        self._left_out: dict[str, list[Leaf]] = {}
+        self.left_out: dict[str, list[Leaf]] = {}
+        self._depth = 0
         self.applied: set[str] = set()
 
     def documents(self, file: str) -> tuple[Node, ...]:
@@ -135,9 +152,11 @@ class _Builder:
         """Return the resources of a kustomization and of those that it uses, with its patches applied."""
         if file not in self._built:
             self._built[file] = ()  # for one that uses itself
+            self._depth += 1
             for own in self.documents(file)[:1]:
                 if isinstance(own, Branch):
                     self._built[file] = tuple(self._resources(own, file))
+            self._depth -= 1
         return self._built[file]
 
     def _resources(self, own: Branch, file: str) -> list[Resource]:
@@ -145,7 +164,7 @@ class _Builder:
         for named in _named(own, "resources", "bases"):
             path = _path(named, file)
             if (used := self._kustomization(path)) is not None:
-                found = self._joined(found, self.resources(used), named, file)
+                found = self._with_used(found, used, named, file)
             elif path in self._files:
                 nodes = (Resource(path, number, node) for number, node in enumerate(self.documents(path)))
                 found = self._joined(found, tuple(nodes), named, file)
@@ -153,14 +172,20 @@ class _Builder:
             used = self._kustomization(_path(named, file))
             component = self.documents(used)[:1] if used is not None else ()
             if used is not None and component and isinstance(component[0], Branch):
-                found = self._joined(found, self.resources(used), named, file)
+                found = self._with_used(found, used, named, file)
                 found = self._patched(found, component[0], used)
         return self._patched(found, own, file)
+
+    def _with_used(self, found: list[Resource], used: str, named: Leaf, file: str) -> list[Resource]:
+        if self._depth >= _DEEPEST:
+            self.left_out.setdefault(file, []).append(named)
+            return found
+        return self._joined(found, self.resources(used), named, file)
 
     def _joined(self, found: list[Resource], more: tuple[Resource, ...], named: Leaf, file: str) -> list[Resource]:
         """Return resources with those of a further part; nothing of it, if they would be too many."""
         if len(found) + len(more) > _MOST_RESOURCES:
-            self._left_out.setdefault(file, []).append(named)
+            self.left_out.setdefault(file, []).append(named)
             return found
         return [*found, *more]
 
@@ -171,14 +196,47 @@ class _Builder:
                 if (used := self._kustomization(_path(named, file))) is not None:
                     yield used
 
-    def missing(self, file: str) -> Iterator[Unseen]:
-        """Yield what a kustomization names and is not among the files, or makes too many resources."""
-        left_out = self._left_out.get(posixpath.normpath(file), [])
+    def used_below(self, root: str) -> list[str]:
+        """Return a kustomization and all that it uses, each after those that it uses itself."""
+        found: dict[str, None] = {}
+        entered: set[str] = set()
+        waiting = [(root, False)]
+        while waiting:
+            file, is_left = waiting.pop()
+            if is_left:
+                found[file] = None
+            elif file not in entered:
+                entered.add(file)
+                waiting += [(file, True), *((used, False) for used in self.used_by(file))]
+        return list(found)
+
+    def generated(self, root: str) -> tuple[set[str], set[str]]:
+        """Return the files of every generator below a kustomization, and those that are in what it builds."""
+        every: set[str] = set()
+        kept: dict[str, dict[str, str]] = {}
+        for file in self.used_below(root):
+            for name, is_whole, held in self._generators(file):
+                every.update(held.values())
+                kept[name] = held if is_whole else {**kept.get(name, {}), **held}
+        return every, {file for held in kept.values() for file in held.values()}
+
+    def _generators(self, file: str) -> Iterator[tuple[str, bool, dict[str, str]]]:
+        """Yield the name of each generated resource, whether it replaces the one of that name, and its files."""
+        for own in self.documents(file)[:1]:
+            for key in _GENERATORS if isinstance(own, Branch) else ():
+                for member in own.items(key) if isinstance(own, Branch) else ():
+                    if isinstance(member, Branch):
+                        named = [node for node in member.items("files") if isinstance(node, Leaf) and node.text]
+                        held = {_key(node): _held(node, file) for node in named}
+                        yield f"{key} {member.text('name')}", member.text("behavior") == "replace", held
+
+    def missing(self, file: str) -> Iterator[Leaf]:
+        """Yield what a kustomization names and that is not among the files."""
         for own in self.documents(file)[:1]:
             for named in (*_named(own, *_USED), *_patch_files(own)) if isinstance(own, Branch) else ():
                 path = _path(named, file)
-                if named in left_out or (path not in self._files and self._kustomization(path) is None):
-                    yield Unseen(Place(file, named.line), named.text or "")
+                if path not in self._files and self._kustomization(path) is None:
+                    yield named
 
     def _kustomization(self, folder: str) -> str | None:
         return next((name for one in _NAMES if (name := posixpath.join(folder, one)) in self._files), None)
@@ -206,6 +264,17 @@ class _Builder:
                     yield from (_Patch(node, target, path) for node in self.documents(path))
                 elif isinstance(text, Leaf) and text.text:
                     yield from (_Patch(node, target, file) for node in _inline(text))
+
+
+def _key(node: Leaf) -> str:
+    """Return the key of a generator's file: what is written before it, else its name."""
+    key, equals, _ = (node.text or "").partition("=")
+    return key if equals else posixpath.basename(key)
+
+
+def _held(node: Leaf, file: str) -> str:
+    """Return the path of a generator's file, which stands after the key that it has in the resource."""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(file), (node.text or "").rpartition("=")[2]))
 
 
 def _inline(text: Leaf) -> tuple[Node, ...]:

@@ -231,3 +231,46 @@ def test_kustomizations_that_use_each_other_twice_are_bounded(tmp_path: Path) ->
     }
     last = {f"k30/{side}/kustomization.yaml": "resources: [../../base]\n" for side in "ab"}
     assert "../../k1/b" in unseen(tmp_path, {**BASE, **levels, **last})
+
+
+GUARANTEE = "application.id=pay\nbootstrap.servers=k:9092\nprocessing.guarantee=%s\n"
+GENERATED = "resources: [%s]\nconfigMapGenerator:\n- {name: pay, %s files: [%s]}\n"
+
+
+@pytest.mark.parametrize(
+    ("behavior", "named", "is_replaced"),
+    [
+        ("behavior: replace,", "s.properties", True),
+        ("behavior: merge,", "s.properties", True),
+        ("behavior: merge,", "s.properties=other/t.properties", True),
+        ("behavior: merge,", "t.properties", False),
+        ("behavior: replace,", "t.properties", True),
+    ],
+)
+def test_an_overlay_replaces_files_of_generated_maps(
+    tmp_path: Path, behavior: str, named: str, *, is_replaced: bool
+) -> None:
+    files = {
+        "base/kustomization.yaml": GENERATED % ("", "", "s.properties"),
+        "base/s.properties": GUARANTEE % "at_least_once",
+        "prod/kustomization.yaml": GENERATED % ("../base", behavior, named),
+        f"prod/{named.rpartition('=')[2]}": GUARANTEE % "exactly_once_v2",
+    }
+    assert ("EOS-CFG-052" in {check for check, _, _ in found(tmp_path, files)}) != is_replaced
+
+
+def test_a_replaced_file_counts_where_another_overlay_keeps_it(tmp_path: Path) -> None:
+    files = {
+        "base/kustomization.yaml": GENERATED % ("", "", "s.properties"),
+        "base/s.properties": GUARANTEE.replace("k:9092", "k:9092\nreplication.factor=1") % "exactly_once_v2",
+        "prod/kustomization.yaml": GENERATED % ("../base", "behavior: replace,", "s.properties"),
+        "prod/s.properties": GUARANTEE % "exactly_once_v2",
+    }
+    assert found(tmp_path, files) == set()
+    dev = {"dev/kustomization.yaml": "resources: [../base]\n"}
+    assert {check for check, _, _ in found(tmp_path, files | dev)} == {"EOS-CFG-038"}
+
+
+def test_a_long_chain_of_kustomizations_ends(tmp_path: Path) -> None:
+    chain = {f"k{n}/kustomization.yaml": f"resources: [../k{n + 1}]\n" for n in range(400)}
+    assert unseen(tmp_path, {**BASE, **chain, "k400/kustomization.yaml": "resources: [../base]\n"})

@@ -62,5 +62,6 @@ def min_isr_equals_replication_factor(case: Case) -> Iterator[Problem]:
 
 
 def _remedy(minimum: str, factor: str, number: int) -> str:
-    """Return a remedy that leaves an acknowledged record on as many brokers as before."""
-    return f"Keep {minimum}={number}, and set {factor}={number + 1} on a cluster of {number + 1} brokers or more."
+    """Return a remedy that leaves an acknowledged record on as many brokers as before, where there are enough."""
+    more = f"Keep {minimum}={number}, and set {factor}={number + 1} on a cluster of {number + 1} brokers or more."
+    return more if number == 2 else f"{more} With {number} brokers a minimum of {number - 1} is usual."

@@ -153,6 +153,7 @@ class Component(msgspec.Struct, frozen=True, eq=False):
         described_by: The file that describes its cluster as a whole, as a Compose file does; empty if several files of
             a folder may be parts of one.
         others: What else it may be, where no key decides: components of these roles stand for the same settings.
+        environment: The file of the one environment that it holds for; empty if it holds for any.
         unread: Settings of Kafka's clients that no client receives from where they stand; the name of each is the key
             that would hand it over.
     """
@@ -174,6 +175,7 @@ class Component(msgspec.Struct, frozen=True, eq=False):
     instances: Value | None = None
     described_by: str = ""
     others: tuple[Role, ...] = ()
+    environment: str = ""
     unread: tuple[Value, ...] = ()
 
     def value(self, name: str) -> Value:
@@ -256,8 +258,8 @@ class Deployment(msgspec.Struct, frozen=True, dict=True):
         return tuple(component for component in self.components if component.role in roles)
 
     def same_application(self, component: Component, *roles: Role) -> tuple[Component, ...]:
-        """Return the components of the same application with one of these roles."""
-        near = self._by_application.get(component.application, ())
+        """Return the components of the same application and environment with one of these roles."""
+        near = self._by_application.get((component.application, component.environment), ())
         return tuple(other for other in near if other.role in roles and other is not component)
 
     @cached_property
@@ -278,10 +280,10 @@ class Deployment(msgspec.Struct, frozen=True, dict=True):
         return {role: tuple(components) for role, components in found.items()}
 
     @cached_property
-    def _by_application(self) -> Mapping[str, list[Component]]:
-        found: dict[str, list[Component]] = {}
+    def _by_application(self) -> Mapping[tuple[str, str], list[Component]]:
+        found: dict[tuple[str, str], list[Component]] = {}
         for component in self.components:
-            found.setdefault(component.application, []).append(component)
+            found.setdefault((component.application, component.environment), []).append(component)
         return found
 
 

@@ -27,6 +27,7 @@ from eosctl.settings.client_libraries import has_net_of_sarama, with_net_of_sara
 from eosctl.settings.compose_variables import interpolated
 from eosctl.settings.detection import sources_of
 from eosctl.settings.documents import format_of, parse_documents, starts_programs
+from eosctl.settings.environments import ON_PROFILE, is_values_of_chart, of_environment, over_base
 from eosctl.settings.file_texts import files_of, holds_kafka, is_of_others, is_template, mentions_kafka, read_text
 from eosctl.settings.jinja_branches import Condition
 from eosctl.settings.kustomizations import Builds, Resource, build, names_files_alone
@@ -37,7 +38,7 @@ from eosctl.settings.referred_values import (
 )
 from eosctl.settings.resolution import UNKNOWN, resolve
 from eosctl.settings.sources import Releases, Source
-from eosctl.settings.templates import chart_values, is_environment_of_chart, over_chart_values, without_templates
+from eosctl.settings.templates import chart_values, without_templates
 from eosctl.settings.terraform_variables import refers_to_variables, with_variables
 from eosctl.settings.tree import Branch, Node
 from eosctl.settings.workloads import (
@@ -50,7 +51,6 @@ from eosctl.settings.workloads import (
 )
 from eosctl.text import count_text
 
-_PROFILE: Final = "on-profile"
 _VARIATIONS: Final = 12
 """Undecided conditions that are judged; each costs as much as the deployment."""
 _NAMED: Final = 3
@@ -289,10 +289,9 @@ def read_texts(texts: Mapping[str, str], releases: Releases = UNKNOWN) -> list[C
 
 
 def _read(file: str, text: str, role: Role | None) -> _File:
-    documents = _documents(file, text)
-    if is_environment_of_chart(file):
-        file, documents = over_chart_values(documents, file)
-    return _of_documents(documents, file, role)
+    base, documents = over_base(_documents(file, text), file)
+    read = _of_documents(documents, base, role)
+    return read if base == file else read._replace(sources=[of_environment(one, file) for one in read.sources])
 
 
 def _documents(file: str, text: str) -> tuple[Node, ...]:
@@ -352,11 +351,21 @@ def _related(given: Sequence[_File]) -> list[Source]:
 
 
 def _without_variables_of_templates(sources: list[Source]) -> list[Source]:
-    """Leave out variables of Ansible that a template has put into a file: both stand for one application."""
-    variables = [one for one in sources if is_variables_file(one.place.file)]
+    """Leave out variables of Ansible or a chart that a template has put into a file: both stand for one application.
+
+    An environment's values of a chart stay, since templates are filled with the chart's own.
+    """
+    variables = [one for one in sources if is_variables_file(one.place.file) or _is_of_chart(one)]
     others = (one for one in sources if "templates" in one.place.file.split("/")) if variables else ()
     written = {name for one in others for name in _identity(one)}
-    return [one for one in sources if not is_variables_file(one.place.file) or written.isdisjoint(_identity(one))]
+    left_out = [one for one in variables if not written.isdisjoint(_identity(one))]
+    return [one for one in sources if not any(one is other for other in left_out)]
+
+
+def _is_of_chart(source: Source) -> bool:
+    """Return whether all values are those of a chart's own values file."""
+    files = {source.place.file, *(value.place.file for value in source.values.values() if value.place is not None)}
+    return files == {source.place.file} and is_values_of_chart(source.place.file)
 
 
 def _identity(source: Source) -> set[tuple[str, str]]:
@@ -372,7 +381,7 @@ def _over_base(sources: list[Source]) -> list[Source]:
         return sources
     return [
         replace(source, values={**base.values, **source.values})
-        if source.role is Role.SPRING and any(_PROFILE in key for key in source.values)
+        if source.role is Role.SPRING and any(ON_PROFILE in key for key in source.values)
         else source
         for source in sources
     ]

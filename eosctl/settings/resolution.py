@@ -129,6 +129,7 @@ def _component(
         instances=source.instances,
         described_by=source.described_by,
         others=source.others,
+        environment=source.environment,
         unread=unreceived or source.unread,
     )
 

@@ -45,6 +45,7 @@ class Source(msgspec.Struct, frozen=True):
         described_by: The file that describes its cluster as a whole, as a Compose file does; empty where several files
             of a folder may be parts of one.
         others: What else it may be, where no key decides; it is judged as each of them.
+        environment: The file of the one environment that it holds for; empty if it holds for any.
         unread: Settings of Kafka next to its own that it does not receive, under the keys that would hand them to it.
     """
 
@@ -64,6 +65,7 @@ class Source(msgspec.Struct, frozen=True):
     instances: Value | None = None
     described_by: str = ""
     others: tuple[Role, ...] = ()
+    environment: str = ""
     unread: tuple[Value, ...] = ()
 
 

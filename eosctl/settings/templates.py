@@ -10,8 +10,7 @@ from typing import Final
 from eosctl.errors import ConfigFileError
 from eosctl.settings.documents import parse_documents
 from eosctl.settings.file_texts import read_text
-from eosctl.settings.tree import Branch, Node, flatten
-from eosctl.settings.tree_patches import overlaid
+from eosctl.settings.tree import Branch, flatten
 
 _WORDS: Final = "if|else|end|range|with|define|template|include|toYaml|tpl|block"
 _CONTROL: Final = re.compile(
@@ -19,7 +18,6 @@ _CONTROL: Final = re.compile(
     r"|\{%.*?%\}|\{#.*?#\})[ \t]*$",
     re.MULTILINE | re.DOTALL,
 )
-_ENVIRONMENT: Final = re.compile(r"(?:^|/)values[-._][\w.-]+\.ya?ml$")
 _EXPRESSION: Final = re.compile(r"\{\{.*?\}\}")
 _VALUE: Final = re.compile(r"\{\{-?[ \t]*\.Values\.([\w.-]+?)(?:[ \t]*\|[ \t]*(?:quote|int|toString))*[ \t]*-?\}\}")
 _HEAD: Final = r"(?P<head>[ \t]*(?:-[ \t]+)*(?:[\w./-]+:[ \t]+)?)"
@@ -54,24 +52,6 @@ def chart_values(file: str) -> dict[str, str]:
         return {}  # reported where the file itself is read
     leaves = (pair for document in documents if isinstance(document, Branch) for pair in flatten(document))
     return {key: leaf.text for key, leaf in leaves if leaf.text is not None and "\n" not in leaf.text}
-
-
-def is_environment_of_chart(file: str) -> bool:
-    """Return whether a file is one of a chart's further values files, by its name: ``values-prod.yaml``."""
-    return _ENVIRONMENT.search(file) is not None
-
-
-def over_chart_values(documents: tuple[Node, ...], file: str) -> tuple[str, tuple[Node, ...]]:
-    """Return the chart's file and its values with those of an environment; other documents as they are."""
-    folder = Path(file).parent
-    path = folder / "values.yaml"
-    if len(documents) != 1 or not path.is_file() or not (folder / "Chart.yaml").is_file():
-        return file, documents
-    try:
-        below = parse_documents(str(path), read_text(path))
-    except ConfigFileError:
-        return file, documents  # reported where the file itself is read
-    return (str(path), (overlaid(below[0], documents[0], file),)) if len(below) == 1 else (file, documents)
 
 
 def _quoted(match: re.Match[str]) -> str:

@@ -74,7 +74,8 @@ def reader_of_transactions_by_default(case: Case) -> Iterator[Problem]:
         if level.is_given or transactional_producers_near(case.deployment, reader):
             continue
         read = _client(case.deployment, reader)
-        writer = next((one for one in writers if _is_related(one, read)), None)
+        others = (one for one in writers if one.component.application != reader.application)
+        writer = next((one for one in others if _is_related(one, read)), None)
         if writer is None:
             continue
         place = writer.component.value("transactional.id").place or writer.component.place

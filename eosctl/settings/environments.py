@@ -1,0 +1,109 @@
+"""Lay the file of an environment over the one that holds everywhere, as frameworks do.
+
+Sources: Spring Boot's profiles (``application-prod.yml``), the same of Micronaut and Quarkus, .NET's
+``appsettings.Production.json``, node-config's ``config/production.json``, Helm's ``values-prod.yaml``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from msgspec.structs import replace
+
+from eosctl.errors import ConfigFileError
+from eosctl.settings.documents import parse_documents
+from eosctl.settings.file_texts import holds_kafka, read_text
+from eosctl.settings.sources import Source
+from eosctl.settings.tree import Branch, Node, flatten
+from eosctl.settings.tree_patches import overlaid
+
+ON_PROFILE: Final = "on-profile"
+"""The end of the key by which a document of Spring holds for a profile alone."""
+
+
+class _Layers(NamedTuple):
+    """Which files are those of environments, and below which of their folder they are laid.
+
+    ``near`` is a file that must be there, too, ``folder`` their folder. The keys of ``dotted`` files are nested or not.
+    """
+
+    environment: re.Pattern[str]
+    bases: tuple[str, ...]
+    near: str = ""
+    folder: str = ""
+    dotted: bool = False
+
+
+_CHART: Final = "Chart.yaml"
+_LAYERS: Final = (
+    _Layers(re.compile(r"^values[-._][\w.-]+\.ya?ml$"), ("values.yaml",), _CHART),
+    _Layers(
+        re.compile(r"^application-[\w.-]+\.(?:ya?ml|properties)$"),
+        ("application.yml", "application.yaml", "application.properties"),
+        dotted=True,
+    ),
+    _Layers(re.compile(r"^appsettings\.[\w.-]+\.json$"), ("appsettings.json",)),
+    _Layers(
+        re.compile(r"^[\w-]+\.(?:json5?|ya?ml)$"), ("default.json", "default.yaml", "default.yml"), folder="config"
+    ),
+)
+
+
+def is_values_of_chart(file: str) -> bool:
+    """Return whether a file has the default values of a chart."""
+    return Path(file).name == "values.yaml" and (Path(file).parent / _CHART).is_file()
+
+
+def over_base(documents: Sequence[Node], file: str) -> tuple[str, tuple[Node, ...]]:
+    """Return the file below an environment's one, and its values with those of the environment over them.
+
+    A file that is not one of an environment, or has nothing about Kafka, is returned as it is.
+    """
+    layers = next((one for one in _LAYERS if one.environment.match(Path(file).name)), None)
+    base = None if layers is None else _base_of(layers, Path(file))
+    if layers is None or base is None or not all(isinstance(document, Branch) for document in documents):
+        return file, tuple(documents)
+    try:
+        parsed = parse_documents(str(base), read_text(base))
+    except ConfigFileError:
+        return file, tuple(documents)  # reported where the file itself is read
+    read = [_dotted(one) if layers.dotted else one for one in (*parsed, *documents)]
+    own = [one for one in read[: len(parsed)] if isinstance(one, Branch) and not _is_of_profile(one)]
+    if not own:
+        return file, tuple(documents)
+    below: Node = own[0]
+    for document in own[1:]:
+        below = overlaid(below, document, str(base))
+    return str(base), tuple(overlaid(below, document, file) for document in read[len(parsed) :])
+
+
+def of_environment(source: Source, file: str) -> Source:
+    """Return a source with the file of the environment that it holds for, apart from the other environments."""
+    name = Path(file).name
+    application = source.label if source.application is None else source.application
+    shown = f"{source.recognized_by} with {name}".strip()
+    label = f"{source.label} with {name}".strip()
+    return replace(source, label=label, application=application, recognized_by=shown, environment=name)
+
+
+def _base_of(layers: _Layers, path: Path) -> Path | None:
+    """Return the file below one of an environment."""
+    if not (path.parent / layers.near).exists() or path.parent.name != (layers.folder or path.parent.name):
+        return None
+    is_of_chart = layers.near == _CHART  # its values need not name Kafka: they count processes, too
+    if path.name in layers.bases or not (is_of_chart or holds_kafka(path)):
+        return None
+    return next((base for name in layers.bases if (base := path.parent / name).is_file()), None)
+
+
+def _is_of_profile(document: Branch) -> bool:
+    """Return whether a document of a Spring file holds for a profile alone."""
+    return any(key.endswith(ON_PROFILE) for key, _ in flatten(document))
+
+
+def _dotted(node: Node) -> Node:
+    """Return a mapping with each key in one."""
+    return Branch(tuple(flatten(node)), node.line)

@@ -1,0 +1,113 @@
+"""Files of environments over the one below them: each environment is judged as its framework merges it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from eosctl.checks.judge import judge
+from eosctl.findings.linted import findings_of
+from eosctl.settings.deployment_files import read_deployment
+
+CHART = {"Chart.yaml": "apiVersion: v2\nname: pay\nversion: 1.0.0\n"}
+VALUES = """replicaCount: 1
+env:
+  KAFKA_BOOTSTRAP_SERVERS: kafka:9092
+  KAFKA_TRANSACTIONAL_ID: pay-tx
+  KAFKA_ACKS: all
+"""
+
+
+def found(folder: Path, files: Mapping[str, str]) -> set[tuple[str, str, int]]:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text, "utf-8")
+    facts = ((one.check_id, dict(one.facts)) for one in findings_of(judge(read_deployment([folder]).deployment)))
+    return {(check, Path(str(f["file"])).name, int(str(f["line"]))) for check, f in facts}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("values-prod.yaml", "replicaCount: 4\n", {("EOS-CFG-147", "values.yaml", 4)}),
+        ("values.prod.yml", "autoscaling: {enabled: true, maxReplicas: 4}\n", {("EOS-CFG-147", "values.yaml", 4)}),
+        ("values-prod.yaml", "env:\n  KAFKA_ACKS: '1'\n", {("EOS-CFG-011", "values-prod.yaml", 2)}),
+        ("values-prod.yaml", "replicaCount: 4\nenv:\n  KAFKA_TRANSACTIONAL_ID: null\n", set()),
+        ("values-prod.yaml", "replicaCount: 4\nenv:\n  KAFKA_TRANSACTIONAL_ID: pay-$(POD_NAME)\n", set()),
+        ("other-prod.yaml", "replicaCount: 4\n", set()),
+    ],
+)
+def test_an_environment_counts_over_the_chart(
+    tmp_path: Path, name: str, text: str, expected: set[tuple[str, str, int]]
+) -> None:
+    assert found(tmp_path, {**CHART, "values.yaml": VALUES, name: text}) == expected
+
+
+def test_the_values_of_the_chart_are_judged_on_their_own(tmp_path: Path) -> None:
+    prod = "env:\n  KAFKA_ACKS: all\n"
+    files = {**CHART, "values.yaml": VALUES.replace("KAFKA_ACKS: all", "KAFKA_ACKS: '1'"), "values-prod.yaml": prod}
+    assert found(tmp_path, files) == {("EOS-CFG-011", "values.yaml", 5)}
+
+
+SPRING = """spring:
+  kafka:
+    producer: {transaction-id-prefix: pay-}
+    consumer: {group-id: pay, isolation-level: read_committed}
+"""
+ON_AWS = "---\nspring.config.activate.on-profile: aws\nspring.kafka.consumer.enable-auto-commit: true\n"
+DOTNET = """{"Kafka": {
+  "Producer": {"TransactionalId": "pay-tx", "TransactionTimeoutMs": 60000},
+  "Consumer": {"GroupId": "pay", "IsolationLevel": "ReadCommitted",
+    "EnableAutoCommit": false}}}
+"""
+UNCOMMITTED = "spring.kafka.consumer.isolation-level=read_uncommitted\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"application.yml": SPRING, "application-prod.yml": "spring.kafka.client-id: pay\n"}, set()),
+        (
+            {"application.yml": SPRING, "application-prod.properties": UNCOMMITTED},
+            {("EOS-CFG-020", "application-prod.properties", 1)},
+        ),
+        (
+            {"application.yml": SPRING + ON_AWS, "application-prod.yml": "spring.kafka.client-id: pay\n"},
+            {("EOS-CFG-021", "application.yml", 7)},
+        ),
+        (
+            {"application.properties": UNCOMMITTED, "application-prod.yml": SPRING},
+            {("EOS-CFG-020", "application.properties", 1)},
+        ),
+        ({"appsettings.json": DOTNET, "appsettings.Test.json": '{"Kafka": {"Consumer": {}}}'}, set()),
+        (
+            {
+                "appsettings.json": DOTNET,
+                "appsettings.Test.json": '{"Kafka": {"Consumer": {"EnableAutoCommit": true}}}',
+            },
+            {("EOS-CFG-021", "appsettings.Test.json", 1)},
+        ),
+        (
+            {"package.json": "{}", "config/default.json": DOTNET, "config/prod.yaml": "Kafka: {Producer: {Acks: '1'}}"},
+            {("EOS-CFG-011", "prod.yaml", 1)},
+        ),
+        ({"config/default.json": DOTNET, "config/prod.json": '{"Kafka": {"Consumer": {"GroupId": "b"}}}'}, set()),
+    ],
+)
+def test_an_environment_counts_over_the_file_below_it(
+    tmp_path: Path, files: Mapping[str, str], expected: set[tuple[str, str, int]]
+) -> None:
+    assert {one for one in found(tmp_path, files) if one[0] in SOUGHT} == expected
+
+
+SOUGHT = ("EOS-CFG-010", "EOS-CFG-011", "EOS-CFG-020", "EOS-CFG-021", "EOS-CFG-151")
+
+
+def test_the_environment_of_a_verdict_is_named(tmp_path: Path) -> None:
+    files = {"application.yml": SPRING, "application-prod.yml": "spring.kafka.client-id: pay\n"}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, "utf-8")
+    names = {one.recognized_by.partition(" ")[2] for one in read_deployment([tmp_path]).deployment.components}
+    assert "with application-prod.yml" in names

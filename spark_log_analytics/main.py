@@ -10,7 +10,7 @@ import argparse
 import sys
 from collections.abc import Iterable, Sequence
 from functools import reduce
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 from zoneinfo import ZoneInfo
 
 from eosctl.logs.files.sources import Unread
@@ -19,6 +19,7 @@ from eosctl.logs.pattern_string import layout_of_pattern
 from eosctl.logs.scan import SPLIT_BYTES
 from eosctl.logs.topics.address import TopicError, is_topic_url
 from eosctl.model.incident import Incident
+from eosctl.model.log_tables import PUBLISHED
 from eosctl.model.period import Period
 from eosctl.model.redaction import redact_text
 from spark_log_analytics.incidents import explain_judging, incident_of, judge_events
@@ -30,17 +31,20 @@ from spark_log_analytics.job import (
     plan_reading,
     scan_frame,
 )
-from spark_log_analytics.outcome import failure_line, job_errors, write_json
-from spark_log_analytics.results import Run
+from spark_log_analytics.outcome import failure_line, job_errors, reason_of, report_problem, write_json
+from spark_log_analytics.results import Run, frame_of, last_run_id
 from spark_log_analytics.saving import SaveRequest, Scanned, baseline_run, save
 from spark_log_analytics.session import session
 from spark_log_analytics.sinks import FORMATS, Sink, SinkError, settings_of_format
 from spark_log_analytics.stored import Reading as StoredReading
 from spark_log_analytics.stored import scan_stored
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 LISTING: Final = {"spark.sql.streaming.fileStreamSink.ignoreMetadata": "true"}
 """List directories without the metadata of Spark's streams; looking for it logs a stack trace for each glob."""
-NOTHING: Final = "The input holds no file to read.\n"
+NOTHING: Final = "The input holds no file to read."
 INCIDENTS: Final = "incidents.json"
 
 
@@ -58,11 +62,11 @@ def main(arguments: Sequence[str]) -> int:
     try:
         reading = plan_reading((path for path in options.paths if path not in stored), options.zone, layouts, period)
     except TopicError as error:
-        sys.stderr.write(f"{error}\n")
+        report_problem(str(error))
         return 1
     _report_unread(reading.unread)
     if not (reading.sources or reading.parts or stored):
-        sys.stderr.write(NOTHING)
+        report_problem(NOTHING)
         return 2
     try:
         # An old verdict with new events, or without events, would be inconsistent. In other file systems, only the
@@ -77,10 +81,10 @@ def main(arguments: Sequence[str]) -> int:
         if folder is not None:
             write_json(folder / INCIDENTS, [_plain(one) for one in done.incidents])
     except SinkError as error:
-        sys.stderr.write(f"The job failed, and its result is not complete: {error}\n")
+        report_problem(f"The job failed, and its result is not complete: {error}")
         return 1
     except job_errors() as error:
-        sys.stderr.write(failure_line(error))
+        report_problem(failure_line(error))
         return 1
     return _report(done, "files" if reading.sources or stored else "partitions", options.out)
 
@@ -97,7 +101,7 @@ def _report(done: Done, what: str, out: str) -> int:
         by_status.setdefault(row["status"], []).append(row["file"])
         if row["status"] in named:
             reason = f": {row['reason']}" if row["reason"] else ""
-            sys.stderr.write(f"{named[row['status']]}: {row['file']}{reason}\n")
+            report_problem(f"{named[row['status']]}: {row['file']}{reason}")
     counted = f"{done.run.event_count} events of {done.file_count} {what}, {done.run.incident_count} incidents"
     sys.stdout.write(f"{counted}: {out} (run {done.run.run_id}{'' if done.is_new else ', unchanged'})\n")
     is_strange = "unrecognized" in by_status and not by_status.keys() & {"read", "little", "partial"}
@@ -106,7 +110,11 @@ def _report(done: Done, what: str, out: str) -> int:
 
 def _report_unread(unread: Iterable[Unread]) -> None:
     for one in unread:
-        sys.stderr.write(f"not read: {one.name}: {one.reason}\n")
+        line = f"not read: {redact_text(one.name)}: {one.reason}"
+        if one.is_failure:
+            report_problem(line)
+        else:
+            sys.stderr.write(f"{line}\n")
 
 
 class Done(NamedTuple):
@@ -136,13 +144,16 @@ def _scan_and_save(reading: Reading, stored: Sequence[str], period: Period, opti
     with session(settings={**LISTING, **settings_of_format(options.format)}) as spark:
         sink = Sink(spark, options.format, options.out)
         sink.check()
+        if local_path(options.out) is None:
+            _check_out(spark, sink, options.out)
         baseline_run_id = baseline_run(sink, options.baseline)
         here = scan_frame(spark, reading.sources, options.split_bytes, reading.parts)
         layouts = () if options.pattern is None else (options.pattern,)
         far = scan_stored(spark, stored, StoredReading(options.zone, layouts, options.split_bytes))
         _report_unread(far.unread)
         if not (reading.sources or reading.parts or far.summaries):
-            sys.stderr.write(NOTHING)
+            if not any(one.is_failure for one in (*reading.unread, *far.unread)):
+                report_problem(NOTHING)
             return None
         cached = [here.persist(), *far.cached]
         try:
@@ -168,6 +179,19 @@ def _scan_and_save(reading: Reading, stored: Sequence[str], period: Period, opti
         finally:
             for frame in cached:
                 frame.unpersist()
+
+
+def _check_out(spark: SparkSession, sink: Sink, out: str) -> None:
+    """Check that a storage takes the result, before a long scan: a new one begins with an empty table of runs.
+
+    Raises:
+        SinkError: It does not.
+    """
+    try:
+        if not last_run_id(sink, out):
+            sink.append(frame_of(spark, PUBLISHED, []), PUBLISHED)
+    except job_errors() as error:
+        raise SinkError(f"{redact_text(out)} cannot be used for the result: {reason_of(error)}") from error
 
 
 def _request_of(options: argparse.Namespace, period: Period, baseline_run_id: str) -> SaveRequest:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-import re
+import os
+import sys
 from pathlib import Path
 from typing import Final
 
-_CAUSES: Final = ("Caused by: ", ": ")
+from eosctl.model.redaction import redact_text
+from spark_log_analytics.storage_problems import storage_reason
 
-_NO_SCHEME: Final = re.compile(r'No FileSystem for scheme:? "?([^"\s]+)')
-_NO_CONNECTOR: Final = re.compile(
-    r"ClassNotFoundException: Class (org\.apache\.hadoop\.fs\.(s3a|azurebfs)\.\w+) not found"
-)
-_MODULES: Final = {"s3a": "hadoop-aws", "azurebfs": "hadoop-azure"}
+PROBLEMS: Final = "EOSCTL_JOB_PROBLEMS"
+"""The variable that names the file for a job's problems, one a line. A driver in a cluster does not have it."""
+_CAUSES: Final = ("Caused by: ", ": ")
 
 
 def job_errors() -> tuple[type[Exception], ...]:
@@ -24,13 +24,25 @@ def job_errors() -> tuple[type[Exception], ...]:
     return PySparkException, Py4JError, OSError
 
 
+def report_problem(text: str) -> None:
+    """Print a problem, and hand it to the program that started the job, which prints it after Spark's messages."""
+    sys.stderr.write(f"{text}\n")
+    if file := os.environ.get(PROBLEMS):
+        with Path(file).open("a", encoding="utf-8") as problems:
+            problems.write(f"{text}\n")
+
+
 def failure_line(error: Exception) -> str:
     """Return a line on a failed job, with the root of the error: a worker's exception, or the last cause."""
-    return f"The job failed, and its result is not complete: {reason_of(error)}\n"
+    return f"The job failed, and its result is not complete: {reason_of(error)}"
 
 
 def reason_of(error: Exception) -> str:
-    """Return what is at the bottom of Spark's error, in one line."""
+    """Return the problem of a storage, or what is at the bottom of Spark's error, in one line without secrets."""
+    return redact_text(storage_reason(str(error)) or _root_of(error))
+
+
+def _root_of(error: Exception) -> str:
     lines = [line.rstrip() for line in str(error).splitlines() if line.strip()]
     trace = next((place for place, line in enumerate(lines) if "Traceback (most recent call last)" in line), None)
     if trace is not None:
@@ -38,19 +50,6 @@ def reason_of(error: Exception) -> str:
     # Py4J prints the exception itself after a colon.
     causes = [line.removeprefix("Caused by").removeprefix(": ") for line in lines if line.startswith(_CAUSES)]
     return causes[-1] if causes else next(iter(lines), type(error).__name__)
-
-
-def storage_reason(reason: str) -> str:
-    """Return why a storage cannot be read and what to do next, from the root of Spark's error; others unchanged."""
-    if connector := _NO_CONNECTOR.search(reason):
-        module = _MODULES[connector[2]]
-        return (
-            f"Spark has no {connector[1]}; add --packages org.apache.hadoop:{module}:VERSION "
-            "with the version of Spark's own Hadoop jars"
-        )
-    if scheme := _NO_SCHEME.search(reason):
-        return f"Spark does not have a file system for {scheme[1]}://; correct the URL, or use --packages"
-    return reason
 
 
 def write_json(file: Path, value: object) -> None:

@@ -21,6 +21,7 @@ from eosctl.model.log_tables import LOG_TABLES, PUBLISHED, TABLES_VERSION, colum
 from spark_log_analytics.outcome import job_errors
 from spark_log_analytics.rows import collected
 from spark_log_analytics.sinks import Sink
+from spark_log_analytics.storage_problems import storage_problem
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -141,7 +142,9 @@ def last_run(sink: Sink, out: str) -> dict[str, Any] | None:
     try:
         found = collected(sink.read(out, PUBLISHED))
     except job_errors() as error:
-        if any(sign in str(error) for sign in _ABSENT):
+        text = str(error)
+        # That a bucket "does not exist" is a problem, not an empty result.
+        if storage_problem(text) is None and any(sign in text for sign in _ABSENT):
             return None
         raise
     return max(found, key=lambda run: run["published_at"], default=None)
@@ -162,7 +165,9 @@ def open_result(spark: SparkSession, out: str) -> dict[str, Any] | None:
     sink, run = Sink(spark, "parquet", out), None
     try:
         run = last_run(sink, out)
-    except job_errors():
+    except job_errors() as error:
+        if storage_problem(str(error)) is not None:
+            raise
         sink = Sink(spark, "json", out)
         run = last_run(sink, out)
     if run is None:

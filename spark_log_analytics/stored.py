@@ -24,7 +24,7 @@ from eosctl.logs.files.urls import path_in
 from eosctl.logs.layouts import Layout
 from eosctl.logs.scan import SPLIT_BYTES, SplitCounts, plan_splits, scan_split, summarize
 from eosctl.model.log_event import SourceSummary
-from spark_log_analytics.outcome import job_errors, reason_of, storage_reason
+from spark_log_analytics.outcome import job_errors, reason_of
 from spark_log_analytics.rows import SCAN_COLUMNS, arrow_schema, collected, scan_batches
 from spark_log_analytics.workers import keep_loaded
 
@@ -112,7 +112,7 @@ def scan_stored(spark: SparkSession, urls: Sequence[str], reading: Reading) -> S
             files = _files(spark, [url])
             found = {row.path: row.length for row in files.select("path", "length").collect()}
         except job_errors() as error:
-            unread.append(Unread(url, storage_reason(reason_of(error)), True))
+            unread.append(Unread(url, reason_of(error), True))
             continue
         wanted, skipped = _wanted(url, found)
         unread += skipped

@@ -7,14 +7,15 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from eosctl.errors import EosctlError
+from eosctl.errors import EosctlError, UsageError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -107,14 +108,23 @@ def bar_environment() -> dict[str, str]:
 
 
 @contextmanager
-def spark_session(remark: Callable[[str], None]) -> Iterator[SparkSession]:
-    """Open Spark.
+def spark_session(
+    remark: Callable[[str], None], settings: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[SparkSession]:
+    """Open Spark, with the user's settings.
 
     Raises:
-        EosctlError: It cannot be used here, or the logs have more events than this process can hold.
+        UsageError: The settings would not reach the Spark Connect server that the environment names.
+        EosctlError: Spark cannot be used here, or the logs have more events than this process can hold.
     """
     if obstacle := spark_obstacle():
         raise obstacle
+    if settings and "SPARK_REMOTE" in os.environ:
+        raise UsageError(
+            "--conf, --jars and --packages do not reach a Spark Connect server.",
+            "SPARK_REMOTE names one, and they count when it starts.",
+            "Give them to the server, or unset SPARK_REMOTE.",
+        )
     from spark_log_analytics.job import TooManyEventsError
     from spark_log_analytics.session import session
 
@@ -123,7 +133,7 @@ def spark_session(remark: Callable[[str], None]) -> Iterator[SparkSession]:
         remark("Starting Spark.")
     # What the user has said about it goes before.
     os.environ.update(bar_environment() | os.environ)
-    with session(settings=bar_settings()) as spark:
+    with session(settings={**bar_settings(), **settings}) as spark:
         try:
             yield spark
         except TooManyEventsError as error:

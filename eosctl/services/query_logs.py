@@ -17,13 +17,17 @@ import msgspec
 from eosctl.errors import EosctlError, UsageError
 from eosctl.logs.files.urls import local_path
 from eosctl.model.log_tables import LOG_TABLES, PUBLISHED, columns_of, table_path
+from eosctl.model.redaction import redact_text
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.log_engine import spark_session
+from eosctl.services.spark_job import settings_by_name
 from eosctl.text import time_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from duckdb import DuckDBPyConnection
+
+    from spark_log_analytics.storage_problems import StorageProblem
 
 _IN_DUCKDB: Final = {
     "string": "VARCHAR",
@@ -54,6 +58,23 @@ class QueryEngine(StrEnum):
     SPARK = "spark"
 
 
+class SparkNeeds(msgspec.Struct, frozen=True):
+    """What Spark needs to reach a result.
+
+    Attributes:
+        settings: Settings of Spark, ``name=value``.
+        jars: Jars.
+        packages: Packages that Spark's own resolver fetches.
+    """
+
+    settings: tuple[str, ...] = ()
+    jars: tuple[str, ...] = ()
+    packages: tuple[str, ...] = ()
+
+
+NO_NEEDS: Final = SparkNeeds()
+
+
 class QueryRequest(msgspec.Struct, frozen=True):
     """A query of a result.
 
@@ -61,11 +82,13 @@ class QueryRequest(msgspec.Struct, frozen=True):
         query: A query in SQL; tables are named as in docs/logs/tables.md.
         result: The directory of the result of ``logs submit``, or its URL.
         engine: What runs the query.
+        spark: What Spark needs for it.
     """
 
     query: str
     result: str
     engine: QueryEngine = QueryEngine.AUTO
+    spark: SparkNeeds = SparkNeeds()
 
 
 class QueryAnswer(NamedTuple):
@@ -96,7 +119,7 @@ def query_logs(request: QueryRequest, callbacks: Callbacks = SILENT) -> QueryAns
         raise UsageError(
             "This is not a query.", "Only one statement that reads is run.", "Begin it with SELECT or WITH."
         )
-    with opened_result(request.result, request.engine, callbacks) as opened:
+    with opened_result(request.result, request.engine, callbacks, request.spark) as opened:
         columns, rows = opened.ask(request.query)
     return QueryAnswer(columns, rows, opened.published["run_id"], opened.gap)
 
@@ -122,7 +145,9 @@ class OpenedResult(NamedTuple):
 
 
 @contextmanager
-def opened_result(result: str, engine: QueryEngine, callbacks: Callbacks = SILENT) -> Iterator[OpenedResult]:
+def opened_result(
+    result: str, engine: QueryEngine, callbacks: Callbacks = SILENT, spark: SparkNeeds = NO_NEEDS
+) -> Iterator[OpenedResult]:
     """Open the last published run of a result for queries.
 
     Raises:
@@ -136,7 +161,8 @@ def opened_result(result: str, engine: QueryEngine, callbacks: Callbacks = SILEN
         return
     if engine is QueryEngine.DUCKDB:
         raise _not_in_duckdb("it reads local directories only")
-    with _opened_on_spark(result, callbacks) as opened:
+    settings = settings_by_name(spark.settings, spark.jars, spark.packages)
+    with _opened_on_spark(result, callbacks, settings) as opened:
         yield opened
 
 
@@ -215,15 +241,18 @@ def _create_view(database: DuckDBPyConnection, name: str, folder: Path) -> None:
 
 
 @contextmanager
-def _opened_on_spark(result: str, callbacks: Callbacks) -> Iterator[OpenedResult]:
-    with spark_session(callbacks.remark) as spark:
+def _opened_on_spark(result: str, callbacks: Callbacks, settings: Mapping[str, str]) -> Iterator[OpenedResult]:
+    with spark_session(callbacks.remark, settings) as spark:
         from spark_log_analytics.outcome import job_errors, reason_of
         from spark_log_analytics.results import open_result
+        from spark_log_analytics.storage_problems import storage_problem
 
         folder = local_path(result)
         try:
             run = open_result(spark, result if folder is None else str(folder))
         except job_errors() as error:
+            if problem := storage_problem(str(error)):
+                raise _unreadable(result, problem) from error
             raise _damaged(result, reason_of(error)) from error
         if run is None:
             raise _no_run(result)
@@ -232,6 +261,8 @@ def _opened_on_spark(result: str, callbacks: Callbacks) -> Iterator[OpenedResult
             try:
                 found = spark.sql(query).toArrow()
             except job_errors() as error:
+                if problem := storage_problem(str(error)):
+                    raise _unreadable(result, problem) from error
                 raise _mistake(reason_of(error)) from error
             columns = [map(_plain, _values(column)) for column in found.columns]
             return tuple(found.column_names), tuple(zip(*columns, strict=True))
@@ -265,6 +296,11 @@ def _damaged(place: str, reason: str) -> EosctlError:
     return EosctlError(
         f"{place} cannot be read.", reason.strip(), "Remove the result, and write it again with eosctl logs submit."
     )
+
+
+def _unreadable(place: str, problem: StorageProblem) -> EosctlError:
+    cause, remedy = (f"{text[:1].upper()}{text[1:]}." for text in map(redact_text, problem))
+    return EosctlError(f"{redact_text(place)} cannot be read.", cause, remedy)
 
 
 def _no_run(result: str) -> UsageError:

@@ -59,9 +59,7 @@ def settings_of(master: str, deploy_mode: DeployMode, settings: list[str] | None
     Raises:
         UsageError: They cannot work together.
     """
-    for setting in settings or ():
-        if "=" not in setting.lstrip("="):
-            raise UsageError(f"--conf {setting!r} sets nothing.", "", "Write it as name=value.")
+    settings_by_name(settings or ())
     if not re.match(r"local(\[|$)|spark://|yarn$|k8s://", master):
         raise UsageError(
             f"{master!r} is not a Spark master.", "", "Write local[2], spark://host:7077, yarn or k8s://https://host."
@@ -75,6 +73,20 @@ def settings_of(master: str, deploy_mode: DeployMode, settings: list[str] | None
     defaults = {"spark.log.level": "WARN", **bar_settings()}
     # Spark takes the last of each.
     return (*(f"{name}={value}" for name, value in defaults.items()), *(settings or ()))
+
+
+def settings_by_name(settings: Sequence[str], jars: Sequence[str] = (), packages: Sequence[str] = ()) -> dict[str, str]:
+    """Return the settings of a session, with the jars and packages that it needs.
+
+    Raises:
+        UsageError: A setting is not of the form name=value.
+    """
+    for setting in settings:
+        if "=" not in setting.lstrip("="):
+            raise UsageError(f"--conf {redact_text(setting)!r} sets nothing.", "", "Write it as name=value.")
+    named = {"spark.jars": ",".join(jars), "spark.jars.packages": ",".join(packages)}
+    given = {name.strip(): value for name, _, value in (setting.partition("=") for setting in settings)}
+    return {name: value for name, value in named.items() if value} | given
 
 
 def check_connect(url: str, master: str, deploy_mode: DeployMode, settings: Sequence[str]) -> None:
@@ -111,11 +123,22 @@ def command_of(job: Job) -> str:
     return f"SPARK_REMOTE={shlex.quote(_shown_url(job.connect))} {_shown(connect_command(job.submission))}"
 
 
-def run_job(job: Job, callbacks: Callbacks = SILENT) -> tuple[int, Path | None]:
-    """Pack the code and run a job, with its messages on this process's standard error.
+class Ending(NamedTuple):
+    """The end of a job.
 
-    Returns:
-        The job's exit status, and its result if it wrote one.
+    Attributes:
+        status: Its exit status.
+        result: The file of its result; None if it did not write one here.
+        problems: What it could not read or write; empty if its driver ran elsewhere.
+    """
+
+    status: int
+    result: Path | None
+    problems: tuple[str, ...] = ()
+
+
+def run_job(job: Job, callbacks: Callbacks = SILENT) -> Ending:
+    """Pack the code and run a job, with its messages on this process's standard error.
 
     Raises:
         EosctlError: Spark cannot be used here.
@@ -152,16 +175,21 @@ def _spark_submit() -> Path:
     )
 
 
-def _run(job: Job, command: list[str], environment: Mapping[str, str]) -> tuple[int, Path | None]:
+def _run(job: Job, command: list[str], environment: Mapping[str, str]) -> Ending:
+    from spark_log_analytics.outcome import PROBLEMS
+
     folder = local_path(job.submission.out)
     result = None if folder is None else folder / job.result
     before = _written_ns(result)
-    if not job.submission.packages:
-        status = subprocess.run(command, env=environment, check=False).returncode
-    else:
-        status = _run_with_resolver(job.submission.packages, command, environment)
+    with tempfile.NamedTemporaryFile("r", prefix="eosctl-problems-", encoding="utf-8") as problems:
+        environment = {**environment, PROBLEMS: problems.name}
+        if not job.submission.packages:
+            status = subprocess.run(command, env=environment, check=False).returncode
+        else:
+            status = _run_with_resolver(job.submission.packages, command, environment)
+        found = tuple(problems.read().splitlines())
     # What an earlier run left there is not this one's result.
-    return status, result if _written_ns(result) != before else None
+    return Ending(status, result if _written_ns(result) != before else None, found)
 
 
 def _run_with_resolver(packages: Sequence[str], command: list[str], environment: Mapping[str, str]) -> int:
@@ -241,11 +269,17 @@ def data_job(
     return Job(submission, SHIPPED_FOR_DATA, "summary.json", "eosctl logs data")
 
 
-def failure_of(job: Job, status: int) -> EosctlError:
+def failure_of(job: Job, status: int, problems: Sequence[str] = ()) -> EosctlError:
     """Return the error of a job that ended with a status other than 0."""
+    why = "Its messages are above; a file that could not be read is named there."
+    if problems:
+        first, further = problems[0].rstrip("."), len(problems) - 1
+        why = f"{first[:1].upper()}{first[1:]}." + (
+            f" Further problems are listed above: {further}." if further else ""
+        )
     return EosctlError(
         f"The job ended with exit status {status}.",
-        "Its messages are above; a file that could not be read is named there.",
+        why,
         f"{job.instead} does the same without Spark." if job.instead else "",
     )
 

@@ -163,8 +163,9 @@ def submit_data(request: DataJobRequest, callbacks: Callbacks = SILENT) -> JobRe
 def _run(job: Job, callbacks: Callbacks, *, dry_run: bool) -> JobResult:
     if dry_run:
         return JobResult(command_of(job))
-    status, result = run_job(job, callbacks)
-    return JobResult("", None if result is None else _content(result), failure_of(job, status) if status else None)
+    ending = run_job(job, callbacks)
+    failure = failure_of(job, ending.status, ending.problems) if ending.status else None
+    return JobResult("", None if ending.result is None else _content(ending.result), failure)
 
 
 def _content(result: Path) -> Any:

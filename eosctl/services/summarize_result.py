@@ -11,7 +11,7 @@ import msgspec
 from eosctl.model.log_dashboard import Cause, Example, Failure, Gap, LogDashboard, Slot
 from eosctl.model.severity import Severity
 from eosctl.services.callbacks import SILENT, Callbacks
-from eosctl.services.query_logs import OpenedResult, QueryEngine, opened_result
+from eosctl.services.query_logs import OpenedResult, QueryEngine, SparkNeeds, opened_result
 
 TOP: Final = 10
 EXAMPLES: Final = 3
@@ -50,10 +50,12 @@ class SummaryRequest(msgspec.Struct, frozen=True):
     Attributes:
         result: The directory of the result of ``logs submit``, or its URL.
         engine: What runs the queries; the summary is the same.
+        spark: What Spark needs for them.
     """
 
     result: str
     engine: QueryEngine = QueryEngine.AUTO
+    spark: SparkNeeds = SparkNeeds()
 
 
 def summarize_result(request: SummaryRequest, callbacks: Callbacks = SILENT) -> LogDashboard:
@@ -63,7 +65,7 @@ def summarize_result(request: SummaryRequest, callbacks: Callbacks = SILENT) -> 
         UsageError: The result has no complete run.
         EosctlError: No engine can read it.
     """
-    with opened_result(request.result, request.engine, callbacks) as opened:
+    with opened_result(request.result, request.engine, callbacks, request.spark) as opened:
         run = opened.published
         unit = _unit(opened)
         causes = _causes(opened)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from spark_log_analytics.kafka_data.environment import enter_environment
-from spark_log_analytics.outcome import failure_line, job_errors, write_json
+from spark_log_analytics.outcome import failure_line, job_errors, report_problem, write_json
 from spark_log_analytics.session import session
 
 SUMMARY: Final = "summary.json"
@@ -36,10 +36,10 @@ def main(arguments: Sequence[str]) -> int:
 
         plan = plan_partitions([Path(path) for path in options.paths], options.topic)
         if not plan.directories:
-            sys.stderr.write("No partition directory with segments was found.\n")
+            report_problem("No partition directory with segments was found.")
             return 2
         if len(plan.cluster_ids) > 1:
-            sys.stderr.write(f"The directories belong to several clusters: {', '.join(sorted(plan.cluster_ids))}.\n")
+            report_problem(f"The directories belong to several clusters: {', '.join(sorted(plan.cluster_ids))}.")
             return 2
         try:
             # An old summary next to new facts, or without facts, would be inconsistent.
@@ -52,15 +52,15 @@ def main(arguments: Sequence[str]) -> int:
             summary = summarize_frame(facts, plan, with_keys=options.business_key is not None)
             facts.unpersist()
         except job_errors() as error:
-            sys.stderr.write(failure_line(error))
+            report_problem(failure_line(error))
             return 1
     try:
         write_json(summary_file, _plain(summary))
     except OSError as error:
-        sys.stderr.write(f"The summary was not written: {error.strerror or error}\n")
+        report_problem(f"The summary was not written: {error.strerror or error}")
         return 1
     for damage in summary.damages:
-        sys.stderr.write(f"not read: {damage.file}, byte {damage.position}: {damage.kind}: {damage.what}\n")
+        report_problem(f"not read: {damage.file}, byte {damage.position}: {damage.kind}: {damage.what}")
     sys.stdout.write(f"{len(plan.directories)} partitions of {len(summary.topics)} topics: {options.out}\n")
     return 1 if summary.damage_count else 0
 

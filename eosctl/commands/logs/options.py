@@ -16,6 +16,7 @@ from eosctl.model.period import Period
 from eosctl.services.connection import Connection
 from eosctl.services.log_engine import EngineChoice
 from eosctl.services.log_places import connection_of
+from eosctl.services.query_logs import SparkNeeds
 
 READING: Final = "Reading"
 reading_option = partial(typer.Option, rich_help_panel=READING)
@@ -59,6 +60,30 @@ BusinessKey = Annotated[
         help="Identity of a record, to find duplicates: key, header:NAME, or value:FIELD (of JSON).",
     ),
 ]
+CLUSTER: Final = "Cluster"
+cluster_option = partial(typer.Option, rich_help_panel=CLUSTER)
+Settings = Annotated[
+    list[str] | None, cluster_option("--conf", metavar="NAME=VALUE", help="Spark setting; repeatable.")
+]
+Jars = Annotated[list[str] | None, cluster_option("--jars", metavar="FILE", help="Jar that the job needs; repeatable.")]
+Packages = Annotated[
+    list[str] | None,
+    cluster_option(
+        "--packages", metavar="GROUP:ARTIFACT:VERSION", help="Package that Spark's resolver fetches; repeatable."
+    ),
+]
+
+
+class SparkOptions(NamedTuple):
+    """The options that say what Spark needs to reach a result."""
+
+    setting: Settings = None
+    jars: Jars = None
+    packages: Packages = None
+
+    def needs(self) -> SparkNeeds:
+        """Return what the options name."""
+        return SparkNeeds(*(tuple(values or ()) for values in self))
 
 
 class ReadingOptions(NamedTuple):

@@ -8,6 +8,7 @@ import typer
 
 from eosctl.command_line.invocation import Invocation, note, write_result
 from eosctl.commands.emit import emit_list
+from eosctl.commands.logs.options import SparkOptions
 from eosctl.commands.options import OutputFile, ResultOptions
 from eosctl.commands.session import perform
 from eosctl.errors import ExitCode
@@ -26,20 +27,23 @@ def query_result(
     result: Result,
     engine: Engine = QueryEngine.AUTO,
     *,
+    spark: SparkOptions,
     output: ResultOptions,
 ) -> None:
     """Query the result of logs submit with SQL.
 
     Tables: events, exceptions, incidents, evidence, fencing, producers, coordinators, groups, coverage, new_failures,
-    and published. The query reads the last complete run.
+    and published. The query reads the last complete run. For a result behind a URL, a local Spark reads it, which may
+    need jars and settings.
 
-    Exit codes: 0 done, 2 bad query or no complete run in the result, 4 the run did not read all of its input.
+    Exit codes: 0 done, 1 the result cannot be read, 2 bad query or no complete run in the result, 4 the run did not
+    read all of its input.
 
     Examples:
         eosctl logs sql "SELECT root_cause, count(*) FROM incidents GROUP BY root_cause" /result
-        eosctl logs sql "SELECT * FROM fencing" s3a://reports/november -o tsv
+        eosctl logs sql "SELECT * FROM fencing" s3a://reports/november --jars hadoop-aws.jar -o tsv
     """
-    answer = perform(query_logs, QueryRequest(query, result, engine), invocation)
+    answer = perform(query_logs, QueryRequest(query, result, engine, spark.needs()), invocation)
     if answer.gap:
         note(f"run {answer.run_id} is not complete: {answer.gap}")
     items, code = query_items(answer.columns, answer.rows), ExitCode.INCOMPLETE if answer.gap else ExitCode.DONE
@@ -47,19 +51,25 @@ def query_result(
 
 
 def show_dashboard(
-    invocation: Invocation, result: Result, engine: Engine = QueryEngine.AUTO, output_file: OutputFile = None
+    invocation: Invocation,
+    result: Result,
+    engine: Engine = QueryEngine.AUTO,
+    output_file: OutputFile = None,
+    *,
+    spark: SparkOptions,
 ) -> None:
     """Show the result of logs submit as an HTML page.
 
     The page has the root causes with examples of their records, warnings and errors over time, exceptions, new
     exceptions against the baseline, and the input that was not read. It needs no network.
 
-    Exit codes: 0 done, 2 the result has no complete run, 4 the run did not read all of its input.
+    Exit codes: 0 done, 1 the result cannot be read, 2 the result has no complete run, 4 the run did not read all of its
+    input.
 
     Examples:
         eosctl logs dashboard /result --output-file dashboard.html
         eosctl logs dashboard hdfs://nn:8020/result --engine spark --output-file dashboard.html
     """
-    board = perform(summarize_result, SummaryRequest(result, engine), invocation)
+    board = perform(summarize_result, SummaryRequest(result, engine, spark.needs()), invocation)
     write_result(render_dashboard(board), output_file)
     raise typer.Exit(ExitCode.DONE if board.is_complete else ExitCode.INCOMPLETE)

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from functools import partial
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
 from eosctl.command_line.invocation import Invocation, note
 from eosctl.commands.logs.options import (
     BusinessKey,
+    Jars,
+    Packages,
     Pattern,
     PeriodOptions,
+    Settings,
     Topics,
     TopicsOptions,
     Zone,
+    cluster_option,
     reading_option,
 )
 from eosctl.render.logs.job import incident_lines, topic_lines
@@ -24,9 +27,6 @@ from eosctl.services.callbacks import Callbacks
 from eosctl.services.spark_job import DEFAULT_MASTER, DeployMode
 from eosctl.services.submit_job import DataJobRequest, EventFormat, JobResult, ScanJobRequest, submit_data, submit_scan
 
-CLUSTER: Final = "Cluster"
-
-_cluster_option = partial(typer.Option, rich_help_panel=CLUSTER)
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only print the command.")]
 
 
@@ -34,15 +34,13 @@ class JobOptions(NamedTuple):
     """The options of any job."""
 
     out: Annotated[str, typer.Option("--out", metavar="DIR", help="Directory for the result.")]
-    master: Annotated[str, _cluster_option("--master", help="Spark master, e.g. spark://host:7077 or yarn.")] = (
+    master: Annotated[str, cluster_option("--master", help="Spark master, e.g. spark://host:7077 or yarn.")] = (
         DEFAULT_MASTER
     )
-    deploy_mode: Annotated[DeployMode, _cluster_option("--deploy-mode", "--deploy", help="Place of the driver.")] = (
+    deploy_mode: Annotated[DeployMode, cluster_option("--deploy-mode", "--deploy", help="Place of the driver.")] = (
         DeployMode.CLIENT
     )
-    setting: Annotated[
-        list[str] | None, _cluster_option("--conf", metavar="NAME=VALUE", help="Spark setting; repeatable.")
-    ] = None
+    setting: Settings = None
 
 
 class ScanJobOptions(NamedTuple):
@@ -51,19 +49,12 @@ class ScanJobOptions(NamedTuple):
     job: JobOptions
     connect: Annotated[
         str | None,
-        _cluster_option(
+        cluster_option(
             "--connect", metavar="URL", help="Spark Connect server to use instead of a master, e.g. sc://host:15002."
         ),
     ] = None
-    jars: Annotated[
-        list[str] | None, _cluster_option("--jars", metavar="FILE", help="Jar that the job needs; repeatable.")
-    ] = None
-    packages: Annotated[
-        list[str] | None,
-        _cluster_option(
-            "--packages", metavar="GROUP:ARTIFACT:VERSION", help="Package that Spark's resolver fetches; repeatable."
-        ),
-    ] = None
+    jars: Jars = None
+    packages: Packages = None
 
 
 def submit_job(

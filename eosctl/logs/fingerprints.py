@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from eosctl.logs.files.content import codec_of, inflated, read_head
+from eosctl.logs.files.content import codec_of, content_pieces, read_head
 
 HEAD_BYTES: Final = 64
 MARK_BYTES: Final = 1024
@@ -37,7 +37,7 @@ def head_of(path: Path) -> str:
         OSError: The file cannot be read.
     """
     if codec_of(head := read_head(path, HEAD_BYTES)):
-        head = next(inflated(path), b"")[:HEAD_BYTES]
+        head = next(content_pieces(path), b"")[:HEAD_BYTES]
     return _hash(head) if len(head) == HEAD_BYTES else ""
 
 
@@ -64,7 +64,7 @@ def marks_of(path: Path, offsets: Collection[int]) -> Marks:
     wanted = sorted(offsets)
     before: dict[int, str] = {}
     size, last = 0, b""
-    for chunk in inflated(path):
+    for chunk in content_pieces(path):
         data = last + chunk
         while wanted and wanted[0] <= size + len(chunk):
             end = len(last) + wanted[0] - size

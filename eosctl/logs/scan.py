@@ -8,11 +8,13 @@ from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from eosctl.logs.carriers.peeled import peeled_records
-from eosctl.logs.carriers.wrappers import DOCUMENT, EXPORTS, INSIDE
+from eosctl.logs.carriers.peeled import MARGINS as WRAPPED_MARGINS
+from eosctl.logs.carriers.peeled import Placed, Region, peeled_records, placed_records
+from eosctl.logs.carriers.wrappers import DOCUMENT, EXPORTS, INSIDE, is_of_lines
 from eosctl.logs.classifier.classify import Classifier
 from eosctl.logs.files.content import (
     REPLACED,
+    Margins,
     Window,
     begins_with,
     inflated_windows,
@@ -34,8 +36,8 @@ from eosctl.model.log_event import LogEvent, SourceSummary
 SPLIT_BYTES: Final = 64 * 1024 * 1024
 PIECE_BYTES: Final = WINDOW_BYTES
 """How much of a split is read at a time."""
-_BEYOND_BYTES: Final = MAX_EVENT_BYTES + 1
-"""How much is read behind a piece: an event that is longer than the most that is kept of one is cut by either end."""
+_MARGINS: Final = Margins(1, MAX_EVENT_BYTES + 1)
+"""What is read around a piece: an event that is longer than the most that is kept of one is cut by either end."""
 
 
 class Split(NamedTuple):
@@ -198,18 +200,20 @@ def place_in_words(split: Split) -> str:
 
 
 def read_pieces(split: Split, piece_bytes: int) -> Iterator[tuple[Split, Window]]:
-    """Read a part of a file, piece by piece; of a compressed file that is not wrapped a piece is in memory at a time.
+    """Read a part of a file, piece by piece, with one piece in memory at a time.
+
+    Documents, exports, files in other encodings, and some compressed files have only one piece.
 
     Raises:
         OSError: The file cannot be opened.
     """
     source, path = split.source, Path(split.source.name)
-    if source.splittable or source.wrapper or not is_streamed(source.head):
+    if source.splittable or not (is_streamed(source.head) and is_of_lines(source.wrapper)):
         for piece in cut_split(split, piece_bytes):
             yield piece, _read_split(piece)
         return
     start = 0
-    for window in inflated_windows(path, piece_bytes, _BEYOND_BYTES):
+    for window in inflated_windows(path, piece_bytes, _margins_of(source)):
         # The stream is open by now, so what takes the file's place later does no harm.
         if not start and not begins_with(path, source.head):
             yield split, Window(b"", 0, REPLACED)
@@ -219,15 +223,25 @@ def read_pieces(split: Split, piece_bytes: int) -> Iterator[tuple[Split, Window]
         start += piece_bytes
 
 
+def _margins_of(source: SourceFile) -> Margins:
+    return WRAPPED_MARGINS if source.wrapper else _MARGINS
+
+
 def _read_split(split: Split) -> Window:
     source, path = split.source, Path(split.source.name)
     if source.splittable:
-        window = read_window(path, split.start, split.end, _BEYOND_BYTES, source.size_bytes)
+        window = read_window(path, split.start, split.end, _margins_of(source), source.size_bytes)
     else:
         content = read_content(path)
         window = Window(content.data, 0, content.error)
     # Checked afterwards, so that neither the layout nor the offsets of a replacement file count for this one.
     return window if begins_with(path, source.head) else Window(b"", window.base, REPLACED)
+
+
+def region_of(piece: Split, window: Window) -> Region:
+    """Return the place of a piece of a wrapped file in its window."""
+    end = None if piece.end is None else piece.end - window.base
+    return Region(piece.start - window.base, end, window.base == 0)
 
 
 def scan_split(split: Split, classifier: Classifier) -> SplitScan:
@@ -307,15 +321,16 @@ class Tally:
         """Scan the bytes of a piece."""
         data, base, error = window
         start, end = piece.start - base, None if piece.end is None else piece.end - base
-        if self._source.wrapper:
-            records = peeled_records(bytes(data), self._source)
-        else:
-            records = sift_records(data, self._source.verdict, start, end, self._classifier.forms)
-        offset, line = start, 0
-        for record in records:
-            offset, line = record.offset, record.line
-            self.add(record, base)
+        forms, offset, line = self._classifier.forms, start, 0
         stop = len(data) if end is None else min(end, len(data))
+        if self._source.wrapper:
+            for placed in placed_records(bytes(data), self._source, region_of(piece, window), forms):
+                offset, line = placed.offset, placed.line
+                self.place(placed, base)
+        else:
+            for record in sift_records(data, self._source.verdict, start, end, forms):
+                offset, line = record.offset, record.line
+                self.add(record, base)
         self._size += max(0, stop - start)
         # The last record has its line number, so only the lines after it remain to be counted.
         self._newlines += line + _count_newlines(data, offset, stop)
@@ -327,11 +342,16 @@ class Tally:
 
     def add(self, record: Record, base: int = 0) -> None:
         """Add a record with an offset relative to ``base``."""
+        self.place(Placed(record, record.offset, record.line, record.time, record.application, record.host), base)
+
+    def place(self, placed: Placed, base: int = 0) -> None:
+        """Add a record of a stream with an offset relative to ``base``."""
+        record = placed.record
         self._records += 1 + record.passed_count
         self._truncated += record.truncated
         self._undecodable += record.undecodable
         self._unmatched += not record.matched
-        instant = parse_timestamp(record.time, self._reference) if record.time else None
+        instant = parse_timestamp(placed.time, self._reference) if placed.time else None
         if instant is not None:
             self._first = instant.ms if self._first is None else self._first
             self._last = instant.ms
@@ -340,15 +360,15 @@ class Tally:
             self._events.append(
                 LogEvent(
                     file=self._source.name,
-                    offset=record.offset + base,
-                    line=record.line + self._newlines + 1,
+                    offset=placed.offset + base,
+                    line=placed.line + self._newlines + 1,
                     time_ms=None if instant is None else instant.ms,
                     time_assumed=_assumed(instant),
                     level=record.level,
                     thread=record.thread,
                     logger=record.logger,
-                    application=record.application or self._source.application,
-                    host=record.host or self._source.host,
+                    application=placed.application or self._source.application,
+                    host=placed.host or self._source.host,
                     category=classified.category,
                     fields=classified.fields,
                     exception=classified.exception,

@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 from typing import Final, NamedTuple, TypeAlias
 
 from eosctl.logs.carriers.wrappers import DOCUMENT, EXPORTS, INSIDE, Peeled, peel
-from eosctl.logs.files.content import Window, count_newlines, read_content, read_window
+from eosctl.logs.files.content import Margins, Window, count_newlines, read_content, read_window
 from eosctl.logs.files.sources import SourceFile
 from eosctl.logs.records.scanner import MAX_EVENT_BYTES, HeaderReader
 from eosctl.model.log_event import LogEvent, SourceSummary
@@ -102,7 +102,11 @@ def _first_half(source: SourceFile) -> Half | None:
     """Return the last record of a file, and what follows it."""
     start = max(0, source.size_bytes - MAX_EVENT_BYTES) if source.splittable else 0
     window = _read(source, start, None)
-    data = bytes(window.data)
+    data, base = bytes(window.data), window.base
+    if source.wrapper and base:
+        # What is left of a line cannot be unwrapped.
+        first = data.find(b"\n") + 1
+        data, base = data[first:], base + first
     part = _only_part(data, source) if source.wrapper else None
     if source.wrapper and part is None:
         return None
@@ -110,8 +114,8 @@ def _first_half(source: SourceFile) -> Half | None:
     if not headers:
         return None
     place = part.origin(headers[-1])[0] if part else headers[-1]
-    lines = data.count(b"\n", 0, place) + (count_newlines(Path(source.name), 0, window.base) if window.base else 0)
-    return Half(data[place:], window.base + place, lines)
+    lines = data.count(b"\n", 0, place) + (count_newlines(Path(source.name), 0, base) if base else 0)
+    return Half(data[place:], base + place, lines)
 
 
 def _only_part(data: bytes, source: SourceFile) -> Peeled | None:
@@ -128,6 +132,6 @@ def _is_cut(half: bytes, rest: _Rest) -> bool:
 def _read(source: SourceFile, start: int, end: int | None) -> Window:
     path = Path(source.name)
     if source.splittable:
-        return read_window(path, start, end, 0, source.size_bytes)
+        return read_window(path, start, end, Margins(1, 0), source.size_bytes)
     content = read_content(path)
     return Window(content.data, 0, content.error)

@@ -12,11 +12,11 @@ from datetime import tzinfo
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from eosctl.logs.carriers.peeled import first_open_record
 from eosctl.logs.classifier.classify import Classifier
-from eosctl.logs.files.content import codec_of, count_newlines, read_head, read_window
+from eosctl.logs.files.content import Margins, codec_of, count_newlines, read_head, read_window
 from eosctl.logs.files.sources import SourceFile, find_files, inspect_file
 from eosctl.logs.fingerprints import head_of, mark_before, marks_of
-from eosctl.logs.records.scanner import HeaderReader
 from eosctl.logs.scan import SPLIT_BYTES, Split, cut_split, number_lines, scan_split
 from eosctl.model.log_event import LogEvent
 
@@ -107,7 +107,7 @@ class Admission(NamedTuple):
 
     Attributes:
         files: The maximum number of files with new events; None for all.
-        bytes: The maximum number of new bytes; None for all. A compressed or wrapped file is read as a whole.
+        bytes: The maximum number of new bytes; None for all. A compressed file is read as a whole.
     """
 
     files: int | None = None
@@ -220,9 +220,9 @@ def read_tail(part: TailSplit, classifier: Classifier) -> tuple[LogEvent, ...]:
     """
     stop, zone = part.stop, part.split.source.zone
     path = locate(part.identity, stop)
-    now = part if path is not None and str(path) == part.split.source.name else None
-    if now is None and path is not None:
-        now = _part_of(path, part.identity, stop, part.first_offset, part.line, zone)
+    now: TailSplit | None = part
+    if str(path) != part.split.source.name:
+        now = _part_of(path, part.identity, stop, part.first_offset, part.line, zone) if path else None
     if now is None:
         raise TailLossError(str(Loss(stop.path, part.first_offset, stop.offset)))
     scans = [scan_split(piece, classifier) for piece in cut_split(now.split, SPLIT_BYTES)]
@@ -376,20 +376,20 @@ def _holds(path: Path, stop: Position) -> bool:
 def _start_of_last(path: Path, size: int, source: SourceFile) -> int:
     """Return the offset of the last event, which may still grow."""
     floor = max(0, size - LOOK_BACK_BYTES)
-    data, base, _ = read_window(path, floor, size, 0, 0)
-    reader = HeaderReader(source.verdict)
-    position = len(data)
+    data, base, _ = read_window(path, floor, size, Margins(1, 0), 0)
+    if source.wrapper:
+        first = data.find(b"\n") + 1 if base else 0
+        return base + first + first_open_record(bytes(data[first:]), source)
+    pattern, position = source.verdict.header(), len(data)
     while position > 0:
         position = data.rfind(b"\n", 0, position - 1) + 1 if position > 1 else 0
-        if not source.verdict.has_headers or reader.pattern.match(data, position):
+        if not source.verdict.has_headers or pattern.match(data, position):
             return base + position
     return base
 
 
 def _ends_with_newline(path: Path, size: int) -> bool:
-    with path.open("rb") as file:
-        file.seek(max(0, size - 1))
-        return file.read(1) in (b"\n", b"")
+    return read_head(path, 1, max(0, size - 1)) in (b"\n", b"")
 
 
 def _identity(path: Path) -> str:

@@ -17,13 +17,13 @@ from typing import Final, NamedTuple
 
 from eosctl.logs.carriers.peeled import peeled_records
 from eosctl.logs.classifier.throwable import parse_chain
-from eosctl.logs.files.content import Window, count_newlines, read_content
+from eosctl.logs.files.content import Window, content_pieces, count_newlines
 from eosctl.logs.files.sources import SourceFile
 from eosctl.logs.layouts import Verdict
 from eosctl.logs.records.record import Buffer, Record
 from eosctl.logs.records.scanner import MAX_EVENT_BYTES, HeaderReader, read_headerless
 from eosctl.logs.records.sieve import sift_records
-from eosctl.logs.scan import Split, read_pieces
+from eosctl.logs.scan import Split, read_pieces, region_of
 from eosctl.logs.timestamps import TimeReference, parse_timestamp
 from eosctl.model.log_findings import ExceptionCount, ExceptionKey
 
@@ -75,7 +75,7 @@ def count_exceptions(split: Split) -> TraceCounts:
 
 def _records(split: Split, window: Window) -> Iterator[Record]:
     if split.source.wrapper:
-        return peeled_records(bytes(window.data), split.source)
+        return peeled_records(bytes(window.data), split.source, region_of(split, window))
     end = None if split.end is None else split.end - window.base
     return find_traces(window.data, split.source.verdict, split.start - window.base, end)
 
@@ -107,11 +107,18 @@ def with_lines(counts: Iterable[ExceptionCount], sources: Iterable[SourceFile]) 
 def _lines_at(source: SourceFile, offsets: Iterable[int]) -> Iterator[tuple[int, int]]:
     """Yield each of the offsets, in ascending order, with its line."""
     path = Path(source.name)
-    data = b"" if source.splittable else read_content(path).data
     line, last = 1, 0
+    if source.splittable:
+        for offset in offsets:
+            line += count_newlines(path, last, offset)
+            last = offset
+            yield offset, line
+        return
+    chunks, data = content_pieces(path), b""
     for offset in offsets:
-        line += count_newlines(path, last, offset) if source.splittable else bytes(data[last:offset]).count(b"\n")
-        last = offset
+        while last + len(data) < offset and (chunk := next(chunks, b"")):
+            line, last, data = line + data.count(b"\n"), last + len(data), chunk
+        line, last, data = line + data.count(b"\n", 0, offset - last), offset, data[offset - last :]
         yield offset, line
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from eosctl.logs import scan
 from eosctl.logs.classifier.classify import Classifier
-from eosctl.logs.files.content import REPLACED, inflated_windows
+from eosctl.logs.files.content import REPLACED, Margins, inflated_windows
 from eosctl.logs.files.sources import SourceFile, inspect_file
 from eosctl.logs.scan import SplitScan, plan_splits, scan_split
 from eosctl.logs.traces import count_exceptions
@@ -54,7 +54,7 @@ def test_windows_hold_each_part_and_what_is_beyond_it(size: int, tmp_path: Path)
     content = bytes(place % 251 for place in range(size))
     (tmp_path / "a.gz").write_bytes(gzip.compress(content))
     step, beyond = (7, 3) if size < 1_000 else (100_000, 3_000)
-    windows = list(inflated_windows(tmp_path / "a.gz", step, beyond))
+    windows = list(inflated_windows(tmp_path / "a.gz", step, Margins(1, beyond)))
     assert [window.base for window in windows] == [max(0, place * step - 1) for place in range(len(windows))]
     assert len(windows) == max(1, -(-size // step))
     for window in windows:

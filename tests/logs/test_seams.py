@@ -72,12 +72,16 @@ def cri(text: str, stamp: str = STAMP) -> str:
 
 @pytest.mark.parametrize("wrap", [docker, cri])
 @pytest.mark.parametrize("suffix", ["", ".gz"])
-def test_a_record_is_whole_in_a_rotated_wrapper(wrap: Callable[..., str], suffix: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("record_count", [1, 4_000])
+def test_a_record_is_whole_in_a_rotated_wrapper(
+    wrap: Callable[..., str], suffix: str, record_count: int, tmp_path: Path
+) -> None:
     cut = CUT.index("\tat")
-    first, second = wrap(BEFORE + CUT[:cut]), wrap(CUT[cut:] + BEHIND, LATER)
+    before = BEFORE * record_count
+    first, second = wrap(before + CUT[:cut]), wrap(CUT[cut:] + BEHIND, LATER)
     scan = scan_paths(parts(tmp_path, first, second, suffix))
     fenced, last = sorted((event for event in scan.events), key=lambda event: event.time_ms or 0)
-    assert (fenced.category, fenced.line, fenced.offset) == ("PRODUCER_FENCED", 2, len(wrap(BEFORE)))
+    assert (fenced.category, fenced.line, fenced.offset) == ("PRODUCER_FENCED", record_count + 1, len(wrap(before)))
     assert fenced.exception is not None
     assert fenced.exception.root_class.endswith("ProducerFencedException")
     assert last.message == "x"

@@ -165,6 +165,26 @@ def test_late_lines_of_an_event_move_no_position_back(tmp_path: Path) -> None:
     assert [(event.message, event.line) for event in reader.events] == [("failed one", 1), ("failed two", 5)]
 
 
+def test_a_log_of_a_container_is_read_while_it_grows(tmp_path: Path) -> None:
+    chance = random.Random(7)
+    out = ERROR.format(1, "one").splitlines() + FIXTURE.read_text("utf-8").splitlines()[:3_000]
+    errors = [line for number in range(400) for line in ERROR.format(number % 60, number).splitlines()]
+    path, reader = tmp_path / "pod.log", Reader(tmp_path)
+    places = {"stdout": 0, "stderr": 0}
+    with path.open("a", encoding="utf-8") as file:
+        while places["stdout"] < len(out):
+            stream, lines = chance.choice((("stdout", out), ("stderr", errors)))
+            taken = lines[places[stream] : places[stream] + chance.randrange(1, 90)]
+            places[stream] += len(taken)
+            file.writelines(f"2026-11-21T09:31:19.670000000Z {stream} F {line}\n" for line in taken)
+            file.flush()
+            reader.read()
+    assert len(reader.events) > 100
+    reader.read(idle=True)
+    assert sorted(reader.rows()) == known(path)
+    assert sum(row[3].startswith("failed") for row in reader.rows()) == places["stderr"] // 3 + 1
+
+
 def test_archives_and_wrapped_files_are_read_once(tmp_path: Path) -> None:
     text = ERROR.format(1, "one") + ERROR.format(2, "two")
     (tmp_path / "a.log.gz").write_bytes(gzip.compress(text.encode()))

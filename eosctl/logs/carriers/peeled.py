@@ -1,40 +1,160 @@
-"""Scan the records of a wrapped file: each stream like a separate file, in the order of the file."""
+"""Scan the records of a wrapped file: each stream like a separate file, in the order of the file.
+
+Streams take turns in a file, so the lines of a record may be apart. A record ends ``SPAN_BYTES`` after its first line,
+and the lines of its stream behind it are cut off. So a reader of a part of the file needs no more than this on both
+sides, and finds the same records as a reader of the whole file.
+"""
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from typing import Final
+from itertools import pairwise
+from typing import Final, NamedTuple
 
-from eosctl.logs.carriers.wrappers import Peeled, names_services, peel
+from eosctl.logs.carriers.wrappers import SPAN_BYTES, Peeled, names_services, peel
+from eosctl.logs.files.content import Margins
 from eosctl.logs.files.sources import SourceFile
 from eosctl.logs.layouts import Verdict, detect_layouts
+from eosctl.logs.records.forms import Forms
 from eosctl.logs.records.record import Record
 from eosctl.logs.records.sieve import sift_records
 
+MARGINS: Final = Margins(SPAN_BYTES + 1, SPAN_BYTES, has_whole_lines=True)
+"""What must be read on both sides of a part of a wrapped file."""
 _PART_SAMPLE_BYTES: Final = 65_536
 
 
-def peeled_records(data: bytes, source: SourceFile) -> Iterator[Record]:
-    """Scan each stream of a wrapped file, and yield the records in the order of the file."""
-    records: list[Record] = []
-    for part in peel(data, source.wrapper):
-        for record in sift_records(part.text, _verdict_of(part, source)):
+class Region(NamedTuple):
+    """The part of the data that is scanned.
+
+    Attributes:
+        start: Its first byte.
+        end: The first byte after it; None means the end of the data.
+        is_start_of_file: Whether the data begins with the file; otherwise, it may begin within a line.
+    """
+
+    start: int = 0
+    end: int | None = None
+    is_start_of_file: bool = True
+
+
+WHOLE: Final = Region()
+
+
+class Placed(NamedTuple):
+    """A record of a stream.
+
+    Attributes:
+        record: The record as the program wrote it; its offset and line are those in the stream.
+        offset: The offset of its first line in the data.
+        line: The number of this line, from 0, counted from the start of the region.
+        time: Its own time, or the wrapper's.
+        application: The program; empty if neither the record nor the wrapper names it.
+        host: The machine; empty if neither names it.
+    """
+
+    record: Record
+    offset: int
+    line: int
+    time: str
+    application: str
+    host: str
+
+
+def peeled_records(data: bytes, source: SourceFile, region: Region = WHOLE) -> Iterator[Record]:
+    """Yield the records of ``placed_records`` with their offsets and lines, and what the wrapper adds."""
+    for one in placed_records(data, source, region):
+        # The values that are added here are not in its header line.
+        yield one.record._replace(
+            key=b"", offset=one.offset, line=one.line, time=one.time, application=one.application, host=one.host
+        )
+
+
+def placed_records(
+    data: bytes, source: SourceFile, region: Region = WHOLE, forms: Forms | None = None
+) -> Iterator[Placed]:
+    """Yield the records of a wrapped file that start in a region.
+
+    Args:
+        data: The file, or the region with ``MARGINS`` on both sides.
+        source: The file.
+        region: The region.
+        forms: The cache of forms.
+    """
+    first = 0 if region.is_start_of_file else data.find(b"\n") + 1
+    if first == 0 and not region.is_start_of_file:
+        return
+    before = data.count(b"\n", first, region.start) - data.count(b"\n", region.start, first)
+    region = region._replace(start=region.start - first, end=None if region.end is None else region.end - first)
+    found: list[Placed] = []
+    for part in peel(data[first:], source.wrapper):
+        verdict = _verdict_of(part, source)
+        service = part.name if names_services(source.wrapper) else ""
+        for record in _records_of(part, verdict, region, forms):
             offset, line, stamp = part.origin(record.offset)
-            service = part.name if names_services(source.wrapper) else ""
-            records.append(
-                record._replace(
-                    # The values that are added here are not in its header line.
-                    key=b"",
-                    offset=offset,
-                    line=line,
+            found.append(
+                Placed(
+                    record=record,
+                    offset=offset + first,
+                    line=line - before,
                     time=record.time or stamp,
                     application=record.application or service,
                     # If no machine is named, the container in the wrapper is the process's own.
                     host=record.host or part.host or (service if record.application else ""),
                 )
             )
-    records.sort(key=lambda record: record.offset)
-    yield from records
+    found.sort(key=lambda one: one.offset)
+    yield from found
+
+
+def first_open_record(data: bytes, source: SourceFile) -> int:
+    """Return the offset of the first record that may still grow, in the last part of a wrapped file."""
+    stop = data.rfind(b"\n") + 1
+    least = stop
+    for part in peel(data[:stop], source.wrapper):
+        verdict = _verdict_of(part, source)
+        pattern = verdict.header() if verdict.has_headers else None
+        for place, origin in zip(reversed(part.starts), reversed(part.origins), strict=True):
+            if stop - origin > SPAN_BYTES:
+                break
+            if pattern is None or pattern.match(part.text, place):
+                least = min(least, origin)
+                break
+        else:
+            least = min([least, *part.origins[:1]])
+    return least
+
+
+def _records_of(part: Peeled, verdict: Verdict, region: Region, forms: Forms | None) -> Iterator[Record]:
+    """Yield the records of a stream that start in a region, with offsets in the stream's text."""
+    gaps = zip(part.lasts, part.origins[1:], strict=False)
+    cuts = [number for number, (last, begin) in enumerate(gaps, 1) if begin - last > SPAN_BYTES]
+    for first, last in pairwise((0, *cuts, len(part.origins))):
+        low = bisect_left(part.origins, region.start, first, last)
+        high = last if region.end is None else bisect_left(part.origins, region.end, first, last)
+        if low >= high:
+            continue
+        base = part.starts[first]
+        stop = part.starts[last] if last < len(part.starts) else len(part.text)
+        text = part.text if last - first == len(part.starts) else part.text[base:stop]
+        end = part.starts[high] - base if high < last else None
+        for record in sift_records(text, verdict, part.starts[low] - base, end, forms):
+            own = record._replace(offset=record.offset + base) if base else record
+            yield _cut(own, part, verdict) if own.rest else own
+
+
+def _cut(record: Record, part: Peeled, verdict: Verdict) -> Record:
+    """Return a record without the lines that are too far behind its first one."""
+    first = bisect_right(part.starts, record.offset) - 1
+    behind = bisect_right(part.origins, part.origins[first] + SPAN_BYTES, first)
+    if behind == len(part.origins) or first + record.rest.count("\n") + 2 < behind:
+        return record
+    text = part.text[record.offset : part.starts[behind]]
+    shorter = next(iter(sift_records(text, verdict)))
+    if shorter.rest == record.rest:
+        return record
+    return record._replace(message=shorter.message, rest=shorter.rest, truncated=True, key=b"")
 
 
 def _verdict_of(part: Peeled, source: SourceFile) -> Verdict:

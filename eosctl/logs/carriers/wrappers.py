@@ -1,8 +1,8 @@
 """Remove the wrappers that carriers of logs put around each line.
 
-A wrapped file is read as a whole: its lines are peeled and split by stream or service, and each part is scanned like a
-separate file. Every peeled line keeps its position in the file. Wrappers can be nested: then a wrapper's name consists
-of several, the outermost first, with ``INSIDE`` between them.
+The lines of a wrapped file, or of a part of it, are peeled and split by stream or service, and each of these is
+scanned like a separate file. Every peeled line keeps its position in the file. Wrappers can be nested: then a
+wrapper's name consists of several, the outermost first, with ``INSIDE`` between them.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ class Peeled(NamedTuple):
         text: The lines without their wrapper.
         starts: Where each line starts in ``text``.
         origins: Where each line starts in the file.
+        lasts: Where the last part of each line starts in the file; carriers cut long lines.
         numbers: The number of each line in the file, from 0.
         stamps: The time of each line according to the wrapper; empty if it has none.
     """
@@ -49,6 +50,7 @@ class Peeled(NamedTuple):
     text: bytes
     starts: tuple[int, ...]
     origins: tuple[int, ...]
+    lasts: tuple[int, ...]
     numbers: tuple[int, ...]
     stamps: tuple[str, ...]
 
@@ -154,11 +156,15 @@ _NEEDS_STAMPS: Final = {"kubectl": 4, "stern": 500, "carrier": 1000, **dict.from
 """Wrappers that ordinary words may look like: one in this many of their lines must start like a record."""
 _CONTINUES: Final = (b"\t", b"    ")
 INSIDE: Final = "+"
+SPAN_BYTES: Final = 256 * 1024
+"""The maximum distance in the file between the lines of a record; streams take turns."""
 _DEEPEST: Final = 3
 _SAMPLE_BYTES: Final = 65_536
 DOCUMENT: Final = "json-document"
 """The wrapper of records that are values of one document, or span several lines; see ``documents``."""
 EXPORTS: Final = frozenset({JOURNAL, JSON, TABLE})
+_OF_FILES: Final = frozenset({DOCUMENT, *EXPORTS, NULS})
+"""Wrappers around records of several lines, and one that makes a line of any length."""
 _NAMES_SERVICES: Final = frozenset(
     {"compose", "syslog", "kubectl-prefix", "stern", "carrier", DOCUMENT, *EXPORTS, *NAME_SERVICES}
 )
@@ -213,6 +219,11 @@ def _is_stamped(text: bytes) -> bool:
     return _STAMP.match(text) is not None or text[:2] == b'{"'
 
 
+def is_of_lines(wrapper: str) -> bool:
+    """Return whether each line of a wrapped file can be unwrapped alone; true for a file without a wrapper."""
+    return _OF_FILES.isdisjoint(wrapper.split(INSIDE))
+
+
 def names_services(wrapper: str) -> bool:
     """Return whether a wrapper's streams are services, not the standard output and error of one service."""
     return not _NAMES_SERVICES.isdisjoint(wrapper.split(INSIDE))
@@ -222,7 +233,7 @@ def peel(data: bytes, wrapper: str) -> Iterator[Peeled]:
     """Remove a wrapper, and split the lines by stream and machine.
 
     Args:
-        data: The whole file.
+        data: The whole file, or whole lines of it.
         wrapper: A name that ``detect_wrapper`` returned, or ``DOCUMENT``.
     """
     outer, _, inner = wrapper.partition(INSIDE)
@@ -245,6 +256,7 @@ def peel(data: bytes, wrapper: str) -> Iterator[Peeled]:
                 text=below.text,
                 starts=below.starts,
                 origins=tuple(offset for offset, _, _ in places),
+                lasts=tuple(part.lasts[bisect_right(part.starts, last) - 1] for last in below.lasts),
                 numbers=tuple(number for _, number, _ in places),
                 stamps=tuple(own or stamp for own, (_, _, stamp) in zip(below.stamps, places, strict=True)),
             )
@@ -285,14 +297,21 @@ class _Part:
         self.text = bytearray()
         self.starts: list[int] = []
         self.origins: list[int] = []
+        self.lasts: list[int] = []
         self.numbers: list[int] = []
         self.stamps: list[str] = []
         self._open = False
 
     def add(self, inner: Inner, origin: int, number: int) -> None:
-        if not self._open:
+        if self._open and origin - self.lasts[-1] > SPAN_BYTES:
+            self.text += b"\n"
+            self._open = False
+        if self._open:
+            self.lasts[-1] = origin
+        else:
             self.starts.append(len(self.text))
             self.origins.append(origin)
+            self.lasts.append(origin)
             self.numbers.append(number)
             self.stamps.append(inner.stamp)
         self.text += inner.text
@@ -307,6 +326,7 @@ class _Part:
             text=text,
             starts=tuple(starts),
             origins=tuple(self.origins),
+            lasts=tuple(self.lasts),
             numbers=tuple(self.numbers),
             stamps=tuple(self.stamps),
         )

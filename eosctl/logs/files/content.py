@@ -9,6 +9,7 @@ import mmap
 import os
 import zlib
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -31,6 +32,11 @@ _CODECS: Final = (
 )
 _STREAMED: Final = ("gzip", "bzip2", "xz")
 """What Python itself decompresses piece by piece."""
+_STREAMED_BY_ARROW: Final = ("zstd", "lz4")
+"""What pyarrow decompresses piece by piece, where it is installed."""
+_INFLATED_BYTES: Final = 1 << 18
+LONGEST_LINE_BYTES: Final = 16 * 1024 * 1024
+"""A window of whole lines ends within a line that is longer."""
 _BOMS: Final = (
     (b"\xff\xfe\x00\x00", "utf-32-le"),
     (b"\x00\x00\xfe\xff", "utf-32-be"),
@@ -68,26 +74,42 @@ def begins_with(path: Path, head: bytes) -> bool:
     return head.startswith(read_head(path, len(head)))
 
 
-def read_window(path: Path, start: int, end: int | None, beyond: int, expected_bytes: int) -> Window:
+class Margins(NamedTuple):
+    """What a window has on both sides of its part.
+
+    Attributes:
+        before: The number of bytes before it.
+        beyond: The number of bytes after it.
+        has_whole_lines: Whether the window continues to the end of its last line.
+    """
+
+    before: int
+    beyond: int
+    has_whole_lines: bool = False
+
+
+def read_window(path: Path, start: int, end: int | None, margins: Margins, expected_bytes: int) -> Window:
     """Read a part of a plain file and some bytes on both sides of it.
 
     The file is not mapped: a truncation (``copytruncate``) of a mapped file would end the process.
 
     Args:
         path: The file.
-        start: First byte of the part; the byte before it is read, too.
+        start: First byte of the part.
         end: First byte after the part; None means the end of the file.
-        beyond: Number of bytes to read after the part.
+        margins: What else is read.
         expected_bytes: The earlier size of the file; the error reports a smaller one.
 
     Raises:
         OSError: The file cannot be read.
     """
-    base = max(0, start - 1)
+    base = max(0, start - margins.before)
     with path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
         file.seek(base)
-        data = file.read((size if end is None else min(size, end + beyond)) - base) if size > base else b""
+        data = file.read((size if end is None else min(size, end + margins.beyond)) - base) if size > base else b""
+        if margins.has_whole_lines and data:
+            data += file.readline(LONGEST_LINE_BYTES) if data[-1:] != b"\n" else b""
     error = f"it has shrunk: {size} of {expected_bytes} bytes are left" if size < expected_bytes else ""
     return Window(data, base, error)
 
@@ -182,9 +204,7 @@ def read_content(path: Path) -> Content:
         codec = codec_of(head)
         if not codec:
             return _plain(file.fileno(), head, path)
-    if codec in _STREAMED:
-        return _inflate(path, codec)
-    return _inflate_framed(path, codec)
+    return _inflate(path, codec) if _is_streamed(codec) else _inflate_framed(path, codec)
 
 
 def _plain(number: int, head: bytes, path: Path) -> Content:
@@ -207,18 +227,22 @@ def _inflate(path: Path, codec: str) -> Content:
 
 
 def is_streamed(head: bytes) -> bool:
-    """Whether ``inflated_windows`` reads a file that begins so."""
-    return codec_of(head) in _STREAMED
+    """Return whether ``inflated_windows`` reads a file with this beginning."""
+    return _is_streamed(codec_of(head))
 
 
-def inflated_windows(path: Path, step: int, beyond: int) -> Iterator[Window]:
+def _is_streamed(codec: str) -> bool:
+    return codec in _STREAMED or (codec in _STREAMED_BY_ARROW and find_spec("pyarrow") is not None)
+
+
+def inflated_windows(path: Path, step: int, margins: Margins) -> Iterator[Window]:
     """Yield the content of a compressed file as windows of consecutive parts, with only one in memory at a time.
 
     Args:
         path: The file.
-        step: How many bytes each part has; the one before it is in its window, too.
-        beyond: How many bytes behind the part are in its window; fewer at the end. The first window with less than
-            ``step`` bytes from its part on is the last one, and has the error of a damaged file.
+        step: The number of bytes in each part.
+        margins: The bytes on both sides of a part that its window has; fewer at the start and at the end. The first
+            window with less than ``step`` bytes from its part on is the last one, and has the error of a damaged file.
 
     Raises:
         OSError: The file cannot be opened.
@@ -228,26 +252,52 @@ def inflated_windows(path: Path, step: int, beyond: int) -> Iterator[Window]:
     for piece in _pieces(path, codec):
         data += piece.data
         error = piece.error
-        while base + len(data) >= start + step + beyond:
-            yield Window(bytes(data[: start + step + beyond - base]), base, "")
+        while stop := _window_end(data, start + step + margins.beyond - base, margins):
+            yield Window(bytes(data[:stop]), base, "")
             start += step
-            del data[: start - 1 - base]
-            base = start - 1
+            del data[: max(0, start - margins.before - base)]
+            base = max(base, start - margins.before)
     while base + len(data) > start + step:
         yield Window(bytes(data), base, "")
         start += step
-        del data[: start - 1 - base]
-        base = start - 1
+        del data[: max(0, start - margins.before - base)]
+        base = max(base, start - margins.before)
     yield Window(bytes(data), base, error)
+
+
+def _window_end(data: bytearray, least: int, margins: Margins) -> int:
+    """Return where a window ends that has at least so many bytes; 0 if its end is not read yet."""
+    if len(data) < least:
+        return 0
+    if not margins.has_whole_lines:
+        return least
+    newline = data.find(b"\n", max(0, least - 1))
+    if newline < 0:
+        return least if len(data) - least >= LONGEST_LINE_BYTES else 0
+    return newline + 1
 
 
 def _pieces(path: Path, codec: str) -> Iterator[Content]:
     """Decompress a file piece by piece; of a damaged one the last piece is its error."""
+    if codec in _STREAMED_BY_ARROW:
+        yield from _arrow_pieces(path, codec)
+        return
     try:
         with _open_known(path, codec) as stream:
-            while chunk := stream.read1(1 << 18):
+            while chunk := stream.read1(_INFLATED_BYTES):
                 yield Content(chunk, "")
     except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
+        yield Content(b"", f"{codec}: {error}")
+
+
+def _arrow_pieces(path: Path, codec: str) -> Iterator[Content]:
+    import pyarrow as pa
+
+    try:
+        with pa.CompressedInputStream(pa.OSFile(str(path), "rb"), codec) as stream:
+            while chunk := stream.read(_INFLATED_BYTES):
+                yield Content(chunk, "")
+    except (OSError, pa.ArrowException) as error:
         yield Content(b"", f"{codec}: {error}")
 
 
@@ -258,21 +308,21 @@ def first_inflated(path: Path, size: int) -> bytes:
         OSError: The file cannot be opened.
     """
     data = bytearray()
-    for chunk in inflated(path):
+    for chunk in content_pieces(path):
         data += chunk
         if len(data) >= size:
             break
     return bytes(data[:size])
 
 
-def inflated(path: Path) -> Iterator[bytes]:
-    """Yield a compressed file's bytes in pieces, up to the first damage.
+def content_pieces(path: Path) -> Iterator[bytes]:
+    """Yield a file's bytes after decompression in pieces, up to the first damage.
 
     Raises:
         OSError: The file cannot be opened.
     """
     codec = codec_of(read_head(path, 16))
-    if codec not in _STREAMED:
+    if not _is_streamed(codec):
         yield bytes(read_content(path).data)
         return
     for piece in _pieces(path, codec):
@@ -287,25 +337,13 @@ def _open_known(path: Path, codec: str) -> gzip.GzipFile | bz2.BZ2File | lzma.LZ
 
 
 def _inflate_framed(path: Path, codec: str) -> Content:
-    """Decompress the formats that Python itself does not support, with cramjam or, failing that, pyarrow."""
+    """Decompress a file as a whole with cramjam."""
     raw = path.read_bytes()
     try:
         import cramjam
     except ImportError:
-        return _inflate_with_arrow(path, codec)
+        return Content(b"", f"{codec}: neither cramjam nor a pyarrow that reads it is installed")
     try:
         return Content(bytes(getattr(cramjam, codec).decompress(raw)), "")
     except cramjam.DecompressionError as error:
-        return Content(b"", f"{codec}: {error}")
-
-
-def _inflate_with_arrow(path: Path, codec: str) -> Content:
-    try:
-        import pyarrow as pa
-    except ImportError:
-        return Content(b"", f"{codec}: neither cramjam nor pyarrow is installed")
-    try:
-        with pa.CompressedInputStream(pa.OSFile(str(path), "rb"), codec) as stream:
-            return Content(stream.read(), "")
-    except (OSError, pa.ArrowException) as error:
         return Content(b"", f"{codec}: {error}")

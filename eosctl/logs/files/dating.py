@@ -10,7 +10,7 @@ from typing import Final
 
 from eosctl.logs.carriers.peeled import peeled_records
 from eosctl.logs.carriers.wrappers import DOCUMENT
-from eosctl.logs.files.content import codec_of, read_content, read_window
+from eosctl.logs.files.content import Margins, codec_of, read_content, read_window
 from eosctl.logs.files.sources import SourceFile
 from eosctl.logs.records.record import Record
 from eosctl.logs.records.scanner import scan_records
@@ -87,7 +87,8 @@ def _end_of(source: SourceFile) -> bytes:
     path = Path(source.name)
     try:
         if source.splittable or not (codec_of(source.head) or DOCUMENT in source.wrapper):
-            return bytes(read_window(path, max(0, source.size_bytes - _END_BYTES), None, 0, source.size_bytes).data)
+            begin = max(0, source.size_bytes - _END_BYTES)
+            return bytes(read_window(path, begin, None, Margins(1, 0), source.size_bytes).data)
         if source.size_bytes <= _MOST_WHOLE_BYTES:
             return bytes(read_content(path).data)
     except OSError:

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from eosctl.logs.carriers.documents import holds_records
 from eosctl.logs.carriers.exports import export_of
 from eosctl.logs.carriers.prefixes import NULS
-from eosctl.logs.carriers.wrappers import DOCUMENT, INSIDE, detect_wrapper, peel
+from eosctl.logs.carriers.wrappers import DOCUMENT, INSIDE, detect_wrapper, is_of_lines, peel
 from eosctl.logs.files.applications import application_of
 from eosctl.logs.files.content import (
     codec_of,
@@ -218,7 +218,7 @@ def inspect_file(path: Path, zone: tzinfo | None = None, layouts: tuple[Layout, 
         verdict=verdict,
         wrapper=wrapper,
         size_bytes=status.st_size,
-        splittable=not compressed and not recoding and not wrapper,
+        splittable=not compressed and not recoding and is_of_lines(wrapper),
         modified_ms=status.st_mtime_ns // 1_000_000,
         zone=zone,
         head=head[:HEAD_BYTES],

@@ -3,18 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import zip_longest
+from typing import Final
 
 from eosctl.model.deployment import Component, Deployment, Difference, Value
 from eosctl.model.redaction import setting_text
 
+_LACKING: Final = "not in the file"
+
 
 def differences(left: Deployment, right: Deployment) -> tuple[Difference, ...]:
-    """Pair components by role, in order, and return the settings with different meanings."""
+    """Pair components by role, in order, and return the settings with different meanings.
+
+    The settings of a component that the other side lacks differ from nothing.
+    """
     found: list[Difference] = []
     for role in dict.fromkeys(component.role for component in (*left.components, *right.components)):
-        for one, other in zip(left.of(role), right.of(role), strict=False):
-            found += _between(one, other)
+        for one, other in zip_longest(left.of(role), right.of(role)):
+            if one is None or other is None:
+                found += _on_one_side(one, other)
+            else:
+                found += _between(one, other)
     return tuple(dict.fromkeys(found))
+
+
+def _on_one_side(left: Component | None, right: Component | None) -> Iterator[Difference]:
+    for component in filter(None, (left, right)):
+        for name, value in sorted(component.given.items()):
+            text, source = setting_text(name, value.text), _from(value, component)
+            yield Difference(
+                role=component.role.value,
+                setting=name,
+                left=setting_text(name, None) if left is None else text,
+                right=setting_text(name, None) if right is None else text,
+                left_source=_LACKING if left is None else source,
+                right_source=_LACKING if right is None else source,
+            )
 
 
 def _between(left: Component, right: Component) -> Iterator[Difference]:

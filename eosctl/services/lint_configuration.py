@@ -118,19 +118,22 @@ def lint_configuration(request: LintRequest, callbacks: Callbacks = SILENT) -> L
     )
     for broken in files.unreadable:
         callbacks.report_error(broken.error)
-    return LintResult(
-        linted, everything.findings, _exit_code(linted, request.gate, judge_run(linted.diagnosis, gate.gate))
-    )
+    return LintResult(linted, everything.findings, _exit_code(linted, request, judge_run(linted.diagnosis, gate.gate)))
 
 
-def _exit_code(linted: Linted, demands: GateOptions, verdict: Verdict) -> ExitCode:
-    """Return the exit code; files that were not read or not understood never give an all-clear."""
-    code = verdict.exit_code
+def _exit_code(linted: Linted, request: LintRequest, verdict: Verdict) -> ExitCode:
+    """Return the exit code; files that were not read or not understood never give an all-clear.
+
+    A folder without settings of Kafka is the wrong folder. Single files may have none: hooks name all that changed.
+    """
+    code, demands = verdict.exit_code, request.gate
     if linted.unreadable:
         return ExitCode.BAD_INPUT
     if demands.exit_zero:
         return code
-    if linted.is_unjudged or ((linted.not_understood or linted.unseen) and not linted.read_as):
+    if linted.is_unjudged:
+        return ExitCode.BAD_INPUT
+    if not linted.read_as and (linted.not_understood or linted.unseen or any(map(Path.is_dir, request.paths))):
         return ExitCode.BAD_INPUT
     is_incomplete = demands.require_complete and bool(linted.undecided or linted.not_understood or linted.unseen)
     return ExitCode.INCOMPLETE if code is ExitCode.DONE and is_incomplete else code

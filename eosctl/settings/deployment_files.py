@@ -216,10 +216,10 @@ def _of_overlay(overlay: str, resources: Iterable[Resource]) -> _File:
 
 
 def _read_any(file: str, text: str, role: Role | None, *, is_named: bool, without: str = "") -> _File:
-    """Read a file; one that does not follow its format is an error only where it is about Kafka, and no template.
+    """Read a file; one that does not follow its format is an error unless it is a template.
 
-    A file that was named itself and has a format that nothing here reads is an error, too. ``without`` is a condition
-    of a template that is assumed not to hold.
+    In a folder, and for programs, it is an error only where it is about Kafka. ``without`` is a condition of a template
+    that is assumed not to hold.
     """
     try:
         variants = variants_of(file, text, without)
@@ -231,7 +231,8 @@ def _read_any(file: str, text: str, role: Role | None, *, is_named: bool, withou
     except ConfigFileError:
         if is_named and format_of(file) is None:
             raise
-        if mentions_kafka(file, text) and not is_template(text):
+        is_settings = is_named and not starts_programs(file)
+        if (is_settings or mentions_kafka(file, text)) and not is_template(text):
             raise
     try:
         return _read(file, without_templates(text, chart_values(file)), role) if is_template(text) else _NOTHING
@@ -290,7 +291,10 @@ def read_texts(texts: Mapping[str, str], releases: Releases = UNKNOWN) -> list[C
 
 def _read(file: str, text: str, role: Role | None) -> _File:
     base, documents = over_base(_documents(file, text), file)
-    read = _of_documents(documents, base, role)
+    try:
+        read = _of_documents(documents, base, role)
+    except RecursionError as error:
+        raise ConfigFileError(f"{file}: files within files are nested too deeply.", "", "Correct the file.") from error
     return read if base == file else read._replace(sources=[of_environment(one, file) for one in read.sources])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain, islice
 from typing import Any, Final, NamedTuple
 
@@ -22,6 +22,8 @@ from eosctl.settings.tree import Branch, Leaf, Node, Row
 
 MAX_NODES: Final = 200_000
 """More values than any configuration has; aliases of aliases reach it soon."""
+MAX_DEPTH: Final = 100
+"""More levels than any configuration has; what walks over trees calls itself for each."""
 
 
 # What stands behind the ending of a file that a tool or a person makes the real one of.
@@ -53,7 +55,26 @@ def parse_documents(file: str, text: str) -> tuple[Node, ...]:
             "It is detected by the file's ending: " + ", ".join(e for f in FORMATS for e in f.endings) + ".",
             "Rename the file.",
         )
-    return found.parse(file, text.replace("\ufeff", ""))
+    try:
+        documents = found.parse(file, text.replace("\ufeff", ""))
+    except RecursionError as error:
+        raise _malformed(file, 1, "nested too deeply") from error
+    _check_depth(file, documents)
+    return documents
+
+
+def _check_depth(file: str, documents: Iterable[Node]) -> None:
+    level: list[Node] = list(documents)
+    for _ in range(MAX_DEPTH):
+        level = [child for node in level for child in _children(node)]
+    if level:
+        raise _malformed(file, level[0].line, "nested too deeply")
+
+
+def _children(node: Node) -> Iterable[Node]:
+    if isinstance(node, Branch):
+        return (child for _, child in node.entries)
+    return node.nodes if isinstance(node, Row) else ()
 
 
 def format_of(file: str) -> Format | None:
@@ -142,8 +163,6 @@ def _yaml(file: str, text: str) -> tuple[Node, ...]:
         raise _malformed(file, mark.line + 1 if mark else 1, error.problem or "malformed YAML") from error
     except yaml.YAMLError as error:
         raise _malformed(file, 1, str(error).splitlines()[0]) from error
-    except RecursionError as error:
-        raise _malformed(file, 1, "nested too deeply") from error
 
 
 def _tree(node: Any, file: str, above: set[int], budget: Iterator[int]) -> Node:
@@ -189,8 +208,6 @@ def _json(file: str, text: str) -> tuple[Node, ...]:
         _check_json(text)
     except json.JSONDecodeError as error:
         return _json_with_comments(file, text, error)
-    except RecursionError as error:
-        raise _malformed(file, 1, "nested too deeply") from error
     # What is valid JSON is YAML too, but for tabs between the tokens.
     return _yaml(file, text.replace("\t", " "))
 
@@ -264,9 +281,8 @@ def _toml(file: str, text: str) -> tuple[Node, ...]:
         where = re.search(r"at line (\d+)", str(error))
         line = int(where[1]) if where else text.count("\n") + 1
         raise _malformed(file, line, str(error).partition(" (")[0]) from error
-    except (ValueError, RecursionError) as error:
-        reason = "a number is too long" if isinstance(error, ValueError) else "nested too deeply"
-        raise _malformed(file, 1, reason) from error
+    except ValueError as error:
+        raise _malformed(file, 1, "a number is too long") from error
     return (_toml_node(values, "", dict(_toml_lines(text)), 1),)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import errno
+import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -24,7 +25,7 @@ _MARKS: Final = (
 _COMMENT: Final = re.compile(r"^\s*(?:#|//|--|!|;|\{\{-?\s*/\*).*$", re.MULTILINE)
 _KAFKA: Final = re.compile(
     r"kafka|redpanda|bootstrap[._-]?servers|transactional[._-]?id|isolation[._-]?level|processing[._-]guarantee"
-    r"|enable[._-]?idempotence|min[._-]?insync[._-]?replicas",
+    r"|enable[._-]?idempotence|min[._-]?insync[._-]?replicas|connector\.class|exactly[._-]?once",
     re.IGNORECASE,
 )
 # Files of loggers name Kafka's packages, those of build tools its artifacts; Cruise Control keeps a copy of what it
@@ -111,10 +112,13 @@ def is_of_others(name: str) -> bool:
 
 
 def _within(folder: Path) -> Iterator[Path]:
-    for path in sorted(folder.rglob("*")):
-        if (
-            path.is_file()
-            and format_of(path.name)
-            and not _SKIPPED_FOLDERS.intersection(path.relative_to(folder).parts)
-        ):
-            yield path
+    """Yield the files of a folder that have a format, by path; what cannot be opened fails where it is read.
+
+    Links to folders are not followed. ConfigMaps are mounted as links to files in folders named ``..``.
+    """
+    closed: list[OSError] = []
+    found: list[Path] = []
+    for top, folders, names in os.walk(folder, onerror=closed.append):
+        folders[:] = [name for name in folders if name not in _SKIPPED_FOLDERS and not name.startswith("..")]
+        found += [Path(top, name) for name in names if format_of(name)]
+    yield from sorted([*found, *(Path(error.filename) for error in closed)])

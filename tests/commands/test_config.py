@@ -282,6 +282,21 @@ def test_nothing_judged_is_not_an_all_clear(tmp_path: Path) -> None:
     assert eosctl("doctor", path).code == 2
 
 
+def test_a_folder_without_settings_is_bad_input(tmp_path: Path) -> None:
+    assert eosctl("config", "lint", tmp_path).code == 2
+    path = tmp_path / "other.yaml"
+    path.write_text("a: 1\n", "utf-8")
+    assert eosctl("config", "lint", tmp_path).code == 2
+    assert eosctl("config", "lint", path).code == 0
+
+
+def test_a_named_file_that_is_broken_is_bad_input(tmp_path: Path) -> None:
+    path = tmp_path / "other.json"
+    path.write_text('{"a": 1', "utf-8")
+    done = eosctl("config", "lint", path)
+    assert (done.code, f"{path}:1" in done.err) == (2, True)
+
+
 def test_a_printed_setting_has_the_line_that_prints_it(tmp_path: Path) -> None:
     path = tmp_path / "configs.txt"
     path.write_text(

@@ -90,3 +90,16 @@ def test_files_without_settings_are_never_a_clean_result(tmp_path: Path, name: s
     ):
         with pytest.raises(ConfigFileError):
             act()
+
+
+def test_components_of_one_file_alone_are_differences(tmp_path: Path) -> None:
+    producer, consumer = tmp_path / "producer.properties", tmp_path / "consumer.properties"
+    producer.write_text("transactional.id=a\nacks=all\n", "utf-8")
+    consumer.write_text("group.id=g\nisolation.level=read_committed\n", "utf-8")
+    found = compare_files(Side(producer), Side(consumer))
+    assert {(one.role, one.setting, one.left, one.right) for one in found} == {
+        ("producer", "acks", "all", "(none)"),
+        ("producer", "transactional.id", "a", "(none)"),
+        ("consumer", "group.id", "(none)", "g"),
+        ("consumer", "isolation.level", "(none)", "read_committed"),
+    }

@@ -61,8 +61,8 @@ def lint(
     Strimzi, Kubernetes, Compose, Connect, Flink, librdkafka, and Terraform. Brokers and applications are checked
     together. A comment on the line above a setting suppresses one rule: # eosctl: ignore ID REASON
 
-    Exit codes: 0 no finding at or above --fail-on, 2 a file is malformed or no file was recognized, 3 findings, 4
-    incomplete with --require-complete.
+    Links to folders are not followed. Exit codes: 0 no finding at or above --fail-on, 2 a file is malformed or not
+    understood, or a folder has no settings, 3 findings, 4 incomplete with --require-complete.
 
     Examples:
         eosctl config lint conf/

@@ -9,8 +9,9 @@ import asyncio
 from typing import Final
 
 from eosctl.analysis.fencing import find_fencings
+from eosctl.collect.answered import left_out
 from eosctl.collect.batches import READ_COMMITTED, fetch_partition
-from eosctl.collect.reader import Probed, ReadOnly, attempt, gap_without_leader
+from eosctl.collect.reader import Probed, ReadOnly, attempt, gap_from_code, gap_without_leader
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.fencing import AbortedRange, FencingEvent
 from eosctl.model.limits import Limits
@@ -108,10 +109,13 @@ async def offset_at(reader: ReadOnly, info: PartitionInfo, time_ms: int) -> tupl
     answer, lost = await attempt(
         KIND, str(info.partition), lambda: reader.request(leader_id, ApiKey.LIST_OFFSETS, request)
     )
-    offsets = [
-        part.offset
-        for topic in (answer.topics if answer is not None else ())
-        for part in topic.partitions
-        if part.error_code == ErrorCode.NONE and part.offset >= 0
-    ]
-    return (offsets[0] if offsets else None), lost
+    if answer is None:
+        return None, lost
+    found = next(
+        (p for t in answer.topics for p in t.partitions if (t.name, p.partition_index) == info.partition), None
+    )
+    if found is None:
+        return None, (left_out(KIND, str(info.partition)),)
+    if found.error_code != ErrorCode.NONE:
+        return None, (gap_from_code(KIND, str(info.partition), found.error_code),)
+    return (found.offset if found.offset >= 0 else None), ()

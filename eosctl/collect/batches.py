@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from eosctl.collect.answered import left_out
 from eosctl.collect.reader import ReadOnly, attempt, gap_from_code
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.snapshot import PartitionInfo
@@ -51,7 +52,11 @@ async def fetch_partition(
         return None, lost
     for topic in answer.responses:
         for part in topic.partitions:
+            if (topic.topic, part.partition_index) != info.partition:
+                continue
             if part.error_code != ErrorCode.NONE:
                 return None, (gap_from_code(kind, subject, part.error_code),)
             return part, ()
-    return None, ()
+    if answer.error_code != ErrorCode.NONE:
+        return None, (gap_from_code(kind, subject, answer.error_code),)
+    return None, (left_out(kind, subject),)

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
+from eosctl.collect.answered import left_out, unanswered
 from eosctl.collect.reader import Probed, ReadOnly, attempt, gap_from_code
 from eosctl.model.evidence import EvidenceGap, EvidenceKind
 from eosctl.model.snapshot import ApiRange, Broker, ClientQuota, FeatureLevel, PartitionInfo, Reassignment, Topic
@@ -40,6 +41,8 @@ async def collect_shape(reader: ReadOnly) -> Probed[ClusterShape]:
     request = metadata.MetadataRequest(topics=None, allow_auto_topic_creation=False)
     answer = await reader.request_any(ApiKey.METADATA, request)
     topics, gaps = _topics(answer.topics)
+    if not answer.brokers:  # At least the broker that answers is one.
+        gaps.append(left_out(EvidenceKind.CLUSTER, "brokers"))
     brokers = tuple(
         Broker(broker.node_id, broker.host, broker.port, broker.rack)
         for broker in sorted(answer.brokers, key=lambda b: b.node_id)
@@ -83,6 +86,7 @@ async def collect_topics_of_transactions(
             )
             added |= {topic.name: topic for topic in found}
             gaps += refused
+            gaps += unanswered(EvidenceKind.TOPICS, sorted(names), {topic.name for topic in answer.topics})
     return Probed(tuple(sorted((*topics, *added.values()), key=lambda topic: topic.name)), tuple(gaps))
 
 
@@ -94,6 +98,8 @@ def _topics(described: Iterable[metadata.MetadataResponseTopic]) -> tuple[list[T
         if topic.error_code != ErrorCode.NONE:
             gaps.append(gap_from_code(EvidenceKind.TOPICS, name, topic.error_code))
             continue
+        if not topic.partitions:  # Every topic has at least one.
+            gaps.append(left_out(EvidenceKind.TOPICS, f"partitions of {name}"))
         partitions = sorted((_partition(name, p) for p in topic.partitions), key=lambda p: p.partition)
         topics.append(Topic(name, render_uuid(topic.topic_id), topic.is_internal, tuple(partitions)))
     return topics, gaps

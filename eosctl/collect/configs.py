@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from eosctl.collect.answered import unanswered
 from eosctl.collect.reader import Probed, ReadOnly, attempt, gap_from_code, in_batches
 from eosctl.model.evidence import EvidenceGap, EvidenceKind
 from eosctl.model.setting import Setting, SettingSource
@@ -84,6 +85,7 @@ async def _describe(
         ]
     )
     several = "settings of {} groups" if resource_type == GROUP_RESOURCE else "{} topics"
+    prefix = "broker " if resource_type == BROKER_RESOURCE else ""
     subject = f"broker {node_id}" if resource_type == BROKER_RESOURCE else several.format(len(names))
     if node_id is None:
         answer, lost = await attempt(kind, subject, lambda: reader.request_any(ApiKey.DESCRIBE_CONFIGS, request))
@@ -95,14 +97,15 @@ async def _describe(
     found: dict[str, tuple[Setting, ...]] = {}
     gaps: list[EvidenceGap] = []
     for result in answer.results:
-        subject = f"broker {node_id}" if resource_type == BROKER_RESOURCE else result.resource_name
+        subject = f"{prefix}{result.resource_name}"
         if result.error_code != ErrorCode.NONE:
             gaps.append(gap_from_code(kind, subject, result.error_code, result.error_message or ""))
             continue
         found[result.resource_name] = tuple(
             sorted((_setting(entry, origin) for entry in result.configs), key=lambda s: s.name)
         )
-    return Probed(found, tuple(gaps))
+    answered = {result.resource_name for result in answer.results}
+    return Probed(found, (*gaps, *unanswered(kind, names, answered, lambda name: f"{prefix}{name}")))
 
 
 def _setting(entry: Any, origin: str) -> Setting:

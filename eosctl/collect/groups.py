@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from eosctl.collect.answered import unanswered
 from eosctl.collect.described import assigned
 from eosctl.collect.described import describe_groups as describe_groups_of_type
 from eosctl.collect.group_generations import subscription_of
@@ -69,7 +70,7 @@ async def _groups_of_coordinator(reader: ReadOnly, broker_id: int) -> Probed[lis
 async def _describe_classic(reader: ReadOnly, broker_id: int, groups: Sequence[Group]) -> Probed[list[Group]]:
     classic = {g.group_id: g for g in groups if g.group_type not in (CONSUMER_GROUP, SHARE_GROUP, STREAMS_GROUP)}
 
-    def described(entry: Any) -> Group:
+    def described(entry: Any, listed: Group) -> Group:
         members = tuple(
             GroupMember(
                 m.member_id,
@@ -82,7 +83,7 @@ async def _describe_classic(reader: ReadOnly, broker_id: int, groups: Sequence[G
             for m in entry.members
         )
         return replace(
-            classic[entry.group_id],
+            listed,
             state=entry.group_state,
             protocol_type=entry.protocol_type,
             members=members,
@@ -92,15 +93,13 @@ async def _describe_classic(reader: ReadOnly, broker_id: int, groups: Sequence[G
     request = describe_groups.DescribeGroupsRequest(groups=list(classic))
     if not classic:
         return Probed([])
-    return await describe_groups_of_type(
-        reader, broker_id, ApiKey.DESCRIBE_GROUPS, request, f"{len(classic)} groups", described
-    )
+    return await describe_groups_of_type(reader, broker_id, ApiKey.DESCRIBE_GROUPS, request, classic, described)
 
 
 async def _describe_consumer(reader: ReadOnly, broker_id: int, groups: Sequence[Group]) -> Probed[list[Group]]:
     consumer = {g.group_id: g for g in groups if g.group_type == CONSUMER_GROUP}
 
-    def described(entry: Any) -> Group:
+    def described(entry: Any, listed: Group) -> Group:
         members = tuple(
             GroupMember(
                 m.member_id,
@@ -112,13 +111,14 @@ async def _describe_consumer(reader: ReadOnly, broker_id: int, groups: Sequence[
             )
             for m in entry.members
         )
-        return replace(consumer[entry.group_id], state=entry.group_state, members=members)
+        return replace(listed, state=entry.group_state, members=members)
 
     request = consumer_group_describe.ConsumerGroupDescribeRequest(group_ids=list(consumer))
-    subject = f"{len(consumer)} consumer groups"
     if not consumer:
         return Probed([])
-    return await describe_groups_of_type(reader, broker_id, ApiKey.CONSUMER_GROUP_DESCRIBE, request, subject, described)
+    return await describe_groups_of_type(
+        reader, broker_id, ApiKey.CONSUMER_GROUP_DESCRIBE, request, consumer, described
+    )
 
 
 async def _fetch_offsets(reader: ReadOnly, broker_id: int, groups: Sequence[Group]) -> Probed[list[Group]]:
@@ -168,7 +168,9 @@ async def _offsets(
         answer, lost = await _ask_for_offsets(reader, broker_id, [group_id], require_stable=require_stable)
         gaps += lost
         if answer is not None:
-            parts[group_id] = answer.groups[0] if answer.groups else answer
+            part = next((part for part in answer.groups if part.group_id == group_id), None)
+            if part is not None or not answer.groups:
+                parts[group_id] = answer if part is None else part
     found: dict[str, dict[TopicPartition, Any]] = {}
     for group_id, part in parts.items():
         if part.error_code != ErrorCode.NONE:
@@ -179,7 +181,7 @@ async def _offsets(
             for topic in part.topics
             for entry in topic.partitions
         }
-    return Probed(found, tuple(gaps))
+    return Probed(found, (*gaps, *unanswered(EvidenceKind.GROUP_OFFSETS, group_ids, parts)))
 
 
 async def _ask_for_offsets(

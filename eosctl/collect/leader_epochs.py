@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from eosctl.collect.answered import unanswered
 from eosctl.collect.reader import Probed, ReadOnly, attempt, gap_from_code
 from eosctl.model.evidence import EvidenceGap, EvidenceKind
 from eosctl.model.snapshot import PartitionInfo, Topic
@@ -70,11 +71,18 @@ async def _ask(
         return Probed({}, lost)
     found: dict[TopicPartition, int] = {}
     gaps: list[EvidenceGap] = []
+    answered: set[TopicPartition] = set()
     for topic in answer.topics:
         for entry in topic.partitions:
             where = TopicPartition(topic.topic, entry.partition)
+            answered.add(where)
             if entry.error_code != ErrorCode.NONE:
-                gaps.append(gap_from_code(EvidenceKind.PRODUCERS, f"leader epoch of {where}", entry.error_code))
+                gaps.append(gap_from_code(EvidenceKind.PRODUCERS, _subject(where), entry.error_code))
             elif entry.end_offset >= 0:
                 found[where] = entry.end_offset
-    return Probed(found, tuple(gaps))
+    asked = [info.partition for info in partitions]
+    return Probed(found, (*gaps, *unanswered(EvidenceKind.PRODUCERS, asked, answered, _subject)))
+
+
+def _subject(where: TopicPartition) -> str:
+    return f"leader epoch of {where}"

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from functools import partial
 
+from eosctl.collect.answered import left_out
 from eosctl.collect.reader import Probed, ReadOnly, attempt, gap_from_code
 from eosctl.model.cluster_state import LogDirectory
 from eosctl.model.evidence import EvidenceGap, EvidenceKind
@@ -36,6 +37,8 @@ async def collect_log_directories(reader: ReadOnly, broker_ids: Sequence[int]) -
         if answer.error_code != ErrorCode.NONE:
             gaps.append(gap_from_code(EvidenceKind.LOG_DIRS, f"broker {broker_id}", answer.error_code))
             continue
+        if not answer.results:  # Every broker has at least one.
+            gaps.append(left_out(EvidenceKind.LOG_DIRS, f"broker {broker_id}"))
         found += (_directory(broker_id, result) for result in answer.results)
     return Probed(tuple(found), tuple(gaps))
 

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
+from eosctl.collect.answered import unanswered
 from eosctl.collect.reader import Probed, ReadOnly, attempt, gap_from_code, gap_without_leader, in_batches
 from eosctl.model.evidence import EvidenceGap, EvidenceKind
 from eosctl.model.snapshot import PartitionInfo, Topic
@@ -108,11 +109,13 @@ async def _ask(
         return Probed({}, lost)
     found: dict[TopicPartition, int] = {}
     gaps: list[EvidenceGap] = []
+    answered: set[TopicPartition] = set()
     for listed in answer.topics:
         for partition in listed.partitions:
             where = TopicPartition(listed.name, partition.partition_index)
+            answered.add(where)
             if partition.error_code == ErrorCode.NONE:
                 found[where] = partition.offset
             else:
                 gaps.append(gap_from_code(EvidenceKind.OFFSETS, str(where), partition.error_code))
-    return Probed(found, tuple(gaps))
+    return Probed(found, (*gaps, *unanswered(EvidenceKind.OFFSETS, partitions, answered)))

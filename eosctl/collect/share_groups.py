@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from eosctl.collect.answered import unanswered
 from eosctl.collect.configs import collect_group_settings
 from eosctl.collect.described import assigned, describe_groups
 from eosctl.collect.reader import Probed, ReadOnly, attempt, gap_from_code
@@ -28,7 +29,7 @@ async def describe_share_groups(reader: ReadOnly, broker_id: int, groups: Sequen
     """Describe the members of share groups, to which DescribeGroups answers GROUP_ID_NOT_FOUND."""
     share = {group.group_id: group for group in groups if group.group_type == SHARE_GROUP}
 
-    def described(entry: Any) -> Group:
+    def described(entry: Any, listed: Group) -> Group:
         members = tuple(
             GroupMember(
                 member.member_id,
@@ -39,13 +40,12 @@ async def describe_share_groups(reader: ReadOnly, broker_id: int, groups: Sequen
             )
             for member in entry.members
         )
-        return replace(share[entry.group_id], state=entry.group_state, members=members, protocol=entry.assignor_name)
+        return replace(listed, state=entry.group_state, members=members, protocol=entry.assignor_name)
 
     if not share:
         return Probed([])
     request = share_group_describe.ShareGroupDescribeRequest(group_ids=list(share))
-    subject = f"{len(share)} share groups"
-    return await describe_groups(reader, broker_id, ApiKey.SHARE_GROUP_DESCRIBE, request, subject, described)
+    return await describe_groups(reader, broker_id, ApiKey.SHARE_GROUP_DESCRIBE, request, share, described)
 
 
 async def fetch_share_offsets(reader: ReadOnly, broker_id: int, groups: Sequence[Group]) -> Probed[list[Group]]:
@@ -66,6 +66,8 @@ async def fetch_share_offsets(reader: ReadOnly, broker_id: int, groups: Sequence
     found: list[Group] = []
     gaps: list[EvidenceGap] = []
     for part in answer.groups:
+        if part.group_id not in share:
+            continue
         if part.error_code != ErrorCode.NONE:
             gaps.append(gap_from_code(KIND, part.group_id, part.error_code, part.error_message or ""))
             continue
@@ -87,7 +89,8 @@ async def fetch_share_offsets(reader: ReadOnly, broker_id: int, groups: Sequence
             gaps.append(EvidenceGap(KIND, part.group_id, GapReason.UNSUPPORTED, detail=detail, next_step=step))
         by_partition = tuple(sorted(partitions, key=lambda one: one.partition))
         found.append(replace(share[part.group_id], share_partitions=by_partition))
-    return Probed(found, tuple(gaps))
+    answered = {part.group_id for part in answer.groups}
+    return Probed(found, (*gaps, *unanswered(KIND, share, answered)))
 
 
 def _gap_of_partition(

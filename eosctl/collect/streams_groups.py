@@ -22,7 +22,7 @@ async def describe_streams_groups(reader: ReadOnly, broker_id: int, groups: Sequ
     """Describe streams groups, to which DescribeGroups answers GROUP_ID_NOT_FOUND."""
     streams = {group.group_id: group for group in groups if group.group_type == STREAMS_GROUP}
 
-    def described(entry: Any) -> Group:
+    def described(entry: Any, listed: Group) -> Group:
         topology = None if entry.topology is None else _topology(entry.topology)
         inputs = {} if topology is None else {part.subtopology_id: part.input_topics for part in topology.subtopologies}
         members = tuple(
@@ -43,13 +43,12 @@ async def describe_streams_groups(reader: ReadOnly, broker_id: int, groups: Sequ
             )
             for member in entry.members
         )
-        return replace(streams[entry.group_id], state=entry.group_state, members=members, topology=topology)
+        return replace(listed, state=entry.group_state, members=members, topology=topology)
 
     if not streams:
         return Probed([])
     request = messages.StreamsGroupDescribeRequest(group_ids=list(streams))
-    subject = f"{len(streams)} streams groups"
-    return await describe_groups(reader, broker_id, ApiKey.STREAMS_GROUP_DESCRIBE, request, subject, described)
+    return await describe_groups(reader, broker_id, ApiKey.STREAMS_GROUP_DESCRIBE, request, streams, described)
 
 
 def _topology(topology: messages.Topology) -> StreamsTopology:

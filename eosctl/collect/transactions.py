@@ -15,6 +15,7 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
+from eosctl.collect.answered import unanswered
 from eosctl.collect.reader import Probed, ReadOnly, attempt, gap_from_code, gap_without_leader, in_batches
 from eosctl.model.evidence import EvidenceGap, EvidenceKind
 from eosctl.model.snapshot import PartitionInfo
@@ -138,9 +139,11 @@ async def _producers_of_leader(
         return Probed([], gaps)
     found: list[PartitionProducers] = []
     missing: list[EvidenceGap] = []
+    answered: set[TopicPartition] = set()
     for described in answer.topics:
         for partition in described.partitions:
             where = TopicPartition(described.name, partition.partition_index)
+            answered.add(where)
             if partition.error_code != ErrorCode.NONE:
                 detail = partition.error_message or ""
                 missing.append(gap_from_code(EvidenceKind.PRODUCERS, str(where), partition.error_code, detail))
@@ -157,7 +160,7 @@ async def _producers_of_leader(
                 for p in sorted(partition.active_producers, key=lambda p: p.producer_id)
             )
             found.append(PartitionProducers(where, leader_id, states))
-    return Probed(found, tuple(missing))
+    return Probed(found, (*missing, *unanswered(EvidenceKind.PRODUCERS, partitions, answered)))
 
 
 async def collect_transactions(
@@ -301,7 +304,8 @@ async def describe_ids(reader: ReadOnly, broker_id: int, ids: Sequence[str]) -> 
                 partitions=_partitions(topics) if topics else (),
             )
         )
-    return Probed(found, tuple(missing))
+    answered = {state.transactional_id for state in answer.transaction_states}
+    return Probed(found, (*missing, *unanswered(EvidenceKind.TRANSACTIONS, ids, answered)))
 
 
 def _partitions(topics: Iterable[describe_transactions.TopicData]) -> tuple[TopicPartition, ...]:

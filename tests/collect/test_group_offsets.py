@@ -61,7 +61,8 @@ def one_at_a_time(request: Any) -> Any:
 def test_offsets_of_groups(cluster: ScriptedCluster, answer: Any, requests: int) -> None:
     listed = [list_groups.ListedGroup(group_id, "consumer", "Stable") for group_id in IDS]
     cluster.on(1, ApiKey.LIST_GROUPS, list_groups.ListGroupsResponse(groups=listed))
-    cluster.on(1, ApiKey.DESCRIBE_GROUPS, describe_groups.DescribeGroupsResponse())
+    entries = [describe_groups.DescribedGroup(group_id=group_id) for group_id in IDS]
+    cluster.on(1, ApiKey.DESCRIBE_GROUPS, describe_groups.DescribeGroupsResponse(groups=entries))
     cluster.on(1, ApiKey.OFFSET_FETCH, answer)
     found = asyncio.run(collect_groups(ReadOnly(cluster), [1]))
     assert [(group.group_id, group.offsets) for group in found.value] == [

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import yaml
 
 from eosctl.monitoring.alerts import load_alerts, rules_document
 from eosctl.monitoring.cluster_gauges import ENDED
-from tests.monitoring.promtool import Moment, check_rules, promtool, prove_moments, requires_promtool
+from tests.monitoring.promtool import Moment, check_rules, prove_moments, requires_promtool, run_rule_tests
 
 pytestmark = requires_promtool
 
@@ -213,7 +212,6 @@ def test_the_alert_names_where_transactions_hang(tmp_path: Path) -> None:
         f'eosctl_hanging_transaction{{{where},{PLACE},producer_id="7",transactional_id="app"}}': "1x40",
         'eosctl_hanging_transaction{job="e",instance="y",topic="other",partition="1",producer_id="8"}': "1x40",
     }
-    (tmp_path / "rules.yaml").write_text(yaml.safe_dump(rules_document()), "utf-8")
     expected = {
         "exp_labels": {"job": "e", "instance": "x", "severity": "critical"},
         "exp_annotations": {
@@ -228,7 +226,5 @@ def test_the_alert_names_where_transactions_hang(tmp_path: Path) -> None:
         "input_series": [{"series": name, "values": values} for name, values in series.items()],
         "alert_rule_test": [{"eval_time": "5m", "alertname": "EosHangingTransaction", "exp_alerts": [expected]}],
     }
-    document = {"rule_files": ["rules.yaml"], "evaluation_interval": "15s", "tests": [test]}
-    (tmp_path / "tests.yaml").write_text(yaml.safe_dump(document), "utf-8")
-    done = promtool("test", "rules", tmp_path / "tests.yaml")
+    done = run_rule_tests([test], tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr

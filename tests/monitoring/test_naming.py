@@ -7,7 +7,6 @@ import re
 from pathlib import Path
 
 import pytest
-import yaml
 
 from eosctl.model.metric import SeriesNames
 from eosctl.monitoring.alerts import load_alerts, named_rules, rules_document
@@ -15,7 +14,7 @@ from eosctl.monitoring.cluster_gauges import ENDED, HELP
 from eosctl.monitoring.dashboard import ROWS, named_panels
 from eosctl.monitoring.naming import Matcher, load_naming, rename, with_matchers
 from tests.commands.conftest import eosctl
-from tests.monitoring.promtool import check_rules, promtool, requires_promtool
+from tests.monitoring.promtool import check_rules, firing_at, requires_promtool, run_rule_tests
 
 OTHERS = [names for names in SeriesNames if names is not SeriesNames.EOSCTL]
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "metrics" / "names"
@@ -202,17 +201,9 @@ REAL = [
 
 
 def prove(names: SeriesNames, series: dict[str, str], firing: set[str], folder: Path, at: str = "16m") -> None:
-    (folder / "rules.yaml").write_text(yaml.safe_dump(rules_document(names=names)), "utf-8")
-    asked = {
-        "expr": 'count by (alertname) (ALERTS{alertstate="firing"}) > bool 0',
-        "eval_time": at,
-        "exp_samples": [{"labels": f'{{alertname="{name}"}}', "value": 1} for name in sorted(firing)],
-    }
     found = [{"series": name, "values": values} for name, values in series.items()]
-    test = {"interval": "15s", "input_series": found, "promql_expr_test": [asked]}
-    document = {"rule_files": ["rules.yaml"], "evaluation_interval": "15s", "tests": [test]}
-    (folder / "tests.yaml").write_text(yaml.safe_dump(document), "utf-8")
-    done = promtool("test", "rules", folder / "tests.yaml")
+    test = {"interval": "15s", "input_series": found, "promql_expr_test": [firing_at(at, firing)]}
+    done = run_rule_tests([test], folder, names)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -249,7 +240,6 @@ def test_two_clusters_of_one_job_are_two(tmp_path: Path) -> None:
 
 @requires_promtool
 def test_a_summary_names_the_bean(tmp_path: Path) -> None:
-    (tmp_path / "rules.yaml").write_text(yaml.safe_dump(rules_document(names=SeriesNames.STRIMZI)), "utf-8")
     series = {scraped(SeriesNames.STRIMZI, "kafka_log_logcleanermanager_max_dirty_percent"): "90x100"}
     text = rename('max by (name) (kafka_log_LogCleanerManager_Value{name="max-dirty-percent"})',
                   load_naming(SeriesNames.STRIMZI)).expression  # fmt: skip
@@ -260,9 +250,7 @@ def test_a_summary_names_the_bean(tmp_path: Path) -> None:
             {"expr": text, "eval_time": "1m", "exp_samples": [{"labels": '{name="max-dirty-percent"}', "value": 90}]}
         ],
     }
-    document = {"rule_files": ["rules.yaml"], "evaluation_interval": "15s", "tests": [test]}
-    (tmp_path / "tests.yaml").write_text(yaml.safe_dump(document), "utf-8")
-    done = promtool("test", "rules", tmp_path / "tests.yaml")
+    done = run_rule_tests([test], tmp_path, SeriesNames.STRIMZI)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -10,7 +10,7 @@ import shutil
 import signal
 import socket
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -55,6 +55,16 @@ _SCRATCH: Final = pytest.StashKey[Path]()
 _FAILED: Final = pytest.StashKey[bool]()
 #: How a reason to skip names the package that is missing: "kcat is missing (Debian: kcat)".
 _PACKAGE: Final = re.compile(r"\(Debian: ([\w.-]+)\)")
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect no garbage while modules are imported and tests are made: all of that remains."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 @pytest.hookimpl(trylast=True)

@@ -1,7 +1,7 @@
 # The commands of a developer; `make` alone lists them. Each first makes .venv when it is missing or out of date.
 
 .DEFAULT_GOAL := help
-.PHONY: help environment demo test test-lowest test-compiled dist audit coverage static lint test-kafka mutate-checks transcripts prove bench docs book absorb logs-matrix diagnosis-matrix differential
+.PHONY: help environment demo test tests test-lowest test-compiled dist audit coverage static lint test-kafka mutate-checks transcripts prove bench docs book absorb logs-matrix diagnosis-matrix differential
 
 # Four workers suit two cores, as many tests wait for other processes; JOBS=0 runs everything in one process.
 JOBS ?= 4
@@ -23,7 +23,11 @@ demo: EXTRAS = $(if $(shell command -v java),spark)
 demo: environment ## Start a cluster, break it, diagnose it, repair it, read its logs (about a minute, once installed).
 	@$(RUN) -m eosctl demo
 
-test: static ## Style and types, then every test but those against real Kafka.
+# mypy alone takes half a minute of one core, which would leave the other without work.
+test: ## Style and types, and at the same time every test but those against real Kafka.
+	@$(MAKE) --no-print-directory --jobs=2 static tests
+
+tests: environment
 	$(RUN) -m pytest -n $(JOBS) --dist worksteal -m "not apache"
 
 test-lowest: environment ## The same tests with the lowest versions of all dependencies, in .venv.lowest.

@@ -1,4 +1,4 @@
-"""The prose linter reads every kind of text, its ceilings hold, and CI refuses subjects that are too long."""
+"""The prose linter reads every kind of text (`make static` runs it), and CI refuses subjects that are too long."""
 
 from __future__ import annotations
 
@@ -9,12 +9,6 @@ import pytest
 
 from scripts.prose.check import allowed, ceilings, files_read, lowered, over, package_of, places, rules
 from scripts.prose.texts import texts_of
-
-
-def test_no_package_is_over_its_ceiling(project_root: Path) -> None:
-    found = places(files_read())
-    exceeded = over(found, ceilings())
-    assert [str(place) for place in found if package_of(place.path) in exceeded] == []
 
 
 def test_ceilings_name_packages_of_the_project() -> None:

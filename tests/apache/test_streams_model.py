@@ -8,10 +8,10 @@ from typing import Final
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from eosctl.lab.workloads.streams.rules import STREAMS_3_9, STREAMS_4_3, TRANSACTIONAL_STORES, Rules
 from eosctl.testing import SandboxThread
 from tests.apache.conftest import fetch_streams
 from tests.apache.test_streams import LONG_S, WORDS, Counts, application, compile_word_count, write_lines
-from tests.lab.workloads.streams.rules import STREAMS_3_9, STREAMS_4_3, TRANSACTIONAL_STORES, Rules
 from tests.lab.workloads.streams_stage import LifeFacts, checkpoint_states, lives_of_model
 
 LINES = 100

@@ -18,15 +18,15 @@ from eosctl.client.producer import OutgoingRecord, TransactionalProducer
 from eosctl.client.topics import ensure_topic
 from eosctl.lab.simulation import Simulation, simulate
 from eosctl.lab.virtual_loop import run_virtual
+from eosctl.lab.workloads.streams.instance import Instance, StreamsPlan
+from eosctl.lab.workloads.streams.rules import OFFSET_UNKNOWN, STREAMS_4_3, Rules
+from eosctl.lab.workloads.streams.task import Sizes, Step, StoreView, Task
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.core import ClusterShape
 from eosctl.sandbox.faults.control import fault_commands
 from eosctl.sandbox.faults.engine import FaultEngine
 from eosctl.sandbox.ports import Emulation
 from eosctl.storage.streams_state import ROCKSDB, find_applications, read_checkpoint
-from tests.lab.workloads.streams.instance import Instance, StreamsPlan
-from tests.lab.workloads.streams.rules import OFFSET_UNKNOWN, STREAMS_4_3, Rules
-from tests.lab.workloads.streams.task import Sizes, Step, Task
 
 PARTITIONS = (0, 1)
 WORDS = ("once", "twice", "thrice", "never")
@@ -41,9 +41,13 @@ class Immortal:
 
     def __init__(self) -> None:
         self.reached: Counter[Step] = Counter()
+        self.views: list[StoreView] = []
 
     def reach(self, step: Step) -> None:
         self.reached[step] += 1
+
+    def observe(self, view: StoreView) -> None:
+        self.views.append(view)
 
 
 class Mortal(Immortal):
@@ -105,12 +109,17 @@ class Stage:
             await producer.end(committed=number % 4 != 3)
 
     async def live(
-        self, plan: StreamsPlan, life: Immortal, *, over: Callable[[], bool] = lambda: True
+        self, plan: StreamsPlan, life: Immortal, *, stands_by: Callable[[], bool] | None = None
     ) -> Sequence[Task]:
-        """Run an instance until its input is handled and return its tasks; raise Killed when it dies."""
+        """Run an instance until its input is handled and return its tasks; raise Killed when it dies.
+
+        With `stands_by`, it first keeps copies of the stores until that returns True.
+        """
         config = self.simulation.config
         async with connect(config, connector=self.simulation.network, chance=random.Random(1)) as client:
             instance = Instance(client, plan, now_ms=self.simulation.now_ms, life=life)
+            if stands_by is not None:
+                await instance.stand_by(stands_by)
             running = asyncio.ensure_future(instance.run(lambda: True))
             if isinstance(life, Mortal):
                 life.victim = running

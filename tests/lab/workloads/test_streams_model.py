@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.lab.workloads.streams.instance import StreamsPlan
-from tests.lab.workloads.streams.rules import (
+from eosctl.lab.workloads.streams.instance import StreamsPlan
+from eosctl.lab.workloads.streams.rules import (
     STREAMS_3_9,
     STREAMS_4_3,
     TRANSACTIONAL_STORES,
@@ -20,9 +20,9 @@ from tests.lab.workloads.streams.rules import (
     Start,
     decide_start,
 )
-from tests.lab.workloads.streams.state import TaskDirectory
-from tests.lab.workloads.streams.task import Step
-from tests.lab.workloads.streams_stage import Immortal, Killed, Mortal, Outcome, Stage, lives_of_model, play
+from eosctl.lab.workloads.streams.state import TaskDirectory
+from eosctl.lab.workloads.streams.task import Step
+from tests.lab.workloads.streams_stage import PARTITIONS, Immortal, Killed, Mortal, Outcome, Stage, lives_of_model, play
 
 LINES = 32
 LOOP = tuple(Step)[tuple(Step).index(Step.POLL) : tuple(Step).index(Step.SUSPEND)]
@@ -175,6 +175,31 @@ def test_another_process_takes_over_without_a_store_of_its_own(tmp_path: Path) -
             assert await take_over(stage, step, STREAMS_4_3) == expected, step
 
     play(tmp_path, scenario)
+
+
+@pytest.mark.parametrize("rules", [STREAMS_4_3, TRANSACTIONAL_STORES], ids=["wiped", "kept"])
+def test_a_standby_takes_over_with_the_rest_to_restore(tmp_path: Path, rules: Rules) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.feed(LINES)
+        plan = stage.plan(rules, memtable=1)
+        await stage.topics(plan)
+        with pytest.raises(Killed):
+            await stage.live(plan, Mortal(Step.COMMITTED, 2, 0))
+        elsewhere = replace(plan, process_id="other", state_dir=plan.state_dir / "elsewhere")
+        rounds, life = iter([False, True]), Immortal()
+        tasks = await stage.live(elsewhere, life, stands_by=lambda: next(rounds))
+        copied = {view.changelog: view for view in life.views if view.moment == "standby"}
+        restored = {view.changelog: view for view in life.views if view.moment == "restored"}
+        assert {place.partition for place in copied} == set(PARTITIONS)
+        for place, view in copied.items():
+            assert view.restored_count > 0
+            assert view.content.items() <= restored[place].content.items()
+        outcome = await stage.outcome(elsewhere, tasks)
+        assert outcome.state == outcome.changelog
+        closed = {view.changelog.partition: dict(view.content) for view in life.views if view.moment == "closed"}
+        assert closed == outcome.changelog
+
+    play(tmp_path, scenario, emulate="4.4")
 
 
 class Broken(NamedTuple):

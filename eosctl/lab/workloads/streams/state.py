@@ -7,11 +7,11 @@ import shutil
 from pathlib import Path
 from typing import Final
 
+from eosctl.lab.workloads.streams.rules import OFFSET_UNKNOWN, OffsetsIn
 from eosctl.model.transaction import TopicPartition
 from eosctl.storage.atomic import replace_file
 from eosctl.storage.checkpoints import read_offset_checkpoint, write_offset_checkpoint
 from eosctl.storage.streams_state import CHECKPOINT, ROCKSDB
-from tests.lab.workloads.streams.rules import OFFSET_UNKNOWN, OffsetsIn
 
 _CONTENT_FILE: Final = "content.json"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,12 +15,18 @@ from eosctl.client.producer import TransactionalProducer
 from eosctl.client.producer_errors import ProducerFenced
 from eosctl.client.transactions import GroupIdentity, OffsetToCommit, TransactionDialect
 from eosctl.errors import EosctlError
+from eosctl.lab.workloads.streams.rules import STREAMS_4_3, Rules
+from eosctl.lab.workloads.streams.state import TaskDirectory
+from eosctl.lab.workloads.streams.task import DEFAULT_SIZES, Job, Life, Places, Sizes, Step, Task, TaskState
 from eosctl.model.transaction import TopicPartition
-from tests.lab.workloads.streams.rules import STREAMS_4_3, Rules
-from tests.lab.workloads.streams.state import TaskDirectory
-from tests.lab.workloads.streams.task import DEFAULT_SIZES, Life, Places, Process, Sizes, Step, Task, count_words
 
 _STORE: Final = "counts"
+COUNT_WORDS: Final = Job()
+#: Pause of a standby that has reached the end of the changelog.
+_STANDBY_S: Final = 0.1
+
+MakeProducer = Callable[[Client], TransactionalProducer]
+"""Opens the producer of an instance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +45,7 @@ class StreamsPlan:
         sizes: How much a task takes at a time.
         transaction_timeout_ms: ``transaction.timeout.ms``; 10 s as for Streams.
         dialect: The protocol level; None for what the cluster has finalized.
-        process: What is done with a record.
+        job: What is done with a record.
     """
 
     application_id: str
@@ -50,7 +58,7 @@ class StreamsPlan:
     sizes: Sizes = DEFAULT_SIZES
     transaction_timeout_ms: int = 10_000
     dialect: TransactionDialect | None = None
-    process: Process = count_words
+    job: Job = COUNT_WORDS
 
     @property
     def changelog_topic(self) -> str:
@@ -86,14 +94,24 @@ class Instance:
         client: The client.
         plan: What it does.
         now_ms: Dates the records.
-        life: Called at each step; may end the process there.
+        life: Follows it; may end the process at a step.
+        make_producer: Opens its producer; by default one with the transactional id of the plan.
     """
 
-    def __init__(self, client: Client, plan: StreamsPlan, *, now_ms: WallClock, life: Life) -> None:
+    def __init__(
+        self,
+        client: Client,
+        plan: StreamsPlan,
+        *,
+        now_ms: WallClock,
+        life: Life,
+        make_producer: MakeProducer | None = None,
+    ) -> None:
         self._client = client
         self._plan = plan
         self._now_ms = now_ms
         self._life = life
+        self._make_producer = make_producer or self._open_producer
         self.tasks: tuple[Task, ...] = ()
 
     async def run(self, is_over: Callable[[], bool]) -> Mapping[int, Mapping[str, int]]:
@@ -114,16 +132,20 @@ class Instance:
             except EosctlError:
                 self._close_dirty()
 
-    async def _live(self, is_over: Callable[[], bool]) -> Mapping[int, Mapping[str, int]]:
+    async def stand_by(self, is_over: Callable[[], bool]) -> None:
+        """Keep copies of all stores, until it is over; `run` continues with them."""
         self.tasks = tuple(self._task(partition) for partition in self._plan.partitions)
+        while not is_over():
+            with contextlib.suppress(EosctlError):  # The next round continues where this one stopped.
+                for task in self.tasks:
+                    await task.stand_by()
+            await asyncio.sleep(_STANDBY_S)
+
+    async def _live(self, is_over: Callable[[], bool]) -> Mapping[int, Mapping[str, int]]:
+        if not self.tasks or any(task.state is not TaskState.STANDBY for task in self.tasks):
+            self.tasks = tuple(self._task(partition) for partition in self._plan.partitions)
         self._life.reach(Step.INITIALIZE)
-        producer = TransactionalProducer(
-            self._client,
-            self._plan.transactional_id,
-            now_ms=self._now_ms,
-            transaction_timeout_ms=self._plan.transaction_timeout_ms,
-            dialect=self._plan.dialect,
-        )
+        producer = self._make_producer(self._client)
         await producer.init_transactions()
         for task in self.tasks:
             await task.restore()
@@ -150,10 +172,19 @@ class Instance:
         for task in self.tasks:
             task.committed()
 
+    def _open_producer(self, client: Client) -> TransactionalProducer:
+        return TransactionalProducer(
+            client,
+            self._plan.transactional_id,
+            now_ms=self._now_ms,
+            transaction_timeout_ms=self._plan.transaction_timeout_ms,
+            dialect=self._plan.dialect,
+        )
+
     def _task(self, partition: int) -> Task:
         plan = self._plan
         directory, places = plan.directory(partition), plan.places(partition)
-        return Task(self._client, places, directory, plan.rules, plan.sizes, plan.process, self._life)
+        return Task(self._client, places, directory, plan.rules, plan.sizes, plan.job, self._life)
 
     def _close_dirty(self) -> None:
         for task in self.tasks:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol
@@ -13,10 +13,10 @@ from eosctl.client.client import Client
 from eosctl.client.consumer import EARLIEST, LATEST, IsolationLevel, Reader, list_offset
 from eosctl.client.offsets import committed_offsets
 from eosctl.client.producer import OutgoingRecord, TransactionalProducer
+from eosctl.lab.workloads.streams.rules import Rules, Start, decide_start
+from eosctl.lab.workloads.streams.state import TaskDirectory
 from eosctl.model.transaction import TopicPartition
 from eosctl.wire.records.record import Record
-from tests.lab.workloads.streams.rules import Rules, Start, decide_start
-from tests.lab.workloads.streams.state import TaskDirectory
 
 _POLL_WAIT_MS: Final = 20
 _RESTORE_WAIT_S: Final = 0.02
@@ -48,17 +48,43 @@ class Step(StrEnum):
     CLOSE = "close"
 
 
+class StoreView(NamedTuple):
+    """A store at a moment of its task.
+
+    Attributes:
+        changelog: The partition that it is restored from.
+        moment: When: ``restored``, ``standby``, or ``closed``.
+        start: What became of the store that the task found.
+        kept_offset: Offset of the last changelog record in the store that it found; None if nothing was kept.
+        offset: Offset of the last changelog record in it; None if it has none.
+        restored_count: Changelog records that were read since it was found.
+        content: Its numbers by key.
+    """
+
+    changelog: TopicPartition
+    moment: str
+    start: Start
+    kept_offset: int | None
+    offset: int | None
+    restored_count: int
+    content: Mapping[str, int]
+
+
 class Life(Protocol):
-    """Called before each step; may end the process there by raising an exception that is not caught."""
+    """Follows a process, and may end it at a step by raising an exception that is not caught."""
 
     def reach(self, step: Step) -> None:
         """Enter a step."""
 
+    def observe(self, view: StoreView) -> None:
+        """Receive the state of a store."""
+
 
 class TaskState(StrEnum):
-    """The states of Streams' tasks (``Task.State``)."""
+    """The states of Streams' tasks (``Task.State``); a standby is one of another class, and here of another state."""
 
     CREATED = "CREATED"
+    STANDBY = "STANDBY"
     RESTORING = "RESTORING"
     RUNNING = "RUNNING"
     SUSPENDED = "SUSPENDED"
@@ -66,7 +92,8 @@ class TaskState(StrEnum):
 
 
 _NEXT: Final = {
-    TaskState.CREATED: {TaskState.RESTORING, TaskState.CLOSED},
+    TaskState.CREATED: {TaskState.RESTORING, TaskState.STANDBY, TaskState.CLOSED},
+    TaskState.STANDBY: {TaskState.RESTORING, TaskState.SUSPENDED},
     TaskState.RESTORING: {TaskState.RUNNING, TaskState.SUSPENDED},
     TaskState.RUNNING: {TaskState.SUSPENDED},
     TaskState.SUSPENDED: {TaskState.CLOSED},
@@ -101,6 +128,9 @@ DEFAULT_SIZES: Final = Sizes()
 Process = Callable[[Record, Callable[[str], int]], tuple[tuple[str, int], ...]]
 """Returns the new numbers by key for a record; each is stored, logged, and forwarded."""
 
+Describe = Callable[[Record, str, int], bytes]
+"""Returns the value of a change in the changelog and in the output: its number, or a text that ends in ``=NUMBER``."""
+
 
 def count_words(record: Record, get: Callable[[str], int]) -> tuple[tuple[str, int], ...]:
     """Return the next number of each word of a record."""
@@ -112,8 +142,29 @@ def count_words(record: Record, get: Callable[[str], int]) -> tuple[tuple[str, i
     return tuple(numbers)
 
 
+def describe_number(_record: Record, _key: str, number: int) -> bytes:
+    """Return the number of a change."""
+    return str(number).encode()
+
+
+def number_of(value: bytes | None) -> int:
+    """Return the number of a change in the changelog.
+
+    >>> number_of(b"7"), number_of(b"line-1|once=7"), number_of(None)
+    (7, 7, 0)
+    """
+    return int((value or b"0").rpartition(b"=")[2])
+
+
+class Job(NamedTuple):
+    """What an application does with a record, and how it writes the result down."""
+
+    process: Process = count_words
+    describe: Describe = describe_number
+
+
 class Task:
-    """A task of an instance; every life of it begins with `restore`.
+    """A task of an instance; every life of it begins with `restore`, or with `stand_by` for a copy of its state.
 
     Args:
         client: The client.
@@ -121,8 +172,8 @@ class Task:
         directory: Its local state.
         rules: What keeps that state right.
         sizes: How much it takes at a time.
-        process: What it does with a record.
-        life: Called at each step.
+        job: What it does with a record.
+        life: Follows it.
     """
 
     def __init__(
@@ -132,7 +183,7 @@ class Task:
         directory: TaskDirectory,
         rules: Rules,
         sizes: Sizes,
-        process: Process,
+        job: Job,
         life: Life,
     ) -> None:
         self.places = places
@@ -143,9 +194,10 @@ class Task:
         self._directory = directory
         self._rules = rules
         self._sizes = sizes
-        self._process = process
+        self._job = job
         self._life = life
         self._unsent: dict[TopicPartition, list[OutgoingRecord]] = defaultdict(list)
+        self._kept_offset: int | None = None
         self._stored_offset: int | None = None
         self._logged_offset: int | None = None
 
@@ -156,10 +208,31 @@ class Task:
 
     async def restore(self) -> None:
         """Bring the store to where the changelog is, wiping it first when it may hold what was aborted."""
+        if self.state is TaskState.CREATED:
+            self._open()
         self._become(TaskState.RESTORING)
+        # Streams asks for the end with READ_UNCOMMITTED and reads up to it with read_committed: it waits for markers.
+        to_end = self._rules.restores_to_end
+        await self._read_changelog(IsolationLevel.READ_UNCOMMITTED if to_end else IsolationLevel.READ_COMMITTED)
+        if self._rules.notes_restoration:
+            self._directory.note(self._store, self._stored_offset)
+        self._life.reach(Step.RUN)
+        self._reader = await self._read_from_committed()
+        self._become(TaskState.RUNNING)
+        self._observe("restored")
+
+    async def stand_by(self) -> None:
+        """Bring a standby's copy of the store to the last stable offset of the changelog."""
+        if self.state is TaskState.CREATED:
+            self._open()
+            self._become(TaskState.STANDBY)
+        await self._read_changelog(IsolationLevel.READ_COMMITTED)
+        self._observe("standby")
+
+    def _open(self) -> None:
         self._life.reach(Step.LOAD_OFFSET)
-        offset = self._directory.offset
         directory = self._directory
+        offset = directory.offset
         self.start = decide_start(
             self._rules, has_files=directory.has_files, offset=offset, is_marked_open=directory.is_marked_open
         )
@@ -172,19 +245,24 @@ class Task:
         if self._rules.forgets_loaded:
             self._life.reach(Step.FORGET_OFFSET)
             self._directory.forget(self._store)
-        self._stored_offset = offset
-        await self._read_changelog()
-        if self._rules.notes_restoration:
-            self._directory.note(self._store, self._stored_offset)
-        self._life.reach(Step.RUN)
-        self._reader = await self._read_from_committed()
-        self._become(TaskState.RUNNING)
+        self._stored_offset = self._kept_offset = offset
 
-    async def _read_changelog(self) -> None:
-        place, rules = self.places.changelog, self._rules
-        isolation = IsolationLevel(rules.restores_committed)
-        # Streams asks for the end with READ_UNCOMMITTED and reads up to it with read_committed: it waits for markers.
-        end_isolation = IsolationLevel.READ_UNCOMMITTED if rules.restores_to_end else IsolationLevel.READ_COMMITTED
+    def _observe(self, moment: str) -> None:
+        if self.start is not None:
+            view = StoreView(
+                changelog=self.places.changelog,
+                moment=moment,
+                start=self.start,
+                kept_offset=self._kept_offset,
+                offset=self._stored_offset,
+                restored_count=self.restored_count,
+                content=self._store.content,
+            )
+            self._life.observe(view)
+
+    async def _read_changelog(self, end_isolation: IsolationLevel) -> None:
+        place = self.places.changelog
+        isolation = IsolationLevel(self._rules.restores_committed)
         end = await list_offset(self._client, place, LATEST, end_isolation)
         known = self._stored_offset
         begin = known + 1 if known is not None else await list_offset(self._client, place, EARLIEST)
@@ -192,7 +270,7 @@ class Task:
         while reader.positions[place] < end:
             for record in (await reader.poll(max_wait_ms=_POLL_WAIT_MS)).get(place, ()):
                 self._life.reach(Step.RESTORE)
-                self._store.put((record.key or b"").decode(), int(record.value or b"0"))
+                self._store.put((record.key or b"").decode(), number_of(record.value))
                 self._stored_offset = record.offset
                 self._store.commit(record.offset)
                 self.restored_count += 1
@@ -212,11 +290,11 @@ class Task:
             self._reader.positions[self.places.input] = records[-1].offset + 1
         for record in records:
             self._life.reach(Step.PROCESS)
-            for key, number in self._process(record, self._store.get):
+            for key, number in self._job.process(record, self._store.get):
                 self._life.reach(Step.PUT)
                 self._store.put(key, number)
                 self._life.reach(Step.LOG_CHANGE)
-                change = OutgoingRecord(key.encode(), str(number).encode())
+                change = OutgoingRecord(key.encode(), self._job.describe(record, key, number))
                 self._unsent[self.places.changelog].append(change)
                 self._life.reach(Step.FORWARD)
                 self._unsent[self.places.output].append(change)
@@ -256,6 +334,7 @@ class Task:
         self._become(TaskState.SUSPENDED)
         self._life.reach(Step.WRITE_CHECKPOINT)
         self._directory.note(self._store, self._stored_offset)
+        self._observe("closed")
         self._life.reach(Step.CLOSE)
         self._become(TaskState.CLOSED)
 
@@ -264,7 +343,7 @@ class Task:
 
         The store is worth nothing any more, unless what was not committed is still in its buffer.
         """
-        if self.state in (TaskState.RESTORING, TaskState.RUNNING):
+        if self.state in (TaskState.STANDBY, TaskState.RESTORING, TaskState.RUNNING):
             self._become(TaskState.SUSPENDED)
             self._store.discard()
             if self._rules.buffers_writes:

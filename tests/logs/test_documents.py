@@ -53,6 +53,24 @@ def test_exported_lines_are_read_as_the_original_lines(tmp_path: Path) -> None:
     ]
 
 
+def test_results_of_splunk_and_graylog_are_read_as_lines(tmp_path: Path) -> None:
+    stamp = "2026-11-21T09:31:22.000+00:00"
+    lines = [f"2026-11-21 09:31:22,658 ERROR [main] a.B - {text}" for text in (f"failed\n{THROWN}", "late")]
+    rows = [{"_time": stamp, "host": "web-1", "source": "/var/log/b.log", "_raw": line} for line in lines]
+    hits = [{"index": "g-0", "message": {"timestamp": stamp, "source": "web-1", "message": line}} for line in lines]
+    documents = {
+        "export": "\n".join(json.dumps({"preview": False, "offset": n, "result": row}) for n, row in enumerate(rows)),
+        "results": json.dumps({"preview": False, "messages": [], "results": rows}),
+        "over many lines": json.dumps({"init_offset": 0, "results": rows}, indent=1),
+        "hits": json.dumps({"query": "*", "messages": hits}),
+    }
+    for name, text in documents.items():
+        path = tmp_path / f"{name}.json"
+        path.write_text(text)
+        found = [(one.logger, one.exception is not None, one.host) for one in scan_paths([path]).events]
+        assert found == [("a.B", True, "web-1"), ("a.B", False, "web-1")], name
+
+
 def test_a_truncated_document_keeps_its_records_and_counts_rest(tmp_path: Path) -> None:
     path = tmp_path / "export.json"
     path.write_text(FORMS["a list"][:-30])

@@ -68,9 +68,16 @@ def read_carried(line: bytes) -> Inner | None:
         return None
     if not isinstance(entry, dict):
         return None
-    stored = entry.get("_source")
-    # One search hit per line, as in dumps of Elasticsearch.
-    return carried_in(store_record(stored) if isinstance(stored, dict) else entry)
+    stored = _hit(entry)
+    return carried_in(entry if stored is None else store_record(stored))
+
+
+def _hit(entry: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the record of a search hit that has a line to itself: dumps of Elasticsearch, and exports of Splunk."""
+    source, result = entry.get("_source"), entry.get("result")
+    if isinstance(source, dict):
+        return source
+    return result if isinstance(result, dict) and "_raw" in result else None
 
 
 def carried_in(entry: Mapping[str, Any]) -> Inner | None:

@@ -1,8 +1,9 @@
 """Read exports of log stores: responses of search APIs, tables, and journald's export format.
 
-Elasticsearch and OpenSearch ``_search``, CloudWatch Insights, Loki ``query_range``, Azure Monitor, the CSV of Kibana,
-Splunk, CloudWatch, and Datadog, and ``journalctl -o export``. Each record becomes the line that it contains, with its
-timestamp and machine; a record that the store has parsed (it has a level) keeps its named values.
+Elasticsearch and OpenSearch ``_search``, CloudWatch Insights, Loki ``query_range``, Azure Monitor, Splunk and Graylog
+searches, the CSV of Kibana, Splunk, CloudWatch, and Datadog, and ``journalctl -o export``. Each record becomes the line
+that it contains, with its timestamp and machine; a record that the store has parsed (it has a level) keeps its named
+values.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ _SERVICES: Final = (
 _LEVELS: Final = ("level", "log.level", "severity", "loglevel", "levelname", "status")
 _JSON_SIGNS: Final = re.compile(
     rb'"hits"\s*:\s*\{|"results"\s*:\s*\[\s*\[|"resultType"\s*:\s*"streams"|"tables"\s*:\s*\[\s*\{|"_source"\s*:\s*\{'
+    rb'|"results"\s*:\s*\[\s*\{[^{}]*"(?:_raw|message)"\s*:|"messages"\s*:\s*\[\s*\{[^\[\]]{0,999}"message"\s*:\s*\{'
 )
 _JSON_LINES: Final = re.compile(rb"\{[^\n]*\}\r?\n\{[^\n]")
 """One record per line. This is not a response, which is a single value."""
@@ -138,9 +140,7 @@ def _records(answer: Any) -> Iterator[Mapping[str, Any]]:
         for hit in _items(hits.get("hits")):
             source = hit.get("_source")
             yield source if isinstance(source, Mapping) else hit
-    for row in answer.get("results") or ():
-        if isinstance(row, list):
-            yield {str(cell["field"]): cell.get("value") for cell in _items(row) if "field" in cell}
+    yield from _results(answer)
     data = answer.get("data")
     for stream in _items(data.get("result")) if isinstance(data, Mapping) else ():
         found = stream.get("stream")
@@ -153,6 +153,18 @@ def _records(answer: Any) -> Iterator[Mapping[str, Any]]:
         for row in table.get("rows") or ():
             if isinstance(row, list):
                 yield dict(zip(names, row, strict=False))
+
+
+def _results(answer: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield the records of a response of CloudWatch Insights, Splunk, or Graylog."""
+    for row in answer.get("results") or ():
+        if isinstance(row, list):
+            yield {str(cell["field"]): cell.get("value") for cell in _items(row) if "field" in cell}
+        elif isinstance(row, Mapping):
+            yield row
+    for hit in _items(answer.get("messages")):
+        if isinstance(message := hit.get("message"), Mapping):
+            yield {**message, "host": message.get("source", "")}
 
 
 def _whole_hits(text: str) -> Iterator[Mapping[str, Any]]:

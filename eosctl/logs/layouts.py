@@ -32,6 +32,7 @@ _OTHER_DATE = (
 )
 _ANY_DATE = f"(?:{_DATE}|{_OTHER_DATE})"
 _LEVEL = r"TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL|SEVERE|trace|debug|info|warn(?:ing)?|error|fatal"
+_ANY_LEVEL = rf"{_LEVEL}|ERRO?|WRN|INF|DBG|VRB|FTL"
 _THREAD = r"\[(?P<thread>[^\]\n]*)\]"
 _REST = r"(?P<message>[^\n]*)"
 _ANYTHING = "(?:[^\\n]*)"
@@ -78,6 +79,13 @@ LAYOUTS: Final = (
     ),
     Layout("logback-clock", rf"(?P<time>{_CLOCK}) {_THREAD} (?P<level>{_LEVEL}) +(?P<logger>[\w.$-]+) --?-?>? {_REST}"),
     Layout("log4j2-short", rf"(?P<time>{_CLOCK}) (?P<level>{_LEVEL}) +{_THREAD} (?P<logger>[\w.$-]+) - {_REST}"),
+    Layout(
+        "clock-logger",
+        rf"(?P<time>{_CLOCK}) (?P<level>{_LEVEL}) +(?P<logger>[\w.$-]+) ?(?:{_THREAD} )?(?:--?-?>?|:) {_REST}",
+    ),
+    Layout(
+        "jboss", rf"(?P<time>{_CLOCK}) (?P<level>{_LEVEL}) +\[(?P<logger>[\w.$]+)\] \((?P<thread>[^\n]*?)\) {_REST}"
+    ),
     Layout(
         "strimzi",
         rf"(?P<time>{_DATE}) (?P<level>{_LEVEL}) +(?P<message>[^\n]*\([\w.$]+(?::\d+)?\) \[[^\]\n]*\]\r?$)",
@@ -154,7 +162,7 @@ LAYOUTS: Final = (
     Layout("jvm-uncaught", r"(?P<message>Exception in thread \"[^\n]*|Exception: java\.lang\.OutOfMemoryError[^\n]*)"),
     Layout(
         "dated",
-        rf"[^\w\n]?(?P<time>{_ANY_DATE})[^\w\n]{{1,3}}(?:[^\n]{{0,120}}?\b(?P<level>{_LEVEL})\b[^\w\n]{{0,3}})?{_REST}",
+        rf"[^\w\n]?(?P<time>{_ANY_DATE})[^\w\n]{{1,3}}(?:[^\n]{{0,120}}?\b(?P<level>{_ANY_LEVEL})\b[^\w\n]{{0,3}})?{_REST}",
     ),
     Layout(
         "levelled",
@@ -162,8 +170,8 @@ LAYOUTS: Final = (
     ),
     Layout(
         "undated",
-        rf"\[?(?P<time>\d{{13}}|\d{{10}}[.,]\d{{3,9}}|\d\d[/-]\d\d[ T]{_CLOCK})[^\w\n]{{1,3}}"
-        rf"[^\n]{{0,120}}?\b(?P<level>{_LEVEL})\b[^\w\n]{{0,3}}{_REST}",
+        rf"\[?(?P<time>\d{{13}}|\d{{10}}[.,]\d{{3,9}}|(?:\d\d[/-]\d\d[ T])?{_CLOCK}|\d{{1,2}}:\d\d[AP]M)[^\w\n]{{1,3}}"
+        rf"[^\n]{{0,120}}?\b(?P<level>{_ANY_LEVEL})\b[^\w\n]{{0,3}}{_REST}",
     ),
 )
 """The most specific layouts first: if two match a line, the earlier one counts."""

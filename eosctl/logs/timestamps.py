@@ -53,6 +53,8 @@ _ZONE: Final = f"{'|'.join(sorted(_ZONES, key=len, reverse=True))}|[+-]\\d\\d:?\
 _ISO: Final = re.compile(rf"(\d{{4}})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{{1,9}}))?(?: ?({_ZONE}))?$")
 _SHORT: Final = re.compile(r"(\d\d|\d{4})/(\d\d)/(\d\d) (\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?$")
 _CLOCK: Final = re.compile(r"(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?$")
+_KITCHEN: Final = re.compile(r"(\d{1,2}):(\d\d)([AP])M$")
+"""The clock of Go's consoles, without seconds."""
 _SYSLOG: Final = re.compile(r"([A-Z][a-z]{2}) +(\d{1,2}) (\d\d):(\d\d):(\d\d)$")
 _EPOCH: Final = re.compile(r"(\d{9,10})(?:[.,](\d{1,9}))?$")
 _EPOCH_MS: Final = re.compile(r"\d{12,13}$")
@@ -142,6 +144,9 @@ def _incomplete(text: str, reference: TimeReference) -> Instant | None:
             return _local(
                 (year, month, int(found[2]), int(found[3]), int(found[4]), int(found[5])), found[6], reference, True
             )
+        if found := _KITCHEN.match(text):
+            hour = int(found[1]) % 12 + (12 if found[3] == "P" else 0)
+            return _incomplete(f"{hour:02}:{found[2]}:00", reference)
         if found := _CLOCK.match(text):
             clock = (written.year, written.month, written.day, int(found[1]), int(found[2]), int(found[3]))
             instant = _local(clock, found[4], reference, True)

@@ -75,6 +75,8 @@ _ALIASES: Final = {
     "INF": "INFO",
     "FTL": "FATAL",
     "DBG": "DEBUG",
+    "ERRO": "ERROR",
+    "VRB": "TRACE",
     "FAIL": "ERROR",
     "DBUG": "DEBUG",
     "TRCE": "TRACE",

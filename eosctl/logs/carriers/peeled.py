@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from eosctl.logs.carriers.wrappers import SPAN_BYTES, Peeled, names_services, peel
+from eosctl.logs.carriers.wrappers import SPAN_BYTES, SYSLOG, Peeled, names_services, peel
 from eosctl.logs.files.content import Margins
 from eosctl.logs.files.sources import SourceFile
 from eosctl.logs.layouts import Verdict, detect_layouts
@@ -91,11 +91,12 @@ def placed_records(
     for part in peel(data[first:], source.wrapper):
         verdict = _verdict_of(part, source)
         service = part.name if names_services(source.wrapper) else ""
+        has_syslogs = source.wrapper.endswith(SYSLOG)
         for record in _records_of(part, verdict, region, forms):
             offset, line, stamp = part.origin(record.offset)
             found.append(
                 Placed(
-                    record=record,
+                    record=record._replace(matched=True) if has_syslogs and stamp else record,
                     offset=offset + first,
                     line=line - before,
                     time=record.time or stamp,
@@ -166,4 +167,5 @@ def _verdict_of(part: Peeled, source: SourceFile) -> Verdict:
     if known.unmatched_count * 10 <= known.line_count:
         return source.verdict
     own = detect_layouts(sample)
-    return own if own.unmatched_count < known.unmatched_count else source.verdict
+    has_syslogs = not own.has_headers and source.wrapper.endswith(SYSLOG)
+    return own if has_syslogs or own.unmatched_count < known.unmatched_count else source.verdict

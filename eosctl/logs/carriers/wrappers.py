@@ -126,6 +126,8 @@ def _ansi(line: bytes) -> Inner:
     return Inner("", line)
 
 
+SYSLOG: Final = "syslog"
+"""The wrapper whose header is a record's own header if the service writes none."""
 _PLAIN: Final[dict[str, Unwrap]] = {"ansi": _ansi, NULS: without_nuls}
 
 
@@ -138,7 +140,7 @@ _WRAPPERS: Final[tuple[tuple[str, Unwrap], ...]] = (
     ("docker", _docker),
     ("carrier", read_carried),
     ("kubectl", _kubectl),
-    ("syslog", _syslog),
+    (SYSLOG, _syslog),
     ("compose", _compose),
     ("kubectl-prefix", _prefix),
     ("stern", _stern),
@@ -166,7 +168,7 @@ EXPORTS: Final = frozenset({JOURNAL, JSON, TABLE})
 _OF_FILES: Final = frozenset({DOCUMENT, *EXPORTS, NULS})
 """Wrappers around records of several lines, and one that makes a line of any length."""
 _NAMES_SERVICES: Final = frozenset(
-    {"compose", "syslog", "kubectl-prefix", "stern", "carrier", DOCUMENT, *EXPORTS, *NAME_SERVICES}
+    {"compose", SYSLOG, "kubectl-prefix", "stern", "carrier", DOCUMENT, *EXPORTS, *NAME_SERVICES}
 )
 
 

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from eosctl.logs.carriers.documents import holds_records
 from eosctl.logs.carriers.exports import export_of
 from eosctl.logs.carriers.prefixes import NULS
-from eosctl.logs.carriers.wrappers import DOCUMENT, INSIDE, detect_wrapper, is_of_lines, peel
+from eosctl.logs.carriers.wrappers import DOCUMENT, INSIDE, SYSLOG, detect_wrapper, is_of_lines, peel
 from eosctl.logs.files.applications import application_of
 from eosctl.logs.files.content import (
     codec_of,
@@ -232,10 +232,18 @@ def shape_of(sample: bytes, wrapper: str, layouts: tuple[Layout, ...]) -> tuple[
     wrapper = detect_wrapper(sample, wrapper)
     verdict = _verdict(sample, wrapper, layouts)
     around, _, innermost = wrapper.rpartition(INSIDE)
-    if innermost == "syslog" and verdict.unmatched_count * 2 > verdict.line_count:
-        # The lines contain only the message, so syslog's header is the record's.
-        return around, _verdict(sample, around, layouts)
+    if innermost == SYSLOG and _is_mostly_unmatched(verdict):
+        services = (detect_layouts(part.text, layouts) for part in peel(sample, wrapper))
+        if all(one.line_count and _is_mostly_unmatched(one) for one in services):
+            # The lines contain only the message, so syslog's header is the record's.
+            return around, _verdict(sample, around, layouts)
+        # Each line of the other services is a record with syslog's header.
+        verdict = verdict._replace(unmatched_count=0)
     return wrapper, verdict
+
+
+def _is_mostly_unmatched(verdict: Verdict) -> bool:
+    return verdict.unmatched_count * 2 > verdict.line_count
 
 
 def _verdict(sample: bytes, wrapper: str, layouts: tuple[Layout, ...]) -> Verdict:

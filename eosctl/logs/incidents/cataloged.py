@@ -20,7 +20,7 @@ from eosctl.logs.incidents.second_categories import category_of_cause
 from eosctl.logs.incidents.timeline import LogTimeline, by_key, episodes, evidence_of, incident, time_of
 from eosctl.model.event_names import EventCategory, EventField
 from eosctl.model.incident import Incident
-from eosctl.model.log_event import LogEvent
+from eosctl.model.log_event import FATAL_LEVELS, LogEvent
 
 EPISODE_MS: Final = 600_000
 """A fault that repeats within ten minutes has not ended."""
@@ -45,6 +45,8 @@ _SUBJECT: Final[tuple[tuple[EventField, str], ...]] = (
     ("log_dir", "log.dir"),
     ("state_dir", "state.dir"),
     ("task", "task"),
+    ("source_offset", "offset"),
+    ("peer", "server"),
     ("connector_task", "connector.task"),
     ("producer_id", "producerId"),
     ("producer_epoch", "producerEpoch"),
@@ -56,6 +58,7 @@ _UNKNOWN: Final[Mapping[str, str]] = {
     "group": "its group",
     "group.instance.id": "of another member",
     "producerId": "unknown",
+    "server": "the name of a server",
 }
 """The general terms for what a record does not name."""
 _CONTROLLERS: Final = ("[QuorumController ", "[ControllerServer ", "[Controller ")
@@ -109,9 +112,16 @@ def _is_fault(timeline: LogTimeline, events: Sequence[LogEvent], known: Cataloge
         field, limit = known.alone_from
         if any(int(event.fields.get(field, -1)) >= limit for event in events):
             return True
+    if known.unfinished and _gave_up(events):
+        return True
     if len(events) < known.at_least:
         return False
     return _has_lasted(events, known) or _is_unfinished(timeline, events, known)
+
+
+def _gave_up(events: Sequence[LogEvent]) -> bool:
+    """Return whether a program ended because of a fault: its own record of it is fatal."""
+    return any(event.level in FATAL_LEVELS for event in events)
 
 
 def _has_lasted(events: Sequence[LogEvent], known: CatalogedIncident) -> bool:
@@ -262,7 +272,7 @@ def _incident(
         f"{what}{_last_cause(known, own)}{count}",
         _filled(known.next_step, values),
         severity=known.severity,
-        confidence=min(known.confidence, UNFINISHED) if is_unfinished else known.confidence,
+        confidence=min(known.confidence, UNFINISHED) if is_unfinished and not _gave_up(own) else known.confidence,
     )._replace(evidence=evidence_of([*own, *events]))
 
 

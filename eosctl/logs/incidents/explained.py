@@ -43,6 +43,7 @@ _DEATHS: Final = frozenset({"streams_uncaught_exception"})
 """Incidents of application threads that end because their producer was refused."""
 
 EXPLANATIONS: Final = (
+    Explains("clock_stepped", frozenset({"transaction_timeout"}), echoes=_CLUSTER_ECHOES),
     Explains(
         "not_enough_replicas",
         frozenset({"coordinator_failover", "controller_failover", "broker_crash"}),

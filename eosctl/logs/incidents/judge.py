@@ -9,6 +9,7 @@ from eosctl.logs.classifier.catalog import acting_categories, load_incidents
 from eosctl.logs.incidents.announced import GUESSED
 from eosctl.logs.incidents.applications import find_failed_streams, find_slow_processing, find_unclean_stops
 from eosctl.logs.incidents.cataloged import find_cataloged
+from eosctl.logs.incidents.clock_steps import find_clock_steps, is_part_of_step
 from eosctl.logs.incidents.cluster_denials import find_cluster_denials
 from eosctl.logs.incidents.corruption_loops import find_corruption_loops
 from eosctl.logs.incidents.explained import BEFORE_MS, Causes, spans_of
@@ -136,9 +137,11 @@ def _all(timeline: LogTimeline) -> Iterator[Incident]:
     yield from find_crashes(timeline, outages)
     yield from find_lost_quorums(timeline)
     yield from find_stalled_brokers(timeline, outages)
-    fenced = tuple(find_fenced_producers(timeline))
+    stepped = tuple(find_clock_steps(timeline))
+    yield from stepped
+    fenced = tuple(one for one in find_fenced_producers(timeline) if not is_part_of_step(one, stepped))
     yield from fenced
-    yield from find_rollbacks(timeline, fenced)
+    yield from find_rollbacks(timeline, (*stepped, *fenced))
     yield from find_denials(timeline)
     yield from find_cluster_denials(timeline)
     yield from find_topic_denials(timeline)

@@ -98,6 +98,7 @@ _LOCALIZED: Final = re.compile(
     r"(?P<clock>\d{1,2}:\d\d:\d\d)\s{1,3}(?P<half>\S{2,9})$"
 )
 _AFTERNOON: Final = ("p", "nachm", "午後", "下午", "오후")
+_DAYLESS: Final = re.compile(r"(?:[A-Z][a-z]{2} +\d{1,2} |\d\d[/-]?\d\d[ T])?\d{1,2}:\d\d")
 _DAY_MS: Final = 86_400_000
 
 
@@ -122,6 +123,11 @@ def parse_timestamp(text: str, reference: TimeReference) -> Instant | None:
     if _EPOCH_MS.match(text):
         return Instant(int(text), False)
     return _incomplete(text, reference)
+
+
+def lacks_date(text: str) -> bool:
+    """Return whether a timestamp has no year or no date at all."""
+    return _DAYLESS.match(text) is not None
 
 
 def _incomplete(text: str, reference: TimeReference) -> Instant | None:

@@ -59,3 +59,10 @@ def test_consoles_of_dotnet_and_go_have_short_levels(
     layout: str, levels: tuple[str, str], time_ms: int, tmp_path: Path
 ) -> None:
     assert scan_text(tmp_path, layout, levels) == (time_ms, "ERROR", 0)
+
+
+def test_a_wrapper_dates_a_record_that_has_only_a_clock(tmp_path: Path) -> None:
+    path = tmp_path / "app.log"
+    path.write_text(f"2026-11-21T09:31:22.700000000Z stdout F 09:31:22.658 [main] ERROR shop.Stream - {FENCED}\n")
+    (event,) = scan_paths([path]).events
+    assert (event.time_ms, event.time_assumed) == (AT_MS + 42, False)

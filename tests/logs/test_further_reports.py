@@ -55,3 +55,23 @@ def test_an_unknown_error_of_a_broker_leaves_the_outcome_open(tmp_path: Path) ->
     (found,) = judge(tmp_path, {"gate.log": UNKNOWN})
     assert (found.kind, found.subject["transactional.id"]) == ("request_failed", "gate-7")
     assert found.explanation.startswith("A broker failed") and "outcome is open" in found.explanation
+
+
+ELECTED = (
+    "[2026-02-03 09:00:00,100] INFO Setting new leader for topicId 5nqQe0c8TQe2u8yV0aVn0g, partition {} to 4 using an "
+    "unclean election (org.apache.kafka.controller.PartitionChangeBuilder)\n"
+)
+GAP = (
+    "[2026-02-03 09:00:02,000] ERROR [ReplicaManager broker=4] Error processing append operation on partition frames-6 "
+    "(kafka.server.ReplicaManager)\n"
+    "org.apache.kafka.common.errors.OutOfOrderSequenceException: Out of order sequence number for producer 71 at "
+    "offset 900 in partition frames-6: 130 (incoming seq. number), 99 (current end sequence number)\n"
+)
+
+
+def test_an_unclean_election_explains_a_gap_of_its_partition(tmp_path: Path) -> None:
+    (found,) = judge(tmp_path / "same", {"controller.log": ELECTED.format(6), "broker-4/server.log": GAP})
+    assert (found.kind, found.subject["topic-partition"]) == ("unclean_election", "frames-6")
+    assert "30 records" in found.explanation and len(found.evidence) == 2
+    apart = judge(tmp_path / "other", {"controller.log": ELECTED.format(5), "broker-4/server.log": GAP})
+    assert {one.kind for one in apart} == {"unclean_election", "out_of_order_sequence"}

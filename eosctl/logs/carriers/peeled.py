@@ -19,6 +19,7 @@ from eosctl.logs.layouts import Verdict, detect_layouts
 from eosctl.logs.records.forms import Forms
 from eosctl.logs.records.record import Record
 from eosctl.logs.records.sieve import sift_records
+from eosctl.logs.timestamps import lacks_date
 
 MARGINS: Final = Margins(SPAN_BYTES + 1, SPAN_BYTES, has_whole_lines=True)
 """What must be read on both sides of a part of a wrapped file."""
@@ -99,7 +100,7 @@ def placed_records(
                     record=record._replace(matched=True) if has_syslogs and stamp else record,
                     offset=offset + first,
                     line=line - before,
-                    time=record.time or stamp,
+                    time=_time(record.time, stamp),
                     application=record.application or service,
                     # If no machine is named, the container in the wrapper is the process's own.
                     host=record.host or part.host or (service if record.application else ""),
@@ -156,6 +157,11 @@ def _cut(record: Record, part: Peeled, verdict: Verdict) -> Record:
     if shorter.rest == record.rest:
         return record
     return record._replace(message=shorter.message, rest=shorter.rest, truncated=True, key=b"")
+
+
+def _time(own: str, around: str) -> str:
+    """Return the time of a record, or the wrapper's if the record has none, or only a clock."""
+    return around if around and (not own or (lacks_date(own) and not lacks_date(around))) else own
 
 
 def _verdict_of(part: Peeled, source: SourceFile) -> Verdict:

@@ -12,6 +12,7 @@ from eosctl.logs.incidents.cataloged import find_cataloged
 from eosctl.logs.incidents.clock_steps import find_clock_steps, is_part_of_step
 from eosctl.logs.incidents.cluster_denials import find_cluster_denials
 from eosctl.logs.incidents.corruption_loops import find_corruption_loops
+from eosctl.logs.incidents.evictions import find_evicted_members
 from eosctl.logs.incidents.explained import BEFORE_MS, Causes, spans_of
 from eosctl.logs.incidents.failovers import find_crashes, find_stalled_brokers
 from eosctl.logs.incidents.fencing import find_fenced_producers
@@ -156,6 +157,7 @@ def _all(timeline: LogTimeline) -> Iterator[Incident]:
     yield from find_zombie_writers(timeline)
     yield from find_sequence_gaps(timeline)
     yield from find_slow_processing(timeline)
+    yield from find_evicted_members(timeline)
     yield from find_failed_streams(timeline)
     yield from find_corruption_loops(timeline)
     yield from find_unclean_stops(timeline)

@@ -9,9 +9,11 @@ from typing import Final
 
 from eosctl.logs.incidents.applications import StreamsNames
 from eosctl.logs.incidents.index import last_before, within
+from eosctl.logs.incidents.lost_writes import elections_before, lost_by_election
 from eosctl.logs.incidents.markers import RefusedMarkers
 from eosctl.logs.incidents.program_names import opening, program_of
 from eosctl.logs.incidents.timeline import LogTimeline, by_key, episodes, incident, speaks_protocol, time_of
+from eosctl.model.event_names import EventField
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.model.severity import Severity
@@ -240,16 +242,20 @@ def find_sequence_gaps(timeline: LogTimeline) -> Iterator[Incident]:
             is_streams = "stream_thread" in fields
             # A broker does not log whether a producer has transactions.
             is_plain = not owner and not is_streams and _has_client(timeline, episode)
+            subject = {
+                "transactional.id": owner,
+                "application.id": names.of(episode) if is_streams and not owner else "",
+                "producerId": fields.get("producer_id", ""),
+                "topic-partition": fields.get("partition", "").rpartition(":")[2],
+                "task": fields.get("task", ""),
+            }
+            if elections := elections_before(timeline, subject["topic-partition"], episode[0]):
+                yield lost_by_election(subject, fields, elections, episode)
+                continue
             yield incident(
                 "out_of_order_sequence",
                 "sequence-gap",
-                {
-                    "transactional.id": owner,
-                    "application.id": names.of(episode) if is_streams and not owner else "",
-                    "producerId": fields.get("producer_id", ""),
-                    "topic-partition": fields.get("partition", "").rpartition(":")[2],
-                    "task": fields.get("task", ""),
-                },
+                subject,
                 episode,
                 _gap_in_words(timeline, episode, fields),
                 _IDEMPOTENT_ONLY if is_plain else _TRANSACTIONAL,
@@ -257,7 +263,7 @@ def find_sequence_gaps(timeline: LogTimeline) -> Iterator[Incident]:
             )
 
 
-def _gap_in_words(timeline: LogTimeline, episode: Sequence[LogEvent], fields: Mapping[str, str]) -> str:
+def _gap_in_words(timeline: LogTimeline, episode: Sequence[LogEvent], fields: Mapping[EventField, str]) -> str:
     """Describe a refused sequence number."""
     partition = fields.get("partition", "").rpartition(":")[2] or "a partition"
     if sequence := fields.get("sequence"):
@@ -284,10 +290,10 @@ def _has_expired(timeline: LogTimeline, gap: LogEvent) -> bool:
     )
 
 
-def _merged_fields(episode: Sequence[LogEvent]) -> dict[str, str]:
+def _merged_fields(episode: Sequence[LogEvent]) -> dict[EventField, str]:
     """Return the fields of a refusal: the broker's first, then those that the client adds."""
     ordered = sorted(episode, key=lambda event: not event.fields.get("sequence"))
-    fields: dict[str, str] = {}
+    fields: dict[EventField, str] = {}
     for event in ordered:
         for name, value in event.fields.items():
             if value:

@@ -1,0 +1,50 @@
+"""Members that their coordinator removed: the removal, the refusal of the client, and the pause between them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.logs.judging import judge
+
+REMOVED = (
+    "[2026-05-06 07:00:40,000] INFO [GroupCoordinator 1]: Member ledger-2-5f0c in group ledger has failed, removing it "
+    "from the group (kafka.coordinator.group.GroupCoordinator)\n"
+)
+REMOVED_BY_SESSION = (
+    "[2026-05-06 07:00:40,000] INFO [GroupCoordinator id=1] [GroupId ledger] Member ledger-2-5f0c fenced from the "
+    "group because the member session expired. (org.apache.kafka.coordinator.group.GroupMetadataManager)\n"
+)
+REFUSED = (
+    "2026-05-06 07:0{}:10,200 [main] ERROR shop.Ledger - [Consumer clientId={}, groupId=ledger] offsets refused\n"
+    "org.apache.kafka.clients.consumer.CommitFailedException: Transaction offset Commit failed due to consumer group "
+    "metadata mismatch: The coordinator is not aware of this member.\n"
+)
+PAUSE = "[2026-05-06T07:01:10.000+0000][info][gc] GC(71) Pause Full (G1 Compaction Pause) 900M->800M(900M) {}ms\n"
+WORKING = "2026-05-06 07:00:50,000 [main] ERROR shop.Ledger - [Consumer clientId=ledger-2, groupId=ledger] slow disk\n"
+
+
+@pytest.mark.parametrize("removed", [REMOVED, REMOVED_BY_SESSION])
+def test_a_pause_of_the_collector_explains_a_removal(removed: str, tmp_path: Path) -> None:
+    files = {"server.log": removed, "gc.log": PAUSE.format("58200.4"), "app.log": REFUSED.format(1, "ledger-2")}
+    (found,) = judge(tmp_path, files)
+    assert (found.kind, found.root_cause) == ("member_evicted", "pause-beyond-session-timeout")
+    assert found.subject["group"] == "ledger" and "58 s" in found.explanation
+    assert {Path(place.file).name for place in found.evidence} == set(files)
+
+
+@pytest.mark.parametrize(
+    ("pause", "before"),
+    [("", ""), (PAUSE.format("8000.0"), ""), (PAUSE.format("58200.4"), WORKING)],
+    ids=["no pause", "a pause after the removal", "a pause of another process"],
+)
+def test_a_removal_without_a_pause_has_no_such_cause(pause: str, before: str, tmp_path: Path) -> None:
+    found = judge(tmp_path, {"server.log": REMOVED, "gc.log": pause, "app.log": before + REFUSED.format(1, "ledger-2")})
+    assert ("member_evicted", "heartbeats-missed") in {(one.kind, one.root_cause) for one in found}
+
+
+@pytest.mark.parametrize(("minute", "client"), [(1, "ledger-3"), (0, "ledger-2")])
+def test_other_members_and_earlier_refusals_are_not_joined(minute: int, client: str, tmp_path: Path) -> None:
+    found = judge(tmp_path, {"server.log": REMOVED, "app.log": REFUSED.format(minute, client)})
+    assert {one.kind for one in found} & {"member_evicted"} == set()

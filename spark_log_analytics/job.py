@@ -145,7 +145,9 @@ def scan_frame(
     Returns:
         Rows of ``SCAN_COLUMNS``; line numbers are relative to the start of the split, see ``number_rows``.
     """
-    bins: list[tuple[Split | TopicPart, ...]] = [*pack_splits(sources, split_bytes), *((part,) for part in parts)]
+    # Each task gets the list of all files, which is a sixth of the size without the beginnings that summaries have.
+    bare = [source._replace(beginning="") for source in sources]
+    bins: list[tuple[Split | TopicPart, ...]] = [*pack_splits(bare, split_bytes), *((part,) for part in parts)]
     tasks = spark.range(0, len(bins), 1, max(1, len(bins)))
     return tasks.mapInArrow(_scanner_of(bins), SCAN_COLUMNS)
 

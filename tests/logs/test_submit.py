@@ -29,14 +29,34 @@ def test_a_dry_run_shows_the_command_and_no_secret(tmp_path: Path, capsys: pytes
     assert command[command.index(job) + 1] == "/logs"
 
 
+def settings_shown(options: list[str], capsys: pytest.CaptureFixture[str]) -> list[str]:
+    assert main(["logs", "submit", "/logs", *options, "--dry-run"]) == 0
+    command = shlex.split(capsys.readouterr().out)
+    return [command[number + 1] for number, word in enumerate(command) if word == "--conf"]
+
+
+def test_a_spark_on_this_machine_starts_from_the_archive(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = tmp_path / "classes.jsa"
+    archive.touch()
+    monkeypatch.setattr("spark_log_analytics.session.class_archive", lambda _: archive)
+    own = "spark.driver.extraJavaOptions=-Xint"
+    settings = settings_shown(["--out", str(tmp_path), "--master", "local[2]", "--conf", own], capsys)
+    given = [one for one in settings if one.startswith("spark.driver.extraJavaOptions=")]
+    assert f"-XX:SharedArchiveFile={archive}" in given[0]
+    assert given[1:] == [own]
+    assert "spark.ui.enabled=false" in settings
+    cluster = settings_shown(["--out", str(tmp_path), "--master", "spark://host:7077"], capsys)
+    assert not any(one.startswith(("spark.driver.", "spark.ui.enabled")) for one in cluster)
+
+
 @pytest.mark.parametrize("is_terminal", [True, False])
 def test_a_terminal_is_shown_how_far_the_tasks_are(
     is_terminal: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: is_terminal)
-    assert main(["logs", "submit", "/logs", "--out", str(tmp_path), "--conf", "spark.log.level=INFO", "--dry-run"]) == 0
-    command = shlex.split(capsys.readouterr().out)
-    settings = [command[number + 1] for number, word in enumerate(command) if word == "--conf"]
+    settings = settings_shown(["--out", str(tmp_path), "--master", "yarn", "--conf", "spark.log.level=INFO"], capsys)
     bar = ["spark.ui.showConsoleProgress=true"] if is_terminal else []
     assert settings == ["spark.log.level=WARN", *bar, "spark.log.level=INFO"]
 

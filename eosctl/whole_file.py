@@ -52,7 +52,7 @@ def whole_file(path: Path, *, is_private: bool = True) -> Iterator[BinaryIO]:
             is replaced keeps its own.
 
     Raises:
-        OSError: It cannot be written.
+        OSError: It cannot be written, or this user cannot leave it to its owner and group.
     """
     # A name of its own process, and an error if it is taken: two writers never share an unfinished file.
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
@@ -61,13 +61,22 @@ def whole_file(path: Path, *, is_private: bool = True) -> Iterator[BinaryIO]:
     )
     try:
         with os.fdopen(descriptor, "wb") as file:
-            if not is_private and path.exists():
-                os.fchmod(file.fileno(), path.stat().st_mode & 0o777)
+            if path.exists():
+                _keep_access(file.fileno(), path.stat(), is_private=is_private)
             yield file
         unfinished.replace(path)
     except BaseException:
         unfinished.unlink(missing_ok=True)
         raise
+
+
+def _keep_access(descriptor: int, before: os.stat_result, *, is_private: bool) -> None:
+    """Give a new file the owner, group, and permissions of the one that it replaces, where they differ."""
+    made = os.fstat(descriptor)
+    if (made.st_uid, made.st_gid) != (before.st_uid, before.st_gid):
+        os.fchown(descriptor, before.st_uid, before.st_gid)
+    if not is_private:
+        os.fchmod(descriptor, before.st_mode & 0o777)
 
 
 @contextmanager

@@ -152,7 +152,7 @@ def fix_configuration(request: FixRequest, callbacks: Callbacks = SILENT) -> Fix
         if finding.severity.at_least(Severity.WARNING) and _file(finding) in changed
     )
     _report_gaps(files, callbacks)
-    _conclude(request, changed, after, left, callbacks)
+    _conclude(request, {name: before[name] for name in changed}, after, left, callbacks)
     has_errors = any(finding.severity.at_least(Severity.ERROR) for finding in left)
     is_open = bool(changed) and (not request.write or has_errors)
     code = ExitCode.BAD_INPUT if files.unreadable else ExitCode.FINDINGS if is_open else ExitCode.DONE
@@ -171,12 +171,16 @@ def _report_gaps(files: FilesRead, callbacks: Callbacks) -> None:
 
 
 def _conclude(
-    request: FixRequest, changed: list[str], after: Mapping[str, str], left: tuple[Finding, ...], callbacks: Callbacks
+    request: FixRequest,
+    changed: Mapping[str, str],
+    after: Mapping[str, str],
+    left: tuple[Finding, ...],
+    callbacks: Callbacks,
 ) -> None:
     """Write the files where that was asked for, and remark what is left to do by hand."""
     if request.write:
         for name in changed:
-            _write(Path(name), after[name])
+            _write(Path(name), changed[name], after[name])
             callbacks.remark(f"{name}: fixed.")
     elif changed:
         callbacks.remark("Nothing was written. --yes writes the files.")
@@ -202,11 +206,24 @@ def _text(file: str) -> str:
         raise ConfigFileError(f"{file}: not UTF-8.", "Only UTF-8 files are edited.", "Edit it by hand.") from error
 
 
-def _write(path: Path, text: str) -> None:
-    """Write a file whole or not at all, behind a link and with the permissions that it had."""
+def _write(path: Path, before: str, after: str) -> None:
+    """Write a file whole or not at all, behind a link and with the owner and the permissions that it had.
+
+    Raises:
+        EosctlError: It cannot be written, has changed since it was read, or has other names.
+    """
     try:
-        with whole_file(path.resolve(), is_private=False) as file:
-            file.write(text.encode())
+        target = path.resolve()
+        if read_input(target) != before.encode():
+            raise EosctlError(f"Cannot write {path}.", "It has changed since it was read.", "Run the command again.")
+        if target.stat().st_nlink > 1:
+            raise EosctlError(
+                f"Cannot write {path}.",
+                "It has hard links, and they would keep the old text.",
+                "Apply the patch by hand: eosctl config fix without --yes shows it.",
+            )
+        with whole_file(target, is_private=False) as file:
+            file.write(after.encode())
     except OSError as error:
         raise EosctlError(f"Cannot write {path}.", error.strerror or str(error), "Check its permissions.") from error
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
+from eosctl.checks.configuration.repairs import plan_repairs
 from eosctl.checks.judge import judge
-from eosctl.errors import ConfigFileError
+from eosctl.errors import ConfigFileError, EosctlError
+from eosctl.findings.finding import Finding
 from eosctl.findings.linted import findings_of
+from eosctl.findings.repair import Repair
+from eosctl.services import change_configuration
 from eosctl.services.change_configuration import (
     FixRequest,
     UpgradeRequest,
@@ -103,3 +108,30 @@ def test_components_of_one_file_alone_are_differences(tmp_path: Path) -> None:
         ("consumer", "group.id", "(none)", "g"),
         ("consumer", "isolation.level", "(none)", "read_committed"),
     }
+
+
+def test_a_file_that_changed_meanwhile_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "producer.properties"
+    path.write_text("transactional.id=a\nacks=1\n", "utf-8")
+    plan = plan_repairs
+
+    def plan_while_edited(findings: Iterable[Finding]) -> tuple[Repair, ...]:
+        planned = plan(findings)
+        if not planned:
+            path.write_text("transactional.id=b\nacks=1\n", "utf-8")
+        return planned
+
+    monkeypatch.setattr(change_configuration, "plan_repairs", plan_while_edited)
+    with pytest.raises(EosctlError) as caught:
+        fix_configuration(FixRequest((path,), write=True))
+    assert caught.value.why == "It has changed since it was read."
+    assert path.read_text("utf-8") == "transactional.id=b\nacks=1\n"
+
+
+def test_a_file_with_hard_links_is_not_written(tmp_path: Path) -> None:
+    path = tmp_path / "producer.properties"
+    path.write_text("transactional.id=a\nacks=1\n", "utf-8")
+    (tmp_path / "other").hardlink_to(path)
+    with pytest.raises(EosctlError, match="Cannot write"):
+        fix_configuration(FixRequest((path,), write=True))
+    assert path.read_text("utf-8") == "transactional.id=a\nacks=1\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import stat
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -60,3 +61,14 @@ def test_a_replaced_file_has_the_right_readers(tmp_path: Path, is_private: bool,
     with whole_file(path, is_private=is_private) as file:
         file.write(b"new")
     assert (path.read_bytes(), stat.S_IMODE(path.stat().st_mode)) == (b"new", mode)
+
+
+def test_a_replaced_file_stays_with_its_owner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "server.properties"
+    path.touch()
+    given: list[tuple[int, int]] = []
+    monkeypatch.setattr(Path, "stat", lambda *_, **__: os.stat_result((0o100640, 1, 1, 1, 4711, 4712, 0, 0, 0, 0)))
+    monkeypatch.setattr(os, "fchown", lambda _, owner, group: given.append((owner, group)))
+    with whole_file(path, is_private=False) as file:
+        file.write(b"new")
+    assert given == [(4711, 4712)]

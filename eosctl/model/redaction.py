@@ -38,6 +38,14 @@ _USER_OPTION: Final = re.compile(
     r" (?:-[uU]|--(?:proxy-)?user)[ =]{0,4}"
     r"(?:\"[^\s:\"]{0,128}:([^\"\n]+)|'[^\s:']{0,128}:([^'\n]+)|[^\s:\"']{0,128}:(\S+))"
 )
+# A broker's JAAS names the password of each user of PLAIN: user_alice="secret"
+_JAAS_USER: Final = re.compile(
+    r"""(?:\b|(?<=\\n)|(?<=\\t))user_(?P<user>[\w.@-]{1,128})[ \t]{0,4}=[ \t]{0,4}"""
+    r"""(?:\\{0,3}"(?P<quoted>(?:[^"\\]|\\.)*+)|(?P<plain>[^\s;"'\\]+))""",
+    re.DOTALL,
+)
+_JAAS_MODULE: Final = "loginmodule"
+_OTHER_FIELDS: Final = frozenset({"id", "name", "agent", "email", "group", "role", "type", "count"})
 _USER: Final = re.compile(r"/{1,3}[^\s/:@?#\[\"'<>]{0,256}:", re.ASCII)
 _USER_ALONE: Final = re.compile(r"/{1,3}([^\s/:@?#\[\"'<>]{1,256})@(?=[\w\[])", re.ASCII)
 # Behind a host, not a password: http://host:8080/path?mail=a@b
@@ -131,7 +139,7 @@ def _lower(text: str) -> str:
 
 def _spans(text: str, lower: str, may_hold_name: bool) -> list[tuple[int, int]]:
     named = named_spans(text, lower) if may_hold_name else ()
-    found = (_pem_spans(text), named, token_spans(text, lower), _address_spans(text))
+    found = (_pem_spans(text), named, token_spans(text, lower), _address_spans(text), _jaas_user_spans(text, lower))
     return [*chain.from_iterable(found), *_option_spans(text, lower)]
 
 
@@ -161,6 +169,16 @@ def _pem_tails(text: str, position: int, stop: int) -> _Spans:
         body = _BODY_BACKWARDS.match(text[position : end.start()][::-1])
         yield end.start() - (0 if body is None else body.end()), end.end()
         position = end.end()
+
+
+def _jaas_user_spans(text: str, lower: str) -> _Spans:
+    """Yield passwords of PLAIN's users: those in quotes, and all where a login module is named."""
+    if "user_" not in text:
+        return
+    names_module = _JAAS_MODULE in lower
+    for found in _JAAS_USER.finditer(text):
+        if names_module or (found["quoted"] is not None and found["user"] not in _OTHER_FIELDS):
+            yield found.span("plain" if found["quoted"] is None else "quoted")
 
 
 def _option_spans(text: str, lower: str) -> _Spans:

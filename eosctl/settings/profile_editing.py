@@ -10,9 +10,7 @@ from typing import Any, Final
 
 from eosctl.errors import ConfigFileError, UsageError, unknown_name
 from eosctl.input_file import read_input
-from eosctl.settings.client_properties import SECRET_NAMES
-from eosctl.settings.profiles import read_profiles
-from eosctl.settings.references import has_reference
+from eosctl.settings.profiles import is_plain_secret, read_profiles
 from eosctl.whole_file import only_writer, whole_file
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -30,9 +28,9 @@ def add_profile(
     if not _NAME.fullmatch(name):
         raise UsageError(f"{name!r} is not a profile name.", "Letters, digits, dots, dashes.", "E.g. prod-eu")
     for key, value in properties.items():
-        if key in SECRET_NAMES and not has_reference(value):
+        if is_plain_secret(key, value):
             raise UsageError(
-                f"{key} is a secret, and profiles hold none.",
+                f"{key} is or contains a secret, and profiles hold none.",
                 "The file can then be shared and backed up.",
                 "Refer to it: ${VARIABLE}, ${file:PATH} or ${file:PATH:KEY}.",
             )

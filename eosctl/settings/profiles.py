@@ -20,8 +20,17 @@ from typing import Any
 from eosctl.errors import ConfigFileError
 from eosctl.input_file import read_input
 from eosctl.model.client_config import Given, Profile
-from eosctl.settings.client_properties import SECRET_NAMES
+from eosctl.model.named_secrets import is_secret_name
+from eosctl.model.redaction import redact_text
+from eosctl.settings.client_properties import ALIASES, KNOWN_NAMES, SECRET_NAMES
 from eosctl.settings.references import has_reference
+
+
+def is_plain_secret(key: str, value: str) -> bool:
+    """Return whether a setting of a profile is a secret, or an address with one, and not a reference to it."""
+    name = ALIASES.get(key, key)
+    is_named = name in SECRET_NAMES or (name not in KNOWN_NAMES and is_secret_name(name))
+    return (is_named or ("@" in value and redact_text(value) != value)) and not has_reference(value)
 
 
 def profiles_path(environment: Mapping[str, str]) -> Path:
@@ -64,9 +73,9 @@ def _parse_profile(path: Path, name: str, body: Any) -> Profile:
     properties: dict[str, Given] = {}
     for key, value in body["properties"].items():
         text = str(value).lower() if isinstance(value, bool) else str(value)
-        if key in SECRET_NAMES and not has_reference(text):
+        if is_plain_secret(str(key), text):
             raise ConfigFileError(
-                f"{path}: profile {name} stores {key}.",
+                f"{path}: profile {name} stores a secret as {key}.",
                 "Profiles hold no secrets, so that the file can be shared and backed up.",
                 "Refer to it: ${VARIABLE}, ${file:PATH} or ${file:PATH:KEY}.",
             )

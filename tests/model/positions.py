@@ -41,6 +41,8 @@ BOUNDED: Final[dict[str, Position]] = {
     "python-bytes": lambda text: f"Config(user='me', api_key={text.encode()!r}, x=1)",
     "jaas": lambda text: f'sasl.jaas.config = Login required username="me" password={_quoted(text, chr(34))};',
     "jaas-in-json": lambda text: json.dumps({"sasl.jaas.config": f"L required password={_quoted(text, chr(34))};"}),
+    "user-of-plain": lambda text: f"KafkaServer {{ x.PlainLoginModule required user_me={_quoted(text, chr(34))}; }};",
+    "user-of-plain-alone": lambda text: f"  user_me={_quoted(text, chr(34))}",
     "setting": lambda text: f"\tssl.truststore.password = {text}",
     "setting-in-a-message": lambda text: f"[Producer clientId=a] ssl.key.password = {text}",
     "environment": lambda text: f"export KAFKA_SSL_KEY_PASSWORD={text}",

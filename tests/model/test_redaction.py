@@ -59,6 +59,10 @@ def test_settings_are_secret_by_the_names_of_text(name: str, is_secret: bool) ->
         ("curl -u me:x http://h", "curl -u me:[hidden] http://h"),
         ("a: 1\npassword: |\n  x\n  y\nb: 2", "a: 1\npassword: [hidden]\nb: 2"),
         ("k = -----BEGIN EC PRIVATE KEY----- MI -----END EC PRIVATE KEY----- (a.B)", "k = [hidden] (a.B)"),
+        (
+            'L.PlainLoginModule required user_id="x" user_b=y;',
+            'L.PlainLoginModule required user_id="[hidden]" user_b=[hidden];',
+        ),
         ("\tssl.key.password = two words\n\tacks = all", "\tssl.key.password = [hidden]\n\tacks = all"),
     ],
 )
@@ -82,6 +86,7 @@ def test_what_stands_around_a_secret_stays(text: str, masked: str) -> None:
         "kafka-topics -p 3 -u me -a",
         "the member identified by group.instance.id shop-1 was identified as a leader",
         "security.authorization: none",
+        'user_id="7" user_name="me" user_count=3 for user_me=x',
         "--credentials was given, and no --metrics.",
         "getPassword(Native Method) getToken() token (5 partitions) password [optional] TokenBucket(rate=5)",
         "Unexpected token END_OBJECT at [Source: x; line: 1]",
@@ -110,7 +115,7 @@ HOSTILE = (
     "<a b='password'>", "password (", "passwords {", "password for a", "cookie: ", "authorization: digest ", "ghp_",
     "sk-a", "a/b@//", "password:\n  ", "AKIA", " -p'", "password a1.", "token a1",
     "-----END KEY-----", "aaaaaaaaaaaaaaaaaaaa\\n", "http://a@b ", "sig=a&", "-----BEGIN KEY-----", "-----",
-    "basic a", "x", "password  ", "=@",
+    "basic a", "x", 'user_a="', 'user_a=\\"', "user_a=loginmodule ", "user_", "password  ", "=@",
 )  # fmt: skip
 
 

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from eosctl.errors import ConfigFileError
+from eosctl.errors import ConfigFileError, UsageError
 from eosctl.settings.client_resolution import resolve_client
-from eosctl.settings.profiles import profiles_path, read_profiles
+from eosctl.settings.profile_editing import add_profile
+from eosctl.settings.profiles import is_plain_secret, profiles_path, read_profiles
 
 
 def test_a_profile_may_refer_to_a_secret_but_not_hold_it(tmp_path: Path) -> None:
@@ -17,6 +18,32 @@ def test_a_profile_may_refer_to_a_secret_but_not_hold_it(tmp_path: Path) -> None
     assert "hunter2" not in str(caught.value)
     path.write_text("profiles:\n  a:\n    properties:\n      sasl.password: ${P}\n")
     assert read_profiles(path)["a"].properties["sasl.password"].text == "${P}"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "is_refused"),
+    [
+        ("bootstrap.servers", "me:hunter2@b:9092", True),
+        ("schema.registry.url", "https://me:hunter2@registry", True),
+        ("schema.registry.basic.auth.user.info", "me:hunter2", True),
+        ("ssl.key.pem", "hunter2", True),
+        ("schema.registry.url", "https://me:${PASSWORD}@registry", False),
+        ("ssl.ca.pem", "-----BEGIN CERTIFICATE-----", False),
+        ("sasl.oauthbearer.client.credentials.client.id", "me", False),
+    ],
+)
+def test_no_form_of_a_secret_enters_a_profile(key: str, value: str, is_refused: bool, tmp_path: Path) -> None:
+    assert is_plain_secret(key, value) is is_refused
+    path = tmp_path / "profiles.yaml"
+    if is_refused:
+        with pytest.raises(UsageError, match="secret"):
+            add_profile(path, "a", {key: value}, protected=False)
+        path.write_text(f"profiles:\n  a:\n    properties:\n      {key}: {value}\n")
+        with pytest.raises(ConfigFileError, match="secret"):
+            read_profiles(path)
+    else:
+        add_profile(path, "a", {key: value}, protected=False)
+        assert read_profiles(path)["a"].properties[key].text == value
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from eosctl.collect.answered import left_out, unanswered
 from eosctl.collect.reader import Probed, ReadOnly, attempt, gap_from_code
+from eosctl.errors import ClusterUnreachable
 from eosctl.model.evidence import EvidenceGap, EvidenceKind
 from eosctl.model.snapshot import ApiRange, Broker, ClientQuota, FeatureLevel, PartitionInfo, Reassignment, Topic
 from eosctl.model.transaction import TopicPartition, Transaction
@@ -36,13 +37,17 @@ async def collect_shape(reader: ReadOnly) -> Probed[ClusterShape]:
     """Fetch brokers and topics without creating topics.
 
     Raises:
-        EosctlError: No broker responded, and nothing can be collected without metadata.
+        EosctlError: No broker responded, or the response lists no broker; nothing can be collected without metadata.
     """
     request = metadata.MetadataRequest(topics=None, allow_auto_topic_creation=False)
     answer = await reader.request_any(ApiKey.METADATA, request)
     topics, gaps = _topics(answer.topics)
     if not answer.brokers:  # At least the broker that answers is one.
-        gaps.append(left_out(EvidenceKind.CLUSTER, "brokers"))
+        raise ClusterUnreachable(
+            "The cluster's metadata lists no brokers, so nothing can be read.",
+            "A broker that has just started answers like this, or a proxy drops parts of responses.",
+            "Run the command again; if it persists, connect to the brokers directly.",
+        )
     brokers = tuple(
         Broker(broker.node_id, broker.host, broker.port, broker.rack)
         for broker in sorted(answer.brokers, key=lambda b: b.node_id)

@@ -29,7 +29,7 @@ _WAITS: Final = dict.fromkeys(
 def argument_vector(line: str) -> list[str]:
     """Return the words of a command line; eosctl and python are the running ones, regardless of the PATH."""
     words = shlex.split(line)
-    programs = {"eosctl": [sys.executable, "-m", "eosctl"], "python": [sys.executable]}
+    programs = {"eosctl": [sys.executable, "-P", "-m", "eosctl"], "python": [sys.executable]}
     return [*programs.get(words[0], words[:1]), *words[1:]]
 
 

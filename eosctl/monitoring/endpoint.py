@@ -14,6 +14,7 @@ from typing import Final, NamedTuple, TypeAlias
 import msgspec
 
 from eosctl.errors import EosctlError
+from eosctl.model.loopback import is_loopback, may_name_loopback
 from eosctl.model.secret import Secret
 
 PLAIN_TEXT: Final = "text/plain; version=0.0.4; charset=utf-8"
@@ -60,15 +61,18 @@ def plain_page(page: Callable[[], str]) -> Present:
 async def serve(host: str, port: int, present: Present, access: Access = OPEN) -> asyncio.Server:
     """Serve `GET /metrics`; see `respond`.
 
+    On loopback and without a password, requests with the name of another machine in their Host field are refused.
+
     Raises:
         EosctlError: The address cannot be used.
     """
+    local_only = access.password is None and is_loopback(host)
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         # A client that sends nothing, too much, or an invalid request is disconnected.
         with contextlib.suppress(OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), REQUEST_TIMEOUT_S)
-            writer.write(respond(head, present, access))
+            writer.write(respond(head, present, access, local_only=local_only))
             await asyncio.wait_for(writer.drain(), REQUEST_TIMEOUT_S)
         writer.close()
 
@@ -85,11 +89,12 @@ async def serve(host: str, port: int, present: Present, access: Access = OPEN) -
         ) from error
 
 
-def respond(head: bytes, present: Present, access: Access = OPEN) -> bytes:
+def respond(head: bytes, present: Present, access: Access = OPEN, *, local_only: bool = False) -> bytes:
     """Respond to a request: the page for `GET` or `HEAD` of `/metrics` or `/`, a line for `/healthz`, else an error.
 
     `/healthz` means that this program serves; `eosctl_up` on the page means that the cluster answers. It needs no
-    authentication, because probes have no password.
+    authentication, because probes have no password. With `local_only`, the Host field must be that of a loopback
+    listener, so that pages of other sites in a browser on this machine cannot read the page.
     """
     first, *lines = head.decode("latin-1").split("\r\n")
     words = first.split()
@@ -102,6 +107,8 @@ def respond(head: bytes, present: Present, access: Access = OPEN) -> bytes:
     if target == "/healthz":
         return _message("200 OK", "serving\n", with_body=with_body)
     fields = _fields(lines)
+    if local_only and not may_name_loopback(fields.get("host", "localhost")):
+        return _message("403 Forbidden", "only for localhost: the Host field names another machine\n")
     if access.password is not None and not _is_authentic(fields.get("authorization", ""), access):
         return _message("401 Unauthorized", "a user and a password are needed\n", fields=_CHALLENGE)
     if target not in ("/metrics", "/"):

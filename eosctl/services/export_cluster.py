@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -17,6 +16,7 @@ from eosctl.collect.reader import ReadOnly
 from eosctl.collect.transaction_ends import EndCounter
 from eosctl.errors import UsageError
 from eosctl.model.evidence import EvidenceKind
+from eosctl.model.loopback import is_loopback
 from eosctl.model.metric_reading import Gauge
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction import TransactionLook
@@ -120,7 +120,7 @@ def serve_gauges(
         EosctlError: The address cannot be used, or the settings do not make a configuration.
     """
     access = _access(request, os.environ)
-    if access.password is not None and access.tls is None and not _is_loopback(request.listen[0]):
+    if access.password is not None and access.tls is None and not is_loopback(request.listen[0]):
         callbacks.remark("passwords travel in clear text: add --tls-cert and --tls-key")
     measurer = _Measurer(resolve_connection(request.connection, callbacks.remark), request, callbacks.now_ms)
     host, port = request.listen
@@ -141,13 +141,6 @@ def _presenter(running: Exporter, render: Callable[[tuple[Gauge, ...]], str], ca
         return negotiated_page(lambda: running.gauges)
     callbacks.remark("without eosctl[exporter], pages are plain text: no OpenMetrics, no compression")
     return plain_page(lambda: render(running.gauges))
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _access(request: ExportRequest, environment: Mapping[str, str]) -> Access:

@@ -18,6 +18,7 @@ from eosctl.collect.log_directories import collect_log_directories
 from eosctl.collect.offsets import collect_offsets
 from eosctl.collect.reader import Probed, ReadOnly
 from eosctl.collect.transactions import collect_producers, describe_ids
+from eosctl.errors import ClusterUnreachable
 from eosctl.model.evidence import EvidenceKind, GapReason
 from eosctl.model.snapshot import Broker, PartitionInfo, Topic
 from eosctl.model.transaction import (
@@ -71,7 +72,6 @@ PROBES: dict[str, Callable[[ReadOnly], Coroutine[Any, Any, Probed[Any]]]] = {
     "broker-configs of broker 1": lambda reader: collect_broker_settings(reader, [Broker(1, "h", 1, None)]),
     "topic-configs of orders": lambda reader: collect_topic_settings(reader, [TOPIC]),
     "log-dirs of broker 1": lambda reader: collect_log_directories(reader, [1]),
-    "cluster of brokers": collect_shape,
     "topics of deleted": lambda reader: collect_topics_of_transactions(reader, [TOPIC], [TRANSACTION]),
 }
 
@@ -88,6 +88,11 @@ def test_what_a_response_leaves_out_is_a_gap(reader: ReadOnly, missing: str) -> 
     gaps = asyncio.run(PROBES[missing](reader)).gaps
     assert {f"{gap.kind.value} of {gap.subject}" for gap in gaps} == {missing}
     assert {gap.reason for gap in gaps} == {GapReason.BROKER_ERROR}
+
+
+def test_metadata_without_brokers_is_an_error(reader: ReadOnly) -> None:
+    with pytest.raises(ClusterUnreachable, match="lists no brokers"):
+        asyncio.run(collect_shape(reader))
 
 
 def test_a_topic_without_partitions_is_a_gap(cluster: ScriptedCluster) -> None:

@@ -91,6 +91,30 @@ def test_requests_are_answered_as_http_wants(head: bytes, status: bytes) -> None
     assert (body == b"page\n") == (status == b"200" and head.startswith(b"GET"))
 
 
+@pytest.mark.parametrize(
+    ("host", "access", "status"),
+    [
+        ("127.0.0.1:9308", OPEN, 200),
+        ("[::1]:9308", OPEN, 200),
+        ("LOCALHOST.", OPEN, 200),
+        ("exporter.localhost:9308", OPEN, 200),
+        ("rebound.example:9308", OPEN, 403),
+        ("localhost.rebound.example", OPEN, 403),
+        ("127.0.0.1, rebound.example", OPEN, 403),
+        ("", OPEN, 403),
+        ("rebound.example", READER, 401),  # A page of another site does not have the password.
+    ],
+)
+def test_pages_of_other_sites_cannot_read_loopback(host: str, access: Access, status: int) -> None:
+    with serving(PLAIN, access) as port:
+        assert get(port, Host=host)[0] == status
+        assert get(port, "/healthz", Host=host)[0] == 200
+
+
+def test_a_network_listener_has_any_name() -> None:
+    assert respond(b"GET / HTTP/1.1\r\nHost: exporter.example\r\n\r\n", PLAIN).split()[1] == b"200"
+
+
 def test_a_page_is_served_as_plain_text() -> None:
     with serving(PLAIN) as port:
         status, fields, body = get(port, Accept="application/openmetrics-text", Accept_Encoding="gzip")

@@ -10,13 +10,13 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from ipaddress import ip_address
 from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
 from eosctl.errors import UsageError
 from eosctl.lab.engine import EngineError
+from eosctl.model.loopback import is_loopback
 from eosctl.model.secret import Secret
 
 SETTING: Final = "EOSCTL_MAVEN_REPOSITORY"
@@ -50,7 +50,7 @@ def parse_repository(text: str) -> Repository:
         host, port = parts.hostname, parts.port
     except ValueError:
         raise _no_address() from None
-    if not host or not (parts.scheme == "https" or (parts.scheme == "http" and _is_this_machine(host))):
+    if not host or not (parts.scheme == "https" or (parts.scheme == "http" and is_loopback(host))):
         raise _no_address()
     address = f"[{host}]" if ":" in host else host
     url = f"{parts.scheme}://{address}{'' if port is None else f':{port}'}{parts.path.rstrip('/')}"
@@ -65,15 +65,6 @@ def _no_address() -> UsageError:
         "It begins with https://, or with http:// for a repository on this machine.",
         f"Set it to the root of one: {SETTING}=https://HOST/PATH",
     )
-
-
-def _is_this_machine(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def download(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 from collections.abc import Awaitable, Callable, Sequence
 from types import TracebackType
 from typing import Self
@@ -13,6 +12,7 @@ from eosctl.errors import UsageError
 from eosctl.lab.proxy.faults import ProxyFaults
 from eosctl.lab.proxy.stream import ProxiedStream
 from eosctl.model.client_config import ClientConfig, Endpoint
+from eosctl.model.loopback import is_loopback
 from eosctl.sandbox.broker.client_stream import ClientFaults
 
 HOST = "127.0.0.1"
@@ -111,13 +111,7 @@ def require_loopback(endpoints: Sequence[Endpoint]) -> None:
         UsageError: An endpoint is not on loopback.
     """
     for endpoint in endpoints:
-        if endpoint.host == "localhost":
-            continue
-        try:
-            local = ipaddress.ip_address(endpoint.host).is_loopback
-        except ValueError:
-            local = False
-        if not local:
+        if not is_loopback(endpoint.host):
             raise UsageError(
                 f"{endpoint} is not on this machine.",
                 "A proxy that injects faults stands only in front of clusters on loopback, which eosctl started.",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from typing import Final
 
 from eosctl.errors import EosctlError
+from eosctl.model.loopback import may_name_loopback
 from eosctl.sandbox.core import ClusterCore
 from eosctl.sandbox.metrics.node_samples import node_samples
 from eosctl.sandbox.metrics.samples import CONTENT_TYPE, render_samples
@@ -71,17 +72,30 @@ class MetricsEndpoints:
 
 
 def respond(head: bytes, node: Node) -> bytes:
-    """Respond to a request: metrics for `GET` (or `HEAD`) of `/metrics` or `/`, else an error."""
-    words = head.split(b"\r\n", 1)[0].split()
+    """Respond to a request: metrics for `GET` (or `HEAD`) of `/metrics` or `/`, else an error.
+
+    The Host field must be that of a loopback listener, so that pages of other sites in a browser cannot read metrics.
+    """
+    first, *lines = head.split(b"\r\n")
+    words = first.split()
     if len(words) != 3 or not words[2].startswith(b"HTTP/1."):
         return _response("400 Bad Request", b"This is an HTTP endpoint: GET /metrics\n")
     method, target = words[0], words[1].split(b"?", 1)[0]
     if method not in (b"GET", b"HEAD"):
         return _response("405 Method Not Allowed", b"GET /metrics\n")
+    if not all(may_name_loopback(host) for host in _hosts(lines)):
+        return _response("403 Forbidden", b"only for localhost: the Host field names another machine\n")
     if target not in (b"/metrics", b"/"):
         return _response("404 Not Found", b"GET /metrics\n")
     body = render_samples(node_samples(node)).encode()
     return _response("200 OK", body, with_body=method == b"GET")
+
+
+def _hosts(lines: Iterable[bytes]) -> Iterator[str]:
+    for line in lines:
+        name, _, value = line.partition(b":")
+        if name.strip().lower() == b"host":
+            yield value.decode("latin-1")
 
 
 def _response(status: str, body: bytes, *, with_body: bool = True) -> bytes:

@@ -93,7 +93,7 @@ def _start(spec: SandboxSpec, log: BinaryIO, program: str, timeout_s: float) -> 
     ready_read, ready_write = os.pipe()
     try:
         process = subprocess.Popen(
-            [sys.executable, "-m", program, spec.to_json(), str(ready_write)],
+            [sys.executable, "-P", "-m", program, spec.to_json(), str(ready_write)],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

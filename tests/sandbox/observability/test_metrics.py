@@ -250,6 +250,9 @@ def test_a_port_in_use_is_said(tmp_path: Path) -> None:
         (b"HEAD /metrics?x=1 HTTP/1.0\r\n\r\n", 200),
         (b"POST /metrics HTTP/1.1\r\n\r\n", 405),
         (b"GET /x HTTP/1.1\r\n\r\n", 404),
+        (b"GET /metrics HTTP/1.1\r\nHost: localhost:1\r\n\r\n", 200),
+        (b"GET /metrics HTTP/1.1\r\nhost : rebound.example\r\n\r\n", 403),
+        (b"GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\nHost: rebound.example\r\n\r\n", 403),
         (b"\x00\x01\r\n\r\n", 400),
     ],
 )

@@ -39,7 +39,8 @@ def prepare_driver(kind: ClientKind, scratch: Path) -> list[str]:
         EosctlError: A tool is missing, or the client cannot be fetched.
     """
     if kind is ClientKind.LIBRDKAFKA:
-        return [sys.executable, "-m", _PYTHON_MODULE]
+        # Without -P, a file json.py in the current directory would be imported instead of Python's own.
+        return [sys.executable, "-P", "-m", _PYTHON_MODULE]
     if kind is ClientKind.FRANZ_GO:
         return _build_go(scratch)
     runtime = prepare_runtime(resolve_release(_JAVA_RELEASES[kind]))

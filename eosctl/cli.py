@@ -5,10 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from functools import cache
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.main import get_command
 
 from eosctl import __version__
 from eosctl.command_line.invocation import Invocation, invocation_of, write_error
@@ -61,7 +63,7 @@ def main(arguments: list[str] | None = None) -> int:
     if sys.stdout is None or sys.stderr is None:  # such as >&-
         return _without_streams()
     try:
-        app(arguments, prog_name="eosctl", obj=invocation)
+        _program()(arguments, prog_name="eosctl", obj=invocation)
     except SystemExit as ending:
         return ending.code if isinstance(ending.code, int) else 0 if ending.code is None else 1
     except KeyboardInterrupt:
@@ -80,6 +82,12 @@ def main(arguments: list[str] | None = None) -> int:
             raise
         return _report(_defect(error), invocation)
     return 0
+
+
+@cache
+def _program() -> Any:
+    """Return the program as typer runs it, which takes as long to build as to run a short command."""
+    return get_command(app)
 
 
 def _defect(error: Exception) -> EosctlError:

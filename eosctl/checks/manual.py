@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
+from functools import cache
 from textwrap import fill
 from typing import Final
 
@@ -25,6 +26,7 @@ class ManualError(ValueError):
     """A docstring lacks a section, or has them in another order."""
 
 
+@cache
 def manual_of(check: Check) -> ManualItem:
     """Return a check as the catalog lists it, and the sections of its manual, the references last.
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -35,7 +36,7 @@ class Entry(NamedTuple):
         summary: Its line in the help; empty for the first paragraph of the function's docstring. Groups have one, and
             commands of the first level, so that the help of the program reads no other file.
         panel: Under which heading the help shows it; the usual one when None.
-        settings: The settings of its context, such as ``ignore_unknown_options``.
+        settings: The settings of its context, such as ``ignore_unknown_options``, with their values.
         check_word: Of a group, ``package.module:function``: called with a word that names no command, to refuse it with
             advice.
     """
@@ -44,7 +45,7 @@ class Entry(NamedTuple):
     place: str
     summary: str = ""
     panel: str | None = None
-    settings: Mapping[str, Any] | None = None
+    settings: tuple[tuple[str, Any], ...] = ()
     check_word: str = ""
 
 
@@ -151,14 +152,18 @@ def load_command(entry: Entry) -> Any:
 
 
 def _loaded(entry: Entry) -> Any:
-    found = _imported(entry.place)
+    return _built(entry, _imported(entry.place))
+
+
+@cache
+def _built(entry: Entry, found: Any) -> Any:
+    """Return the command of a function, or of the entries of a group; a process that runs many builds each once."""
     if isinstance(found, tuple):
         app = typer.Typer(cls=group_class(found, entry.check_word), help=entry.summary, add_completion=False)
         command: Any = get_group(app)
     else:
         app = typer.Typer(add_completion=False)
-        settings = dict(entry.settings or {})
-        app.command(entry.name, cls=_class_of(entry), context_settings=settings)(expanded(found))
+        app.command(entry.name, cls=_class_of(entry), context_settings=dict(entry.settings))(expanded(found))
         command = get_command(app)
     take_plain_values(command)
     command.name = entry.name

@@ -20,7 +20,7 @@ COMMANDS: Final = (
         "explain:explain",
         "Explain an error, a setting, a check, or any other term.",
         DIAGNOSE,
-        {"ignore_unknown_options": True},  # The error codes of librdkafka are negative.
+        (("ignore_unknown_options", True),),  # The error codes of librdkafka are negative.
     ),
     Entry("diagnose", "diagnose:diagnose", "Find the runbook for a symptom.", DIAGNOSE),
     Entry("logs", "logs:COMMANDS", "Find incidents and their root causes in logs.", DIAGNOSE),

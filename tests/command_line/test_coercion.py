@@ -38,14 +38,14 @@ def answer(convert: Any, parameter: Any, value: Any) -> tuple[str, Any]:
 
 
 @pytest.mark.parametrize("entry", COMMANDS, ids=[entry.name for entry in COMMANDS])
-def test_every_parameter_takes_what_typer_would_make_of_it(entry: Any) -> None:
+def test_every_parameter_takes_what_typer_would_make_of_it(entry: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     command = load_command(entry)
     several = [
         (name, parameter) for name, parameter in parameters(command, entry.name) if hasattr(parameter, "_runtime_param")
     ]
     for name, parameter in several:
         own = type(parameter).get_runtime_param(parameter)
-        command.params = [parameter]
+        monkeypatch.setattr(command, "params", [parameter])
         (quick,) = [found for found in command.get_params(_Context) if found is parameter]
         for value in VALUES:
             assert answer(quick.get_runtime_param(), parameter, value) == answer(own, parameter, value), (name, value)

@@ -15,6 +15,8 @@ COMMANDS = (
     Entry("scenario", "sandbox.scenarios:scenario"),
     Entry("proxy", "sandbox.proxy:proxy"),
     Entry(
-        "exec", "sandbox.running:execute", settings={"ignore_unknown_options": True, "allow_interspersed_args": False}
+        "exec",
+        "sandbox.running:execute",
+        settings=(("ignore_unknown_options", True), ("allow_interspersed_args", False)),
     ),
 )

@@ -13,12 +13,14 @@ from typing import Final
 import yaml
 
 _ACTED_ON: Final = ("Cc", "Cf", "Cs", "Zl", "Zp")
+#: The one in C, where PyYAML has it.
+_LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _FORMULA: Final = re.compile(r"[=+\-@\t\r](?!\Z)(?!\d+(?:\.\d+)?\Z)")
 
 
 def hidden_in(text: str) -> set[str]:
     """Return what a reader cannot see or a terminal acts on; line feeds and tabs lay out the formats."""
-    return {f"{c!a}" for c in text if (unicodedata.category(c) in _ACTED_ON and c not in "\n\t") or c == "\u3164"}
+    return {f"{c!a}" for c in set(text) if (unicodedata.category(c) in _ACTED_ON and c not in "\n\t") or c == "\u3164"}
 
 
 def strings(tree: object) -> list[str]:
@@ -49,7 +51,7 @@ def acted_on(text: str, form: str) -> list[str]:
         case "json":
             json.loads(text)
         case "yaml":
-            yaml.safe_load(text)
+            yaml.load(text, Loader=_LOADER)
         case "sarif":
             found += [one for one in messages(json.loads(text)) if re.search(r"(?<!\\)(\\\\)*\[x(?<!\\)(\\\\)*\]", one)]
         case "junit":

@@ -243,7 +243,7 @@ PLANTED = [
     Planted(Groups, zombies_commit),
     Planted(Groups, served_while_loading),
     Planted(ConsumerGroups, partitions_given_away_early),
-    Planted(ConsumerGroups, silent_consumers_kept),
+    Planted(ConsumerGroups, silent_consumers_kept, seed=4),
     Planted(Replication, markers_before_the_outcome_is_durable),
     Planted(Replication, high_watermark_of_the_leader),
     Planted(Replication, divergence_overlooked),

@@ -20,6 +20,7 @@ from eosctl.lab.history.events import (
     Polled,
     ReplicaSeen,
     Sent,
+    StoreSeen,
     TransactionRead,
 )
 from eosctl.lab.history.feed import FAULT_MEANING, Fault
@@ -45,6 +46,7 @@ _FETCHED: Final = (OffsetFetched, "offsets of groups")
 _OFFSETS: Final = (OffsetsSent, "offsets in transactions")
 _IDENTIFIED: Final = (Identified, "identities of producers")
 _REPLICAS: Final = (ReplicaSeen, "views of replicas")
+_STORES: Final = (StoreSeen, "state stores")
 _NEEDS: Final[Mapping[Kind, tuple[tuple[type[Any], str], ...]]] = {
     Kind.ABORTED_READ: (_READ,),
     Kind.EARLY_READ: (_READ,),
@@ -70,6 +72,9 @@ _NEEDS: Final[Mapping[Kind, tuple[tuple[type[Any], str], ...]]] = {
     Kind.LOG_DIVERGENCE: ((BatchSeen, "checksums of batches"),),
     Kind.BROKEN_ISR: (_REPLICAS,),
     Kind.INCOMPLETE_REPLICA: (_REPLICAS,),
+    Kind.STORE_DIVERGENCE: (_STORES, _DRAINED),
+    Kind.STALE_STORE: (_STORES,),
+    Kind.WRONG_RESTORATION: (_STORES, _DRAINED),
 }
 _OF_GROUPS: Final = (Fault.OFFSET_REGRESSION, Fault.OFFSET_BEHIND, Fault.OFFSET_AHEAD)
 _OF_POISON: Final = (Fault.POISON_LOST, Fault.POISON_DUPLICATED)

@@ -44,7 +44,9 @@ WorkOptions = Annotated[
         workloads=_work(
             "--workload",
             metavar="NAME",
-            help="Workload: appends, chain, bank, lists, zombies, aborts, or mixed; repeatable, all by default.",
+            help=(
+                "Workload: appends, chain, bank, lists, zombies, aborts, mixed, or streams; repeatable, all by default."
+            ),
         ),
         clients=_work(
             "--clients",

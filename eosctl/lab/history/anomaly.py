@@ -35,6 +35,9 @@ class Kind(StrEnum):
     LOG_DIVERGENCE = "log-divergence"
     BROKEN_ISR = "broken-isr"
     INCOMPLETE_REPLICA = "incomplete-replica"
+    STORE_DIVERGENCE = "store-divergence"
+    STALE_STORE = "stale-store"
+    WRONG_RESTORATION = "wrong-restoration"
 
 
 MEANING: dict[Kind, str] = {
@@ -62,6 +65,9 @@ MEANING: dict[Kind, str] = {
     Kind.LOG_DIVERGENCE: "two replicas hold different records below both high watermarks",
     Kind.BROKEN_ISR: "a leader's ISR is empty or lacks the leader, or two brokers lead in one epoch",
     Kind.INCOMPLETE_REPLICA: "a new leader, or one that was in sync, lacks what lay below a leader's high watermark",
+    Kind.STORE_DIVERGENCE: "a state store holds something else than what is committed in its changelog",
+    Kind.STALE_STORE: "a restored state store lacks changes that had been committed before",
+    Kind.WRONG_RESTORATION: "a state store restored another number of records than its changelog has behind its offset",
 }
 
 

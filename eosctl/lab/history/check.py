@@ -19,6 +19,7 @@ from eosctl.lab.history.records import (
     check_reads,
 )
 from eosctl.lab.history.replicas import check_bounds, check_completeness, check_leaders, check_logs
+from eosctl.lab.history.stores import check_restorations, check_staleness, check_stores
 
 CHECKERS: tuple[Callable[[History], Iterator[Anomaly]], ...] = (
     check_reads,
@@ -38,6 +39,9 @@ CHECKERS: tuple[Callable[[History], Iterator[Anomaly]], ...] = (
     check_leaders,
     check_completeness,
     check_logs,
+    check_stores,
+    check_restorations,
+    check_staleness,
 )
 
 

@@ -190,6 +190,34 @@ class BatchSeen(NamedTuple):
     checksum: int
 
 
+class StoreSeen(NamedTuple):
+    """The state store of a Kafka Streams task, restored from a changelog partition.
+
+    Attributes:
+        at_ms: When it was seen.
+        actor: The life of a process.
+        partition: The changelog.
+        moment: ``restored``, ``standby``, or ``closed``.
+        start: What became of the store that the task found.
+        began_at_ms: When the task was opened, or was promoted from a standby.
+        kept_offset: Offset of the last change in the store that the task found; None if nothing was kept.
+        offset: Offset of the last change in it.
+        restored_count: Changes that were read from the changelog since it was found.
+        content: Its numbers by key, such as ``a=1 b=2``.
+    """
+
+    at_ms: int
+    actor: str
+    partition: TopicPartition
+    moment: str
+    start: str
+    began_at_ms: int
+    kept_offset: int | None
+    offset: int | None
+    restored_count: int
+    content: str
+
+
 class FaultBegan(NamedTuple):
     """A fault started; `target` is the affected node or link, `number` identifies the fault in the run."""
 
@@ -226,5 +254,6 @@ Event: TypeAlias = (
     | BatchSeen
     | FaultBegan
     | FaultEnded
+    | StoreSeen
 )
 History: TypeAlias = Sequence[Event]

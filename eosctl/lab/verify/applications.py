@@ -52,7 +52,7 @@ _COMEBACK_MS: Final = (100, 1_500)
 
 
 def applications(scene: Scene) -> Iterator[tuple[str, Application]]:
-    """Yield the applications of a plan that write until the end of the run, by name, including a chain's feeder."""
+    """Yield the applications of a plan that write until the end of the run, by name, including the feeders."""
     makers: Mapping[Workload, Callable[[Scene], Iterator[tuple[str, Application]]]] = {
         Workload.APPENDS: _appenders,
         Workload.BANK: _tellers,
@@ -61,6 +61,7 @@ def applications(scene: Scene) -> Iterator[tuple[str, Application]]:
         Workload.MIXED: _mixed,
         Workload.CHAIN: _feeders,
         Workload.LISTS: _list_appenders,
+        Workload.STREAMS: _stream_feeders,
     }
     for workload in scene.plan.workloads:
         yield from makers[workload](scene)
@@ -75,6 +76,11 @@ def _appenders(scene: Scene) -> Iterator[tuple[str, Application]]:
 def _feeders(scene: Scene) -> Iterator[tuple[str, Application]]:
     turn = partial(_append, scene, scene.partitions("hop-0"))
     yield "feed", partial(_live, name="feed", count=1, turn=turn)
+
+
+def _stream_feeders(scene: Scene) -> Iterator[tuple[str, Application]]:
+    turn = partial(_append, scene, scene.partitions("streams"))
+    yield "streams-feed", partial(_live, name="streams-feed", count=1, turn=turn)
 
 
 def _tellers(scene: Scene) -> Iterator[tuple[str, Application]]:

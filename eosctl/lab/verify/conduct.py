@@ -19,8 +19,9 @@ from eosctl.lab.recording import read_offset, record_values
 from eosctl.lab.verify.applications import applications, watch
 from eosctl.lab.verify.chain import run_chain
 from eosctl.lab.verify.guide import Guide
-from eosctl.lab.verify.plan import PlannedFault, Workload
+from eosctl.lab.verify.plan import STREAMS_MODES, PlannedFault, Workload
 from eosctl.lab.verify.scene import Scene
+from eosctl.lab.verify.streams import run_streams
 from eosctl.model.transaction import TopicPartition
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
@@ -134,6 +135,11 @@ class _Course:
         if Workload.CHAIN in plan.workloads:
             chain_chance = random.Random(chance.getrandbits(64))
             everyone["chain"] = asyncio.ensure_future(self._live("chain", run_chain(scene, chain_chance, writing)))
+        if Workload.STREAMS in plan.workloads:
+            for mode in STREAMS_MODES:
+                streams_chance = random.Random(chance.getrandbits(64))
+                running = run_streams(scene, streams_chance, mode, writing)
+                everyone[f"streams-{mode}"] = asyncio.ensure_future(self._live(f"streams-{mode}", running))
         working = tuple(everyone.values())
         is_idle = lambda: all(task.done() for task in working)  # noqa: E731
         for topic in plan.topics:

@@ -22,6 +22,11 @@ class Workload(StrEnum):
     ABORTS = "aborts"
     MIXED = "mixed"
     LISTS = "lists"
+    STREAMS = "streams"
+
+
+#: Without transactional state stores, which are wiped after a crash, and with them.
+STREAMS_MODES: Final = ("wiped", "kept")
 
 
 class ClientKind(StrEnum):
@@ -107,6 +112,8 @@ class VerifyPlan:
     def topics(self) -> tuple[str, ...]:
         """Return every topic of the run."""
         names = [str(workload) for workload in self.workloads if workload is not Workload.CHAIN]
+        if Workload.STREAMS in self.workloads:
+            names += [f"{name}-{part}" for name in STREAMS_MODES for part in ("counts-changelog", "counts")]
         if Workload.CHAIN in self.workloads:
             names += [f"hop-{number}" for number in range(self.hops + 1)]
         return tuple(self.topic(name) for name in names)

@@ -22,6 +22,7 @@ from eosctl.lab.history.events import (
     ReplicaSeen,
     SendInvoked,
     Sent,
+    StoreSeen,
     TransactionRead,
     Undrained,
 )
@@ -50,10 +51,16 @@ def mutate(kind: Kind, history: tuple[Event, ...], chance: random.Random) -> tup
 
 
 def pick(events: list[Event], chance: random.Random, kind: type[E], fits: Callable[[E], Any] = lambda _: True) -> E:
-    found = [event for event in events if isinstance(event, kind) and fits(event)]
+    found = [event for event in events if isinstance(event, kind) and _is_of(event, kind) and fits(event)]
     if not found:
         raise NoPlace
     return chance.choice(found)
+
+
+def _is_of(event: Event, kind: type[Event]) -> bool:
+    """Return whether a mutation of this kind is to change the event: the store's own change its store only."""
+    of_store = "counts" in f"{getattr(event, 'actor', '')} {getattr(event, 'partition', '')}"
+    return of_store == (kind is StoreSeen)
 
 
 def transaction_of(events: list[Event], value: str) -> str:
@@ -259,6 +266,34 @@ def incomplete_replica(events: list[Event], chance: random.Random) -> None:
     put_after(events, seen, chance.choice((follower, leader)))
 
 
+def store_divergence(events: list[Event], chance: random.Random) -> None:
+    """Leave out the key of a change, or put in a change that was aborted."""
+    seen = pick(events, chance, StoreSeen, lambda e: e.content)
+    kept = seen.content.split()
+    committed = {e.value.rpartition("|")[2] for e in events if isinstance(e, Polled)}
+    tried = [e.value.rpartition("|")[2] for e in events if isinstance(e, SendInvoked) and "|" in e.value]
+    aborted = [change for change in tried if change not in committed]
+    lost = kept.pop(chance.randrange(len(kept)))
+    if aborted and chance.random() < 0.5:
+        change = chance.choice(aborted)
+        kept = [other for other in (*kept, lost) if other[0] != change[0]] + [change]
+    events[events.index(seen)] = seen._replace(content=" ".join(sorted(kept)))
+
+
+def stale_store(events: list[Event], chance: random.Random) -> None:
+    seen = pick(events, chance, StoreSeen, lambda e: e.moment == "restored" and e.content)
+    if not any(isinstance(e, Sent) and "|" in e.value and e.offset for e in events[: events.index(seen)]):
+        raise NoPlace
+    events[events.index(seen)] = seen._replace(offset=None, began_at_ms=FAR)
+
+
+def wrong_restoration(events: list[Event], chance: random.Random) -> None:
+    seen = pick(events, chance, StoreSeen, lambda e: e.restored_count)
+    span = (seen.offset or 0) - (-1 if seen.kept_offset is None else seen.kept_offset)
+    count = chance.choice((seen.restored_count - 1, span + 1))
+    events[events.index(seen)] = seen._replace(restored_count=count)
+
+
 MUTATIONS: dict[Kind, Callable[[list[Event], random.Random], None]] = {
     Kind[mutation.__name__.upper()]: mutation
     for mutation in (
@@ -268,5 +303,6 @@ MUTATIONS: dict[Kind, Callable[[list[Event], random.Random], None]] = {
         *(offset_regression, lost_offset, aborted_offset, unstable_offset),
         *(epoch_regression, shared_producer_id, zombie_commit),
         *(watermark_order, watermark_regression, log_divergence, broken_isr, incomplete_replica),
+        *(store_divergence, stale_store, wrong_restoration),
     )
 }

@@ -26,12 +26,14 @@ from eosctl.lab.history.events import (
     ReplicaSeen,
     SendInvoked,
     Sent,
+    StoreSeen,
     TransactionRead,
 )
 from eosctl.model.transaction import TopicPartition
 
 PARTITIONS = (TopicPartition("orders", 0), TopicPartition("orders", 1), TopicPartition("bills", 0))
 BROKERS = (1, 2, 3)
+CHANGELOG = TopicPartition("counts-changelog", 0)
 
 
 class Entry(NamedTuple):
@@ -185,6 +187,47 @@ def observer(world: World, actor: str, groups: tuple[str, ...], count: int) -> I
         yield
 
 
+def store(world: World, count: int) -> None:
+    """Count in a store with a changelog, whose processes are killed; each marker takes an offset."""
+    content: dict[str, int] = {}
+    committed: list[tuple[int, str]] = []
+    kept: int | None = None
+    offset = 0
+    for life in range(count):
+        actor = f"counts.{life}"
+        began_at_ms, last = world.now_ms() + 1, committed[-1][0] if committed else None
+        world.add(InitInvoked(world.now_ms(), actor, "counts"))
+        world.add(world.initialize(actor, "counts"))
+        restored = sum(kept is None or at > kept for at, _ in committed)
+        text = " ".join(f"{key}={number}" for key, number in sorted(content.items()))
+        start = "restore all" if not committed else "wipe" if kept is None else "restore rest"
+        for moment in ("standby", "restored"):
+            seen = StoreSeen(world.now_ms(), actor, CHANGELOG, moment, start, began_at_ms, kept, last, restored, text)
+            world.add(seen)
+        for number in range(world.chance.randint(1, 3)):
+            name = f"{actor}/{number}"
+            tried = dict(content)
+            sent: list[tuple[int, str]] = []
+            for index in range(world.chance.randint(1, 3)):
+                key = world.chance.choice("abc")
+                tried[key] = tried.get(key, 0) + 1
+                value = f"{name}/{index}|{key}={tried[key]}"
+                world.add(SendInvoked(world.now_ms(), actor, name, CHANGELOG, value))
+                world.add(Sent(world.now_ms(), actor, CHANGELOG, value, offset))
+                sent.append((offset, value))
+                offset += 1
+            offset += 1
+            commits = number == 0 or world.chance.random() < 0.6
+            world.add(EndInvoked(world.now_ms(), actor, name, commits))
+            world.add(Ended(world.now_ms(), actor, name, Outcome.COMMITTED if commits else Outcome.ABORTED))
+            if commits:
+                content, committed = tried, [*committed, *sent]
+        kept = world.chance.choice((None, committed[-1][0]))
+    for at, value in committed:
+        world.add(Polled(world.now_ms(), "final", CHANGELOG, at, value))
+    world.add(Drained(world.now_ms(), "final", CHANGELOG))
+
+
 def clean_history(seed: int, *, transaction_count: int = 4) -> History:
     """Return a history without any anomaly; the same for the same seed."""
     world = World(seed)
@@ -200,5 +243,6 @@ def clean_history(seed: int, *, transaction_count: int = 4) -> History:
     for partition in PARTITIONS:
         world.poll("final", partition, 0)
         world.add(Drained(world.now_ms(), "final", partition))
+    store(world, 3)
     world.observe(ends=True)
     return tuple(world.events)

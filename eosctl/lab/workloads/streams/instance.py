@@ -24,6 +24,8 @@ _STORE: Final = "counts"
 COUNT_WORDS: Final = Job()
 #: Pause of a standby that has reached the end of the changelog.
 _STANDBY_S: Final = 0.1
+#: Pause of tasks without input.
+_IDLE_S: Final = 0.02
 
 MakeProducer = Callable[[Client], TransactionalProducer]
 """Opens the producer of an instance."""
@@ -156,6 +158,8 @@ class Instance:
                 await self._commit(producer)
             elif over:
                 break
+            else:
+                await asyncio.sleep(_IDLE_S)
         for task in self.tasks:
             task.close_clean()
         return {task.places.input.partition: task.content() for task in self.tasks}

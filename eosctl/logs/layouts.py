@@ -159,6 +159,11 @@ LAYOUTS: Final = (
         r"(?P<message>\d+[ \t]+[^\s]+[ \t]+\d+[ \t]+-?\d+[ \t]+[A-Z][A-Za-z]+[ \t]+\d+[ \t]+"
         r"(?P<time>\d{12,13})[ \t]+\d+[ \t]+[\w.,-]+[ \t]*\r?$)",
     ),
+    Layout(
+        "describe-topic",
+        r"[ \t]*(?P<message>Topic: [\w.-]{1,249}[ \t]+Partition: \d+[ \t]+Leader: (?:none|-?\d+)[ \t]+Replicas: "
+        r"[^\n]*)",
+    ),
     Layout("jvm-uncaught", r"(?P<message>Exception in thread \"[^\n]*|Exception: java\.lang\.OutOfMemoryError[^\n]*)"),
     Layout(
         "dated",
@@ -176,13 +181,13 @@ LAYOUTS: Final = (
 )
 """The most specific layouts first: if two match a line, the earlier one counts."""
 
-_EMBEDDED: Final = ("rdkafka", "jvm-uncaught")
-"""Layouts that may occur in any file: the output of a library or the JVM on standard error."""
+_EMBEDDED: Final = ("rdkafka", "jvm-uncaught", "describe-topic")
+"""Layouts that may occur in any file: the output of a library, the JVM, or a tool on a terminal, which indents it."""
 
 GENERAL: Final = ("dated", "levelled", "undated")
 """Layouts that match too much to be tried before the others."""
 
-TABLES: Final = frozenset({"open-producers", "find-hanging", "describe-transaction"})
+TABLES: Final = frozenset({"open-producers", "find-hanging", "describe-transaction", "describe-topic"})
 """Rows of Kafka's tools. Their records mean something by their shape alone."""
 
 _SAMPLE_LINES: Final = 1500

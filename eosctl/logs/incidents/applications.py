@@ -37,7 +37,10 @@ _FENCED: Final = frozenset(
         "InvalidTxnStateException",
     }
 )
-_STOPS: Final = ("CLIENT_STOP", "APPLICATION_STOP", "APPLICATION_KILLED", "PRODUCER_FENCED", "CLIENT_FATAL")
+_STOPS: Final = (
+    *("CLIENT_STOP", "APPLICATION_SIGNAL", "APPLICATION_STOP", "APPLICATION_KILLED"),
+    *("PRODUCER_FENCED", "CLIENT_FATAL"),
+)
 _THREAD: Final = re.compile(r"-StreamThread-\d+$")
 _CLIENT: Final = re.compile(rf"{PROCESS}(?:-StreamThread-\d+)?.*$")
 

@@ -19,6 +19,7 @@ from eosctl.logs.incidents.index import within
 from eosctl.logs.incidents.inits import identity_of
 from eosctl.logs.incidents.names import is_of_streams
 from eosctl.logs.incidents.program_names import client_id_of, opening, program_of
+from eosctl.logs.incidents.rivals import fenced_in_turn, rivals_in
 from eosctl.logs.incidents.timeline import LogTimeline, by_key, episodes, incident, speaks_protocol, time_of
 from eosctl.logs.incidents.trouble import TROUBLE, UNANSWERED
 from eosctl.logs.incidents.unnamed import UNKNOWN_CLOCK_MS, Owners
@@ -28,6 +29,8 @@ from eosctl.model.log_event import LogEvent
 from eosctl.model.severity import Severity
 
 REFUSALS: Final = ("PRODUCER_FENCED", "INVALID_PRODUCER_EPOCH", "INVALID_TXN_STATE", "CLIENT_FATAL", "TASK_MIGRATED")
+_DECIDING: Final = ("INIT_PRODUCER_ID", "TXN_TIMEOUT_ABORT", "TXN_LATE_COMMIT")
+"""What a coordinator logs about the reason of a refusal."""
 BURST_MS = 30_000
 CLOCK_SLACK_MS = 1_500
 """If two hosts' clocks differ by more, the order of their events is not trusted."""
@@ -53,6 +56,11 @@ def find_fenced_producers(timeline: LogTimeline) -> Iterator[Incident]:
     alarmed = [event for event in keyed.pop("", ()) if event.level not in _CALM]
     nameless = by_key((timeline.log_of(event), event) for event in alarmed)
     for transactional_id, events in keyed.items():
+        # Without the coordinator's log, only the programs' turns show that they share the id.
+        rivals = () if timeline.server_events_about(transactional_id, *_DECIDING) else rivals_in(timeline, events)
+        if rivals:
+            yield fenced_in_turn(transactional_id, rivals, events)
+            continue
         for burst in episodes(events, BURST_MS):
             is_named = any(timeline.transactional_id(event) for event in burst)
             for one in _judge(timeline, transactional_id, burst):
@@ -75,7 +83,7 @@ def find_fenced_producers(timeline: LogTimeline) -> Iterator[Incident]:
 
 def _late_ends(timeline: LogTimeline, known: Container[str]) -> Iterator[Incident]:
     """Yield the commits, known from coordinators alone, of transactions that had already ended."""
-    events = timeline.server_events("INIT_PRODUCER_ID", "TXN_TIMEOUT_ABORT", "TXN_LATE_COMMIT")
+    events = timeline.server_events(*_DECIDING)
     for transactional_id, own in by_key((event.fields.get("transactional_id", ""), event) for event in events).items():
         if transactional_id in known:
             continue
@@ -126,7 +134,7 @@ def _judge(timeline: LogTimeline, transactional_id: str, burst: Sequence[LogEven
         return
     until = time_of(first) + CLOCK_SLACK_MS + BURST_MS
     since = time_of(first) - LOOK_BACK_MS
-    about = timeline.server_events_about(transactional_id, "INIT_PRODUCER_ID", "TXN_TIMEOUT_ABORT", "TXN_LATE_COMMIT")
+    about = timeline.server_events_about(transactional_id, *_DECIDING)
     server = within(about, since, until)
     slack_ms = CLOCK_SLACK_MS if timeline.own_inits(first).events else UNKNOWN_CLOCK_MS
     before = [event for event in server if time_of(event) <= time_of(first) + slack_ms]

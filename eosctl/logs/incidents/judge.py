@@ -17,6 +17,7 @@ from eosctl.logs.incidents.explained import BEFORE_MS, Causes, spans_of
 from eosctl.logs.incidents.failovers import find_crashes, find_stalled_brokers
 from eosctl.logs.incidents.fencing import find_fenced_producers
 from eosctl.logs.incidents.kills import find_forced_kills, join_kills
+from eosctl.logs.incidents.lost_commits import find_lost_commits
 from eosctl.logs.incidents.markers import find_refused_markers
 from eosctl.logs.incidents.overdue import find_overdue_transactions
 from eosctl.logs.incidents.quorum import find_lost_quorums
@@ -142,7 +143,9 @@ def _all(timeline: LogTimeline) -> Iterator[Incident]:
     yield from stepped
     fenced = tuple(one for one in find_fenced_producers(timeline) if not is_part_of_step(one, stepped))
     yield from fenced
-    yield from find_rollbacks(timeline, (*stepped, *fenced))
+    lost = tuple(find_lost_commits(timeline))
+    yield from lost
+    yield from find_rollbacks(timeline, (*stepped, *fenced, *lost))
     yield from find_denials(timeline)
     yield from find_cluster_denials(timeline)
     yield from find_topic_denials(timeline)

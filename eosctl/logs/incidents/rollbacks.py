@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from eosctl.logs.incidents.timeline import LogTimeline, by_key, episodes, incident
+from eosctl.logs.incidents.index import within
+from eosctl.logs.incidents.timeline import LogTimeline, by_key, episodes, incident, time_of
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
+from eosctl.text import duration_text
 
 _BURST_MS: Final = 30_000
 _NAMING: Final = ("INIT_PRODUCER_ID", "INVALID_PRODUCER_EPOCH", "PRODUCER_FENCED")
+_REFUSALS: Final = ("INVALID_PRODUCER_EPOCH", "PRODUCER_FENCED")
+_RESUMED_MS: Final = 600_000
+_CLOCKS_MS: Final = 1_500
+_RESUMED: Final = 0.75
+"""The client lived on, so it neither died nor hung; what it waited for is in its own log."""
 _DOUBT: Final = 0.5
 """The rollback is certain, but not the reason why the client did not end its transaction."""
 
@@ -40,7 +47,36 @@ def _owner(timeline: LogTimeline, event: LogEvent) -> str:
     return named_ids.pop() if producer and len(named_ids) == 1 else ""
 
 
+def _refused_after(timeline: LogTimeline, transactional_id: str, rollback: LogEvent) -> Sequence[LogEvent]:
+    """Return the refusals of a client that resumed after a rollback, unless the id was initialized again before."""
+    if not transactional_id:
+        return ()
+    end_ms = time_of(rollback) + _RESUMED_MS
+    inits = within(timeline.server_events_about(transactional_id, "INIT_PRODUCER_ID"), time_of(rollback) + 1, end_ms)
+    until_ms = time_of(inits[0]) - 1 if inits else end_ms
+    refusals = within(timeline.client_events(*_REFUSALS), time_of(rollback) - _CLOCKS_MS, until_ms)
+    return [one for one in refusals if timeline.transactional_id(one) == transactional_id]
+
+
 def _rolled_back(timeline: LogTimeline, transactional_id: str, burst: Sequence[LogEvent]) -> Incident:
+    refused = _refused_after(timeline, transactional_id, burst[-1])
+    if refused:
+        waited_ms = max(0, time_of(refused[0]) - time_of(burst[-1]))
+        return incident(
+            "transaction_timeout",
+            "process-pause-beyond-transaction-timeout",
+            {
+                "transactional.id": transactional_id,
+                "producerId": timeline.value_in_log(refused[0], "producer_id"),
+                "topic-partition": timeline.value_in_log(refused[0], "partition"),
+                "application": refused[0].application,
+            },
+            [*burst, *refused],
+            f"The coordinator rolled back the open transaction of {transactional_id} at its timeout; its client "
+            f"resumed {duration_text(waited_ms)} later and was refused. No other producer had taken the id.",
+            "Find what the program waited for in its log before the refusal (a slow call, GC, a stopped container).",
+            confidence=_RESUMED,
+        )
     who = transactional_id or f"producer {burst[0].fields.get('producer_id', '')}".strip()
     has_client = transactional_id in timeline.ids_of_clients
     return incident(

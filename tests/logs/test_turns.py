@@ -1,0 +1,76 @@
+"""Programs that fence one another, clients that resume after a rollback, and sinks that come back too late."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.logs.judging import judge
+
+FENCED = (
+    "{pod}  | 2026-04-02 11:0{minute}:00,100 ERROR shop.loop [Producer clientId=p, transactionalId=tx-s] fenced: "
+    "org.apache.kafka.common.errors.ProducerFencedException: There is a newer producer with the same transactionalId\n"
+)
+ROLLED_BACK = (
+    "[2026-04-02 11:00:00,000] INFO [TransactionCoordinator id=2] Completed rollback of ongoing transaction for "
+    "transactionalId {} due to timeout (kafka.coordinator.transaction.TransactionCoordinator)\n"
+)
+STARTED = (
+    "[2026-04-02 11:00:10,000] INFO [TransactionCoordinator id=2] Initialized transactionalId tx-g with producerId 7 "
+    "and producer epoch 5 on partition __transaction_state-9 (kafka.coordinator.transaction.TransactionCoordinator)\n"
+)
+RESUMED = (
+    '{"level":"info","ts":"2026-04-02T10:59:00Z","logger":"kgo","msg":"beginning transaction",'
+    '"transactional_id":"tx-g"}\n'
+    '{"level":"info","ts":"2026-04-02T11:00:25Z","logger":"kgo","msg":"batch in a produce request failed",'
+    '"topic":"tolls","partition":4,"err":"INVALID_PRODUCER_EPOCH: Producer attempted to produce with an old epoch."}\n'
+)
+NOT_COMMITTED = (
+    "2026-04-02 13:00:00,000 WARN  org.apache.flink.connector.kafka.sink.internal.KafkaCommitter [] - Unable to commit "
+    "transaction (CommitRequestImpl{{committable=KafkaCommittable{{producerId=70, epoch=0, transactionalId={}}}, "
+    "state=RECEIVED}}) because its producer is already fenced.\n"
+)
+DESCRIBED = (
+    "$ kafka-transactions.sh describe --transactional-id tx-d\n"
+    "3\ttx-d\t55\t1\tPrepareCommit\t60000\t1775127600000\t600000\t__consumer_offsets-3,bids-12\n\n"
+    "$ kafka-topics.sh --describe --unavailable-partitions\n"
+    "\tTopic: {}\tPartition: 12\tLeader: none\tReplicas: 7\tIsr: 7\n"
+)
+
+
+@pytest.mark.parametrize(("pods", "certain"), [("aba", True), ("abab", True), ("ab", False), ("aab", False)])
+def test_two_programs_that_are_fenced_in_turn_share_an_id(pods: str, certain: bool, tmp_path: Path) -> None:
+    text = "".join(FENCED.format(pod=f"shop-{pod}", minute=minute) for minute, pod in enumerate(pods))
+    found = judge(tmp_path, {"compose.log": text})
+    assert {one.root_cause for one in found} == {"duplicate-transactional-id"}
+    assert [one.subject.get("applications") for one in found if one.confidence > 0.5] == [
+        ("shop-a", "shop-b")
+    ] * certain
+
+
+def test_a_client_that_resumes_after_its_rollback_is_evidence(tmp_path: Path) -> None:
+    (found,) = judge(tmp_path / "resumed", {"broker/server.log": ROLLED_BACK.format("tx-g"), "toll.log": RESUMED})
+    assert (found.kind, found.subject["transactional.id"]) == ("transaction_timeout", "tx-g")
+    assert "25 s later" in found.explanation and len(found.evidence) == 2 and found.confidence > 0.5
+    server = ROLLED_BACK.format("tx-g") + STARTED
+    (found, *_) = judge(tmp_path / "started", {"broker/server.log": server, "toll.log": RESUMED})
+    assert "later and was refused" not in found.explanation
+
+
+def test_commits_after_the_rollback_are_one_loss(tmp_path: Path) -> None:
+    names = ("sink-0-9", "sink-1-9")
+    files = {"server.log": "".join(map(ROLLED_BACK.format, names)), "tm.log": "".join(map(NOT_COMMITTED.format, names))}
+    (found,) = judge(tmp_path, files)
+    assert (found.kind, found.root_cause) == ("commit_lost", "aborted-before-its-commit")
+    assert found.subject["transactional.ids"] == names and "2 h before" in found.explanation
+
+
+@pytest.mark.parametrize(("topic", "cause"), [("bids", "partition-without-leader"), ("asks", "markers-not-written")])
+def test_a_partition_without_a_leader_holds_its_transaction(topic: str, cause: str, tmp_path: Path) -> None:
+    found = judge(tmp_path, {"commands.txt": DESCRIBED.format(topic)})
+    (held,) = (one for one in found if one.kind == "open_transaction")
+    assert held.root_cause == cause
+    assert [one.subject["topic-partition"] for one in found if one.kind == "partition_offline"] == (
+        [] if topic == "bids" else ["asks-12"]
+    )

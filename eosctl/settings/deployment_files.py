@@ -31,6 +31,7 @@ from eosctl.settings.environments import ON_PROFILE, is_values_of_chart, of_envi
 from eosctl.settings.file_texts import files_of, holds_kafka, is_of_others, is_template, mentions_kafka, read_text
 from eosctl.settings.jinja_branches import Condition
 from eosctl.settings.kustomizations import Builds, Resource, build, names_files_alone
+from eosctl.settings.manifests import with_library
 from eosctl.settings.referred_values import (
     config_map_values,
     with_config_maps,
@@ -158,7 +159,7 @@ def read_deployment(
             for condition in list(one.conditions.values())[: _VARIATIONS - len(unlike)]
         ]
         read.append(file)
-        found.append(one)
+        found.append(one._replace(sources=with_library(one.sources, path, paths)) if one.sources else one)
         if not one.sources and one is not _IN_AN_OVERLAY:
             without.append(file)
             if not one.workloads and not one.has_no_place and not starts_programs(file) and mentions_kafka(file, text):

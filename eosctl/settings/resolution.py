@@ -111,6 +111,7 @@ def _component(
     table = table_name(role, client)
     if table == "librdkafka":
         given = _canonical(given, load_tables()["librdkafka"])
+    given = {name: value if value.name == name else replace(value, name=name) for name, value in given.items()}
     label = f"{source.place.file} ({source.label})" if source.label else source.place.file
     return Component(
         role=role,

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from eosctl.checks.configuration.clients import is_transactional, java_producers, minutes
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Role, ValueSource
 from eosctl.model.severity import Severity
+
+_REQUEST_TIMEOUT_MS: Final = 30_000
 
 
 @check(
@@ -25,7 +28,8 @@ def transaction_timeout_shorter_than_delivery(case: Case) -> Iterator[Problem]:
 
     What it checks:
         transaction.timeout.ms against delivery.timeout.ms, where one of them differs from its default. The defaults
-        (60,000 and 120,000 ms) stand the wrong way round; alone they raise nothing. Streams, Connect and Flink set
+        (60,000 and 120,000 ms) stand the wrong way round; alone they raise nothing, and with the default of
+        delivery.timeout.ms a timeout of 30 s or more is information. Streams, Connect, and Flink set
         delivery.timeout.ms themselves and are left out.
 
     Why it matters for exactly-once:
@@ -53,6 +57,7 @@ def transaction_timeout_shorter_than_delivery(case: Case) -> Iterator[Problem]:
                 producer,
                 (timeout, delivery) if timeout.is_given else (delivery, timeout),
                 f"transaction.timeout.ms is {minutes(timeout.number)}, delivery.timeout.ms {minutes(delivery.number)}.",
+                severity=None if delivery.is_given or timeout.number < _REQUEST_TIMEOUT_MS else Severity.INFO,
                 impact="When a leader is slow, the coordinator aborts while the producer retries; it is then fenced.",
                 remedy="Raise transaction.timeout.ms above delivery.timeout.ms, or lower delivery.timeout.ms.",
             )

@@ -1,0 +1,78 @@
+"""Find the client library of an application in the list of dependencies of its project."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice, takewhile
+from pathlib import Path
+from typing import Final
+
+from msgspec.structs import replace
+
+from eosctl.errors import ConfigFileError
+from eosctl.model.deployment import Client, Role
+from eosctl.settings.client_family import client_of
+from eosctl.settings.file_texts import read_text
+from eosctl.settings.sources import Source
+
+_MANIFESTS: Final = (
+    *("requirements.txt", "pyproject.toml", "Pipfile", "setup.cfg", "package.json", "go.mod", "Cargo.toml", "Gemfile"),
+    *("mix.exs", "composer.json"),
+)
+_PROJECTS: Final = "*.csproj"
+_JAVA: Final = ("pom.xml", "build.gradle", "build.gradle.kts", "build.sbt")
+_LIBRARY: Final = re.compile(
+    r"confluent-kafka|confluent_kafka|Confluent\.Kafka|node-rdkafka|rdkafka|@confluentinc/kafka-javascript|aiokafka"
+    r"|kafka-python|kafkajs|sarama|franz-go|kafka-go",
+    re.IGNORECASE,
+)
+_SPELLED: Final = {"confluent.kafka": "confluent-kafka", "@confluentinc/kafka-javascript": "rdkafka"}
+
+
+def with_library(sources: Iterable[Source], file: Path, paths: Iterable[Path]) -> list[Source]:
+    """Return sources with the client library of the project, where they are taken for clients of Java by default.
+
+    Args:
+        sources: What a file configures.
+        file: The file.
+        paths: What the user named: no list of dependencies is searched for above it.
+    """
+    root = next((named for named in paths if named in file.parents), file.parent)
+    return [_of_library(one, file, root) if _is_java_by_default(one) else one for one in sources]
+
+
+def _is_java_by_default(source: Source) -> bool:
+    return source.role in (Role.PRODUCER, Role.CONSUMER) and source.client is Client.JAVA and not source.framework
+
+
+def _of_library(source: Source, file: Path, root: Path) -> Source:
+    libraries = _libraries(file, root)
+    if len(libraries) != 1:
+        return source
+    names = {name: value.key for name, value in source.values.items()}
+    return replace(source, client=client_of(names, (*source.hints, *libraries)))
+
+
+def _libraries(file: Path, root: Path) -> set[str]:
+    """Return the libraries in the nearest list of dependencies; nothing in a project that has Java code, too."""
+    for folder in takewhile(lambda one: one == root or root in one.parents, file.parents):
+        found = list(_manifests(folder))
+        if any((folder / name).is_file() for name in _JAVA):
+            return set()
+        if found:
+            named = {match.lower() for path in found for match in _LIBRARY.findall(_text(path))}
+            return {_SPELLED.get(name, name) for name in named}
+    return set()
+
+
+def _manifests(folder: Path) -> Iterator[Path]:
+    yield from (path for name in _MANIFESTS if (path := folder / name).is_file())
+    yield from islice(folder.glob(_PROJECTS), 3)
+
+
+def _text(path: Path) -> str:
+    try:
+        return read_text(path)
+    except ConfigFileError:
+        return ""

@@ -170,8 +170,9 @@ class _Reader(DataSourceReader):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         from eosctl.logs.classifier.classify import own_classifier
-        from spark_log_analytics.workers import keep_loaded
+        from spark_log_analytics.workers import collect_rarely, keep_loaded
 
+        collect_rarely()
         classifier = own_classifier()
         for split, line_count in partition.splits:
             scan = scan_split(split, classifier)
@@ -230,8 +231,9 @@ class _StreamReader(DataSourceStreamReader, *_AVAILABLE_NOW):  # type: ignore[mi
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         from eosctl.logs.classifier.classify import own_classifier
-        from spark_log_analytics.workers import keep_loaded
+        from spark_log_analytics.workers import collect_rarely, keep_loaded
 
+        collect_rarely()
         if isinstance(partition, _Tail):
             try:
                 yield from _batches(read_tail(partition.part, own_classifier()))

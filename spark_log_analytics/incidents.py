@@ -22,6 +22,7 @@ from eosctl.model.severity import Severity
 from eosctl.text import count_text, time_text
 from spark_log_analytics.rows import events_of
 from spark_log_analytics.slices import Batches, count_by_time, judge_each, slice_frame, timed_frame
+from spark_log_analytics.workers import collect_rarely
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -121,6 +122,7 @@ def explain_judging(judging: Judging, *, in_detail: bool = False) -> Iterator[st
 
 def _judge_all(sources: Sequence[SourceSummary]) -> Callable[[Batches], Batches]:
     def judge(batches: Batches) -> Batches:
+        collect_rarely()
         found = in_scan_order((event for batch in batches for event in events_of(batch)), sources)
         judged = judge_incidents(found, sources)
         if judged:
@@ -169,6 +171,7 @@ def _judge(sources: Sequence[SourceSummary], slices: Sequence[TimeSlice]) -> Cal
     """Return the function that judges slices: it yields their incidents, and a row with the cost of each slice."""
 
     def judge(batches: Batches) -> Batches:
+        collect_rarely()
         schema = _judged_schema()
         for number, judged in judge_each(batches, sources, slices):
             found = judged.verdict.incidents

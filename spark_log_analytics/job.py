@@ -157,8 +157,9 @@ def _scanner_of(bins: Sequence[Sequence[Split | TopicPart]]) -> Callable[[Iterat
 
     def scan(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from eosctl.logs.classifier.classify import own_classifier
-        from spark_log_analytics.workers import keep_loaded
+        from spark_log_analytics.workers import collect_rarely, keep_loaded
 
+        collect_rarely()
         classifier = own_classifier()
         for batch in batches:
             for number in batch.column(0).to_pylist():

@@ -19,6 +19,7 @@ from eosctl.logs.incidents.sliced import SliceVerdict, judge_slice, slices_with
 from eosctl.logs.incidents.slices import BUCKET_MS, Key, LogStarts, Sample, TimeSlice, keys_of
 from eosctl.model.log_event import LogEvent, SourceSummary
 from spark_log_analytics.rows import EVENT_COLUMNS, arrow_schema, event_batch, events_of
+from spark_log_analytics.workers import collect_rarely
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -107,6 +108,7 @@ def _divider(sources: Sequence[SourceSummary], slices: Sequence[TimeSlice]) -> C
     def divide(batches: Batches) -> Batches:
         import pyarrow as pa
 
+        collect_rarely()
         starts = LogStarts(sources)
         for batch in batches:
             rows: list[int] = []
@@ -129,6 +131,7 @@ def _sampler(sources: Sequence[SourceSummary], slices: Sequence[TimeSlice]) -> C
     def sample(batches: Batches) -> Batches:
         import pyarrow as pa
 
+        collect_rarely()
         logs = ProgramLogs((), sources)
         kept: dict[Key, list[LogEvent]] = {}
         limits: dict[Key, int] = {}
@@ -177,6 +180,7 @@ def _chooser(slices: Sequence[TimeSlice]) -> Callable[[Batches], Batches]:
     def choose(batches: Batches) -> Batches:
         import pyarrow as pa
 
+        collect_rarely()
         yield from _labeled(_chosen(batches, slices), "slice", pa.int64())
 
     return choose

@@ -65,8 +65,9 @@ def _counter_of(bins: Sequence[Sequence[Split]]) -> Callable[[Iterator[Any]], It
     """Return the function that Spark runs: it gets bin numbers and counts in the bins."""
 
     def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        from spark_log_analytics.workers import keep_loaded
+        from spark_log_analytics.workers import collect_rarely, keep_loaded
 
+        collect_rarely()
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 yield _batch(bins[number])

@@ -74,7 +74,7 @@ def inspect_files(
             error.strerror or str(error),
             "Run it as the user that the broker runs as.",
         ) from error
-    if not found.partition_count:
+    if not found.partition_count and not found.findings:
         raise UsageError("No partition directory was found.", "", "Name data directories, as in log.dirs.")
     if found.is_live:
         callbacks.remark("a broker runs on these files: only warnings and errors that both readings found are reported")

@@ -17,6 +17,9 @@ LOG_START_CHECKPOINT: Final = "log-start-offset-checkpoint"
 HIGH_WATERMARK_CHECKPOINT: Final = "replication-offset-checkpoint"
 CLEANER_CHECKPOINT: Final = "cleaner-offset-checkpoint"
 
+REMOTE_INDEX_CACHE: Final = "remote-log-index-cache"
+"""The one directory in a data directory that is not a partition's (RemoteIndexCache)."""
+
 METADATA_TOPIC: Final = "__cluster_metadata"
 BOOTSTRAP_SNAPSHOT: Final = "bootstrap.checkpoint"
 """Written by `kafka-storage format` into a data directory: the first records of the metadata log."""

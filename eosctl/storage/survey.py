@@ -27,6 +27,7 @@ from eosctl.storage.names import (
     LOG_START_CHECKPOINT,
     PARTITION_METADATA,
     RECOVERY_POINT_CHECKPOINT,
+    REMOTE_INDEX_CACHE,
     DirectoryState,
     FileState,
     SegmentFile,
@@ -109,7 +110,8 @@ class DataDirFacts(NamedTuple):
     """A data directory, with its partitions still to be surveyed one by one.
 
     The cluster id is empty if `meta.properties` is absent or does not contain it. `lock` shows whether a broker of this
-    machine uses the directory.
+    machine uses the directory. `foreign` names directories that are not a partition's, and links of partitions to
+    nowhere.
     """
 
     path: Path
@@ -118,6 +120,7 @@ class DataDirFacts(NamedTuple):
     was_closed: bool
     cluster_id: str = ""
     lock: LockState = LockState.ABSENT
+    foreign: tuple[str, ...] = ()
 
 
 def survey_data_dir(path: Path) -> DataDirFacts:
@@ -128,13 +131,15 @@ def survey_data_dir(path: Path) -> DataDirFacts:
     Raises:
         OSError: The directory cannot be read.
     """
-    inner = sorted(child for child in path.iterdir() if child.is_dir() and _is_partition(child))
+    children = sorted(path.iterdir())
+    inner = [child for child in children if child.is_dir() and _is_partition(child)]
+    foreign = tuple(child.name for child in children if _is_foreign(child))
     checkpoints = {
         name: _read(read_offset_checkpoint, path / name) for name in OFFSET_CHECKPOINTS if (path / name).exists()
     }
     home = path
     if not inner and _is_partition(path) and any(child.suffix == ".log" for child in path.iterdir()):
-        home, inner, checkpoints = path.parent, [path], {}
+        home, inner, checkpoints, foreign = path.parent, [path], {}, ()
     closed = (home / CLEAN_SHUTDOWN).exists()
     lock, _ = read_lock_state(home / LOCK)
     return DataDirFacts(
@@ -144,6 +149,7 @@ def survey_data_dir(path: Path) -> DataDirFacts:
         was_closed=closed,
         cluster_id=_cluster_id(home),
         lock=lock,
+        foreign=foreign,
     )
 
 
@@ -203,6 +209,14 @@ def _cluster_id(path: Path) -> str:
         return ""
 
 
+def _is_foreign(path: Path) -> bool:
+    """Return whether a broker refuses a directory by its name, or a partition's link leads nowhere."""
+    directory = parse_partition_directory(path.name)
+    if path.is_dir():
+        return directory is None and path.name != REMOTE_INDEX_CACHE
+    return directory is not None and path.is_symlink()
+
+
 def _is_partition(path: Path) -> bool:
     directory = parse_partition_directory(path.name)
     return directory is not None and directory.state is DirectoryState.LIVE
@@ -238,6 +252,8 @@ def _snapshot(path: Path) -> list[ProducerSnapshotEntry] | Unreadable:
         return decode_snapshot(read_regular(path))
     except WireError as error:
         return Unreadable(error.what, error.field)
+    except OSError as error:
+        return _unopened(error)
 
 
 def _read(read: Callable[[Path], T], path: Path) -> T | Unreadable:
@@ -245,3 +261,16 @@ def _read(read: Callable[[Path], T], path: Path) -> T | Unreadable:
         return read(path)
     except DamagedFile as error:
         return Unreadable(f"{error.what} (line {error.offset})")
+    except OSError as error:
+        return _unopened(error)
+
+
+def _unopened(error: OSError) -> Unreadable:
+    """Return why a file was not read; a file that is gone is the caller's matter.
+
+    Raises:
+        FileNotFoundError: A broker has removed the file.
+    """
+    if isinstance(error, FileNotFoundError):
+        raise error
+    return Unreadable(f"cannot be read: {error.strerror or error}")

@@ -17,6 +17,9 @@ from eosctl.storage.names import CLEANER_CHECKPOINT, HIGH_WATERMARK_CHECKPOINT, 
 from eosctl.storage.survey import DataDirFacts, PartitionFacts, Unreadable
 from eosctl.wire.internal.partitioner import partition_for
 
+UNCHECKED: Final = "changed-while-read"
+"""The kind that stands for a partition that was not checked."""
+
 
 class DataSetCheck:
     """Checks the data directories of a cluster's brokers.
@@ -55,6 +58,9 @@ class DataSetCheck:
         cleaner = facts.checkpoints.get(CLEANER_CHECKPOINT)
         starts = facts.checkpoints.get(LOG_START_CHECKPOINT)
         committed = facts.checkpoints.get(HIGH_WATERMARK_CHECKPOINT)
+        for name in facts.foreign:
+            what = f"{name} was not checked: it is not the directory of a partition, and a broker may refuse to start"
+            yield FsckFinding(UNCHECKED, WARNING, what, directory=directory, partition=name)
         for path in facts.partitions:
             report(path.name)
             try:
@@ -66,7 +72,11 @@ class DataSetCheck:
                 checked = self._check_partition(directory, partition, cleaned_to, log_start)
             except FileNotFoundError as error:
                 what = f"{error.filename} was removed while the partition was read: it was not checked"
-                yield FsckFinding("changed-while-read", INFO, what, directory=directory, partition=path.name)
+                yield FsckFinding(UNCHECKED, INFO, what, directory=directory, partition=path.name)
+                continue
+            except OSError as error:
+                what = f"{error.filename} cannot be read ({error.strerror}): the partition was not checked"
+                yield FsckFinding(UNCHECKED, ERROR, what, directory=directory, partition=path.name)
                 continue
             ends[partition.partition] = checked.end_offset
             high_watermark = committed.get(partition.partition) if isinstance(committed, dict) else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
+from eosctl.analysis.fsck.data_set import UNCHECKED
 from eosctl.analysis.fsck.partition import OFFSETS_TOPIC, STATE_TOPIC
 from eosctl.findings.diagnosis import CheckResult, CheckStatus, Diagnosis
 from eosctl.findings.finding import Finding
@@ -18,8 +19,6 @@ from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.fsck import FsckFinding
 from eosctl.text import count_text
 
-UNCHECKED: Final = "changed-while-read"
-"""The kind that stands for a partition that was not checked."""
 UNDECIDED: Final = "open-transaction-undecided"
 """The kind that stands for a transaction that the directories do not decide: it may hang."""
 _NEEDS: Final = {

@@ -136,7 +136,9 @@ CONSEQUENCES: Final[dict[str, Consequence]] = {
         "Nothing to do; ask why the log is shorter than it was.",
     ),
     "changed-while-read": Consequence(
-        "None: a running broker deletes and replaces files.", "Nothing.", "Check again, or check a copy."
+        "Unknown. A running broker deletes and replaces files.",
+        "A broker refuses files that it cannot read, and directories that are not a partition's.",
+        "Check again as the user that the broker runs as, or check a copy.",
     ),
     "checkpoint-malformed": _CHECKPOINT,
     "checkpoint-beyond-log": Consequence(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -84,3 +85,30 @@ def test_a_vanished_file_is_reported_and_the_rest_is_checked(
 def test_a_path_without_data_directory_is_a_usage_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "fsck", tmp_path).code == 2
     assert run(capsys, "fsck", tmp_path / "absent").code == 2
+
+
+def test_what_is_not_a_partition_is_not_healthy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = shutil.copytree(FIXTURES / "k431-tv2-state-log-live" / "data", tmp_path / "data")
+    for name in ("remote-log-index-cache", "orders-0.0123456789abcdef0123456789abcdef-delete"):
+        (data / name).mkdir()
+    assert run(capsys, "fsck", data).code == 0
+    (data / "lost+found").mkdir()
+    (data / "orders-99999999999").mkdir()
+    (data / "orders-1").symlink_to("nowhere")
+    ran = run(capsys, "fsck", data, "-o", "json")
+    found = [(item["kind"], item["partition"]) for item in json.loads(ran.out)["items"]]
+    names = ("lost+found", "orders-1", "orders-99999999999")
+    assert (ran.code, found) == (3, [("changed-while-read", name) for name in names])
+
+
+def test_a_file_that_cannot_be_read_hides_no_other(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = shutil.copytree(FIXTURES / "damaged-bitflip-payload" / "data", tmp_path / "data")
+    whole = shutil.copytree(FIXTURES / "k431-tv2-transactions" / "data" / "transfers-0", data / "whole-0")
+    (whole / "leader-epoch-checkpoint").unlink()
+    os.mkfifo(whole / "leader-epoch-checkpoint")
+    broken = shutil.copytree(whole, data / "broken-0", ignore=shutil.ignore_patterns("leader-epoch-checkpoint"))
+    (broken / "00000000000000099999.log").mkdir()
+    ran = run(capsys, "fsck", data, "-o", "json")
+    items = [(item["kind"], item["severity"]) for item in json.loads(ran.out)["items"]]
+    wanted = {("crc-mismatch", "error"), ("checkpoint-malformed", "error"), ("changed-while-read", "error")}
+    assert (ran.code, wanted - set(items)) == (3, set())

@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from eosctl.collect.answered import unanswered
 from eosctl.collect.described import assigned
 from eosctl.collect.described import describe_groups as describe_groups_of_type
 from eosctl.collect.group_generations import subscription_of
@@ -32,6 +31,8 @@ GROUPS_PER_REQUEST: Final = 100
 CONSUMER_GROUP: Final = "consumer"
 # Version 10 uses topic ids; 9 is the last one with names.
 OFFSET_FETCH_BY_NAME: Final = 9
+# The last version for a single group; its response names no group, so it cannot leave one out.
+OFFSET_FETCH_OF_ONE: Final = 7
 
 
 async def collect_groups(reader: ReadOnly, broker_ids: Sequence[int]) -> Probed[tuple[Group, ...]]:
@@ -162,15 +163,15 @@ async def _offsets(
     answer, lost = await _ask_for_offsets(reader, broker_id, group_ids, require_stable=require_stable)
     if answer is None:
         return Probed({}, lost)
-    parts = {part.group_id: part for part in answer.groups} or {group_ids[0]: answer}
+    parts = {part.group_id: part for part in answer.groups}
     gaps: list[EvidenceGap] = []
     for group_id in [group_id for group_id in group_ids if group_id not in parts]:
-        answer, lost = await _ask_for_offsets(reader, broker_id, [group_id], require_stable=require_stable)
+        answer, lost = await _ask_for_offsets(
+            reader, broker_id, [group_id], require_stable=require_stable, cap=OFFSET_FETCH_OF_ONE
+        )
         gaps += lost
         if answer is not None:
-            part = next((part for part in answer.groups if part.group_id == group_id), None)
-            if part is not None or not answer.groups:
-                parts[group_id] = answer if part is None else part
+            parts[group_id] = answer
     found: dict[str, dict[TopicPartition, Any]] = {}
     for group_id, part in parts.items():
         if part.error_code != ErrorCode.NONE:
@@ -181,11 +182,16 @@ async def _offsets(
             for topic in part.topics
             for entry in topic.partitions
         }
-    return Probed(found, (*gaps, *unanswered(EvidenceKind.GROUP_OFFSETS, group_ids, parts)))
+    return Probed(found, tuple(gaps))
 
 
 async def _ask_for_offsets(
-    reader: ReadOnly, broker_id: int, group_ids: Sequence[str], *, require_stable: bool
+    reader: ReadOnly,
+    broker_id: int,
+    group_ids: Sequence[str],
+    *,
+    require_stable: bool,
+    cap: int = OFFSET_FETCH_BY_NAME,
 ) -> tuple[Any, tuple[EvidenceGap, ...]]:
     # One message type serves the versions for a single group and those for several.
     request = offset_fetch.OffsetFetchRequest(
@@ -197,7 +203,7 @@ async def _ask_for_offsets(
     return await attempt(
         EvidenceKind.GROUP_OFFSETS,
         group_ids[0] if len(group_ids) == 1 else f"{len(group_ids)} groups at broker {broker_id}",
-        lambda: reader.request(broker_id, ApiKey.OFFSET_FETCH, request, cap=OFFSET_FETCH_BY_NAME),
+        lambda: reader.request(broker_id, ApiKey.OFFSET_FETCH, request, cap=cap),
     )
 
 

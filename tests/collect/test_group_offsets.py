@@ -57,7 +57,7 @@ def one_at_a_time(request: Any) -> Any:
     return api.OffsetFetchResponse(topics=topics, error_code=group.error_code)
 
 
-@pytest.mark.parametrize(("answer", "requests"), [(several_groups, 2), (one_at_a_time, 6)])
+@pytest.mark.parametrize(("answer", "requests"), [(several_groups, 2), (one_at_a_time, 8)])
 def test_offsets_of_groups(cluster: ScriptedCluster, answer: Any, requests: int) -> None:
     listed = [list_groups.ListedGroup(group_id, "consumer", "Stable") for group_id in IDS]
     cluster.on(1, ApiKey.LIST_GROUPS, list_groups.ListGroupsResponse(groups=listed))
@@ -72,3 +72,22 @@ def test_offsets_of_groups(cluster: ScriptedCluster, answer: Any, requests: int)
     ]
     assert [(gap.subject, gap.reason) for gap in found.gaps] == [(SECRET, GapReason.NOT_AUTHORIZED)]
     assert sum(key is ApiKey.OFFSET_FETCH for _, key, _ in cluster.asked) == requests
+
+
+class LeavingOut(ScriptedCluster):
+    """Leaves every group out of responses for several groups."""
+
+    async def request(self, node_id: int, api_key: ApiKey, message: Any, *, cap: int | None = None) -> Any:
+        if api_key is ApiKey.OFFSET_FETCH and cap is not None and cap > 7:
+            return api.OffsetFetchResponse()
+        return await super().request(node_id, api_key, message, cap=cap)
+
+
+def test_groups_that_are_left_out_are_requested_alone() -> None:
+    cluster = LeavingOut()
+    cluster.on(1, ApiKey.LIST_GROUPS, list_groups.ListGroupsResponse(groups=[list_groups.ListedGroup("a", "consumer")]))
+    entry = describe_groups.DescribedGroup(group_id="a")
+    cluster.on(1, ApiKey.DESCRIBE_GROUPS, describe_groups.DescribeGroupsResponse(groups=[entry]))
+    cluster.on(1, ApiKey.OFFSET_FETCH, one_at_a_time)
+    (group,) = asyncio.run(collect_groups(ReadOnly(cluster), [1])).value
+    assert group.offsets == (CommittedOffset(ORDERS, 10, -1, unstable=False),)

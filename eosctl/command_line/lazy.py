@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import typer
 from typer.core import TyperGroup
@@ -25,6 +25,9 @@ from eosctl.command_line.coercion import take_plain_values
 from eosctl.command_line.former_options import FORMER, with_todays_names
 from eosctl.command_line.help_text import HelpedCommand, Row, help_of
 from eosctl.command_line.option_groups import expanded
+
+#: The settings of a command that takes the command line of another program behind its own options.
+COMMAND_AT_THE_END: Final = (("ignore_unknown_options", True), ("allow_interspersed_args", False))
 
 
 class Entry(NamedTuple):

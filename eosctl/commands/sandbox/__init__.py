@@ -1,6 +1,6 @@
 """``eosctl sandbox``."""
 
-from eosctl.command_line.lazy import Entry
+from eosctl.command_line.lazy import COMMAND_AT_THE_END, Entry
 
 COMMANDS = (
     Entry("up", "sandbox.up:start"),
@@ -14,9 +14,5 @@ COMMANDS = (
     Entry("advance", "sandbox.faults:advance"),
     Entry("scenario", "sandbox.scenarios:scenario"),
     Entry("proxy", "sandbox.proxy:proxy"),
-    Entry(
-        "exec",
-        "sandbox.running:execute",
-        settings=(("ignore_unknown_options", True), ("allow_interspersed_args", False)),
-    ),
+    Entry("exec", "sandbox.running:execute", settings=COMMAND_AT_THE_END),
 )

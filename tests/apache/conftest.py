@@ -20,6 +20,7 @@ from eosctl.lab.apache.nodes import ApacheConfig, ApacheNodes
 from eosctl.lab.apache.releases import resolve_release
 from eosctl.lab.engine import MissingTool
 from eosctl.testing import SandboxThread
+from tests.apache.class_archives import archive_classes
 from tests.apache.libraries import streams
 from tests.logs.shipping import shipped_by_all
 
@@ -61,6 +62,7 @@ def running(
     )
     try:
         try:
+            archive_classes(version, directory.with_name(f"{directory.name}-classes"))
             asyncio.run(engine.up())
         except MissingTool as missing:
             pytest.skip(f"{missing.tool} is missing: {missing.what}")

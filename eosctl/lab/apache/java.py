@@ -8,13 +8,15 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from eosctl.lab.apache.jars import Progress, ignore_progress, resolve_jars
 from eosctl.lab.apache.releases import KafkaRelease
 from eosctl.lab.engine import EngineError, MissingTool
 
 MIB = 1 << 20
+# The JVM would log about an archive to stdout, which has the result of a tool.
+_QUIET_START: Final = ("-Xlog:disable", "-Xlog:all=error:stderr")
 
 
 class ToolResult(NamedTuple):
@@ -39,10 +41,28 @@ class Runtime(NamedTuple):
     jars: Path
     release: KafkaRelease
 
+    @property
+    def class_archive(self) -> Path:
+        """Return the path of the archive of the release's classes for this Java, whether it exists or not.
+
+        With an archive, programs start in two thirds of the processor time (class data sharing). The JVM ignores one
+        that does not match its build or its class path. An archive takes 50 MB, and more time to write than several
+        starts save: the tests against real Kafka write those of the releases that they start often.
+        """
+        status = self.java.resolve().stat()
+        return self.jars.with_name(f"{self.jars.name}-{status.st_size:x}-{status.st_mtime_ns:x}.jsa")
+
     def command(self, main_class: str, *args: str, heap_bytes: int, options: Sequence[str] = ()) -> list[str]:
         """Return the command line that runs a main class of the release."""
         heap = f"-Xmx{heap_bytes // MIB}m"
-        return [str(self.java), heap, *options, "-cp", f"{self.jars}/*", main_class, *args]
+        archive = self.class_archive
+        classes = (f"-XX:SharedArchiveFile={archive}", "-Xshare:auto", *_QUIET_START) if archive.exists() else ()
+        return [str(self.java), heap, *classes, *options, "-cp", f"{self.jars}/*", main_class, *args]
+
+
+def archiving_options(archive: Path) -> tuple[str, ...]:
+    """Return the JVM's options that write an archive of the loaded classes at a clean exit."""
+    return (f"-XX:ArchiveClassesAtExit={archive}", *_QUIET_START)
 
 
 def prepare_runtime(

@@ -7,6 +7,7 @@ import os
 import random
 import socket
 import stat
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -172,6 +173,7 @@ def test_nodes_that_were_never_started_are_unknown(nodes_with) -> None:
 
 
 def test_memory_is_given_to_java_in_mebibytes() -> None:
-    runtime = Runtime(Path("/jdk/bin/java"), Path("/jars"), RELEASES["3.9.2"])
+    runtime = Runtime(Path(sys.executable), Path("/jars"), RELEASES["3.9.2"])
     command = runtime.command("kafka.Kafka", "server.properties", heap_bytes=256 << 20, options=("-Dx=y",))
-    assert command == ["/jdk/bin/java", "-Xmx256m", "-Dx=y", "-cp", "/jars/*", "kafka.Kafka", "server.properties"]
+    expected = ["-Xmx256m", "-Dx=y", "-cp", "/jars/*", "kafka.Kafka", "server.properties"]
+    assert command == [sys.executable, *expected]

@@ -196,7 +196,9 @@ def _standby(workload: Workload, application: ApplicationSpec, plan: Application
 def _transactional_stores(workload: Workload, application: ApplicationSpec, plan: ApplicationPlan) -> Iterator[Advice]:
     """Recommend transactional state stores where they spare a kill most of its restoration."""
     one = plan.instance
-    if one is None or plan.restore_ms <= RESTORE_WORTH_A_STANDBY_MS or one.kept_restore_ms > plan.restore_ms / 2:
+    if one is None or application.transactional_stores:
+        return
+    if plan.restore_ms <= RESTORE_WORTH_A_STANDBY_MS or one.kept_restore_ms > plan.restore_ms / 2:
         return
     yield Advice(
         f"{application.name}: enable.transactional.statestores",

@@ -29,7 +29,7 @@ from eosctl.capacity.transactions import (
     transaction_log_append_rate,
     transaction_rate,
 )
-from eosctl.model.capacity_plan import ApplicationPlan
+from eosctl.model.capacity_plan import ApplicationPlan, InstancePlan
 from eosctl.model.workload import ApplicationKind, ApplicationSpec, Workload
 
 OFFSETS_TOPIC_NAME_BYTES: Final = len("__consumer_offsets")
@@ -120,6 +120,8 @@ def plan_application(
     # The sum of unequal uniform waits is close to that of as many equal ones with the same total.
     mean_wait = sum(waits) / len(waits)
     tasks = _task_count(workload, application)
+    is_streams = application.kind is ApplicationKind.STREAMS
+    one = plan_instance(workload, application, tasks) if is_streams else None
     stall = STREAMS_STALL_MS if offsets else PRODUCER_STALL_MS
     return ApplicationPlan(
         name=application.name,
@@ -139,13 +141,20 @@ def plan_application(
         visible_p99_ms=fixed + commit_wait_ms(len(stages), mean_wait, 0.99),
         blocked_after_crash_ms=blocked_after_crash_ms(application.transaction_timeout_ms),
         throughput_share=throughput_share(stall, rhythm.interval_ms),
-        restore_ms=restore_ms(application.state_bytes / application.instance_count, application.restore_rate)
-        if application.state_bytes
-        else 0.0,
+        restore_ms=_restore_ms(application, one),
         task_count=tasks,
         abort_ratio=application.abort_ratio,
-        instance=plan_instance(workload, application, tasks) if application.kind is ApplicationKind.STREAMS else None,
+        instance=one,
     )
+
+
+def _restore_ms(application: ApplicationSpec, one: InstancePlan | None) -> float:
+    """Return how long an instance restores after a kill."""
+    if not application.state_bytes:
+        return 0.0
+    if one is not None and application.transactional_stores:
+        return one.kept_restore_ms
+    return restore_ms(application.state_bytes / application.instance_count, application.restore_rate)
 
 
 def _producer_entries(workload: Workload, application: ApplicationSpec, rhythm: Rhythm) -> float:

@@ -7,7 +7,7 @@ from math import ceil, inf
 from eosctl.capacity.disk import store_disk_bytes
 from eosctl.capacity.memory import WINDOW_SEGMENTS, rocksdb_bytes, streams_heap_bytes, uncommitted_bytes
 from eosctl.capacity.record_sizes import record_bytes
-from eosctl.capacity.recovery import kept_restore_ms, standby_takeover_ms
+from eosctl.capacity.recovery import kept_restore_ms, restore_ms, standby_takeover_ms
 from eosctl.model.capacity_plan import InstancePlan
 from eosctl.model.workload import ApplicationSpec, Cleanup, TopicSpec, Workload
 
@@ -27,17 +27,22 @@ def plan_instance(workload: Workload, application: ApplicationSpec, task_count: 
     threads = ceil(application.producer_count / instances)
     copies = 1 + application.standby_count
     live = application.state_bytes / instances
+    buffers = _uncommitted_bytes(workload, application) if live else 0.0
+    # One copy of each write is on the heap, the other is RocksDB's.
+    added = buffers / 2 if application.transactional_stores else 0.0
+    heap = streams_heap_bytes(application.cache_bytes, threads, application_bytes=application.own_heap_bytes)
     return InstancePlan(
         instances=instances,
         threads=threads,
         tasks=ceil(task_count / instances),
         cores=busy_core_count(threads, has_state=live > 0),
-        heap_bytes=streams_heap_bytes(application.cache_bytes, threads, application_bytes=application.own_heap_bytes),
-        off_heap_bytes=_off_heap_bytes(workload, application, copies) if live else 0.0,
+        heap_bytes=heap + added,
+        off_heap_bytes=_off_heap_bytes(workload, application, copies) + added if live else 0.0,
         disk_bytes=store_disk_bytes(live * copies),
         takeover_ms=_takeover_ms(workload, application) if live else 0.0,
         kept_restore_ms=_kept_restore_ms(workload, application) if live else 0.0,
-        uncommitted_bytes=_uncommitted_bytes(workload, application) if live else 0.0,
+        uncommitted_bytes=buffers,
+        wiped_restore_ms=restore_ms(live, application.restore_rate) if live else 0.0,
     )
 
 

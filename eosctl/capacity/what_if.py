@@ -185,6 +185,7 @@ def _variant(parameter: str, text: str, changed: Workload | WorkloadRefused) -> 
         core_count=sum(one.instances * one.cores for one in instances),
         heap_bytes=max((one.heap_bytes for one in instances), default=0.0),
         instance_disk_bytes=max((one.disk_bytes for one in instances), default=0.0),
+        restore_ms=max((application.restore_ms for application in plan.applications), default=0.0),
     )
 
 

@@ -293,6 +293,14 @@ APPLICATION_KEYS: Final[Mapping[str, Key]] = {
         why=KAFKA,
         kinds=ONLY_STREAMS,
     ),
+    "transactional_stores": Key(
+        attribute="transactional_stores",
+        parse=parse_yes_or_no,
+        about="enable.transactional.statestores.",
+        assumed="no",
+        why=KAFKA,
+        kinds=ONLY_STREAMS,
+    ),
     "cache": Key(
         attribute="cache_bytes",
         parse=parse_bytes,

@@ -38,6 +38,7 @@ _NAMES: Final = {
     "visible_p50_ms": "visible after (P50)",
     "visible_p99_ms": "visible after (P99)",
     "off_heap_bytes": "RocksDB memory",
+    "wiped_restore_ms": "restore without transactional stores",
     "kept_restore_ms": "restore with transactional stores",
     "uncommitted_bytes": "buffers of transactional stores",
 }
@@ -78,6 +79,7 @@ _INSTANCE: Final[tuple[_Known, ...]] = (
     ("off_heap_bytes", Unit.BYTES, "F20", Grade.ASSUMED),
     ("disk_bytes", Unit.BYTES, "F20", Grade.ASSUMED),
     ("takeover_ms", Unit.MILLISECONDS, "F22", Grade.ASSUMED),
+    ("wiped_restore_ms", Unit.MILLISECONDS, "F21", Grade.ASSUMED),
     ("kept_restore_ms", Unit.MILLISECONDS, "F21", Grade.MEASURED),
     ("uncommitted_bytes", Unit.BYTES, "F20", Grade.ASSUMED),
 )

@@ -66,7 +66,8 @@ class InstancePlan(msgspec.Struct, frozen=True):
     `cores` is what its threads can keep busy. `off_heap_bytes` is RocksDB's unbounded memory, `disk_bytes` its local
     disk including standbys. `takeover_ms` is the maximum catch-up time of a standby before it takes over a task.
     `kept_restore_ms` and `uncommitted_bytes` are what transactional state stores (Kafka Streams 4.4) restore at most
-    after a kill, in place of `ApplicationPlan.restore_ms`, and what they add to the memory; 0 without stores.
+    after a kill, in place of `wiped_restore_ms`, and what they add to the memory: half to `heap_bytes`, half to
+    `off_heap_bytes`, where the application has them. 0 without stores.
     """
 
     instances: int
@@ -79,6 +80,7 @@ class InstancePlan(msgspec.Struct, frozen=True):
     takeover_ms: float
     kept_restore_ms: float
     uncommitted_bytes: float
+    wiped_restore_ms: float = 0.0
 
     @property
     def memory_bytes(self) -> float:
@@ -92,7 +94,8 @@ class ApplicationPlan(msgspec.Struct, frozen=True):
     `data_partitions` and `partition_waves` are per transaction; `visible_p50_ms` and `visible_p99_ms` are from writing
     a record until read_committed consumers see it, over all chained applications up to this one (`stage_count`).
     `throughput_share` is what remains of at-least-once throughput, from published measurements. `task_count` is how
-    many of the `producers` (Streams: threads) can have work at the same time, at most. `instance` is None for
+    many of the `producers` (Streams: threads) can have work at the same time, at most. `restore_ms` is the time after a
+    kill, with transactional state stores where the application has them. `instance` is None for
     applications other than Kafka Streams.
     """
 
@@ -153,7 +156,7 @@ class Variant(msgspec.Struct, frozen=True):
     """The plan's main figures with one change; `refusal` if the change is invalid.
 
     `instance_count` and `core_count` are those of all Kafka Streams applications; 0 without such. `heap_bytes` and
-    `instance_disk_bytes` are those of the largest instance.
+    `instance_disk_bytes` are those of the largest instance, `restore_ms` is that of the slowest after a kill.
     """
 
     parameter: str
@@ -170,6 +173,7 @@ class Variant(msgspec.Struct, frozen=True):
     core_count: int = 0
     heap_bytes: float = 0.0
     instance_disk_bytes: float = 0.0
+    restore_ms: float = 0.0
     refusal: str = ""
 
 

@@ -165,6 +165,7 @@ class ApplicationSpec(msgspec.Struct, frozen=True):
     state_bytes: float
     restore_rate: float
     standby_count: int
+    transactional_stores: bool
     cache_bytes: float
     own_heap_bytes: float
     instance_memory_bytes: float | None

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from eosctl.capacity.plan import plan_capacity
+from eosctl.capacity.what_if import try_values
 from eosctl.capacity.workload_file import parse_workload
+from eosctl.capacity.workload_tree import parse_tree
 from eosctl.errors import ConfigFileError
 from eosctl.model.capacity_plan import CapacityPlan, InstancePlan
 from tests.capacity.workloads import STREAMS
@@ -75,6 +77,30 @@ def test_a_missing_standby_is_advised() -> None:
     standby = "enrich: num.standby.replicas"
     assert standby in advised(plan())
     assert standby not in advised(plan(("state: 50 GB", "state: 50 GB\n    standbys: 1")))
+
+
+def test_a_plan_counts_what_its_transactional_stores_cost() -> None:
+    on = ("state: 50 GB", "state: 50 GB\n    transactional_stores: yes")
+    without, found = plan(), plan(on)
+    one, other = found.applications[0].instance, without.applications[0].instance
+    assert one is not None
+    assert other is not None
+    assert (one.wiped_restore_ms, one.kept_restore_ms) == (other.wiped_restore_ms, other.kept_restore_ms)
+    assert without.applications[0].restore_ms == other.wiped_restore_ms
+    assert found.applications[0].restore_ms == one.kept_restore_ms < other.wiped_restore_ms
+    assert one.memory_bytes == pytest.approx(other.memory_bytes + one.uncommitted_bytes)
+    assert one.heap_bytes > other.heap_bytes
+    setting = "enrich: enable.transactional.statestores"
+    assert setting in advised(without)
+    assert setting not in advised(found)
+
+
+def test_what_if_compares_stores_that_are_wiped_and_kept() -> None:
+    key = "applications.enrich.transactional_stores"
+    wiped, kept = try_values(f"{key}=no,yes", parse_tree(STREAMS, "w.yaml"), "w.yaml")
+    assert (wiped.value, kept.value) == ("no", "yes")
+    assert 0 < kept.restore_ms < wiped.restore_ms
+    assert kept.heap_bytes > wiped.heap_bytes
 
 
 def test_transactional_stores_restore_a_memtable_of_each_task() -> None:

@@ -49,10 +49,10 @@ def test_what_if_has_instances_of_streams() -> None:
     lines = shown(None, "applications.enrich.instances=4,8").splitlines()
     at = next(at for at, line in enumerate(lines) if line.startswith("VALUE "))
     header, four, eight = (line.split() for line in lines[at : at + 3])
-    assert header[-4:] == ["INSTANCES", "CORES", "HEAP/INSTANCE", "DISK/INSTANCE"]
-    assert four[-6:-4] == ["4", "36"]
-    assert eight[-6:-4] == ["8", "40"]
-    assert (four[-2:], eight[-2:]) == (["25", "GB"], ["12.5", "GB"])
+    assert header[-5:] == ["INSTANCES", "CORES", "HEAP/INSTANCE", "DISK/INSTANCE", "RESTORE"]
+    assert four[-8:-6] == ["4", "36"]
+    assert eight[-8:-6] == ["8", "40"]
+    assert (four[-4:-2], eight[-4:-2]) == (["25", "GB"], ["12.5", "GB"])
 
 
 def test_what_if_without_streams_has_no_instances() -> None:

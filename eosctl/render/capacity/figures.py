@@ -29,6 +29,7 @@ _VARIANT_INSTANCES: Final = (
     ("core_count", "cores", Unit.COUNT),
     ("heap_bytes", "heap of an instance", Unit.BYTES),
     ("instance_disk_bytes", "disk of an instance", Unit.BYTES),
+    ("restore_ms", "restore after a kill", Unit.MILLISECONDS),
 )
 
 

@@ -191,7 +191,7 @@ _VARIANT_HEADER: Final = (
     *("VALUE", "TXN", "MARKERS", "EOS-APPENDS", "SHARE", "VISIBLE-P99", "NET-OUT/BROKER"),
     *("DISK", "BROKERS"),
 )
-_VARIANT_INSTANCES: Final = ("INSTANCES", "CORES", "HEAP/INSTANCE", "DISK/INSTANCE")
+_VARIANT_INSTANCES: Final = ("INSTANCES", "CORES", "HEAP/INSTANCE", "DISK/INSTANCE", "RESTORE")
 COST_HEADER: Final = ("COST", "QUANTITY", "PRICE", "WITH-TRANSACTIONS", "WITHOUT")
 GROWTH_HEADER: Final = ("DATE", "RATE", "BOTTLENECK", "UTILISATION", "BROKERS")
 
@@ -255,7 +255,7 @@ def instance_rows(plan: CapacityPlan) -> list[tuple[str, ...]]:
             bytes_text(one.off_heap_bytes),
             bytes_text(one.disk_bytes),
             milliseconds_text(one.takeover_ms) if one.takeover_ms else "",
-            milliseconds_text(application.restore_ms) if application.restore_ms else "",
+            milliseconds_text(one.wiped_restore_ms) if one.wiped_restore_ms else "",
             milliseconds_text(one.kept_restore_ms) if one.kept_restore_ms else "",
             bytes_text(one.uncommitted_bytes) if one.uncommitted_bytes else "",
         )
@@ -310,6 +310,7 @@ def _variant_instances(variant: Variant) -> tuple[str, ...]:
         number_text(variant.core_count),
         bytes_text(variant.heap_bytes),
         bytes_text(variant.instance_disk_bytes),
+        milliseconds_text(variant.restore_ms) if variant.restore_ms else "",
     )
 
 

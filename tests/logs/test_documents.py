@@ -53,7 +53,7 @@ def test_exported_lines_are_read_as_the_original_lines(tmp_path: Path) -> None:
     ]
 
 
-def test_results_of_splunk_and_graylog_are_read_as_lines(tmp_path: Path) -> None:
+def test_results_of_splunk_graylog_and_azure_are_read(tmp_path: Path) -> None:
     stamp = "2026-11-21T09:31:22.000+00:00"
     lines = [f"2026-11-21 09:31:22,658 ERROR [main] a.B - {text}" for text in (f"failed\n{THROWN}", "late")]
     rows = [{"_time": stamp, "host": "web-1", "source": "/var/log/b.log", "_raw": line} for line in lines]
@@ -63,6 +63,7 @@ def test_results_of_splunk_and_graylog_are_read_as_lines(tmp_path: Path) -> None
         "results": json.dumps({"preview": False, "messages": [], "results": rows}),
         "over many lines": json.dumps({"init_offset": 0, "results": rows}, indent=1),
         "hits": json.dumps({"query": "*", "messages": hits}),
+        "azure": json.dumps([{"TimeGenerated": stamp, "Computer": "web-1", "LogMessage": line} for line in lines]),
     }
     for name, text in documents.items():
         path = tmp_path / f"{name}.json"

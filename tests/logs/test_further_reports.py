@@ -44,6 +44,34 @@ def test_a_name_that_is_retried_is_not_an_incident(tmp_path: Path) -> None:
     assert judge(tmp_path, {"shop.log": text}) == []
 
 
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        (
+            (
+                'Exception in thread "main" org.apache.kafka.common.KafkaException: Failed to construct kafka '
+                "producer\nCaused by: org.apache.kafka.common.config.ConfigException: No resolvable bootstrap "
+                "urls given in bootstrap.servers\n"
+            ),
+            "no-bootstrap-server-resolved",
+        ),
+        (
+            (
+                "%3|1770109201.100|FAIL|app#producer-1| [thrd:kb-2.int:9092/1]: kb-2.int:9092/1: Failed to resolve "
+                "'kb-2.int:9092': Name or service not known (after 5ms in state CONNECT)\n"
+                'cimpl.KafkaException: KafkaError{code=_TIMED_OUT,val=-185,str="Failed to initialize Producer ID: '
+                'Local: Timed out"}\n'
+            ),
+            "name-without-an-address",
+        ),
+    ],
+    ids=["java", "librdkafka"],
+)
+def test_a_client_that_cannot_start_without_an_address(text: str, cause: str, tmp_path: Path) -> None:
+    (found, *_) = judge(tmp_path, {"app.log": text})
+    assert (found.kind, found.root_cause) == ("host_not_resolved", cause)
+
+
 @pytest.mark.parametrize("line", [UNACKED, UNACKED_BEFORE])
 def test_a_record_that_is_not_acknowledged_holds_its_partition(line: str, tmp_path: Path) -> None:
     (found,) = judge(tmp_path, {"tiles.log": line.format(1) + line.format(6)})

@@ -42,6 +42,8 @@ _CARRIED: Final = {
     "log": ("time", "timestamp", "@timestamp", "date"),
     "line": ("timestamp", "ts"),
     "_raw": ("_time",),
+    "LogMessage": ("TimeGenerated",),
+    "LogEntry": ("TimeGenerated",),
     "message": ("ingestionTime", "@timestamp", "timestamp", "time", "date"),
 }
 """Collectors' field names for the line, and for the time next to it."""

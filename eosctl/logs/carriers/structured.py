@@ -18,6 +18,9 @@ _TIME: Final = (
     *("@timestamp", "timestamp", "time", "ts", "@t", "asctime", "datetime", "date", "t", "timeMillis", "eventTime"),
     *("timeUnixNano", "observedTimestamp", "created", "created_at", "createdAt"),
 )
+_LINES: Final = ("MESSAGE", "textPayload", "line", "_raw", "LogMessage", "LogEntry")
+_STAMPS: Final = ("receiveTimestamp", "__REALTIME_TIMESTAMP", "_time", "ingestionTime", "TimeGenerated")
+"""Collectors' names for a line, and for the time next to it."""
 _LEVEL: Final = (
     *("level", "log.level", "severity", "levelname", "lvl", "status", "loglevel", "log_level", "@l", "severityText"),
     *("severity_text", "sev"),
@@ -149,9 +152,7 @@ def read_entry(values: Mapping[str, Any]) -> Entry:
 def is_record(values: Mapping[str, Any]) -> bool:
     """Return whether named values are a log record: they have a message, or a collector's line, and a time."""
     names = _Names(flattened(values, _MESSAGE, _TIME, _LEVEL))
-    return bool(names.text(*_MESSAGE, "MESSAGE", "textPayload", "line", "_raw")) and bool(
-        names.text(*_TIME, "receiveTimestamp", "__REALTIME_TIMESTAMP", "_time", "ingestionTime") or "instant" in values
-    )
+    return bool(names.text(*_MESSAGE, *_LINES)) and bool(names.text(*_TIME, *_STAMPS) or "instant" in values)
 
 
 def parse_pairs(line: str) -> dict[str, str]:

@@ -16,12 +16,12 @@ _NAMES: Final = (
     *("resource.host.name", "resource.attributes.host.name", "attributes.host.name", "agent.hostname"),
     *("kubernetes.host", "kubernetes.node.name", "kubernetes.node_name", "k8s.node.name", "resource.k8s.node.name"),
     *("resource.labels.node_name", "labels.node_name", "labels.hostname", "labels.host", "node_name", "nodeName"),
-    "host",
+    *("Computer", "host"),
 )
-"""Names of the machine in records and in collectors' additions: ECS, OpenTelemetry, pino, GELF, journald."""
+"""Names of the machine in records and in collectors' additions: ECS, OpenTelemetry, pino, GELF, journald, Azure."""
 _PODS: Final = (
     *("kubernetes.pod_name", "kubernetes.pod.name", "k8s.pod.name", "resource.k8s.pod.name", "pod_name", "labels.pod"),
-    *("resource.labels.pod_name", "labels.pod_name"),
+    *("resource.labels.pod_name", "labels.pod_name", "PodName"),
 )
 """The machine from the view of a process in a container; used if no node is named."""
 _NEXT_TO: Final = ("host", "agent", "resource", "kubernetes", "k8s", "labels", "attributes")

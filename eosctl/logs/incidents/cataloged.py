@@ -27,6 +27,9 @@ EPISODE_MS: Final = 600_000
 LASTING_MS: Final = 3_600_000
 """A client that retries for hours may wait longer after each attempt."""
 ECHO_MS: Final = 30_000
+GIVE_UP_MS: Final = 120_000
+"""Maximum time from a client's last attempt until it reports that it gave up."""
+_NOT_STARTED: Final[tuple[EventCategory, ...]] = ("TIMEOUT_INIT_PID", "TIMEOUT_METADATA")
 UNFINISHED_PARTS: Final = 4
 """A fault at the end of a log counts from this part of the time that it must last elsewhere."""
 UNEXPLAINED: Final = "unexplained"
@@ -112,16 +115,18 @@ def _is_fault(timeline: LogTimeline, events: Sequence[LogEvent], known: Cataloge
         field, limit = known.alone_from
         if any(int(event.fields.get(field, -1)) >= limit for event in events):
             return True
-    if known.unfinished and _gave_up(events):
+    if known.unfinished and _gave_up(timeline, events):
         return True
     if len(events) < known.at_least:
         return False
     return _has_lasted(events, known) or _is_unfinished(timeline, events, known)
 
 
-def _gave_up(events: Sequence[LogEvent]) -> bool:
-    """Return whether a program ended because of a fault: its own record of it is fatal."""
-    return any(event.level in FATAL_LEVELS for event in events)
+def _gave_up(timeline: LogTimeline, events: Sequence[LogEvent]) -> bool:
+    """Return whether a client ended because of a fault: its record of it is fatal, or it could not start in time."""
+    last = events[-1]
+    starts = timeline.log_between(last, time_of(events[0]), time_of(last) + GIVE_UP_MS, _NOT_STARTED)
+    return bool(starts) or any(event.level in FATAL_LEVELS for event in events)
 
 
 def _has_lasted(events: Sequence[LogEvent], known: CatalogedIncident) -> bool:
@@ -272,7 +277,9 @@ def _incident(
         f"{what}{_last_cause(known, own)}{count}",
         _filled(known.next_step, values),
         severity=known.severity,
-        confidence=min(known.confidence, UNFINISHED) if is_unfinished and not _gave_up(own) else known.confidence,
+        confidence=min(known.confidence, UNFINISHED)
+        if is_unfinished and not _gave_up(timeline, own)
+        else known.confidence,
     )._replace(evidence=evidence_of([*own, *events]))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Final, NamedTuple
@@ -11,6 +12,7 @@ import typer
 from eosctl.command_line.invocation import remember_output
 from eosctl.command_line.option_groups import options
 from eosctl.command_line.values import parse_duration_ms
+from eosctl.errors import UsageError
 from eosctl.render.formats import FindingFormat, OutputFormat
 from eosctl.services.connection import Connection
 
@@ -105,3 +107,41 @@ class ResultOptions(NamedTuple):
 
     output: Output = OutputFormat.TABLE
     output_file: OutputFile = None
+
+
+SOURCES: Final = "Further evidence"
+source_option = partial(typer.Option, rich_help_panel=SOURCES)
+MetricUrls = Annotated[
+    tuple[str, ...],
+    source_option(
+        "--metrics",
+        "--jmx",
+        metavar="URL",
+        help="Metrics endpoint: http://HOST:PORT/metrics, http://HOST:PORT/jolokia, a Prometheus server, or "
+        "jmx://HOST:PORT; repeatable.",
+    ),
+]
+MetricCredentials = Annotated[
+    Path | None,
+    source_option(
+        "--credentials",
+        metavar="FILE",
+        help="Properties file with username= and password=, or token=, for --metrics.",
+        exists=True,
+    ),
+]
+#: Number of polls whose values are drawn as sparklines.
+KEPT: Final = 120
+_SHOWN: Final = ("table", "wide", "json")
+Interval = Annotated[int, duration_option("--interval", help="Time between two readings.")]
+Count = Annotated[int | None, typer.Option("--count", min=1, help="Number of readings; unlimited by default.")]
+
+
+def check_format(command: str, output: StrEnum) -> None:
+    """Refuse a format that has no frames.
+
+    Raises:
+        UsageError: It is neither a screen format nor JSON with one line per poll.
+    """
+    if output.value not in _SHOWN:
+        raise UsageError(f"{command} has no {output.value} output.", "", "Use -o table or -o json.")

@@ -10,8 +10,15 @@ from typing import Annotated
 import typer
 
 from eosctl.command_line.invocation import Invocation, note, write_error, write_result
-from eosctl.commands.options import DEFAULT_SECOND_LOOK, ClusterOptions, Output, SecondLookAfter
-from eosctl.commands.watching import Count, Interval, check_format
+from eosctl.commands.options import (
+    DEFAULT_SECOND_LOOK,
+    ClusterOptions,
+    Count,
+    Interval,
+    Output,
+    SecondLookAfter,
+    check_format,
+)
 from eosctl.model.plan import MarkerOutcome, MarkerPlan
 from eosctl.model.transaction_life import WatchedTransaction
 from eosctl.render.formats import OutputFormat

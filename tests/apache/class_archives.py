@@ -8,9 +8,9 @@ import random
 from pathlib import Path
 from typing import Final
 
-from eosctl.lab.apache.engine import ApacheConfig, ApacheEngine
-from eosctl.lab.apache.java import archiving_options, prepare_runtime
+from eosctl.lab.apache.java import QUIET_START, prepare_runtime
 from eosctl.lab.apache.node import QUICK_START
+from eosctl.lab.apache.nodes import ApacheConfig, ApacheNodes
 from eosctl.lab.apache.process import end_recorded
 from eosctl.lab.apache.releases import resolve_release
 
@@ -40,13 +40,13 @@ def archive_classes(version: str, directory: Path) -> None:
         if archive.exists():  # Another worker has written it.
             return
         part = archive.with_suffix(".part")
-        options = (*QUICK_START, *archiving_options(part))
-        engine = ApacheEngine(ApacheConfig(version, jvm_options=options), directory, random.Random(1))
+        options = (*QUICK_START, f"-XX:ArchiveClassesAtExit={part}", *QUIET_START)
+        nodes = ApacheNodes(ApacheConfig(version, jvm_options=options), directory, random.Random(1))
         try:
-            asyncio.run(engine.up())
-            for record in engine.records().values():
+            asyncio.run(nodes.up())
+            for record in nodes.records().values():
                 end_recorded(record, patience_ms=END_PATIENCE_MS)
         finally:
-            asyncio.run(engine.down())
+            asyncio.run(nodes.down())
         if part.exists():
             part.rename(archive)

@@ -13,10 +13,9 @@ from eosctl.command_line.option_groups import options
 from eosctl.commands.doctor.watch import WatchOptions, check_watchable, show_watch
 from eosctl.commands.emit import emit, emit_list
 from eosctl.commands.gate import ScoredGate
-from eosctl.commands.options import LooksOptions, ResultOptions
+from eosctl.commands.options import LooksOptions, MetricCredentials, MetricUrls, ResultOptions, source_option
 from eosctl.commands.report_output import ReportOptions, write_diagnosis
 from eosctl.commands.session import perform
-from eosctl.commands.source_options import MetricCredentials, MetricUrls, source_option
 from eosctl.errors import UsageError
 from eosctl.findings.fleet import common_exit_code
 from eosctl.render.diagnosis.fleet import fleet_columns, fleet_format, render_fleet

@@ -10,7 +10,7 @@ import typer
 
 from eosctl.command_line.invocation import Invocation, note, write_result
 from eosctl.command_line.values import parse_duration_ms
-from eosctl.commands.watching import check_format
+from eosctl.commands.options import check_format
 from eosctl.errors import UsageError
 from eosctl.render.diagnosis.watch import render_look
 from eosctl.render.formats import FindingFormat

@@ -9,6 +9,7 @@ from typing import Annotated, Final, NamedTuple
 
 import typer
 
+from eosctl.command_line.option_groups import options
 from eosctl.command_line.values import parse_moment_ms
 from eosctl.commands.options import CommandConfig, Overrides, Profile
 from eosctl.errors import UsageError
@@ -62,28 +63,15 @@ BusinessKey = Annotated[
 ]
 CLUSTER: Final = "Cluster"
 cluster_option = partial(typer.Option, rich_help_panel=CLUSTER)
-Settings = Annotated[
-    list[str] | None, cluster_option("--conf", metavar="NAME=VALUE", help="Spark setting; repeatable.")
-]
-Jars = Annotated[list[str] | None, cluster_option("--jars", metavar="FILE", help="Jar that the job needs; repeatable.")]
-Packages = Annotated[
-    list[str] | None,
-    cluster_option(
-        "--packages", metavar="GROUP:ARTIFACT:VERSION", help="Package that Spark's resolver fetches; repeatable."
-    ),
-]
-
-
-class SparkOptions(NamedTuple):
-    """The options that say what Spark needs to reach a result."""
-
-    setting: Settings = None
-    jars: Jars = None
-    packages: Packages = None
-
-    def needs(self) -> SparkNeeds:
-        """Return what the options name."""
-        return SparkNeeds(*(tuple(values or ()) for values in self))
+_CONF: Final = cluster_option("--conf", metavar="NAME=VALUE", help="Spark setting; repeatable.")
+_JARS: Final = cluster_option("--jars", metavar="FILE", help="Jar that the job needs; repeatable.")
+_PACKAGES: Final = cluster_option(
+    "--packages", metavar="GROUP:ARTIFACT:VERSION", help="Package that Spark's resolver fetches; repeatable."
+)
+Settings = Annotated[tuple[str, ...], _CONF]
+Jars = Annotated[tuple[str, ...], _JARS]
+Packages = Annotated[tuple[str, ...], _PACKAGES]
+SparkOptions = Annotated[SparkNeeds, options(settings=_CONF, jars=_JARS, packages=_PACKAGES)]
 
 
 class ReadingOptions(NamedTuple):

@@ -43,7 +43,7 @@ def query_result(
         eosctl logs sql "SELECT root_cause, count(*) FROM incidents GROUP BY root_cause" /result
         eosctl logs sql "SELECT * FROM fencing" s3a://reports/november --jars hadoop-aws.jar -o tsv
     """
-    answer = perform(query_logs, QueryRequest(query, result, engine, spark.needs()), invocation)
+    answer = perform(query_logs, QueryRequest(query, result, engine, spark), invocation)
     if answer.gap:
         note(f"run {answer.run_id} is not complete: {answer.gap}")
     items, code = query_items(answer.columns, answer.rows), ExitCode.INCOMPLETE if answer.gap else ExitCode.DONE
@@ -70,6 +70,6 @@ def show_dashboard(
         eosctl logs dashboard /result --output-file dashboard.html
         eosctl logs dashboard hdfs://nn:8020/result --engine spark --output-file dashboard.html
     """
-    board = perform(summarize_result, SummaryRequest(result, engine, spark.needs()), invocation)
+    board = perform(summarize_result, SummaryRequest(result, engine, spark), invocation)
     write_result(render_dashboard(board), output_file)
     raise typer.Exit(ExitCode.DONE if board.is_complete else ExitCode.INCOMPLETE)

@@ -40,7 +40,7 @@ class JobOptions(NamedTuple):
     deploy_mode: Annotated[DeployMode, cluster_option("--deploy-mode", "--deploy", help="Place of the driver.")] = (
         DeployMode.CLIENT
     )
-    setting: Settings = None
+    setting: Settings = ()
 
 
 class ScanJobOptions(NamedTuple):
@@ -53,8 +53,8 @@ class ScanJobOptions(NamedTuple):
             "--connect", metavar="URL", help="Spark Connect server to use instead of a master, e.g. sc://host:15002."
         ),
     ] = None
-    jars: Jars = None
-    packages: Packages = None
+    jars: Jars = ()
+    packages: Packages = ()
 
 
 def submit_job(
@@ -106,8 +106,8 @@ def submit_job(
         tuple(paths),
         *_fixed(scan.job),
         connect=scan.connect,
-        jars=tuple(scan.jars or ()),
-        packages=tuple(scan.packages or ()),
+        jars=scan.jars,
+        packages=scan.packages,
         event_format=event_format,
         baseline=baseline,
         zone=zone,
@@ -149,7 +149,7 @@ def submit_data_job(
 
 
 def _fixed(job: JobOptions) -> tuple[str, str, DeployMode, tuple[str, ...]]:
-    return job.out, job.master, job.deploy_mode, tuple(job.setting or ())
+    return job.out, job.master, job.deploy_mode, job.setting
 
 
 def _show(result: JobResult, lines_of: Callable[[Any], Iterator[str]]) -> None:

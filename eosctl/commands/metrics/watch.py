@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from eosctl.command_line.invocation import Invocation, write_result
 from eosctl.commands.metrics.reading import ReadingOptions, Urls
-from eosctl.commands.options import Output
-from eosctl.commands.watching import KEPT, Count, Interval, check_format
+from eosctl.commands.options import KEPT, Count, Interval, Output, check_format
 from eosctl.render.formats import OutputFormat
 from eosctl.render.live import frames
 from eosctl.render.metrics.watch import render_metric_look

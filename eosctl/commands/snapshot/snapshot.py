@@ -11,9 +11,8 @@ from msgspec.structs import replace
 from eosctl.command_line.invocation import Invocation, note, write_result
 from eosctl.command_line.option_groups import options
 from eosctl.commands.gate import RequireComplete
-from eosctl.commands.options import ConnectionOptions, ResultOptions, SecondLookAfter
+from eosctl.commands.options import ConnectionOptions, MetricCredentials, MetricUrls, ResultOptions, SecondLookAfter
 from eosctl.commands.session import perform
-from eosctl.commands.source_options import MetricCredentials, MetricUrls
 from eosctl.errors import ExitCode
 from eosctl.render.bundle import render_bundle, render_changes
 from eosctl.services.callbacks import Callbacks

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from eosctl.command_line.invocation import Invocation, note, write_error, write_result
-from eosctl.commands.options import ClusterOptions, Output
-from eosctl.commands.watching import KEPT, Count, Interval, check_format
+from eosctl.commands.options import KEPT, ClusterOptions, Count, Interval, Output, check_format
 from eosctl.render.formats import OutputFormat
 from eosctl.render.live import frames
 from eosctl.render.transactions.watch import render_look

@@ -16,7 +16,8 @@ from eosctl.lab.engine import EngineError, MissingTool
 
 MIB = 1 << 20
 # The JVM would log about an archive to stdout, which has the result of a tool.
-_QUIET_START: Final = ("-Xlog:disable", "-Xlog:all=error:stderr")
+QUIET_START: Final = ("-Xlog:disable", "-Xlog:all=error:stderr")
+"""Options with which the JVM writes nothing about an archive of classes to its output."""
 
 
 class ToolResult(NamedTuple):
@@ -56,13 +57,8 @@ class Runtime(NamedTuple):
         """Return the command line that runs a main class of the release."""
         heap = f"-Xmx{heap_bytes // MIB}m"
         archive = self.class_archive
-        classes = (f"-XX:SharedArchiveFile={archive}", "-Xshare:auto", *_QUIET_START) if archive.exists() else ()
+        classes = (f"-XX:SharedArchiveFile={archive}", "-Xshare:auto", *QUIET_START) if archive.exists() else ()
         return [str(self.java), heap, *classes, *options, "-cp", f"{self.jars}/*", main_class, *args]
-
-
-def archiving_options(archive: Path) -> tuple[str, ...]:
-    """Return the JVM's options that write an archive of the loaded classes at a clean exit."""
-    return (f"-XX:ArchiveClassesAtExit={archive}", *_QUIET_START)
 
 
 def prepare_runtime(

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import math
 from datetime import UTC, datetime
+from typing import Final
+
+_FIRST_MS: Final = int(datetime.min.replace(tzinfo=UTC).timestamp()) * 1000
+_END_MS: Final = int(datetime.max.replace(tzinfo=UTC).timestamp()) * 1000
 
 
 def duration_text(duration_ms: int) -> str:
@@ -24,11 +28,13 @@ def duration_text(duration_ms: int) -> str:
 
 
 def time_text(time_ms: int) -> str:
-    """Write a point in time as RFC 3339 in UTC with milliseconds.
+    """Write a point in time as RFC 3339 in UTC with milliseconds; outside of its years 1 to 9999, the milliseconds.
 
-    >>> time_text(1795253372811)
-    '2026-11-21T09:29:32.811Z'
+    >>> time_text(1795253372811), time_text(2**63 - 1)
+    ('2026-11-21T09:29:32.811Z', '9223372036854775807 ms')
     """
+    if not _FIRST_MS <= time_ms < _END_MS:
+        return f"{time_ms} ms"
     seconds = datetime.fromtimestamp(time_ms // 1000, UTC).isoformat()[:19]
     return f"{seconds}.{time_ms % 1000:03d}Z"
 

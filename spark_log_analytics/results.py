@@ -185,4 +185,7 @@ def frame_of(spark: SparkSession, table: str, rows: Sequence[Mapping[str, Any]])
 
 
 def _time(time_ms: int | None) -> datetime | None:
-    return None if time_ms is None else datetime.fromtimestamp(time_ms / 1000, UTC)
+    try:
+        return None if time_ms is None else datetime.fromtimestamp(time_ms / 1000, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None  # a year that no calendar has

@@ -69,7 +69,7 @@ def _of_issuer(wanted: TokenRequest) -> Token:
         raise _refused(wanted.url, f"It answered {error.code}: {_reason(error)}") from error
     except (OSError, HTTPException) as error:
         raise _refused(wanted.url, f"It cannot be reached: {getattr(error, 'reason', error)}.") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise _refused(wanted.url, "It did not answer with JSON.") from error
     text = body.get("access_token") if isinstance(body, dict) else None
     if not isinstance(text, str) or not text:
@@ -82,7 +82,7 @@ def _reason(error: urllib.error.HTTPError) -> str:
     """Return the issuer's error code and description (RFC 6749, 5.2); never what was sent."""
     try:
         body = json.loads(error.read(_LARGEST_REPLY))
-    except ValueError:
+    except (ValueError, RecursionError):
         return f"{error.reason}."
     parts = (
         [str(body[name]) for name in ("error", "error_description") if name in body] if isinstance(body, dict) else []

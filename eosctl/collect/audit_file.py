@@ -92,7 +92,7 @@ def _fence_of(data: bytes, cluster_id: str) -> OwnFence | None:
         if line.action == _RUNBOOK_FENCE:
             step = msgspec.json.decode(line.details, type=_OfRunbook)
             return _own_fence(line, f"eosctl runbook run {step.runbook}", step)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         pass
     return None
 

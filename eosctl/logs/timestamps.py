@@ -125,6 +125,10 @@ def parse_timestamp(text: str, reference: TimeReference) -> Instant | None:
     return _incomplete(text, reference)
 
 
+_LATEST_MS: Final = 1 << 47
+"""The year 6429: file systems keep times that no calendar has."""
+
+
 def lacks_date(text: str) -> bool:
     """Return whether a timestamp has no year or no date at all."""
     return _DAYLESS.match(text) is not None
@@ -132,7 +136,8 @@ def lacks_date(text: str) -> bool:
 
 def _incomplete(text: str, reference: TimeReference) -> Instant | None:
     """Parse the forms without a century, year, or day."""
-    written = datetime.fromtimestamp(reference.modified_ms / 1000, reference.zone or UTC)
+    modified_ms = min(max(reference.modified_ms, 0), _LATEST_MS)
+    written = datetime.fromtimestamp(modified_ms / 1000, reference.zone or UTC)
     try:
         if found := _SHORT.match(text):
             year = int(found[1]) + (2000 if len(found[1]) == 2 else 0)

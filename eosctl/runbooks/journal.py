@@ -87,7 +87,7 @@ def read_journal(path: Path) -> tuple[Entry, ...]:
     for number, line in enumerate(lines[:-1], 1):
         try:
             entry = msgspec.json.decode(line, type=Entry)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise _tampered(path, number, "it is not an entry") from error
         if entry.sequence != number - 1 or entry.previous != (entries[-1].hash if entries else _START):
             raise _tampered(path, number, "it does not follow the line before it")

@@ -76,3 +76,10 @@ def test_other_files_are_refused_with_a_reason(data, says):
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(ConfigFileError, match=r"Cannot read .*gone\.json"):
         load_snapshot(tmp_path / "gone.json")
+
+
+@pytest.mark.parametrize("before", ["", '"schema": "eosctl.snapshot", "schema_version": 1, '])
+def test_nesting_beyond_the_stack_is_refused(before):
+    deep = f'{{{before}"snapshot": {"[" * 100_000}'.encode()
+    with pytest.raises(ConfigFileError):
+        decode_snapshot(deep)

@@ -159,7 +159,7 @@ def _manifest(archive: zipfile.ZipFile, path: Path) -> BundleManifest:
     data = _read(archive, path, MANIFEST, MAX_MANIFEST_BYTES)
     try:
         manifest = msgspec.json.decode(data, type=BundleManifest)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise _refused(path, f"Its manifest is damaged: {error}.") from error
     if manifest.schema != BUNDLE_SCHEMA:
         raise _refused(path, f"It has the schema {manifest.schema!r}, not {BUNDLE_SCHEMA!r}.")

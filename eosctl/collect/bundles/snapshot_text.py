@@ -43,7 +43,7 @@ def decode_snapshot(data: bytes, name: str = "the snapshot") -> ClusterSnapshot:
     """
     try:
         header = msgspec.json.decode(data, type=_Header)
-    except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ConfigFileError(
             f"{name} is not an eosctl snapshot.", str(error), "Save one with: eosctl doctor --save-snapshot FILE"
         ) from error
@@ -61,7 +61,7 @@ def decode_snapshot(data: bytes, name: str = "the snapshot") -> ClusterSnapshot:
         )
     try:
         return msgspec.json.decode(data, type=_SnapshotFile).snapshot
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, RecursionError) as error:
         raise ConfigFileError(f"{name} is damaged.", str(error), "Capture it again.") from error
 
 

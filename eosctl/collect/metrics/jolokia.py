@@ -38,7 +38,7 @@ def read_jolokia(
                 f"{url} refuses to read beans.", "Jolokia's policy does not allow it.", "Allow reading kafka.* there."
             )
         return tuple(sample for query, answer in zip(queries, answers, strict=True) for sample in _read(query, answer))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise EosctlError(
             f"{url} does not answer as Jolokia does.", str(error)[:200], "Write http://HOST:PORT/jolokia."
         ) from error

@@ -39,7 +39,7 @@ def read_prometheus_server(
             labels: dict[str, str] = dict(one["metric"])
             sample = MetricSample(labels.pop("__name__"), labels, float(one["value"][1]))
             found.setdefault(labels.get("instance", "-"), []).append(sample)
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise EosctlError(
             f"{url} does not answer as a Prometheus server does.",
             "It is another program, e.g. an exporter.",

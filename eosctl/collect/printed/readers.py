@@ -241,7 +241,7 @@ def _nodes(text: str) -> tuple[int, ...]:
     """Return node ids: `[1,2,3]` of 3.x, `[{"id": 100, ...}]` of 4.x."""
     try:
         nodes = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return ()
     found = (node.get("id") if isinstance(node, dict) else node for node in nodes if isinstance(nodes, list))
     return tuple(node for node in found if isinstance(node, int))
@@ -291,7 +291,7 @@ def _features(section: Section) -> Part:
 def _log_dirs(section: Section) -> Part | None:
     try:
         printed: Any = json.loads(section.header)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     directories = tuple(
         LogDirectory(

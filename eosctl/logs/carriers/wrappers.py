@@ -74,11 +74,12 @@ def _docker(line: bytes) -> Inner | None:
         return None
     try:
         entry = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(entry["log"], str):
         return None
-    inner = entry["log"].encode()
+    # JSON can name half of a pair of surrogates, which UTF-8 cannot hold.
+    inner = entry["log"].encode("utf-8", "replace")
     stamp = str(entry.get("time", ""))
     return Inner(str(entry.get("stream", "")), inner.rstrip(b"\r\n"), ends_line(inner), stamp)
 

@@ -175,7 +175,7 @@ def parse_bound(text: str) -> Bound:
             "earliest",
             offsets={topic: {str(int(one)): int(at) for one, at in parts.items()} for topic, parts in offsets.items()},
         )
-    except (ValueError, TypeError, AttributeError):
+    except (ValueError, TypeError, AttributeError, RecursionError):
         raise TopicError(
             f"{text!r} is not a position in a topic. Write earliest, latest, a time such as 2026-11-21T09:00:00Z, or "
             'offsets: {"logs": {"0": 1200}}.'
@@ -206,7 +206,7 @@ def read_settings(file: Path) -> dict[str, str]:
             return {str(name): str(value) for name, value in json.loads(text).items()}
     except (OSError, UnicodeDecodeError) as error:
         raise TopicError(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}.") from error
-    except ValueError:
+    except (ValueError, RecursionError):
         # The parser's message quotes the text, which may be secret.
         raise TopicError(f"{file} cannot be read: it begins like JSON but is not valid JSON.") from None
     lines = [line.strip() for line in text.splitlines()]

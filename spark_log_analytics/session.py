@@ -27,6 +27,8 @@ LOCAL_JAVA: Final = f"-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Dlog4j2.configur
 LOCAL_PROFILE: Final = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
+    # Spark writes each plan out for its UI, again whenever it adapts one; the default form takes the longest.
+    "spark.sql.ui.explainMode": "simple",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.shuffle.partitions": "2",
     "spark.driver.host": "127.0.0.1",

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
+ADAPTIVE = "spark.sql.adaptive.enabled"
+#: To adapt plans takes a third of a small job, so only some tests do. The code of all jobs is compiled once.
+OF_TESTS = {ADAPTIVE: "false", "spark.sql.codegen.cache.maxEntries": "2000"}
 WARNINGS = (
     *("DeprecationWarning", "FutureWarning", "UserWarning"),
     # Sockets that Spark leaves to the garbage collector, which runs in any test.
@@ -33,5 +37,15 @@ def spark() -> Iterator[Any]:
         pytest.skip("java is missing (Debian: default-jre-headless)")
     from spark_log_analytics.session import session
 
-    with session("eosctl tests", cores="2") as made:
+    with session("eosctl tests", cores="2", settings=OF_TESTS) as made:
         yield made
+
+
+@contextmanager
+def adaptive(spark: Any) -> Iterator[None]:
+    """Let Spark adapt its plans while it runs them, as it does for users."""
+    spark.conf.set(ADAPTIVE, "true")
+    try:
+        yield
+    finally:
+        spark.conf.set(ADAPTIVE, "false")

@@ -25,6 +25,7 @@ from eosctl.render.logs.dashboard import render_dashboard
 from eosctl.render.schemas import schema_of
 from eosctl.services.query_logs import QueryAnswer, QueryEngine, QueryRequest, query_logs
 from eosctl.services.summarize_result import SummaryRequest, summarize_result
+from tests.spark_log_analytics.conftest import adaptive
 
 pytestmark = pytest.mark.spark
 
@@ -38,7 +39,8 @@ def written(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     from spark_log_analytics.main import main
 
     out = tmp_path_factory.mktemp("result")
-    assert main([str(FENCED), "--out", str(out), "--split-bytes", "3000"]) == 0
+    with adaptive(spark):
+        assert main([str(FENCED), "--out", str(out), "--split-bytes", "3000"]) == 0
     return out
 
 
@@ -125,13 +127,15 @@ def test_the_same_input_changes_nothing(result: tuple[Path, str], capsys: pytest
     assert {path: path.stat().st_mtime_ns for path in out.rglob("*.parquet")} == before
 
 
-def test_an_interrupted_run_is_invisible(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_run_is_invisible(
+    spark: Any, written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from spark_log_analytics import saving
     from spark_log_analytics.main import main
 
     logs, out = tmp_path / "logs", tmp_path / "out"
     shutil.copytree(FENCED, logs)
-    assert main([str(logs), "--out", str(out)]) == 0
+    shutil.copytree(written, out)
     first, counted = views(spark, out), rows(spark, "SELECT count(*) FROM events")
     shutil.copytree(FIXTURES / "poll-interval-392", logs / "more")
 
@@ -155,7 +159,8 @@ def test_days_are_partitions(spark: Any, tmp_path: Path) -> None:
 
     lines = (f"[2026-11-{day} 23:59:59,999] ERROR lost ({number}.B)\n" for day in (20, 21) for number in range(3))
     (tmp_path / "a.log").write_text("".join(lines))
-    assert main([str(tmp_path / "a.log"), "--out", str(tmp_path / "out")]) == 0
+    with adaptive(spark):
+        assert main([str(tmp_path / "a.log"), "--out", str(tmp_path / "out")]) == 0
     run_id = views(spark, tmp_path / "out")
     days = (tmp_path / "out" / f"run-{run_id}" / "events-v3").glob("date=*")
     assert sorted(day.name for day in days) == ["date=2026-11-20", "date=2026-11-21"]

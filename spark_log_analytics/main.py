@@ -36,8 +36,8 @@ from spark_log_analytics.results import Run, frame_of, last_run_id
 from spark_log_analytics.saving import SaveRequest, Scanned, baseline_run, save
 from spark_log_analytics.session import session
 from spark_log_analytics.sinks import FORMATS, Sink, SinkError, settings_of_format
-from spark_log_analytics.stored import Reading as StoredReading
 from spark_log_analytics.stored import scan_stored
+from spark_log_analytics.stored_files import Reading as StoredReading
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import shutil
+import tarfile
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +22,11 @@ FENCED = (
     "org.apache.kafka.common.errors.ProducerFencedException: There is a newer producer\n"
 )
 STAMPED = FENCED.format("[2026-11-20 10:00:00,000]")
+TIMED = (
+    "11:00:00.000 [main] ERROR o.a.k.c.p.internals.Sender - [Producer clientId=a, transactionalId=pay-1] Aborting "
+    "producer batches due to fatal error\n"
+    "org.apache.kafka.common.errors.ProducerFencedException: There is a newer producer\n"
+)
 NOVEMBER_MS = 1_794_000_000_000
 TABLES = ("events", "exceptions", "incidents", "evidence", "fencing", "producers", "groups", "coverage")
 
@@ -62,12 +70,13 @@ def test_stored_logs_give_the_tables_of_local_ones(spark: Any, storage: tuple[st
 
 def test_stamps_without_a_day_get_that_of_other_logs(spark: Any, storage: tuple[str, Path]) -> None:
     from eosctl.logs.scan import scan_paths
-    from spark_log_analytics.stored import Reading, scan_stored
+    from spark_log_analytics.stored import scan_stored
+    from spark_log_analytics.stored_files import Reading
 
     url, folder = storage
     copied_s = NOVEMBER_MS // 1000 + 5 * 86_400
-    for name, stamp in (("dated.log", "[2026-11-06 10:00:00,000]"), ("timed [x].log", "11:00:00,000")):
-        (folder / name).write_text(FENCED.format(stamp))
+    for name, text in (("dated.log", FENCED.format("[2026-11-06 10:00:00,000]")), ("timed [x].log", TIMED)):
+        (folder / name).write_text(text)
         os.utime(folder / name, (copied_s, copied_s))
     here = scan_paths([folder])
     there = scan_stored(spark, [url], Reading())
@@ -77,7 +86,34 @@ def test_stamps_without_a_day_get_that_of_other_logs(spark: Any, storage: tuple[
         for row in frame.where("counts is null").collect()
     }
     assert found == {Path(event.file).name: event.time_ms for event in here.events}
+    assert max(found.values()) - min(found.values()) == 3_600_000
     assert [source.modified_ms for source in there.summaries] == [source.modified_ms for source in here.sources]
+    for frame in there.cached:
+        frame.unpersist()
+
+
+def test_a_file_that_vanishes_before_its_day_is_known_is_named(
+    spark: Any, storage: tuple[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from spark_log_analytics import stored
+    from spark_log_analytics.stored_files import Reading
+
+    url, folder = storage
+    copied_s = NOVEMBER_MS // 1000 + 5 * 86_400
+    for name, text in (("dated.log", FENCED.format("[2026-11-06 10:00:00,000]")), ("a b%20.log", TIMED)):
+        (folder / name).write_text(text)
+        os.utime(folder / name, (copied_s, copied_s))
+    only = stored._only
+
+    def vanish_between_readings(*arguments: Any) -> Any:
+        (folder / "a b%20.log").unlink(missing_ok=True)
+        return only(*arguments)
+
+    monkeypatch.setattr(stored, "_only", vanish_between_readings)
+    there = stored.scan_stored(spark, [url], Reading())
+    assert [source.file for source in there.summaries] == [f"{url}/dated.log"]
+    assert there.unread == ((f"{url}/a b%20.log", stored.VANISHED, True),)
+    assert sum(frame.where("counts is null").count() for frame in there.rows) == 1
     for frame in there.cached:
         frame.unpersist()
 
@@ -88,30 +124,72 @@ def test_what_is_not_read_is_named(
     from spark_log_analytics import main, stored
 
     url, folder = storage
-    for name in ("gone.log", "cut.log", "kept.log", "large.log"):
+    for name in ("early.log", "gone.log", "cut.log", "grown.log", "swapped.log", "kept.log", "large.log"):
         (folder / name).write_text(STAMPED)
     (folder / "large.log").write_text(STAMPED * 3)
     (folder / "table.csv").write_text("a,b\n1,2\n")
-    (folder / "notes.md").write_text("# notes\n")
+    (folder / "notes.md").write_text(STAMPED)
     monkeypatch.setattr(stored, "LARGEST_BYTES", len(STAMPED) * 2)
-    listed = stored._wanted
+    listing, listed = stored._files, stored._wanted
+
+    def vanish_after_listing(*arguments: Any) -> Any:
+        files = listing(*arguments)
+        (folder / "early.log").unlink(missing_ok=True)
+        return files
 
     def change_after_listing(*arguments: Any) -> Any:
         (folder / "gone.log").unlink()
         (folder / "cut.log").write_text(STAMPED[:-20])
+        (folder / "grown.log").write_text(f"{STAMPED}\n")
+        (folder / "swapped.log").write_text(STAMPED.replace("pay-1", "pay-2"))
+        os.utime(folder / "swapped.log", (NOVEMBER_MS // 1000, NOVEMBER_MS // 1000))
         return listed(*arguments)
 
+    monkeypatch.setattr(stored, "_files", vanish_after_listing)
     monkeypatch.setattr(stored, "_wanted", change_after_listing)
     status = main.main([url, f"{url}/nowhere", "--out", str(folder.parent / "result")])
     told = capfd.readouterr()
     assert status == 1
+    assert "early.log: it vanished after it was listed" in told.err
     assert "gone.log: it vanished after it was listed" in told.err
+    assert f"grown.log: it has grown or was replaced: {len(STAMPED) + 1} bytes, when listed {len(STAMPED)}" in told.err
+    assert "swapped.log: it was replaced by one of the same size: changed at 2026-11-06T" in told.err
     assert f"cut.log: it has become smaller: {len(STAMPED) - 20} bytes of {len(STAMPED)}" in told.err
     assert f"large.log: {len(STAMPED) * 3:,} bytes are more than Spark hands to a task" in told.err
     assert "table.csv: a table without log records" in told.err
     assert f"{url}: 1 files do not have names of logs" in told.err
     assert f"not read: {url}/nowhere: " in told.err
-    assert "2 events of 2 files" in told.out
+    assert "4 events of 4 files" in told.out
+
+
+def test_members_of_archives_are_read_below_their_url(spark: Any, storage: tuple[str, Path]) -> None:
+    from spark_log_analytics.stored import scan_stored
+    from spark_log_analytics.stored_files import Reading
+
+    url, folder = storage
+    copied_s = NOVEMBER_MS // 1000 + 5 * 86_400
+    with zipfile.ZipFile(folder / "bundle.zip", "w") as archive:
+        archive.writestr("app/a.log", STAMPED)
+        archive.writestr("app/notes.md", STAMPED)
+    with tarfile.open(folder / "logs.tar.gz", "w:gz") as packed:
+        for name, text in (("b.log", STAMPED), ("c.log", TIMED)):
+            member = tarfile.TarInfo(name)
+            member.size, member.mtime = len(text), copied_s
+            packed.addfile(member, io.BytesIO(text.encode()))
+    zipfile.ZipFile(folder / "empty.zip", "w").close()
+    (folder / "cut.zip").write_bytes((folder / "bundle.zip").read_bytes()[:-30])
+    there = scan_stored(spark, [url], Reading())
+    names = [f"{url}/bundle.zip/app/a.log", f"{url}/logs.tar.gz/b.log", f"{url}/logs.tar.gz/c.log"]
+    assert [source.file for source in there.summaries] == names
+    rows = [row for frame in there.rows for row in frame.where("counts is null").collect()]
+    assert sorted(row.file for row in rows) == names
+    assert None not in [row.time_ms for row in rows]
+    (damaged,) = (one for one in there.unread if one.is_failure)
+    assert damaged.name == f"{url}/cut.zip"
+    assert damaged.is_failure
+    assert "not read to its end (zip)" in damaged.reason
+    for frame in there.cached:
+        frame.unpersist()
 
 
 def test_storage_without_logs_is_a_failure(
@@ -128,7 +206,8 @@ def test_storage_without_logs_is_a_failure(
 
 
 def test_a_file_that_two_urls_name_is_read_once(spark: Any, storage: tuple[str, Path]) -> None:
-    from spark_log_analytics.stored import Reading, scan_stored
+    from spark_log_analytics.stored import scan_stored
+    from spark_log_analytics.stored_files import Reading
 
     url, folder = storage
     (folder / "a.log").write_text(STAMPED)
@@ -139,9 +218,3 @@ def test_a_file_that_two_urls_name_is_read_once(spark: Any, storage: tuple[str, 
     assert sum(frame.where("counts is null").count() for frame in there.rows) == 2
     for frame in there.cached:
         frame.unpersist()
-
-
-def test_a_path_is_spelt_without_globs() -> None:
-    from spark_log_analytics.stored import _quoted
-
-    assert _quoted("s3a://b/a [1]{x}?.log") == r"s3a://b/a \[1\]\{x\}\?.log"

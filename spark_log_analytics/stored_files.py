@@ -1,0 +1,205 @@
+"""Scan stored files in a task of Spark: each with its content, and the members of archives below their URL."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from datetime import tzinfo
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from eosctl.logs.arrays import batch_of_rows
+from eosctl.logs.classifier.classify import Classifier, own_classifier
+from eosctl.logs.files.applications import application_of
+from eosctl.logs.files.dating import date_source, has_dates
+from eosctl.logs.files.hosts import host_of_path
+from eosctl.logs.files.inputs import opened_inputs
+from eosctl.logs.files.sources import Unread, archive_of, find_files, inspect_file, is_exported, is_named_like_table
+from eosctl.logs.files.urls import path_in
+from eosctl.logs.layouts import Layout
+from eosctl.logs.scan import SPLIT_BYTES, SplitCounts, plan_splits, scan_split, summarize
+from eosctl.model.log_event import SourceSummary
+from eosctl.text import time_text
+from spark_log_analytics.rows import SCAN_COLUMNS, arrow_schema, scan_batches
+from spark_log_analytics.workers import keep_loaded
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+EMPTY_ARCHIVE: Final = "an archive without logs"
+
+_TEXTS: Final = ("file", "application", "layout", "error", "beginning")
+_SUMMARY_TYPES: Final = {name: "string" if name in _TEXTS else "long" for name in SourceSummary._fields}
+_SUMMARY: Final = ",".join(f"{name}:{kind}" for name, kind in _SUMMARY_TYPES.items())
+STORED_COLUMNS: Final = (
+    f"{SCAN_COLUMNS}, report struct<summary:struct<{_SUMMARY}>,archive:string,change:string,reason:string,"
+    "is_failure:boolean,is_dated:boolean>"
+)
+"""The columns of a scan, and one row a file that carries nothing but its report."""
+
+
+class FileReport(NamedTuple):
+    """What a task found a file to be.
+
+    Attributes:
+        summary: Its summary, under its URL; that of a member of an archive is below the archive's.
+        archive: The URL of the archive that holds it; empty for a file.
+        change: How it differs from what was listed; empty if it does not.
+        reason: Why it was not scanned; empty when it was.
+        is_failure: Whether it should have been.
+        is_dated: Whether its stamps have day and year.
+    """
+
+    summary: SourceSummary
+    archive: str
+    change: str
+    reason: str
+    is_failure: bool
+    is_dated: bool
+
+
+class Reading(NamedTuple):
+    """How files are read.
+
+    Attributes:
+        zone: The zone of stamps without an offset.
+        layouts: Layouts to prefer to the known ones.
+        split_bytes: After how many bytes events are handed on.
+        by_ms: How much earlier than its last change a file ends if its stamps lack day or year.
+    """
+
+    zone: tzinfo | None = None
+    layouts: tuple[Layout, ...] = ()
+    split_bytes: int = SPLIT_BYTES
+    by_ms: int = 0
+
+
+def scanner_of(reading: Reading) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Return the function that Spark runs: it gets files with their content."""
+
+    def scan(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        classifier = own_classifier()
+        disk = os.environ.get("SPARK_LOCAL_DIRS", "").partition(",")[0]
+        with tempfile.TemporaryDirectory(prefix="eosctl-stored-", dir=disk or None) as folder:
+            for batch in batches:
+                paths, contents = batch.column("path"), batch.column("content")
+                times, listed = batch.column("modified_ms"), (batch.column("listed_length"), batch.column("listed_ms"))
+                for place in range(batch.num_rows):
+                    url = paths[place].as_py()
+                    copy = Path(folder, path_in(url).name)
+                    content = contents[place].as_buffer()
+                    copy.write_bytes(content)
+                    found = _State(content.size, times[place].as_py())
+                    os.utime(copy, ns=(found.modified_ms * 1_000_000,) * 2)
+                    change = _change(_State(*(column[place].as_py() for column in listed)), found)
+                    yield from _scan_copy(copy, url, change, reading, classifier)
+                    copy.unlink()
+        keep_loaded()
+
+    return scan
+
+
+def _scan_copy(copy: Path, url: str, change: str, reading: Reading, classifier: Classifier) -> Iterator[pa.RecordBatch]:
+    """Scan the copy of a file, or the members of an archive under names below its URL."""
+    if archive_of(copy) not in ("tar", "zip"):
+        yield from _scan_file(copy, url, _Origin("", change), reading, classifier)
+        return
+    with opened_inputs([copy]) as opened:
+        members = tuple(find_files(opened.paths))
+        for member in members:
+            name = f"{url}{opened.name_of(str(member)).removeprefix(str(copy))}"
+            yield from _scan_file(member, name, _Origin(url, change), reading, classifier)
+        reason = "; ".join(one.reason for one in opened.unread)
+        if reason or not members:
+            report = FileReport(nothing_of(url), "", change, reason or EMPTY_ARCHIVE, bool(reason), True)
+            yield _report_batch(report)
+
+
+class _Origin(NamedTuple):
+    """The archive of a file, and how the file or its archive changed since it was listed."""
+
+    archive: str
+    change: str
+
+
+def _scan_file(
+    copy: Path, url: str, origin: _Origin, reading: Reading, classifier: Classifier
+) -> Iterator[pa.RecordBatch]:
+    """Yield the events of a file, the counts of its splits, and its report."""
+    place = Path(path_in(url))
+    source = inspect_file(copy, reading.zone, reading.layouts)
+    if isinstance(source, Unread) or (is_named_like_table(place) and not is_exported(copy)):
+        reason, is_failure = source[1:] if isinstance(source, Unread) else ("a table without log records", False)
+        yield _report_batch(FileReport(nothing_of(url), *origin, reason, is_failure, True))
+        return
+    is_dated = has_dates(source)
+    source = source._replace(application=application_of(place), host=host_of_path(place))
+    source = source if is_dated else date_source(source, reading.by_ms)
+    counts: list[SplitCounts] = []
+    for split in plan_splits(source, reading.split_bytes):
+        scan = scan_split(split, classifier)
+        counts.append(scan.counts)
+        named = scan._replace(events=tuple(event._replace(file=url) for event in scan.events))
+        yield from map(_without_report, scan_batches(url, split.start, named))
+    yield _report_batch(FileReport(summarize(source, counts)._replace(file=url), *origin, "", False, is_dated))
+
+
+def nothing_of(url: str) -> SourceSummary:
+    """Return the summary of a file without events."""
+    return SourceSummary(
+        file=url,
+        application="",
+        layout="",
+        size_bytes=0,
+        event_count=0,
+        unmatched_line_count=0,
+        truncated_count=0,
+        undecodable_count=0,
+        first_ms=None,
+        last_ms=None,
+        error="",
+    )
+
+
+def _schema() -> pa.Schema:
+    import pyarrow as pa
+
+    kinds = {"string": pa.string(), "long": pa.int64()}
+    summary = pa.struct([(name, kinds[kind]) for name, kind in _SUMMARY_TYPES.items()])
+    flags = (("is_failure", pa.bool_()), ("is_dated", pa.bool_()))
+    report = pa.struct(
+        [("summary", summary), *((name, pa.string()) for name in ("archive", "change", "reason")), *flags]
+    )
+    return arrow_schema(with_counts=True).append(pa.field("report", report))
+
+
+def _without_report(batch: pa.RecordBatch) -> pa.RecordBatch:
+    import pyarrow as pa
+
+    schema = _schema()
+    nothing = pa.nulls(batch.num_rows, schema.field("report").type)
+    return pa.RecordBatch.from_arrays([*batch.columns, nothing], schema=schema)
+
+
+def _report_batch(report: FileReport) -> pa.RecordBatch:
+    return batch_of_rows([{"file": report.summary.file, "report": report}], _schema())
+
+
+class _State(NamedTuple):
+    """Size and time of a file."""
+
+    length: int
+    modified_ms: int
+
+
+def _change(listed: _State, found: _State) -> str:
+    """Return how a file changed between its listing and its reading; empty if it did not."""
+    if listed == found:
+        return ""
+    times = f"changed at {time_text(found.modified_ms)}, when listed at {time_text(listed.modified_ms)}"
+    if found.length < listed.length:
+        return f"it has become smaller: {found.length} bytes of {listed.length}"
+    if found.length > listed.length:
+        return f"it has grown or was replaced: {found.length} bytes, when listed {listed.length}"
+    return f"it was replaced by one of the same size: {times}"

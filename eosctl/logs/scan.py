@@ -342,7 +342,17 @@ class Tally:
 
     def add(self, record: Record, base: int = 0) -> None:
         """Add a record with an offset relative to ``base``."""
-        self.place(Placed(record, record.offset, record.line, record.time, record.application, record.host), base)
+        self.place(
+            Placed(
+                record=record,
+                offset=record.offset,
+                line=record.line,
+                time=record.time,
+                application=record.application,
+                host=record.host,
+            ),
+            base,
+        )
 
     def place(self, placed: Placed, base: int = 0) -> None:
         """Add a record of a stream with an offset relative to ``base``."""

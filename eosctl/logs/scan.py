@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from eosctl.logs.carriers.peeled import MARGINS as WRAPPED_MARGINS
-from eosctl.logs.carriers.peeled import Placed, Region, peeled_records, placed_records
+from eosctl.logs.carriers.peeled import Placed, Region, as_placed, peeled_records, placed_records
 from eosctl.logs.carriers.wrappers import DOCUMENT, EXPORTS, INSIDE, is_of_lines
 from eosctl.logs.classifier.classify import Classifier
 from eosctl.logs.files.content import (
@@ -342,17 +342,7 @@ class Tally:
 
     def add(self, record: Record, base: int = 0) -> None:
         """Add a record with an offset relative to ``base``."""
-        self.place(
-            Placed(
-                record=record,
-                offset=record.offset,
-                line=record.line,
-                time=record.time,
-                application=record.application,
-                host=record.host,
-            ),
-            base,
-        )
+        self.place(as_placed(record), base)
 
     def place(self, placed: Placed, base: int = 0) -> None:
         """Add a record of a stream with an offset relative to ``base``."""

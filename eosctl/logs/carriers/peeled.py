@@ -63,6 +63,18 @@ class Placed(NamedTuple):
     host: str
 
 
+def as_placed(record: Record) -> Placed:
+    """Return a record of a file without a wrapper."""
+    return Placed(
+        record=record,
+        offset=record.offset,
+        line=record.line,
+        time=record.time,
+        application=record.application,
+        host=record.host,
+    )
+
+
 def peeled_records(data: bytes, source: SourceFile, region: Region = WHOLE) -> Iterator[Record]:
     """Yield the records of ``placed_records`` with their offsets and lines, and what the wrapper adds."""
     for one in placed_records(data, source, region):

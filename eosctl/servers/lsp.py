@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, BinaryIO, Final, TypeVar, cast
+from urllib.parse import unquote
 
 from eosctl import __version__
 from eosctl.errors import EosctlError, UsageError
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from pygls.workspace import TextDocument
 
 NAME: Final = "eosctl"
+MESSAGE_LIMIT_BYTES: Final = 64 << 20
+LINE_LIMIT_BYTES: Final = 64 << 10
 FIX_ALL: Final = "source.fixAll.eosctl"
 _LEVELS: Final = {Severity.CRITICAL: 1, Severity.ERROR: 1, Severity.WARNING: 2, Severity.INFO: 3}
 T = TypeVar("T")
@@ -31,13 +35,38 @@ def serve() -> None:
     """Serve editors until standard input ends.
 
     Raises:
-        UsageError: The extra `lsp` is not installed.
+        UsageError: The extra `lsp` is not installed, or the editor sends a message beyond `MESSAGE_LIMIT_BYTES`.
     """
     try:
         import pygls.lsp.server  # noqa: F401 - whether it is there
     except ImportError as error:
         raise UsageError("eosctl lsp needs the extra lsp.", "", "Install it: pip install 'eosctl[lsp]'") from error
-    _server().start_io()
+    _server().start_io(cast("BinaryIO", BoundedInput(sys.stdin.buffer)))
+
+
+class BoundedInput:
+    """Standard input whose messages have a limit, since the memory for a message is allocated before it arrives."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def readline(self) -> bytes:
+        """Return the next line, or the first part of a long one."""
+        return self._stream.readline(LINE_LIMIT_BYTES)
+
+    def read(self, size: int) -> bytes:
+        """Return a message.
+
+        Raises:
+            UsageError: It is too large.
+        """
+        if not 0 <= size <= MESSAGE_LIMIT_BYTES:
+            raise UsageError(
+                f"The editor announced a message of {size:,} bytes.",
+                f"At most {MESSAGE_LIMIT_BYTES:,} are accepted.",
+                "Close very large files, or restart the editor.",
+            )
+        return self._stream.read(size)
 
 
 def _server() -> LanguageServer:
@@ -57,11 +86,12 @@ def _publish_marks(server: LanguageServer) -> None:
 
     async def judge(uri: str) -> None:
         """Judge the newest text of a document; a text that was replaced meanwhile is not judged."""
-        version = server.workspace.get_text_document(uri).version
+        first = _opened(server, uri)
+        version = None if first is None else first.version
         async with one_at_a_time:
-            document = server.workspace.get_text_document(uri)
+            document = _opened(server, uri)
             file = _open_file(document)
-            if file is None or document.version != version:
+            if document is None or file is None or document.version != version:
                 return
             lines, marks = await asyncio.to_thread(_judge, file)
             for line in lines:
@@ -89,9 +119,9 @@ def _answer_requests(server: LanguageServer) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     async def hover(params: types.HoverParams) -> types.Hover | None:
-        document = server.workspace.get_text_document(params.text_document.uri)
+        document = _opened(server, params.text_document.uri)
         file = _open_file(document)
-        if file is None:
+        if document is None or file is None:
             return None
         place = document.position_codec.position_from_client_units(document.lines, params.position)
         found = await asyncio.to_thread(explain_at, file, place.line + 1, place.character)
@@ -101,19 +131,27 @@ def _answer_requests(server: LanguageServer) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions([types.CodeActionKind.QuickFix, FIX_ALL]))
     async def actions(params: types.CodeActionParams) -> list[types.CodeAction]:
-        document = server.workspace.get_text_document(params.text_document.uri)
+        document = _opened(server, params.text_document.uri)
         file = _open_file(document)
-        if file is None:
+        if document is None or file is None:
             return []
         lines = params.range.start.line + 1, params.range.end.line + 1
         edits = await asyncio.to_thread(repairs_of, file, *lines)
         return [_action(edit, document, params.context.diagnostics) for edit in edits]
 
 
-def _open_file(document: TextDocument) -> OpenFile | None:
+def _opened(server: LanguageServer, uri: str) -> TextDocument | None:
+    """Return a document that the editor has opened; pygls would read any other from disk, also a device."""
+    found: TextDocument | None = server.workspace.text_documents.get(unquote(uri))
+    return found
+
+
+def _open_file(document: TextDocument | None) -> OpenFile | None:
     """Return the file of a document; None for one without a file, such as an untitled one."""
     from pygls.uris import to_fs_path
 
+    if document is None:
+        return None
     path = to_fs_path(document.uri) if document.uri.startswith("file:") else None
     return None if path is None else OpenFile(Path(path), document.source)
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from pathlib import Path
 
 import pytest
 from lsprotocol import types
 
+from eosctl.errors import UsageError
+from eosctl.servers.lsp import MESSAGE_LIMIT_BYTES, BoundedInput
 from tests.commands.conftest import eosctl
 from tests.servers.lsp_client import Editor, applied, edit
 
@@ -169,3 +172,21 @@ def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     done = eosctl("lsp")
     assert done.code == 2
     assert "pip install 'eosctl[lsp]'" in done.err
+
+
+def test_a_document_that_is_not_open_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "app.properties"
+    path.write_text(PRODUCER)
+
+    async def work(editor: Editor) -> tuple[str, list[types.CodeAction]]:
+        return await editor.hover(path, 2, 1), await editor.actions(path, 2, [])
+
+    assert edit(work) == ("", [])
+
+
+@pytest.mark.parametrize("size", [MESSAGE_LIMIT_BYTES + 1, -1])
+def test_a_message_beyond_the_limit_is_refused(size: int) -> None:
+    with pytest.raises(UsageError, match="announced a message"):
+        BoundedInput(io.BytesIO(b"x" * 10)).read(size)
+    assert BoundedInput(io.BytesIO(b"x" * 10)).read(3) == b"xxx"
+    assert len(BoundedInput(io.BytesIO(b"x" * 100_000)).readline()) < 100_000

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 import socket
 from collections.abc import Callable
@@ -55,10 +57,10 @@ def write_audit(path: Path, now_ms: int, action: str, cluster_id: str, details: 
     )
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        # Without O_NONBLOCK, a pipe without a reader would block.
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
         try:
-            os.write(descriptor, line + b"\n")
-            os.fsync(descriptor)
+            _append(descriptor, line + b"\n")
         finally:
             os.close(descriptor)
     except OSError as error:
@@ -67,6 +69,22 @@ def write_audit(path: Path, now_ms: int, action: str, cluster_id: str, details: 
             "A change that cannot be recorded is not made.",
             "Make the file writable, or set XDG_STATE_HOME to a folder that is.",
         ) from error
+
+
+def _append(descriptor: int, line: bytes) -> None:
+    """Append a line and flush it to disk, or append nothing.
+
+    A disk that fills up takes a part of a line without an error, and the next entry would continue it.
+
+    Raises:
+        OSError: The line cannot be written as a whole.
+    """
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    before = os.fstat(descriptor).st_size
+    if os.write(descriptor, line) < len(line):
+        os.ftruncate(descriptor, before)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    os.fsync(descriptor)
 
 
 def _author() -> dict[str, str | int | None]:

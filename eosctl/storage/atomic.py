@@ -20,12 +20,16 @@ def replace_file(path: Path, content: bytes, *, sync: bool = False) -> None:
     except FileNotFoundError:
         path.parent.mkdir(parents=True, exist_ok=True)
         file = temporary.open("wb")
-    with file:
-        file.write(content)
-        if sync:
-            file.flush()
-            os.fsync(file.fileno())
-    temporary.replace(path)
+    try:
+        with file:
+            file.write(content)
+            if sync:
+                file.flush()
+                os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise
     if sync:
         directory = os.open(path.parent, os.O_RDONLY)
         try:

@@ -31,6 +31,25 @@ def test_what_cannot_be_recorded_is_said(tmp_path):
         write_audit(tmp_path / "file" / "audit.jsonl", 0, "x", "c", {})
 
 
+def test_an_entry_is_recorded_whole_or_not_at_all(tmp_path, monkeypatch):
+    path = tmp_path / "audit.jsonl"
+    write_audit(path, 0, "first", "c", {})
+    before, write = path.read_bytes(), os.write
+    with monkeypatch.context() as full_disk:
+        full_disk.setattr(os, "write", lambda descriptor, data: write(descriptor, data[:7]))
+        with pytest.raises(EosctlError, match="No space left"):
+            write_audit(path, 0, "second", "c", {})
+    assert path.read_bytes() == before
+    write_audit(path, 0, "third", "c", {})
+    assert [json.loads(line)["action"] for line in path.read_text().splitlines()] == ["first", "third"]
+
+
+def test_a_pipe_without_reader_does_not_block(tmp_path):
+    os.mkfifo(tmp_path / "audit.jsonl")
+    with pytest.raises(EosctlError, match="Cannot write the audit file"):
+        write_audit(tmp_path / "audit.jsonl", 0, "x", "c", {})
+
+
 def test_the_file_lies_in_the_state_folder(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     assert audit_file() == tmp_path / "eosctl" / "audit.jsonl"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -202,3 +203,16 @@ def test_a_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
         assert reader.read() == b"first"
     assert path.read_bytes() == b"second"
     assert [entry.name for entry in path.parent.iterdir()] == ["file"]
+
+
+def test_a_full_disk_leaves_no_unfinished_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "checkpoint"
+    replace_file(path, b"old")
+
+    def full(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        replace_file(path, b"new", sync=True)
+    assert [file.read_bytes() for file in tmp_path.iterdir()] == [b"old"]

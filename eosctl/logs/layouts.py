@@ -187,7 +187,7 @@ _EMBEDDED: Final = ("rdkafka", "jvm-uncaught", "describe-topic")
 GENERAL: Final = ("dated", "levelled", "undated")
 """Layouts that match too much to be tried before the others."""
 
-TABLES: Final = frozenset({"open-producers", "find-hanging", "describe-transaction", "describe-topic"})
+TABLES: Final = frozenset({"open-producers", "find-hanging", "describe-transaction"})
 """Rows of Kafka's tools. Their records mean something by their shape alone."""
 
 _SAMPLE_LINES: Final = 1500

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from eosctl.logs.layouts import detect_layouts
+from eosctl.logs.records.sieve import sift_records
 from tests.logs.judging import judge
 
 FENCED = (
@@ -74,3 +76,10 @@ def test_a_partition_without_a_leader_holds_its_transaction(topic: str, cause: s
     assert [one.subject["topic-partition"] for one in found if one.kind == "partition_offline"] == (
         [] if topic == "bids" else ["asks-12"]
     )
+
+
+def test_the_fast_path_reads_a_partition_without_a_leader() -> None:
+    quiet = "2026-04-02 11:00:00,000 INFO [main] shop.loop - all is well\n"
+    data = (quiet * 900 + "\tTopic: bids\tPartition: 12\tLeader: none\tReplicas: 7\tIsr: 7\n" + quiet * 900).encode()
+    records = sift_records(data, detect_layouts(data), small_bytes=0)
+    assert [record.message.split("\t")[0] for record in records] == ["all is well", "Topic: bids", "all is well"]

@@ -124,7 +124,7 @@ def lint_configuration(request: LintRequest, callbacks: Callbacks = SILENT) -> L
 def _exit_code(linted: Linted, request: LintRequest, verdict: Verdict) -> ExitCode:
     """Return the exit code; files that were not read or not understood never give an all-clear.
 
-    A folder without settings of Kafka is the wrong folder. Single files may have none: hooks name all that changed.
+    A folder without any file is the wrong folder. Files without settings of Kafka are not: hooks name all that changed.
     """
     code, demands = verdict.exit_code, request.gate
     if linted.unreadable:
@@ -133,7 +133,7 @@ def _exit_code(linted: Linted, request: LintRequest, verdict: Verdict) -> ExitCo
         return code
     if linted.is_unjudged:
         return ExitCode.BAD_INPUT
-    if not linted.read_as and (linted.not_understood or linted.unseen or any(map(Path.is_dir, request.paths))):
+    if not linted.read_as and (linted.not_understood or linted.unseen or not linted.read):
         return ExitCode.BAD_INPUT
     is_incomplete = demands.require_complete and bool(linted.undecided or linted.not_understood or linted.unseen)
     return ExitCode.INCOMPLETE if code is ExitCode.DONE and is_incomplete else code

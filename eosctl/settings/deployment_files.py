@@ -19,7 +19,6 @@ from eosctl.settings.ansible import (
     brings_roles_alone,
     hosts_around,
     hosts_of_group,
-    is_variables_file,
     variants_of,
 )
 from eosctl.settings.ansible_inventory import inventory_of
@@ -27,8 +26,9 @@ from eosctl.settings.client_libraries import has_net_of_sarama, with_net_of_sara
 from eosctl.settings.compose_variables import interpolated
 from eosctl.settings.detection import sources_of
 from eosctl.settings.documents import format_of, parse_documents, starts_programs
-from eosctl.settings.environments import ON_PROFILE, is_values_of_chart, of_environment, over_base
+from eosctl.settings.environments import ON_PROFILE, of_environment, over_base
 from eosctl.settings.file_texts import files_of, holds_kafka, is_of_others, is_template, mentions_kafka, read_text
+from eosctl.settings.includes import includes_missing
 from eosctl.settings.jinja_branches import Condition
 from eosctl.settings.kustomizations import Builds, Resource, build, names_files_alone
 from eosctl.settings.manifests import with_library
@@ -36,6 +36,7 @@ from eosctl.settings.referred_values import (
     config_map_values,
     with_config_maps,
     without_referred,
+    without_variables_of_templates,
 )
 from eosctl.settings.resolution import UNKNOWN, resolve
 from eosctl.settings.sources import Releases, Source
@@ -67,7 +68,7 @@ class FilesRead(NamedTuple):
         without_settings: Those in which no setting of Kafka was found.
         unreadable: Those that are broken or empty.
         not_understood: Those without settings that are about Kafka: no verdict covers them.
-        unseen: What containers read, or kustomizations build, and is not among the files.
+        unseen: What containers read, files include, or kustomizations build, and is not among the files.
     """
 
     deployment: Deployment
@@ -135,7 +136,9 @@ def read_deployment(
     not_understood: list[str] = []
     unreadable: list[Unreadable] = []
     unlike: list[tuple[int, Condition, _File]] = []
+    included: list[Unseen] = []
     files = list(files_of(paths))
+    names = frozenset(posixpath.normpath(str(path)) for path in files)
     builds = _built(files, texts or {})
     for path in files:
         file = str(path)
@@ -158,6 +161,7 @@ def read_deployment(
             (len(found), condition, _read_any(file, text, role, is_named=False, without=condition.text))
             for condition in list(one.conditions.values())[: _VARIATIONS - len(unlike)]
         ]
+        included += includes_missing(file, text, names) if one.sources else ()
         read.append(file)
         found.append(one._replace(sources=with_library(one.sources, path, paths)) if one.sources else one)
         if not one.sources and one is not _IN_AN_OVERLAY:
@@ -187,7 +191,7 @@ def read_deployment(
         tuple(without),
         tuple(unreadable),
         not_understood=tuple(not_understood),
-        unseen=(*unseen, *builds.missing_for(used)),
+        unseen=(*unseen, *included, *builds.missing_for(used)),
     )
 
 
@@ -338,7 +342,7 @@ def _components(files: Iterable[_File], releases: Releases) -> list[Component]:
     """Relate the files to each other, and resolve what they configure."""
     given = list(files)
     sources = with_config_maps(_related(given), (one.config_maps for one in given))
-    sources = _without_variables_of_templates(without_referred(sources))
+    sources = without_variables_of_templates(without_referred(sources))
     workloads = (workload for file in given for workload in file.workloads)
     return [component for source in with_instances(sources, workloads) for component in resolve(source, releases)]
 
@@ -353,30 +357,6 @@ def _related(given: Sequence[_File]) -> list[Source]:
         for file in given
         for source in file.sources
     ]
-
-
-def _without_variables_of_templates(sources: list[Source]) -> list[Source]:
-    """Leave out variables of Ansible or a chart that a template has put into a file: both stand for one application.
-
-    An environment's values of a chart stay, since templates are filled with the chart's own.
-    """
-    variables = [one for one in sources if is_variables_file(one.place.file) or _is_of_chart(one)]
-    others = (one for one in sources if "templates" in one.place.file.split("/")) if variables else ()
-    written = {name for one in others for name in _identity(one)}
-    left_out = [one for one in variables if not written.isdisjoint(_identity(one))]
-    return [one for one in sources if not any(one is other for other in left_out)]
-
-
-def _is_of_chart(source: Source) -> bool:
-    """Return whether all values are those of a chart's own values file."""
-    files = {source.place.file, *(value.place.file for value in source.values.values() if value.place is not None)}
-    return files == {source.place.file} and is_values_of_chart(source.place.file)
-
-
-def _identity(source: Source) -> set[tuple[str, str]]:
-    """Return the settings that name one application, member, or broker."""
-    names = ("transactional.id", "group.instance.id", "application.id", "group.id", "node.id", "broker.id")
-    return {(name, value.word) for name in names if (value := source.values.get(name)) is not None and value.word}
 
 
 def _over_base(sources: list[Source]) -> list[Source]:

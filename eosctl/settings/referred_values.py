@@ -12,6 +12,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from eosctl.model.deployment import Place, Value
+from eosctl.settings.ansible import is_variables_file
+from eosctl.settings.environments import is_values_of_chart
 from eosctl.settings.sources import Source, value_of
 from eosctl.settings.tree import Branch, Leaf, Node
 
@@ -69,3 +71,27 @@ def without_referred(sources: Iterable[Source]) -> list[Source]:
 
 def _places(source: Source) -> set[Place]:
     return {value.place for value in source.values.values() if value.place is not None}
+
+
+def without_variables_of_templates(sources: list[Source]) -> list[Source]:
+    """Leave out variables of Ansible or a chart that a template has put into a file: both stand for one application.
+
+    An environment's values of a chart stay, since templates are filled with the chart's own.
+    """
+    variables = [one for one in sources if is_variables_file(one.place.file) or _is_of_chart(one)]
+    others = (one for one in sources if "templates" in one.place.file.split("/")) if variables else ()
+    written = {name for one in others for name in _identity(one)}
+    left_out = [one for one in variables if not written.isdisjoint(_identity(one))]
+    return [one for one in sources if not any(one is other for other in left_out)]
+
+
+def _is_of_chart(source: Source) -> bool:
+    """Return whether all values are those of a chart's own values file."""
+    files = {source.place.file, *(value.place.file for value in source.values.values() if value.place is not None)}
+    return files == {source.place.file} and is_values_of_chart(source.place.file)
+
+
+def _identity(source: Source) -> set[tuple[str, str]]:
+    """Return the settings that name one application, member, or broker."""
+    names = ("transactional.id", "group.instance.id", "application.id", "group.id", "node.id", "broker.id")
+    return {(name, value.word) for name in names if (value := source.values.get(name)) is not None and value.word}

@@ -82,9 +82,7 @@ def _blocks(linted: Linted, *, wide: bool) -> list[Block]:
         blocks += [Line(f"  and {count_text(hidden, 'other file')} (-o wide lists all)")] if hidden else []
         blocks += [Line("  --role FILE=ROLE says what a file is."), Line("")]
     if view.unseen:
-        blocks.append(
-            Line("Read by containers or kustomizations, and not among the files; no rule has judged them:", "yellow")
-        )
+        blocks.append(Line("Read or included, and not among the files; no rule has judged them:", "yellow"))
         blocks += [Line(f"  {one.file}:{one.line}: {one.reads}") for one in view.unseen]
         blocks.append(Line(""))
     blocks += [Line(f"{one.file}: read as: {sentence(one)}", "dim") for one in view.read_as]

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eosctl.lab.apache import engine as nodes_module
+from eosctl.lab.apache import nodes as nodes_module
 from eosctl.lab.apache import ports as ports_module
 from eosctl.lab.apache.java import Runtime
 from eosctl.lab.apache.node import METADATA_VERSION, count_brokers

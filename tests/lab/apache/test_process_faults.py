@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from eosctl.lab.processes import UnsupportedFault
 
 from eosctl.errors import EosctlError
 from eosctl.lab.apache.brokers import BrokerHandle, BrokerProcesses, BrokerState
 from eosctl.lab.apache.faults import ProcessFaults
+from eosctl.lab.engine import UnsupportedFault
 from eosctl.lab.virtual_loop import run_virtual
 from eosctl.sandbox.faults.control import fault_commands
 from eosctl.sandbox.faults.order import parse_order

@@ -27,6 +27,7 @@ MERGED: Final = "merge of "
 _NAMED: Final = re.compile(r"\$\{(?:var|local|each)\.[\w.-]+\}")
 _ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\"}
 _NEGATIVE: Final = re.compile(r"-\d+(?:\.\d+)?")
+_OF_VARIABLES: Final = ("default", "sensitive")
 _CONSTANTS: Final = frozenset({"int_lit", "float_lit", "literal_value", "keyword"})
 
 
@@ -90,7 +91,7 @@ class _Reader:
                 node: Node = self.body(body)
                 if self._name(path[0]) == "variable" and isinstance(node, Branch):
                     # Its type and its conditions name settings, and give none a value.
-                    node = Branch(tuple(entry for entry in node.entries if entry[0] == "default"), node.line)
+                    node = Branch(tuple(entry for entry in node.entries if entry[0] in _OF_VARIABLES), node.line)
                 for name in reversed(path[1:]):
                     node = Branch(((self._name(name), node),), _line(child))
                 yield self._name(path[0]), node

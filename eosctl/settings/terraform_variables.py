@@ -40,16 +40,21 @@ def refers_to_variables(file: str, text: str) -> bool:
 
 
 def with_variables(document: Node, file: str) -> Node:
-    """Return a document with the values of its module's variables, each at the place of its definition."""
+    """Return a document with the values of its module's variables, each at the place of its definition.
+
+    References to variables that are sensitive stay: nothing else shows that their values are secrets.
+    """
     if not isinstance(document, Branch):
         return document
     folder = Path(file).parent
     names = _definitions(document, file)
+    sensitive = _sensitive(document)
     others: dict[str, list[Node]] = {}
     for path in sorted(folder.glob("*.tf")):
         found = _parsed(path, path.stat().st_mtime_ns) if path != Path(file) else None
         if isinstance(found, Branch):
             names |= _definitions(found, str(path))
+            sensitive |= _sensitive(found)
     for path in sorted((*folder.glob("*.tfvars"), *folder.glob("*/*.tfvars"))) if names else ():
         given = _parsed(path, path.stat().st_mtime_ns)
         for name, node in given.entries if isinstance(given, Branch) else ():
@@ -58,7 +63,8 @@ def with_variables(document: Node, file: str) -> Node:
                 names[f"var.{name}"] = own
             elif f"var.{name}" in names:
                 others.setdefault(f"var.{name}", []).append(own)
-    return _Filler().fill(document, names | _undecided(names, others))
+    known = names | _undecided(names, others)
+    return _Filler().fill(document, {name: node for name, node in known.items() if name not in sensitive})
 
 
 def _undecided(names: _Names, others: Mapping[str, Iterable[Node]]) -> dict[str, Node]:
@@ -89,6 +95,17 @@ def _definitions(document: Branch, file: str) -> dict[str, Node]:
         elif key == "locals":
             found |= {f"local.{name}": placed(node, file, node.line) for name, node in block.entries}
     return found
+
+
+def _sensitive(document: Branch) -> set[str]:
+    """Return the variables that a file marks as sensitive."""
+    return {
+        f"var.{name}"
+        for key, block in document.entries
+        if key == "variable" and isinstance(block, Branch)
+        for name, body in block.entries
+        if isinstance(body, Branch) and body.text("sensitive") == "true"
+    }
 
 
 class _Filler:

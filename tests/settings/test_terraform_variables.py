@@ -140,3 +140,15 @@ def test_values_that_grow_exponentially_stay_as_written(value: str, reference: s
     text = f'locals {{\n{levels}  b7 = "word"\n  kafka = local.b0\n}}\n'
     document = parse_documents("main.tf", text)[0]
     assert size(with_variables(document, "main.tf")) < 100_000_000
+
+
+def test_sensitive_variables_are_not_shown(tmp_path: Path) -> None:
+    config = '{ "cleanup.policy" = local.a, "retention.ms" = var.b }'
+    given = (
+        'variable "pw" {\n  sensitive = true\n}\nvariable "b" {\n  default = "hunter2"\n  sensitive = true\n}\n'
+        'locals {\n  a = "x-${var.pw}"\n}\n'
+    )
+    (tmp_path / "variables.tf").write_text(given)
+    (tmp_path / "terraform.tfvars").write_text('pw = "hunter2"\n')
+    document = parse_documents("main.tf", TOPIC % config)[0]
+    assert "hunter2" not in str(with_variables(document, str(tmp_path / "main.tf")))

@@ -14,7 +14,7 @@ from typer.main import get_command
 
 from eosctl import __version__
 from eosctl.command_line.invocation import Invocation, invocation_of, write_error
-from eosctl.command_line.lazy import group_class
+from eosctl.command_line.lazy import HELP, group_class
 from eosctl.commands.registry import COMMANDS, FIRST_STEPS
 from eosctl.errors import EosctlError, ExitCode
 from eosctl.render.terminal import ColorChoice
@@ -25,7 +25,7 @@ app = typer.Typer(
     help="Diagnose and repair Apache Kafka exactly-once deployments.",
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings=HELP,
 )
 
 

@@ -205,4 +205,6 @@ def _judge(
 
 
 def _vanished(url: str, archive: str = "") -> FileReport:
-    return FileReport(nothing_of(url), archive, "", VANISHED, True, True)
+    return FileReport(
+        summary=nothing_of(url), archive=archive, change="", reason=VANISHED, is_failure=True, is_dated=True
+    )

@@ -112,7 +112,14 @@ def _scan_copy(copy: Path, url: str, change: str, reading: Reading, classifier: 
             yield from _scan_file(member, name, _Origin(url, change), reading, classifier)
         reason = "; ".join(one.reason for one in opened.unread)
         if reason or not members:
-            report = FileReport(nothing_of(url), "", change, reason or EMPTY_ARCHIVE, bool(reason), True)
+            report = FileReport(
+                summary=nothing_of(url),
+                archive="",
+                change=change,
+                reason=reason or EMPTY_ARCHIVE,
+                is_failure=bool(reason),
+                is_dated=True,
+            )
             yield _report_batch(report)
 
 

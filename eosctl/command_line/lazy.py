@@ -26,6 +26,8 @@ from eosctl.command_line.former_options import FORMER, with_todays_names
 from eosctl.command_line.help_text import HelpedCommand, Row, help_of
 from eosctl.command_line.option_groups import expanded
 
+#: The options that show help, which a command that is built once has wherever it is called from.
+HELP: Final = {"help_option_names": ["-h", "--help"]}
 #: The settings of a command that takes the command line of another program behind its own options.
 COMMAND_AT_THE_END: Final = (("ignore_unknown_options", True), ("allow_interspersed_args", False))
 
@@ -162,11 +164,13 @@ def _loaded(entry: Entry) -> Any:
 def _built(entry: Entry, found: Any) -> Any:
     """Return the command of a function, or of the entries of a group; a process that runs many builds each once."""
     if isinstance(found, tuple):
-        app = typer.Typer(cls=group_class(found, entry.check_word), help=entry.summary, add_completion=False)
+        app = typer.Typer(
+            cls=group_class(found, entry.check_word), help=entry.summary, add_completion=False, context_settings=HELP
+        )
         command: Any = get_group(app)
     else:
         app = typer.Typer(add_completion=False)
-        app.command(entry.name, cls=_class_of(entry), context_settings=dict(entry.settings))(expanded(found))
+        app.command(entry.name, cls=_class_of(entry), context_settings=HELP | dict(entry.settings))(expanded(found))
         command = get_command(app)
     take_plain_values(command)
     command.name = entry.name

@@ -117,7 +117,14 @@ def spring_settings(values: Mapping[str, Value]) -> SpringSettings:
         topics = ",".join(value.text for value in written if value.text)
         given[Role.PRODUCER]["topic"] = replace(written[0], name="topic", text=topics)
     is_transactional = any(name.startswith("binder.transaction.transactionidprefix") for name in named)
-    return SpringSettings(named, given, shared, inputs, {"acks": "1"} if is_transactional else {}, tuple(left))
+    return SpringSettings(
+        named=named,
+        clients=given,
+        shared=shared,
+        inputs=inputs,
+        defaults={"acks": "1"} if is_transactional else {},
+        unread=tuple(left),
+    )
 
 
 def unread_by_others(values: Mapping[str, Value]) -> tuple[Value, ...]:

@@ -9,7 +9,7 @@ from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.checks.logs.log_incidents import NEEDS, problems_of, without_logs
 from eosctl.model.severity import Severity
 
-KINDS: Final = frozenset({"transaction_timeout", "poll_interval_exceeded", "task_migrated"})
+KINDS: Final = frozenset({"transaction_timeout", "clock_stepped", "poll_interval_exceeded", "task_migrated"})
 
 
 @check(

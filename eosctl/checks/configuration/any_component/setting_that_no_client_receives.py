@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Confidence
+
+_IMPACTS: Final = {Role.FLINK: "Flink refuses the table."}
 
 
 @check(
@@ -56,8 +59,6 @@ def setting_that_no_client_receives(case: Case) -> Iterator[Problem]:
                 (value,),
                 f"No client of Kafka receives {value.key}.",
                 confidence=Confidence.LIKELY,
-                impact="Flink refuses the table."
-                if component.role is Role.FLINK
-                else "It is ignored, and the default holds.",
+                impact=_IMPACTS.get(component.role, "It is ignored, and the default holds."),
                 remedy=f"Write {value.name}.",
             )

@@ -188,7 +188,15 @@ class Instance:
     def _task(self, partition: int) -> Task:
         plan = self._plan
         directory, places = plan.directory(partition), plan.places(partition)
-        return Task(self._client, places, directory, plan.rules, plan.sizes, plan.job, self._life)
+        return Task(
+            client=self._client,
+            places=places,
+            directory=directory,
+            rules=plan.rules,
+            sizes=plan.sizes,
+            job=plan.job,
+            life=self._life,
+        )
 
     def _close_dirty(self) -> None:
         for task in self.tasks:

@@ -93,7 +93,7 @@ def test_every_workload_of_every_client_leaves_a_clean_history(
     done = run(kafka, clients, "--duration", "20s", "--fault-gap", "2s", "--rate", "10", faults=MILD)
     assert done.code == 0, done.out + done.err
     item = item_of(done)
-    assert (item["verdict"], item["clients"], len(item["workloads"])) == ("clean", clients, 7)
+    assert (item["verdict"], item["clients"], len(item["workloads"])) == ("clean", clients, 8)
     assert item["fault_count"] > 0
     assert item["committed_count"] >= 10
     assert item["aborted_count"] >= 1

@@ -62,13 +62,13 @@ PLAYABLE = [
 ]
 
 
-async def play(clusters: dict[str, ApacheNodes], name: str, scenario: RehearsalScenario, folder: Path) -> Performance:
+async def play(kafka: dict[str, ApacheNodes], name: str, scenario: RehearsalScenario, folder: Path) -> Performance:
     async with AsyncExitStack() as stack:
-        clusters = {}
-        for role, engine in clusters.items():
-            config = ClientConfig(parse_endpoints(engine.bootstrap, "test"))
+        clusters: dict[str, RehearsalCluster] = {}
+        for role, nodes in kafka.items():
+            config = ClientConfig(parse_endpoints(nodes.bootstrap, "test"))
             client = await stack.enter_async_context(connect(config))
-            clusters[role] = RehearsalCluster(config, now_ms, None, client, random.Random(1), engine=engine)
+            clusters[role] = RehearsalCluster(config, now_ms, None, client, random.Random(1), engine=nodes)
         try:
             return await rehearse_at(RehearsalClusters(clusters), find_runbook(name).book, scenario, folder)
         finally:

@@ -30,12 +30,12 @@ def play_both(script: Script) -> tuple[Verdict, Verdict]:
     """Run a scenario on the sandbox and on real Kafka of the same release."""
     script = settle(script)
 
-    async def play(engine: object) -> Verdict:
+    async def play(name: str) -> Verdict:
         with tempfile.TemporaryDirectory(prefix="eosctl-differential-") as directory:
             home = Path(directory)
             start = (
                 simulated(script.cluster, home, SEED)
-                if engine == "sandbox"
+                if name == "sandbox"
                 else real_kafka(script.cluster, home, random.Random(), lambda: time.time_ns() // 1_000_000)
             )
             async with start as engine:

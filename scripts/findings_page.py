@@ -88,7 +88,11 @@ def _offer(name: str) -> Offer:
     command: Any = load_command(next(entry for entry in COMMANDS if entry.name == first))
     for part in rest:
         command = command.commands[part]
-    options = [one for one in command.get_params(typer.Context(command)) if one.param_type_name == "option"]
+    options = [
+        one
+        for one in command.get_params(typer.Context(command, **command.context_settings))
+        if one.param_type_name == "option"
+    ]
     output = next(one for one in options if "-o" in one.opts)
     gates = {spelling for one in options if one.rich_help_panel == GATE for spelling in one.opts}
     return Offer(

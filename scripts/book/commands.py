@@ -30,7 +30,7 @@ def _index() -> str:
 
 def _page(entry: Entry) -> str:
     command = load_command(entry)
-    context = typer.Context(command, info_name=f"eosctl {entry.name}")
+    context = typer.Context(command, info_name=f"eosctl {entry.name}", **command.context_settings)
     return "\n".join(_lines(command, context, 1)).rstrip() + "\n"
 
 

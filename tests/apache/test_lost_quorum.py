@@ -27,7 +27,7 @@ def test_a_lost_majority_is_critical(
         for broker in engine.brokers()[1:]:
             asyncio.run(engine.kill(broker.broker_id))
         # A controller knows that it has lost its voters once they have missed fetches.
-        for _ in range(30):
+        for _ in range(300):
             after = {check["id"]: check["status"] for check in eosctl(*command).json["checks"]}
             if after["EOS-OPS-010"] != "passed":
                 break

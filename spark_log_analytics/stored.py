@@ -121,7 +121,7 @@ def _wanted(url: str, found: Mapping[str, int]) -> tuple[list[str], list[Unread]
     if not found:
         skipped.append(Unread(url, NO_FILES, False))
     elif others := len(found) - len(wanted):
-        skipped.append(Unread(url, f"{others} files do not have names of logs", False))
+        skipped.append(Unread(url, f"files without names of logs: {others}", False))
     return [path for path in wanted if found[path] <= LARGEST_BYTES], skipped
 
 

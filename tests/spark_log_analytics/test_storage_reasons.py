@@ -107,10 +107,10 @@ LOADING = "An error occurred while calling o64.load.\n: "
         ),
         (
             (
-                f"{LOADING}org.apache.hadoop.security.AccessControlException: Permission denied: user=nobody, "
+                f"{LOADING}org.apache.hadoop.security.AccessControlException: Permission denied: user=reader, "
                 'access=READ, inode="/half/b.log":root:supergroup:-rw-------'
             ),
-            "HDFS denies nobody the right READ on /half/b.log (root:supergroup:-rw-------)",
+            "HDFS denies reader the right READ on /half/b.log (root:supergroup:-rw-------)",
             "grant it",
         ),
     ],
@@ -126,9 +126,9 @@ def test_a_problem_of_storage_has_cause_and_remedy(text: str, cause: str, remedy
 def test_an_error_of_one_file_names_the_file() -> None:
     text = (
         "[FAILED_READ_FILE.NO_HINT] Encountered error while reading file hdfs://n:8020/logs/b.log.  SQLSTATE: KD001\n"
-        'Caused by: Permission denied: user=nobody, access=READ, inode="/logs/b.log":root:supergroup:-rw-------'
+        'Caused by: Permission denied: user=reader, access=READ, inode="/logs/b.log":root:supergroup:-rw-------'
     )
-    assert storage_reason(text).startswith("hdfs://n:8020/logs/b.log: HDFS denies nobody")
+    assert storage_reason(text).startswith("hdfs://n:8020/logs/b.log: HDFS denies reader")
 
 
 def test_a_missing_path_does_not_blame_the_storage() -> None:

@@ -148,18 +148,18 @@ def test_what_is_not_read_is_named(
     monkeypatch.setattr(stored, "_files", vanish_after_listing)
     monkeypatch.setattr(stored, "_wanted", change_after_listing)
     status = main.main([url, f"{url}/nowhere", "--out", str(folder.parent / "result")])
-    told = capfd.readouterr()
+    done = capfd.readouterr()
     assert status == 1
-    assert "early.log: it vanished after it was listed" in told.err
-    assert "gone.log: it vanished after it was listed" in told.err
-    assert f"grown.log: it has grown or was replaced: {len(STAMPED) + 1} bytes, when listed {len(STAMPED)}" in told.err
-    assert "swapped.log: it was replaced by one of the same size: changed at 2026-11-06T" in told.err
-    assert f"cut.log: it has become smaller: {len(STAMPED) - 20} bytes of {len(STAMPED)}" in told.err
-    assert f"large.log: {len(STAMPED) * 3:,} bytes are more than Spark hands to a task" in told.err
-    assert "table.csv: a table without log records" in told.err
-    assert f"{url}: 1 files do not have names of logs" in told.err
-    assert f"not read: {url}/nowhere: " in told.err
-    assert "4 events of 4 files" in told.out
+    assert "early.log: it vanished after it was listed" in done.err
+    assert "gone.log: it vanished after it was listed" in done.err
+    assert f"grown.log: it has grown or was replaced: {len(STAMPED) + 1} bytes, when listed {len(STAMPED)}" in done.err
+    assert "swapped.log: it was replaced by one of the same size: changed at 2026-11-06T" in done.err
+    assert f"cut.log: it has become smaller: {len(STAMPED) - 20} bytes of {len(STAMPED)}" in done.err
+    assert f"large.log: {len(STAMPED) * 3:,} bytes are more than Spark hands to a task" in done.err
+    assert "table.csv: a table without log records" in done.err
+    assert f"{url}: files without names of logs: 1" in done.err
+    assert f"not read: {url}/nowhere: " in done.err
+    assert "4 events of 4 files" in done.out
 
 
 def test_members_of_archives_are_read_below_their_url(spark: Any, storage: tuple[str, Path]) -> None:
@@ -200,9 +200,9 @@ def test_storage_without_logs_is_a_failure(
     url, folder = storage
     assert main([url, "--out", str(folder.parent / "result")]) == 1
     assert main(["unknown-fs://lab/logs", "--out", str(folder.parent / "result")]) == 1
-    told = capfd.readouterr().err
-    assert f"not read: {url}: there are no files" in told
-    assert "does not have a file system for unknown-fs://" in told
+    done = capfd.readouterr().err
+    assert f"not read: {url}: there are no files" in done
+    assert "does not have a file system for unknown-fs://" in done
 
 
 def test_a_file_that_two_urls_name_is_read_once(spark: Any, storage: tuple[str, Path]) -> None:

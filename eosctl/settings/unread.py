@@ -52,9 +52,10 @@ def unread_of_connector(values: Mapping[str, Value]) -> tuple[Value, ...]:
 
 def unread_of_worker(values: Mapping[str, Value]) -> tuple[Value, ...]:
     """Return what the tasks of a worker do not receive: keys of connectors, and what only its own clients read."""
-    own = {key: value for key, value in values.items() if key == "isolation.level"}
+    is_given = "consumer.isolation.level" in values
+    own = {key: value for key, value in values.items() if key == "isolation.level" and not is_given}
     return (
-        *(() if f"consumer.{next(iter(own), '')}" in values else unread(own, lambda name: f"consumer.{name}")),
+        *unread(own, lambda name: f"consumer.{name}"),
         *unread(_after("consumer.override.", values), lambda name: f"consumer.{name}"),
         *unread(_after("producer.override.", values), lambda name: f"producer.{name}"),
     )

@@ -98,7 +98,7 @@ def test_every_workload_of_every_client_leaves_a_clean_history(
     assert item["committed_count"] >= 10
     assert item["aborted_count"] >= 1
     assert item["read_count"] > item["committed_count"]
-    assert moved_offsets(done) == {"hop-0", "hop-1"}
+    assert moved_offsets(done) >= {"hop-0", "hop-1"}
 
 
 @pytest.mark.parametrize("clients", TOOLS)

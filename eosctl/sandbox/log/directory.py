@@ -306,11 +306,14 @@ class LogDirectory:
             write_epoch_checkpoint(directory / LEADER_EPOCH_CHECKPOINT, log.epochs.entries)
 
     def checkpoint(self) -> None:
-        """Write high watermarks (`replica.high.watermark.checkpoint.interval.ms`) and leader epochs."""
+        """Write high watermarks (`replica.high.watermark.checkpoint.interval.ms`) and leader epochs.
+
+        A log without a directory has no files to look for; its first record writes its epochs.
+        """
         marks = {partition: log.high_watermark for partition, log in self._managed()}
         write_offset_checkpoint(self.path / HIGH_WATERMARK_CHECKPOINT, marks)
         for log in self._logs.values():
-            if log.epochs.dirty:
+            if log.epochs.dirty and log.dirty != self._note_first:
                 self._write_epochs(log)
 
     def checkpoint_offsets(self) -> None:

@@ -43,6 +43,7 @@ from eosctl.settings.sources import Releases, Source
 from eosctl.settings.templates import chart_values, without_templates
 from eosctl.settings.terraform_variables import refers_to_variables, with_variables
 from eosctl.settings.tree import Branch, Node
+from eosctl.settings.unread_lines import lines_not_read
 from eosctl.settings.workloads import (
     Workload,
     generated_by,
@@ -168,6 +169,8 @@ def read_deployment(
             without.append(file)
             if not one.workloads and not one.has_no_place and not starts_programs(file) and mentions_kafka(file, text):
                 not_understood.append(file)
+        if starts_programs(file):
+            not_understood += [f"{file}:{line}" for line in lines_not_read(text, one.sources)]
     overlays = [_of_overlay(*one) for one in builds.overlays.items()]
     everything = [*found, *overlays]
     variations = tuple(

@@ -367,7 +367,7 @@ FORMATS: Final = (
     Format("sql", (".sql",), _sql),
     Format("image", ("dockerfile", "containerfile"), lambda _, text: (parse_image(text),)),
     Format("unit", (".service",), lambda _, text: (parse_unit(text),)),
-    Format("script", (".sh", ".bash"), lambda _, text: (parse_script(text),)),
+    Format("script", (".sh", ".bash"), lambda _, text: parse_script(text)),
 )
 PROGRAMS: Final = frozenset({"image", "unit", "script"})
 """The formats of files that name Kafka for many reasons, and seldom configure it."""

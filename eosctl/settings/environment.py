@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Client, Place, Role, Value
+from eosctl.settings.command_lines import OPTION_HEADS, options_in
 from eosctl.settings.sources import Source, value_of, values_of
 from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
 
@@ -39,8 +40,6 @@ _WORKER_VARIABLES: Final = frozenset(
 _NO_BROKER: Final = "ignored"
 _STREAMS_VARIABLE: Final = re.compile(r"^(?:[A-Z0-9]+_)*?STREAMS?_(?:PROPERTIES_|CONFIG_)?(?P<name>[A-Z0-9_]+)$")
 CLIENT_ROLES: Final = (Role.PRODUCER, Role.CONSUMER, Role.STREAMS)
-_OPTION: Final = re.compile(r"(?:^|[\s,])(?:--|-D)(?P<name>[\w.\[\]-]+)=(?P<value>[^\s,]+)")
-_OPTION_HEADS: Final = ("spring.kafka.", "spring.cloud.stream.kafka.", "mp.messaging.", "kafka.")
 _JAVA_OPTIONS: Final = re.compile(r"(?:JAVA|JDK|JVM).*OPT", re.IGNORECASE)
 _OWN_VARIABLE: Final = re.compile(
     r"^(?:[A-Z0-9]+_)*?(?P<name>TRANSACTIONAL_ID|GROUP_INSTANCE_ID|ISOLATION_LEVEL|ENABLE_IDEMPOTENCE|ENABLE_AUTO_COMMIT"
@@ -93,14 +92,28 @@ def container_environment(
     lines = [leaf for command in commands if command is not None for leaf in _texts(command)]
     starts_shipped = any(_SHIPPED_START.search(leaf.text or "") for leaf in lines)
     lines += [leaf for key, leaf in pairs if _JAVA_OPTIONS.search(key)]
-    options = dict(_options(lines))
+    options = dict(option for leaf in lines for option in options_in(leaf.text or "", leaf.line))
     found = variables_of(pairs, image, name, file, 1 if node is None else node.line)
     if starts_shipped:
         found = [replace(one, framework=_SHIPPED) if one.role is Role.BROKER else one for one in found]
-    if options:
-        place = Place(file, next(iter(options.values())).line)
-        found.append(Source(place, values_of(options.items(), file), name, hints=(name.lower(), image.lower())))
-    return found
+    return with_options(found, options, name, file, (name.lower(), image.lower()))
+
+
+def with_options(
+    found: list[Source], options: Mapping[str, Leaf], name: str, file: str, hints: tuple[str, ...]
+) -> list[Source]:
+    """Return what variables configure together with the options of a command, which Spring puts before variables."""
+    if not options:
+        return found
+    values = values_of(options.items(), file)
+    if len(found) == 1 and found[0].role is Role.SPRING and all(key.startswith("spring.") for key in values):
+        return [replace(found[0], values={**found[0].values, **values})]
+    return [*found, Source(Place(file, next(iter(options.values())).line), values, name, hints=hints)]
+
+
+def options_among(pairs: Iterable[tuple[str, Leaf]]) -> dict[str, Leaf]:
+    """Return those of the names that are options of a command, and not variables."""
+    return {key: leaf for key, leaf in pairs if key.startswith(OPTION_HEADS)}
 
 
 def _from_elsewhere(source: Branch, line: int) -> Leaf:
@@ -120,14 +133,6 @@ def _texts(command: Node) -> Iterator[Leaf]:
             yield from _texts(node)
     elif isinstance(command, Leaf):
         yield command
-
-
-def _options(lines: Iterable[Leaf]) -> Iterator[tuple[str, Leaf]]:
-    """Yield the settings of Spring, MicroProfile, and Kafka that a command line or options of Java hold."""
-    for leaf in lines:
-        for match in _OPTION.finditer(leaf.text or ""):
-            if match["name"].startswith(_OPTION_HEADS):
-                yield match["name"], Leaf(match["value"].strip("'\""), leaf.line)
 
 
 def environment_of(node: Node, file: str, hints: tuple[str, ...]) -> list[Source]:

@@ -11,6 +11,7 @@ from eosctl.errors import ConfigFileError
 from eosctl.model.deployment import Place, Role, Value
 from eosctl.model.parameter import relaxed
 from eosctl.settings.camel import CAMEL
+from eosctl.settings.container_scripts import scripts_within
 from eosctl.settings.documents import format_of, parse_documents, parse_properties_tree
 from eosctl.settings.environment import environment_of, variables_of
 from eosctl.settings.file_texts import is_of_others
@@ -45,7 +46,18 @@ def sources_within(node: Node, file: str, hints: tuple[str, ...]) -> list[Source
         found = list(_config_map(data, file, name)) if data is not None else []
         return [replace(source, held_by=held) for source in found]
     known = find_sources(node, file)
-    return list(_islands(node, file, hints)) if known is None else known
+    found = list(_islands(node, file, hints)) if known is None else known
+    return [*found, *_of_scripts(node, file, hints, found)]
+
+
+def _of_scripts(node: Node, file: str, hints: tuple[str, ...], others: list[Source]) -> Iterator[Source]:
+    """Yield what the commands of containers configure, unless it is read from the same lines already."""
+    scripts = list(scripts_within(node))
+    read = {value.place.line for one in others for value in one.values.values() if value.place} if scripts else set()
+    for script in scripts:
+        for source in sources_within(script, file, hints):
+            if not any(value.place and value.place.line in read for value in source.values.values()):
+                yield source
 
 
 def _islands(node: Node, file: str, hints: tuple[str, ...], key: str = "") -> Iterator[Source]:

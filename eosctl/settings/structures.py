@@ -14,7 +14,14 @@ from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Place
 from eosctl.settings.connectors import connect_rest
 from eosctl.settings.container_files import containers_of
-from eosctl.settings.environment import CLIENT_ROLES, container_environment, setting_of, variables_of
+from eosctl.settings.environment import (
+    CLIENT_ROLES,
+    container_environment,
+    options_among,
+    setting_of,
+    variables_of,
+    with_options,
+)
 from eosctl.settings.flink_jobs import flink_jobs
 from eosctl.settings.operators import confluent, strimzi
 from eosctl.settings.pipelines import pipelines
@@ -106,8 +113,10 @@ def _tasks(node: Node, count: Leaf | None, name: str) -> Iterator[tuple[Leaf | N
 def _plain_environment(document: Branch, file: str) -> list[Source] | None:
     if not file.lower().endswith(_VARIABLES):
         return None
-    pairs = [(key, node) for key, node in document.entries if isinstance(node, Leaf)]
-    found = variables_of(pairs, "", "", file)
+    given = [(key, node) for key, node in document.entries if isinstance(node, Leaf)]
+    options = options_among(given) if not file.lower().endswith(".env") else {}
+    pairs = [(key, leaf) for key, leaf in given if key not in options]
+    found = with_options(variables_of(pairs, "", "", file), options, "", file, ())
     if found:
         return found
     # An application's own variables, named as the settings are: ISOLATION_LEVEL.

@@ -48,6 +48,46 @@ echo "done"
 """
 
 
+OPTIONS_IN_UNIT = """\
+[Service]
+Environment="JAVA_OPTS=-Xmx1g -Dspring.kafka.bootstrap-servers=k:9092,l:9092"
+Environment=SPRING_KAFKA_PRODUCER_TRANSACTION_ID_PREFIX=pay-
+ExecStart=/usr/bin/java $JAVA_OPTS -jar pay.jar \\
+    --spring.kafka.producer.acks=1
+"""
+OPTIONS_IN_IMAGE = """\
+FROM eclipse-temurin:21
+ENTRYPOINT ["java", "-Dspring.kafka.producer.acks=1", "-Dspring.kafka.producer.transaction-id-prefix=a", "-jar", "/a"]
+"""
+OPTIONS_IN_SCRIPT = """\
+#!/bin/sh
+# java -Dspring.kafka.producer.acks=0
+exec java -Dspring.kafka.producer.transaction-id-prefix=a- \\
+  "-Dspring.kafka.producer.acks=1" -jar a.jar
+"""
+EXPORTS = """\
+export SPRING_KAFKA_PRODUCER_ACKS=1 SPRING_KAFKA_PRODUCER_TRANSACTION_ID_PREFIX='a-'
+java -jar a.jar
+"""
+WRITTEN = """\
+cat <<'EOF' | tee /etc/app/producer.properties
+bootstrap.servers=k:9092
+transactional.id=a
+acks=1
+EOF
+"""
+SENT = """\
+curl -X PUT -H 'Content-Type: application/json' --data '{
+  "connector.class": "acme.RowSource",
+  "exactly.once.support": "required"
+}' http://c:8083/connectors/a/config
+"""
+STARTED = """\
+docker run -d --name kafka -p 9092:9092 -e KAFKA_NODE_ID=1 -e KAFKA_PROCESS_ROLES=broker,controller \\
+  -e KAFKA_TRANSACTION_STATE_LOG_MIN_ISR=2 --rm apache/kafka:3.8.1
+"""
+
+
 def lint(folder: Path, name: str, text: str) -> LintResult:
     (folder / name).write_text(text)
     return lint_configuration(LintRequest((folder,)))
@@ -65,6 +105,12 @@ def places(result: LintResult) -> list[tuple[str, int]]:
         ("relay.service", UNIT, [("EOS-CFG-011", 3)]),
         ("relay.nomad", JOB, [("EOS-CFG-147", 9)]),
         ("topics.sh", SCRIPT, [("EOS-CFG-166", 2)]),
+        ("pay.service", OPTIONS_IN_UNIT, [("EOS-CFG-011", 5)]),
+        ("Dockerfile", OPTIONS_IN_IMAGE, [("EOS-CFG-011", 2)]),
+        ("run.sh", OPTIONS_IN_SCRIPT, [("EOS-CFG-011", 4)]),
+        ("run.sh", EXPORTS, [("EOS-CFG-011", 1)]),
+        ("install.sh", WRITTEN, [("EOS-CFG-011", 4)]),
+        ("start.sh", STARTED, [("EOS-CFG-149", 2)]),
     ],
 )
 def test_what_starts_programs_is_judged(name: str, text: str, expected: list[tuple[str, int]], tmp_path: Path) -> None:
@@ -87,3 +133,53 @@ def test_files_that_only_name_kafka_are_left_out(name: str, text: str, tmp_path:
 def test_a_copy_of_cruise_control_is_not_a_broker(tmp_path: Path) -> None:
     result = lint(tmp_path, "clusterConfigs.json", '{"min.insync.replicas": 1}')
     assert (result.found, result.linted.read_as) == ((), ())
+
+
+def test_an_object_that_a_script_sends_is_a_connector(tmp_path: Path) -> None:
+    (tmp_path / "worker.properties").write_text("bootstrap.servers=k:9092\ngroup.id=a\nconfig.storage.topic=c\n")
+    assert places(lint(tmp_path, "create.sh", SENT)) == [("EOS-CFG-060", 3)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "kafka-configs.sh --alter --entity-type topics --entity-name a --add-config min.insync.replicas=1",
+        "sed -i 's/^acks=.*/acks=1/' producer.properties",
+        'EXTRA="$EXTRA --set enable.idempotence=false"',
+    ],
+)
+def test_lines_that_set_and_are_not_read_are_named(line: str, tmp_path: Path) -> None:
+    result = lint(tmp_path, "setup.sh", f"#!/bin/sh\n{line}\n")
+    assert [one.rpartition("/")[2] for one in result.linted.not_understood] == ["setup.sh:2"]
+
+
+COMMAND = """\
+services:
+  setup:
+    image: apache/kafka:3.9.0
+    command: |
+      sh -c "
+      kafka-topics.sh --create --topic ledger --partitions 3 --replication-factor 3 --config min.insync.replicas=1
+      curl -d '{\\"connector.class\\": \\"acme.RowSource\\"}' c:8083/connectors/a/config"
+"""
+JOB_OF_TOPICS = """\
+apiVersion: batch/v1
+kind: Job
+metadata: {name: topics}
+spec:
+  template:
+    spec:
+      containers:
+        - image: apache/kafka:3.9.0
+          name: create
+          env: [{name: KAFKA_ACKS, value: "all"}]
+          args:
+            - |
+              kafka-topics.sh --create --topic ledger --partitions 3 \\
+                --replication-factor 3 --config min.insync.replicas=1
+"""
+
+
+@pytest.mark.parametrize(("text", "line"), [(COMMAND, 6), (JOB_OF_TOPICS, 13)])
+def test_scripts_that_containers_run_are_judged(text: str, line: int, tmp_path: Path) -> None:
+    assert ("EOS-CFG-158", line) in places(lint(tmp_path, "setup.yaml", text))

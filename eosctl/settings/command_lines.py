@@ -1,0 +1,124 @@
+"""Command lines: options that hold settings, containers that they start, texts that they write and send."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from eosctl.settings.tree import Branch, Leaf, Node
+
+OPTION_HEADS: Final = (
+    *("spring.kafka.", "spring.cloud.stream.", "mp.messaging.", "kafka.", "kafka-streams."),
+    "quarkus.kafka-streams.",
+)
+"""What the options begin with that Spring, MicroProfile, and Quarkus take as settings of Kafka."""
+_OPTION: Final = re.compile(
+    r"""(?:^|(?<=[\s,"'\[=]))(?:--|-D)(?P<name>[\w.\[\]-]+)=(?P<value>"[^"]*"|'[^']*'|[^\s"'\],]+(?:,(?!-)[^\s"'\],]+)*)"""
+)
+_HEREDOC: Final = re.compile(r"""<<-?[ \t]*(?P<quote>["']?)(?P<end>[A-Za-z_]\w*)(?P=quote)""")
+_TARGET: Final = re.compile(r"(?:>>?|\btee(?:[ \t]+-a)?)[ \t]*(?P<path>[^\s<>|&;\"']+)")
+_BODY: Final = re.compile(
+    r"""(?:[ \t]-d|--data(?:-raw|-binary|-ascii)?|--json)[ \t=]*"""
+    r"""(?:'(?P<plain>\s*\{[^']*)'|"(?P<escaped>\s*\{(?:[^"\\]|\\.)*)")"""
+)
+_RUN: Final = re.compile(r"\b(?:docker|podman|nerdctl)[ \t]+(?:container[ \t]+)?(?:run|create)[ \t]")
+_FLAGS: Final = frozenset({"-d", "-i", "-t", "-it", "-ti", "-dit", "-P", "--rm", "--detach", "--init", "--privileged"})
+"""Options of ``docker run`` that no value follows."""
+
+
+def options_in(text: str, first: int) -> Iterator[tuple[str, Leaf]]:
+    """Yield the settings that the options of a command line hold.
+
+    Args:
+        text: The command line, with its line breaks.
+        first: The number of its first line.
+
+    >>> [(name, leaf.text) for name, leaf in options_in('["java", "-Dspring.kafka.producer.acks=1"]', 1)]
+    [('spring.kafka.producer.acks', '1')]
+    """
+    for match in _OPTION.finditer(text):
+        if match["name"].startswith(OPTION_HEADS):
+            yield match["name"], Leaf(match["value"].strip("'\""), first + text.count("\n", 0, match.start()))
+
+
+def files_written(lines: list[str]) -> tuple[list[tuple[str, Leaf]], list[str]]:
+    """Return the texts that a script writes (``cat >NAME <<END``) by the name of their file, and the other lines.
+
+    The other lines keep their numbers: an empty line stands for each of a text.
+    """
+    found: list[tuple[str, Leaf]] = []
+    rest: list[str] = []
+    numbered = enumerate(lines, 1)
+    ends = {line.strip() for line in lines}
+    for number, line in numbered:
+        rest.append(line)
+        start = _HEREDOC.search(line)
+        if start is None or line.lstrip().startswith("#") or start["end"] not in ends:
+            continue
+        body: list[str] = []
+        for _, inner in numbered:
+            rest.append("")
+            if inner.strip() == start["end"]:
+                break
+            body.append(inner)
+        target = _TARGET.search(line.replace(start[0], " "))
+        name = target["path"].rpartition("/")[2] if target else f"text in line {number}"
+        found.append((name, Leaf("\n".join(body) + "\n", number + 1)))
+    return found, rest
+
+
+def bodies_in(text: str) -> Iterator[tuple[str, Leaf]]:
+    """Yield the objects of JSON that a script sends: ``curl -d '{...}'``."""
+    for match in _BODY.finditer(text):
+        line = 1 + text.count("\n", 0, match.start())
+        body = match["plain"] or match["escaped"]
+        if '"' not in body.replace('\\"', ""):  # quoted once more, within a command in quotes
+            body = re.sub(r"\\(.)", r"\1", body)
+        yield f"body in line {line}", Leaf(body + "\n", line + text.count("\n", match.start(), _begin(match)))
+
+
+def _begin(match: re.Match[str]) -> int:
+    return match.start("plain") if match["plain"] else match.start("escaped")
+
+
+def containers_run(lines: Iterable[tuple[int, str]]) -> Branch | None:
+    """Return the containers that ``docker run`` starts with variables, as Compose writes services; None without any."""
+    services: list[tuple[str, Node]] = []
+    for number, line in lines:
+        found = _RUN.search(line)
+        if found is not None and (service := _container(line[found.end() :], number)) is not None:
+            services.append((f"{service[0]}", service[1]))
+    return Branch((("services", Branch(tuple(services), 1)),), 1) if services else None
+
+
+def _container(text: str, number: int) -> tuple[str, Branch] | None:
+    try:
+        words = shlex.split(text.replace("\n", " "))
+    except ValueError:
+        return None
+    name, image, variables = "", "", list[tuple[str, Node]]()
+    arguments = iter(words)
+    for word in arguments:
+        option, equals, value = word.partition("=")
+        if not word.startswith("-"):
+            image = word
+            break
+        if word in _FLAGS:
+            continue
+        given = value if equals and option.startswith("--") else next(arguments, "")
+        if option == "--name":
+            name = given
+        elif option in ("-e", "--env"):
+            key, _, text_of_value = given.partition("=")
+            variables.append((key, Leaf(text_of_value, number + _line_of(text, given))))
+    if not image or not variables:
+        return None
+    service = (("image", Leaf(image, number)), ("environment", Branch(tuple(variables), number)))
+    return name or f"{image} in line {number}", Branch(service, number)
+
+
+def _line_of(text: str, word: str) -> int:
+    """Return the line within a command on which a word stands; the first where quotes changed it."""
+    return text.count("\n", 0, max(text.find(word), 0))

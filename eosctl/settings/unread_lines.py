@@ -1,0 +1,37 @@
+"""Lines of scripts, units, and images that set what exactly-once depends on, and from which no setting was read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from eosctl.settings.sources import Source
+from eosctl.settings.unread import CLIENT_SETTINGS
+
+_OTHERS: Final = (
+    *("min.insync.replicas", "processing.guarantee", "exactly.once.support", "exactly.once.source.support"),
+    *("unclean.leader.election.enable", "transaction.state.log.replication.factor", "transaction.max.timeout.ms"),
+)
+_NAMES: Final = "|".join(re.escape(name) for name in sorted({*CLIENT_SETTINGS, *_OTHERS}))
+_SETTING: Final = re.compile(rf"""(?<![\w.-])(?:[\w-]+\.)*(?:{_NAMES})["']?[ \t]*[=:]""")
+_COMMENT: Final = re.compile(r"^[ \t]*[#;]")
+# Tools that people try things with: what they read and write is for the person who calls them.
+_TRIED: Final = re.compile(r"\bkafka-(?:console|verifiable|producer-perf|consumer-perf|e2e)[\w-]*")
+
+
+def lines_not_read(text: str, sources: Iterable[Source]) -> tuple[int, ...]:
+    """Return the lines that set such a setting although no source has a value from them.
+
+    >>> lines_not_read("x=1\\nkafka-configs.sh --alter --add-config min.insync.replicas=1\\n", ())
+    (2,)
+    """
+    found = [
+        number
+        for number, line in enumerate(text.splitlines(), 1)
+        if _SETTING.search(line) and not _COMMENT.match(line) and not _TRIED.search(line)
+    ]
+    if not found:
+        return ()
+    read = {value.place.line for source in sources for value in source.values.values() if value.place is not None}
+    return tuple(number for number in found if number not in read)

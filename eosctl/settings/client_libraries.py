@@ -146,7 +146,8 @@ def with_net_of_sarama(node: Node) -> Node:
     if isinstance(net, Branch) and isinstance(producer, Branch):
         moved = tuple(entry for entry in net.entries if relaxed(entry[0]) == _SARAMA_REQUESTS)
         entries[named["net"]] = Branch(tuple(entry for entry in net.entries if entry not in moved), net.line)
-        entries[named["producer"]] = Branch((*producer.entries, *moved), producer.line)
+        below = tuple((f"{named['net']}.{key}", child) for key, child in moved)
+        entries[named["producer"]] = Branch((*producer.entries, *below), producer.line)
     return Branch(tuple(entries.items()), node.line)
 
 

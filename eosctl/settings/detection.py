@@ -8,6 +8,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from eosctl.model.deployment import Client, Place, Role, Value
+from eosctl.settings.ansible_inventory import inventory_of
 from eosctl.settings.camel import CAMEL, PRODUCER, clients_settings
 from eosctl.settings.client_family import client_of
 from eosctl.settings.connectors import connector_role
@@ -64,7 +65,9 @@ def sources_of(document: Node, file: str, role: Role | None = None) -> list[Sour
     parts = counted_around((part for source in found for part in _with_roles(source, file)), document, file)
     if not _is_of_one_cluster(document, file):
         return parts
-    return _one_broker_per_chart([_as_cluster(part) if part.role is Role.BROKER else part for part in parts])
+    if inventory_of(document) is not None:
+        parts = [_on_its_host(part, file) for part in parts]
+    return _one_broker_per_chart(list(map(_as_cluster, parts)))
 
 
 def _is_of_one_cluster(document: Node, file: str) -> bool:
@@ -98,7 +101,16 @@ def _are_blocks_of_one(one: Source, other: Source) -> bool:
 
 
 def _as_cluster(source: Source) -> Source:
-    return replace(source, cluster=str(source.place))
+    is_whole = source.role is Role.BROKER and not source.described_by
+    return replace(source, cluster=str(source.place)) if is_whole else source
+
+
+def _on_its_host(source: Source, file: str) -> Source:
+    """Return what an inventory gives one host as a part of the hosts of its group; others as they are."""
+    *above, group, hosts, host = ("", "", *source.hints)
+    if hosts != "hosts" or not above or source.role is not Role.BROKER:
+        return source
+    return replace(source, label=host, described_by=f"{file} ({group})")
 
 
 def _hints(file: str) -> tuple[str, ...]:

@@ -77,6 +77,8 @@ _LIBRARY_TAILS: Final = {
     "transactiontimeout": "transaction.timeout.ms",
     "transaction.timeout": "transaction.timeout.ms",
     "transaction.id": "transactional.id",
+    "retry.retries": "retries",
+    "retry.max": "retries",
     "sessiontimeout": "session.timeout.ms",
     "heartbeatinterval": "heartbeat.interval.ms",
 }
@@ -138,14 +140,30 @@ def respelled(leaves: Iterable[tuple[str, Leaf]], file: str, hints: Iterable[str
     if not by_library and not (known if speaks else known - _COMMON):
         return [(key, key, leaf) for key, leaf in given]
     return [
-        (_without_group(head, name) + name, key, _as_kafka_writes(name, last, leaf, by_library=by_library))
+        (_without_group(head, name) + name, _as_written(key), _as_kafka_writes(name, last, leaf, by_library=by_library))
         for head, last, meant, key, leaf in found
         for name in (meant or _SINGLE_WORDS.get(last) or _by_its_library(key, by_library) or last,)
     ]
 
 
+_NET: Final = re.compile(r"(?<![^.])producer\.(?=net\.[\w-]+$)", re.IGNORECASE)
+
+
+def _as_written(key: str) -> str:
+    """Return a key as it stands in the file, where sarama's ``Net`` is next to its producer.
+
+    >>> _as_written("sarama.producer.net.max_open_requests")
+    'sarama.net.max_open_requests'
+    """
+    return _NET.sub("", key)
+
+
 def _without_group(head: str, name: str) -> str:
-    """Return what stands before a name, without the mapping of transactions that holds an id and a timeout."""
+    """Return what stands before a name, without the mapping of one kind: ``transaction``, ``net``, ``retry``."""
+    if name == "max.in.flight.requests.per.connection" and head.lower().endswith("net."):
+        return head[: -len("net.")]
+    if name == "retries" and head.lower().endswith("retry."):
+        return head[: -len("retry.")]
     return head[: -len(_GROUP)] if name.startswith("transaction") and head.lower().endswith(_GROUP) else head
 
 

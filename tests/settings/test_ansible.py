@@ -241,3 +241,24 @@ def test_loops_and_alternatives_are_not_varied(tmp_path: Path) -> None:
     loop = "{% for x in y %}\n{% if x %}\na=1\n{% endif %}\n{% endfor %}\n"
     other = "{% if z %}\nacks=1\n{% else %}\nacks=all\n{% endif %}\n"
     assert read(tmp_path, {PRODUCER: f"transactional.id=a\n{loop}{other}"}).deployment.variations == ()
+
+
+HOSTS = """all:
+  children:
+    kafka_controller:
+      hosts: {c-1: {node_id: 2}}
+    kafka_broker:
+      vars: {kafka_broker_custom_properties: {default.replication.factor: 3, min.insync.replicas: 2}}
+      hosts:
+        k-1: {broker_id: 1}
+        k-2: {broker_id: 2}
+        k-3:
+          broker_id: %s
+"""
+
+
+@pytest.mark.parametrize(("number", "expected"), [(2, {("EOS-CFG-150", 11)}), (3, set())])
+def test_hosts_of_one_group_are_brokers_of_one_cluster(
+    number: int, expected: set[tuple[str, int]], tmp_path: Path
+) -> None:
+    assert found(read(tmp_path, {"hosts.yml": HOSTS % number})) == expected

@@ -16,7 +16,7 @@ from eosctl.settings.documents import format_of, parse_documents, parse_properti
 from eosctl.settings.environment import environment_of, variables_of
 from eosctl.settings.file_texts import is_of_others
 from eosctl.settings.logstash_file import PIPELINE
-from eosctl.settings.recognition import decide, streams_prefixes
+from eosctl.settings.recognition import PREFIXED, decide, streams_prefixes
 from eosctl.settings.setting_names import COMMON_WORDS, LIBRARY_PREFIXES, SPRING, is_setting
 from eosctl.settings.sources import Source, value_of, values_of
 from eosctl.settings.spellings import respelled
@@ -24,7 +24,7 @@ from eosctl.settings.spring_names import OF_OTHERS, unread_by_others
 from eosctl.settings.structures import find_sources
 from eosctl.settings.topic_declarations import topic_declared
 from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
-from eosctl.settings.unread import unread
+from eosctl.settings.unread import CLIENT_SETTINGS, unread
 
 _NETWORK: Final = ("AWS::EC2::", "AWS::IAM::", "AWS::ElasticLoadBalancing")
 ALPAKKA_INTERVAL: Final = "eos-commit-interval"
@@ -108,6 +108,8 @@ def _by_leaves(
         yield Source(
             Place(file, node.line), values_of(leaves, file), role=Role.SPRING, hints=hints, recognized_by=shown
         )
+        # Clients that the application makes itself, with keys of its own.
+        yield from _islands(_without_spring(node), file, hints, key)
         return
     if (flink := _flink_cluster(leaves, file, hints)) is not None:
         yield flink
@@ -116,6 +118,9 @@ def _by_leaves(
         yield from _under_prefixes(leaves, own, file, hints)
         rest = [entry for entry in node.entries if not entry[0].startswith(own)]
         yield from _islands(Branch(tuple(rest), node.line), file, hints, key)
+        return
+    if _hides_settings(node, keys):
+        yield from _children(node, file, hints)
         return
     if (whole := _as_a_whole(node, leaves, file, hints, key)) is not None:
         yield whole
@@ -127,15 +132,30 @@ def _by_leaves(
     yield from _children(node, file, hints)
 
 
+def _hides_settings(node: Branch, keys: list[str]) -> bool:
+    """Return whether names are settings only without the one name that stands above all of them: ``app``."""
+    if len(node.entries) != 1 or isinstance(node.entries[0][1], Leaf):
+        return False
+    return any(not is_setting(name) and is_setting(name.partition(".")[2]) for name in keys) and not any(
+        is_setting(name) and not PREFIXED.match(name) for name in keys
+    )
+
+
 def _of_another_framework(
     node: Branch, leaves: list[tuple[str, Leaf]], file: str, hints: tuple[str, ...], key: str
 ) -> Iterator[Source]:
     """Yield what the file of another framework configures; that framework reads nothing of Spring's."""
-    own = Branch(tuple((name, child) for name, child in node.entries if name.partition(".")[0] != "spring"), node.line)
+    own = _without_spring(node)
     left = unread_by_others(values_of(leaves, file))
     found = list(_islands(own, file, hints, key)) or [Source(Place(file, node.line), {}, role=Role.CONSUMER)]
     yield replace(found[0], unread=left)
     yield from found[1:]
+
+
+def _without_spring(node: Branch) -> Branch:
+    """Return a mapping without what Spring reads, or what stands next to it as if Spring read it."""
+    kept = ((name, child) for name, child in node.entries if name.partition(".")[0].lower() != "spring")
+    return Branch(tuple((name, child) for name, child in kept if name not in CLIENT_SETTINGS), node.line)
 
 
 def _alpakka(node: Branch, clients: Branch, file: str, hints: tuple[str, ...]) -> Iterator[Source]:

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from eosctl.model.deployment import Role, Value
-from eosctl.settings.unread import CLIENT_SETTINGS, unread
+from eosctl.settings.unread import CLIENT_SETTINGS, client_with, unread
 
 _SPRING_NAMES: Final = {
     Role.PRODUCER: {
@@ -108,6 +108,8 @@ def spring_settings(values: Mapping[str, Value]) -> SpringSettings:
             if _is_output(match[1]) and _uniform(match[2]) == "destination":
                 written.append(value)
             _binding(match[1], match[2], value, inputs)
+        elif not _is_variable(value):
+            left += unread({key: value}, lambda name: f"spring.kafka.{client_with(name)}.properties.{name}")
     required = named.get("binder.requiredacks")
     if required is not None:
         given[Role.PRODUCER].setdefault("acks", _named("acks", required))

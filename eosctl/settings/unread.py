@@ -61,8 +61,13 @@ def unread_of_worker(values: Mapping[str, Value]) -> tuple[Value, ...]:
     )
 
 
+def client_with(name: str) -> str:
+    """Return which client has a setting: ``producer`` or ``consumer``."""
+    return "consumer" if name in _OF_CONSUMERS else "producer"
+
+
 def _overridden(name: str) -> str:
-    return f"{'consumer' if name in _OF_CONSUMERS else 'producer'}.override.{name}"
+    return f"{client_with(name)}.override.{name}"
 
 
 def _after(prefix: str, values: Mapping[str, Value]) -> dict[str, Value]:

@@ -146,3 +146,20 @@ def test_a_list_does_not_hide_the_settings_next_to_it() -> None:
 def test_a_connection_alone_is_that_of_any_client() -> None:
     (client,) = read_components("client.properties", "security.protocol=SSL\nssl.client.auth=required\n")
     assert (client.role, client.others) == (Role.PRODUCER, (Role.CONSUMER,))
+
+
+OWN_CLIENTS = """spring:
+  kafka: {bootstrap-servers: "k:9092"}
+app:
+  kafka:
+    producer: {transactional.id: a, acks: all}
+    streams: {processing.guarantee: exactly_once_v2}
+"""
+
+
+@pytest.mark.parametrize("text", [OWN_CLIENTS, OWN_CLIENTS.partition("\n")[2].partition("\n")[2]])
+def test_clients_that_an_application_makes_itself_are_read(text: str) -> None:
+    found = read_components("application.yml", text)
+    streams = next(one for one in found if one.role is Role.STREAMS)
+    assert streams.word("processing.guarantee") == "exactly_once_v2"
+    assert any(one.role is Role.PRODUCER and one.inside is not Role.SPRING for one in found)

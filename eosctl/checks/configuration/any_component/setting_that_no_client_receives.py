@@ -31,7 +31,7 @@ def setting_that_no_client_receives(case: Case) -> Iterator[Problem]:
     """Find settings of Kafka's clients next to the place from which a framework hands settings to them.
 
     What it checks:
-        Settings of exactly-once under spring.kafka without properties, of a connector without producer.override or
+        Settings of exactly-once under spring.kafka without properties or next to it, of a connector without producer.override or
         consumer.override, of a worker with them, of a Flink table without properties, and of Alpakka or Pekko outside
         of kafka-clients.
 

@@ -162,12 +162,13 @@ def read_deployment(
             (len(found), condition, _read_any(file, text, role, is_named=False, without=condition.text))
             for condition in list(one.conditions.values())[: _VARIATIONS - len(unlike)]
         ]
-        included += includes_missing(file, text, names) if one.sources else ()
+        is_about = bool(one.sources) or mentions_kafka(file, text)
+        included += includes_missing(file, text, names) if is_about else ()
         read.append(file)
         found.append(one._replace(sources=with_library(one.sources, path, paths)) if one.sources else one)
         if not one.sources and one is not _IN_AN_OVERLAY:
             without.append(file)
-            if not one.workloads and not one.has_no_place and not starts_programs(file) and mentions_kafka(file, text):
+            if not one.workloads and not one.has_no_place and not starts_programs(file) and is_about:
                 not_understood.append(file)
         if starts_programs(file):
             not_understood += [f"{file}:{line}" for line in lines_not_read(text, one.sources)]

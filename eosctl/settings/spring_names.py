@@ -108,8 +108,8 @@ def spring_settings(values: Mapping[str, Value]) -> SpringSettings:
             if _is_output(match[1]) and _uniform(match[2]) == "destination":
                 written.append(value)
             _binding(match[1], match[2], value, inputs)
-        elif not _is_variable(value):
-            left += unread({key: value}, lambda name: f"spring.kafka.{client_with(name)}.properties.{name}")
+    plain = {key: value for key, value in values.items() if not _is_variable(value)}
+    left += unread(plain, lambda name: f"spring.kafka.{client_with(name)}.properties.{name}")
     required = named.get("binder.requiredacks")
     if required is not None:
         given[Role.PRODUCER].setdefault("acks", _named("acks", required))

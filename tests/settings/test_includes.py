@@ -19,6 +19,33 @@ COMPOSE = """services:
       file: base.yml
     environment: {KAFKA_GROUP_ID: pay, KAFKA_BOOTSTRAP_SERVERS: "k:9092"}
 """
+ENV_FILES = """services:
+  a:
+    image: shop/kafka-relay
+    env_file: [.env.kafka, given.env]
+  b:
+    image: shop/kafka-relay
+    env_file:
+      - ./c.env
+      - path: d.env
+        required: false
+  c: {image: shop/kafka-relay}
+  d:
+    image: shop/kafka-relay
+    env_file: e.env
+"""
+MODULES = """module "vpc" {
+  source = "acme/vpc/aws"
+}
+module "msk" {
+  source        = "acme/msk-kafka-cluster/aws"
+  kafka_version = "3.6.0"
+}
+module "topics" {
+  source = "./topics"
+}
+"""
+TOPIC = 'resource "kafka_topic" "a" {\n  name = "a"\n  partitions = 1\n  replication_factor = 3\n}\n'
 
 
 def unseen(folder: Path, files: Mapping[str, str]) -> list[tuple[str, int]]:
@@ -47,6 +74,13 @@ def unseen(folder: Path, files: Mapping[str, str]) -> list[tuple[str, int]]:
         ({"compose.yaml": COMPOSE}, [("base.yml", 6)]),
         ({"compose.yaml": COMPOSE, "base.yml": "services: {}\n"}, []),
         ({"a.conf": 'include "common"\nx = 1\n'}, []),
+        (
+            {"compose.yaml": ENV_FILES, "given.env": "A=1\n"},
+            [(".env.kafka", 4), ("./c.env", 8), ("d.env", 9), ("e.env", 14)],
+        ),
+        ({"compose.yaml": ENV_FILES.replace("kafka", "web")}, []),
+        ({"main.tf": MODULES, "topics/main.tf": TOPIC}, [("the module acme/msk-kafka-cluster/aws", 5)]),
+        ({"main.tf": MODULES}, [("the module acme/msk-kafka-cluster/aws", 5), ("the module ./topics", 9)]),
     ],
 )
 def test_an_include_that_is_missing_is_named(

@@ -31,9 +31,9 @@ def setting_that_no_client_receives(case: Case) -> Iterator[Problem]:
     """Find settings of Kafka's clients next to the place from which a framework hands settings to them.
 
     What it checks:
-        Settings of exactly-once under spring.kafka without properties or next to it, of a connector without producer.override or
-        consumer.override, of a worker with them, of a Flink table without properties, and of Alpakka or Pekko outside
-        of kafka-clients.
+        Settings of exactly-once under spring.kafka without properties or next to it, of a connector without
+        producer.override or consumer.override, of a worker with them, of a Flink table without properties, and of
+        Alpakka or Pekko outside of kafka-clients.
 
     Why it matters for exactly-once:
         No client receives them, and the defaults hold: a consumer reads uncommitted records, and a producer has

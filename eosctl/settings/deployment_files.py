@@ -23,6 +23,7 @@ from eosctl.settings.ansible import (
 )
 from eosctl.settings.ansible_inventory import inventory_of
 from eosctl.settings.client_libraries import has_net_of_sarama, with_net_of_sarama
+from eosctl.settings.cloud_formation import evaluated, uses_functions
 from eosctl.settings.compose_variables import interpolated
 from eosctl.settings.detection import sources_of
 from eosctl.settings.documents import format_of, parse_documents, starts_programs
@@ -310,6 +311,8 @@ def _read(file: str, text: str, role: Role | None) -> _File:
 def _documents(file: str, text: str) -> tuple[Node, ...]:
     """Return the documents of a file, and the resources of a list each as one."""
     parsed = parse_documents(file, text)
+    if uses_functions(text):
+        parsed = tuple(map(evaluated, parsed))
     if "$" in text and "services" in text:
         parsed = tuple(interpolated(document, file) for document in parsed)
     if refers_to_variables(file, text) and mentions_kafka(file, text):

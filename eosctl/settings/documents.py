@@ -19,6 +19,7 @@ from eosctl.settings.program_files import parse_image, parse_script, parse_unit
 from eosctl.settings.properties_file import MalformedEscape, properties_in
 from eosctl.settings.sql_file import SqlError, parse_sql
 from eosctl.settings.tree import Branch, Leaf, Node, Row
+from eosctl.settings.yaml_tags import is_own_tag, tagged
 
 MAX_NODES: Final = 200_000
 """More values than any configuration has; aliases of aliases reach it soon."""
@@ -166,6 +167,11 @@ def _yaml(file: str, text: str) -> tuple[Node, ...]:
 
 
 def _tree(node: Any, file: str, above: set[int], budget: Iterator[int]) -> Node:
+    found = _untagged(node, file, above, budget)
+    return tagged(node.tag, found) if is_own_tag(node.tag) else found
+
+
+def _untagged(node: Any, file: str, above: set[int], budget: Iterator[int]) -> Node:
     import yaml
 
     line = node.start_mark.line + 1

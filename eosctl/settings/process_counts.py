@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from eosctl.model.deployment import Value
+from eosctl.settings.cloud_formation import named_by
 from eosctl.settings.sources import value_of
 from eosctl.settings.tree import Branch, Leaf, Node, Row
 
@@ -38,7 +39,7 @@ def process_counts(node: Node, file: str) -> Iterator[Counted]:
         yield Counted(node.line, _last_line(node), count)
     resources = node.branch("Resources")
     if resources is not None:
-        yield from _cloud_formation(resources, node.branch("Parameters"), file)
+        yield from _cloud_formation(resources, file)
     if services := _of_type(node, "aws_ecs_service"):
         yield from _terraform(services, _of_type(node, "aws_ecs_task_definition"), file)
     for _, child in node.entries:
@@ -76,15 +77,13 @@ def _loop(node: Branch, file: str) -> Value | None:
     return None
 
 
-def _cloud_formation(resources: Branch, parameters: Branch | None, file: str) -> Iterator[Counted]:
+def _cloud_formation(resources: Branch, file: str) -> Iterator[Counted]:
     """Yield the lines of each task definition of ECS, with the count of the service that runs it."""
     for _, service in resources.entries:
         if not isinstance(service, Branch) or service.text("Type") != "AWS::ECS::Service":
             continue
-        task = resources.branch(_named(service.get("Properties", "TaskDefinition")))
+        task = resources.branch(named_by(service.get("Properties", "TaskDefinition")))
         count = service.get("Properties", "DesiredCount")
-        if isinstance(count, Branch) or (isinstance(count, Leaf) and not (count.text or "").isdecimal()):
-            count = None if parameters is None else parameters.get(_named(count), "Default")
         if task is not None and isinstance(count, Leaf) and (count.text or "").isdecimal():
             yield Counted(task.line, _last_line(task), value_of("DesiredCount", count, file, COUNT))
 
@@ -103,13 +102,6 @@ def _terraform(services: Mapping[str, Branch], tasks: Mapping[str, Branch], file
         task, count = tasks.get(match[1]) if match else None, service.get("desired_count")
         if task is not None and isinstance(count, Leaf) and (count.text or "").isdecimal():
             yield Counted(task.line, _last_line(task), value_of("desired_count", count, file, COUNT))
-
-
-def _named(node: Node | None) -> str:
-    """Return the resource or parameter that a reference names, in either of its two spellings."""
-    if isinstance(node, Branch):
-        return node.text("Ref") or ""
-    return node.text or "" if isinstance(node, Leaf) else ""
 
 
 def _last_line(node: Node) -> int:

@@ -29,6 +29,7 @@ from eosctl.whole_file import whole_file
 MAX_ROUNDS: Final = 10
 """One repair may show the next: a producer that gets idempotence has acks of its own to be wrong."""
 _SPOILED: Final = "The result would have another error."
+_NOT_UTF_8: Final = "Only UTF-8 files are edited."
 
 
 class UpgradeRequest(msgspec.Struct, frozen=True):
@@ -112,13 +113,14 @@ def fix_configuration(request: FixRequest, callbacks: Callbacks = SILENT) -> Fix
 
     Raises:
         UsageError: The release is not one.
-        ConfigFileError: A file is not UTF-8, or no setting of Kafka was recognized.
-        EosctlError: A file cannot be written.
+        ConfigFileError: No setting of Kafka was recognized.
+        EosctlError: A file cannot be written; the others are.
     """
     releases = Releases(release_if_named(request.kafka_version, callbacks.remark))
     before: dict[str, str] = {}
     after = dict(request.texts)
     repairs: list[tuple[Repair, str]] = []
+    unread: dict[str, ConfigFileError] = {}
     files = read_deployment(request.paths, releases=releases, texts=after)
     known = _errors(files)
     for _ in range(MAX_ROUNDS if request.only is None else 1):
@@ -131,11 +133,17 @@ def fix_configuration(request: FixRequest, callbacks: Callbacks = SILENT) -> Fix
         ]
         if not todo:
             break
-        for file in {one.file for one in todo} - before.keys():
-            before[file] = after[file] = request.texts[file] if file in request.texts else _text(file)
+        for file in {one.file for one in todo} - before.keys() - unread.keys():
+            try:
+                before[file] = after[file] = request.texts[file] if file in request.texts else _text(file)
+            except ConfigFileError as error:
+                unread[file] = error
         # From the bottom up: a removed line moves those below it.
         done: list[tuple[Repair, str]] = []
         for repair in reversed(todo):
+            if repair.file in unread:
+                done.append((repair, _NOT_UTF_8))
+                continue
             after[repair.file], obstacle = _edited(after[repair.file], repair)
             done.append((repair, obstacle))
         repairs += reversed(done)
@@ -151,11 +159,13 @@ def fix_configuration(request: FixRequest, callbacks: Callbacks = SILENT) -> Fix
         for finding in findings_of(judge(files.deployment))
         if finding.severity.at_least(Severity.WARNING) and _file(finding) in changed
     )
+    for refused in unread.values():
+        callbacks.report_error(refused)
     _report_gaps(files, callbacks)
     _conclude(request, {name: before[name] for name in changed}, after, left, callbacks)
     has_errors = any(finding.severity.at_least(Severity.ERROR) for finding in left)
     is_open = bool(changed) and (not request.write or has_errors)
-    code = ExitCode.BAD_INPUT if files.unreadable else ExitCode.FINDINGS if is_open else ExitCode.DONE
+    code = ExitCode.BAD_INPUT if files.unreadable or unread else ExitCode.FINDINGS if is_open else ExitCode.DONE
     return Fixed(tuple(repairs), before, after, left, code)
 
 
@@ -178,15 +188,24 @@ def _conclude(
     callbacks: Callbacks,
 ) -> None:
     """Write the files where that was asked for, and remark what is left to do by hand."""
+    failed: list[EosctlError] = []
     if request.write:
         for name in changed:
-            _write(Path(name), changed[name], after[name])
-            callbacks.remark(f"{name}: fixed.")
+            try:
+                _write(Path(name), changed[name], after[name])
+            except EosctlError as error:
+                failed.append(error)
+            else:
+                callbacks.remark(f"{name}: fixed.")
     elif changed:
         callbacks.remark("Nothing was written. --yes writes the files.")
     for finding in left:
         where = f"{_file(finding)}:{dict(finding.facts)['line']}"
         callbacks.remark(f"left: {where}: {finding.severity.value}: {finding.message} [{finding.check_id}]")
+    for another in failed[1:]:
+        callbacks.report_error(another)
+    if failed:
+        raise failed[0]
 
 
 def _errors(files: FilesRead) -> set[tuple[str, str, str]]:

@@ -11,6 +11,8 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from enum import Enum, auto
+from itertools import groupby, islice
 from typing import Final, NamedTuple, NoReturn
 
 from eosctl.settings.tree import Branch, Leaf, Node, Row
@@ -54,6 +56,9 @@ class _Array(NamedTuple):
 class _Object(NamedTuple):
     entries: dict[str, list[_Value]]
     line: int
+
+
+_Entries = dict[str, list["_Value"]]
 
 
 class _Value(NamedTuple):
@@ -227,31 +232,38 @@ class _Resolver:
         self._root = root
         self._budget = iter(range(MAX_NODES))
         self._open: set[tuple[str, ...]] = set()
+        self._known: dict[tuple[str, ...], _Entries] = {}
 
     def branch(self, objects: Sequence[_Object], depth: int) -> Branch:
-        names = dict.fromkeys(name for one in objects for name in one.entries)
-        entries = (
-            (name, self._fold([v for one in objects for v in one.entries.get(name, ())], depth)) for name in names
-        )
+        entries = ((name, self._fold(values, depth)) for name, values in _entries_of(objects).items())
         return Branch(tuple((name, node) for name, node in entries if node is not None), objects[0].line)
 
     def _fold(self, values: Sequence[_Value], depth: int) -> Node | None:
+        """Return what several values of one key give; those of one form in a row are joined in one step."""
         found: Node | None = None
-        for value in values:
-            node = self._node(value, depth + 1)
-            if value.adds and isinstance(found, Row) and node is not None:
-                found = Row((*found.nodes, node), found.line)
-            elif value.adds and node is not None:
-                found = Row((node,), value.line)
-            elif found is not None and _is_unanswered(value, node):
-                pass  # nothing in the file sets it: what was there before stays
+        for form, group in groupby(values, key=_form):
+            same = list(group)
+            if form is _Form.ADDED:
+                nodes = [node for value in same if (node := self._node(value, depth + 1)) is not None]
+                before, line = (found.nodes, found.line) if isinstance(found, Row) else ((), same[0].line)
+                found = Row((*before, *nodes), line) if nodes else found
+            elif form is _Form.OBJECT:
+                self._spend(same[-1], depth + 1, len(same))
+                objects = [part for value in same for part in value.parts if isinstance(part, _Object)]
+                found = _merged(found, self.branch(objects, depth + 1))
             else:
-                found = _merged(found, node)
+                for value in same:
+                    node = self._node(value, depth + 1)
+                    # Where nothing in the file sets it, what was there before stays.
+                    found = found if found is not None and _is_unanswered(value, node) else _merged(found, node)
         return found
 
-    def _node(self, value: _Value, depth: int) -> Node | None:
-        if next(self._budget, None) is None or depth > MAX_DEPTH:
+    def _spend(self, value: _Value, depth: int, count: int = 1) -> None:
+        if sum(1 for _ in islice(self._budget, count)) < count or depth > MAX_DEPTH:
             raise HoconError(value.line, f"more than {MAX_NODES} values or {MAX_DEPTH} levels, references followed")
+
+    def _node(self, value: _Value, depth: int) -> Node | None:
+        self._spend(value, depth)
         nodes = list(self._parts(value, depth))
         structures = [node for node in nodes if not isinstance(node, Leaf)]
         if structures:
@@ -284,21 +296,48 @@ class _Resolver:
             return None
         self._open.add(path)
         try:
-            return self._find((self._root,), path, depth)
+            return self._find(path, depth)
         finally:
             self._open.discard(path)
 
-    def _find(self, objects: Sequence[_Object], path: tuple[str, ...], depth: int) -> Node | None:
-        values = [value for one in objects for value in one.entries.get(path[0], ())]
-        if len(path) == 1:
-            return self._fold(values, depth) if values else None
-        parts = [part for value in values for part in value.parts]
-        inner = [part for part in parts if isinstance(part, _Object)]
-        found = self._find(inner, path[1:], depth) if inner else None
-        for part in parts if found is None else ():
-            if isinstance(part, _Reference) and isinstance(node := self._answer(part.path, depth), Branch):
-                found = node.get(*path[1:]) or found
+    def _find(self, path: tuple[str, ...], depth: int) -> Node | None:
+        """Return what stands under a path, else in what a key above it refers to, the nearest first."""
+        values = self._entries_at(path[:-1]).get(path[-1])
+        found = self._fold(values, depth) if values else None
+        for end in range(len(path) - 1, 0, -1):
+            above = self._entries_at(path[: end - 1]).get(path[end - 1], ()) if found is None else ()
+            for part in (part for value in above for part in value.parts):
+                if isinstance(part, _Reference) and isinstance(node := self._answer(part.path, depth), Branch):
+                    found = node.get(*path[end:]) or found
         return found
+
+    def _entries_at(self, path: tuple[str, ...]) -> _Entries:
+        """Return the values by key of all objects that are written under a path; a file has many of the same path."""
+        if (found := self._known.get(path)) is not None:
+            return found
+        values = self._entries_at(path[:-1]).get(path[-1], ()) if path else (_Value((self._root,), 0),)
+        objects = [part for value in values for part in value.parts if isinstance(part, _Object)]
+        return self._known.setdefault(path, _entries_of(objects))
+
+
+def _entries_of(objects: Sequence[_Object]) -> _Entries:
+    found: _Entries = {}
+    for one in objects:
+        for name, values in one.entries.items():
+            found.setdefault(name, []).extend(values)
+    return found
+
+
+class _Form(Enum):
+    ADDED = auto()
+    OBJECT = auto()
+    OTHER = auto()
+
+
+def _form(value: _Value) -> _Form:
+    if value.adds:
+        return _Form.ADDED
+    return _Form.OBJECT if len(value.parts) == 1 and isinstance(value.parts[0], _Object) else _Form.OTHER
 
 
 def _is_unanswered(value: _Value, node: Node | None) -> bool:

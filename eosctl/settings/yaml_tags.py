@@ -1,4 +1,4 @@
-"""Tags of YAML that stand for a value from elsewhere: CloudFormation's functions, secrets, and variables of other tools."""
+"""Tags of YAML for values from elsewhere: functions of CloudFormation, secrets, and variables of other tools."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FUNCTIONS: Final = frozenset(
     }
 )
 _LITERAL: Final = frozenset({"!unsafe"})
-"""Tags that leave a text as it is: Ansible takes it for no template."""
+"""Tags that leave a text as it is: Ansible does not read it as a template."""
 
 
 def tagged(tag: str, node: Node) -> Node:

@@ -135,3 +135,26 @@ def test_a_file_with_hard_links_is_not_written(tmp_path: Path) -> None:
     with pytest.raises(EosctlError, match="Cannot write"):
         fix_configuration(FixRequest((path,), write=True))
     assert path.read_text("utf-8") == "transactional.id=a\nacks=1\n"
+
+
+def test_a_file_in_latin_1_leaves_the_others_to_be_fixed(tmp_path: Path) -> None:
+    latin, plain = tmp_path / "a.properties", tmp_path / "b.properties"
+    latin.write_bytes("# caf\u00e9\ntransactional.id=a\nacks=1\n".encode("latin-1"))
+    plain.write_text("transactional.id=b\nacks=1\n", "utf-8")
+    before = latin.read_bytes()
+    fixed = fix_configuration(FixRequest((tmp_path,), write=True))
+    assert [(one.file, text) for one, text in fixed.repairs] == [
+        (str(latin), "Only UTF-8 files are edited."),
+        (str(plain), ""),
+    ]
+    assert (latin.read_bytes(), plain.read_text("utf-8")) == (before, "transactional.id=b\nacks=all\n")
+    assert fixed.exit_code.value == 2
+
+
+def test_a_file_that_cannot_be_written_leaves_the_others(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.properties").write_text(f"transactional.id={name}\nacks=1\n", "utf-8")
+    (tmp_path / "other").hardlink_to(tmp_path / "a.properties")
+    with pytest.raises(EosctlError, match="Cannot write"):
+        fix_configuration(FixRequest((tmp_path,), write=True))
+    assert (tmp_path / "b.properties").read_text("utf-8") == "transactional.id=b\nacks=all\n"

@@ -15,6 +15,7 @@ from eosctl.findings.repair import Repair, RepairAction
 from eosctl.model.redaction import redact_text
 from eosctl.model.severity import Severity
 from eosctl.render.configuration.setting import setting_markdown
+from eosctl.servers.lsp_log import keep_log_short
 from eosctl.servers.marks import Mark, coverage_lines, marks_of
 from eosctl.services.edit_configuration import EditedFile, OpenFile, explain_at, judge_open_file, repairs_of
 
@@ -26,22 +27,45 @@ if TYPE_CHECKING:
 NAME: Final = "eosctl"
 MESSAGE_LIMIT_BYTES: Final = 64 << 20
 LINE_LIMIT_BYTES: Final = 64 << 10
+#: The protocol has two header fields.
+HEADER_LIMIT_LINES: Final = 64
 FIX_ALL: Final = "source.fixAll.eosctl"
 _LEVELS: Final = {Severity.CRITICAL: 1, Severity.ERROR: 1, Severity.WARNING: 2, Severity.INFO: 3}
 T = TypeVar("T")
 
 
 def serve() -> None:
-    """Serve editors until standard input ends.
+    """Serve an editor until it sends `exit`, or standard input ends.
 
     Raises:
         UsageError: The extra `lsp` is not installed, or the editor sends a message beyond `MESSAGE_LIMIT_BYTES`.
+        EosctlError: The editor sent `exit` without `shutdown`, for which the protocol demands status 1.
     """
     try:
         import pygls.lsp.server  # noqa: F401 - whether it is there
     except ImportError as error:
         raise UsageError("eosctl lsp needs the extra lsp.", "", "Install it: pip install 'eosctl[lsp]'") from error
-    _server().start_io(cast("BinaryIO", BoundedInput(sys.stdin.buffer)))
+    keep_log_short()
+    ending = Ending()
+    _server(ending).start_io(cast("BinaryIO", BoundedInput(sys.stdin.buffer)))
+    if ending.is_abrupt:
+        raise EosctlError("The editor ended the server without a shutdown request.")
+
+
+class Ending:
+    """How an editor ends the session; pygls discards the exit status that it computes."""
+
+    def __init__(self) -> None:
+        self._is_announced = False
+        self.is_abrupt = False
+
+    def shutdown(self) -> None:
+        """Take the request that announces the end."""
+        self._is_announced = True
+
+    def exit(self) -> None:
+        """Take the notification that ends the session."""
+        self.is_abrupt = not self._is_announced
 
 
 class BoundedInput:
@@ -49,9 +73,21 @@ class BoundedInput:
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
+        self._header_lines = 0
 
     def readline(self) -> bytes:
-        """Return the next line, or the first part of a long one."""
+        """Return the next line of a header, or the first part of a long one.
+
+        Raises:
+            UsageError: The header has too many lines.
+        """
+        self._header_lines += 1
+        if self._header_lines > HEADER_LIMIT_LINES:
+            raise UsageError(
+                f"The editor sent a header of more than {HEADER_LIMIT_LINES} lines.",
+                "It does not speak the Language Server Protocol.",
+                "Let the editor start eosctl lsp, without a terminal.",
+            )
         return self._stream.readline(LINE_LIMIT_BYTES)
 
     def read(self, size: int) -> bytes:
@@ -66,13 +102,17 @@ class BoundedInput:
                 f"At most {MESSAGE_LIMIT_BYTES:,} are accepted.",
                 "Close very large files, or restart the editor.",
             )
+        self._header_lines = 0
         return self._stream.read(size)
 
 
-def _server() -> LanguageServer:
+def _server(ending: Ending) -> LanguageServer:
+    from lsprotocol import types
     from pygls.lsp.server import LanguageServer
 
     server = LanguageServer(NAME, __version__)
+    server.feature(types.SHUTDOWN)(lambda *_: ending.shutdown())
+    server.feature(types.EXIT)(lambda *_: ending.exit())
     _publish_marks(server)
     _answer_requests(server)
     return server

@@ -190,3 +190,13 @@ def test_a_message_beyond_the_limit_is_refused(size: int) -> None:
         BoundedInput(io.BytesIO(b"x" * 10)).read(size)
     assert BoundedInput(io.BytesIO(b"x" * 10)).read(3) == b"xxx"
     assert len(BoundedInput(io.BytesIO(b"x" * 100_000)).readline()) < 100_000
+
+
+def test_a_header_without_an_end_is_refused() -> None:
+    endless = BoundedInput(io.BytesIO(b"X: y\r\n" * 100_000))
+    with pytest.raises(UsageError, match="a header of more than 64 lines"):
+        while endless.readline():
+            pass
+    messages = BoundedInput(io.BytesIO(b"X: y\r\n\r\n{}" * 1_000))
+    for _ in range(1_000):
+        assert [messages.readline(), messages.readline(), messages.read(2)] == [b"X: y\r\n", b"\r\n", b"{}"]

@@ -7,12 +7,14 @@ import fcntl
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 
 #: Only the owner can read eosctl's own state, regardless of the folder's permissions.
 OWNER_ONLY: Final = 0o600
+_STDOUT: Final = 1
+_STDERR: Final = 2
 # In the head of every page.
 _GENERATOR: Final = '<meta name="generator" content="eosctl">'
 _HEAD_BYTES: Final = 4096
@@ -80,6 +82,58 @@ def _keep_access(descriptor: int, before: os.stat_result, *, is_private: bool) -
 
 
 @contextmanager
+def result_file(path: Path, beginning: bytes, *, is_private: bool = False) -> Iterator[BinaryIO]:
+    """Give a file to write a result to: `whole_file` behind a link, and a stream, a device, or a pipe as it stands.
+
+    Args:
+        path: Where the result goes; its folder exists.
+        beginning: The result, or its beginning, to recognize an earlier one.
+        is_private: Whether only the owner may read a new file.
+
+    Raises:
+        FileExistsError: It is a file that eosctl did not write.
+        OSError: It cannot be written, or is a pipe that no program reads.
+    """
+    stream = _stream_of(path)
+    if stream is not None or (path.exists() and not path.is_file()):
+        with os.fdopen(_open_special(path) if stream is None else os.dup(stream), "wb") as file:
+            yield file
+        return
+    target = path.resolve()  # A link stays, and leads to the new content.
+    _refuse_foreign_file(target, beginning)
+    with whole_file(target, is_private=is_private) as file:
+        yield file
+
+
+def is_standard_output(path: Path) -> bool:
+    """Return whether standard output goes to this file, such as /dev/stdout."""
+    return _stream_of(path) == _STDOUT
+
+
+def _stream_of(path: Path) -> int | None:
+    """Return the standard stream that writes to a file; replacing the file would lose what the stream writes."""
+    with suppress(OSError):
+        named = path.stat()
+        for stream in (_STDOUT, _STDERR):
+            with suppress(OSError):  # The stream is closed.
+                if os.path.samestat(named, os.fstat(stream)):
+                    return stream
+    return None
+
+
+def _open_special(path: Path) -> int:
+    """Open a device or a pipe; opening a pipe without a reader would wait for one."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+    except OSError as error:
+        if error.errno == errno.ENXIO and path.is_fifo():
+            raise OSError(errno.ENXIO, "It is a pipe, and no program reads from it", str(path)) from error
+        raise
+    os.set_blocking(descriptor, True)
+    return descriptor
+
+
+@contextmanager
 def only_writer(path: Path) -> Iterator[None]:
     """Hold the lock of a state file from reading it to writing it, so that no change of another process is lost.
 
@@ -98,19 +152,8 @@ def only_writer(path: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def refuse_foreign_file(path: Path, content: bytes) -> None:
-    """Refuse to replace a file that is not a result of eosctl.
-
-    Devices, pipes, empty files, and files with this very content may be written to.
-
-    Args:
-        path: Where the result goes; it need not exist.
-        content: The result, or its beginning.
-
-    Raises:
-        FileExistsError: The file is something else.
-        OSError: It cannot be read.
-    """
+def _refuse_foreign_file(path: Path, content: bytes) -> None:
+    """Refuse to replace a file that is not a result of eosctl, is not empty, and has other content."""
     if not path.is_file():
         return
     with path.open("rb") as file:

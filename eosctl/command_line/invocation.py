@@ -16,7 +16,7 @@ from eosctl.render.escaping import utf8_text, visible
 from eosctl.render.formats import FOR_PEOPLE
 from eosctl.render.page import PLAIN, Style
 from eosctl.render.terminal import ColorChoice, style_for
-from eosctl.whole_file import refuse_foreign_file, whole_file
+from eosctl.whole_file import is_standard_output, result_file
 
 
 @dataclass
@@ -61,7 +61,7 @@ def standard_input(limit: int) -> str:
 
 
 def write_result(text: str, output_file: Path | None = None) -> None:
-    """Write the result to standard output, and to a file if one is given.
+    """Write the result to standard output, and to a file if one is given and standard output goes elsewhere.
 
     Raises:
         EosctlError: The file cannot be written.
@@ -69,7 +69,7 @@ def write_result(text: str, output_file: Path | None = None) -> None:
     sys.stdout.write(utf8_text(text))
     # A closed pipe shows here, where it is handled, and not when the interpreter ends.
     sys.stdout.flush()
-    if output_file is not None:
+    if output_file is not None and not is_standard_output(output_file):
         write_file(text, output_file)
 
 
@@ -82,13 +82,8 @@ def write_file(text: str, path: Path) -> None:
     """
     content = utf8_text(text).encode()
     try:
-        target = path.resolve()  # A link stays, and leads to the new content.
-        refuse_foreign_file(target, content)
-        if target.exists() and not target.is_file():
-            target.write_bytes(content)  # A device or a pipe is written to, not replaced.
-        else:
-            with whole_file(target, is_private=False) as file:
-                file.write(content)
+        with result_file(path, content) as file:
+            file.write(content)
     except FileExistsError as error:
         why = f"{error.strerror}; it stays as it is."
         raise UsageError(f"Cannot write {path}.", why, "Choose another path, or remove the file first.") from error

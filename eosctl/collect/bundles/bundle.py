@@ -16,7 +16,7 @@ from eosctl.errors import ConfigFileError
 from eosctl.input_file import open_input
 from eosctl.model.bundle import BUNDLE_SCHEMA, BUNDLE_SCHEMA_VERSION, BundleManifest, BundlePart, MissingPart
 from eosctl.model.snapshot import ClusterSnapshot
-from eosctl.whole_file import refuse_foreign_file, whole_file
+from eosctl.whole_file import result_file
 
 MANIFEST: Final = "manifest.json"
 SNAPSHOT: Final = "snapshot.json"
@@ -59,8 +59,10 @@ def write_bundle(
     """
     whole = Part(SNAPSHOT, "snapshot", "secrets of settings hidden", iter([encode_snapshot(snapshot)]))
     try:
-        refuse_foreign_file(path, b"")
-        with whole_file(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        with (
+            result_file(path, b"", is_private=True) as file,
+            zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive,
+        ):
             written = [_write(archive, whole), *(_write(archive, part) for part in parts)]
             manifest = BundleManifest(
                 snapshot.captured_at_ms, version, snapshot.cluster_id, tuple(written), tuple(missing)

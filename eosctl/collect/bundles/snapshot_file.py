@@ -10,7 +10,7 @@ from eosctl.collect.bundles.snapshot_text import decode_snapshot, encode_snapsho
 from eosctl.errors import ConfigFileError
 from eosctl.input_file import read_input
 from eosctl.model.snapshot import ClusterSnapshot
-from eosctl.whole_file import refuse_foreign_file, whole_file
+from eosctl.whole_file import result_file
 
 _GZIP: Final = b"\x1f\x8b"
 
@@ -54,8 +54,7 @@ def save_snapshot(snapshot: ClusterSnapshot, path: Path) -> None:
     """
     content = encode_snapshot(snapshot)
     try:
-        refuse_foreign_file(path, content)
-        with whole_file(path) as file:
+        with result_file(path, content, is_private=True) as file:
             file.write(content)
     except OSError as error:
         raise ConfigFileError(f"Cannot write {path}.", error.strerror or str(error), "Choose another path.") from error

@@ -29,6 +29,7 @@ def grade(results: Iterable[CheckResult]) -> Grade:
 
     Skipped checks limit the grade: one allows no better than B, a quarter of all no better than C. Where most were
     skipped, a good letter would claim too much: the grade has no letter, and names the number of evaluated checks.
+    A letter that a finding limits is not evidence: it does not stand in for skipped checks.
     """
     results = tuple(results)
     return replace(_graded(results), scope=_scope(results))
@@ -62,15 +63,15 @@ def _graded(results: Sequence[CheckResult]) -> Grade:
     if Severity.CRITICAL in worst and letter < "D":
         return Grade("D", score, deductions, "a critical finding allows no better than D")
     limit, title = max(_limits(results), default=("A", ""))
-    if letter < limit:
-        return Grade(limit, score, deductions, f"{title[:1].lower()}{title[1:]}: no better than {limit}")
     evaluated, skipped = _counts(results)
     if skipped > evaluated and letter < "C":
         return Grade(NO_LETTER, score, deductions, f"{evaluated} of {evaluated + skipped} checks could be evaluated")
-    if skipped * 4 >= evaluated + skipped and letter < "C":
+    if skipped * 4 >= evaluated + skipped and max(letter, limit) < "C":
         return Grade(
             "C", score, deductions, f"{skipped} of {evaluated + skipped} checks were skipped: no better than C"
         )
+    if letter < limit:
+        return Grade(limit, score, deductions, f"{title[:1].lower()}{title[1:]}: no better than {limit}")
     if letter == "A" and any(result.incomplete or result.status is CheckStatus.SKIPPED for result in results):
         return Grade("B", score, deductions, "incomplete evidence allows no better than B")
     return Grade(letter, score, deductions)

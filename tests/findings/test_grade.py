@@ -97,8 +97,16 @@ def test_a_finding_may_limit_the_letter_and_costs_nothing() -> None:
     result = grade([PASSED, small])
     assert (result.letter, result.score, result.cap) == ("C", 100, "too few brokers: no better than C")
     assert grade([small, SKIPPED]).letter == "C"
+    assert grade([small, SKIPPED, SKIPPED]).letter == "-"
     assert grade([small, *[failed(Severity.ERROR)] * 3]).letter == "F"
     assert grade([small, failed(Severity.CRITICAL)]).letter == "D"
+
+
+def test_skipped_checks_limit_a_letter_that_a_finding_limits() -> None:
+    limiting = replace(finding(Severity.INFO), facts=(at_most("B"),))
+    small = CheckResult("EOS-LOG-010", "Unknown error records", "LOG", CheckStatus.FAILED, (limiting,))
+    assert grade([small, PASSED, PASSED, SKIPPED]).letter == "C"
+    assert grade([small, PASSED, PASSED, PASSED, SKIPPED]).letter == "B"
 
 
 def test_the_score_ends_at_zero() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.checks.settings import broker_values
+from eosctl.checks.settings import broker_values, set_on_all_brokers
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.severity import Severity
@@ -61,20 +61,26 @@ def brokers_differ(case: Case) -> Iterator[Problem]:
         eosctl check run EOS-BRK-009 passes.
     """
     for name in NAMES:
-        values = {one.setting.value for one in broker_values(case.snapshot, name)}
+        reported = broker_values(case.snapshot, name)
+        values = {one.setting.value for one in reported}
         if len(values) > 1:
             yield Problem(
                 resource=Resource("cluster", case.snapshot.cluster_id),
                 message=f"The brokers differ in {name}: {', '.join(sorted(str(value) for value in values))}.",
                 impact="What holds for an id depends on the broker that coordinates it.",
-                evidence=tuple(one.evidence for one in broker_values(case.snapshot, name)[:8]),
+                evidence=tuple(one.evidence for one in reported[:8]),
                 remedy=(_remedy(name, values),),
+                commands=(
+                    set_on_all_brokers(reported, name, _SAFE_VALUE[name], case.bootstrap) if name in _SAFE_VALUE else ()
+                ),
                 verify=(Command(f"eosctl check run EOS-BRK-009 -b {case.bootstrap}"),),
                 incident=name,
                 facts=(("setting", name),),
             )
 
 
+#: Dynamic settings with one value that is right for every cluster.
+_SAFE_VALUE: Final = {"transaction.partition.verification.enable": "true"}
 #: A lower value would leave acknowledged records on fewer brokers.
 _HIGHEST_IS_DURABLE: Final = {"min.insync.replicas": True}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.checks.settings import BrokerValue, broker_values
+from eosctl.checks.settings import BrokerValue, broker_values, set_on_all_brokers
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.severity import Severity
@@ -45,7 +45,8 @@ def partition_verification_disabled(case: Case) -> Iterator[Problem]:
         transaction.partition.verification.enable=false, left over from the workaround for KAFKA-16992.
 
     Fix:
-        Set it to true; it is dynamic, cluster-wide. Brokers 3.6.0 to 3.7.0 have bugs in the verification (KAFKA-15653,
+        Set it to true; it is dynamic, cluster-wide. A value of a single broker stands before the default of all brokers
+        and must be removed. Brokers 3.6.0 to 3.7.0 have bugs in the verification (KAFKA-15653,
         KAFKA-16992): upgrade them first.
 
     Verify:
@@ -62,13 +63,9 @@ def partition_verification_disabled(case: Case) -> Iterator[Problem]:
         impact="A delayed Produce request can leave a hanging transaction on any partition these brokers lead.",
         evidence=tuple(found.evidence for found in disabled),
         remedy=("Set it back to true. The change takes effect immediately.",),
-        commands=(
-            Command(
-                f"kafka-configs.sh --bootstrap-server {case.bootstrap} --alter --entity-type brokers --entity-default "
-                f"--add-config {SETTING}=true"
-            ),
-        ),
+        commands=set_on_all_brokers(disabled, SETTING, "true", case.bootstrap),
         verify=(Command(f"eosctl check run EOS-BRK-002 -b {case.bootstrap}"),),
+        incident=SETTING,
         facts=(("setting", SETTING), ("brokers", brokers)),
     )
 

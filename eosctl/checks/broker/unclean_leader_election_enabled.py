@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.checks.settings import broker_values
+from eosctl.checks.settings import broker_values, set_on_all_brokers
 from eosctl.checks.wording import name_some
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
@@ -14,6 +15,7 @@ from eosctl.model.severity import Severity
 from eosctl.model.verdict import Evidence, Resource
 
 SETTING = "unclean.leader.election.enable"
+_LOST_COORDINATION: Final = "Decided transactions, transactional ids, and committed offsets can be lost."
 
 
 @check(
@@ -40,7 +42,8 @@ def unclean_leader_election_enabled(case: Case) -> Iterator[Problem]:
         The setting was turned on to get a partition back whose in-sync replicas were lost, and never turned off.
 
     Fix:
-        Set it to false on the brokers, and remove it from topics that carry transactional data.
+        Set it to false on the brokers, and remove it from topics that carry transactional data. A value of a single
+        broker stands before the default of all brokers and must be removed.
 
     Verify:
         eosctl check run EOS-BRK-003 passes.
@@ -54,30 +57,25 @@ def unclean_leader_election_enabled(case: Case) -> Iterator[Problem]:
             impact="Every topic that does not say otherwise can lose committed records and markers.",
             evidence=tuple(found.evidence for found in brokers),
             remedy=("Set it to false; it is dynamic, cluster-wide.",),
-            commands=(
-                Command(
-                    f"kafka-configs.sh --bootstrap-server {case.bootstrap} --alter --entity-type brokers "
-                    "--entity-default "
-                    f"--add-config {SETTING}=false"
-                ),
-            ),
+            commands=set_on_all_brokers(brokers, SETTING, "false", case.bootstrap),
             verify=(Command(f"eosctl check run EOS-BRK-003 -b {case.bootstrap}"),),
             facts=(("setting", SETTING),),
         )
     topics = [
-        (topic.name, setting)
+        (topic, setting)
         for topic in case.snapshot.topics
         if (setting := topic.setting(SETTING)) is not None
         and setting.value == "true"
         and setting.source is SettingSource.DYNAMIC_TOPIC
     ]
-    for name, setting in topics:
+    for topic, setting in topics:
+        name = topic.name
         yield Problem(
             resource=Resource("topic", name),
             message=f"{SETTING} is true on topic {name}.",
-            severity=Severity.WARNING,
+            severity=Severity.ERROR if topic.internal else Severity.WARNING,
             cause="It is set on the topic itself.",
-            impact="The topic can lose committed records and markers.",
+            impact=_LOST_COORDINATION if topic.internal else "The topic can lose committed records and markers.",
             evidence=(Evidence(SETTING, "true (dynamic-topic)", setting.origin or "DescribeConfigs"),),
             remedy=("Remove the setting if the topic carries transactional data.",),
             commands=(

@@ -144,6 +144,7 @@ def _judge_ongoing(
         )
     long_running = age_ms >= watch.limits.long_running_transaction_ms
     raised = transaction.timeout_ms > DEFAULT_MAX_TIMEOUT_MS
+    obstacle = _why_not_aborted(transaction, snapshot)
     by_default = duration_text(DEFAULT_MAX_TIMEOUT_MS)
     return TransactionVerdict(
         transaction,
@@ -151,11 +152,18 @@ def _judge_ongoing(
         HangCause.TIMEOUT_RAISED if raised else HangCause.WITHIN_TIMEOUT,
         Confidence.CERTAIN,
         f"Open for {duration_text(age_ms)} of its timeout of {duration_text(transaction.timeout_ms)}; "
-        "the coordinator aborts it by itself when that has passed."
+        + _what_follows(obstacle)
         + (f" Brokers allow {by_default} by default: their transaction.max.timeout.ms was raised." if raised else ""),
         age_ms=age_ms,
-        coordinator_acts_at_ms=acts_at_ms,
+        coordinator_acts_at_ms=None if obstacle else acts_at_ms,
     )
+
+
+def _what_follows(obstacle: str) -> str:
+    """Return what ends a transaction that its application does not end."""
+    if obstacle:
+        return f"the coordinator is to abort it when that has passed.{obstacle}"
+    return "the coordinator aborts it by itself when that has passed."
 
 
 def _why_not_aborted(transaction: Transaction, snapshot: ClusterSnapshot) -> str:

@@ -67,8 +67,12 @@ def test_a_coordinator_that_cannot_write_is_why_a_timeout_passes(
         partitions=(replace(log.partitions[0], replicas=(1, 2), isr=isr),),
         settings=(Setting("min.insync.replicas", min_isr, SettingSource.DEFAULT, "DescribeConfigs"),),
     )
+    said = "cannot write the abort to __transaction_state-0: 1 of 2 replicas in sync, min.insync.replicas=2"
     overdue = transaction(timeout_ms=1_000, start_time_ms=NOW_MS - 2 * MINUTE_MS)
     verdict = only(two_reads([producer()], [overdue], topics=(snapshot().topics[0], log)))
     assert verdict.cause is HangCause.COORDINATOR_NOT_EXPIRING
-    said = "cannot write the abort to __transaction_state-0: 1 of 2 replicas in sync, min.insync.replicas=2"
     assert (said in verdict.explanation) is is_said
+    within = replace(overdue, timeout_ms=10 * MINUTE_MS)
+    verdict = only(two_reads([producer()], [within], topics=(snapshot().topics[0], log)))
+    assert (said in verdict.explanation, "aborts it by itself" in verdict.explanation) == (is_said, not is_said)
+    assert (verdict.coordinator_acts_at_ms is None) is is_said

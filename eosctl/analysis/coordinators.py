@@ -52,6 +52,16 @@ def missing_coordinators(snapshot: ClusterSnapshot) -> tuple[str, ...]:
     return tuple(missing)
 
 
+def why_ids_are_missing(snapshot: ClusterSnapshot) -> tuple[str, ...]:
+    """Return why an id that no coordinator listed may exist: coordinators without a response, and hidden ids."""
+    hidden = [
+        _describe(gap)
+        for gap in snapshot.gaps
+        if gap.kind is EvidenceKind.TRANSACTIONS and not _names_coordinators(gap)
+    ]
+    return (*missing_coordinators(snapshot), *hidden)
+
+
 def cannot_list_transactions(snapshot: ClusterSnapshot) -> bool:
     """Return whether all coordinators that did not respond are older than ListTransactions (Kafka 3.0)."""
     gaps = [gap for gap in snapshot.gaps if gap.kind is EvidenceKind.TRANSACTIONS and _names_coordinators(gap)]

@@ -26,6 +26,7 @@ from eosctl.services.connection import Connection
 from eosctl.services.log_events import read_events
 from eosctl.services.own_fences import with_own_fences
 from eosctl.services.read_cluster import read_cluster
+from eosctl.services.unlisted_ids import unlisted_ids
 
 KINDS: Final = frozenset(
     {
@@ -36,6 +37,11 @@ KINDS: Final = frozenset(
         EvidenceKind.ABORTED_RANGES,
     }
 )
+_NOT_SEEN: Final = (
+    "No coordinator lists it, and the newest part of the transaction log does not contain it: it never existed, it "
+    "expired, or this principal may not describe it."
+)
+_NOT_LOGGED: Final = "The transaction log in these directories does not contain it."
 _Evidence = tuple[ClusterSnapshot, Sequence[GroupCommit]]
 
 
@@ -75,12 +81,9 @@ def blame(request: BlameRequest, callbacks: Callbacks = SILENT) -> Blamed:
     snapshot, commits = _evidence(request, callbacks)
     transactional_id = resolve_id(snapshot, request.name)
     if transactional_id is None:
-        raise UsageError(
-            f"Unknown transactional id {request.name!r}.",
-            "No coordinator lists it, and the newest part of the transaction log does not contain it: it never "
-            "existed, it expired, or this principal may not describe it.",
-            "List all ids: eosctl txn list",
-        )
+        if request.data_dirs:
+            raise UsageError(f"Unknown transactional id {request.name!r}.", _NOT_LOGGED, "Check the name.")
+        raise unlisted_ids(snapshot, (request.name,), _NOT_SEEN)
     events = read_events(request.logs, callbacks.progress)
     found = explain_blame(snapshot, transactional_id, events=events, commits=commits)
     of_history = tuple(gap for gap in snapshot.gaps if gap.kind is EvidenceKind.TRANSACTION_HISTORY)

@@ -12,7 +12,7 @@ import msgspec
 from eosctl.analysis.partitions import require_partition, require_topic
 from eosctl.analysis.watching import describe_lives, judge_transactions, known_producers
 from eosctl.collect.transactions import TransactionQuery
-from eosctl.errors import EosctlError, EvidenceIncomplete, UsageError
+from eosctl.errors import EosctlError, UsageError
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction import TopicPartition, TransactionState
@@ -21,6 +21,7 @@ from eosctl.services.answered import require_answers
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.collect_evidence import EvidenceRequest, collect_evidence
 from eosctl.services.connection import Connection
+from eosctl.services.unlisted_ids import unlisted_ids
 
 #: How often brokers look for timed-out transactions, which decides whether one past its timeout is late.
 LATENESS: Final = frozenset({EvidenceKind.BROKER_CONFIGS})
@@ -160,7 +161,8 @@ def describe_transactions(request: LivesRequest, callbacks: Callbacks = SILENT) 
     known = describe_lives(snapshot, request.step_count)
     lives = tuple(known[name] for name in dict.fromkeys(request.ids) if name in known)
     missing = [name for name in request.ids if name not in known]
-    return LivesFound(snapshot, lives, _unknown(snapshot, missing, request) if missing else None)
+    error = unlisted_ids(snapshot, missing, require_complete=request.require_complete) if missing else None
+    return LivesFound(snapshot, lives, error)
 
 
 def list_producers(request: ProducersRequest, callbacks: Callbacks = SILENT) -> ProducersFound:
@@ -184,22 +186,6 @@ def list_producers(request: ProducersRequest, callbacks: Callbacks = SILENT) -> 
         and (not request.open_only or known.state.current_txn_start_offset is not None)
     )
     return ProducersFound(snapshot, tuple(chosen))
-
-
-def _unknown(snapshot: ClusterSnapshot, missing: Sequence[str], request: LivesRequest) -> EosctlError:
-    unheard = [gap for gap in snapshot.gaps if gap.kind is EvidenceKind.TRANSACTIONS]
-    if unheard:
-        error = EvidenceIncomplete if request.require_complete else EosctlError
-        return error(
-            f"The list of transactional ids is incomplete, so {', '.join(missing)} cannot be described.",
-            "; ".join(f"{gap.subject}: {gap.error or gap.reason.value}" for gap in unheard),
-            unheard[0].next_step,
-        )
-    return UsageError(
-        f"Unknown transactional id {', '.join(map(repr, missing))}.",
-        "No coordinator lists it: it never existed, it expired, or this principal may not describe it.",
-        "List all ids: eosctl txn list",
-    )
 
 
 def _states(names: Sequence[str], *, open_only: bool) -> tuple[str, ...]:

@@ -41,7 +41,8 @@ def _hidden_offsets(info: PartitionInfo) -> int:
 
 async def _count(reader: ReadOnly, info: PartitionInfo) -> Probed[HiddenRange | None]:
     first, end = info.last_stable_offset or 0, info.high_watermark or 0
-    offset, records, controls = first, 0, 0
+    # Deleted records leave the last stable offset where it was, before the start of the log.
+    offset, records, controls = max(first, info.log_start_offset or 0), 0, 0
     for _ in range(FETCHES_PER_PARTITION):
         fetched, gaps = await fetch_batches(reader, EvidenceKind.HIDDEN_RECORDS, info, offset)
         if gaps:

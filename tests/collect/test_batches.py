@@ -42,8 +42,8 @@ def leader_with(batches: list[tuple[int, bytes]], error: ErrorCode = ErrorCode.N
     return answer
 
 
-def topic(where, last_stable_offset, high_watermark, leader=1):
-    info = PartitionInfo(where, leader, 0, (1,), (1,), (), 0, high_watermark, last_stable_offset)
+def topic(where, last_stable_offset, high_watermark, leader=1, log_start=0):
+    info = PartitionInfo(where, leader, 0, (1,), (1,), (), log_start, high_watermark, last_stable_offset)
     return Topic(where.topic, "", False, (info,))
 
 
@@ -61,6 +61,18 @@ def test_records_are_counted_without_markers_and_visible_ones(cluster):
     answer = hidden(cluster, topic(ORDERS, 2, 10))
     assert answer.value == (HiddenRange(ORDERS, 2, 10, 6, 2),)
     assert answer.gaps == ()
+
+
+def test_deleted_records_of_an_open_transaction_are_not_read(cluster):
+    def answer(request):
+        (asked,) = request.topics[0].partitions
+        error = ErrorCode.OFFSET_OUT_OF_RANGE if asked.fetch_offset < 6 else ErrorCode.NONE
+        return leader_with([(8, data(6, 3)), (9, marker(9))], error)(request)
+
+    cluster.on(1, ApiKey.FETCH, answer)
+    found = hidden(cluster, topic(ORDERS, 2, 10, log_start=6))
+    assert found.gaps == ()
+    assert found.value == (HiddenRange(ORDERS, 2, 10, 3, 1),)
 
 
 def test_a_partition_without_a_gap_is_not_read(cluster):

@@ -8,7 +8,7 @@ from eosctl.analysis.coordinators import CONSUMER_OFFSETS_TOPIC
 from eosctl.analysis.locate import coordinator_partition
 from eosctl.analysis.partitions import partitions_by_name
 from eosctl.model.hang import BlastRadius, GroupImpact, OpenTransaction
-from eosctl.model.snapshot import ClusterSnapshot, CommittedOffset, Group, PartitionInfo
+from eosctl.model.snapshot import ClusterSnapshot, CommittedOffset, Group, PartitionInfo, PendingOffset
 from eosctl.model.transaction import TopicPartition
 
 
@@ -46,15 +46,15 @@ class BlastRadiusFinder:
             pins_last_stable_offset=oldest is None or transaction.first_offset <= oldest,
             blocks_compaction=self._is_compacted(partition.topic),
             blocks_offset_commits=partition.topic == CONSUMER_OFFSETS_TOPIC,
-            groups=self._groups_of(partition),
+            groups=self._groups_of(partition, transaction.producer_id),
         )
 
-    def _groups_of(self, partition: TopicPartition) -> tuple[GroupImpact, ...]:
-        """Return the groups blocked on a partition, which all its open transactions share."""
+    def _groups_of(self, partition: TopicPartition, producer_id: int) -> tuple[GroupImpact, ...]:
+        """Return the blocked groups: the readers of a partition, or those with pending offsets of the producer."""
+        if partition.topic == CONSUMER_OFFSETS_TOPIC:
+            return self._pending_groups(partition, producer_id)
         if partition not in self._groups:
-            on_offsets = partition.topic == CONSUMER_OFFSETS_TOPIC
-            found = self._pending_groups(partition) if on_offsets else self._readers(self._partitions.get(partition))
-            self._groups[partition] = found
+            self._groups[partition] = self._readers(self._partitions.get(partition))
         return self._groups[partition]
 
     def _records_from(self, partition: TopicPartition, first_offset: int) -> int | None:
@@ -91,19 +91,36 @@ class BlastRadiusFinder:
             and info.last_stable_offset < info.high_watermark
         )
 
-    def _pending_groups(self, offsets_partition: TopicPartition) -> tuple[GroupImpact, ...]:
-        """Return the groups of this partition of `__consumer_offsets` with pending offsets of a transaction."""
+    def _pending_groups(self, offsets_partition: TopicPartition, producer_id: int) -> tuple[GroupImpact, ...]:
+        """Return the groups of this partition of `__consumer_offsets` with pending offsets of a producer.
+
+        The partition's log names producer and group. Where it was not read, the groups with unstable offsets remain,
+        which belong to any of the partition's open transactions.
+        """
         topic = self._snapshot.topic(CONSUMER_OFFSETS_TOPIC)
         if topic is None or not topic.partitions:
             return ()
+        logged = [one for one in self._snapshot.pending_offsets if one.log_partition == offsets_partition.partition]
+        found = [
+            GroupImpact(one.group_id, one.partition, self._position(one), 0)
+            for one in logged
+            if one.producer_id == producer_id
+        ]
+        explained = {(one.group_id, one.partition) for one in logged}
         partition_count = len(topic.partitions)
-        return tuple(
+        found += [
             GroupImpact(group.group_id, committed.partition, committed.offset or 0, 0)
             for group in self._snapshot.groups
             if coordinator_partition(CONSUMER_OFFSETS_TOPIC, group.group_id, partition_count) == offsets_partition
             for committed in group.offsets
-            if committed.unstable
-        )
+            if committed.unstable and (group.group_id, committed.partition) not in explained
+        ]
+        return tuple(found)
+
+    def _position(self, pending: PendingOffset) -> int:
+        """Return the group's committed offset, from which it reads after an abort; 0 without one."""
+        committed = self._committed.get(pending.partition, ())
+        return next((one.offset or 0 for group, one in committed if group.group_id == pending.group_id), 0)
 
 
 def _committed_by_partition(snapshot: ClusterSnapshot) -> dict[TopicPartition, list[tuple[Group, CommittedOffset]]]:

@@ -27,6 +27,7 @@ WEIGHED: Final = DESCRIBED - {EvidenceKind.TRANSACTIONS, EvidenceKind.PRODUCERS}
     EvidenceKind.TOPIC_CONFIGS,
     EvidenceKind.GROUPS,
     EvidenceKind.GROUP_OFFSETS,
+    EvidenceKind.PENDING_OFFSETS,
 }
 NEEDS_ACTION: Final = frozenset({HangStatus.HANGING, HangStatus.STALLED, HangStatus.LATE})
 

@@ -10,7 +10,7 @@ from eosctl.analysis.locate import coordinator_partition
 from eosctl.analysis.lso import find_stable_offset_gaps
 from eosctl.model.hang import BlastRadius, HangStatus, OpenTransaction
 from eosctl.model.setting import Setting
-from eosctl.model.snapshot import ClusterSnapshot, CommittedOffset, Group, Topic
+from eosctl.model.snapshot import ClusterSnapshot, CommittedOffset, Group, PendingOffset, Topic
 from eosctl.model.transaction import TopicPartition
 from tests.analysis.scenes import (
     ORDERS_0,
@@ -26,8 +26,10 @@ from tests.analysis.scenes import (
 OFFSETS = "__consumer_offsets"
 
 
-def radius_of(cluster: ClusterSnapshot, first_offset: int = 40, where: TopicPartition = ORDERS_0) -> BlastRadius:
-    opened = OpenTransaction(where, 1, 7, 0, 0, first_offset, 0)
+def radius_of(
+    cluster: ClusterSnapshot, first_offset: int = 40, where: TopicPartition = ORDERS_0, producer_id: int = 7
+) -> BlastRadius:
+    opened = OpenTransaction(where, 1, producer_id, 0, 0, first_offset, 0)
     return BlastRadiusFinder(cluster).of(opened)
 
 
@@ -80,6 +82,21 @@ def test_offset_commits_name_the_groups_that_wait_for_them() -> None:
     assert [g.group_id for g in radius.groups] == ["billing"]
     other = TopicPartition(OFFSETS, (home.partition + 1) % 4)
     assert radius_of(cluster, where=other).groups == ()
+
+
+def test_a_group_waits_for_the_producer_of_its_pending_offsets() -> None:
+    home = coordinator_partition(OFFSETS, "billing", 4)
+    topic = Topic(OFFSETS, "offsets", True, tuple(partition(TopicPartition(OFFSETS, i)) for i in range(4)))
+    pending = PendingOffset("billing", ORDERS_0, 9, 7, home.partition, 40)
+    cluster = two_reads(
+        [producer(7), producer(8)],
+        topics=(topic, state_topic()),
+        groups=(group("billing", 2, unstable=True),),
+        pending_offsets=(pending, replace(pending, group_id="new", producer_id=8)),
+    )
+    for producer_id, held in ((7, ("billing", 2)), (8, ("new", 0))):
+        radius = radius_of(cluster, where=home, producer_id=producer_id)
+        assert [(found.group_id, found.committed_offset) for found in radius.groups] == [held]
 
 
 def test_gaps_name_the_oldest_holder_and_come_widest_first() -> None:

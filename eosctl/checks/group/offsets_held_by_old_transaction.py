@@ -61,7 +61,8 @@ def offsets_held_by_old_transaction(case: Case) -> Iterator[Problem]:
         for verdict in case.transactions:
             age_ms = verdict.age_ms or 0
             old = age_ms >= case.limits.long_running_transaction_ms
-            if home.partition in verdict.transaction.partitions and old:
+            is_owner = not (owners := _owners(case, group_id)) or verdict.transaction.producer_id in owners
+            if home.partition in verdict.transaction.partitions and old and is_owner:
                 owner = verdict.transaction.transactional_id
                 yield Problem(
                     resource=Resource("group", group_id),
@@ -88,3 +89,8 @@ def _held_offsets(case: Case) -> dict[str, set[TopicPartition]]:
     for pending in case.snapshot.pending_offsets:
         found[pending.group_id].add(pending.partition)
     return found
+
+
+def _owners(case: Case, group_id: str) -> set[int]:
+    """Return the producer ids that the log of pending offsets names for a group; empty where it was not read."""
+    return {pending.producer_id for pending in case.snapshot.pending_offsets if pending.group_id == group_id}

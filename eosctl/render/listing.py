@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Generic, NamedTuple, TypeVar
+from typing import Final, Generic, NamedTuple, TypeVar
 
+from eosctl.model.evidence import EvidenceGap
 from eosctl.render.envelope import Listing
 from eosctl.render.formats import OutputFormat
 from eosctl.render.machine import render_json, render_tsv, render_yaml
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
 
 T = TypeVar("T")
+NAMED_GAPS: Final = 3
+"""How many gaps the first line names; all of them follow below the list."""
 
 
 class Column(NamedTuple, Generic[T]):
@@ -51,23 +54,32 @@ def render_listing(
 
 
 def _blocks(listing: Listing[T], columns: Sequence[Column[T]], empty: str) -> list[Block]:
+    gaps = () if listing.evidence is None else listing.evidence.gaps
     blocks: list[Block] = []
+    if gaps:
+        blocks.append(Line(_headline(gaps, is_empty=not listing.items), "yellow"))
     if listing.items:
         blocks.append(Grid(tuple(_rows(listing, columns)), tuple(column.header for column in columns)))
-    elif listing.evidence is not None and listing.evidence.gaps:
-        blocks.append(Line("Nothing was found, but not everything could be read."))
-    else:
+    elif not gaps:
         blocks.append(Line(empty))
-    if listing.evidence is not None and listing.evidence.gaps:
-        blocks += [Line(""), Line("INCOMPLETE: this could not be read", "yellow")]
+    if gaps:
+        blocks += [Line(""), Line("NOT READ", "yellow")]
         blocks += [
-            Field(
-                "missing",
-                f"{gap.kind.value} of {gap.subject}: {gap.error or gap.reason.value}. {gap.next_step}".rstrip(),
-            )
-            for gap in listing.evidence.gaps
+            Field("missing", f"{_subject(gap)}: {gap.error or gap.reason.value}. {gap.next_step}".rstrip())
+            for gap in gaps
         ]
     return blocks
+
+
+def _headline(gaps: Sequence[EvidenceGap], *, is_empty: bool) -> str:
+    """Return the first line of a list with gaps, which names them before anything that was read."""
+    more = f" and {len(gaps) - NAMED_GAPS} more" if len(gaps) > NAMED_GAPS else ""
+    unread = f"{', '.join(map(_subject, gaps[:NAMED_GAPS]))}{more} could not be read"
+    return f"INCOMPLETE: {unread}. Nothing was found in the rest." if is_empty else f"INCOMPLETE: {unread}."
+
+
+def _subject(gap: EvidenceGap) -> str:
+    return f"{gap.kind.value} of {gap.subject}"
 
 
 def _rows(listing: Listing[T], columns: Sequence[Column[T]]) -> Iterator[tuple[str, ...]]:

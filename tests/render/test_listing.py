@@ -1,0 +1,38 @@
+"""The first line of a list states what could not be read."""
+
+from __future__ import annotations
+
+from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
+from eosctl.render.envelope import EvidenceView, Listing
+from eosctl.render.formats import OutputFormat
+from eosctl.render.listing import Column, render_listing
+
+COLUMNS = (Column("NAME", str),)
+
+
+def rendered(*items: str, gap_count: int) -> list[str]:
+    gaps = tuple(
+        EvidenceGap(EvidenceKind.PRODUCERS, f"broker {number}", GapReason.TIMED_OUT) for number in range(gap_count)
+    )
+    evidence = EvidenceView("", "", 1, (), not gaps, gaps)
+    listing = Listing("names", 1, "list", "", None, evidence, items)
+    return render_listing(listing, COLUMNS, OutputFormat.TABLE, empty="No names.").splitlines()
+
+
+def test_a_complete_list_begins_with_its_items() -> None:
+    assert rendered("a", gap_count=0)[0] == "NAME"
+    assert rendered(gap_count=0) == ["No names."]
+
+
+def test_gaps_stand_before_the_items() -> None:
+    lines = rendered("a", gap_count=2)
+    assert lines[0] == "INCOMPLETE: producers of broker 0, producers of broker 1 could not be read."
+    assert lines[1] == "NAME"
+    assert sum("missing" in line for line in lines) == 2
+
+
+def test_an_empty_list_with_gaps_does_not_claim_more() -> None:
+    lines = rendered(gap_count=5)
+    assert lines[0].endswith("and 2 more could not be read. Nothing was found in the rest.")
+    assert "No names." not in lines
+    assert sum("missing" in line for line in lines) == 5

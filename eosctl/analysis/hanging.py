@@ -148,11 +148,15 @@ def _judge(sighting: Sighting, now: Relation, owner: Transaction | None, scene: 
     if info is not None and info.leader_id is not None and info.leader_id != sighting.broker_id:
         # Any replica responds to DescribeProducers, and a lagging one lists completed transactions.
         return _undecided(f"Broker {sighting.broker_id} answered, but broker {info.leader_id} leads the partition.")
+    logged = scene.logged_owners.get(sighting.state.producer_id) if owner is None else None
     if owner is None and not scene.unheard:
+        if logged is not None and logged.state in IDLE_STATES and scene.log_was_read:
+            # The coordinator hides the id from this principal; its log does not.
+            return _judge_by_log(sighting, logged, scene)
         hidden = _why_it_may_be_hidden(sighting, scene)
         if hidden:
             return _undecided(hidden)
-    if scene.log_stands_in and owner is None and (logged := scene.logged_owners.get(sighting.state.producer_id)):
+    if scene.log_stands_in and logged is not None:
         return _judge_by_log(sighting, logged, scene)
     where_before = scene.seen_before.get(sighting.partition)
     if scene.before is None or where_before is None:
@@ -170,7 +174,7 @@ def _judge(sighting: Sighting, now: Relation, owner: Transaction | None, scene: 
 
 
 def _judge_by_log(sighting: Sighting, logged: TransactionLogEntry, scene: _Scene) -> _Ruling:
-    """Judge by the newest record of the id, as coordinators before 3.0 do not list what they hold open.
+    """Judge by the newest record of the id, which coordinators before 3.0, or for this principal, do not list.
 
     The log is read after the leaders, and a coordinator writes Complete* behind the last marker. So a leader that still
     had the transaction open a while after that record will never get a marker for it.

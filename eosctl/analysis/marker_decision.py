@@ -140,6 +140,16 @@ def _why_neither(
             "name it either. Repeat with a principal that may describe every transactional id and read "
             "__transaction_state, and that sees the producer id there."
         )
+    if (
+        transaction.transactional_id is None
+        and ids_may_be_hidden
+        and entries[-1].producer_id == transaction.producer_id
+    ):
+        return (
+            f"The transaction log has {entries[-1].transactional_id} with this producer id, and this principal may not "
+            "describe it: the id may have a transaction open by now, which the marker would tear apart. Repeat with a "
+            "principal that may describe it."
+        )
     if transaction.coordinator_state in (TransactionState.PREPARE_COMMIT, TransactionState.PREPARE_ABORT):
         return "The coordinator is delivering the markers of its last transaction; what is decided is not touched."
     if (

@@ -303,6 +303,27 @@ class TestHiddenIds:
             assert (verdict.status, verdict.can_abort) == (HangStatus.UNDECIDED, False)
             assert "may not describe the id" in verdict.explanation
 
+    @pytest.mark.parametrize(("before_ms", "status"), [(60_000, HangStatus.HANGING), (1_000, HangStatus.UNDECIDED)])
+    def test_hidden_id_is_judged_by_its_log(self, before_ms: int, status: HangStatus) -> None:
+        ended = replace(entry("CompleteCommit", 3), written_at_ms=NOW_MS - before_ms)
+        verdict = only(two_reads([producer()], brokers=(broker(settings=(AUTHORIZER,)),), transaction_history=(ended,)))
+        assert verdict.status is status
+        assert not verdict.can_abort
+        if status is HangStatus.HANGING:
+            assert verdict.confidence is Confidence.LIKELY
+
+    def test_hidden_id_needs_the_whole_log(self) -> None:
+        ended = replace(entry("CompleteCommit", 3), written_at_ms=NOW_MS - 60_000)
+        verdict = only(
+            two_reads(
+                [producer()],
+                brokers=(broker(settings=(AUTHORIZER,)),),
+                transaction_history=(ended,),
+                gaps=(gap(EvidenceKind.TRANSACTION_HISTORY, "__transaction_state-0", "NOT_LEADER_OR_FOLLOWER"),),
+            )
+        )
+        assert verdict.status is HangStatus.UNDECIDED
+
     def test_id_that_moved_on_to_another_producer_id_is_not_hidden(self) -> None:
         history = (entry("CompleteAbort", 3), entry("Empty", 4, producer_id=1000))
         verdict = only(two_reads([producer()], brokers=(broker(settings=(AUTHORIZER,)),), transaction_history=history))

@@ -7,6 +7,7 @@ import shlex
 from collections import defaultdict
 from typing import Final
 
+from eosctl.checks.wording import name_some
 from eosctl.findings.bootstrap import bootstrap_of
 from eosctl.findings.finding import Command
 from eosctl.model.snapshot import Broker, ClusterSnapshot, Topic
@@ -15,7 +16,7 @@ PLAN_FILE: Final = "plan.json"
 
 
 def add_replicas(topic: Topic, replicas: int, snapshot: ClusterSnapshot, bootstrap: str) -> tuple[Command, ...]:
-    """Return the commands that write a reassignment plan and carry it out; none without enough brokers.
+    """Return the commands that write a reassignment plan and carry it out; none without all brokers.
 
     Every partition keeps its replicas, and its first one stays the preferred leader. New ones are on racks that the
     partition does not use yet, as far as there are any, and are spread over the brokers.
@@ -26,7 +27,9 @@ def add_replicas(topic: Topic, replicas: int, snapshot: ClusterSnapshot, bootstr
         snapshot: The cluster with its brokers.
         bootstrap: What follows `--bootstrap-server` (`findings.bootstrap.bootstrap_of`).
     """
-    available = [broker for broker in snapshot.brokers if broker.reachable and not broker.fenced]
+    if absent_brokers(snapshot):
+        return ()
+    available = _available(snapshot)
     racks = {broker.node_id: broker.rack for broker in snapshot.brokers}
     held: dict[int, int] = defaultdict(int)
     numbers: dict[tuple[int, ...], list[int]] = defaultdict(list)
@@ -65,6 +68,30 @@ def add_replicas(topic: Topic, replicas: int, snapshot: ClusterSnapshot, bootstr
     )
 
 
+def broker_ids(snapshot: ClusterSnapshot) -> frozenset[int]:
+    """Return the ids of all brokers: those of the metadata, and those that only hold replicas while they are away."""
+    held = {replica for topic in snapshot.topics for info in topic.partitions for replica in info.replicas}
+    return frozenset(held | {broker.node_id for broker in snapshot.brokers})
+
+
+def absent_brokers(snapshot: ClusterSnapshot) -> tuple[int, ...]:
+    """Return the brokers that cannot take or give replicas now.
+
+    A plan without them would count too few replicas, and a partition without leader cannot be copied at all.
+    """
+    return tuple(sorted(broker_ids(snapshot) - {broker.node_id for broker in _available(snapshot)}))
+
+
+def after_return(snapshot: ClusterSnapshot) -> tuple[str, ...]:
+    """Return the step that comes before adding replicas; none where all brokers are there."""
+    absent = absent_brokers(snapshot)
+    return (
+        (f"First bring back {name_some('broker', list(map(str, absent)))}: no replicas can be added before.",)
+        if absent
+        else ()
+    )
+
+
 def elect_preferred_leaders(snapshot: ClusterSnapshot) -> Command:
     """Return the command that makes the first replica of every partition its leader."""
     # Before 4.2, this tool alone has another name for --command-config (KIP-1147).
@@ -72,6 +99,10 @@ def elect_preferred_leaders(snapshot: ClusterSnapshot) -> Command:
     return Command(
         f"kafka-leader-election.sh --bootstrap-server {reached} --election-type preferred --all-topic-partitions"
     )
+
+
+def _available(snapshot: ClusterSnapshot) -> list[Broker]:
+    return [broker for broker in snapshot.brokers if broker.reachable and not broker.fenced]
 
 
 def _shares_rack(broker: Broker, used: set[str | None]) -> bool:

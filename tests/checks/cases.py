@@ -96,6 +96,9 @@ def _differences(finding: Finding, expected: dict[str, Any]) -> Iterator[str]:
             yield f"{name}: {value}, expected {expected[name]}"
     if expected.get("command", "") not in "\n".join(command.line for command in finding.commands):
         yield f"no command has {expected['command']}"
+    lines = [command.line for command in finding.commands]
+    if lines != expected.get("commands", lines):
+        yield f"commands: {lines}, expected {expected['commands']}"
     facts = dict(finding.facts)
     for name, value in expected.get("facts", {}).items():
         if facts.get(name) != value:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from eosctl.analysis.coordinators import TRANSACTION_STATE_TOPIC
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.checks.partition_commands import add_replicas
+from eosctl.checks.partition_commands import add_replicas, after_return, broker_ids
 from eosctl.checks.settings import number
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
@@ -56,7 +56,7 @@ def transaction_log_not_durable(case: Case) -> Iterator[Problem]:
     topic = case.snapshot.topic(TRANSACTION_STATE_TOPIC)
     if topic is None or not topic.partitions:
         return
-    wanted = min(case.limits.transaction_log_replication_factor, max(1, len(case.snapshot.brokers)))
+    wanted = min(case.limits.transaction_log_replication_factor, max(1, len(broker_ids(case.snapshot))))
     replicas = min(len(info.replicas) for info in topic.partitions)
     if replicas < wanted:
         yield _problem(
@@ -66,7 +66,7 @@ def transaction_log_not_durable(case: Case) -> Iterator[Problem]:
             "The loss of a broker can lose transaction outcomes and producer epochs.",
             (
                 Evidence("replicas", str(replicas), "Metadata"),
-                Evidence("brokers", str(len(case.snapshot.brokers)), "Metadata"),
+                Evidence("brokers", str(len(broker_ids(case.snapshot))), "Metadata"),
             ),
             add_replicas(topic, wanted, case.snapshot, case.bootstrap),
         )
@@ -122,7 +122,10 @@ def _problem(
         message=message,
         impact=impact,
         evidence=evidence,
-        remedy=("Change the topic itself; the brokers' settings count only when it is created.",),
+        remedy=(
+            *(() if commands else after_return(case.snapshot)),
+            "Change the topic itself; the brokers' settings count only when it is created.",
+        ),
         commands=commands,
         verify=(Command(f"eosctl check run EOS-BRK-001 -b {case.bootstrap}"),),
         facts=(("topic", topic.name),),

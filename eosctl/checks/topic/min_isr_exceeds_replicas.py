@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.checks.partition_commands import add_replicas
+from eosctl.checks.partition_commands import add_replicas, after_return
 from eosctl.checks.settings import number
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
@@ -57,7 +57,7 @@ def min_isr_exceeds_replicas(case: Case) -> Iterator[Problem]:
             message=f"{topic.name} has {count_text(replicas, 'replica')} and min.insync.replicas={required}.",
             impact="Writes are acknowledged with fewer replicas than configured, or refused before 3.7.",
             evidence=(Evidence("min.insync.replicas", f"{required} ({setting.source.value})", "DescribeConfigs"),),
-            remedy=(f"Give it {required} replicas or more.",),
+            remedy=(*after_return(case.snapshot), f"Give it {required} replicas or more."),
             commands=add_replicas(topic, required or replicas, case.snapshot, case.bootstrap),
             verify=(Command(f"eosctl check run EOS-TOP-006 -b {case.bootstrap}"),),
             facts=(("topic", topic.name), ("replicas", replicas), ("min_insync_replicas", required or 0)),

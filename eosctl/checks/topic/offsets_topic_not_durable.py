@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from eosctl.analysis.coordinators import CONSUMER_OFFSETS_TOPIC
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.checks.partition_commands import add_replicas
+from eosctl.checks.partition_commands import add_replicas, after_return, broker_ids
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.severity import Severity
@@ -47,7 +47,7 @@ def offsets_topic_not_durable(case: Case) -> Iterator[Problem]:
     topic = case.snapshot.topic(CONSUMER_OFFSETS_TOPIC)
     if topic is None or not topic.partitions:
         return
-    wanted = min(case.limits.transaction_log_replication_factor, max(1, len(case.snapshot.brokers)))
+    wanted = min(case.limits.transaction_log_replication_factor, max(1, len(broker_ids(case.snapshot))))
     replicas = min(len(info.replicas) for info in topic.partitions)
     if replicas < wanted:
         yield Problem(
@@ -55,7 +55,10 @@ def offsets_topic_not_durable(case: Case) -> Iterator[Problem]:
             message=f"{topic.name} has partitions with {replicas} of {wanted} replicas.",
             impact="The loss of a broker can lose committed offsets.",
             evidence=(Evidence("replicas", str(replicas), "Metadata"),),
-            remedy=("Add replicas; the brokers' setting counts only when the topic is created.",),
+            remedy=(
+                *after_return(case.snapshot),
+                "Add replicas; the brokers' setting counts only when the topic is created.",
+            ),
             commands=add_replicas(topic, wanted, case.snapshot, case.bootstrap),
             verify=(Command(f"eosctl check run EOS-TOP-009 -b {case.bootstrap}"),),
             facts=(("topic", topic.name), ("replicas", replicas)),

@@ -24,7 +24,7 @@ _HOUR = rf"\d{{1,2}}:\d\d:\d\d(?:[.,]\d{{1,9}})?(?: [AaPp][Mm])?{_ZONE}"
 _OTHER_DATE = (
     rf"\d{{1,2}}[./-]\d{{1,2}}[./-]\d{{4}},?[ T]{_HOUR}"
     rf"|\d{{1,2}}[ /-]{_MONTH}[ /-]\d{{4}}[ :,T]{{1,2}}{_HOUR}"
-    rf"|{_MONTH} \d{{1,2}}, \d{{4}},? {_HOUR}"
+    rf"|{_MONTH} \d{{1,2}}, \d{{4}},?(?: @)? {_HOUR}"
     rf"|(?:[A-Z][a-z]{{2}} )?{_MONTH} [ \d]\d \d\d:\d\d:\d\d(?: [A-Z]{{3,4}})? \d{{4}}"
     rf"|\d{{4}}/\d\d/\d\d[T ]{_HOUR}"
     rf"|20\d{{6}}[T -]{_HOUR}"
@@ -178,13 +178,14 @@ LAYOUTS: Final = (
         rf"\[?(?P<time>\d{{13}}|\d{{10}}[.,]\d{{3,9}}|(?:\d\d[/-]\d\d[ T])?{_CLOCK}|\d{{1,2}}:\d\d[AP]M)[^\w\n]{{1,3}}"
         rf"[^\n]{{0,120}}?\b(?P<level>{_ANY_LEVEL})\b[^\w\n]{{0,3}}{_REST}",
     ),
+    Layout("dated-above", rf"[^\w\n]?(?P<time>{_ANY_DATE})(?P<message>[^\w\n]?\r?$)"),
 )
 """The most specific layouts first: if two match a line, the earlier one counts."""
 
 _EMBEDDED: Final = ("rdkafka", "jvm-uncaught", "describe-topic")
 """Layouts that may occur in any file: the output of a library, the JVM, or a tool on a terminal, which indents it."""
 
-GENERAL: Final = ("dated", "levelled", "undated")
+GENERAL: Final = ("dated", "levelled", "undated", "dated-above")
 """Layouts that match too much to be tried before the others."""
 
 TABLES: Final = frozenset({"open-producers", "find-hanging", "describe-transaction"})

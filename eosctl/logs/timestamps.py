@@ -67,7 +67,7 @@ _HOUR: Final = (
 _SPELLED: Final = (
     re.compile(rf"(?P<day>\d{{1,2}})(?P<mark>[./-])(?P<month>\d{{1,2}})[./-](?P<year>\d{{4}}),?[ T]{_HOUR}"),
     re.compile(rf"(?P<day>\d{{1,2}})[ /-](?P<name>[A-Z][a-z]{{2}})[a-z]*[ /-](?P<year>\d{{4}})[ :,T]{{1,2}}{_HOUR}"),
-    re.compile(rf"(?P<name>[A-Z][a-z]{{2}})[a-z]* (?P<day>\d{{1,2}}), (?P<year>\d{{4}}),? {_HOUR}"),
+    re.compile(rf"(?P<name>[A-Z][a-z]{{2}})[a-z]* (?P<day>\d{{1,2}}), (?P<year>\d{{4}}),?(?: @)? {_HOUR}"),
     re.compile(
         r"(?:[A-Z][a-z]{2} )?(?P<name>[A-Z][a-z]{2})[a-z]* +(?P<day>\d{1,2}) (?P<clock>\d\d:\d\d:\d\d)"
         r"(?: (?P<place>[A-Z]{3,4}))? (?P<year>\d{4})$"

@@ -53,6 +53,10 @@ def is_problem(event: LogEvent) -> bool:
     return event.level in ERROR_LEVELS or event.level == "WARN" or event.exception is not None
 
 
+LAYOUTS_WITHOUT_DATE: Final = frozenset({"logback-clock", "log4j2-short", "clock-logger", "jboss", "undated", "klog"})
+"""The layouts with timestamps that lack the year or the whole date."""
+
+
 class SourceSummary(NamedTuple):
     """A summary of a file."""
 

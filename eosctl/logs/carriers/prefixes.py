@@ -19,18 +19,23 @@ _GREP: Final = re.compile(
 )
 _NUMBERED: Final = re.compile(rb" {0,12}\d{1,9}(?:\t|:|\| ?|-(?=\D)| {1,2}(?=\[?\d{4}-\d\d-))(.*)")
 _HOST: Final = re.compile(rb"(?!(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|SEVERE)\b)([\w.-]{2,253}): (.*)")
+_NAMED: Final = re.compile(
+    rb"(?!(?i:trace|debug|info|notice|warn|warning|error|fatal|severe|time|at)\b)([A-Za-z][\w.-]{1,252}) {1,8}(\S.*)"
+)
 _KUBETAIL: Final = re.compile(rb"\[(?!\S*thread)([a-z0-9][a-z0-9.-]{0,251}-[a-z0-9]+)(?:[ :/][\w.-]{1,63})?\] ?(.*)")
 _HEROKU: Final = re.compile(rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S{0,16}) (?:app|heroku)\[([\w.-]{1,80})\]: (.*)")
 _PM2: Final = re.compile(rb"\d{1,4}\|([^|\s][^|\n]{0,80}?) *\| ?(.*)", re.DOTALL)
 _LOGCLI: Final = re.compile(rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S{0,16}) (\{[^}\n]{0,2000}\}) (.*)")
 _LABEL: Final = re.compile(rb'\b(?:pod|container|app|job|service_name|unit|filename)="([^"]{1,253})"')
 _MONOTONIC: Final = re.compile(rb"\[ {0,10}\d{1,10}\.\d{3,6}\] (\S{1,253}) ([^\s:\[]{1,100})(?:\[\d+\])?: (.*)")
-_QUOTED: Final = re.compile(rb"> ?(.*)")
+_QUOTED: Final = re.compile(rb"(?:> ?)+(.*)")
 _ROW: Final = re.compile(rb"\| *(\S.*?) *\|\s*$", re.DOTALL)
 _CELLS: Final = re.compile(rb" +\| +")
 _INDENT: Final = "indent"
 
 
+NAMED: Final = "named"
+"""The wrapper of lines after a name and a blank."""
 NULS: Final = "nuls"
 """The wrapper of a log that was truncated during writes (copytruncate): NULs precede its first line."""
 
@@ -58,6 +63,12 @@ def _numbered(line: bytes) -> Inner | None:
 def _host(line: bytes) -> Inner | None:
     """Unwrap ``pdsh``, ``pssh -P``, and ``clush``."""
     found = _HOST.match(line)
+    return Inner(name := found[1].decode(), found[2], host=name) if found else None
+
+
+def _named(line: bytes) -> Inner | None:
+    """Unwrap the name of a machine or container that a blank separates, as ``awk``, ``paste``, and scripts write it."""
+    found = _NAMED.match(line)
     return Inner(name := found[1].decode(), found[2], host=name) if found else None
 
 
@@ -117,8 +128,9 @@ PREFIXES: Final[tuple[tuple[str, Callable[[bytes], Inner | None]], ...]] = (
     ("host", _host),
     ("quoted", _quoted),
     ("row", _row),
+    (NAMED, _named),
 )
-NAME_SERVICES: Final = frozenset({"monotonic", "heroku", "logcli", "pm2", "kubetail", "grep", "host"})
+NAME_SERVICES: Final = frozenset({"monotonic", "heroku", "logcli", "pm2", "kubetail", "grep", "host", NAMED})
 """The prefixes that name a service, a machine, or a file."""
 
 

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 from eosctl.logs.carriers.carriers import Inner, ends_line, read_carried
 from eosctl.logs.carriers.documents import Piece, pieces_of
 from eosctl.logs.carriers.exports import JOURNAL, JSON, TABLE, export_pieces
-from eosctl.logs.carriers.prefixes import NAME_SERVICES, NULS, PREFIXES, indentation_of, unindent, without_nuls
+from eosctl.logs.carriers.prefixes import NAME_SERVICES, NAMED, NULS, PREFIXES, indentation_of, unindent, without_nuls
 
 _CRI: Final = re.compile(rb"(\d{4}-\d\d-\d\dT\S+) (stdout|stderr) ([FP]) ?(.*)")
 _COMPOSE: Final = re.compile(rb"([\w.@-]+) +\| ?(?:(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z) )?(.*)")
@@ -155,7 +155,7 @@ _STAMP: Final = re.compile(
 )
 """The timestamp at the beginning of a record."""
 _OF_TOOLS: Final = frozenset(name for name, _ in PREFIXES)
-_NEEDS_STAMPS: Final = {"kubectl": 4, "stern": 500, "carrier": 1000, **dict.fromkeys(_OF_TOOLS, 20)}
+_NEEDS_STAMPS: Final = {"kubectl": 4, "stern": 500, "carrier": 1000, **dict.fromkeys(_OF_TOOLS, 20), NAMED: 3}
 """Wrappers that ordinary words may look like: one in this many of their lines must start like a record."""
 _CONTINUES: Final = (b"\t", b"    ")
 INSIDE: Final = "+"

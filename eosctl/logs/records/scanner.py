@@ -195,7 +195,7 @@ class HeaderReader:
             level = _KLOG_LEVELS[level]
         elif layout.name == "jul":
             level, message, text = _take_jul(text)
-        elif layout.name == "dotnet":
+        elif layout.name in ("dotnet", "dated-above"):
             message, _, text = text.lstrip().partition("\n")
         level = level_of(level)
         application = groups.get("application", "").strip()

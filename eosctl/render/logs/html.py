@@ -10,9 +10,10 @@ from typing import Final, NamedTuple
 from eosctl import __version__
 from eosctl.findings.diagnosis import Diagnosis
 from eosctl.findings.log_reading import reading_text
+from eosctl.findings.log_times import assumption_texts, period_text
 from eosctl.model.incident import Incident
 from eosctl.model.log_digest import LogDigest
-from eosctl.model.log_event import LogEvent
+from eosctl.model.log_event import LogEvent, SourceSummary
 from eosctl.model.log_findings import LogFindings
 from eosctl.render.logs.digest import clock_text, pause_text, precursor_text, unexplained_text
 from eosctl.render.logs.floods import rest_text, shorten_incidents
@@ -42,8 +43,7 @@ class Card(NamedTuple):
     """An incident with its texts ready."""
 
     incident: Incident
-    start: str
-    end: str
+    period: str
     subject: tuple[tuple[str, str], ...]
     quotes: tuple[Quote, ...]
     more_count: int
@@ -76,14 +76,14 @@ def render_logs_html(
         unexplained=[unexplained_text(one) for one in digest.unexplained],
         pauses=[(one, pause_text(one)) for one in digest.pauses[:TOP_BURSTS]],
         clocks=[clock_text(one) for one in digest.clocks if one.is_apart],
-        cards=[_card(one, texts) for one in ordered],
+        cards=[_card(one, texts, findings.sources) for one in ordered],
         rests=[rest_text(rest) for rest in counted],
         unexplained_records=[(one, what_text(one)) for one in findings.unexplained],
         categories=counts.most_common(TOP_CATEGORIES),
         sources=findings.sources,
         skipped=skipped_texts(findings.skipped),
         reading=reading_text(findings),
-        assumed=any(event.time_assumed for event in findings.events),
+        assumptions=tuple(assumption_texts(findings)),
     )
 
 
@@ -103,7 +103,7 @@ def _draw_live(events: Sequence[LogEvent], incidents: Sequence[Incident]) -> _Li
     return _LiveTimeline(drawn.library_script() if timeline else "", timeline)
 
 
-def _card(one: Incident, events: dict[tuple[str, int], LogEvent]) -> Card:
+def _card(one: Incident, events: dict[tuple[str, int], LogEvent], sources: Sequence[SourceSummary]) -> Card:
     quotes = []
     for place in one.evidence[:EVIDENCE_SHOWN]:
         event = events.get((place.file, place.offset))
@@ -112,8 +112,7 @@ def _card(one: Incident, events: dict[tuple[str, int], LogEvent]) -> Card:
             quotes.append(Quote(place.text, moment, event.message[:QUOTED_CHARS]))
     return Card(
         incident=one,
-        start=time_text(one.t_start_ms),
-        end=time_text(one.t_end_ms),
+        period=period_text(one, sources),
         subject=tuple((name, subject_text(value)) for name, value in one.subject.items()),
         quotes=tuple(quotes),
         more_count=max(0, len(one.evidence) - EVIDENCE_SHOWN),

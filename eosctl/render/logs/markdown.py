@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from eosctl.findings.diagnosis import Diagnosis
 from eosctl.findings.log_reading import reading_text
+from eosctl.findings.log_times import assumption_texts, period_text, start_text
 from eosctl.model.incident import Incident
 from eosctl.model.log_digest import LogDigest
+from eosctl.model.log_event import SourceSummary
 from eosctl.model.log_findings import LogFindings
 from eosctl.render.escaping import markdown_code, markdown_text
 from eosctl.render.logs.digest import clock_text, histogram_lines, precursor_text, unexplained_text
@@ -25,14 +29,14 @@ def render_logs_markdown(findings: LogFindings, digest: LogDigest, generated_at_
     if ordered:
         lines += ["| Severity | Start (UTC) | Kind | Root cause | Confidence |", "|---|---|---|---|---|"]
         lines += [
-            f"| {one.severity.value} | {time_text(one.t_start_ms)} | {markdown_text(one.kind)} "
+            f"| {one.severity.value} | {start_text(one, findings.sources)} | {markdown_text(one.kind)} "
             f"| {markdown_text(one.root_cause)} | {one.confidence:.0%} |"
             for one in ordered
         ]
         lines += ["", *(f"- {markdown_text(rest_text(rest))}" for rest in counted)]
         lines += [""] if counted else []
     for one in ordered:
-        lines += _section(one)
+        lines += _section(one, findings.sources)
     for records in findings.unexplained:
         lines += [
             f"## {markdown_text(records.category)}: no known cause",
@@ -45,6 +49,7 @@ def render_logs_markdown(findings: LogFindings, digest: LogDigest, generated_at_
         ]
     lines += _digest_sections(digest)
     lines.append(f"{reading_text(findings)}; rendered {time_text(generated_at_ms)}.")
+    lines += [f"- Times: {markdown_text(text)}" for text in assumption_texts(findings)]
     lines += [f"- Clocks: {markdown_text(clock_text(one))}" for one in digest.clocks if one.is_apart]
     lines += [f"- Not read: {markdown_text(text)}" for text in skipped_texts(findings.skipped)]
     lines += [
@@ -55,7 +60,7 @@ def render_logs_markdown(findings: LogFindings, digest: LogDigest, generated_at_
     return "\n".join(lines) + "\n"
 
 
-def _section(one: Incident) -> list[str]:
+def _section(one: Incident, sources: Sequence[SourceSummary]) -> list[str]:
     subject = ", ".join(
         f"{markdown_text(name)} {markdown_code(subject_text(value))}" for name, value in one.subject.items()
     )
@@ -64,7 +69,7 @@ def _section(one: Incident) -> list[str]:
     return [
         f"## {markdown_text(one.kind)}: {markdown_text(one.root_cause)}",
         "",
-        f"{time_text(one.t_start_ms)} to {time_text(one.t_end_ms)}" + (f", {subject}" if subject else ""),
+        period_text(one, sources) + (f", {subject}" if subject else ""),
         "",
         markdown_text(one.explanation),
         "",

@@ -11,6 +11,7 @@ import msgspec
 
 from eosctl.findings.diagnosis import Diagnosis
 from eosctl.findings.log_reading import cataloged_text
+from eosctl.findings.log_times import assumption_texts, is_dated, period_text
 from eosctl.findings.logs_report import check_id
 from eosctl.model.incident import Incident
 from eosctl.model.log_digest import LogDigest
@@ -73,7 +74,7 @@ class PlaceView(msgspec.Struct, frozen=True):
 
 
 class IncidentView(msgspec.Struct, frozen=True):
-    """An incident and its cause."""
+    """An incident and its cause. Without times in its records, its period is the last change of a file."""
 
     kind: str
     root_cause: str
@@ -85,6 +86,7 @@ class IncidentView(msgspec.Struct, frozen=True):
     evidence: tuple[PlaceView, ...]
     explanation: str
     next_step: str
+    is_dated: bool = True
 
 
 class SourceView(msgspec.Struct, frozen=True):
@@ -144,7 +146,7 @@ def logs_view(
         generated_at=time_text(generated_at_ms),
         headline=headline(findings),
         items=tuple(event_view(event) for event in findings.events),
-        incidents=tuple(_incident_view(incident) for incident in findings.incidents),
+        incidents=tuple(_incident_view(incident, findings.sources) for incident in findings.incidents),
         unexplained=tuple(unexplained_view(one) for one in findings.unexplained),
         sources=tuple(map(_source_view, findings.sources, findings.coverage)),
         skipped=tuple(SkippedView(one.file, one.reason) for one in findings.skipped),
@@ -166,7 +168,7 @@ def report_blocks(findings: LogFindings, digest: LogDigest, diagnosis: Diagnosis
                 f"{incident.severity.value.upper()}  {incident.kind}: {incident.root_cause}",
                 TONES[incident.severity.value],
             ),
-            Field("when", f"{time_text(incident.t_start_ms)} to {time_text(incident.t_end_ms)}"),
+            Field("when", period_text(incident, findings.sources)),
             Field("what", ", ".join(f"{name} {subject_text(value)}" for name, value in incident.subject.items())),
             Field("why", f"{incident.explanation} (confidence {incident.confidence:.0%})"),
             Field("next", incident.next_step),
@@ -257,7 +259,7 @@ def event_view(event: LogEvent) -> EventView:
     )
 
 
-def _incident_view(incident: Incident) -> IncidentView:
+def _incident_view(incident: Incident, sources: Sequence[SourceSummary]) -> IncidentView:
     return IncidentView(
         kind=incident.kind,
         root_cause=incident.root_cause,
@@ -269,6 +271,7 @@ def _incident_view(incident: Incident) -> IncidentView:
         evidence=tuple(PlaceView(*place) for place in incident.evidence),
         explanation=incident.explanation,
         next_step=incident.next_step,
+        is_dated=is_dated(incident, sources),
     )
 
 
@@ -345,8 +348,8 @@ def _reading(findings: LogFindings) -> Iterator[Block]:
         yield from labelled("doubt", doubts, "yellow")
     if findings.skipped:
         yield from labelled("skipped", skipped_texts(findings.skipped))
-    if any(event.time_assumed for event in findings.events):
-        yield Field("time", "Stamps without a zone were read as UTC; name the zone with --zone.", "yellow")
+    for text in assumption_texts(findings):
+        yield Field("time", text, "yellow")
 
 
 def render_scan(findings: LogFindings, now_ms: int, output: OutputFormat, style: Style) -> str:

@@ -1,0 +1,85 @@
+"""Times that a report does not take from the logs: it says so, and never shows a file's last change as a fact."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from eosctl.findings.log_times import assumption_texts, is_dated, period_text
+from eosctl.logs.layouts import LAYOUTS
+from eosctl.logs.scan import scan_paths
+from eosctl.model.log_event import LAYOUTS_WITHOUT_DATE
+from eosctl.model.log_findings import LogFindings
+from eosctl.services.log_findings import judge_scan
+
+REFUSED = (
+    "org.apache.kafka.common.KafkaException: Unexpected error in InitProducerIdResponse; The transaction timeout is "
+    "larger than the maximum value allowed by the broker (as configured by transaction.max.timeout.ms).\n"
+    "\tat org.apache.kafka.clients.producer.internals.TransactionManager$InitProducerIdHandler.handle(T.java:9)\n"
+)
+LOADED = (
+    "[2026-03-02 01:00:02,120] INFO [TransactionCoordinator id=1] Startup complete. (kafka.coordinator.Coordinator)\n"
+    "[2026-03-02 01:00:04,611] ERROR [Transaction State Manager 1]: Error loading transactions from transaction log "
+    "__transaction_state-23 (kafka.coordinator.transaction.TransactionStateManager)\n"
+    "org.apache.kafka.common.errors.CorruptRecordException: Record size 0 is less than the minimum (14)\n"
+    "[2026-03-02 01:00:05,640] INFO [Transaction State Manager 1]: Loading is complete. (kafka.coordinator.Manager)\n"
+)
+CLOCK = (
+    "08:15:04.330 [heartbeat | recon] INFO  o.a.k.Coordinator - [Consumer clientId=recon-1, groupId=recon] ready\n"
+    "08:16:04.402 [main] ERROR c.a.recon.Loop - abort failed\n"
+    "org.apache.kafka.common.errors.TimeoutException: Timeout expired after 60000ms while awaiting EndTxn(false)\n"
+)
+SAVED_MS = 1_795_219_200_000 + 40_000_000
+
+
+def findings(folder: Path, text: str) -> LogFindings:
+    path = folder / "app.log"
+    path.write_text(text)
+    os.utime(path, (SAVED_MS / 1000, SAVED_MS / 1000))
+    return judge_scan(scan_paths([path]))
+
+
+def start_of(folder: Path, text: str) -> str:
+    found = findings(folder, text)
+    (incident,) = found.incidents
+    return period_text(incident, found.sources)[:19]
+
+
+def test_a_file_without_times_has_no_known_period(tmp_path: Path) -> None:
+    found = findings(tmp_path, REFUSED)
+    (incident,) = found.incidents
+    assert not is_dated(incident, found.sources)
+    assert period_text(incident, found.sources).startswith("unknown: its records have no time")
+    assert any("have no time" in text for text in assumption_texts(found))
+
+
+def test_a_clock_without_a_date_is_named(tmp_path: Path) -> None:
+    texts = list(assumption_texts(findings(tmp_path, CLOCK)))
+    assert any("have no date" in text for text in texts)
+    assert not any("have no time" in text for text in texts)
+
+
+def test_times_with_a_zone_need_no_assumption(tmp_path: Path) -> None:
+    text = "2026-10-28T13:21:11.004Z ERROR [main] app.Loop - the transaction ended\n" + REFUSED
+    assert list(assumption_texts(findings(tmp_path, text))) == []
+
+
+@pytest.mark.parametrize("stamp", ["2026-10-28 13:21:11", "2026-10-28 13:21:11,004", "Oct 28, 2026 @ 13:21:11.004"])
+def test_a_stamp_above_a_trace_is_its_time(stamp: str, tmp_path: Path) -> None:
+    assert start_of(tmp_path, f"{stamp}\n{REFUSED}") == "2026-10-28T13:21:11"
+
+
+@pytest.mark.parametrize("name", ["kfk-1", "broker1", "kafka.example.org", "prod-kafka-0"])
+def test_a_name_and_a_blank_may_precede_lines(name: str, tmp_path: Path) -> None:
+    assert start_of(tmp_path, "".join(f"{name} {line}\n" for line in LOADED.splitlines())) == "2026-03-02T01:00:04"
+
+
+def test_quotes_of_quotes_are_removed(tmp_path: Path) -> None:
+    quoted = "> On Tuesday:\n>\n" + "".join(f"> > {line}\n" for line in CLOCK.splitlines()) + "> which version?\n"
+    assert start_of(tmp_path, quoted) == "2026-11-21T08:16:04"
+
+
+def test_layouts_without_a_date_exist() -> None:
+    assert {layout.name for layout in LAYOUTS} >= LAYOUTS_WITHOUT_DATE

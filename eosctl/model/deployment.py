@@ -259,8 +259,8 @@ class Deployment(msgspec.Struct, frozen=True, dict=True):
 
     def same_application(self, component: Component, *roles: Role) -> tuple[Component, ...]:
         """Return the components of the same application and environment with one of these roles."""
-        near = self._by_application.get((component.application, component.environment), ())
-        return tuple(other for other in near if other.role in roles and other is not component)
+        near = self._by_application.get((component.application, component.environment), {})
+        return tuple(other for role in roles for other in near.get(role, ()) if other is not component)
 
     @cached_property
     def unresolved(self) -> tuple[tuple[Component, str, Value], ...]:
@@ -280,10 +280,11 @@ class Deployment(msgspec.Struct, frozen=True, dict=True):
         return {role: tuple(components) for role, components in found.items()}
 
     @cached_property
-    def _by_application(self) -> Mapping[tuple[str, str], list[Component]]:
-        found: dict[tuple[str, str], list[Component]] = {}
+    def _by_application(self) -> Mapping[tuple[str, str], Mapping[Role, list[Component]]]:
+        found: dict[tuple[str, str], dict[Role, list[Component]]] = {}
         for component in self.components:
-            found.setdefault((component.application, component.environment), []).append(component)
+            near = found.setdefault((component.application, component.environment), {})
+            near.setdefault(component.role, []).append(component)
         return found
 
 

@@ -17,7 +17,7 @@ from eosctl.settings.tree import Branch, Leaf, Node
 _CONTINUED: Final = re.compile(r"\\[ \t]*$")
 _ENV: Final = re.compile(r"^[ \t]*ENV[ \t]+(?P<rest>.+)$", re.IGNORECASE | re.DOTALL)
 _OLD_ENV: Final = re.compile(r"^(?P<name>[A-Za-z_]\w*)[ \t]+(?P<value>[^=\s].*)$", re.DOTALL)
-_PAIR: Final = re.compile(r"""(?P<name>[A-Za-z_][\w.-]*)=(?P<value>"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"']*)""")
+_PAIR: Final = re.compile(r"""(?<![\w.-])(?P<name>[A-Za-z_][\w.-]*)=(?P<value>"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"']*)""")
 _UNIT: Final = re.compile(r"^[ \t]*Environment=(?P<rest>.*)$", re.DOTALL)
 _IMAGE_COMMAND: Final = re.compile(r"^[ \t]*(?:ENV|CMD|ENTRYPOINT)[ \t]", re.IGNORECASE)
 _UNIT_COMMAND: Final = re.compile(r"^[ \t]*(?:Environment|Exec\w+)=")

@@ -117,7 +117,7 @@ def _component(
         role=role,
         name=label,
         place=source.place,
-        application=f"{source.place.file}\0{source.label if source.application is None else source.application}",
+        application=_application_of(source),
         given=given,
         framework=framework or source.framework,
         defaults=_defaults(table, release) if client in TABULATED else library_defaults(role, client),
@@ -133,6 +133,12 @@ def _component(
         environment=source.environment,
         unread=unreceived or source.unread,
     )
+
+
+def _application_of(source: Source) -> str:
+    """Return which application a source is a part of: workloads may call their containers alike."""
+    label = source.label if source.application is None else source.application
+    return f"{source.place.file}\0{source.part_of}\0{label}"
 
 
 def _canonical(given: Mapping[str, Value], table: ParameterTable) -> dict[str, Value]:

@@ -95,11 +95,15 @@ UNITS: Final = (
     '{"a":', "9", "1_", "1:", "a.b.", "${", "{{", "{%", "&a ", "*a ", "<<: *a\n", "|\n", ">\n", "  ", "\t", "\n",
     "---\n", "\\u0041", "=", "==", "a ", "input {", "[a]\n", "[[a]]\n", "=> ", "@", "''", "'a'='b',", "WITH (",
     "WITH (x)", "CREATE TABLE a ", "SET a=b\n", "<!--", '\"\"\"', "<<EOF\n", "a {\n", "include ", "a+=", "\r",
+    "a += b\n", "a.b = c\n", "a = ${a} b\n", "-Dkafka.a=b,", " -d '{", " -d \"{",
+    "docker run -e A=b ", "docker run -e A=b c\n",
+    "kafka-topics --create --topic a\n", "export A=b\n", "!Ref a\n", "tee -a ", ">",
 )  # fmt: skip
 HEADS: Final[dict[str, tuple[str, ...]]] = {
     "a.properties": ("",), "a.json": ("", '{"a":1,'), "a.yaml": ("", "a: &a {b: c}\n"), "a.toml": ("", "a="),
     "a.conf": ("", "input { ", "a { ", "[INPUT]\n"), "a.env": ("",), "a.ini": ("",),
-    "a.sql": ("", "CREATE TABLE a WITH ("),
+    "a.sql": ("", "CREATE TABLE a WITH ("), "a.sh": ("", "cat <<EOF >a\n"), "Dockerfile": ("", "ENV ", "CMD "),
+    "a.service": ("", "ExecStart="),
 }  # fmt: skip
 
 

@@ -43,9 +43,11 @@ def spring_retry_topics_with_transactions(case: Case) -> Iterator[Problem]:
     """
     for spring in case.deployment.of(Role.SPRING):
         enabled = spring.value("retry.topic.enabled")
+        if enabled.flag is not True:
+            continue
         for producer in case.deployment.same_application(spring, Role.PRODUCER):
             prefix = producer.value("transactional.id")
-            if enabled.flag is True and prefix.is_given and prefix.text:
+            if prefix.is_given and prefix.text:
                 yield problem(
                     spring,
                     (enabled, prefix),

@@ -29,8 +29,11 @@ _ENVIRONMENTS: Final = (
     ("KAFKA_CONNECT_CFG_", Role.CONNECT_WORKER),
     ("CONNECT_", Role.CONNECT_WORKER),
     ("KSQL_KSQL_STREAMS_", Role.STREAMS),
+    ("KSQL_KSQL_INTERNAL_", Role.STREAMS),
     ("KAFKA_", Role.BROKER),
 )
+_KSQL_OWN: Final = "KSQL_KSQL_INTERNAL_"
+"""The prefix of settings of ksqlDB itself, which keep ``ksql.`` in their names."""
 
 # The image of Debezium takes these without a prefix.
 _WORKER_VARIABLES: Final = frozenset(
@@ -231,7 +234,7 @@ def _by_role(given: Iterable[tuple[str, Leaf]], file: str) -> dict[Role, dict[st
             continue
         for prefix, role in _ENVIRONMENTS:
             if key.startswith(prefix) and len(key) > len(prefix):
-                setting = setting_of(key[len(prefix) :])
+                setting = setting_of(key.removeprefix("KSQL_") if prefix == _KSQL_OWN else key[len(prefix) :])
                 by_role.setdefault(role, {})[setting] = value_of(key, leaf, file, setting)
                 break
     if streams:

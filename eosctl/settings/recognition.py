@@ -65,7 +65,11 @@ _REST_SERVERS: Final = frozenset({"rest.port", "rest.host.name", "rest.advertise
 # Confluent's REST Proxy and Schema Registry have settings of a worker's REST server; these show them.
 _PROXIES: Final = ("schema.registry.url", "kafkastore.")
 _OF_PROXIES: Final = _REST_SERVERS | {"access.control.allow.origin", "access.control.allow.methods"}
-_STREAMS: Final = frozenset({"application.id", "processing.guarantee", "num.stream.threads", "num.standby.replicas"})
+KSQL_REPLICAS: Final = "ksql.internal.topic.replicas"
+"""How often ksqlDB, an application of Streams, keeps its command topic."""
+_STREAMS: Final = frozenset(
+    {"application.id", "processing.guarantee", "num.stream.threads", "num.standby.replicas", KSQL_REPLICAS}
+)
 _STREAMS_PREFIX: Final = re.compile(
     r"^((?:[\w-]+\.)+?)(application\.id|processing\.guarantee|num\.stream\.threads|num\.standby\.replicas|commit\.interval\.ms)$"
 )

@@ -8,7 +8,7 @@ from typing import Final
 
 from eosctl.knowledge.parameter_tables import java_names, only_librdkafka
 from eosctl.settings.client_family import keywords
-from eosctl.settings.recognition import PREFIXED
+from eosctl.settings.recognition import KSQL_REPLICAS, PREFIXED
 
 SPRING: Final = re.compile(r"^spring\.(kafka|cloud\.stream)\.", re.IGNORECASE)
 # Settings of Kafka that are common words.
@@ -59,7 +59,7 @@ def known_names() -> frozenset[str]:
 
 def is_setting(key: str) -> bool:
     """Return whether a key is a setting of Kafka, with or without the prefix of a library."""
-    if key in known_names() or FLINK.match(key) or "->" in key or key.startswith("properties."):
+    if key in known_names() or key == KSQL_REPLICAS or FLINK.match(key) or "->" in key or key.startswith("properties."):
         return True
     match = NAMED.match(key) or PREFIXED.match(key) or CHANNEL.match(key)
     if match is not None and match.groups()[-1] in known_names():

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
+from eosctl.checks.configuration.broker_clusters import runs_on_one_broker
 from eosctl.checks.configuration.clients import exactly_once_streams
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
+
+KSQL_REPLICAS: Final = "ksql.internal.topic.replicas"
 
 
 @check(
@@ -17,7 +21,7 @@ from eosctl.model.severity import Severity
     Area.CONFIGURATION,
     Severity.ERROR,
     roles=(Role.STREAMS,),
-    reads=("replication.factor",),
+    reads=("replication.factor", KSQL_REPLICAS),
     tags=("durability",),
     references=("KIP-733",),
 )
@@ -26,11 +30,12 @@ def streams_internal_topics_not_replicated(case: Case) -> Iterator[Problem]:
 
     What it checks:
         replication.factor=1 in an exactly-once application; before 3.0 also when it is not set, because the default
-        was 1. Since 3.0 the default is that of the brokers.
+        was 1. Since 3.0 the default is that of the brokers. ksql.internal.topic.replicas=1 of an exactly-once ksqlDB
+        server. Applications next to the description of a cluster with one broker are left out.
 
     Why it matters for exactly-once:
         Changelogs are the state. With one replica the loss of a broker is the loss of state and of repartitioned
-        records.
+        records. ksqlDB's command topic holds all statements: without it no server can rebuild its queries.
 
     Example:
         Kafka Streams 2.8 without replication.factor.
@@ -42,6 +47,17 @@ def streams_internal_topics_not_replicated(case: Case) -> Iterator[Problem]:
         eosctl config lint reports it no longer.
     """
     for streams in exactly_once_streams(case.deployment):
+        if runs_on_one_broker(case.deployment, streams):
+            continue
+        commands = streams.value(KSQL_REPLICAS)
+        if commands.is_given and commands.number == 1:
+            yield problem(
+                streams,
+                (commands,),
+                f"{commands.key} is 1.",
+                impact="The loss of one broker loses the command topic: no server can rebuild its queries.",
+                remedy=f"Set {commands.key}=3.",
+            )
         factor = streams.value("replication.factor")
         if factor.number == 1:
             values = (factor,) if factor.is_given else (streams.value("processing.guarantee"), factor)

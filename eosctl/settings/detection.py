@@ -13,6 +13,7 @@ from eosctl.settings.camel import CAMEL, PRODUCER, clients_settings
 from eosctl.settings.client_family import client_of
 from eosctl.settings.connectors import connector_role
 from eosctl.settings.islands import sources_within
+from eosctl.settings.named_releases import with_named_release
 from eosctl.settings.quarkus_profiles import as_built
 from eosctl.settings.recognition import (
     CLIENT_KEYS,
@@ -63,6 +64,7 @@ def sources_of(document: Node, file: str, role: Role | None = None) -> list[Sour
     kind = (document.text("kind") or "").lower() if isinstance(document, Branch) else ""
     found = sources_within(document, file, (*_hints(file), kind))
     parts = counted_around((part for source in found for part in _with_roles(source, file)), document, file)
+    parts = with_named_release(parts, document)
     if not _is_of_one_cluster(document, file):
         return parts
     if inventory_of(document) is not None:

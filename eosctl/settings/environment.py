@@ -156,7 +156,7 @@ def variables_of(pairs: Iterable[tuple[str, Leaf]], image: str, name: str, file:
     """
     given = list(pairs)
     begin = Place(file, line)
-    version = _version_of(image)
+    version = release_of_image(image)
     if any(key.upper().startswith(("SPRING_KAFKA_", "SPRING_CLOUD_STREAM_")) for key, _ in given):
         values = {_spring_name(key): value_of(key, leaf, file, _spring_name(key)) for key, leaf in given}
         place, shown = Place(file, given[0][1].line), next(key for key, _ in given if key.upper().startswith("SPRING_"))
@@ -303,6 +303,11 @@ def _is_clients(names: Iterable[str]) -> bool:
     return bool(plain & (clients - brokers)) and not plain & (brokers - clients)
 
 
+def is_release(text: str) -> bool:
+    """Return whether a text is a release of Kafka, as in ``3.9``."""
+    return text in _releases()
+
+
 @cache
 def _releases() -> frozenset[str]:
     """Return the releases of Kafka from 0.10 to the newest known."""
@@ -321,14 +326,14 @@ def _spring_name(text: str) -> str:
     return text.lower().replace("_", ".")
 
 
-def _version_of(image: str) -> str:
+def release_of_image(image: str) -> str:
     """Return the release of Kafka that an image's tag names; empty where the tag counts something else.
 
-    >>> _version_of("apache/kafka:3.9.0"), _version_of("quay.io/strimzi/kafka:0.45.0-kafka-3.9.0")
+    >>> release_of_image("apache/kafka:3.9.0"), release_of_image("quay.io/strimzi/kafka:0.45.0-kafka-3.9.0")
     ('3.9', '3.9')
-    >>> _version_of("wurstmeister/kafka:2.13-2.8.1"), _version_of("quay.io/debezium/kafka:3.1")
+    >>> release_of_image("wurstmeister/kafka:2.13-2.8.1"), release_of_image("quay.io/debezium/kafka:3.1")
     ('2.8', '')
-    >>> _version_of("confluentinc/cp-kafka:6.0.0"), _version_of("confluentinc/cp-kafka:7.9.1")
+    >>> release_of_image("confluentinc/cp-kafka:6.0.0"), release_of_image("confluentinc/cp-kafka:7.9.1")
     ('2.6', '3.9')
     """
     found = _IMAGE.search(image.partition("@")[0])

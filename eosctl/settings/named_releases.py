@@ -1,0 +1,78 @@
+"""Releases of Kafka that stand around the settings of brokers: images of charts and operators, versions of MSK."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from msgspec.structs import replace
+
+from eosctl.model.deployment import Role
+from eosctl.settings.environment import is_release, release_of_image
+from eosctl.settings.sources import Source
+from eosctl.settings.tree import Branch, Leaf, Node, Row
+
+_BITNAMI: Final = re.compile(r"^(\d+\.\d+)\.\d+-debian-\d+-r\d+$")
+_RELEASE: Final = re.compile(r"^(\d+\.\d+)(?:\.|$)")
+_OF_AMAZON: Final = ("KafkaVersion", "kafka_version", "KafkaVersionsList", "kafka_versions")
+_AMAZON: Final = re.compile(r"^(?:AWS::MSK::|aws_msk_)")
+
+
+def with_named_release(sources: list[Source], document: Node) -> list[Source]:
+    """Return the sources, brokers and topics with the one release that the document names and they do not."""
+    if not any(_lacks_release(source) for source in sources):
+        return sources
+    named = {found for found in _releases(document) if is_release(found)}
+    if len(named) != 1:
+        return sources
+    (release,) = named
+    return [replace(source, version=release) if _lacks_release(source) else source for source in sources]
+
+
+def _lacks_release(source: Source) -> bool:
+    return source.role in (Role.BROKER, Role.TOPIC) and not source.version
+
+
+def _releases(document: Node) -> Iterator[str]:
+    if not isinstance(document, Branch):
+        return
+    if document.text("kind") == "Kafka":
+        yield release_of_image(document.text("spec", "image", "application") or "")
+    for chart in (document, *(child for key, child in document.entries if "kafka" in key.lower())):
+        if isinstance(chart, Branch) and (image := chart.branch("image")) is not None:
+            yield _of_chart(image)
+    yield from _of_amazon(document)
+
+
+def _of_chart(image: Branch) -> str:
+    """Return the release of a chart's image; only Bitnami's tags show without a repository whose they are."""
+    tag, repository = image.text("tag") or "", image.text("repository") or ""
+    found = _BITNAMI.match(tag)
+    if found and (not repository or "kafka" in repository):
+        return found[1]
+    return release_of_image(f"{repository}:{tag}")
+
+
+def _of_amazon(node: Branch) -> Iterator[str]:
+    """Yield the releases of clusters and configurations of MSK, in templates of CloudFormation and in Terraform."""
+    for key, child in node.entries:
+        own = child.text("Type") if isinstance(child, Branch) else ""
+        if isinstance(child, Branch) and (_AMAZON.match(own or "") or _AMAZON.match(key)):
+            yield from _versions(child)
+        elif isinstance(child, Branch) and key in ("Resources", "resource"):
+            yield from _of_amazon(child)
+
+
+def _versions(node: Node) -> Iterator[str]:
+    if isinstance(node, Row):
+        for child in node.nodes:
+            yield from _versions(child)
+    elif isinstance(node, Branch):
+        for key, child in node.entries:
+            members = child.nodes if isinstance(child, Row) else (child,)
+            if key in _OF_AMAZON:
+                texts = (one.text or "" for one in members if isinstance(one, Leaf))
+                yield from (found[1] for text in texts if (found := _RELEASE.match(text)))
+            elif not isinstance(child, Leaf):
+                yield from _versions(child)

@@ -41,6 +41,14 @@ def nothing_read_text(findings: LogFindings) -> str:
     return "No log was read: the input holds no file."
 
 
+def unjudged_text(findings: LogFindings) -> str:
+    """Return a sentence if no record is in the catalog; empty if one is, or if there are no records."""
+    if not findings.has_records or any(event.category != UNCLASSIFIED for event in findings.events):
+        return ""
+    records = count_text(sum(source.event_count for source in findings.sources), "record")
+    return f"None of {records} is in the log catalog, so these logs do not show whether transactions work"
+
+
 def _named(files: Sequence[str]) -> str:
     names = ", ".join(files[:NAMED_FILES])
     more = len(files) - NAMED_FILES

@@ -8,7 +8,7 @@ from typing import Final
 from eosctl.findings.diagnosis import CheckResult, CheckStatus, Diagnosis
 from eosctl.findings.finding import Finding
 from eosctl.findings.grade import grade
-from eosctl.findings.log_reading import unread_text
+from eosctl.findings.log_reading import unjudged_text, unread_text
 from eosctl.findings.logs_report import AREA, check_id, title_of
 from eosctl.findings.summary import summarize
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
@@ -124,6 +124,8 @@ def _gaps(findings: LogFindings) -> Iterator[EvidenceGap]:
     """Yield the files that were not read, or that were hardly recognized."""
     if not findings.has_records:
         yield _gap("logs", GapReason.NOT_RECOGNIZED, "no log record was recognized")
+    elif unjudged := unjudged_text(findings):
+        yield _gap("logs", GapReason.NOT_RECOGNIZED, unjudged[:1].lower() + unjudged[1:])
     for source in findings.sources:
         if source.error:
             yield _gap(source.file, GapReason.NOT_COLLECTED, source.error)

@@ -19,6 +19,9 @@ _GREP: Final = re.compile(
 )
 _NUMBERED: Final = re.compile(rb" {0,12}\d{1,9}(?:\t|:|\| ?|-(?=\D)| {1,2}(?=\[?\d{4}-\d\d-))(.*)")
 _HOST: Final = re.compile(rb"(?!(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|SEVERE)\b)([\w.-]{2,253}): (.*)")
+_TAILED: Final = re.compile(
+    rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)?) (?!\[)([\w./$\[\]-]{1,512}) (\S.*)"
+)
 _NAMED: Final = re.compile(
     rb"(?!(?i:trace|debug|info|notice|warn|warning|error|fatal|severe|time|at)\b)([A-Za-z][\w.-]{1,252}) {1,8}(\S.*)"
 )
@@ -36,6 +39,7 @@ _INDENT: Final = "indent"
 
 NAMED: Final = "named"
 """The wrapper of lines after a name and a blank."""
+TAILED: Final = "aws-tail"
 NULS: Final = "nuls"
 """The wrapper of a log that was truncated during writes (copytruncate): NULs precede its first line."""
 
@@ -79,6 +83,12 @@ def _kubetail(line: bytes) -> Inner | None:
 
 def _heroku(line: bytes) -> Inner | None:
     found = _HEROKU.match(line)
+    return Inner(found[2].decode(), found[3], stamp=found[1].decode()) if found else None
+
+
+def _tailed(line: bytes) -> Inner | None:
+    """Unwrap ``aws logs tail``: the timestamp, the stream, and the line."""
+    found = _TAILED.match(line)
     return Inner(found[2].decode(), found[3], stamp=found[1].decode()) if found else None
 
 
@@ -128,9 +138,10 @@ PREFIXES: Final[tuple[tuple[str, Callable[[bytes], Inner | None]], ...]] = (
     ("host", _host),
     ("quoted", _quoted),
     ("row", _row),
+    (TAILED, _tailed),
     (NAMED, _named),
 )
-NAME_SERVICES: Final = frozenset({"monotonic", "heroku", "logcli", "pm2", "kubetail", "grep", "host", NAMED})
+NAME_SERVICES: Final = frozenset({"monotonic", "heroku", "logcli", "pm2", "kubetail", "grep", "host", TAILED, NAMED})
 """The prefixes that name a service, a machine, or a file."""
 
 

@@ -17,10 +17,22 @@ from typing import Final, NamedTuple
 from eosctl.logs.carriers.carriers import Inner, ends_line, read_carried
 from eosctl.logs.carriers.documents import Piece, pieces_of
 from eosctl.logs.carriers.exports import JOURNAL, JSON, TABLE, export_pieces
-from eosctl.logs.carriers.prefixes import NAME_SERVICES, NAMED, NULS, PREFIXES, indentation_of, unindent, without_nuls
+from eosctl.logs.carriers.prefixes import (
+    NAME_SERVICES,
+    NAMED,
+    NULS,
+    PREFIXES,
+    TAILED,
+    indentation_of,
+    unindent,
+    without_nuls,
+)
 
 _CRI: Final = re.compile(rb"(\d{4}-\d\d-\d\dT\S+) (stdout|stderr) ([FP]) ?(.*)")
 _COMPOSE: Final = re.compile(rb"([\w.@-]+) +\| ?(?:(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z) )?(.*)")
+_COMPOSE_ITSELF: Final = "compose"
+_EXITED: Final = re.compile(rb"[\w.@-]+ exited with code \d+\r?$")
+"""What Docker Compose itself writes between the lines of containers."""
 _KUBECTL: Final = re.compile(rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6,9}Z) (.*)")
 _SYSLOG: Final = re.compile(
     rb"(?:<\d{1,3}>)?(?:1 )?([A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S*) (\S+) "
@@ -85,8 +97,10 @@ def _docker(line: bytes) -> Inner | None:
 
 
 def _compose(line: bytes) -> Inner | None:
-    found = _COMPOSE.match(line)
-    return Inner(found[1].decode(), *_behind(found)) if found else None
+    if found := _COMPOSE.match(line):
+        return Inner(found[1].decode(), *_behind(found))
+    # Its own stream, so that it does not belong to the container's last record.
+    return Inner(_COMPOSE_ITSELF, line) if _EXITED.match(line) else None
 
 
 def _behind(found: re.Match[bytes]) -> tuple[bytes, bool, str]:
@@ -155,7 +169,14 @@ _STAMP: Final = re.compile(
 )
 """The timestamp at the beginning of a record."""
 _OF_TOOLS: Final = frozenset(name for name, _ in PREFIXES)
-_NEEDS_STAMPS: Final = {"kubectl": 4, "stern": 500, "carrier": 1000, **dict.fromkeys(_OF_TOOLS, 20), NAMED: 3}
+_NEEDS_STAMPS: Final = {
+    "kubectl": 4,
+    "stern": 500,
+    "carrier": 1000,
+    **dict.fromkeys(_OF_TOOLS, 20),
+    NAMED: 3,
+    TAILED: 3,
+}
 """Wrappers that ordinary words may look like: one in this many of their lines must start like a record."""
 _CONTINUES: Final = (b"\t", b"    ")
 INSIDE: Final = "+"
@@ -203,6 +224,7 @@ def _outer_wrapper(sample: bytes) -> str:
         is_outside = name not in _NEEDS_STAMPS or stamped * _NEEDS_STAMPS[name] > len(starts)
         # A program stamps its records once; only a carrier adds a second timestamp.
         is_outside |= name == "kubectl" and any(hit.text.startswith(_CONTINUES) for hit in hits)
+        is_outside &= any(hit.stream != _COMPOSE_ITSELF for hit in hits)
         if len(hits) * 10 >= len(lines) * 9 and is_outside:
             return name
     if indent := indentation_of(lines, _is_stamped):

@@ -51,6 +51,7 @@ _SUBJECT: Final[tuple[tuple[EventField, str], ...]] = (
     ("source_offset", "offset"),
     ("peer", "server"),
     ("connector_task", "connector.task"),
+    ("rdkafka_client", "client"),
     ("producer_id", "producerId"),
     ("producer_epoch", "producerEpoch"),
 )
@@ -62,6 +63,7 @@ _UNKNOWN: Final[Mapping[str, str]] = {
     "group.instance.id": "of another member",
     "producerId": "unknown",
     "server": "the name of a server",
+    "operation": "a request",
 }
 """The general terms for what a record does not name."""
 _CONTROLLERS: Final = ("[QuorumController ", "[ControllerServer ", "[Controller ")
@@ -256,7 +258,7 @@ def _incident(
     head = events[0]
     own = [one for one in events if one.category == head.category]
     subject = _subject(timeline, streams, own)
-    server = next((f"{role} {subject[role]}" for role in _ROLES if subject.get(role)), _server_of(head))
+    server = next((f"{role} {subject[role]}" for role in _ROLES if subject.get(role)), _server_of(timeline, head))
     names = (name for one in _NAMES if (name := subject.get(one)) and not MADE_NAME.fullmatch(name))
     producer = f"producer {subject['producerId']}" if subject.get("producerId") else ""
     named = next(filter(None, names), "")
@@ -283,11 +285,11 @@ def _incident(
     )._replace(evidence=evidence_of([*own, *events]))
 
 
-def _server_of(event: LogEvent) -> str:
+def _server_of(timeline: LogTimeline, event: LogEvent) -> str:
     """Return the name of a server whose records have no node id: its own one, or its role if a file has the name."""
     if not is_named_after_file(Path(event.file.replace("\\", "/")), event.application):
         return event.application
-    return "a controller" if _is_of_controller(event) else "a broker"
+    return f"a {_role_of(timeline, event)}"
 
 
 def _last_cause(known: CatalogedIncident, events: Sequence[LogEvent]) -> str:
@@ -316,7 +318,7 @@ def _subject(timeline: LogTimeline, streams: StreamsNames, events: Sequence[LogE
         subject["application.id"] = _streams_application(streams, events)
         subject["application"] = head.application
     else:
-        role = "controller" if _is_of_controller(head) else "broker"
+        role = _role_of(timeline, head)
         subject[role] = head.fields.get("broker", "") or timeline.node_of(head.application)
     return {name: value for name, value in subject.items() if value}
 
@@ -325,6 +327,14 @@ def _streams_application(streams: StreamsNames, events: Sequence[LogEvent]) -> s
     """Return the Streams application whose threads wrote records; empty for any other program."""
     is_of_streams = any(one.fields.get("stream_thread") or one.fields.get("stream_client") for one in events)
     return streams.of(events) if is_of_streams else ""
+
+
+def _role_of(timeline: LogTimeline, event: LogEvent) -> str:
+    """Return the role of a server: that of a record, or of all records of its log that name its node."""
+    if _is_of_controller(event):
+        return "controller"
+    named = [one for one in timeline.of_application(event.application) if one.fields.get("broker")]
+    return "controller" if named and not event.fields.get("broker") and all(map(_is_of_controller, named)) else "broker"
 
 
 def _is_of_controller(event: LogEvent) -> bool:

@@ -37,6 +37,8 @@ CLOCK_SLACK_MS = 1_500
 LOOK_BACK_MS = 600_000
 TROUBLE_MS = 90_000
 """Maximum time between the cause of a timeout and the rollback: a minute, plus the interval of the check for it."""
+SOON_MS: Final = 5_000
+"""A transaction that began this recently has not timed out: even a short timeout is checked only every ten seconds."""
 _CALM: Final = frozenset({"TRACE", "DEBUG", "INFO", "NOTICE"})
 """Levels at which programs also mention errors that did not happen. A record without an id must be above them."""
 WOKE_MS = 10_000
@@ -188,8 +190,11 @@ def _guess(timeline: LogTimeline, transactional_id: str, burst: Sequence[LogEven
     elif first.category != "TASK_MIGRATED":
         around = timeline.log_between(first, time_of(first) - WOKE_MS, time_of(first))
         stalled = [event for event in around if _STALLED.search(event.message)]
+        is_ended = any(event.category == "INVALID_TXN_STATE" for event in burst)
+        if is_ended and timeline.log_between(first, time_of(first) - SOON_MS, time_of(first), ("TXN_BEGUN",)):
+            return
         # A newer producer takes over the epoch; if only the transaction has ended, it timed out.
-        if stalled or any(event.category == "INVALID_TXN_STATE" for event in burst):
+        if stalled or is_ended:
             yield _stood_still(timeline, transactional_id, [*stalled, *burst])
         elif _had_trouble(timeline, first, time_of(first), UNANSWERED):
             yield _unexplained(timeline, transactional_id, burst)
@@ -385,5 +390,6 @@ def _subject(timeline: LogTimeline, transactional_id: str, victim: LogEvent) -> 
         "producerId": producer_id,
         "application": victim.application,
         "client.id": "" if transactional_id else client_id_of(victim),
+        "client": "" if transactional_id else victim.fields.get("rdkafka_client", ""),
         "connector.task": victim.fields.get("connector_task", ""),
     }

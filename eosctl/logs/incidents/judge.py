@@ -12,6 +12,7 @@ from eosctl.logs.incidents.cataloged import find_cataloged
 from eosctl.logs.incidents.clock_steps import find_clock_steps, is_part_of_step
 from eosctl.logs.incidents.cluster_denials import find_cluster_denials
 from eosctl.logs.incidents.corruption_loops import find_corruption_loops
+from eosctl.logs.incidents.effects import join_effects
 from eosctl.logs.incidents.evictions import find_evicted_members
 from eosctl.logs.incidents.explained import BEFORE_MS, Causes, spans_of
 from eosctl.logs.incidents.failovers import find_crashes, find_stalled_brokers
@@ -69,11 +70,12 @@ def judge_timeline(timeline: LogTimeline, events: Sequence[LogEvent]) -> Judgmen
     cataloged = [
         (_doubted(one, timeline.guessed_ids), records) for one, records in find_cataloged(timeline, left, known)
     ]
-    covered = {(one.file, one.offset) for _, records in cataloged for one in records}
     incidents = sorted(
-        join_kills(timeline, (*_merged(kept), *(one for one, _ in cataloged))),
+        join_effects(timeline, join_kills(timeline, (*_merged(kept), *(one for one, _ in cataloged)))),
         key=lambda one: (one.t_start_ms, one.kind, str(one.subject)),
     )
+    covered = {(one.file, one.offset) for _, records in cataloged for one in records}
+    covered |= {(place.file, place.offset) for one in incidents for place in one.evidence}
     open_ones = {(one.file, one.offset): one for one in left if _is_open(one, acting, covered)}
     # The timeline completes names; the time stays the one that the record carries.
     read = {place: event for event in events if (place := (event.file, event.offset)) in open_ones}

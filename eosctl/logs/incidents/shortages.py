@@ -41,6 +41,9 @@ def find_shortages(timeline: LogTimeline, outages: Sequence[Outage]) -> Iterator
         shrunk = within(timeline.of("ISR_SHRINK"), start - SHORTAGE_GAP_MS, end)
         alone = [event for event in shrunk if "," not in event.fields.get("isr_after", ",")]
         topics = sorted({topic for event in (*episode, *alone) if (topic := _topic(event))})
+        partitions = {partition for event in (*episode, *alone) if (partition := event.fields.get("partition"))}
+        only = partitions.pop() if len(partitions) == 1 else ""
+        what = only or f"Partitions of {', '.join(topics) or 'some topics'}"
         felt = [
             event
             for event in within(timeline.client_events(*FELT), start, end + SHORTAGE_GAP_MS)
@@ -49,9 +52,9 @@ def find_shortages(timeline: LogTimeline, outages: Sequence[Outage]) -> Iterator
         yield incident(
             "not_enough_replicas",
             "brokers-down-below-min-isr",
-            {"brokers": brokers, "topics": tuple(topics)},
+            {"brokers": brokers, "topics": tuple(topics), "topic-partition": only},
             [*episode, *(event for outage in causes for event in outage.events), *first_of_each(timeline, felt)],
-            f"Partitions of {', '.join(topics) or 'some topics'} had fewer in-sync replicas than min.insync.replicas"
+            f"{what} had fewer in-sync replicas than min.insync.replicas"
             + (f": broker {', '.join(brokers)} was down." if brokers else "."),
             "Restart the brokers. Waiting transactions then end by themselves; those that timed out were aborted.",
             confidence=0.95 if crashed else 0.9 if causes else 0.6,

@@ -17,6 +17,7 @@ from eosctl.model.event_names import EventField
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.model.severity import Severity
+from eosctl.text import count_text
 
 STUCK_GAP_MS = 15_000
 STUCK_MIN_S = 8
@@ -239,17 +240,20 @@ def find_sequence_gaps(timeline: LogTimeline) -> Iterator[Incident]:
     for owner, group in by_key(keyed).items():
         for episode in episodes(group, EPISODE_MS):
             fields = _merged_fields(episode)
+            partition = fields.get("partition", "").rpartition(":")[2]
+            producers = tuple(dict.fromkeys(one for event in episode if (one := event.fields.get("producer_id"))))
             is_streams = "stream_thread" in fields
             # A broker does not log whether a producer has transactions.
             is_plain = not owner and not is_streams and _has_client(timeline, episode)
-            subject = {
+            subject: dict[str, str | tuple[str, ...]] = {
                 "transactional.id": owner,
                 "application.id": names.of(episode) if is_streams and not owner else "",
-                "producerId": fields.get("producer_id", ""),
-                "topic-partition": fields.get("partition", "").rpartition(":")[2],
+                "producerId": fields.get("producer_id", "") if len(producers) == 1 else "",
+                "producerIds": producers if len(producers) > 1 else (),
+                "topic-partition": partition,
                 "task": fields.get("task", ""),
             }
-            if elections := elections_before(timeline, subject["topic-partition"], episode[0]):
+            if elections := elections_before(timeline, partition, episode[0]):
                 yield lost_by_election(subject, fields, elections, episode)
                 continue
             yield incident(
@@ -268,7 +272,9 @@ def _gap_in_words(timeline: LogTimeline, episode: Sequence[LogEvent], fields: Ma
     partition = fields.get("partition", "").rpartition(":")[2] or "a partition"
     if sequence := fields.get("sequence"):
         numbers = f"{sequence} after {fields.get('current_sequence', '?')}"
-        return f"A batch for {partition} came with sequence {numbers}: the batches in between never arrived."
+        others = len({one for event in episode if (one := event.fields.get("producer_id"))}) - 1
+        also = f" The broker also refused batches of {count_text(others, 'other producer')}." if others > 0 else ""
+        return f"A batch for {partition} came with sequence {numbers}: the batches in between never arrived.{also}"
     reason = "one before it is missing, or the broker lost the producer's state."
     if _has_expired(timeline, episode[0]):
         reason = "messages before it timed out in the client while they were in flight, which left a gap."

@@ -7,8 +7,8 @@ from typing import Final
 
 import msgspec
 
-from eosctl.findings.log_reading import nothing_read_text, unread_text
-from eosctl.model.log_event import ERROR_LEVELS
+from eosctl.findings.log_reading import nothing_read_text, unjudged_text, unread_text
+from eosctl.model.log_event import ERROR_LEVELS, is_problem
 from eosctl.model.log_evidence import LoggedRecord, UnexplainedRecords
 from eosctl.model.log_findings import FileCoverage, LogFindings, Recognition
 from eosctl.model.severity import Severity
@@ -100,6 +100,8 @@ def _verdict(findings: LogFindings) -> list[str]:
     if not findings.incidents:
         is_whole = findings.is_recognized and findings.is_complete
         place = "" if is_whole else " in the recognized records"
+        if unjudged := unjudged_text(findings):
+            return [f"{unjudged}.", *calls]
         return calls or [f"No incident found{place}.", *_tolerated(findings)]
     worst = min(findings.incidents, key=lambda one: (one.severity.rank, -one.confidence, one.t_start_ms))
     others = len(findings.incidents) - 1
@@ -110,13 +112,15 @@ def _verdict(findings: LogFindings) -> list[str]:
 
 
 def _tolerated(findings: LogFindings) -> Iterator[str]:
-    """Yield the number of errors that are not an incident, and the first of them."""
+    """Yield the number of errors, or else of warnings, that are not an incident, and the first of them."""
     errors = [one for one in findings.events if one.level in ERROR_LEVELS]
-    if errors:
-        first = " ".join(errors[0].message.split())[:QUOTED]
-        are = "is of a kind" if len(errors) == 1 else "are of kinds"
-        what = f"{count_text(len(errors), 'error record')} {are} that programs recover from"
-        yield f"{what}, first: {errors[0].file}:{errors[0].line}: {first}"
+    warnings = [one for one in findings.events if is_problem(one)]
+    for name, events in (("error record", errors), ("warning", [] if errors else warnings)):
+        if events:
+            first = " ".join(events[0].message.split())[:QUOTED]
+            are = "is of a kind" if len(events) == 1 else "are of kinds"
+            what = f"{count_text(len(events), name)} {are} that programs recover from"
+            yield f"{what}, first: {events[0].file}:{events[0].line}: {first}"
 
 
 def _first_sentence(text: str) -> str:

@@ -1,0 +1,167 @@
+"""Join an incident of a client with its effects: a task, client, or query that ended, and echoes of frameworks.
+
+A program reports one failure in several layers. The record of a layer above names no cause of its own, but it shows
+what does not work until someone restarts it.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from eosctl.logs.incidents.timeline import MAX_EVIDENCE_COUNT, LogTimeline, time_of
+from eosctl.model.incident import EvidenceLine, Incident
+from eosctl.model.log_event import LogEvent
+from eosctl.model.severity import Severity
+
+_ECHOES: Final = frozenset({"connect_task_failed", "streams_client_failed", "transaction_rolled_back_by_framework"})
+"""Kinds that repeat a failure, if their own cause is unexplained."""
+_UNEXPLAINED: Final = "unexplained"
+_BEFORE_MS: Final = 5_000
+_AFTER_MS: Final = 30_000
+_LASTING_MS: Final = 600_000
+"""Maximum time from a fatal error to a call that the producer in its error state refuses."""
+_ERROR_STATE: Final = re.compile(r"because we are in an error state\b")
+_PRODUCER_OF_TASK: Final = "connector-producer-"
+"""The beginning of the client.id that Connect gives the producer of a source task."""
+
+
+class _Effect(NamedTuple):
+    """The record of an effect, its sentence with ``who``, and its severity."""
+
+    record: re.Pattern[str]
+    sentence: str
+    severity: Severity
+
+
+_EFFECTS: Final = (
+    _Effect(
+        re.compile(r"Task is being killed and will not recover until manually restarted"),
+        "Effect: {who} has failed and does nothing until it is restarted.",
+        Severity.ERROR,
+    ),
+    _Effect(
+        re.compile(r"All stream threads have died"),
+        "Effect: all threads of the Streams client are dead, and it processes nothing until it is restarted.",
+        Severity.CRITICAL,
+    ),
+    _Effect(
+        re.compile(r"Presumably this transaction has been already committed before"),
+        "Effect: unless the transaction had been committed before, readers never see its records.",
+        Severity.ERROR,
+    ),
+    _Effect(
+        re.compile(r"^Query .{0,300}\bterminated with error"),
+        "Effect: the streaming query has ended.",
+        Severity.ERROR,
+    ),
+)
+
+
+def join_effects(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iterator[Incident]:
+    """Yield incidents with their effects; an echo without a cause of its own becomes a part of its cause."""
+    events = {(event.file, event.offset): event for event in timeline.events}
+    ordered = sorted(incidents, key=lambda one: one.t_start_ms)
+    logs = _Logs(timeline, events)
+    causes: dict[str, list[Incident]] = defaultdict(list)
+    for one in ordered:
+        if not _is_echo(one) and one.root_cause != _UNEXPLAINED and (log := logs.of(one)):
+            causes[log].append(one)
+    echoes: dict[int, list[Incident]] = defaultdict(list)
+    absorbed: set[int] = set()
+    for one in ordered:
+        if _is_echo(one) and (cause := logs.cause_of(one, causes.get(logs.of(one), ()))):
+            echoes[id(cause)].append(one)
+            absorbed.add(id(one))
+    for one in ordered:
+        if id(one) not in absorbed:
+            whole = _joined(one, echoes[id(one)]) if id(one) in echoes else one
+            yield _with_effects(timeline, whole, logs) if logs.of(one) else whole
+
+
+class _Logs:
+    """The logs of incidents that clients reported."""
+
+    def __init__(self, timeline: LogTimeline, events: Mapping[tuple[str, int], LogEvent]) -> None:
+        self._timeline = timeline
+        self._events = events
+
+    def events_of(self, one: Incident) -> Sequence[LogEvent]:
+        """Return the evidence of an incident that clients wrote."""
+        found = (self._events.get((place.file, place.offset)) for place in one.evidence)
+        return [event for event in found if event and event.application not in self._timeline.servers()]
+
+    def of(self, one: Incident) -> str:
+        """Return the log of the last client's record of an incident; empty if only servers reported it."""
+        own = self.events_of(one)
+        return self._timeline.log_of(own[-1]) if own else ""
+
+    def task_of(self, one: Incident) -> str:
+        """Return the task of a connector that an incident is about, also by the client.id of its producer."""
+        tasks = (_task_of(event) for event in self.events_of(one))
+        return str(one.subject.get("connector.task", "")) or next(filter(None, tasks), "")
+
+    def cause_of(self, echo: Incident, causes: Sequence[Incident]) -> Incident | None:
+        """Return the last incident of the same log that an echo may repeat."""
+        is_lasting = any(_ERROR_STATE.search(event.message) for event in self.events_of(echo))
+        since_ms = echo.t_start_ms - (_LASTING_MS if is_lasting else _AFTER_MS)
+        first = bisect_left(causes, since_ms, key=lambda one: one.t_start_ms)
+        last = bisect_right(causes, echo.t_start_ms + _BEFORE_MS, key=lambda one: one.t_start_ms)
+        return next((one for one in reversed(causes[first:last]) if self._may_be_of(one, echo)), None)
+
+    def _may_be_of(self, cause: Incident, echo: Incident) -> bool:
+        if cause.severity is Severity.INFO:
+            return False
+        ids = (cause.subject.get("transactional.id"), echo.subject.get("transactional.id"))
+        return _agree(*ids) and _agree(self.task_of(cause), self.task_of(echo))
+
+
+def _is_echo(one: Incident) -> bool:
+    return one.kind in _ECHOES and one.root_cause == _UNEXPLAINED
+
+
+def _joined(cause: Incident, echoes: Sequence[Incident]) -> Incident:
+    parts = (cause, *echoes)
+    return cause._replace(
+        t_start_ms=min(one.t_start_ms for one in parts),
+        t_end_ms=max(one.t_end_ms for one in parts),
+        evidence=tuple(dict.fromkeys(place for one in parts for place in one.evidence))[:MAX_EVIDENCE_COUNT],
+    )
+
+
+def _with_effects(timeline: LogTimeline, one: Incident, logs: _Logs) -> Incident:
+    """Return an incident with a sentence for each effect among the records of its log at its time."""
+    last = logs.events_of(one)[-1]
+    near = timeline.log_between(last, one.t_start_ms - _BEFORE_MS, one.t_end_ms + _AFTER_MS)
+    own_task = logs.task_of(one)
+    for effect in _EFFECTS:
+        found = [
+            event
+            for event in near
+            if effect.record.search(event.message) and _agree(event.fields.get("connector_task", ""), own_task)
+        ]
+        if not found or effect.sentence.partition("{")[0] in one.explanation:
+            continue
+        task = _task_of(found[0]) or own_task
+        places = (EvidenceLine(event.file, event.offset, event.line) for event in found)
+        one = one._replace(
+            severity=min(one.severity, effect.severity, key=lambda severity: severity.rank),
+            explanation=f"{one.explanation} {effect.sentence.format(who=f'task {task}' if task else 'the task')}",
+            t_end_ms=max(one.t_end_ms, time_of(found[0])),
+            evidence=tuple(dict.fromkeys((*one.evidence, *places)))[:MAX_EVIDENCE_COUNT],
+        )
+    return one
+
+
+def _task_of(event: LogEvent) -> str:
+    client = event.fields.get("client_id", "")
+    by_client = client.removeprefix(_PRODUCER_OF_TASK) if client.startswith(_PRODUCER_OF_TASK) else ""
+    return event.fields.get("connector_task", "") or by_client
+
+
+def _agree(mine: object, other: object) -> bool:
+    """Return whether two names are the same, or one of them is missing."""
+    return not (mine and other) or mine == other

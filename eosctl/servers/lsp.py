@@ -15,7 +15,7 @@ from eosctl.findings.repair import Repair, RepairAction
 from eosctl.model.redaction import redact_text
 from eosctl.model.severity import Severity
 from eosctl.render.configuration.setting import setting_markdown
-from eosctl.servers.lsp_log import keep_log_short
+from eosctl.servers.lsp_session import BoundedInput, Ending, keep_log_short
 from eosctl.servers.marks import Mark, coverage_lines, marks_of
 from eosctl.services.edit_configuration import EditedFile, OpenFile, explain_at, judge_open_file, repairs_of
 
@@ -25,10 +25,6 @@ if TYPE_CHECKING:
     from pygls.workspace import TextDocument
 
 NAME: Final = "eosctl"
-MESSAGE_LIMIT_BYTES: Final = 64 << 20
-LINE_LIMIT_BYTES: Final = 64 << 10
-#: The protocol has two header fields.
-HEADER_LIMIT_LINES: Final = 64
 FIX_ALL: Final = "source.fixAll.eosctl"
 _LEVELS: Final = {Severity.CRITICAL: 1, Severity.ERROR: 1, Severity.WARNING: 2, Severity.INFO: 3}
 T = TypeVar("T")
@@ -49,61 +45,11 @@ def serve() -> None:
     ending = Ending()
     _server(ending).start_io(cast("BinaryIO", BoundedInput(sys.stdin.buffer)))
     if ending.is_abrupt:
-        raise EosctlError("The editor ended the server without a shutdown request.")
-
-
-class Ending:
-    """How an editor ends the session; pygls discards the exit status that it computes."""
-
-    def __init__(self) -> None:
-        self._is_announced = False
-        self.is_abrupt = False
-
-    def shutdown(self) -> None:
-        """Take the request that announces the end."""
-        self._is_announced = True
-
-    def exit(self) -> None:
-        """Take the notification that ends the session."""
-        self.is_abrupt = not self._is_announced
-
-
-class BoundedInput:
-    """Standard input whose messages have a limit, since the memory for a message is allocated before it arrives."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-        self._header_lines = 0
-
-    def readline(self) -> bytes:
-        """Return the next line of a header, or the first part of a long one.
-
-        Raises:
-            UsageError: The header has too many lines.
-        """
-        self._header_lines += 1
-        if self._header_lines > HEADER_LIMIT_LINES:
-            raise UsageError(
-                f"The editor sent a header of more than {HEADER_LIMIT_LINES} lines.",
-                "It does not speak the Language Server Protocol.",
-                "Let the editor start eosctl lsp, without a terminal.",
-            )
-        return self._stream.readline(LINE_LIMIT_BYTES)
-
-    def read(self, size: int) -> bytes:
-        """Return a message.
-
-        Raises:
-            UsageError: It is too large.
-        """
-        if not 0 <= size <= MESSAGE_LIMIT_BYTES:
-            raise UsageError(
-                f"The editor announced a message of {size:,} bytes.",
-                f"At most {MESSAGE_LIMIT_BYTES:,} are accepted.",
-                "Close very large files, or restart the editor.",
-            )
-        self._header_lines = 0
-        return self._stream.read(size)
+        raise EosctlError(
+            "The editor ended the server without a shutdown request.",
+            "The protocol demands the request, and status 1 without it.",
+            "Report it to the authors of the editor if it happens at every exit.",
+        )
 
 
 def _server(ending: Ending) -> LanguageServer:

@@ -10,7 +10,7 @@ import pytest
 from lsprotocol import types
 
 from eosctl.errors import UsageError
-from eosctl.servers.lsp import MESSAGE_LIMIT_BYTES, BoundedInput
+from eosctl.servers.lsp_session import MESSAGE_LIMIT_BYTES, BoundedInput
 from tests.commands.conftest import eosctl
 from tests.servers.lsp_client import Editor, applied, edit
 

@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 from typing import Final, NamedTuple, TypeAlias
 
 from eosctl.logs.carriers.wrappers import DOCUMENT, EXPORTS, INSIDE, Peeled, peel
-from eosctl.logs.files.content import Margins, Window, count_newlines, read_content, read_window
+from eosctl.logs.files.content import Margins, Tail, count_newlines, first_inflated, last_inflated, read_window
 from eosctl.logs.files.sources import SourceFile
 from eosctl.logs.records.scanner import MAX_EVENT_BYTES, HeaderReader
 from eosctl.model.log_event import LogEvent, SourceSummary
@@ -84,7 +84,7 @@ def _neighbors(
 
 def _second_half(source: SourceFile) -> _Rest:
     """Return what a file holds in front of its first header."""
-    data = bytes(_read(source, 0, MAX_EVENT_BYTES).data[:MAX_EVENT_BYTES])
+    data = _head_of(source)
     if not source.wrapper:
         found = HeaderReader(source.verdict).pattern.search(data)
         rest = data[: len(data) if found is None else found.start()]
@@ -100,12 +100,11 @@ def _second_half(source: SourceFile) -> _Rest:
 
 def _first_half(source: SourceFile) -> Half | None:
     """Return the last record of a file, and what follows it."""
-    start = max(0, source.size_bytes - MAX_EVENT_BYTES) if source.splittable else 0
-    window = _read(source, start, None)
-    data, base = bytes(window.data), window.base
+    data, base, newline_count = _tail_of(source)
     if source.wrapper and base:
         # What is left of a line cannot be unwrapped.
         first = data.find(b"\n") + 1
+        newline_count += data.count(b"\n", 0, first)
         data, base = data[first:], base + first
     part = _only_part(data, source) if source.wrapper else None
     if source.wrapper and part is None:
@@ -114,8 +113,7 @@ def _first_half(source: SourceFile) -> Half | None:
     if not headers:
         return None
     place = part.origin(headers[-1])[0] if part else headers[-1]
-    lines = data.count(b"\n", 0, place) + (count_newlines(Path(source.name), 0, base) if base else 0)
-    return Half(data[place:], base + place, lines)
+    return Half(data[place:], base + place, newline_count + data.count(b"\n", 0, place))
 
 
 def _only_part(data: bytes, source: SourceFile) -> Peeled | None:
@@ -129,9 +127,17 @@ def _is_cut(half: bytes, rest: _Rest) -> bool:
     return bool(rest.text.strip()) and (not half.endswith(b"\n") or _CONTINUED.match(rest.text) is not None)
 
 
-def _read(source: SourceFile, start: int, end: int | None) -> Window:
+def _head_of(source: SourceFile) -> bytes:
     path = Path(source.name)
     if source.splittable:
-        return read_window(path, start, end, Margins(1, 0), source.size_bytes)
-    content = read_content(path)
-    return Window(content.data, 0, content.error)
+        return bytes(read_window(path, 0, MAX_EVENT_BYTES, Margins(1, 0), source.size_bytes).data[:MAX_EVENT_BYTES])
+    return first_inflated(path, MAX_EVENT_BYTES)
+
+
+def _tail_of(source: SourceFile) -> Tail:
+    path = Path(source.name)
+    if not source.splittable:
+        return last_inflated(path, MAX_EVENT_BYTES)
+    start = max(0, source.size_bytes - MAX_EVENT_BYTES)
+    data, base, _ = read_window(path, start, None, Margins(1, 0), source.size_bytes)
+    return Tail(bytes(data), base, count_newlines(path, 0, base) if base else 0)

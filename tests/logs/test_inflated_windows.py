@@ -5,6 +5,8 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import random
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +14,7 @@ import pytest
 
 from eosctl.logs import scan
 from eosctl.logs.classifier.classify import Classifier
-from eosctl.logs.files.content import REPLACED, Margins, inflated_windows
+from eosctl.logs.files.content import REPLACED, Margins, inflated_windows, last_inflated, read_content
 from eosctl.logs.files.sources import SourceFile, inspect_file
 from eosctl.logs.scan import SplitScan, plan_splits, scan_split
 from eosctl.logs.traces import count_exceptions
@@ -90,3 +92,43 @@ def test_exceptions_of_a_compressed_file_are_counted(tmp_path: Path) -> None:
     [there], [here] = plan_splits(source_of(packed)), plan_splits(source_of(PLAIN))
     counted = [(one.key, one.event_count, one.offset) for one in count_exceptions(here).counts]
     assert [(one.key, one.event_count, one.offset) for one in count_exceptions(there).counts] == counted != []
+
+
+@pytest.mark.parametrize("compress", CODECS)
+@pytest.mark.parametrize("length", [0, 1, 99, 100, 101, 250_000, 900_000])
+def test_the_end_is_read_with_its_place(
+    compress: Callable[[bytes], bytes], length: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = random.Random(length).choices(b"ab\n", k=length)
+    path = tmp_path / "a.packed"
+    path.write_bytes(compress(bytes(content)))
+    monkeypatch.setattr("eosctl.logs.files.content.read_content", None)  # Never the whole file.
+    for size in (100, 200_000):
+        tail = last_inflated(path, size)
+        assert tail.data == bytes(content[-size:])
+        assert tail.base == length - len(tail.data)
+        assert tail.newline_count == bytes(content[: tail.base]).count(b"\n")
+
+
+def test_a_document_that_inflates_beyond_the_limit_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.log.gz"
+    path.write_bytes(gzip.compress(bytes(5_000_000) + PLAIN.read_bytes() + b"x" * 50_000_000))
+    assert source_of(path).wrapper == "nuls"
+    monkeypatch.setattr("eosctl.logs.files.content.MAX_INFLATED_BYTES", 10_000_000)
+    tracemalloc.start()
+    try:
+        content = read_content(path)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert content.error == "cut after 10000000 bytes"
+    assert most < 2 * len(content.data) < 25_000_000
+
+
+@pytest.mark.parametrize("compress", CODECS)
+def test_a_packed_log_after_copytruncate_is_recognized(compress: Callable[[bytes], bytes], tmp_path: Path) -> None:
+    for name, pack in (("stream.log", bytes), ("stream.log.packed", compress)):
+        (tmp_path / name).write_bytes(pack(bytes(1_500_000) + PLAIN.read_bytes()))
+    plain, packed = scanned(tmp_path / "stream.log"), scanned(tmp_path / "stream.log.packed")
+    assert len(packed.events) == len(plain.events) == len(scanned(PLAIN).events) > 0
+    assert source_of(tmp_path / "stream.log.packed").verdict == source_of(PLAIN).verdict

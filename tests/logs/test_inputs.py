@@ -138,3 +138,44 @@ def test_commands_read_standard_input(own_home: Path) -> None:
     assert "stdin" in eosctl("logs", "scan", "-", "-o", "json", stdin=TEXT).out
     assert "IllegalStateException" in eosctl("logs", "exceptions", "-", stdin=TEXT).out
     assert "till-9" in eosctl("doctor", "--logs", "-", "-o", "json", stdin=TEXT).out
+
+
+@pytest.mark.parametrize(
+    "names", [("a.log", "a.log"), ("a.log", "/a.log"), ("x/a.log", "../x\\a.log"), ("//b", "/b")]
+)
+def test_members_of_one_name_are_reported(names: tuple[str, str], tmp_path: Path) -> None:
+    data = io.BytesIO()
+    with tarfile.open(fileobj=data, mode="w") as archive:
+        for name in names:
+            member = tarfile.TarInfo(name)
+            member.size = len(TEXT.encode())
+            archive.addfile(member, io.BytesIO(TEXT.encode()))
+    (tmp_path / "logs.tar").write_bytes(data.getvalue())
+    scan = scan_paths([tmp_path / "logs.tar"])
+    (lost,) = scan.unread
+    assert (lost.reason, lost.is_failure) == ("a later file of the archive has its name", True)
+    assert rollbacks(scan)
+
+
+def test_names_of_members_that_no_file_can_have(tmp_path: Path) -> None:
+    data = io.BytesIO()
+    with tarfile.open(fileobj=data, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        for name in ("nul\0.log", "", "..", "/", "//", "\\", "\udcff.log", "a" * 300):
+            member = tarfile.TarInfo("a.log")
+            member.pax_headers = {"path": name}
+            member.size = len(TEXT.encode())
+            archive.addfile(member, io.BytesIO(TEXT.encode()))
+    (tmp_path / "logs.tar").write_bytes(data.getvalue())
+    scan = scan_paths([tmp_path / "logs.tar"])
+    assert any("File name too long" in one.reason for one in scan.unread)
+    assert rollbacks(scan)
+
+
+def test_an_archive_of_too_many_files_stops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inputs, "MAX_MEMBERS", 3)
+    (tmp_path / "few.zip").write_bytes(zipped({f"{number}.log": TEXT.encode() for number in range(3)}))
+    (tmp_path / "many.zip").write_bytes(zipped({f"{number}.log": TEXT.encode() for number in range(4)}))
+    assert scan_paths([tmp_path / "few.zip"]).unread == ()
+    scan = scan_paths([tmp_path / "many.zip"])
+    assert [one.reason for one in scan.unread] == ["it has more than 3 files"]
+    assert len(scan.sources) == 3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import lzma
 import mmap
 import os
@@ -15,8 +16,8 @@ from typing import Final, NamedTuple
 
 from eosctl.logs.records.record import Buffer
 
-MAX_INFLATED_BYTES: Final = 4 * 1024**3
-"""A compressed file is read into memory; one that exceeds this size is truncated and reported."""
+MAX_INFLATED_BYTES: Final = 1024**3
+"""A compressed document is read into memory; one that exceeds this size is truncated and reported."""
 
 _HEAD_BYTES: Final = 262_144
 _CHUNK_BYTES: Final = 1 << 22
@@ -63,6 +64,14 @@ class Window(NamedTuple):
     data: Buffer
     base: int
     error: str
+
+
+class Tail(NamedTuple):
+    """The end of a file's bytes, its position in the file, and the number of line breaks before it."""
+
+    data: bytes
+    base: int
+    newline_count: int
 
 
 def begins_with(path: Path, head: bytes) -> bool:
@@ -216,14 +225,14 @@ def _plain(number: int, head: bytes, path: Path) -> Content:
 
 
 def _inflate(path: Path, codec: str) -> Content:
-    whole = bytearray()
+    whole, error = io.BytesIO(), ""  # Its value is the buffer itself, where a bytearray would be copied.
     for piece in _pieces(path, codec):
-        whole += piece.data
-        if piece.error:
-            return Content(bytes(whole), piece.error)
-        if len(whole) > MAX_INFLATED_BYTES:
-            return Content(bytes(whole), f"cut after {MAX_INFLATED_BYTES} bytes")
-    return Content(bytes(whole), "")
+        whole.write(piece.data)
+        error = piece.error
+        if whole.tell() > MAX_INFLATED_BYTES:
+            error = f"cut after {MAX_INFLATED_BYTES} bytes"
+            break
+    return Content(whole.getvalue(), error)
 
 
 def is_streamed(head: bytes) -> bool:
@@ -313,6 +322,39 @@ def first_inflated(path: Path, size: int) -> bytes:
         if len(data) >= size:
             break
     return bytes(data[:size])
+
+
+def inflated_text(path: Path, size: int) -> bytes:
+    """Return the first bytes of a compressed file's content after leading NULs.
+
+    Raises:
+        OSError: The file cannot be opened.
+    """
+    data, place = b"", 0
+    for chunk in content_pieces(path):
+        place += len(chunk)
+        data += chunk if data else chunk.lstrip(b"\0")
+        if len(data) >= size or place > MAX_INFLATED_BYTES:
+            break
+    return data[:size]
+
+
+def last_inflated(path: Path, size: int) -> Tail:
+    """Return the last bytes of a compressed file's content, up to the first damage.
+
+    Raises:
+        OSError: The file cannot be opened.
+    """
+    data, base, newlines = bytearray(), 0, 0
+    for chunk in content_pieces(path):
+        data += chunk
+        if len(data) > 2 * size:
+            extra = len(data) - size
+            newlines += data.count(b"\n", 0, extra)
+            del data[:extra]
+            base += extra
+    extra = max(0, len(data) - size)
+    return Tail(bytes(data[extra:]), base + extra, newlines + data.count(b"\n", 0, extra))
 
 
 def content_pieces(path: Path) -> Iterator[bytes]:

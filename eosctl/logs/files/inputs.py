@@ -1,6 +1,7 @@
 """Copy inputs without random access to a temporary folder: standard input, pipes, and archives.
 
-The size is bounded: an archive that unpacks to more than ``MAX_UNPACKED_BYTES`` is read up to that size and reported.
+The size is bounded: an archive that unpacks to more than ``MAX_UNPACKED_BYTES`` or ``MAX_MEMBERS`` files is read up to
+that point and reported.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from eosctl.logs.files.sources import Unread, archive_of, find_files
 
 STDIN: Final = "-"
 MAX_UNPACKED_BYTES: Final = 4 * 1024**3
+MAX_MEMBERS: Final = 50_000
 _CHUNK_BYTES: Final = 1 << 20
 _DAMAGE: Final = (EOFError, OSError, RuntimeError, tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError)
 """Exceptions of the readers of archives; a ``RuntimeError`` means a zip that needs a password."""
@@ -126,9 +128,19 @@ class _Copies:
         self.names[str(target)] = name
         left = MAX_UNPACKED_BYTES
         try:
-            for member in _tar_members(path) if kind == "tar" else _zip_members(path):
+            for count, member in enumerate(_tar_members(path) if kind == "tar" else _zip_members(path)):
+                if count == MAX_MEMBERS:
+                    self.unread.append(Unread(name, f"it has more than {MAX_MEMBERS:,} files", True))
+                    break
                 self._progress(f"{name}, {member.name}")
-                left -= _copy(member, target, left)
+                place = _place_of(member, target)
+                if place is None:
+                    continue
+                if place.exists():
+                    self.unread.append(
+                        Unread(f"{name}/{member.name}", "a later file of the archive has its name", True)
+                    )
+                left -= _copy(member, place, left)
                 if left < 0:
                     self.unread.append(Unread(name, f"it unpacks to more than {MAX_UNPACKED_BYTES:,} bytes", True))
                     break
@@ -144,13 +156,15 @@ class _Member(NamedTuple):
     stream: IO[bytes]
 
 
-def _copy(member: _Member, folder: Path, most: int) -> int:
+def _place_of(member: _Member, folder: Path) -> Path | None:
+    """Return where a member of an archive is copied to, always within the folder; None without a name."""
+    name = PurePosixPath(member.name.replace("\\", "/").replace("\0", ""))
+    parts = [part for part in name.parts if part not in ("..", "/", ".", "//")]
+    return folder.joinpath(*parts) if parts else None
+
+
+def _copy(member: _Member, target: Path, most: int) -> int:
     """Copy a member of an archive up to a maximum size; return its size, or more than the maximum if it is larger."""
-    # A member's name cannot lead outside of the folder.
-    parts = [part for part in PurePosixPath(member.name.replace("\\", "/")).parts if part not in ("..", "/", ".")]
-    if not parts:
-        return 0
-    target = folder.joinpath(*parts)
     target.parent.mkdir(parents=True, exist_ok=True)
     size = 0
     with member.stream as stream, target.open("wb") as copy:

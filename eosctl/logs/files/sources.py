@@ -19,6 +19,7 @@ from eosctl.logs.files.content import (
     codec_of,
     first_inflated,
     first_text,
+    inflated_text,
     read_head,
     recoded,
     recoding_of,
@@ -198,7 +199,7 @@ def inspect_file(path: Path, zone: tzinfo | None = None, layouts: tuple[Layout, 
         sample = recoded(sample, recoding)
     elif sample.startswith(b"\0"):
         # copytruncate: the program continued at its old position in the truncated file.
-        sample = read_head(path, SAMPLE_BYTES, first_text(path))
+        sample = inflated_text(path, SAMPLE_BYTES) if compressed else read_head(path, SAMPLE_BYTES, first_text(path))
         outermost = NULS
     elif b"\0" in sample and _NULS_IN_TEXT.search(sample):
         # A power loss leaves blocks of NULs between lines.

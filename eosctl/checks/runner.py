@@ -13,7 +13,7 @@ from eosctl.checks.undecided import undecided_settings, unknown_default, without
 from eosctl.findings.diagnosis import CheckResult, CheckStatus, Diagnosis
 from eosctl.findings.grade import grade
 from eosctl.findings.summary import summarize
-from eosctl.model.evidence import LISTED_BY, EvidenceGap, EvidenceKind, GapReason
+from eosctl.model.evidence import DAMAGED, LISTED_BY, EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.text import release_text
 
@@ -133,7 +133,8 @@ def _delivered(kind: EvidenceKind, snapshot: ClusterSnapshot) -> bool:
         case EvidenceKind.PRODUCERS:
             return bool(snapshot.producers)
         case EvidenceKind.TRANSACTION_HISTORY:
-            return bool(snapshot.transaction_history)
+            damaged = any(gap.kind is kind and gap.error == DAMAGED for gap in snapshot.gaps)
+            return damaged or bool(snapshot.transaction_history)
         case EvidenceKind.GROUPS | EvidenceKind.GROUP_OFFSETS:
             return bool(snapshot.groups)
         case EvidenceKind.API_VERSIONS:

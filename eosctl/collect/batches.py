@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import Final
 
+from msgspec.structs import replace
+
 from eosctl.collect.answered import left_out
 from eosctl.collect.reader import ReadOnly, attempt, gap_from_code
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.snapshot import PartitionInfo
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.errors import WireError
 from eosctl.wire.messages import fetch
+from eosctl.wire.records.batch import check_crc, iter_headers
 
 BYTES_PER_FETCH: Final = 1 << 20
 # Version 13 uses topic ids; 12 is the last one with names.
@@ -56,7 +60,29 @@ async def fetch_partition(
                 continue
             if part.error_code != ErrorCode.NONE:
                 return None, (gap_from_code(kind, subject, part.error_code),)
-            return part, ()
+            return _intact(part, kind, subject)
     if answer.error_code != ErrorCode.NONE:
         return None, (gap_from_code(kind, subject, answer.error_code),)
     return None, (left_out(kind, subject),)
+
+
+def _intact(
+    part: fetch.PartitionData, kind: EvidenceKind, subject: str
+) -> tuple[fetch.PartitionData | None, tuple[EvidenceGap, ...]]:
+    """Return the response with its batches before the first one that fails its checksum.
+
+    Brokers send what their files have: every reader has to check it. Where the first batch fails, its gap is returned.
+    """
+    data = bytes(part.records or b"")
+    position = 0
+    try:
+        for position, header in iter_headers(data):
+            if check_crc(data, header, position):
+                continue
+            if position:
+                return replace(part, records=data[:position]), ()
+            detail = f"The batch at offset {header.base_offset} fails its checksum."
+            return None, (gap_from_code(kind, subject, ErrorCode.CORRUPT_MESSAGE, detail),)
+    except WireError:
+        pass  # the reader, which decodes the headers again, reports it
+    return part, ()

@@ -12,7 +12,7 @@ from typing import Final
 
 from eosctl.collect.batches import fetch_batches
 from eosctl.collect.reader import Probed, ReadOnly
-from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
+from eosctl.model.evidence import DAMAGED, EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.history import TransactionLogEntry
 from eosctl.model.snapshot import PartitionInfo
 from eosctl.model.transaction import TopicPartition, TransactionState
@@ -54,11 +54,12 @@ async def collect_history(
         )
     )
     entries = tuple(entry for answer in answers for entry in answer.value)
-    # The same reason usually applies to all partitions (no permission on the topic), so report it once.
-    gaps: dict[tuple[GapReason, str], EvidenceGap] = {}
+    # The same reason usually applies to all partitions (no permission on the topic), so report it once. Damage is each
+    # partition's own.
+    gaps: dict[tuple[GapReason, str, str], EvidenceGap] = {}
     for answer in answers:
         for gap in answer.gaps:
-            gaps.setdefault((gap.reason, gap.error), gap)
+            gaps.setdefault((gap.reason, gap.error, gap.subject if gap.error == DAMAGED else ""), gap)
     return Probed(entries, tuple(gaps.values()))
 
 
@@ -73,7 +74,7 @@ async def read_entries(reader: ReadOnly, info: PartitionInfo, offset: int) -> Pr
     while offset < end:
         fetched, lost = await fetch_batches(reader, EvidenceKind.TRANSACTION_HISTORY, info, offset)
         if not fetched:
-            return Probed(entries, lost)
+            return Probed(entries, lost or (_cut_off(info, offset),))
         try:
             next_offset = offset
             for position, header in record_batch.iter_headers(fetched):
@@ -88,9 +89,21 @@ async def read_entries(reader: ReadOnly, info: PartitionInfo, offset: int) -> Pr
             )
             return Probed(entries, (gap,))
         if next_offset <= offset:
-            break
+            return Probed(entries, (_cut_off(info, offset),))
         offset = next_offset
     return Probed(entries)
+
+
+def _cut_off(info: PartitionInfo, offset: int) -> EvidenceGap:
+    """Return the gap for a leader that sent nothing from an offset before the high watermark on."""
+    detail = f"The leader sent no batch from offset {offset} on; the high watermark is {info.high_watermark}."
+    return EvidenceGap(
+        EvidenceKind.TRANSACTION_HISTORY,
+        str(info.partition),
+        GapReason.BROKER_ERROR,
+        detail=detail,
+        next_step="Try again.",
+    )
 
 
 def decode_entries(

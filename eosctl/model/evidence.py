@@ -41,6 +41,8 @@ class EvidenceKind(StrEnum):
 
 ACTIVE_CONTROLLER: Final = "the active controller"
 """The subject of the quorum's gap if brokers respond, but the controller behind them does not."""
+DAMAGED: Final = "CORRUPT_MESSAGE"
+"""The error of a gap whose records were read and fail their checksum."""
 
 _TOPICS: Final = frozenset({EvidenceKind.TOPICS})
 LISTED_BY: Final[Mapping[EvidenceKind, frozenset[EvidenceKind]]] = MappingProxyType(

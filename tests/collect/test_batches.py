@@ -142,3 +142,37 @@ def test_one_reason_for_all_partitions_is_said_once(cluster):
     partitions = [topic(TopicPartition("__transaction_state", i), 5, 5).partitions[0] for i in range(50)]
     answer = asyncio.run(collect_history(ReadOnly(cluster), partitions))
     assert len(answer.gaps) == 1
+
+
+def damaged(batch: bytes) -> bytes:
+    return batch[:-1] + bytes([batch[-1] ^ 0xFF])
+
+
+def test_a_damaged_record_of_the_log_ends_its_history(cluster):
+    key = transaction_log.encode_key(transaction_log.TransactionKey("app"))
+    batches = [encode_batch([Record(0, 2_000, key, state_record(0, at))], base_offset=at) for at in range(4)]
+    sent = batches[0] + batches[1] + damaged(batches[2]) + batches[3]
+    cluster.on(1, ApiKey.FETCH, leader_with([(1, sent), (3, damaged(batches[2]) + batches[3])]))
+    partitions = [topic(TopicPartition("__transaction_state", i), 4, 4).partitions[0] for i in range(2)]
+    answer = asyncio.run(collect_history(ReadOnly(cluster), partitions))
+    assert [(entry.log_partition, entry.offset) for entry in answer.value] == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    found = [(gap.subject, gap.error, gap.detail) for gap in answer.gaps]
+    assert found == [
+        (f"__transaction_state-{i}", "CORRUPT_MESSAGE", "The batch at offset 2 fails its checksum.") for i in range(2)
+    ]
+
+
+def test_a_log_that_ends_early_is_a_gap(cluster):
+    key = transaction_log.encode_key(transaction_log.TransactionKey("app"))
+    cluster.on(1, ApiKey.FETCH, leader_with([(0, encode_batch([Record(0, 2_000, key, state_record(0, 0))]))]))
+    answer = asyncio.run(collect_history(ReadOnly(cluster), [topic(STATE, 3, 3).partitions[0]]))
+    assert len(answer.value) == 1
+    assert [gap.detail for gap in answer.gaps] == [
+        "The leader sent no batch from offset 1 on; the high watermark is 3."
+    ]
+
+
+def test_damaged_hidden_records_are_not_counted(cluster):
+    cluster.on(1, ApiKey.FETCH, leader_with([(4, damaged(data(2, 3)))]))
+    answer = hidden(cluster, topic(ORDERS, 2, 5))
+    assert (answer.value, [gap.error for gap in answer.gaps]) == ((), ["CORRUPT_MESSAGE"])

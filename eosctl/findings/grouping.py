@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
+from eosctl.findings.diagnosis import CheckStatus, Diagnosis
 from eosctl.findings.finding import Command, Finding
+from eosctl.model.evidence import GapReason
 from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.text import count_text
 
 ACTIONS: Final = 3
 _OF_A_LOST_BROKER: Final = "brokers lost"
@@ -26,7 +29,7 @@ class FindingGroup(NamedTuple):
 
 
 class Action(NamedTuple):
-    """What to do first. ``settles`` is how many findings have this cause."""
+    """What to do first. ``settles`` is how many findings have this cause; a step about the evidence has no check."""
 
     step: str
     command: Command | None
@@ -79,6 +82,19 @@ def first_actions(groups: Iterable[FindingGroup]) -> tuple[Action, ...]:
             merged = tuple(dict.fromkeys((*known.check_ids, *ids)))
             actions[same] = Action(step, command, merged, known.settles + 1 + len(group.symptoms))
     return tuple(actions[:ACTIONS])
+
+
+def evidence_action(diagnosis: Diagnosis) -> Action | None:
+    """Return the step that comes before all findings where most checks could not be evaluated; None elsewhere."""
+    if diagnosis.grade.is_given or not diagnosis.gaps:
+        return None
+    skipped = sum(result.status is CheckStatus.SKIPPED for result in diagnosis.results)
+    step = f"Provide the missing evidence: {count_text(skipped, 'check')} could not be evaluated."
+    refused = any(gap.reason in (GapReason.HIDDEN, GapReason.NOT_AUTHORIZED) for gap in diagnosis.gaps)
+    if refused:
+        return Action(step, Command("eosctl check acl doctor", "prints the rights that it needs"), (), 1)
+    advice = next((gap.next_step for gap in diagnosis.gaps if gap.next_step), "")
+    return Action(f"{step} {advice}".rstrip(), None, (), 1)
 
 
 def _group(cause: str, found: list[Finding]) -> FindingGroup:

@@ -23,7 +23,7 @@ from eosctl.errors import EosctlError, ExitCode, UsageError
 from eosctl.findings.diagnosis import Diagnosis, Grade
 from eosctl.findings.finding import Command, Finding
 from eosctl.findings.grade import of_excerpt
-from eosctl.findings.grouping import first_actions, group_findings
+from eosctl.findings.grouping import ACTIONS, Action, FindingGroup, evidence_action, first_actions, group_findings
 from eosctl.findings.linted import Unreadable
 from eosctl.findings.manual import ManualItem
 from eosctl.findings.report import Report
@@ -236,6 +236,11 @@ def _with_printed(
     return _Evidence(printed.snapshot, known, printed_reading=reading_of(printed))
 
 
+def _first(diagnosis: Diagnosis, groups: Sequence[FindingGroup]) -> tuple[Action, ...]:
+    blind = evidence_action(diagnosis)
+    return first_actions(groups) if blind is None else (blind, *first_actions(groups))[:ACTIONS]
+
+
 def _judge(
     request: DiagnoseRequest, evidence: _Evidence, files: FilesRead | None, gate: GateFiles, now_ms: int
 ) -> Diagnosed:
@@ -263,7 +268,7 @@ def _judge(
         verdicts=case.open_transactions,
         generated_at_ms=now_ms,
         groups=groups,
-        actions=first_actions(groups),
+        actions=_first(diagnosis, groups),
         next_commands=_next_commands(diagnosis),
         file_count=0 if files is None else len(files.read),
         log_reading=evidence.log_reading,

@@ -9,8 +9,11 @@ from msgspec.structs import replace
 from eosctl.checks.declaration import Case
 from eosctl.checks.registry import ALL_CHECKS
 from eosctl.checks.runner import diagnose
+from eosctl.findings.diagnosis import CheckResult, CheckStatus, Diagnosis
 from eosctl.findings.finding import Finding
-from eosctl.findings.grouping import ACTIONS, first_actions, group_findings
+from eosctl.findings.grade import grade
+from eosctl.findings.grouping import ACTIONS, Action, evidence_action, first_actions, group_findings
+from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.severity import Severity
 from eosctl.model.snapshot import Broker, ClusterSnapshot, PartitionInfo, Topic
 from eosctl.model.transaction import TopicPartition
@@ -81,3 +84,22 @@ def test_the_same_step_is_named_once_and_no_more_than_three() -> None:
     assert (action.step, action.settles, action.check_ids) == ("Mend it.", 5, ("EOS-TOP-001",))
     many = tuple(replace(one, remedy=(f"Mend {one.resource.name}.",)) for one in same)
     assert len(first_actions(group_findings(many, build({})))) == ACTIONS
+
+
+def test_missing_evidence_comes_before_findings() -> None:
+    skipped = CheckResult("EOS-TXN-001", "Hanging transaction", "TXN", CheckStatus.SKIPPED)
+    hidden = EvidenceGap(EvidenceKind.TOPICS, "names", GapReason.HIDDEN)
+    away = EvidenceGap(EvidenceKind.TOPICS, "broker 1", GapReason.UNREACHABLE, next_step="Check the listener.")
+
+    def action(*gaps: EvidenceGap, results: tuple[CheckResult, ...] = (skipped,)) -> Action | None:
+        return evidence_action(Diagnosis("c", 0, results, grade(results), gaps))
+
+    rights = action(hidden)
+    assert rights is not None and rights.command is not None
+    assert (rights.command.line, rights.check_ids) == ("eosctl check acl doctor", ())
+    assert "1 check could not be evaluated" in rights.step
+    unreachable = action(away)
+    assert unreachable is not None and unreachable.command is None
+    assert unreachable.step.endswith("Check the listener.")
+    assert action() is None
+    assert action(hidden, results=(replace(skipped, status=CheckStatus.PASSED),)) is None

@@ -28,7 +28,8 @@ def _lines(report: FindingReport) -> Iterator[str]:
     if report.actions:
         yield from ("", "## First", "")
     for number, action in enumerate(report.actions, 1):
-        yield f"{number}. {markdown_text(action.step)} ({', '.join(action.check_ids)})"
+        ids = f" ({', '.join(action.check_ids)})" if action.check_ids else ""
+        yield f"{number}. {markdown_text(action.step)}{ids}"
         if action.command is not None:
             yield from _code(action.command.line, "   ")
     if groups:

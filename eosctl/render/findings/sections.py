@@ -19,7 +19,8 @@ def first_blocks(actions: Sequence[Action]) -> Iterator[Block]:
     yield Line("FIRST", "bold")
     for number, action in enumerate(actions, 1):
         settles = f", {count_text(action.settles, 'finding')}" if action.settles > 1 else ""
-        yield Field(f"{number}.", f"{action.step} ({', '.join(action.check_ids)}{settles})")
+        ids = f" ({', '.join(action.check_ids)}{settles})" if action.check_ids else ""
+        yield Field(f"{number}.", f"{action.step}{ids}")
         if action.command is not None:
             yield command_block("", action.command)
 

@@ -41,8 +41,9 @@ def no_controller_answers(case: Case) -> Iterator[Problem]:
         Two of three combined nodes are down. The third answers Metadata and names the dead ones as leaders.
 
     Fix:
-        Start enough controllers for a majority of the voters. Do not elect leaders and do not reassign partitions
-        before that: no controller can do it.
+        Where one node hangs (paused, blocked disk) and the others run, another controller is elected within half a
+        minute: repeat the check, and restart the node that hangs. Otherwise start enough controllers for a majority of
+        the voters. Do not elect leaders and do not reassign partitions before that: no controller can do it.
 
     Verify:
         eosctl check run EOS-OPS-010 passes.
@@ -62,13 +63,14 @@ def no_controller_answers(case: Case) -> Iterator[Problem]:
     yield Problem(
         resource=Resource("cluster", case.snapshot.cluster_id),
         message=f"No controller answers. Leaders and in-sync replicas are those from before its loss.{stuck}",
-        cause="Fewer controllers than a majority of the voters run, or brokers cannot reach them.",
+        cause="The active controller hangs, fewer than a majority of the voters run, or brokers cannot reach them.",
         impact="No leader is elected, and transactions on partitions without a running leader never complete.",
         evidence=(
             *(Evidence(label, text, "DescribeQuorum") for label, text in shown),
             *(Evidence("does not answer", f"broker {node_id}", "ApiVersions") for node_id in sorted(away)),
         ),
         remedy=(
+            *_hung(away),
             "Start enough controllers for a majority of the voters; check their logs, disks, and network.",
             "Do not elect leaders or reassign partitions before a controller answers.",
         ),
@@ -76,3 +78,11 @@ def no_controller_answers(case: Case) -> Iterator[Problem]:
         verify=(Command(f"eosctl check run EOS-OPS-010 -b {case.bootstrap}"),),
         facts=(("partitions_led_by_silent_brokers", led), ("silent_broker_count", len(away))),
     )
+
+
+def _hung(away: set[int]) -> tuple[str, ...]:
+    """Return the step for the loss of one node, which is most often the controller that has not been replaced yet."""
+    if len(away) != 1:
+        return ()
+    (node_id,) = away
+    return (f"Restart node {node_id} if it hangs, and check again after 30 s: the others elect another controller.",)

@@ -16,9 +16,11 @@ from typing import Final
 
 import msgspec
 
+from eosctl.analysis.locate import locate_transactional_id
 from eosctl.analysis.marker_delivery import endings, is_whole, search_since_ms, was_delivered
 from eosctl.analysis.release import at_least
 from eosctl.analysis.state_log import History, Outcome, last_outcome, was_read
+from eosctl.model.evidence import DAMAGED, EvidenceKind
 from eosctl.model.hang import OpenTransaction
 from eosctl.model.history import TransactionLogEntry
 from eosctl.model.marker_search import MarkerSearch
@@ -72,7 +74,9 @@ def decide_marker(
         ids_may_be_hidden: Whether brokers may have omitted transactional ids without an error.
     """
     entries = entries_of(transaction, history)
-    untouchable = _why_neither(transaction, entries, ids_may_be_hidden=ids_may_be_hidden)
+    untouchable = _why_neither(transaction, entries, ids_may_be_hidden=ids_may_be_hidden) or _damage(
+        transaction, snapshot
+    )
     if untouchable:
         return MarkerDecision(Marker.NEITHER, untouchable)
     if not leader_changed(transaction.partition, transaction.first_offset, snapshot):
@@ -162,6 +166,22 @@ def _why_neither(
             f"eosctl txn fence {transaction.transactional_id}"
         )
     return ""
+
+
+def _damage(transaction: OpenTransaction, snapshot: ClusterSnapshot) -> str:
+    """Return why a damaged transaction log forbids both markers; empty if it cannot have the decision."""
+    damaged = {
+        gap.subject for gap in snapshot.gaps if gap.kind is EvidenceKind.TRANSACTION_HISTORY and gap.error == DAMAGED
+    }
+    if transaction.transactional_id is not None and damaged:
+        home = locate_transactional_id(snapshot, transaction.transactional_id)
+        damaged &= {"" if home is None else str(home.partition)}
+    if not damaged:
+        return ""
+    return (
+        f"Records of {', '.join(sorted(damaged))} fail their checksum (EOS-OPS-012): the coordinator may have lost the "
+        "decision on this transaction. Restore the transaction log first."
+    )
 
 
 def _decision_on(transaction: OpenTransaction, entries: Sequence[TransactionLogEntry]) -> TransactionLogEntry | None:

@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from eosctl.analysis.hanging import classify_open_transactions
+from eosctl.analysis.locate import coordinator_partition
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.hang import HangCause, HangStatus, HangVerdict
 from eosctl.model.snapshot import ClusterSnapshot
@@ -272,6 +273,25 @@ class TestMissingEvidence:
             topics=(two_reads([]).topics[0], state_topic([1, 2])),
         )
         assert only(cluster).status is HangStatus.HANGING
+
+
+class TestDamagedLog:
+    """A coordinator that stopped loading at a damaged record does not know the decisions behind it."""
+
+    DAMAGE = gap(EvidenceKind.TRANSACTION_HISTORY, "__transaction_state-0", "CORRUPT_MESSAGE")
+
+    def test_no_marker_is_written_for_a_forgotten_id(self) -> None:
+        verdict = only(two_reads([producer()], gaps=(self.DAMAGE,)))
+        assert (verdict.status, verdict.can_abort, verdict.can_complete) == (HangStatus.HANGING, False, False)
+        assert "__transaction_state-0 fail their checksum" in verdict.abort_refusal
+
+    def test_damage_of_another_partition_does_not_matter(self) -> None:
+        topics = (two_reads([]).topics[0], state_topic((1, 1)))
+        home = coordinator_partition("__transaction_state", "app", 2).partition
+        for damaged in (0, 1):
+            damage = replace(self.DAMAGE, subject=f"__transaction_state-{damaged}")
+            verdict = only(two_reads([producer()], [transaction("CompleteAbort")], topics=topics, gaps=(damage,)))
+            assert verdict.can_abort is (damaged != home)
 
 
 class TestHiddenIds:

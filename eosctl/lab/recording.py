@@ -86,6 +86,36 @@ class Recorder:
         if self._coverage is not None:
             self._coverage.see(event)
 
+    def record_send(
+        self, actor: str, transaction: str, partition: TopicPartition, *, value: str, source: str = ""
+    ) -> None:
+        """Add the start of a send in a transaction."""
+        self.record(
+            SendInvoked(
+                at_ms=self.now_ms(),
+                actor=actor,
+                transaction=transaction,
+                partition=partition,
+                value=value,
+                source=source,
+            )
+        )
+
+    def record_position(
+        self, actor: str, transaction: str, group: str, *, partition: TopicPartition, offset: int
+    ) -> None:
+        """Add a group's offset that is sent in a transaction."""
+        self.record(
+            OffsetsSent(
+                at_ms=self.now_ms(),
+                actor=actor,
+                transaction=transaction,
+                group=group,
+                partition=partition,
+                offset=offset,
+            )
+        )
+
 
 class RecordedProducer(TransactionalProducer):
     """A producer that records its operations; `transaction` is the current one's name, unique in the history."""
@@ -122,31 +152,14 @@ class RecordedProducer(TransactionalProducer):
 
     async def send_value(self, partition: TopicPartition, value: str, source: str = "", *, size_bytes: int = 0) -> None:
         """Send a value in the current transaction, padded with blanks to a size."""
-        record, now_ms = self._recorder.record, self._recorder.now_ms
-        record(
-            SendInvoked(
-                at_ms=now_ms(),
-                actor=self.actor,
-                transaction=self.transaction,
-                partition=partition,
-                value=value,
-                source=source,
-            )
-        )
+        recorder = self._recorder
+        recorder.record_send(self.actor, self.transaction, partition, value=value, source=source)
         offset = await self.send(partition, [OutgoingRecord(None, value.encode().ljust(size_bytes))])
-        record(Sent(now_ms(), self.actor, partition, value, offset))
+        recorder.record(Sent(recorder.now_ms(), self.actor, partition, value, offset))
 
     async def send_position(self, group_id: str, partition: TopicPartition, offset: int) -> None:
         """Commit a group's offset in the current transaction."""
-        event = OffsetsSent(
-            at_ms=self._recorder.now_ms(),
-            actor=self.actor,
-            transaction=self.transaction,
-            group=group_id,
-            partition=partition,
-            offset=offset,
-        )
-        self._recorder.record(event)
+        self._recorder.record_position(self.actor, self.transaction, group_id, partition=partition, offset=offset)
         await self.send_offsets(GroupIdentity(group_id), {partition: OffsetToCommit(offset)})
 
     async def end(self, *, committed: bool) -> ProducerIdentity:

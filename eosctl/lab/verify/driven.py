@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from eosctl.lab.history.events import Ended, EndInvoked, OffsetsSent, Outcome, Polled, SendInvoked, Sent
+from eosctl.lab.history.events import Ended, EndInvoked, Outcome, Polled, Sent
 from eosctl.lab.recording import Recorder
 from eosctl.lab.verify.driver import Driver, DriverFailure, FailureClass
 from eosctl.lab.workloads.transactional import Fate, Step
@@ -55,17 +55,8 @@ class DrivenProducer:
 
     async def send_value(self, partition: TopicPartition, value: str, source: str = "", *, size_bytes: int = 0) -> None:
         """Send a value in the current transaction, padded with blanks to a size."""
-        record, now_ms = self._recorder.record, self._recorder.now_ms
-        record(
-            SendInvoked(
-                at_ms=now_ms(),
-                actor=self.actor,
-                transaction=self.transaction,
-                partition=partition,
-                value=value,
-                source=source,
-            )
-        )
+        recorder = self._recorder
+        recorder.record_send(self.actor, self.transaction, partition, value=value, source=source)
         answer = await self._driver.ask(
             self.actor,
             "append",
@@ -73,7 +64,7 @@ class DrivenProducer:
             partition=partition.partition,
             value=value.ljust(size_bytes),
         )
-        record(Sent(now_ms(), self.actor, partition, value, answer["offset"]))
+        recorder.record(Sent(recorder.now_ms(), self.actor, partition, value, answer["offset"]))
 
     async def attempt(self, name: str, work: Step, *, aborts: bool = False) -> Fate | None:
         """Run work in a transaction and record the outcome; return None if this producer cannot continue."""
@@ -161,18 +152,8 @@ class DrivenMember(DrivenProducer):
 
     async def send_positions(self, positions: Mapping[TopicPartition, int]) -> None:
         """Commit the group's offsets in the current transaction, or pass them to a client that does so at its end."""
-        record, now_ms = self._recorder.record, self._recorder.now_ms
         for place, offset in positions.items():
-            record(
-                OffsetsSent(
-                    at_ms=now_ms(),
-                    actor=self.actor,
-                    transaction=self.transaction,
-                    group=self._group,
-                    partition=place,
-                    offset=offset,
-                )
-            )
+            self._recorder.record_position(self.actor, self.transaction, self._group, partition=place, offset=offset)
         offsets = [[place.partition, offset] for place, offset in positions.items()]
         await self._driver.ask(self.actor, "offsets", offsets=offsets)
 

@@ -21,7 +21,7 @@ from eosctl.client import Client
 from eosctl.client.producer import OutgoingRecord
 from eosctl.client.producer_errors import ProducerFenced
 from eosctl.client.transactions import GroupIdentity, OffsetToCommit, ProducerIdentity
-from eosctl.lab.history.events import Ended, OffsetsSent, Outcome, SendInvoked, Sent, StoreSeen
+from eosctl.lab.history.events import Ended, Outcome, Sent, StoreSeen
 from eosctl.lab.history.stores import content_text
 from eosctl.lab.recording import RecordedProducer, Recorder, text_of
 from eosctl.lab.verify.plan import DIALECTS
@@ -62,40 +62,26 @@ class StreamThreadProducer(RecordedProducer):
 
     async def send(self, partition: TopicPartition, records: Sequence[OutgoingRecord]) -> int:
         """Send changes, and record each of them."""
-        record, now_ms = self._recorder.record, self._recorder.now_ms
+        recorder = self._recorder
         named = []
         for change in records:
             text = (change.value or b"").decode()
             value = f"{self.transaction}/{self._sent_count}|{text}"
             self._sent_count += 1
-            record(
-                SendInvoked(
-                    at_ms=now_ms(),
-                    actor=self.actor,
-                    transaction=self.transaction,
-                    partition=partition,
-                    value=value,
-                    source=text.rpartition("|")[0],
-                )
-            )
+            source = text.rpartition("|")[0]
+            recorder.record_send(self.actor, self.transaction, partition, value=value, source=source)
             named.append(change._replace(value=value.encode()))
         offset = await super().send(partition, named)
         for index, change in enumerate(named):
-            record(Sent(now_ms(), self.actor, partition, (change.value or b"").decode(), offset + index))
+            value = (change.value or b"").decode()
+            recorder.record(Sent(recorder.now_ms(), self.actor, partition, value, offset + index))
         return offset
 
     async def send_offsets(self, group: GroupIdentity, offsets: Mapping[TopicPartition, OffsetToCommit]) -> None:
         """Commit the group's offsets within the transaction, and record them."""
         for place, position in offsets.items():
-            self._recorder.record(
-                OffsetsSent(
-                    at_ms=self._recorder.now_ms(),
-                    actor=self.actor,
-                    transaction=self.transaction,
-                    group=group.group_id,
-                    partition=place,
-                    offset=position.offset,
-                )
+            self._recorder.record_position(
+                self.actor, self.transaction, group.group_id, partition=place, offset=position.offset
             )
         await super().send_offsets(group, offsets)
 

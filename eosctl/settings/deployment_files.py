@@ -187,7 +187,7 @@ def read_deployment(
     given = (value for one in deployment.components for value in one.given.values())
     used = {value.place.file for value in given if value.place is not None}
     if not_understood:
-        not_understood = [file for file in not_understood if file not in used]
+        not_understood = [file for file in not_understood if file not in used and not _fills_templates(file, used)]
     workloads = [workload for one in everything for workload in one.workloads]
     unseen = unseen_by(workloads, _related(everything)) if any(one.kafka_files for one in workloads) else ()
     return FilesRead(
@@ -198,6 +198,12 @@ def read_deployment(
         not_understood=tuple(not_understood),
         unseen=(*unseen, *included, *builds.missing_for(used)),
     )
+
+
+def _fills_templates(file: str, used: Iterable[str]) -> bool:
+    """Return whether a file holds the values of a chart that is read as its templates become with them."""
+    folder, _, name = file.rpartition("/")
+    return name == "values.yaml" and any(one.startswith(f"{folder}/templates/") for one in used)
 
 
 def _built(files: Sequence[Path], texts: Mapping[str, str]) -> Builds:
@@ -233,11 +239,10 @@ def _read_any(file: str, text: str, role: Role | None, *, is_named: bool, withou
     """
     try:
         variants = variants_of(file, text, without)
-        return (
-            _of_variants([(one, _read(file, one.text, role)) for one in variants])
-            if variants
-            else _read(file, text, role)
-        )
+        if variants:
+            return _of_variants([(one, _read(file, one.text, role)) for one in variants])
+        values = chart_values(file) if is_template(text) else {}
+        return _read(file, without_templates(text, values) if values else text, role)
     except ConfigFileError:
         if is_named and format_of(file) is None:
             raise

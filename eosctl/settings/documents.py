@@ -185,6 +185,8 @@ def _untagged(node: Any, file: str, above: set[int], budget: Iterator[int]) -> N
         raise _malformed(file, line, "an alias refers to itself")
     inside = above | {id(node)}
     if isinstance(node, yaml.MappingNode):
+        if (expression := _expression(node)) is not None:
+            return Leaf(f"{{{{ {expression} }}}}", line)
         entries: list[tuple[str, Node]] = []
         merges: list[list[tuple[str, Node]]] = []
         for key, value in node.value:
@@ -199,6 +201,13 @@ def _untagged(node: Any, file: str, above: set[int], budget: Iterator[int]) -> N
                 entries.append((str(key.value), _at_key(child, key.start_mark.line + 1)))
         return Branch((*chain.from_iterable(reversed(merges)), *entries), line)
     return Row(tuple(_tree(child, file, inside, budget) for child in node.value), line)
+
+
+def _expression(node: Any) -> str | None:
+    """Return the expression of a template that stands without quotes: ``{{ name }}`` is a mapping in a mapping."""
+    inner = node.value[0][0].value if len(node.value) == 1 else ()
+    is_nested = isinstance(inner, list) and len(inner) == 1 and isinstance(inner[0], tuple)
+    return str(inner[0][0].value) if is_nested else None
 
 
 def _at_key(node: Node, line: int) -> Node:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Client, Place, Role, Value
 from eosctl.settings.command_lines import OPTION_HEADS, options_in
+from eosctl.settings.packed_variables import dotnet_sources, unpacked
 from eosctl.settings.sources import Source, value_of, values_of
 from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
 
@@ -61,6 +62,7 @@ _SHIPPED: Final[Mapping[str, str | None]] = {
 _OF_IMAGE: Final[Mapping[str, str | None]] = dict.fromkeys(_SHIPPED)
 """What an image of a project's own may set by itself: it is not known."""
 _SHIPPED_START: Final = re.compile(r"kafka-server-start\.sh\s+(?:\S*/)?config/(?:kraft/)?\w+\.properties")
+_SPRING_VARIABLES: Final = ("SPRING_KAFKA_", "SPRING_CLOUD_STREAM_")
 _CLIENT_PREFIX: Final = re.compile(r"^(?:producer|consumer|streams)\.")
 
 
@@ -154,12 +156,15 @@ def variables_of(pairs: Iterable[tuple[str, Leaf]], image: str, name: str, file:
         file: The file's name.
         line: Where they begin, for variables whose values all stand in another file.
     """
-    given = list(pairs)
+    given = unpacked(pairs)
+    if packed := dotnet_sources(given, name, file):
+        read = {value.key for source in packed for value in source.values.values()}
+        return [*packed, *variables_of((pair for pair in given if pair[0] not in read), image, name, file, line)]
     begin = Place(file, line)
     version = release_of_image(image)
-    if any(key.upper().startswith(("SPRING_KAFKA_", "SPRING_CLOUD_STREAM_")) for key, _ in given):
+    if any(key.upper().replace(".", "_").startswith(_SPRING_VARIABLES) for key, _ in given):
         values = {_spring_name(key): value_of(key, leaf, file, _spring_name(key)) for key, leaf in given}
-        place, shown = Place(file, given[0][1].line), next(key for key, _ in given if key.upper().startswith("SPRING_"))
+        place, shown = Place(file, given[0][1].line), next(key for key, _ in given if key.upper().startswith("SPRING"))
         return [Source(place, values, name, Role.SPRING, hints=(name,), recognized_by=shown)]
     if any(key.upper().startswith("MP_MESSAGING_") for key, _ in given):
         values = {_spring_name(key): value_of(key, leaf, file, _spring_name(key)) for key, leaf in given}

@@ -13,9 +13,10 @@ from eosctl.model.parameter import relaxed
 from eosctl.settings.camel import CAMEL
 from eosctl.settings.container_scripts import scripts_within
 from eosctl.settings.documents import format_of, parse_documents, parse_properties_tree
-from eosctl.settings.environment import environment_of, variables_of
+from eosctl.settings.environment import container_environment, environment_of, variables_of
 from eosctl.settings.file_texts import is_of_others
 from eosctl.settings.logstash_file import PIPELINE
+from eosctl.settings.process_counts import COUNT
 from eosctl.settings.recognition import PREFIXED, decide, streams_prefixes
 from eosctl.settings.setting_names import COMMON_WORDS, LIBRARY_PREFIXES, SPRING, is_setting
 from eosctl.settings.sources import Source, value_of, values_of
@@ -76,6 +77,9 @@ def _islands(node: Node, file: str, hints: tuple[str, ...], key: str = "") -> It
         return  # Cruise Control's own settings, and what it expects of brokers
     if (node.text("Type") or "").startswith(_NETWORK):
         return  # a group of CloudFormation's is one of addresses, not of consumers
+    if hints[-2:-1] == ("services",) and (services := _service_of_pipeline(node, file, key)):
+        yield from services
+        return
     if "env" in key.lower() and (variables := environment_of(node, file, hints)):
         yield from variables
         return
@@ -88,6 +92,16 @@ def _islands(node: Node, file: str, hints: tuple[str, ...], key: str = "") -> It
         yield from _alpakka(node, clients, file, (*hints, key.lower()))
         return
     yield from _by_leaves(node, list(flatten(node)), file, hints, key)
+
+
+def _service_of_pipeline(node: Branch, file: str, name: str) -> list[Source]:
+    """Return what the one container of a service configures that jobs of GitHub run next to themselves."""
+    image = node.text("image")
+    if not image or node.get("env") is None:
+        return []
+    one = Value(COUNT, "1", "services", Place(file, node.line))
+    found = container_environment(node.get("env"), image, name, file)
+    return [replace(source, described_by=file, instances=one) for source in found]
 
 
 def _by_leaves(

@@ -18,8 +18,8 @@ from eosctl.model.parameter import ParameterTable, Release
 from eosctl.settings.client_libraries import library_defaults
 from eosctl.settings.flink_jobs import FLINK_SOURCE
 from eosctl.settings.sources import Releases, Source
-from eosctl.settings.spring_names import spring_settings
-from eosctl.settings.unread import unread, unread_of_connector, unread_of_worker
+from eosctl.settings.spring_names import SpringSettings, spring_settings
+from eosctl.settings.unread import client_with, unread, unread_of_connector, unread_of_worker
 
 UNKNOWN: Final = Releases()
 _OF_BROKERS: Final = (Role.BROKER, Role.TOPIC)
@@ -304,17 +304,24 @@ def _spring(source: Source, release: Release) -> Iterator[Component]:
     producer = {**spring.shared, **spring.clients[Role.PRODUCER]}
     if producer:
         yield _component(source, Role.PRODUCER, producer, release, framework=spring.defaults, inside=Role.SPRING)
-    consumer = {**spring.shared, **spring.clients[Role.CONSUMER]}
+    consumer = {**spring.shared, **spring.clients[Role.CONSUMER]} if _reads(spring) else {}
     for own in tuple(spring.inputs.values()) or ({},):
         if consumer or own:
             # spring-kafka's listener container commits by itself by default (since 2.3).
             framework = {"enable.auto.commit": "false"}
-            yield _component(
-                source, Role.CONSUMER, {**consumer, **own}, release, framework=framework, inside=Role.SPRING
-            )
+            given = {**(consumer or spring.shared), **own}
+            yield _component(source, Role.CONSUMER, given, release, framework=framework, inside=Role.SPRING)
     if spring.clients[Role.STREAMS]:
         values = {**spring.shared, **spring.clients[Role.STREAMS]}
         yield from _streams(replace(source, values=values, role=Role.STREAMS, recognized_by=""), release)
+
+
+def _reads(spring: SpringSettings) -> bool:
+    """Return whether an application has a consumer: what all clients share shows none next to a producer's own."""
+    if spring.clients[Role.CONSUMER] or not spring.clients[Role.PRODUCER]:
+        return True
+    has_listener = any(name.startswith("listener.") for name in spring.named)
+    return has_listener or any(client_with(name) == Role.CONSUMER.value for name in spring.shared)
 
 
 _PARTS: Final[Mapping[Role, Callable[[Source, Release], Iterator[Component]]]] = {

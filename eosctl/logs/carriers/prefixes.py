@@ -17,13 +17,21 @@ _GREP: Final = re.compile(
     rb"(?!\d{1,4}[./-]\d)((?:[A-Za-z]:)?[\w .~+@/\\-]{0,300}?[./\\][\w .+@/\\-]{1,200}?)"
     rb"(?::\d{1,9}:|-\d{1,9}-|:)(.*)"
 )
-_NUMBERED: Final = re.compile(rb" {0,12}\d{1,9}(?:\t|:|\| ?|-(?=\D)| {1,2}(?=\[?\d{4}-\d\d-))(.*)")
+_NUMBERED: Final = re.compile(rb" {0,12}\d{1,9}(?:\t|:|\| ?|-(?=\D)| {1,2})(.*)")
 _HOST: Final = re.compile(rb"(?!(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|SEVERE)\b)([\w.-]{2,253}): (.*)")
 _TAILED: Final = re.compile(
-    rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)?) (?!\[)([\w./$\[\]-]{1,512}) (\S.*)"
+    rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)?) (?!\[)([\w./$\[\]-]{1,512}) (.*)"
+)
+_STAMPED: Final = re.compile(
+    rb"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?"
+    rb"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|1\d{9}(?:\.\d{1,9})?)[ \t]{1,4}(.*)"
+)
+_MARKED: Final = re.compile(
+    rb"(?:[-*] |\+ ?|<[\w.-]{2,253}> |`(?=[^`])|(?:[\w.-]{1,100} ){0,2}[\w.-]{1,100}> )(.*?)`?\r?"
 )
 _NAMED: Final = re.compile(
-    rb"(?!(?i:trace|debug|info|notice|warn|warning|error|fatal|severe|time|at)\b)([A-Za-z][\w.-]{1,252}) {1,8}(\S.*)"
+    rb"(?!(?i:trace|debug|info|notice|warn|warning|error|fatal|severe|time|at)\b)"
+    rb"([A-Za-z][\w.-]{1,252})[ \t]{1,8}(\S.*)"
 )
 _KUBETAIL: Final = re.compile(rb"\[(?!\S*thread)([a-z0-9][a-z0-9.-]{0,251}-[a-z0-9]+)(?:[ :/][\w.-]{1,63})?\] ?(.*)")
 _HEROKU: Final = re.compile(rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S{0,16}) (?:app|heroku)\[([\w.-]{1,80})\]: (.*)")
@@ -40,6 +48,8 @@ _INDENT: Final = "indent"
 NAMED: Final = "named"
 """The wrapper of lines after a name and a blank."""
 TAILED: Final = "aws-tail"
+STAMPED: Final = "stamped"
+MARKED: Final = "marked"
 NULS: Final = "nuls"
 """The wrapper of a log that was truncated during writes (copytruncate): NULs precede its first line."""
 
@@ -92,6 +102,18 @@ def _tailed(line: bytes) -> Inner | None:
     return Inner(found[2].decode(), found[3], stamp=found[1].decode()) if found else None
 
 
+def _stamped(line: bytes) -> Inner | None:
+    """Unwrap ``ts`` and consoles of collectors: a second timestamp before the line."""
+    found = _STAMPED.match(line)
+    return Inner("", found[2], stamp=found[1].decode()) if found else None
+
+
+def _marked(line: bytes) -> Inner | None:
+    """Unwrap the marks of lists, differences, and code in texts, and names in angle brackets."""
+    found = _MARKED.fullmatch(line)
+    return Inner("", found[1]) if found else None
+
+
 def _pm2(line: bytes) -> Inner | None:
     """Unwrap ``pm2 logs``: the number and name of the process, and the line."""
     found = _PM2.match(line)
@@ -139,6 +161,8 @@ PREFIXES: Final[tuple[tuple[str, Callable[[bytes], Inner | None]], ...]] = (
     ("quoted", _quoted),
     ("row", _row),
     (TAILED, _tailed),
+    (STAMPED, _stamped),
+    (MARKED, _marked),
     (NAMED, _named),
 )
 NAME_SERVICES: Final = frozenset({"monotonic", "heroku", "logcli", "pm2", "kubetail", "grep", "host", TAILED, NAMED})

@@ -18,10 +18,12 @@ from eosctl.logs.carriers.carriers import Inner, ends_line, read_carried
 from eosctl.logs.carriers.documents import Piece, pieces_of
 from eosctl.logs.carriers.exports import JOURNAL, JSON, TABLE, export_pieces
 from eosctl.logs.carriers.prefixes import (
+    MARKED,
     NAME_SERVICES,
     NAMED,
     NULS,
     PREFIXES,
+    STAMPED,
     TAILED,
     indentation_of,
     unindent,
@@ -174,8 +176,7 @@ _NEEDS_STAMPS: Final = {
     "stern": 500,
     "carrier": 1000,
     **dict.fromkeys(_OF_TOOLS, 20),
-    NAMED: 3,
-    TAILED: 3,
+    **dict.fromkeys((NAMED, TAILED, STAMPED, MARKED), 3),
 }
 """Wrappers that ordinary words may look like: one in this many of their lines must start like a record."""
 _CONTINUES: Final = (b"\t", b"    ")

@@ -1,14 +1,19 @@
-"""An HTTP endpoint per node on loopback: `GET /metrics` responds as jmx_exporter does."""
+"""An HTTP endpoint per node on loopback: `GET /metrics` responds as jmx_exporter does, to users of the sandbox only."""
 
 from __future__ import annotations
 
 import asyncio
+import base64
+import binascii
 import contextlib
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+import hmac
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Final
 
 from eosctl.errors import EosctlError
 from eosctl.model.loopback import may_name_loopback
+from eosctl.model.secret import Secret
 from eosctl.sandbox.core import ClusterCore
 from eosctl.sandbox.metrics.node_samples import node_samples
 from eosctl.sandbox.metrics.samples import CONTENT_TYPE, render_samples
@@ -17,6 +22,7 @@ from eosctl.sandbox.node import Node
 HOST: Final = "127.0.0.1"
 MAX_HEAD_BYTES: Final = 16 << 10
 REQUEST_TIMEOUT_S: Final = 10.0
+_CHALLENGE: Final = 'WWW-Authenticate: Basic realm="eosctl sandbox", charset="UTF-8"\r\n'
 
 
 class MetricsEndpoints:
@@ -64,17 +70,22 @@ class MetricsEndpoints:
                 head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), REQUEST_TIMEOUT_S)
                 node = self._core.nodes.get(node_id)
                 if node is not None:
-                    writer.write(respond(head, node))
+                    writer.write(respond(head, node, self._core.passwords))
                     await asyncio.wait_for(writer.drain(), REQUEST_TIMEOUT_S)
             writer.close()
 
         return answer
 
 
-def respond(head: bytes, node: Node) -> bytes:
+def respond(head: bytes, node: Node, passwords: Mapping[str, Secret] = MappingProxyType({})) -> bytes:
     """Respond to a request: metrics for `GET` (or `HEAD`) of `/metrics` or `/`, else an error.
 
     The Host field must be that of a loopback listener, so that pages of other sites in a browser cannot read metrics.
+
+    Args:
+        head: The request up to its empty line.
+        node: The node.
+        passwords: The users of a sandbox with SASL; one of them must log in by basic authentication (RFC 7617).
     """
     first, *lines = head.split(b"\r\n")
     words = first.split()
@@ -83,23 +94,40 @@ def respond(head: bytes, node: Node) -> bytes:
     method, target = words[0], words[1].split(b"?", 1)[0]
     if method not in (b"GET", b"HEAD"):
         return _response("405 Method Not Allowed", b"GET /metrics\n")
-    if not all(may_name_loopback(host) for host in _hosts(lines)):
+    if not all(may_name_loopback(host) for host in _values(lines, b"host")):
         return _response("403 Forbidden", b"only for localhost: the Host field names another machine\n")
+    if passwords and not _is_authentic(_values(lines, b"authorization"), passwords):
+        return _response("401 Unauthorized", b"a user of the sandbox and the password are needed\n", fields=_CHALLENGE)
     if target not in (b"/metrics", b"/"):
         return _response("404 Not Found", b"GET /metrics\n")
     body = render_samples(node_samples(node)).encode()
     return _response("200 OK", body, with_body=method == b"GET")
 
 
-def _hosts(lines: Iterable[bytes]) -> Iterator[str]:
+def _values(lines: Iterable[bytes], field: bytes) -> Iterator[str]:
     for line in lines:
         name, _, value = line.partition(b":")
-        if name.strip().lower() == b"host":
-            yield value.decode("latin-1")
+        if name.strip().lower() == field:
+            yield value.strip().decode("latin-1")
 
 
-def _response(status: str, body: bytes, *, with_body: bool = True) -> bytes:
+def _is_authentic(values: Iterable[str], passwords: Mapping[str, Secret]) -> bool:
+    """Return whether the only Authorization field has a user and the password."""
+    first, *others = [*values, ""]
+    scheme, _, given = first.partition(" ")
+    if scheme.lower() != "basic" or others != [""]:
+        return False
+    try:
+        user, _, password = base64.b64decode(given.strip(), validate=True).decode().partition(":")
+    except (binascii.Error, ValueError):
+        return False
+    expected = passwords.get(user)
+    return expected is not None and hmac.compare_digest(password.encode(), expected.reveal().encode())
+
+
+def _response(status: str, body: bytes, *, with_body: bool = True, fields: str = "") -> bytes:
     head = (
-        f"HTTP/1.1 {status}\r\nContent-Type: {CONTENT_TYPE}\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+        f"HTTP/1.1 {status}\r\nContent-Type: {CONTENT_TYPE}\r\n{fields}Content-Length: {len(body)}\r\n"
+        "Connection: close\r\n\r\n"
     )
     return head.encode() + (body if with_body else b"")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import re
 import socket
 import urllib.error
@@ -17,6 +18,7 @@ from eosctl.client.topics import ensure_topic
 from eosctl.errors import EosctlError
 from eosctl.lab.simulation import simulate
 from eosctl.lab.virtual_loop import run_virtual
+from eosctl.model.secret import Secret
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.broker.error_counts import ErrorCounts
 from eosctl.sandbox.cluster import Cluster
@@ -265,3 +267,54 @@ def test_the_request_decides_the_status(tmp_path: Path, head: bytes, status: int
     assert int(answer.split()[1]) == status
     if head.startswith(b"HEAD"):
         assert answer.endswith(b"\r\n\r\n")
+
+
+def authorization(text: bytes, scheme: bytes = b"Basic") -> bytes:
+    return b"Authorization: %s %s\r\n" % (scheme, base64.b64encode(text))
+
+
+@pytest.mark.parametrize(
+    ("fields", "status"),
+    [
+        (authorization(b"admin:a-Password:1"), 200),
+        (authorization("jörg:pässword".encode(), b"basic"), 200),
+        (b"", 401),
+        (authorization(b"admin:wrong"), 401),
+        (authorization(b"admin:"), 401),
+        (authorization(b"admin"), 401),
+        (authorization(b":a-Password:1"), 401),
+        (authorization(b"admin:a-Password:1", b"Bearer"), 401),
+        (authorization(b"admin:a-Password:1") * 2, 401),
+        (authorization(b"\xff\xfe:x"), 401),
+        (b"Authorization: Basic !\r\n", 401),
+        (b"Authorization: Basic\r\n", 401),
+        (b"Host: rebound.example\r\n" + authorization(b"admin:a-Password:1"), 403),
+    ],
+)
+def test_metrics_of_a_sandbox_with_users_need_a_login(tmp_path: Path, fields: bytes, status: int) -> None:
+    users = {"admin": Secret("a-Password:1"), "jörg": Secret("pässword")}
+
+    async def play() -> bytes:
+        async with simulate(ClusterShape(1, fast=True), tmp_path, seed=1) as simulation:
+            return respond(b"GET /metrics HTTP/1.1\r\n" + fields + b"\r\n", simulation.core.nodes[1], users)
+
+    answer: bytes = run_virtual(play())
+    assert int(answer.split()[1]) == status
+    assert (b"WWW-Authenticate: Basic" in answer) == (status == 401)
+    assert (b"kafka_server" in answer) == (status == 200)
+
+
+@pytest.mark.parametrize("sasl", [(), ("PLAIN",)])
+def test_the_endpoint_knows_the_users_of_its_cluster(sasl: tuple[str, ...], tmp_path: Path) -> None:
+    port = free_ports(2)
+
+    async def play() -> None:
+        spec = SandboxSpec("m", str(tmp_path), brokers=1, fast=True, metrics_port=port, sasl=sasl)
+        cluster = Cluster(spec)
+        await cluster.start()
+        try:
+            assert (await asyncio.to_thread(get, port))[0] == (401 if sasl else 200)
+        finally:
+            await cluster.stop()
+
+    asyncio.run(play())

@@ -16,7 +16,7 @@ from eosctl import __version__
 from eosctl.command_line.invocation import Invocation, invocation_of, write_error
 from eosctl.command_line.lazy import HELP, group_class
 from eosctl.commands.registry import COMMANDS, FIRST_STEPS
-from eosctl.errors import EosctlError, ExitCode
+from eosctl.errors import EosctlError, ExitCode, file_error
 from eosctl.render.terminal import ColorChoice
 
 app = typer.Typer(
@@ -75,7 +75,7 @@ def main(arguments: list[str] | None = None) -> int:
     except OSError as error:
         if invocation.debug:
             raise
-        return _report(_output_failed(error) or _defect(error), invocation)
+        return _report(_output_failed(error) or file_error(error) or _defect(error), invocation)
     except Exception as error:
         # The last resort: a defect ends in three lines, not in a traceback.
         if invocation.debug:

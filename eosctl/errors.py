@@ -60,6 +60,8 @@ class UsageError(EosctlError):
 
 # More names than this are not read in an error.
 _NAMES_SHOWN = 8
+# Longer than any path that a system opens by one name.
+_PATH_SHOWN = 300
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str], listing: str) -> UsageError:
@@ -94,6 +96,15 @@ class ConfigFileError(EosctlError):
     """A configuration file cannot be read or holds a value that is not allowed."""
 
     exit_code = ExitCode.BAD_INPUT
+
+
+def file_error(error: OSError) -> ConfigFileError | None:
+    """Return the error of a file that the user named, which no command has handled; None for another error."""
+    if not isinstance(error.filename, str | bytes):
+        return None
+    name = error.filename if isinstance(error.filename, str) else error.filename.decode("utf-8", "surrogateescape")
+    shown = name if len(name) <= _PATH_SHOWN else f"{name[:_PATH_SHOWN]}..."
+    return ConfigFileError(f"Cannot use {shown}.", error.strerror or str(error), "Check the path and its permissions.")
 
 
 class ClusterUnreachable(EosctlError):  # noqa: N818

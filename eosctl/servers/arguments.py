@@ -121,13 +121,20 @@ def read_arguments(form: type[T], given: Mapping[str, object]) -> T:
         UsageError: An argument is unknown, missing, or not of its type.
     """
     try:
-        return msgspec.convert(given, form)
+        found = msgspec.convert(given, form)
+        if any(_has_nul(value) for value in msgspec.structs.astuple(found)):
+            raise msgspec.ValidationError("Texts may not contain NUL")
     except msgspec.ValidationError as error:
         raise UsageError(
             f"Invalid arguments: {error}.",
             f"Known arguments: {', '.join(field.name for field in msgspec.structs.fields(form))}.",
             "Follow the input schema of the tool.",
         ) from error
+    return found
+
+
+def _has_nul(value: object) -> bool:
+    return "\0" in value if isinstance(value, str) else isinstance(value, tuple) and any(map(_has_nul, value))
 
 
 def arguments_schema(form: type[msgspec.Struct]) -> dict[str, Any]:

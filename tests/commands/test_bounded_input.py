@@ -26,7 +26,7 @@ LEAVES = [leaf for leaf in leaves() if leaf.name not in RUNNING and reads_files(
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """A pipe without a writer, a folder of pipes, a device without end, and files of depth and of digits."""
+    """Names that no file can have, pipes, a device without end, and files of depth and of digits."""
     folder = tmp_path_factory.mktemp("bounded")
     os.mkfifo(folder / "pipe.log")
     partition = folder / "data" / "orders-0"
@@ -37,7 +37,15 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     texts["digits.yaml"] = f"fail_on: {'9' * 6_000}\nmin_score: {'1:' * 6_000}1\nversion: 1\n"
     for name, text in texts.items():
         (folder / name).write_text(text)
-    return [str(folder / "pipe.log"), str(folder / "data"), "/dev/zero", *(str(folder / name) for name in texts)]
+    (folder / "loop").symlink_to("loop")
+    names = (folder / "loop", folder / "deep.json" / "below", folder / ("n" * 300), folder / ("p/" * 2_500))
+    return [
+        *map(str, names),
+        str(folder / "pipe.log"),
+        str(folder / "data"),
+        "/dev/zero",
+        *(str(folder / name) for name in texts),
+    ]
 
 
 @pytest.mark.parametrize("leaf", LEAVES, ids=lambda leaf: leaf.name)

@@ -20,8 +20,9 @@ from eosctl.model.incident import EvidenceLine, Incident
 from eosctl.model.log_event import SourceSummary
 from eosctl.model.severity import Severity
 from eosctl.text import count_text, time_text
+from spark_log_analytics.packing import unmeasured_batches
 from spark_log_analytics.rows import events_of
-from spark_log_analytics.slices import Batches, count_by_time, judge_each, slice_frame, timed_frame
+from spark_log_analytics.slices import Batches, count_by_time, divide, judge_each, timed_frame
 from spark_log_analytics.workers import collect_rarely
 
 if TYPE_CHECKING:
@@ -139,16 +140,20 @@ def _judge_slices(events: DataFrame, sources: Sequence[SourceSummary], slices: S
     frames: list[tuple[DataFrame, tuple[TimeSlice, ...]]] = []
     verdicts: dict[TimeSlice, SliceVerdict] = {}
     while new := tuple(one for one in current if one not in verdicts):
-        rows = (
-            slice_frame(events, sources, new)
-            .repartition(len(new), "slice")
-            .sortWithinPartitions("slice")
-            .mapInArrow(_judge(sources, new), _JUDGED)
-            .persist()
-        )
+        # A cached frame has the settings of the moment when it is made.
+        with unmeasured_batches(events.sparkSession):
+            divided = divide(events, sources, new)
+            rows = (
+                divided.rows.repartition(len(new), "slice")
+                .sortWithinPartitions("slice")
+                .mapInArrow(_judge(sources, new), _JUDGED)
+                .persist()
+            )
+            costs = rows.where("kind is null").collect()
+        divided.cached.unpersist()
         cached.append(rows)
         frames.append((rows, new))
-        for row in rows.where("kind is null").collect():
+        for row in costs:
             one = new[row.slice]
             verdicts[one] = SliceVerdict((), row.is_open_before, row.is_open_after, row.has_other_clock)
             known[one] = SliceCost(row.event_count, row.incident_count, row.cpu_s, row.peak_mb)

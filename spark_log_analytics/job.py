@@ -10,7 +10,6 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import tzinfo
 from pathlib import Path
-from sys import intern
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from eosctl.logs.arrays import array_of
@@ -21,6 +20,7 @@ from eosctl.logs.topics.address import Topics, around, is_topic_url, parse_topic
 from eosctl.logs.topics.plan import TopicPart, plan_topics, scan_part, summarize_topics
 from eosctl.model.log_event import LogEvent, SourceSummary
 from eosctl.model.period import ALL_TIME, Period
+from spark_log_analytics.packing import pack, unpack
 from spark_log_analytics.rows import (
     SCAN_COLUMNS,
     CountedSplit,
@@ -227,7 +227,7 @@ def scan_on_spark(
     for batch in frame.toArrow().to_batches() if is_small else _fetched(frame):
         is_event = pc.is_null(batch.column("counts"))
         own = batch.filter(is_event)
-        events += (_with_shared_texts(event) for event in events_of(own))
+        events += events_of(own)
         starts += own.column("split_start").to_pylist()
         counts += batch.filter(pc.invert(is_event)).to_pylist()
     splits = counted_splits(counts)
@@ -240,26 +240,12 @@ def scan_on_spark(
     return LogScan(tuple(events), reading.summarize(splits), reading.unread)
 
 
-def _with_shared_texts(event: LogEvent) -> LogEvent:
-    """Return an event whose texts that many events have are each in memory once."""
-    return event._replace(
-        file=intern(event.file),
-        level=intern(event.level),
-        thread=intern(event.thread),
-        logger=intern(event.logger),
-        application=intern(event.application),
-        host=intern(event.host),
-    )
-
-
 def _fetched(frame: DataFrame) -> Iterator[pa.RecordBatch]:
     """Yield the batches task by task: those of all tasks together may exceed the driver's result limit.
 
     Raises:
         TooManyEventsError: This process cannot hold the events.
     """
-    import pyarrow as pa
-
     packed = frame.mapInArrow(_packed, "event_count long, batch binary").persist()
     try:
         # All tasks run in parallel here; afterwards, each result is only transferred.
@@ -267,7 +253,7 @@ def _fetched(frame: DataFrame) -> Iterator[pa.RecordBatch]:
         if event_count * EVENT_BYTES > _memory_bytes():
             raise TooManyEventsError(event_count)
         for row in packed.toLocalIterator():
-            yield from pa.ipc.open_stream(row.batch)
+            yield from unpack(row.batch)
     finally:
         packed.unpersist()
 
@@ -277,11 +263,8 @@ def _packed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     import pyarrow as pa
 
     for batch in batches:
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, batch.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as stream:
-            stream.write_batch(batch)
         event_count = batch.column("counts").null_count
-        values = [array_of([event_count], pa.int64()), array_of([sink.getvalue().to_pybytes()], pa.binary())]
+        values = [array_of([event_count], pa.int64()), array_of([pack([batch])], pa.binary())]
         yield pa.RecordBatch.from_arrays(values, ["event_count", "batch"])
 
 

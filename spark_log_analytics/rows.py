@@ -7,6 +7,8 @@ numbers of the file.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from sys import intern
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from eosctl.logs.arrays import batch_of_columns, batch_of_rows
@@ -30,6 +32,9 @@ SCAN_COLUMNS: Final = (
     "undecodable_count:long,first_ms:long,last_ms:long,error:string>"
 )
 """The columns of a scan: events (``counts`` is null), and one row per split with its number of events and counts."""
+
+
+_REPEATED: Final = frozenset({"file", "level", "thread", "logger", "application", "host", "category"})
 
 
 def arrow_schema(*, with_counts: bool) -> pa.Schema:
@@ -101,12 +106,31 @@ def _thrown_of(row: Mapping[str, Any]) -> LoggedException:
 
 
 def events_of(batch: pa.RecordBatch) -> Iterator[LogEvent]:
-    """Yield the events of a batch; columns other than those of events are ignored."""
-    columns = [batch.column(name).to_pylist() for name in LogEvent._fields]
-    fields, exception = LogEvent._fields.index("fields"), LogEvent._fields.index("exception")
-    columns[fields] = [dict(pairs) for pairs in columns[fields]]
+    """Yield the events of a batch; columns other than those of events are ignored.
+
+    Equal texts are one value, which takes less memory, and whose hash is computed once.
+    """
+    columns: list[list[Any]] = []
+    for name in LogEvent._fields:
+        column = batch.column(name)
+        columns.append(
+            _mappings(column) if name == "fields" else _shared(column) if name in _REPEATED else column.to_pylist()
+        )
+    exception = LogEvent._fields.index("exception")
     columns[exception] = [thrown and _thrown_of(thrown) for thrown in columns[exception]]
     yield from map(LogEvent._make, zip(*columns, strict=True))
+
+
+def _shared(column: pa.Array) -> list[str]:
+    return list(map(intern, column.to_pylist()))
+
+
+def _mappings(column: pa.MapArray) -> list[dict[str, str]]:
+    names, values = _shared(column.keys), _shared(column.items)
+    return [
+        dict(zip(names[start:end], values[start:end], strict=True))
+        for start, end in pairwise(column.offsets.to_pylist())
+    ]
 
 
 class CountedSplit(NamedTuple):

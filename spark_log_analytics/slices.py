@@ -1,37 +1,38 @@
 """Give each slice of the logs' time the events that it needs, and judge the slices in parallel.
 
-Every step reads its events as a stream of batches; only the last one holds the events of one slice at a time.
+One pass over the events packs them for the slices, and chooses samples. What is packed passes through Spark unopened;
+only the task that judges a slice holds its events.
 """
 
 from __future__ import annotations
 
 import resource
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from hashlib import blake2b
-from itertools import groupby, islice
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+from zlib import crc32
 
-from eosctl.logs.arrays import array_of
+from eosctl.logs.arrays import array_of, batch_of_columns
 from eosctl.logs.incidents.logs import ProgramLogs
-from eosctl.logs.incidents.sliced import SliceVerdict, judge_slice, slices_with
-from eosctl.logs.incidents.slices import BUCKET_MS, Key, LogStarts, Sample, TimeSlice, keys_of
+from eosctl.logs.incidents.samples import Samples, outside
+from eosctl.logs.incidents.sliced import SliceVerdict, Windows, judge_slice
+from eosctl.logs.incidents.slices import BUCKET_MS, TimeSlice, keys_of
 from eosctl.model.log_event import LogEvent, SourceSummary
-from spark_log_analytics.rows import EVENT_COLUMNS, arrow_schema, event_batch, events_of
+from spark_log_analytics.packing import PACKED_ROWS, Packer, pack, unpack
+from spark_log_analytics.rows import arrow_schema, event_batch, events_of
 from spark_log_analytics.workers import collect_rarely
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-BATCH_EVENTS: Final = 4096
-SAMPLED_EVENTS: Final = 256
-"""Number of events of a key that a task collects before it drops those that no slice needs."""
-_SLICED: Final = f"{EVENT_COLUMNS}, slice long"
-_SAMPLED: Final = f"{EVENT_COLUMNS}, key string"
+_DIVIDED: Final = "part long, slice long, packed binary"
 
 Batches = Iterator["pa.RecordBatch"]
+Value = TypeVar("Value")
 
 
 class TimeCounts(NamedTuple):
@@ -81,133 +82,142 @@ def timed_frame(events: DataFrame, sources: Sequence[SourceSummary]) -> DataFram
     return events.join(files, "file", "left_anti").unionByName(filled.select(*events.columns))
 
 
-def slice_frame(events: DataFrame, sources: Sequence[SourceSummary], slices: Sequence[TimeSlice]) -> DataFrame:
-    """Return the events that each slice needs, once for each slice, with its number in the column ``slice``.
+class Divided(NamedTuple):
+    """Events divided into slices.
 
-    An event may come twice for the same slice.
+    Attributes:
+        rows: Rows with the number of a ``slice``, and with events that it needs, ``packed``. An event may come twice
+            for the same slice.
+        cached: The frame to unpersist when the rows have been read.
+    """
+
+    rows: DataFrame
+    cached: DataFrame
+
+
+def divide(events: DataFrame, sources: Sequence[SourceSummary], slices: Sequence[TimeSlice]) -> Divided:
+    """Divide events into slices.
 
     Args:
         events: Events with times; rows with ``EVENT_COLUMNS``.
         sources: The summaries of their files.
         slices: The slices, in order.
     """
+    from pyspark import StorageLevel
+
     plain = [source._replace(beginning="") for source in sources]
     events = events.select(*arrow_schema(with_counts=False).names)
-    sampled = (
-        events.mapInArrow(_sampler(plain, slices), _SAMPLED)
-        .repartition("key")
-        .sortWithinPartitions("key", "time_ms", "file", "offset")
-        .mapInArrow(_chooser(slices), _SLICED)
-    )
-    return events.mapInArrow(_divider(plain, slices), _SLICED).unionByName(sampled)
+    # Both branches read it, so it is computed once. It takes as much space as what Spark writes for a shuffle.
+    divided = events.mapInArrow(_divider(plain, slices), _DIVIDED).persist(StorageLevel.DISK_ONLY)
+    samples = divided.where("slice is null").repartition(len(slices), "part").mapInArrow(_chooser(slices), _DIVIDED)
+    return Divided(divided.where("slice is not null").unionByName(samples).drop("part"), divided)
 
 
 def _divider(sources: Sequence[SourceSummary], slices: Sequence[TimeSlice]) -> Callable[[Batches], Batches]:
-    """Return the function that repeats each event for the slices whose windows have it."""
+    """Return the function that packs events for the slices whose windows have them, and samples of all events.
 
-    def divide(batches: Batches) -> Batches:
+    Samples do not have a slice yet; those of one key are in one ``part``.
+    """
+
+    def divide_all(batches: Batches) -> Batches:
         import pyarrow as pa
 
         collect_rarely()
-        starts = LogStarts(sources)
-        for batch in batches:
-            rows: list[int] = []
-            numbers: list[int] = []
-            for row, event in enumerate(events_of(batch)):
-                for number in slices_with(event, slices, starts):
-                    rows.append(row)
-                    numbers.append(number)
-            taken = batch.take(array_of(rows, pa.int64()))
-            yield pa.RecordBatch.from_arrays(
-                [*taken.columns, array_of(numbers, pa.int64())], names=[*batch.schema.names, "slice"]
-            )
-
-    return divide
-
-
-def _sampler(sources: Sequence[SourceSummary], slices: Sequence[TimeSlice]) -> Callable[[Batches], Batches]:
-    """Return the function that keeps the events of each key that any slice may need, as far as a task sees them."""
-
-    def sample(batches: Batches) -> Batches:
-        import pyarrow as pa
-
-        collect_rarely()
+        windows, samples, packer = Windows(slices, sources), Samples(slices), Packer[int]()
         logs = ProgramLogs((), sources)
-        kept: dict[Key, list[LogEvent]] = {}
-        limits: dict[Key, int] = {}
         for batch in batches:
-            for event in events_of(batch):
+            places: dict[int, list[int]] = defaultdict(list)
+            for place, event in enumerate(events_of(batch)):
+                for number in windows.numbers_of(event):
+                    places[number].append(place)
                 for key in keys_of(event, logs.of_file(event.file)):
-                    own = kept.setdefault(key, [])
-                    own.append(event)
-                    if len(own) > limits.get(key, SAMPLED_EVENTS):
-                        own[:] = _reduced(key, own, slices)
-                        limits[key] = 2 * len(own) + SAMPLED_EVENTS
-        chosen = ((event, _text_of(key)) for key, own in kept.items() for event in _reduced(key, own, slices))
-        yield from _labeled(chosen, "key", pa.string())
+                    samples.add(key, event)
+            for number, own in places.items():
+                part = batch if len(own) == batch.num_rows else batch.take(array_of(own, pa.int64()))
+                for packed in packer.add(number, part):
+                    yield _row(None, *packed)
+        for packed in packer.rest():
+            yield _row(None, *packed)
+        yield from _packed_samples(samples, len(slices))
 
-    return sample
-
-
-def _reduced(key: Key, events: Iterable[LogEvent], slices: Sequence[TimeSlice]) -> list[LogEvent]:
-    return list(Sample(key, slices).reduce(sorted(events, key=_place)))
+    return divide_all
 
 
-def _place(event: LogEvent) -> tuple[int, str, int]:
-    return event.time_ms or 0, event.file, event.offset
-
-
-def _text_of(key: Key) -> str:
-    """Return a key as a short text; only its first two parts matter for what is kept of its events."""
-    rest = blake2b("\0".join(key).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-    return f"{key[0]}\0{key[1]}\0{rest}"
-
-
-def _labeled(events: Iterable[tuple[LogEvent, object]], name: str, kind: pa.DataType) -> Batches:
-    """Yield batches of events with one more column."""
+def _packed_samples(samples: Samples, part_count: int) -> Batches:
+    """Yield samples in parts, with their keys as texts."""
     import pyarrow as pa
 
-    rest = iter(events)
-    while pairs := list(islice(rest, BATCH_EVENTS)):
-        batch = event_batch([event for event, _ in pairs])
-        labels = array_of([label for _, label in pairs], kind)
-        yield pa.RecordBatch.from_arrays([*batch.columns, labels], names=[*batch.schema.names, name])
+    kept: dict[int, list[tuple[str, LogEvent]]] = defaultdict(list)
+    for key, events in samples.by_key():
+        text = "\0".join(key)
+        kept[crc32(text.encode("utf-8", "surrogatepass")) % part_count] += ((text, event) for event in events)
+    for part, pairs in kept.items():
+        for some in _parts(pairs):
+            batch = event_batch([event for _, event in some])
+            keys = array_of([text for text, _ in some], pa.string())
+            named = pa.RecordBatch.from_arrays([*batch.columns, keys], names=[*batch.schema.names, "key"])
+            yield _row(part, None, pack([named]))
 
 
 def _chooser(slices: Sequence[TimeSlice]) -> Callable[[Batches], Batches]:
-    """Return the function that repeats the samples for the slices that need them; keys come one after the other."""
+    """Return the function that packs for each slice the samples that it needs; all samples of a key are in one task."""
 
     def choose(batches: Batches) -> Batches:
         import pyarrow as pa
 
         collect_rarely()
-        yield from _labeled(_chosen(batches, slices), "slice", pa.int64())
+        kept = [one for batch in batches for packed in batch.column("packed") for one in unpack(packed.as_buffer())]
+        if not kept:
+            return
+        table = pa.Table.from_batches(kept)
+        keys = table.column("key").to_pylist()
+        moments = list(zip(*(table.column(name).to_pylist() for name in ("time_ms", "file", "offset")), strict=True))
+        chosen: list[list[int]] = [[] for _ in slices]
+        in_order = sorted(range(len(keys)), key=lambda place: (keys[place], moments[place]))
+        for text, group in groupby(in_order, key=keys.__getitem__):
+            places, key = tuple(group), tuple(text.split("\0"))
+            times = [moments[place][0] for place in places]
+            for one, own in zip(slices, chosen, strict=True):
+                own += (places[place] for place in outside(one, key, times))
+        events = table.select(arrow_schema(with_counts=False).names)
+        for number, own in enumerate(chosen):
+            for some in _parts(own):
+                yield _row(None, number, pack(events.take(array_of(some, pa.int64())).to_batches()))
 
     return choose
 
 
-def _chosen(batches: Batches, slices: Sequence[TimeSlice]) -> Iterator[tuple[LogEvent, int]]:
-    for key, pairs in groupby(_labels(batches, "key"), key=itemgetter(0)):
-        sample = Sample(tuple(key.split("\0")), slices)
-        events = tuple(sample.reduce([event for _, event in pairs]))
-        for number in range(len(slices)):
-            for event in sample.of_slice(number, events):
-                yield event, number
+def _parts(values: Sequence[Value]) -> Iterator[Sequence[Value]]:
+    for start in range(0, len(values), PACKED_ROWS):
+        yield values[start : start + PACKED_ROWS]
 
 
-def _labels(batches: Batches, name: str) -> Iterator[tuple[Any, LogEvent]]:
-    for batch in batches:
-        yield from zip(batch.column(name).to_pylist(), events_of(batch), strict=True)
+def _row(part: int | None, number: int | None, packed: bytes) -> pa.RecordBatch:
+    """Return a row of ``_DIVIDED``."""
+    import pyarrow as pa
+
+    schema = pa.schema([("part", pa.int64()), ("slice", pa.int64()), ("packed", pa.binary())])
+    return batch_of_columns([[part], [number], [packed]], schema)
 
 
 def judge_each(
     batches: Batches, sources: Sequence[SourceSummary], slices: Sequence[TimeSlice]
 ) -> Iterator[tuple[int, JudgedSlice]]:
-    """Judge the slices of a partition whose rows are sorted by slice; yield each with its number."""
-    for number, pairs in groupby(_labels(batches, "slice"), key=itemgetter(0)):
+    """Judge the slices of a partition whose rows of ``divide`` are sorted by slice; yield each with its number."""
+    for number, rows in groupby(_packed_rows(batches), key=itemgetter(0)):
         began = time.process_time()
         # The same event may come as a sample, too.
-        events = {(event.file, event.offset): event for _, event in pairs}
+        events: dict[tuple[str, int], LogEvent] = {}
+        for _, packed in rows:
+            for batch in unpack(packed):
+                events |= {(event.file, event.offset): event for event in events_of(batch)}
         verdict = judge_slice(tuple(events.values()), sources, slices[number])
         peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         yield number, JudgedSlice(verdict, len(events), time.process_time() - began, peak_mb)
+
+
+def _packed_rows(batches: Batches) -> Iterator[tuple[int, pa.Buffer]]:
+    for batch in batches:
+        packed = batch.column("packed")
+        for place, number in enumerate(batch.column("slice").to_pylist()):
+            yield number, packed[place].as_buffer()

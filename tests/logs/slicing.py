@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from eosctl.logs.incidents.logs import ProgramLogs
-from eosctl.logs.incidents.sliced import SliceVerdict, join_open, judge_slice, slices_with
-from eosctl.logs.incidents.slices import Key, LogStarts, Sample, TimeSlice, keys_of
+from eosctl.logs.incidents.samples import Samples, outside, place_of
+from eosctl.logs.incidents.sliced import SliceVerdict, Windows, join_open, judge_slice
+from eosctl.logs.incidents.slices import TimeSlice, keys_of
 from eosctl.logs.incidents.timeline import time_of, timed
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent, SourceSummary
@@ -35,25 +35,26 @@ class Selection:
     """The events that each slice needs, out of events with times."""
 
     def __init__(self, events: Sequence[LogEvent], sources: Sequence[SourceSummary]) -> None:
-        self._events = sorted(events, key=lambda event: (time_of(event), event.file, event.offset))
-        self._starts = LogStarts(sources)
-        self._samples: dict[Key, list[LogEvent]] = defaultdict(list)
+        self._events = sorted(events, key=place_of)
+        self._sources = sources
         logs = ProgramLogs((), sources)
-        for event in self._events:
-            for key in keys_of(event, logs.of_file(event.file)):
-                self._samples[key].append(event)
+        self._keys = [tuple(keys_of(event, logs.of_file(event.file))) for event in self._events]
 
     def of(self, slices: Sequence[TimeSlice]) -> Iterator[tuple[TimeSlice, Sequence[LogEvent]]]:
         """Yield each slice with its events in order of time."""
+        if not slices:
+            return
         found: list[dict[tuple[str, int], LogEvent]] = [{} for _ in slices]
-        for event in self._events:
-            for number in slices_with(event, slices, self._starts):
+        windows, samples = Windows(slices, self._sources), Samples(slices)
+        for event, keys in zip(self._events, self._keys, strict=True):
+            for number in windows.numbers_of(event):
                 found[number][event.file, event.offset] = event
-        for key, events in self._samples.items():
-            sample = Sample(key, slices)
-            kept = tuple(sample.reduce(events))
-            for number in range(len(slices)):
-                for event in sample.of_slice(number, kept):
-                    found[number].setdefault((event.file, event.offset), event)
+            for key in keys:
+                samples.add(key, event)
+        for key, kept in samples.by_key():
+            times = [time_of(event) for event in kept]
+            for one, part in zip(slices, found, strict=True):
+                for place in outside(one, key, times):
+                    part.setdefault((kept[place].file, kept[place].offset), kept[place])
         for one, part in zip(slices, found, strict=True):
             yield one, tuple(part.values())

@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from itertools import pairwise
-from math import inf
+from math import inf, isfinite
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from eosctl.logs.incidents.judge import judge_incidents
+from eosctl.logs.incidents.samples import Samples, outside, place_of
 from eosctl.logs.incidents.sliced import SliceVerdict, join_open
-from eosctl.logs.incidents.slices import BUCKET_MS, WHOLE, LogStarts, Sample, TimeSlice, plan_slices
-from eosctl.logs.incidents.timeline import timed
+from eosctl.logs.incidents.slices import (
+    BUCKET_MS,
+    LONG_MARGIN_MS,
+    MARGIN_MS,
+    WHOLE,
+    Key,
+    LogStarts,
+    TimeSlice,
+    plan_slices,
+)
+from eosctl.logs.incidents.timeline import time_of, timed
 from eosctl.logs.incidents.unnamed import STARTED_MS
 from eosctl.logs.scan import scan_paths
 from eosctl.model.log_event import LogEvent
@@ -97,15 +108,35 @@ def test_a_slice_gets_few_of_the_events_outside_of_it() -> None:
     assert given < len(events) / 10
 
 
-def test_a_sample_of_a_part_of_the_events_is_that_of_all() -> None:
+@pytest.mark.parametrize("seed", range(5))
+def test_samples_stand_for_all_events_in_any_order(seed: int) -> None:
+    chosen = random.Random(seed)
     [event, *_] = recorded()[0].events
-    slices = cut(random.Random(5), [event._replace(time_ms=number * HOUR_MS) for number in range(50)], 4)
-    sample = Sample(("event", event.category), slices)
-    events: list[LogEvent] = [event._replace(time_ms=number * 600_000, offset=number) for number in range(300)]
-    reduced = [*sample.reduce(events[:170]), *sample.reduce(events[170:])]
-    assert len(reduced) < 60
-    for number in range(len(slices)):
-        assert list(sample.of_slice(number, reduced)) == list(sample.of_slice(number, events))
+    slices = cut(chosen, [event._replace(time_ms=number * HOUR_MS) for number in range(50)], 4)
+    moments = [chosen.choice([*range(0, 180_000_000, 600_000), *_borders(slices)]) for _ in range(300)]
+    events = [event._replace(time_ms=time_ms, offset=number) for number, time_ms in enumerate(moments)]
+    for key in (("event", "BROKER_ERROR"), ("event", "READER_STUCK"), ("server", ""), ("writer", "")):
+        # Tasks see parts of the events, and another one sees what they kept.
+        first, second, joined = Samples(slices), Samples(slices), Samples(slices)
+        for place, one in enumerate(events):
+            (first if place % 3 else second).add(key, one)
+        for _, kept in (*first.by_key(), *second.by_key()):
+            for one in kept:
+                joined.add(key, one)
+        [(_, reduced)] = joined.by_key()
+        whole = sorted(events, key=place_of)
+        assert len(reduced) < len(events) or key[0] == "server"
+        for one in slices:
+            assert _outside(one, key, reduced) == _outside(one, key, whole)
+
+
+def _borders(slices: Sequence[TimeSlice]) -> list[int]:
+    edges = (edge for one in slices for margin in (MARGIN_MS, LONG_MARGIN_MS) for edge in one.window(margin))
+    return [int(edge) for edge in edges if isfinite(edge)]
+
+
+def _outside(one: TimeSlice, key: Key, events: Sequence[LogEvent]) -> list[LogEvent]:
+    return [events[place] for place in outside(one, key, [time_of(event) for event in events])]
 
 
 def test_initializations_at_the_start_of_a_log_are_for_all() -> None:

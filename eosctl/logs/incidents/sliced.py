@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from eosctl.logs.incidents.judge import judge_timeline
-from eosctl.logs.incidents.slices import WHOLE, LogStarts, TimeSlice, gap_of, is_whole, margin_of
+from eosctl.logs.incidents.slices import (
+    LONG_MARGIN_MS,
+    MARGIN_MS,
+    WHOLE,
+    LogStarts,
+    TimeSlice,
+    gap_of,
+    is_whole,
+    margin_of,
+)
 from eosctl.logs.incidents.timeline import LogTimeline, time_of
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent, SourceSummary
@@ -29,17 +38,24 @@ class SliceVerdict(NamedTuple):
     has_other_clock: bool = False
 
 
-def slices_with(event: LogEvent, slices: Sequence[TimeSlice], starts: LogStarts) -> range:
-    """Return the numbers of the slices that get an event other than as a sample; the slices must be in order."""
-    if is_whole(event, starts):
-        return range(len(slices))
-    margin_ms = margin_of(event.category)
-    time_ms: float = time_of(event)
-    first = bisect_left(slices, time_ms, key=lambda one: one.end_ms + margin_ms)
-    last = first
-    while last < len(slices) and slices[last].start_ms - margin_ms <= time_ms:
-        last += 1
-    return range(first, last)
+class Windows:
+    """The windows of slices, which must be in order."""
+
+    def __init__(self, slices: Sequence[TimeSlice], sources: Sequence[SourceSummary]) -> None:
+        self._all = range(len(slices))
+        self._starts = LogStarts(sources)
+        self._bounds = {
+            margin: tuple(zip(*(one.window(margin) for one in slices), strict=True))
+            for margin in (MARGIN_MS, LONG_MARGIN_MS)
+        }
+
+    def numbers_of(self, event: LogEvent) -> range:
+        """Return the numbers of the slices that get an event other than as a sample."""
+        if is_whole(event, self._starts):
+            return self._all
+        begins_ms, ends_ms = self._bounds[margin_of(event.category)]
+        time_ms: float = time_of(event)
+        return range(bisect_left(ends_ms, time_ms), bisect_right(begins_ms, time_ms))
 
 
 def judge_slice(events: Sequence[LogEvent], sources: Sequence[SourceSummary], one: TimeSlice) -> SliceVerdict:

@@ -9,7 +9,7 @@ A slice owns the incidents whose latest evidence lies in its time. For the same 
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
@@ -19,7 +19,6 @@ from typing import Final, NamedTuple, TypeAlias
 from eosctl.logs.classifier.catalog import load_incidents
 from eosctl.logs.incidents.announced import guessed_ids
 from eosctl.logs.incidents.quorum import fetched_from
-from eosctl.logs.incidents.timeline import MAX_EVIDENCE_COUNT
 from eosctl.logs.incidents.unnamed import STARTED_MS, UNKNOWN_CLOCK_MS
 from eosctl.model.event_names import EventCategory, EventField
 from eosctl.model.log_event import LogEvent, SourceSummary
@@ -47,7 +46,7 @@ _LIVES: Final[frozenset[EventCategory]] = frozenset(
     }
 )
 """Categories that every slice gets as a whole."""
-_ENDLESS: Final[Mapping[EventCategory, tuple[EventField, ...]]] = {
+ENDLESS: Final[Mapping[EventCategory, tuple[EventField, ...]]] = {
     **dict.fromkeys(
         ("AUTHZ_CLUSTER", "AUTHZ_GROUP", "AUTHZ_OTHER", "AUTHZ_TXN_ID"), ("principal", "request", "operation", "topic")
     ),
@@ -58,9 +57,6 @@ _NAMES: Final[tuple[EventField, ...]] = (
     *("transactional_id", "producer_id", "group", "client_id", "rdkafka_client", "stream_client", "stream_thread"),
     *("application_id", "broker", "connector", "max_poll_interval_ms", "member_client"),
 )
-LAST_SIGNS: Final = 20
-"""Number of the last events of a server that show how it ended."""
-
 Key: TypeAlias = tuple[str, ...]
 
 
@@ -155,57 +151,6 @@ def keys_of(event: LogEvent, log: str) -> Iterator[Key]:
     names = (event.fields.get(name, "") for name in _NAMES)
     is_guess = str(bool(guessed_ids([event])))
     of_library = str("[thrd:" in event.message)
-    apart = _ENDLESS.get(event.category)
+    apart = ENDLESS.get(event.category)
     endless = (event.file, *(event.fields.get(name, "") for name in apart)) if apart else ()
     yield ("event", event.category, *place, *writer, zone, str(is_server), is_guess, of_library, *names, *endless)
-
-
-class Sample:
-    """The events of one key that slices may need; of each part between two borders, the first ones and the last."""
-
-    def __init__(self, key: Key, slices: Sequence[TimeSlice]) -> None:
-        self._slices = slices
-        self._margin_ms = margin_of_key(key)
-        self._first_count = MAX_EVIDENCE_COUNT if key[0] == "event" and key[1] in _ENDLESS else 1
-        self._last_count = LAST_SIGNS if key[0] == "server" else 1
-
-    def of_slice(self, number: int, events: Sequence[LogEvent]) -> Iterator[LogEvent]:
-        """Yield the events outside of a slice's window that stand for the others.
-
-        Args:
-            number: The number of the slice.
-            events: The events of the key, or those that ``reduce`` kept of them, in order of time.
-        """
-        start_ms, end_ms = self._slices[number].window(self._margin_ms)
-        before = bisect_left(events, start_ms, key=_time)
-        after = bisect_right(events, end_ms, key=_time)
-        yield from _ends(events, 0, before, self._first_count, self._last_count)
-        yield from _ends(events, after, len(events), self._first_count, self._last_count)
-
-    def reduce(self, events: Sequence[LogEvent]) -> Iterator[LogEvent]:
-        """Yield the events, in order of time, that any slice may need; the others are inside all windows or behind."""
-        edges = sorted({edge for one in self._slices for edge in one.window(self._margin_ms)})
-        places = [0, *(bisect_left(events, edge, key=_time) for edge in edges)]
-        places += [bisect_right(events, edge, key=_time) for edge in edges]
-        for start, end in pairwise(sorted({*places, len(events)})):
-            yield from _ends(events, start, end, self._first_count, self._last_count)
-
-
-def margin_of_key(key: Key) -> int:
-    """Return the margin of the events of a key; those of a program have the shorter one."""
-    return margin_of(_category_of(key)) if key[0] == "event" else MARGIN_MS
-
-
-def _category_of(key: Key) -> EventCategory:
-    return key[1]  # type: ignore[return-value]
-
-
-def _ends(events: Sequence[LogEvent], start: int, end: int, first_count: int, last_count: int) -> Sequence[LogEvent]:
-    """Return the first and the last events of a part of a sequence."""
-    if end - start <= first_count + last_count:
-        return events[start:end]
-    return (*events[start : start + first_count], *events[end - last_count : end])
-
-
-def _time(event: LogEvent) -> int:
-    return event.time_ms or 0

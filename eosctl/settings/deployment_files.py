@@ -33,6 +33,7 @@ from eosctl.settings.includes import includes_missing
 from eosctl.settings.jinja_branches import Condition
 from eosctl.settings.kustomizations import Builds, Resource, build, names_files_alone
 from eosctl.settings.manifests import with_library
+from eosctl.settings.own_references import has_own_references, with_own_references
 from eosctl.settings.referred_values import (
     config_map_values,
     with_config_maps,
@@ -318,6 +319,8 @@ def _documents(file: str, text: str) -> tuple[Node, ...]:
     parsed = parse_documents(file, text)
     if uses_functions(text):
         parsed = tuple(map(evaluated, parsed))
+    if has_own_references(text):
+        parsed = tuple(map(with_own_references, parsed))
     if "$" in text and "services" in text:
         parsed = tuple(interpolated(document, file) for document in parsed)
     if refers_to_variables(file, text) and mentions_kafka(file, text):

@@ -205,9 +205,10 @@ def _untagged(node: Any, file: str, above: set[int], budget: Iterator[int]) -> N
 
 def _expression(node: Any) -> str | None:
     """Return the expression of a template that stands without quotes: ``{{ name }}`` is a mapping in a mapping."""
-    inner = node.value[0][0].value if len(node.value) == 1 else ()
-    is_nested = isinstance(inner, list) and len(inner) == 1 and isinstance(inner[0], tuple)
-    return str(inner[0][0].value) if is_nested else None
+    inner = node.value[0][0].value if len(node.value) == 1 else None
+    if not isinstance(inner, list) or len(inner) != 1 or not isinstance(inner[0], tuple):
+        return None
+    return str(inner[0][0].value)
 
 
 def _at_key(node: Node, line: int) -> Node:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from eosctl.settings.sources import Source
@@ -26,12 +26,24 @@ def lines_not_read(text: str, sources: Iterable[Source]) -> tuple[int, ...]:
     >>> lines_not_read("x=1\\nkafka-configs.sh --alter --add-config min.insync.replicas=1\\n", ())
     (2,)
     """
+    lines = text.splitlines()
     found = [
         number
-        for number, line in enumerate(text.splitlines(), 1)
+        for number, line in enumerate(lines, 1)
         if _SETTING.search(line) and not _COMMENT.match(line) and not _TRIED.search(line)
     ]
     if not found:
         return ()
-    read = {value.place.line for source in sources for value in source.values.values() if value.place is not None}
-    return tuple(number for number in found if number not in read)
+    begins = _commands(lines)
+    places = (value.place for source in sources for value in source.values.values() if value.place is not None)
+    read = {line for place in places for line in (place.line, begins.get(place.line, 0))}
+    return tuple(number for number in found if number not in read and begins[number] not in read)
+
+
+def _commands(lines: Sequence[str]) -> dict[int, int]:
+    """Return the first line of the command that each line is a part of; a backslash continues a command."""
+    found: dict[int, int] = {}
+    for number in range(1, len(lines) + 1):
+        is_continued = number > 1 and lines[number - 2].rstrip().endswith("\\")
+        found[number] = found[number - 1] if is_continued else number
+    return found

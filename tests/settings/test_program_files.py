@@ -183,3 +183,9 @@ spec:
 @pytest.mark.parametrize(("text", "line"), [(COMMAND, 6), (JOB_OF_TOPICS, 13)])
 def test_scripts_that_containers_run_are_judged(text: str, line: int, tmp_path: Path) -> None:
     assert ("EOS-CFG-158", line) in places(lint(tmp_path, "setup.yaml", text))
+
+
+def test_the_parts_of_a_command_that_is_read_are_not_named(tmp_path: Path) -> None:
+    command = "kafka-topics.sh --create --topic a --partitions 3 --replication-factor 3"
+    text = f"for t in a; do\n  {command} \\\n    --config min.insync.replicas=2\ndone\n"
+    assert lint(tmp_path, "topics.sh", text).linted.not_understood == ()

@@ -204,7 +204,8 @@ def read_deployment(
 def _fills_templates(file: str, used: Iterable[str]) -> bool:
     """Return whether a file holds the values of a chart that is read as its templates become with them."""
     folder, _, name = file.rpartition("/")
-    return name == "values.yaml" and any(one.startswith(f"{folder}/templates/") for one in used)
+    templates = f"{folder}/templates/" if folder else "templates/"
+    return name == "values.yaml" and any(one.startswith(templates) for one in used)
 
 
 def _built(files: Sequence[Path], texts: Mapping[str, str]) -> Builds:

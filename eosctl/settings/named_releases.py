@@ -1,4 +1,4 @@
-"""Releases of Kafka that stand around the settings of brokers: images of charts and operators, versions of MSK."""
+"""Releases of Kafka that stand around the settings of brokers: images of charts and operators, versions of clouds."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from eosctl.settings.tree import Branch, Leaf, Node, Row
 
 _BITNAMI: Final = re.compile(r"^(\d+\.\d+)\.\d+-debian-\d+-r\d+$")
 _RELEASE: Final = re.compile(r"^(\d+\.\d+)(?:\.|$)")
-_OF_AMAZON: Final = ("KafkaVersion", "kafka_version", "KafkaVersionsList", "kafka_versions")
-_AMAZON: Final = re.compile(r"^(?:AWS::MSK::|aws_msk_)")
+_VERSIONS: Final = ("KafkaVersion", "kafka_version", "KafkaVersionsList", "kafka_versions")
+_CLOUD: Final = re.compile(r"^(?:AWS::MSK::|aws_msk_|aiven_kafka$)")
 
 
 def with_named_release(sources: list[Source], document: Node) -> list[Source]:
@@ -42,7 +42,7 @@ def _releases(document: Node) -> Iterator[str]:
     for chart in (document, *(child for key, child in document.entries if "kafka" in key.lower())):
         if isinstance(chart, Branch) and (image := chart.branch("image")) is not None:
             yield _of_chart(image)
-    yield from _of_amazon(document)
+    yield from _of_cloud(document)
 
 
 def _of_chart(image: Branch) -> str:
@@ -54,14 +54,14 @@ def _of_chart(image: Branch) -> str:
     return release_of_image(f"{repository}:{tag}")
 
 
-def _of_amazon(node: Branch) -> Iterator[str]:
-    """Yield the releases of clusters and configurations of MSK, in templates of CloudFormation and in Terraform."""
+def _of_cloud(node: Branch) -> Iterator[str]:
+    """Yield the releases of clusters and configurations of MSK and Aiven, in CloudFormation and in Terraform."""
     for key, child in node.entries:
         own = child.text("Type") if isinstance(child, Branch) else ""
-        if isinstance(child, Branch) and (_AMAZON.match(own or "") or _AMAZON.match(key)):
+        if isinstance(child, Branch) and (_CLOUD.match(own or "") or _CLOUD.match(key)):
             yield from _versions(child)
         elif isinstance(child, Branch) and key in ("Resources", "resource"):
-            yield from _of_amazon(child)
+            yield from _of_cloud(child)
 
 
 def _versions(node: Node) -> Iterator[str]:
@@ -71,7 +71,7 @@ def _versions(node: Node) -> Iterator[str]:
     elif isinstance(node, Branch):
         for key, child in node.entries:
             members = child.nodes if isinstance(child, Row) else (child,)
-            if key in _OF_AMAZON:
+            if key in _VERSIONS:
                 texts = (one.text or "" for one in members if isinstance(one, Leaf))
                 yield from (found[1] for text in texts if (found := _RELEASE.match(text)))
             elif not isinstance(child, Leaf):

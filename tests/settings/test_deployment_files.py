@@ -394,26 +394,3 @@ def test_what_a_built_image_adds_is_not_known(origin: str, expected: int) -> Non
 def test_a_whole_resource_without_settings_has_the_defaults(listeners: str, expected: list[str]) -> None:
     head = "apiVersion: kafka.strimzi.io/v1\nkind: Kafka\nmetadata: {name: shop}\nspec:\n  kafka:\n    replicas: 1\n"
     assert findings(("kafka.yaml", head + listeners)) == expected
-
-
-ALIKE = """apiVersion: apps/v1
-kind: Deployment
-metadata: {{name: {name}}}
-spec:
-  selector: {{}}
-  template:
-    spec:
-      containers:
-        - name: app
-          image: shop/app
-          env: {variables}
-"""
-
-
-def test_containers_of_one_name_are_not_one_application(tmp_path: Path) -> None:
-    reader = ALIKE.format(name="a", variables='[{name: KAFKA_ENABLE_AUTO_COMMIT, value: "true"}]')
-    writer = ALIKE.format(name="b", variables="[{name: KAFKA_TRANSACTIONAL_ID, value: b}]")
-    path = tmp_path / "all.yaml"
-    path.write_text(f"{reader}---\n{writer}", "utf-8")
-    found = findings_of(judge(read_deployment([path]).deployment))
-    assert "EOS-CFG-021" not in {one.check_id for one in found}

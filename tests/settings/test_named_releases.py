@@ -41,6 +41,17 @@ default.replication.factor=3
 EOT
 }
 """
+AIVEN = """resource "aiven_kafka" "main" {
+  plan = "business-4"
+  kafka_user_config {
+    kafka_version = "3.8"
+    kafka {
+      default_replication_factor = 3
+      min_insync_replicas        = 2
+    }
+  }
+}
+"""
 
 
 @pytest.mark.parametrize(
@@ -54,6 +65,7 @@ EOT
         ("stack.yaml", STACK % "3.6.0", (3, 6)),
         ("stack.yaml", STACK % "3.7.x", None),
         ("main.tf", TERRAFORM, (3, 7)),
+        ("aiven.tf", AIVEN, (3, 8)),
     ],
 )
 def test_brokers_have_the_one_release_that_is_named(file: str, text: str, release: tuple[int, int] | None) -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from eosctl.checks.judge import judge
+from eosctl.findings.linted import findings_of
 from eosctl.model.deployment import Role
-from eosctl.settings.deployment_files import read_components
+from eosctl.settings.deployment_files import read_components, read_deployment
 
 JMX_RULES = """kind: ConfigMap
 apiVersion: v1
@@ -163,3 +167,26 @@ def test_clients_that_an_application_makes_itself_are_read(text: str) -> None:
     streams = next(one for one in found if one.role is Role.STREAMS)
     assert streams.word("processing.guarantee") == "exactly_once_v2"
     assert any(one.role is Role.PRODUCER and one.inside is not Role.SPRING for one in found)
+
+
+ALIKE = """apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: {name}}}
+spec:
+  selector: {{}}
+  template:
+    spec:
+      containers:
+        - name: app
+          image: shop/app
+          env: {variables}
+"""
+
+
+def test_containers_of_one_name_are_not_one_application(tmp_path: Path) -> None:
+    reader = ALIKE.format(name="a", variables='[{name: KAFKA_ENABLE_AUTO_COMMIT, value: "true"}]')
+    writer = ALIKE.format(name="b", variables="[{name: KAFKA_TRANSACTIONAL_ID, value: b}]")
+    path = tmp_path / "all.yaml"
+    path.write_text(f"{reader}---\n{writer}", "utf-8")
+    found = findings_of(judge(read_deployment([path]).deployment))
+    assert "EOS-CFG-021" not in {one.check_id for one in found}

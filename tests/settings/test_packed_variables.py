@@ -101,5 +101,7 @@ def test_an_expression_without_quotes_is_named_as_not_judged(tmp_path: Path) -> 
     assert (result.found, [str(one.value.text) for one in result.linted.undecided]) == ((), ["{{ acks }}"])
 
 
-def test_values_that_fill_templates_are_understood(tmp_path: Path) -> None:
+def test_values_that_fill_templates_are_understood(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert lint(tmp_path, CHART).linted.not_understood == ()
+    monkeypatch.chdir(tmp_path)
+    assert lint_configuration(LintRequest((Path(),))).linted.not_understood == ()

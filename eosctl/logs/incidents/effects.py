@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from eosctl.logs.incidents.index import within
 from eosctl.logs.incidents.timeline import MAX_EVIDENCE_COUNT, LogTimeline, time_of
 from eosctl.model.incident import EvidenceLine, Incident
 from eosctl.model.log_event import LogEvent
@@ -79,7 +80,7 @@ def join_effects(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iterat
     for one in ordered:
         if id(one) not in absorbed:
             whole = _joined(one, echoes[id(one)]) if id(one) in echoes else one
-            yield _with_effects(timeline, whole, logs) if logs.of(one) else whole
+            yield _with_effects(whole, logs) if logs.of(one) else whole
 
 
 class _Logs:
@@ -88,6 +89,7 @@ class _Logs:
     def __init__(self, timeline: LogTimeline, events: Mapping[tuple[str, int], LogEvent]) -> None:
         self._timeline = timeline
         self._events = events
+        self._effects: dict[tuple[str, _Effect], list[LogEvent]] = {}
 
     def events_of(self, one: Incident) -> Sequence[LogEvent]:
         """Return the evidence of an incident that clients wrote."""
@@ -98,6 +100,15 @@ class _Logs:
         """Return the log of the last client's record of an incident; empty if only servers reported it."""
         own = self.events_of(one)
         return self._timeline.log_of(own[-1]) if own else ""
+
+    def effects_near(self, one: Incident, effect: _Effect) -> Sequence[LogEvent]:
+        """Return the records of an effect in an incident's log, at its time or soon after."""
+        last = self.events_of(one)[-1]
+        key = self._timeline.log_of(last), effect
+        if key not in self._effects:
+            own = self._timeline.log_with(last)
+            self._effects[key] = [event for event in own if effect.record.search(event.message)]
+        return within(self._effects[key], one.t_start_ms - _BEFORE_MS, one.t_end_ms + _AFTER_MS)
 
     def task_of(self, one: Incident) -> str:
         """Return the task of a connector that an incident is about, also by the client.id of its producer."""
@@ -132,17 +143,12 @@ def _joined(cause: Incident, echoes: Sequence[Incident]) -> Incident:
     )
 
 
-def _with_effects(timeline: LogTimeline, one: Incident, logs: _Logs) -> Incident:
+def _with_effects(one: Incident, logs: _Logs) -> Incident:
     """Return an incident with a sentence for each effect among the records of its log at its time."""
-    last = logs.events_of(one)[-1]
-    near = timeline.log_between(last, one.t_start_ms - _BEFORE_MS, one.t_end_ms + _AFTER_MS)
-    own_task = logs.task_of(one)
     for effect in _EFFECTS:
-        found = [
-            event
-            for event in near
-            if effect.record.search(event.message) and _agree(event.fields.get("connector_task", ""), own_task)
-        ]
+        near = logs.effects_near(one, effect)
+        own_task = logs.task_of(one) if near else ""
+        found = [event for event in near if _agree(event.fields.get("connector_task", ""), own_task)]
         if not found or effect.sentence.partition("{")[0] in one.explanation:
             continue
         task = _task_of(found[0]) or own_task

@@ -39,6 +39,8 @@ def harness(tmp_path: Path) -> Iterator[Harness]:
         (USER, "producer_byte_rate", 1.5, 42),
         (USER, "producer_byte_rate", float("nan"), 42),
         (USER, "producer_byte_rate", float("inf"), 42),
+        (USER, "producer_byte_rate", 1e308, 42),
+        (USER, "producer_byte_rate", 2.0**62, 0),
         (USER, "request_percentage", 1.5, 0),
         ((("ip", "x y"),), "connection_creation_rate", 1.0, 42),
         ((("ip", None),), "connection_creation_rate", 1.0, 0),

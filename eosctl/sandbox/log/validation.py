@@ -39,6 +39,9 @@ class Refusal(NamedTuple):
 _CORRUPT: Final = Refusal(ErrorCode.CORRUPT_MESSAGE)
 _INVALID: Final = Refusal(ErrorCode.INVALID_RECORD)
 _INVALID_IN_LOG: Final = Refusal(ErrorCode.INVALID_RECORD, knows_log=True)
+_UNEXPECTED: Final = Refusal(ErrorCode.UNKNOWN_SERVER_ERROR, knows_log=True)
+"""Kafka's answer to bytes that a codec does not decompress, and to offsets with gaps in a compressed batch."""
+_CODEC_FIELDS: Final = ("attributes", "records")
 NO_TIMESTAMP: Final = -1
 SLICE_RECORDS: Final = 4096
 """Number of records checked in one turn: some milliseconds, in which other clients wait."""
@@ -106,9 +109,11 @@ def check_records(
     """Check the records of a client's batch; yield after each slice, and return the reason for rejecting it."""
     keyless: list[RecordError] = []
     out_of_range: list[RecordError] = []
-    first = 0
+    first, is_compressed = 0, header.attributes & 7 != 0
     try:
         for records in iter_records(batch, header, SLICE_RECORDS):
+            if is_compressed and any(record.offset != offset for offset, record in enumerate(records, first)):
+                return _UNEXPECTED
             if settings.is_compacted:
                 keyless += _keyless(records, first, partition)
             if not settings.log_append_time:
@@ -116,8 +121,8 @@ def check_records(
             first += len(records)
             yield
     except WireError as error:
-        if header.attributes & 7:
-            return Refusal(ErrorCode.UNKNOWN_SERVER_ERROR, knows_log=True)
+        if is_compressed:
+            return _UNEXPECTED if error.field in _CODEC_FIELDS else _INVALID_IN_LOG
         return Refusal(ErrorCode.INVALID_RECORD, str(error), knows_log=True)
     if keyless:
         return Refusal(ErrorCode.INVALID_RECORD, _summary(keyless), True, tuple(keyless))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+from collections.abc import Mapping
 from contextlib import suppress
+from typing import Final
 
 from eosctl.client.deadline import Deadline
 from eosctl.client.ports import Connector
@@ -28,13 +30,35 @@ def looks_like_tls(data: bytes) -> bool:
     return len(data) >= 2 and data[0] in (0x15, 0x16) and data[1] == 0x03
 
 
+_UNKNOWN_AUTHORITY: Final = (
+    "It is signed by an authority that this client does not know.",
+    "Set ssl.truststore.location to the authority's certificate.",
+)
+_OTHER_NAME: Final = (
+    "It is made out to other names.",
+    "Connect by a name in the certificate, or add this one to it.",
+)
+#: What OpenSSL found (X509_V_ERR), with the cause and the remedy.
+_DISTRUST: Final[Mapping[int, tuple[str, str]]] = {
+    9: ("Its validity has not begun, or the clock of this machine is slow.", "Check the clock and the certificate."),
+    10: ("Its validity has ended, or the clock of this machine is fast.", "Renew the broker's certificate."),
+    62: _OTHER_NAME,
+    64: _OTHER_NAME,
+}
+_PLAIN_TEXT: Final = ("WRONG_VERSION_NUMBER", "HTTP_REQUEST")
+
+
 def explain_connect_error(endpoint: Endpoint, error: OSError) -> EosctlError:
     """Return the exception for a stream that could not be opened."""
     if isinstance(error, ssl.SSLCertVerificationError):
+        why, next_step = _DISTRUST.get(error.verify_code, _UNKNOWN_AUTHORITY)
+        what = f"The certificate of {endpoint} is not to be trusted: {error.verify_message.rstrip('.')}."
+        return AuthenticationFailed(what, why, next_step)
+    if isinstance(error, ssl.SSLError) and error.reason in _PLAIN_TEXT:
         return AuthenticationFailed(
-            f"The certificate of {endpoint} is not to be trusted: {error.verify_message}.",
-            "It is signed by an authority that this client does not know, or made out to another host name.",
-            "Set ssl.truststore.location to the authority's certificate, and connect by the name in the certificate.",
+            f"{endpoint} does not answer in TLS.",
+            "Its listener is in plain text, or the port is that of another program.",
+            "Check the port, and security.protocol of both sides.",
         )
     if isinstance(error, ssl.SSLError):
         return AuthenticationFailed(

@@ -25,7 +25,7 @@ from eosctl.text import time_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from duckdb import DuckDBPyConnection
+    from duckdb import DuckDBPyConnection, Statement
 
     from spark_log_analytics.storage_problems import StorageProblem
 
@@ -47,7 +47,10 @@ _IN_DUCKDB: Final = {
 """DuckDB's names of the types of columns."""
 _QUERY: Final = re.compile(r"\s*(?:\(\s*)*(?:SELECT|WITH|DESCRIBE|SHOW|EXPLAIN)\b", re.IGNORECASE)
 _LITERAL: Final = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`|--[^\n]*|/\*.*?\*/", re.DOTALL)
-_WRITE: Final = re.compile(r"\bINSERT\s+(?:INTO|OVERWRITE)\b|;\s*\S", re.IGNORECASE)
+_INSERT: Final = re.compile(r"\bINSERT\s+(?:INTO|OVERWRITE)\b", re.IGNORECASE)
+_WRITE: Final = re.compile(_INSERT.pattern + r"|;\s*\S", re.IGNORECASE)
+_ESCAPE: Final = re.compile(r"[\\$]")
+_ANALYZE: Final = re.compile(r"\bANALYZE\b", re.IGNORECASE)
 
 
 class QueryEngine(StrEnum):
@@ -115,10 +118,10 @@ def query_logs(request: QueryRequest, callbacks: Callbacks = SILENT) -> QueryAns
         EosctlError: No engine can read the result.
     """
     words = _LITERAL.sub("''", request.query)
-    if not _QUERY.match(words) or _WRITE.search(words):
-        raise UsageError(
-            "This is not a query.", "Only one statement that reads is run.", "Begin it with SELECT or WITH."
-        )
+    # A backslash or a dollar may end a literal elsewhere than it seems, so what follows is searched as well.
+    hidden = _INSERT.search(request.query) if _ESCAPE.search(request.query) else None
+    if not _QUERY.match(words) or _WRITE.search(words) or hidden:
+        raise _not_a_query()
     with opened_result(request.result, request.engine, callbacks, request.spark) as opened:
         columns, rows = opened.ask(request.query)
     return QueryAnswer(columns, rows, opened.published["run_id"], opened.gap)
@@ -205,18 +208,46 @@ def _opened_here(folder: Path) -> Iterator[OpenedResult]:
             for table in LOG_TABLES:
                 if table.name != PUBLISHED:
                     _create_view(database, table.name, folder / table_path(table.name, published["run_id"]))
+            _confine(database, folder)
         except duckdb.Error as error:
             raise _damaged(str(folder), str(error)) from error
 
         def ask(query: str) -> tuple[tuple[str, ...], tuple[tuple[Any, ...], ...]]:
             try:
-                found = database.execute(query)
+                statements = database.extract_statements(query)
+                if len(statements) != 1 or not _only_reads(statements[0], query):
+                    raise _not_a_query()
+                found = database.execute(statements[0])
                 columns = tuple(column[0] for column in found.description or ())
                 return columns, tuple(tuple(map(_plain, row)) for row in found.fetchall())
             except duckdb.Error as error:
                 raise _mistake(str(error)) from error
 
         yield OpenedResult(ask, published)
+
+
+def _only_reads(statement: Statement, query: str) -> bool:
+    """Return whether a statement is a query, or explains one without carrying it out."""
+    from duckdb import StatementType
+
+    if statement.type == StatementType.EXPLAIN:
+        return _ANALYZE.search(query) is None
+    return statement.type in (StatementType.SELECT, StatementType.RELATION)
+
+
+def _confine(database: DuckDBPyConnection, folder: Path) -> None:
+    """Let queries read the result only: functions of DuckDB would read and write any file, and load extensions."""
+    database.execute("SET allowed_directories = [" + _text(f"{folder.resolve()}/") + ", " + _text(f"{folder}/") + "]")
+    database.execute("SET enable_external_access = false")
+    database.execute("SET lock_configuration = true")
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
+def _not_a_query() -> UsageError:
+    return UsageError("This is not a query.", "Only one statement that reads is run.", "Begin it with SELECT or WITH.")
 
 
 def _create_view(database: DuckDBPyConnection, name: str, folder: Path) -> None:
@@ -232,7 +263,7 @@ def _create_view(database: DuckDBPyConnection, name: str, folder: Path) -> None:
     for column, kind in columns.items():
         if files and kind == "timestamp":
             values[column] += " AT TIME ZONE 'UTC'"
-    named = ", ".join("'" + file.replace("'", "''") + "'" for file in files)
+    named = ", ".join(map(_text, files))
     types = "hive_types = {'date': DATE}" if "date" in columns else "hive_partitioning = false"
     rows = f"FROM read_parquet([{named}], {types})" if files else "WHERE false"
     shown = ", ".join(f'{value} AS "{column}"' for column, value in values.items())

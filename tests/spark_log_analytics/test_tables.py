@@ -222,6 +222,40 @@ def test_statements_that_do_not_read_are_refused(engine: QueryEngine, result: tu
             answer("SELECT 1", place, engine)
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT E'\\'' ; COPY (SELECT 1) TO '{out}' --'",
+        "SELECT $$'$$ ; COPY (SELECT 1) TO '{out}' --'",
+        "SELECT $x$'$x$ ; COPY (SELECT 1) TO '{out}' --'",
+        "EXPLAIN ANALYZE COPY (SELECT 1) TO '{out}'",
+        "EXPLAIN (ANALYZE) COPY (SELECT 1) TO '{out}'",
+        "EXPLAIN/**/ANALYZE CREATE TABLE pwned AS SELECT 1",
+        "SELECT 1; SELECT 2",
+        "SELECT 1 /* ; */ ; SET lock_configuration = false",
+        "SELECT * FROM read_text('/etc/hostname')",
+        "SELECT * FROM glob('/etc/*')",
+        "SELECT * FROM read_csv_auto('{secret}')",
+        "SELECT * FROM '{secret}'",
+    ],
+)
+def test_a_query_reads_nothing_but_the_result(query: str, result: tuple[Path, str], tmp_path: Path) -> None:
+    pytest.importorskip("duckdb", reason="the sql extra is not installed")
+    (tmp_path / "secret.csv").write_text("a,b\n1,2\n")
+    for place in (tmp_path / "copy.csv", result[0] / "copy.csv"):
+        with pytest.raises(UsageError):
+            answer(query.format(out=place, secret=tmp_path / "secret.csv"), result[0], QueryEngine.DUCKDB)
+        assert not place.exists()
+
+
+def test_literals_of_spark_hide_no_statement(result: tuple[Path, str], tmp_path: Path) -> None:
+    place = tmp_path / "written"
+    query = f"WITH a AS (SELECT '\\'') INSERT OVERWRITE DIRECTORY '{place}' USING csv SELECT 1 --'"
+    with pytest.raises(UsageError, match="not a query"):
+        answer(query, result[0], QueryEngine.SPARK)
+    assert not place.exists()
+
+
 def test_logs_without_a_record_are_a_failure(spark: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from spark_log_analytics.main import main
 

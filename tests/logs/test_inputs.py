@@ -140,9 +140,7 @@ def test_commands_read_standard_input(own_home: Path) -> None:
     assert "till-9" in eosctl("doctor", "--logs", "-", "-o", "json", stdin=TEXT).out
 
 
-@pytest.mark.parametrize(
-    "names", [("a.log", "a.log"), ("a.log", "/a.log"), ("x/a.log", "../x\\a.log"), ("//b", "/b")]
-)
+@pytest.mark.parametrize("names", [("a.log", "a.log"), ("a.log", "/a.log"), ("x/a.log", "../x\\a.log"), ("//b", "/b")])
 def test_members_of_one_name_are_reported(names: tuple[str, str], tmp_path: Path) -> None:
     data = io.BytesIO()
     with tarfile.open(fileobj=data, mode="w") as archive:

@@ -127,6 +127,17 @@ def storage_reason(text: str) -> str:
     """Return the problem of a storage in one line; empty for other errors."""
     problem = storage_problem(text)
     if problem is None:
-        return "the path does not exist; correct the URL or the pattern" if _ABSENT.search(text) else ""
+        return "the path does not exist; correct the URL or the pattern" if is_absent(text) else ""
+    file = file_of_error(text)
+    return f"{file}: {problem}" if file else str(problem)
+
+
+def is_absent(text: str) -> bool:
+    """Return whether an error's text reports that a path does not exist."""
+    return _ABSENT.search(text) is not None
+
+
+def file_of_error(text: str) -> str:
+    """Return the file that could not be read, by its encoded URL; empty if an error's text names none."""
     file = _FILE.search(text)
-    return f"{file[1]}: {problem}" if file else str(problem)
+    return file[1] if file else ""

@@ -6,6 +6,7 @@ goes to one task as a whole; the task keeps it on its disk while it scans it. Tr
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import PurePosixPath
@@ -18,6 +19,7 @@ from eosctl.logs.files.urls import path_in
 from eosctl.model.log_event import SourceSummary
 from spark_log_analytics.outcome import job_errors, reason_of
 from spark_log_analytics.rows import collected
+from spark_log_analytics.storage_problems import file_of_error, is_absent
 from spark_log_analytics.stored_files import STORED_COLUMNS, FileReport, Reading, nothing_of, scanner_of
 
 if TYPE_CHECKING:
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 LARGEST_BYTES: Final = 1024**3
 """Spark hands a file over as one value. The JVM and Arrow hold several copies of it, and more than 2 GiB never fit."""
 
+MOST_TRIED: Final = 20
+"""Number of unreadable files that are read again, alone, to find out why."""
 VANISHED: Final = "it vanished after it was listed"
 NO_FILES: Final = "there are no files"
 
@@ -49,8 +53,8 @@ class StoredScan(NamedTuple):
 def scan_stored(spark: SparkSession, urls: Sequence[str], reading: Reading) -> StoredScan:
     """Scan all logs at or below URLs, which may hold globs.
 
-    A URL that cannot be listed is among the unread; a file that cannot be read fails the job, one that has vanished or
-    changed since it was listed is named.
+    A URL that cannot be listed is among the unread, and so is a file that cannot be read, or has vanished since it was
+    listed; one that has changed since then is named.
     """
     listed: dict[str, str] = {}
     unread: list[Unread] = []
@@ -71,8 +75,17 @@ def scan_stored(spark: SparkSession, urls: Sequence[str], reading: Reading) -> S
         unread += skipped
         frames.append(_other_than(files, [encoded[path] for path in found if path in listed or path not in wanted]))
         listed |= {path: encoded[path] for path in names}
-    cached = [_scan(files, reading) for files in frames]
-    scans, reports = list(cached), _reports(cached)
+    cached: list[DataFrame] = []
+    reports: dict[str, FileReport] = {}
+    for place, files in enumerate(frames):
+        scan = _scan_readable(files, reading, listed)
+        frames[place] = scan.files
+        cached.append(scan.rows)
+        reports |= scan.reports
+    for path in sorted(listed.keys() - {report.archive or path for path, report in reports.items()})[:MOST_TRIED]:
+        if reason := _obstacle(spark, path):
+            reports[path] = _unreadable(path, reason)
+    scans = list(cached)
     undated = [path for path, report in reports.items() if not (report.is_dated or report.reason)]
     lags_ms = [
         report.summary.modified_ms - report.summary.last_ms
@@ -82,12 +95,13 @@ def scan_stored(spark: SparkSession, urls: Sequence[str], reading: Reading) -> S
     if undated and (by_ms := copied_after_ms(lags_ms)):
         scans = [_without(rows, undated) for rows in scans]
         again_read = sorted({listed[reports[path].archive or path] for path in undated})
-        again = [_scan(_only(files, again_read), reading._replace(by_ms=by_ms)) for files in frames]
+        later = [_scan_readable(_only(files, again_read), reading._replace(by_ms=by_ms), listed) for files in frames]
+        again = [scan.rows for scan in later]
         cached += again
         # An archive is read as a whole, also those members that were dated.
         scans += [_with(rows, undated) for rows in again]
         # Their first events are left out, so their first reports must not stand for files that vanished.
-        second = _reports(again)
+        second = {path: report for scan in later for path, report in scan.reports.items()}
         reports |= {path: second.get(path) or _vanished(path, reports[path].archive) for path in undated}
     summaries, gaps = _judge(listed, reports)
     rows = [rows.where("report is null").drop("report") for rows in scans]
@@ -97,12 +111,12 @@ def scan_stored(spark: SparkSession, urls: Sequence[str], reading: Reading) -> S
 def _files(spark: SparkSession, url: str) -> DataFrame:
     """Return the files at or below a URL, with size and time of the listing and of the reading.
 
-    A file that vanishes has no row, so its absence must be noticed.
+    A file that vanishes or cannot be read has no row, so its absence must be noticed.
     """
     from pyspark.sql import functions as f
 
     reader = spark.read.format("binaryFile").option("recursiveFileLookup", True)
-    files = reader.option("ignoreMissingFiles", True).option("ignoreCorruptFiles", False).load(url)
+    files = reader.option("ignoreMissingFiles", True).option("ignoreCorruptFiles", True).load(url)
     return files.select(
         "path",
         "length",
@@ -168,6 +182,34 @@ def _files_named(rows: DataFrame, paths: Sequence[str]) -> DataFrame:
     return rows.sparkSession.createDataFrame([(path,) for path in sorted(paths)], "file string")
 
 
+class _Scan(NamedTuple):
+    """The scan of files: those that Spark can read, their cached rows, and their reports."""
+
+    files: DataFrame
+    rows: DataFrame
+    reports: dict[str, FileReport]
+
+
+def _scan_readable(files: DataFrame, reading: Reading, listed: Mapping[str, str]) -> _Scan:
+    """Scan files, and leave out those at which Spark stops: it skips others, but none that a storage denies.
+
+    Raises:
+        Exception: Spark stops for another reason, or at too many files (``job_errors``).
+    """
+    denied: dict[str, FileReport] = {}
+    while True:
+        rows = _scan(files, reading)
+        try:
+            return _Scan(files, rows, denied | _reports(rows))
+        except job_errors() as error:
+            rows.unpersist()
+            path = unquote(file_of_error(str(error)))
+            if path not in listed or path in denied or len(denied) == MOST_TRIED:
+                raise
+            denied[path] = _unreadable(path, reason_of(error))
+            files = _other_than(files, [listed[path]])
+
+
 def _scan(files: DataFrame, reading: Reading) -> DataFrame:
     from pyspark.sql import functions as f
 
@@ -175,14 +217,24 @@ def _scan(files: DataFrame, reading: Reading) -> DataFrame:
     return kept.mapInArrow(scanner_of(reading), STORED_COLUMNS).persist()
 
 
-def _reports(scans: Sequence[DataFrame]) -> dict[str, FileReport]:
-    """Run scans, and return what they report, by file."""
+def _reports(rows: DataFrame) -> dict[str, FileReport]:
+    """Run a scan, and return what it reports, by file."""
     reports: dict[str, FileReport] = {}
-    for rows in scans:
-        for row in collected(rows.where("report is not null").select("report.*")):
-            summary = SourceSummary(**row.pop("summary"))
-            reports[summary.file] = FileReport(summary, **row)
+    for row in collected(rows.where("report is not null").select("report.*")):
+        summary = SourceSummary(**row.pop("summary"))
+        reports[summary.file] = FileReport(summary, **row)
     return reports
+
+
+def _obstacle(spark: SparkSession, path: str) -> str:
+    """Read a file alone, and return why that fails; empty if it does not, or if the file has vanished."""
+    strict = spark.read.format("binaryFile").option("ignoreMissingFiles", True).option("ignoreCorruptFiles", False)
+    try:
+        # Spark takes paths for globs.
+        strict.load(re.sub(r"([{}\[\]*?\\])", r"\\\1", path)).selectExpr("length(content)").collect()
+    except job_errors() as error:
+        return "" if is_absent(str(error)) else reason_of(error)
+    return ""
 
 
 def _judge(
@@ -205,6 +257,8 @@ def _judge(
 
 
 def _vanished(url: str, archive: str = "") -> FileReport:
-    return FileReport(
-        summary=nothing_of(url), archive=archive, change="", reason=VANISHED, is_failure=True, is_dated=True
-    )
+    return _unreadable(url, VANISHED)._replace(archive=archive)
+
+
+def _unreadable(url: str, reason: str) -> FileReport:
+    return FileReport(summary=nothing_of(url), archive="", change="", reason=reason, is_failure=True, is_dated=True)

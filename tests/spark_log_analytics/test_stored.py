@@ -162,6 +162,55 @@ def test_what_is_not_read_is_named(
     assert "4 events of 4 files" in done.out
 
 
+def test_files_that_cannot_be_read_are_named_with_the_reason(
+    spark: Any, storage: tuple[str, Path], capfd: pytest.CaptureFixture[str]
+) -> None:
+    from spark_log_analytics import main
+
+    url, folder = storage
+    for name in ("kept.log", "broken [1].log"):
+        (folder / name).write_text(STAMPED)
+    # Hadoop compares what it reads with the checksums next to a file.
+    (folder / ".broken [1].log.crc").write_bytes(b"crc\0" + (512).to_bytes(4, "big") + bytes(4))
+    assert main.main([url, "--out", str(folder.parent / "result")]) == 1
+    done = capfd.readouterr()
+    assert "1 events of 1 files" in done.out
+    [line] = [line for line in done.err.splitlines() if line.startswith("not read: ")]
+    assert line.startswith(f"not read: {url}/broken [1].log: org.apache.hadoop.fs.ChecksumException: Checksum error")
+
+
+def test_a_file_at_which_spark_stops_is_left_out(
+    spark: Any, storage: tuple[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pyspark.errors import PySparkException
+
+    from spark_log_analytics import stored
+    from spark_log_analytics.stored_files import Reading
+
+    url, folder = storage
+    for name in ("kept.log", "a denied.log"):
+        (folder / name).write_text(STAMPED)
+    read, left = stored._reports, [f"{url}/a%20denied.log", f"{url}/unknown.log"]
+
+    def stop(rows: Any) -> Any:
+        if len(left) > 1:
+            denial = 'Permission denied: user=spark, access=READ, inode="/logs/a denied.log":root:root:-rw-------'
+            raise PySparkException(f"Encountered error while reading file {left.pop(0)}. \nCaused by: {denial}")
+        return read(rows)
+
+    monkeypatch.setattr(stored, "_reports", stop)
+    there = stored.scan_stored(spark, [url], Reading())
+    assert [source.file for source in there.summaries] == [f"{url}/kept.log"]
+    [gap] = there.unread
+    assert gap.name == f"{url}/a denied.log"
+    assert "HDFS denies spark the right READ on /logs/a denied.log" in gap.reason
+    for frame in there.cached:
+        frame.unpersist()
+    left.insert(0, f"{url}/not-listed.log")
+    with pytest.raises(PySparkException):
+        stored.scan_stored(spark, [url], Reading())
+
+
 def test_members_of_archives_are_read_below_their_url(spark: Any, storage: tuple[str, Path]) -> None:
     from spark_log_analytics.stored import scan_stored
     from spark_log_analytics.stored_files import Reading

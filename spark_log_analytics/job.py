@@ -192,6 +192,11 @@ def number_rows(rows: DataFrame, splits: Sequence[CountedSplit]) -> DataFrame:
     )
 
 
+def in_one_task(events: DataFrame) -> DataFrame:
+    """Cache a few events in one part: what is computed of them then takes one task, and no shuffle between two."""
+    return events.coalesce(1).persist()
+
+
 def into_files(events: DataFrame, event_count: int) -> DataFrame:
     """Group events into parts that are large enough for a file: a file costs as much as thousands of events."""
     files = max(min(MOST_SMALL_FILES, -(-event_count // SMALL_FILE_EVENTS)), -(-event_count // FILE_EVENTS), 1)

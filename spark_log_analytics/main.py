@@ -24,8 +24,10 @@ from eosctl.model.period import Period
 from eosctl.model.redaction import redact_text
 from spark_log_analytics.incidents import explain_judging, incident_of, judge_events
 from spark_log_analytics.job import (
+    SMALL_FILE_EVENTS,
     Reading,
     collect_counts,
+    in_one_task,
     in_period,
     number_rows,
     plan_reading,
@@ -160,10 +162,14 @@ def _scan_and_save(reading: Reading, stored: Sequence[str], period: Period, opti
             rows = reduce(type(here).unionByName, far.rows, here)
             splits = collect_counts(rows)
             summaries = (*reading.summarize(splits), *far.summaries)
+            event_count = sum(split.kept_count for split in splits)
             everything = number_rows(rows, splits)
+            if event_count <= SMALL_FILE_EVENTS:
+                everything = in_one_task(everything)
+                cached.append(everything)
             events = in_period(everything, period)
             # Causes may be older than the period.
-            judging = judge_events(everything, summaries, sum(split.kept_count for split in splits))
+            judging = judge_events(everything, summaries, event_count)
             for line in explain_judging(judging, in_detail=options.explain):
                 sys.stderr.write(f"{line}\n")
             judged = in_period(judging.incidents, period, "t_start_ms", "t_end_ms").persist()

@@ -12,7 +12,7 @@ from eosctl.model.log_tables import table_named
 from eosctl.model.period import ALL_TIME, Period
 from spark_log_analytics.digests import clocks
 from spark_log_analytics.entities import coordinators, fencing, groups, producers
-from spark_log_analytics.job import into_files
+from spark_log_analytics.job import SMALL_FILE_EVENTS, into_files
 from spark_log_analytics.results import Run, coverage_rows, coverage_table, frame_of, last_run_id, publish, run_id_of
 from spark_log_analytics.sinks import Sink, SinkError
 from spark_log_analytics.tables import (
@@ -140,7 +140,9 @@ def _tables(spark: SparkSession, scanned: Scanned, run: Run, baseline: DataFrame
     none = frame_of(spark, "new_failures", [])
     small["new_failures"] = none if baseline is None else new_failures(events, baseline, run_id)
     small["coverage"] = coverage_table(spark, run)
-    # Not coalesce, which would also filter all events in one task; not orderBy, which runs a job of its own.
-    ordered = {name: rows.repartition(1).sortWithinPartitions(*table_named(name).order) for name, rows in small.items()}
+    # Not coalesce for many events, which would also filter them in one task; not orderBy, which runs a job of its own.
+    is_in_one_task = sum(one.event_count for one in scanned.summaries) <= SMALL_FILE_EVENTS
+    merged = {name: rows.coalesce(1) if is_in_one_task else rows.repartition(1) for name, rows in small.items()}
+    ordered = {name: rows.sortWithinPartitions(*table_named(name).order) for name, rows in merged.items()}
     # Of several days, each has its own files, which Spark cuts and joins to a good size.
     return {"events": into_files(typed, run.event_count) if is_one_day else typed.hint("rebalance", "date"), **ordered}

@@ -34,14 +34,30 @@ FENCED = FIXTURES / "second-producer-392"
 DOCS = Path(__file__).parents[2] / "docs" / "logs"
 
 
+MOST_JOBS = 30
+
+
 @pytest.fixture(scope="module")
-def written(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def written_in_jobs(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
+    """Return a result, and the number of Spark jobs that it took."""
     from spark_log_analytics.main import main
 
     out = tmp_path_factory.mktemp("result")
+    jobs = spark.sparkContext.statusTracker()
+    before = max(jobs.getJobIdsForGroup(), default=-1)
     with adaptive(spark):
         assert main([str(FENCED), "--out", str(out), "--split-bytes", "3000"]) == 0
-    return out
+    return out, max(jobs.getJobIdsForGroup()) - before
+
+
+@pytest.fixture(scope="module")
+def written(written_in_jobs: tuple[Path, int]) -> Path:
+    return written_in_jobs[0]
+
+
+def test_a_few_events_take_few_jobs(written_in_jobs: tuple[Path, int]) -> None:
+    _, job_count = written_in_jobs
+    assert 0 < job_count <= MOST_JOBS
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from eosctl.client.outcome import any_error, error_for_code
 from eosctl.errors import PlanRefused
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.plan import ChangeOutcome
+from eosctl.model.setting import SettingSource
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.incremental_alter_configs import (
@@ -51,7 +52,8 @@ def plan_verification(snapshot: ClusterSnapshot) -> VerificationPlan:
     """Plan to enable verification.
 
     Raises:
-        PlanRefused: It is enabled everywhere, or no broker reported the setting.
+        PlanRefused: It is enabled everywhere, no broker reported the setting, or a broker has a value of its own, which
+            stands before the default of all brokers.
     """
     found = brokers_without_verification(snapshot)
     if not found:
@@ -60,7 +62,22 @@ def plan_verification(snapshot: ClusterSnapshot) -> VerificationPlan:
             "It is on everywhere, or the brokers do not report it.",
             "See what they report: eosctl check run EOS-BRK-002.",
         )
+    own = [node_id for node_id in found if _source(snapshot, node_id) is SettingSource.DYNAMIC_BROKER]
+    if own:
+        raise PlanRefused(
+            f"Partition verification is off by a value of its own on broker {', '.join(map(str, own))}: nothing was "
+            "changed.",
+            "The default of all brokers, which this action sets, does not change such a value.",
+            f"Remove it first: kafka-configs.sh --alter --entity-type brokers --entity-name {own[0]} --delete-config "
+            f"{VERIFICATION_SETTING}",
+        )
     return VerificationPlan(snapshot.cluster_id, found)
+
+
+def _source(snapshot: ClusterSnapshot, node_id: int) -> SettingSource | None:
+    broker = snapshot.broker(node_id)
+    setting = None if broker is None else broker.setting(VERIFICATION_SETTING)
+    return None if setting is None else setting.source
 
 
 async def _set_default(client: Client, plan: VerificationPlan, permit: Permit) -> Verification[ChangeOutcome]:
@@ -75,7 +92,6 @@ async def _set_default(client: Client, plan: VerificationPlan, permit: Permit) -
 
 
 async def _report() -> ChangeOutcome:
-    # A value of a single broker overrides the default; the caller verifies whether one remains.
     return ChangeOutcome(True, f"{VERIFICATION_SETTING}=true is the default of all brokers now.")
 
 

@@ -26,7 +26,7 @@ ECHOES: Final = frozenset(
         *("CONTROLLER_RESIGNED", "COORDINATOR_UNAVAILABLE", "NOT_LEADER", "TXN_MARKER_RETRY"),
         *("CONNECT_OFFSETS_NOT_FLUSHED", "CONNECT_SEND_FAILED", "TXN_ABORTABLE", "TXN_OFFSETS_REFUSED"),
         *("UNKNOWN_TOPIC", "PRODUCER_BUFFER_FULL", "PRODUCER_MISUSED", "TIMEOUT_OFFSETS", "HOST_NOT_RESOLVED"),
-        "LEADER_NOT_ELECTED",
+        *("LEADER_NOT_ELECTED", "TXN_FENCE_NOT_WRITTEN"),
     }
 )
 """Categories that follow from other faults. All others are causes, which no incident next to them explains."""
@@ -42,7 +42,7 @@ _OF_A_RESTART: Final = frozenset(
     {
         *("COMMIT_FAILED", "CONCURRENT_TRANSACTIONS", "CONTROLLER_RESIGNED", "COORDINATOR_UNAVAILABLE", "GROUP_FENCED"),
         *("HANGING_TXN_HINT", "NOT_ENOUGH_REPLICAS", "NOT_LEADER", "TASK_MIGRATED", "TXN_ABORTABLE"),
-        *("TXN_MARKER_RETRY", "UNKNOWN_TOPIC", "ZK_SESSION"),
+        *("TXN_FENCE_NOT_WRITTEN", "TXN_MARKER_RETRY", "UNKNOWN_TOPIC", "ZK_SESSION"),
     }
 )
 """What a planned restart explains: clients retry through it, and none fails."""

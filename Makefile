@@ -1,7 +1,7 @@
 # The commands of a developer; `make` alone lists them. Each first makes .venv when it is missing or out of date.
 
 .DEFAULT_GOAL := help
-.PHONY: help environment demo test tests test-lowest test-compiled dist audit coverage static lint test-kafka mutate-checks transcripts prove bench docs book absorb logs-matrix diagnosis-matrix differential
+.PHONY: help environment demo test tests test-lowest test-compiled dist wheels audit coverage static lint test-kafka mutate-checks transcripts prove bench docs book absorb logs-matrix diagnosis-matrix differential
 
 # Four workers suit two cores, as many tests wait for other processes; JOBS=0 runs everything in one process.
 JOBS ?= 4
@@ -88,7 +88,10 @@ bench: environment ## Measure against the named peers, one program after the oth
 
 dist: environment ## Wheel and source archive, the same bytes each time, with checksums and a list of parts in dist/.
 	$(RUN) -m scripts.release.archives --to dist
-	scripts/list-parts dist/*.whl dist/eosctl.cdx.json
+	scripts/list-parts dist/eosctl-*-none-any.whl dist/eosctl.cdx.json
+
+wheels: environment ## Wheels with compiled hot modules for each python3.11 to 3.14 of this machine, in dist/ (needs a C compiler).
+	$(RUN) -m scripts.release.compiled --to dist
 
 audit: environment ## Known vulnerabilities of what is installed (asks PyPI's advisories over the network).
 	scripts/audit-dependencies

@@ -19,8 +19,9 @@ BUILDING = {"build", "build_py", "build_ext", "bdist_wheel", "editable_wheel", "
 OPTIONS = ["--config-file=", "--ignore-missing-imports", "--python-version", f"3.{sys.version_info.minor}"]
 ROOT = Path(__file__).resolve().parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-#: The compiler is a type checker too: it has to see the libraries that the modules use.
-REQUIRES = ["mypy>=1.14", *PROJECT["project"]["dependencies"]]
+#: The compiler is a type checker too: it has to see the libraries that the modules use, and their types.
+STUBS = [name for name in PROJECT["project"]["optional-dependencies"]["dev"] if name.startswith("types-")]
+REQUIRES = ["mypy>=1.14", *STUBS, *PROJECT["project"]["dependencies"]]
 
 #: Compiled functions call each other directly, because they are not replaced from outside, and Python's by address.
 POSIX_FLAGS = ["-fvisibility=hidden", "-fno-plt"]

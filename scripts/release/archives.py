@@ -23,6 +23,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+#: What a build does not need, by patterns of names.
+LEFT_OUT = (".*", "__pycache__", "*.egg-info", "build", "dist", "docs", "tests", "demo-output")
 
 
 def source_date(folder: Path) -> int:
@@ -57,8 +59,7 @@ def build_archives(
     """Build the archives of a source tree into a folder with their checksums, and return them."""
     with tempfile.TemporaryDirectory() as work:
         copy = Path(work) / "source"
-        left_out = (".*", "__pycache__", "*.egg-info", "build", "dist", "docs", "tests", "demo-output")
-        shutil.copytree(source, copy, ignore=shutil.ignore_patterns(*left_out))
+        shutil.copytree(source, copy, ignore=shutil.ignore_patterns(*LEFT_OUT))
         for path in (copy, *copy.rglob("*")):  # The archive must not depend on the umask of the checkout.
             path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
         environment = os.environ | {"SOURCE_DATE_EPOCH": str(epoch_s)}

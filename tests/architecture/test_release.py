@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tarfile
 import tomllib
+import zipfile
 from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from packaging.requirements import Requirement
 from scripts.book.licenses import UNNAMED, dependencies, licenses_page
 from scripts.release.archives import build_archives
 from scripts.release.audit import judge_audit
+from scripts.release.compiled import compiled_modules, pure_modules
 from scripts.release.lowest import lowest_constraints, requirements
 
 UNKNOWN = {"name": "b", "skip_reason": "the service does not know it"}
@@ -64,6 +66,15 @@ def test_archives_of_the_same_sources_are_the_same_bytes(project_root: Path, tmp
     with tarfile.open(tmp_path / "dist-first" / "eosctl-1.2.3.tar.gz") as archive:
         assert {member.mtime for member in archive} == {1_700_000_000}
         assert "eosctl-1.2.3/config_profiles/data.yaml" in archive.getnames()
+
+
+def test_a_compiled_wheel_lacks_no_hot_module(project_root: Path, tmp_path: Path) -> None:
+    names = compiled_modules(project_root)
+    with zipfile.ZipFile(tmp_path / "eosctl.whl", "w") as wheel:
+        for name in names[1:]:
+            wheel.writestr(f"{name.replace('.', '/')}.cpython-311-x86_64-linux-gnu.so", b"")
+        wheel.writestr(f"{names[0].replace('.', '/')}.py", b"")
+    assert pure_modules(tmp_path / "eosctl.whl", names) == names[:1]
 
 
 def test_requirements_have_lower_bounds_and_admit_the_installed(project: dict[str, Any]) -> None:

@@ -35,7 +35,7 @@ def test_a_key_of_the_document_is_its_value(acks: str, expected: tuple[str, bool
     assert (producer.value("acks").text, producer.value("acks").resolved) == expected
 
 
-def test_a_value_that_is_used_elsewhere_configures_nothing_itself() -> None:
+def test_a_value_used_elsewhere_configures_nothing_itself() -> None:
     found = read_components("application.yml", YAML.format(acks="${app.kafka.producer.acks}"))
     assert [one.inside for one in found if one.role is Role.PRODUCER] == [Role.SPRING]
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from itertools import pairwise
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from eosctl.logs.carriers.wrappers import SPAN_BYTES, SYSLOG, Peeled, names_services, peel
@@ -155,18 +156,24 @@ def _records_of(part: Peeled, verdict: Verdict, region: Region, forms: Forms | N
         end = part.starts[high] - base if high < last else None
         for record in sift_records(text, verdict, part.starts[low] - base, end, forms):
             own = record._replace(offset=record.offset + base) if base else record
-            yield _cut(own, part, verdict) if own.rest else own
+            yield _cut(own, part, verdict) if own.rest or part.joints else own
 
 
 def _cut(record: Record, part: Peeled, verdict: Verdict) -> Record:
-    """Return a record without the lines that are too far behind its first one."""
+    """Return a record without what is too far behind the start of its first line."""
     first = bisect_right(part.starts, record.offset) - 1
-    behind = bisect_right(part.origins, part.origins[first] + SPAN_BYTES, first)
-    if behind == len(part.origins) or first + record.rest.count("\n") + 2 < behind:
+    limit = part.origins[first] + SPAN_BYTES
+    behind = bisect_right(part.origins, limit, first)
+    joint = bisect_right(part.joints, limit, key=itemgetter(1))
+    end = part.starts[behind] if behind < len(part.starts) else len(part.text)
+    is_joint_nearer = joint < len(part.joints) and part.joints[joint][0] < end
+    if not is_joint_nearer and (
+        behind == len(part.origins) or first + record.rest.count("\n") + 2 < behind or not record.rest
+    ):
         return record
-    text = part.text[record.offset : part.starts[behind]]
+    text = part.text[record.offset : part.joints[joint][0] if is_joint_nearer else end]
     shorter = next(iter(sift_records(text, verdict)))
-    if shorter.rest == record.rest:
+    if (shorter.message, shorter.rest) == (record.message, record.rest):
         return record
     return record._replace(message=shorter.message, rest=shorter.rest, truncated=True, key=b"")
 

@@ -57,6 +57,7 @@ class Peeled(NamedTuple):
         lasts: Where the last part of each line starts in the file; carriers cut long lines.
         numbers: The number of each line in the file, from 0.
         stamps: The time of each line according to the wrapper; empty if it has none.
+        joints: Where a later part of a line starts, in ``text`` and in the file.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Peeled(NamedTuple):
     lasts: tuple[int, ...]
     numbers: tuple[int, ...]
     stamps: tuple[str, ...]
+    joints: tuple[tuple[int, int], ...] = ()
 
     def origin(self, offset: int) -> tuple[int, int, str]:
         """Return offset, line number (from 0), and timestamp in the file of the line at ``offset`` of the text."""
@@ -326,6 +328,7 @@ class _Part:
         self.lasts: list[int] = []
         self.numbers: list[int] = []
         self.stamps: list[str] = []
+        self.joints: list[tuple[int, int]] = []
         self._open = False
 
     def add(self, inner: Inner, origin: int, number: int) -> None:
@@ -334,6 +337,7 @@ class _Part:
             self._open = False
         if self._open:
             self.lasts[-1] = origin
+            self.joints.append((len(self.text), origin))
         else:
             self.starts.append(len(self.text))
             self.origins.append(origin)
@@ -355,6 +359,7 @@ class _Part:
             lasts=tuple(self.lasts),
             numbers=tuple(self.numbers),
             stamps=tuple(self.stamps),
+            joints=tuple(self.joints),
         )
 
 
@@ -365,4 +370,10 @@ def _plain(stream: str, host: str, part: _Part) -> Peeled:
     for line in lines[: len(part.starts)]:
         starts.append(offset)
         offset += len(line) + 1
-    return part.peeled(stream, host, b"\n".join(lines), starts)
+    plain = part.peeled(stream, host, b"\n".join(lines), starts)
+    return plain._replace(joints=tuple(_plain_joint(part, starts, *joint) for joint in part.joints))
+
+
+def _plain_joint(part: _Part, starts: Sequence[int], offset: int, origin: int) -> tuple[int, int]:
+    line = bisect_right(part.starts, offset) - 1
+    return starts[line] + len(_ANSI.sub(b"", part.text[part.starts[line] : offset])), origin

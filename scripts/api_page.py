@@ -79,6 +79,7 @@ MODULES: Final = (
     "read_cluster",
     "answered",
     "transactions",
+    "unlisted_ids",
     "hanging",
     "blame",
     "change_transaction",

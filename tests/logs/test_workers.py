@@ -27,12 +27,11 @@ def threshold() -> Iterator[None]:
     [
         job._scanner_of(()),
         slices._divider((), ()),
-        slices._sampler((), ()),
         slices._chooser(()),
         incidents._judge((), ()),
         incidents._judge_all(()),
     ],
-    ids=["scan", "divide", "sample", "choose", "judge a slice", "judge all"],
+    ids=["scan", "divide", "choose", "judge a slice", "judge all"],
 )
 def test_a_task_collects_garbage_rarely(task: Callable[[Iterator[object]], Iterator[object]]) -> None:
     gc.set_threshold(700)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from msgspec.structs import replace
 
-from eosctl.findings.log_reading import nothing_read_text, unread_text
+from eosctl.findings.log_reading import nothing_read_text, unjudged_text, unread_text
 from eosctl.logs.incidents.quotes import quote_record
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.incident import EvidenceLine
@@ -48,6 +48,8 @@ def _gaps(findings: LogFindings) -> Iterator[EvidenceGap]:
             if one.recognition in (Recognition.NONE, Recognition.LITTLE):
                 step = "Leave out files that hold no log. For a log of another layout: eosctl logs report --pattern."
                 yield _gap(one.file, GapReason.NOT_RECOGNIZED, unread_text(one), step)
+        if unjudged := unjudged_text(findings):
+            yield _gap("*", GapReason.NOT_RECOGNIZED, f"{unjudged}.", "Name logs of transactional clients and brokers.")
     broken = [(source.file, source.error) for source in findings.sources if source.error]
     broken += [(one.file, one.reason) for one in findings.skipped if one.is_failure]
     for file, reason in broken:

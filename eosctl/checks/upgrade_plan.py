@@ -1,21 +1,22 @@
-"""What an upgrade means for configurations: what is gone, renamed or different by default, and what is refused then."""
+"""What another release means for configurations: what is gone, renamed or different by default, and what is refused."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from eosctl.checks.judge import judge
 from eosctl.checks.registry import checks_reading
 from eosctl.findings.linted import findings_of
-from eosctl.model.deployment import Component, Deployment, Place, Role, Value
+from eosctl.model.deployment import FRAMEWORKS, Component, Deployment, Place, Role, Value
 from eosctl.model.parameter import ParameterTable, Release
 from eosctl.model.severity import Severity
 from eosctl.model.upgrade import ChangeKind, Step, Successor, UpgradeChange, UpgradeKnowledge
 from eosctl.text import release_text
 
-# The entries on removed settings report this already.
-REMOVED_RULE: Final = "EOS-CFG-109"
+# The entries on settings that one of the releases lacks report this already.
+_LACKING: Final = ("EOS-CFG-109", "EOS-CFG-141")
+_DEFAULT_DIFFERS: Final = "The default differs. Write it down to keep the old one."
 
 
 def plan_upgrade(old: Deployment, new: Deployment, knowledge: UpgradeKnowledge) -> tuple[UpgradeChange, ...]:
@@ -23,8 +24,8 @@ def plan_upgrade(old: Deployment, new: Deployment, knowledge: UpgradeKnowledge) 
 
     Args:
         old: The files, read for the present release.
-        new: The same files, read for the next one.
-        knowledge: What came in the place of what.
+        new: The same files, read for the next one, which may be an earlier release.
+        knowledge: What came in the place of what, and the steps in this direction.
 
     Returns:
         The worst first: found wrong, removed, renamed, changed defaults, steps.
@@ -36,6 +37,40 @@ def plan_upgrade(old: Deployment, new: Deployment, knowledge: UpgradeKnowledge) 
             changes += _written(before, after, table, knowledge)
             changes += _by_default(before, after, table)
     changes += _steps(old, new, knowledge.steps)
+    return _ordered(changes)
+
+
+def plan_release_change(
+    before: Release, after: Release, tables: Mapping[str, ParameterTable], knowledge: UpgradeKnowledge
+) -> tuple[UpgradeChange, ...]:
+    """Compare two releases for all components, where no files were named; nothing of it is above information."""
+    old, new = (_without_settings(release, tables) for release in (before, after))
+    changes: list[UpgradeChange] = []
+    for one, other in zip(old.components, new.components, strict=True):
+        table = tables[one.role.value]
+        for name in table.parameters:
+            effect = _effect(name, before, after, table, knowledge)
+            if effect is not None and effect.kind is ChangeKind.REMOVED:
+                changes.append(_change(effect, Severity.INFO, other, Value(name, "", name)))
+        changes += _by_default(one, other, table)
+    changes += _steps(old, new, knowledge.steps)
+    return _ordered(changes)
+
+
+def _without_settings(release: Release, tables: Mapping[str, ParameterTable]) -> Deployment:
+    """Return one component of each role, with its defaults alone."""
+    roles = [role for role in Role if role not in FRAMEWORKS and role.value in tables]
+    defaults = {role: tables[role.value].defaults(release) for role in roles}
+    return Deployment(
+        tuple(
+            Component(role, role.value, Place("", 0), role.value, defaults=defaults[role], release=release)
+            for role in roles
+        ),
+        tables,
+    )
+
+
+def _ordered(changes: Sequence[UpgradeChange]) -> tuple[UpgradeChange, ...]:
     order = list(ChangeKind)
     return tuple(
         dict.fromkeys(sorted(changes, key=lambda c: (c.severity.rank, order.index(c.kind), c.place or ("", 0))))
@@ -45,7 +80,7 @@ def plan_upgrade(old: Deployment, new: Deployment, knowledge: UpgradeKnowledge) 
 def _found_wrong(old: Deployment, new: Deployment) -> Iterator[UpgradeChange]:
     known = {(f.check_id, f.severity, f.facts) for f in findings_of(judge(old))}
     for finding in findings_of(judge(new)):
-        if (finding.check_id, finding.severity, finding.facts) in known or finding.check_id == REMOVED_RULE:
+        if (finding.check_id, finding.severity, finding.facts) in known or finding.check_id in _LACKING:
             continue
         facts = dict(finding.facts)
         place = Place(str(facts["file"]), int(facts["line"]))
@@ -65,24 +100,43 @@ def _found_wrong(old: Deployment, new: Deployment) -> Iterator[UpgradeChange]:
         )
 
 
+class _Effect(NamedTuple):
+    """What happens to a setting that is written down."""
+
+    kind: ChangeKind
+    severity: Severity
+    successor: str
+    text: str
+
+
+def _effect(
+    name: str, before: Release, after: Release, table: ParameterTable, knowledge: UpgradeKnowledge
+) -> _Effect | None:
+    parameter = table.parameters.get(name)
+    renamings = knowledge.renamings.get(table.component, {})
+    if parameter is not None and parameter.at(before) is not None and parameter.at(after) is None:
+        if parameter.removed is not None and before < parameter.removed <= after:
+            successor = knowledge.successors.get(table.component, {}).get(name, Successor("", ""))
+            text = f"Removed in {release_text(parameter.removed)}: ignored. {successor.note}".strip()
+            return _Effect(ChangeKind.REMOVED, Severity.WARNING, successor.name, text)
+        older = next((old for old, renaming in renamings.items() if renaming.name == name), "")
+        return _Effect(ChangeKind.REMOVED, Severity.WARNING, older, f"Not in {release_text(after)}: ignored.")
+    renaming = renamings.get(name)
+    if renaming is not None and before < renaming.since <= after:
+        text = f"{renaming.name} since {release_text(renaming.since)}; the old name is deprecated."
+        return _Effect(ChangeKind.RENAMED, Severity.INFO, renaming.name, text)
+    return None
+
+
 def _written(
     before: Component, after: Component, table: ParameterTable, knowledge: UpgradeKnowledge
 ) -> Iterator[UpgradeChange]:
-    successors = knowledge.successors.get(table.component, {})
-    renamings = knowledge.renamings.get(table.component, {})
     for name, value in after.given.items():
         if not _is_own(value, name):
             continue
-        parameter = table.parameters.get(name)
-        removed = parameter.removed if parameter is not None else None
-        if removed is not None and before.release < removed <= after.release:
-            successor = successors.get(name, Successor("", ""))
-            text = f"Removed in {release_text(removed)}: ignored. {successor.note}".strip()
-            yield _change(ChangeKind.REMOVED, Severity.WARNING, after, value, successor.name, text)
-        renaming = renamings.get(name)
-        if renaming is not None and before.release < renaming.since <= after.release:
-            text = f"{renaming.name} since {release_text(renaming.since)}; the old name is deprecated."
-            yield _change(ChangeKind.RENAMED, Severity.INFO, after, value, renaming.name, text)
+        effect = _effect(name, before.release, after.release, table, knowledge)
+        if effect is not None:
+            yield _change(effect, effect.severity, after, value)
 
 
 def _is_own(value: Value, name: str) -> bool:
@@ -90,18 +144,16 @@ def _is_own(value: Value, name: str) -> bool:
     return value.key == name or value.key.endswith(f".{name}") or "." not in value.key
 
 
-def _change(
-    kind: ChangeKind, severity: Severity, component: Component, value: Value, after: str, text: str
-) -> UpgradeChange:
+def _change(effect: _Effect, severity: Severity, component: Component, value: Value) -> UpgradeChange:
     return UpgradeChange(
-        kind=kind,
+        kind=effect.kind,
         severity=severity,
         name=component.name,
         key=value.key,
         place=value.place,
         before=value.text or "",
-        after=after,
-        text=text,
+        after=effect.successor,
+        text=effect.text,
     )
 
 
@@ -120,7 +172,7 @@ def _by_default(before: Component, after: Component, table: ParameterTable) -> I
                 place=None,
                 before=one.text or "",
                 after=other.text or "",
-                text="The default differs. Write it down to keep the old one.",
+                text="It has no default any more." if other.text is None else _DEFAULT_DIFFERS,
             )
 
 
@@ -142,4 +194,4 @@ def _steps(old: Deployment, new: Deployment, steps: Sequence[Step]) -> Iterator[
 
 
 def _crosses(old: Release, border: Release, new: Release) -> bool:
-    return old < border <= new
+    return min(old, new) < border <= max(old, new)

@@ -19,22 +19,35 @@ class DeclaredApi(msgspec.Struct, frozen=True):
 
 
 class MetadataVersion(msgspec.Struct, frozen=True):
-    """A level of `metadata.version`: its number, its name, and what begins with it."""
+    """A level of `metadata.version`: its number, its name, and what begins with it.
+
+    A cluster never goes back below a level that `changes_metadata` (Kafka's `MetadataVersion.didMetadataChange`).
+    """
 
     level: int
     name: str
     begins: tuple[str, ...]
+    changes_metadata: bool
+
+
+class FeatureLevels(msgspec.Struct, frozen=True, array_like=True):
+    """The levels of a feature in one release: the lowest, the highest that is stable, and that of a new cluster."""
+
+    lowest: int
+    highest: int
+    default: int
 
 
 class _Protocol(msgspec.Struct, frozen=True):
     releases: tuple[str, ...]
+    features: dict[str, dict[str, FeatureLevels]]
     metadata_versions: tuple[MetadataVersion, ...]
     apis: dict[str, DeclaredApi]
 
 
 @cache
 def load_protocol() -> _Protocol:
-    """Return the releases, the levels of `metadata.version`, and the requests by name."""
+    """Return the releases, the features, the levels of `metadata.version`, and the requests by name."""
     data = (resources.files("eosctl.knowledge") / "protocol.json").read_bytes()
     return msgspec.json.decode(data, type=_Protocol)
 

@@ -28,7 +28,7 @@ class Renaming(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A step outside of files, for a role, when an upgrade crosses a release."""
+    """A step outside of files, for a role, when a change of release crosses a border, up or down."""
 
     role: str
     crosses: Release
@@ -36,11 +36,12 @@ class Step(NamedTuple):
 
 
 class UpgradeKnowledge(msgspec.Struct, frozen=True):
-    """Successors and renamings by component and name, and the steps in their order."""
+    """Successors and renamings by component and name, the steps of upgrades in order, and limits of downgrades."""
 
     successors: Mapping[str, Mapping[str, Successor]] = msgspec.field(default_factory=dict)
     renamings: Mapping[str, Mapping[str, Renaming]] = msgspec.field(default_factory=dict)
     steps: tuple[Step, ...] = ()
+    limits: tuple[Step, ...] = ()
 
 
 class ChangeKind(StrEnum):

@@ -1,4 +1,4 @@
-"""Plan what an upgrade changes for configuration files, and fix findings that have one right answer."""
+"""Plan what another release changes for configuration files, and fix findings that have one right answer."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ import msgspec
 
 from eosctl.checks.configuration.repairs import plan_repairs
 from eosctl.checks.judge import judge
-from eosctl.checks.upgrade_plan import plan_upgrade
+from eosctl.checks.upgrade_plan import plan_release_change, plan_upgrade
 from eosctl.errors import ConfigFileError, EosctlError, ExitCode, UsageError
 from eosctl.findings.finding import Finding
 from eosctl.findings.linted import findings_of
 from eosctl.findings.repair import Repair, RepairAction
 from eosctl.input_file import read_input
-from eosctl.knowledge.upgrades import load_upgrade_knowledge
+from eosctl.knowledge.parameter_tables import kafka_tables
+from eosctl.knowledge.upgrades import knowledge_between
 from eosctl.model.severity import Severity
 from eosctl.model.upgrade import UpgradeChange
 from eosctl.services.callbacks import SILENT, Callbacks
@@ -33,7 +34,7 @@ _NOT_UTF_8: Final = "Only UTF-8 files are edited."
 
 
 class UpgradeRequest(msgspec.Struct, frozen=True):
-    """The files, and the releases before and after."""
+    """The files (none: what the releases differ in), and the releases before and after."""
 
     paths: tuple[Path, ...]
     before: str
@@ -41,7 +42,7 @@ class UpgradeRequest(msgspec.Struct, frozen=True):
 
 
 class UpgradePlan(NamedTuple):
-    """What the upgrade changes, and the exit code."""
+    """What the other release changes, and the exit code."""
 
     changes: tuple[UpgradeChange, ...]
     exit_code: ExitCode
@@ -84,21 +85,25 @@ class Fixed(NamedTuple):
 
 
 def plan_configuration_upgrade(request: UpgradeRequest, callbacks: Callbacks = SILENT) -> UpgradePlan:
-    """Return what an upgrade changes for configuration files.
+    """Return what another release, later or earlier, changes for configuration files; for every one if none is named.
 
     Raises:
-        UsageError: The releases are not releases, or not in order.
+        UsageError: The releases are not releases, or of one branch.
         ConfigFileError: No setting of Kafka was recognized.
     """
     before, after = release_of(request.before, callbacks.remark), release_of(request.after, callbacks.remark)
-    if before >= after:
+    if before == after:
         raise UsageError(
-            f"{request.before} is not before {request.after}.",
-            "An upgrade goes to a later release.",
-            "Swap --from-version and --to-version.",
+            f"{request.before} and {request.after} are of one branch.",
+            "Settings and defaults are those of a branch.",
+            "Name another release with --to-version; eosctl bugs lists what a patch release fixes.",
         )
+    knowledge = knowledge_between(before, after)
+    if not request.paths:
+        callbacks.remark("note: no file was named, so no setting was judged: this is what the releases differ in.")
+        return UpgradePlan(plan_release_change(before, after, kafka_tables(), knowledge), ExitCode.DONE)
     sides = [read_deployment(request.paths, releases=Releases(release)) for release in (before, after)]
-    changes = tuple(plan_upgrade(sides[0].deployment, sides[1].deployment, load_upgrade_knowledge()))
+    changes = plan_upgrade(sides[0].deployment, sides[1].deployment, knowledge)
     _report_gaps(sides[0], callbacks)
     if sides[0].unreadable:
         return UpgradePlan(changes, ExitCode.BAD_INPUT)

@@ -49,7 +49,8 @@ public final class Protocol {
                 before.put(method.getName(), now);
             }
             begins.sort(null);
-            print("metadata", call(version, "featureLevel"), call(version, "version"), String.join(",", begins));
+            print("metadata", call(version, "featureLevel"), call(version, "version"), String.join(",", begins),
+                    call(version, "didMetadataChange"));
         }
         Object newest = latest(versions);
         Object minimum = constant(versions, "MINIMUM", "MINIMUM_VERSION", "MINIMUM_KRAFT_VERSION");

@@ -48,11 +48,15 @@ class Error(NamedTuple):
 
 
 class MetadataVersion(NamedTuple):
-    """A level of metadata.version, and the questions of Kafka's class that it is the first to answer with yes."""
+    """A level of metadata.version, and the questions of Kafka's class that it is the first to answer with yes.
+
+    `changes_metadata` is Kafka's `didMetadataChange`: no cluster goes back below such a level.
+    """
 
     level: int
     name: str
     begins: tuple[str, ...]
+    changes_metadata: bool
 
 
 class Levels(NamedTuple):
@@ -102,7 +106,7 @@ def read_release(release: str, jars: Path) -> Absorbed:
         settings,
         tuple(Error(int(row[1]), row[2], row[3], row[4] == "true") for row in facts if row[0] == "error"),
         tuple(
-            MetadataVersion(int(row[1]), row[2], tuple(filter(None, row[3].split(","))))
+            MetadataVersion(int(row[1]), row[2], tuple(filter(None, row[3].split(","))), row[4] == "true")
             for row in facts
             if row[0] == "metadata" and int(row[1]) > 0
         ),

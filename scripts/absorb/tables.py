@@ -83,7 +83,12 @@ def write_protocol(found: Absorbed) -> None:
     if found.label == releases[-1] and found.metadata_versions:
         stable = found.features["metadata.version"].highest
         metadata_versions = [
-            {"level": version.level, "name": version.name, "begins": list(version.begins)}
+            {
+                "level": version.level,
+                "name": version.name,
+                "begins": list(version.begins),
+                "changes_metadata": version.changes_metadata,
+            }
             for version in found.metadata_versions
             if version.level <= stable
         ]

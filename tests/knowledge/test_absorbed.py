@@ -12,7 +12,7 @@ from eosctl.knowledge.parameter_tables import load_tables, parse_release
 from eosctl.knowledge.releases import kafka_releases
 from eosctl.knowledge.update_modes import load_update_modes
 from eosctl.model.emulation import NEWEST, RELEASES
-from eosctl.sandbox.controller.features import FEATURES, FeatureRange
+from eosctl.sandbox.controller.features import FEATURES, METADATA_CHANGES, FeatureRange
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.schema.table import FOLDER, VersionRange, load_table
@@ -53,6 +53,11 @@ def test_features_of_the_sandbox_are_those_of_the_release(release: str) -> None:
     # A cluster with fixed voters (controller.quorum.voters) begins with 0; Kafka's own default is that of moving ones.
     absorbed["kraft.version"] = absorbed["kraft.version"]._replace(default=0)
     assert FEATURES[release] == absorbed
+
+
+def test_the_sandbox_lowers_metadata_versions_as_kafka() -> None:
+    changing = {version["level"] for version in PROTOCOL["metadata_versions"] if version["changes_metadata"]}
+    assert changing == METADATA_CHANGES
 
 
 @pytest.mark.parametrize("release", RELEASES)

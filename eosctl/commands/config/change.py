@@ -24,21 +24,23 @@ Paths = Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files and 
 
 def upgrade(
     invocation: Invocation,
-    paths: Paths,
     old: Annotated[str, typer.Option("--from-version", metavar="VERSION", help="Current release, e.g. 3.9.")],
     new: Annotated[str, typer.Option("--to-version", metavar="VERSION", help="Target release, e.g. 4.3.")],
     result: ResultOptions,
+    paths: Annotated[
+        list[Path] | None, typer.Argument(metavar="[PATH]...", help="Files, folders.", exists=True)
+    ] = None,
 ) -> None:
-    """Show what an upgrade changes for configurations.
+    """Show what an upgrade, or the way back to an earlier release, changes for configurations.
 
-    Lists removed, renamed, and rejected settings, changed defaults, and the steps of the upgrade. Exit codes: 0 no
-    setting is rejected or loses its effect, 2 a file is malformed, 3 a setting is rejected or loses its effect.
+    Lists removed, renamed, and rejected settings, changed defaults, and steps; without files, those of the releases.
+    Exit codes: 0 no setting is rejected or loses its effect, 2 a file is malformed, 3 one is rejected or loses effect.
 
     Examples:
         eosctl config upgrade conf/ --from-version 3.9 --to-version 4.3
-        eosctl config upgrade server.properties --from-version 3.5 --to-version 4.3 -o json
+        eosctl config upgrade --from-version 4.2 --to-version 4.0 -o json
     """
-    changes, exit_code = perform(plan_configuration_upgrade, UpgradeRequest(tuple(paths), old, new), invocation)
+    changes, exit_code = perform(plan_configuration_upgrade, UpgradeRequest(tuple(paths or ()), old, new), invocation)
     text = render_upgrade(changes, invocation.now_ms(), result.output, invocation.style())
     emit(text, result, code=exit_code)
 
@@ -52,9 +54,7 @@ def fix(
             "--kafka-version", metavar="VERSION", help="Kafka release that provides the rules; the newest by default."
         ),
     ] = None,
-    yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Write the files; by default, only the patch is shown.")
-    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Write the files; else only the patch is shown.")] = False,
     *,
     result: ResultOptions,
 ) -> None:

@@ -57,6 +57,10 @@ FEATURES: dict[str, dict[str, FeatureRange]] = {
 }
 
 
+#: The levels of metadata.version from which a cluster does not go back (`MetadataVersion.didMetadataChange`).
+METADATA_CHANGES = frozenset({7, 8, 11, 13, 14, 15, 17, 23, 30, 32, 33})
+
+
 def bootstrap_records(emulation: Emulation, transaction_version: int | None, min_insync_replicas: int) -> list[Any]:
     """Build the first records of a formatted cluster."""
     records: list[Any] = []
@@ -133,14 +137,17 @@ def _check(controller: Controller, update: FeatureUpdateKey) -> tuple[ErrorCode,
                 "safe or unsafe downgrade."
             ),
         )
-    if update.feature == METADATA_VERSION and level < present:
-        return ErrorCode.INVALID_UPDATE_VERSION, _metadata_downgrade(update, present)
+    if update.feature == METADATA_VERSION and any(level < changing <= present for changing in METADATA_CHANGES):
+        return ErrorCode.INVALID_UPDATE_VERSION, _metadata_downgrade(controller.emulation, update, present)
     return ErrorCode.NONE, ""
 
 
-def _metadata_downgrade(update: FeatureUpdateKey, present: int) -> str:
-    """Return why the metadata log cannot be downgraded: every later level of both releases added records."""
-    text = f"Unsupported metadata.version downgrade from {present} to {update.max_version_level}."
+def _metadata_downgrade(emulation: Emulation, update: FeatureUpdateKey, present: int) -> str:
+    """Return why the metadata log cannot be downgraded: a later level added records."""
+    level = update.max_version_level
+    text = f"Unsupported metadata.version downgrade from {present} to {level}."
+    if emulation.is_3_9:
+        text = f"Invalid metadata.version {level}."
     if update.upgrade_type == UNSAFE_DOWNGRADE:
         return f"{text} Unsafe metadata downgrade is not supported in this version."
     return f"{text} Refusing to perform the requested downgrade because it might delete metadata information."

@@ -96,3 +96,17 @@ def test_options_of_the_sandboxes_own_brokers_are_refused(run: Run) -> None:
     assert "--fast, --bug cannot be used with --engine apache" in refused.stderr
     assert "one or three" in run("sandbox", "up", "--engine", "apache", "--brokers", "2", code=2).stderr
     assert "4.3.1" in run("sandbox", "up", "--engine", "apache", "--kafka-version", "1.0.0", code=2).stderr
+
+
+def test_a_kept_sandbox_of_real_brokers_starts_again(run: Run, tmp_path: Path) -> None:
+    words = ("--name", "kept", "--engine", "apache", "--brokers", "1", "--data-dir", str(tmp_path / "data"))
+    seen = []
+    for _ in range(2):
+        run("sandbox", "up", *words)
+        run("sandbox", "scenario", "zombie", "--name", "kept")
+        (item,) = json.loads(run("sandbox", "status", "--name", "kept", "-o", "json").stdout)["items"]
+        seen.append(item["cluster"]["cluster_id"])
+        run("sandbox", "down", "--name", "kept")
+    assert seen[0] == seen[1]
+    refused = run("sandbox", "up", *words[:2], *words[6:], code=2)
+    assert "are those of real Kafka 4.4.0" in refused.stderr

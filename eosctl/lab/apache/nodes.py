@@ -21,6 +21,9 @@ from eosctl.lab.apache.process import end_recorded
 from eosctl.lab.apache.properties import HOST, NodeAddress, node_settings, render_properties
 from eosctl.lab.apache.releases import resolve_release
 from eosctl.lab.engine import EngineError
+from eosctl.storage.errors import DamagedFile
+from eosctl.storage.meta_properties import read_meta_properties
+from eosctl.storage.names import META_PROPERTIES
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +190,7 @@ class ApacheNodes:
         if config.port_base is not None:
             brokers = required_ports(config.port_base, config.node_count)
         cluster = [NodeAddress(index + 1, *pair) for index, pair in enumerate(zip(brokers, controllers, strict=True))]
-        cluster_id = random_cluster_id(self._rng)
+        cluster_id = formatted_cluster_id(self._directory) or random_cluster_id(self._rng)
         nodes: dict[int, KafkaNode] = {}
         for address in cluster:
             home = self._directory / f"node-{address.node_id}"
@@ -206,6 +209,22 @@ class ApacheNodes:
             raise EngineError(
                 f"There is no broker {broker_id} in this cluster.", f"There are: {known}.", "Name one of them."
             ) from None
+
+
+def formatted_cluster_id(directory: Path) -> str:
+    """Return the cluster id that the storage of earlier nodes was formatted with; empty without storage.
+
+    Raises:
+        EngineError: A file with the id cannot be read.
+    """
+    for path in sorted(directory.glob(f"node-*/data/{META_PROPERTIES}")):
+        try:
+            return read_meta_properties(path.parent).cluster_id
+        except (DamagedFile, OSError) as error:
+            raise EngineError(
+                f"Cannot read {path}.", str(error), "Start the sandbox with a new or empty --data-dir."
+            ) from error
+    return ""
 
 
 def random_cluster_id(rng: random.Random) -> str:

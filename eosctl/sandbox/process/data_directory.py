@@ -23,20 +23,24 @@ LOCK_NAME: Final = ".eosctl-lock"
 MARKER_NAME: Final = ".eosctl-sandbox"
 
 
-def check_data_directory(path: Path, *, ephemeral: bool) -> None:
-    """Reject a directory with files that do not belong to a sandbox.
+def check_data_directory(path: Path, *, ephemeral: bool, planned: Written) -> None:
+    """Reject a directory with files that do not belong to a sandbox, or to one that this one cannot continue.
 
     A kept sandbox may also start on files of a release without markers, identified by its lock or by Kafka's
     `meta.properties` of a node. An ephemeral sandbox, which deletes the files, needs the marker.
 
     Raises:
-        UsageError: The directory is not empty, and not known to belong to a sandbox.
+        UsageError: The directory is not empty, and not known to belong to a sandbox; or the files are those of the
+            other kind of brokers, of a later release, or of another quorum.
     """
     try:
         is_used = any(path.iterdir())
     except OSError:
         return  # The directory does not exist yet; or the start reports why it cannot be used.
-    if not is_used or (path / MARKER_NAME).is_file():
+    if not is_used:
+        return
+    if (path / MARKER_NAME).is_file():
+        _check_continued(path, _written(_marker(path) or {}), planned)
         return
     is_older = (path / LOCK_NAME).is_file() or any(path.glob("*/meta.properties"))
     is_older = is_older or any(path.glob("node-*/data/meta.properties"))
@@ -55,6 +59,37 @@ def check_data_directory(path: Path, *, ephemeral: bool) -> None:
     )
 
 
+def _check_continued(path: Path, before: Written, planned: Written) -> None:
+    """Reject files that the planned sandbox would not read, or would leave aside."""
+    if not before.release:
+        return  # It was marked by an earlier version of eosctl.
+    choose = f"Choose another --name or --data-dir, or remove {path}."
+    if before.is_real is not planned.is_real:
+        kinds = ("brokers of eosctl", "real Kafka")
+        raise UsageError(
+            f"The files in {path} are those of {kinds[before.is_real]} {before.release}.",
+            f"{kinds[planned.is_real].capitalize()} would start an empty cluster next to them.",
+            f"Start it with --engine {'apache' if before.is_real else 'sandbox'}. {choose}",
+        )
+    if not planned.controllers <= before.nodes:
+        raise UsageError(
+            f"The cluster in {path} has its controllers in {', '.join(sorted(before.controllers))}.",
+            f"With other numbers of nodes they are in {', '.join(sorted(planned.controllers))}: an empty cluster.",
+            f"Start it with the numbers of brokers and controllers that it had. {choose}",
+        )
+    # Real Kafka judges its files itself: the way back to an earlier release can be rehearsed.
+    if not planned.is_real and _numbers(planned.release) < _numbers(before.release):
+        raise UsageError(
+            f"The files in {path} were written by Kafka {before.release}, as emulated.",
+            f"Kafka {planned.release} does not read the metadata of a later release.",
+            f"Start it with --emulate {before.release}. {choose}",
+        )
+
+
+def _numbers(release: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in release.split(".") if number.isdecimal())
+
+
 class DataDirectory:
     """The brokers' files, used by one process at a time."""
 
@@ -71,7 +106,7 @@ class DataDirectory:
             EosctlError: It cannot be written, or another sandbox uses it.
         """
         self.path = path
-        check_data_directory(path, ephemeral=ephemeral)
+        check_data_directory(path, ephemeral=ephemeral, planned=planned)
         try:
             is_created = not path.exists()
             path.mkdir(parents=True, exist_ok=True)
@@ -142,17 +177,23 @@ def _write_marker(path: Path, marker: dict[str, Any]) -> None:
 
 def _written(marker: dict[str, Any]) -> Written:
     # This program creates no links that lead outside of the directory.
-    nodes, users = (
+    nodes, users, controllers = (
         frozenset(name for name in marker.get(key, ()) if isinstance(name, str) and "/" not in name and name != "..")
-        for key in ("nodes", "users")
+        for key in ("nodes", "users", "controllers")
     )
-    return Written(nodes, users)
+    return Written(nodes, users, controllers, str(marker.get("release", "")), marker.get("is_real") is True)
 
 
-def _recorded(path: Path, before: Written, planned: Written) -> dict[str, list[str]]:
+def _recorded(path: Path, before: Written, planned: Written) -> dict[str, Any]:
     """Return the new record: a node's directory that already exists belongs to another program."""
     new = {name for name in planned.nodes if not os.path.lexists(path / name)}
-    return {"nodes": sorted(before.nodes | new), "users": sorted(before.users | planned.users)}
+    return {
+        "nodes": sorted(before.nodes | new),
+        "users": sorted(before.users | planned.users),
+        "controllers": sorted(planned.controllers),
+        "release": planned.release,
+        "is_real": planned.is_real,
+    }
 
 
 def _remove_marked(path: Path) -> None:

@@ -18,6 +18,7 @@ from eosctl.sandbox.process import paths
 from eosctl.sandbox.process.control import ANSWER_TIMEOUT_S, ControlError, call_control
 from eosctl.sandbox.process.data_directory import check_data_directory, remove_data
 from eosctl.sandbox.process.identity import is_readable_within, is_same_process, send_signal, wait_for_exit
+from eosctl.sandbox.process.own_files import planned
 from eosctl.sandbox.process.spec import RunningSandbox, SandboxSpec
 from eosctl.whole_file import only_writer
 
@@ -85,7 +86,7 @@ def make_way(spec: SandboxSpec) -> None:
         )
     if found is not None:
         forget(found.sandbox)
-    check_data_directory(Path(spec.data_dir), ephemeral=spec.ephemeral)
+    check_data_directory(Path(spec.data_dir), ephemeral=spec.ephemeral, planned=planned(spec))
     paths.sandbox_dir(spec.name).mkdir(parents=True, exist_ok=True, mode=0o700)
 
 

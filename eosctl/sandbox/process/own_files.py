@@ -51,10 +51,16 @@ class Written(NamedTuple):
     Attributes:
         nodes: The names of its nodes' directories.
         users: The users with client files.
+        controllers: The names of those nodes' directories with the log of the quorum.
+        release: The release of the brokers: of real ones with its patch, ``4.3.1``, else of the emulated ones.
+        is_real: Whether the brokers are real ones.
     """
 
     nodes: frozenset[str] = frozenset()
     users: frozenset[str] = frozenset()
+    controllers: frozenset[str] = frozenset()
+    release: str = ""
+    is_real: bool = False
 
 
 class _Topics(NamedTuple):
@@ -66,12 +72,16 @@ def planned(spec: SandboxSpec) -> Written:
     """Return the record for a sandbox of this specification."""
     brokers = range(1, spec.brokers + 1)
     if spec.kafka is not None:
-        return Written(frozenset(f"node-{broker}" for broker in brokers))
+        nodes = frozenset(f"node-{broker}" for broker in brokers)
+        return Written(nodes, controllers=nodes, release=spec.kafka, is_real=True)
     names = [f"broker-{broker}" for broker in brokers]
     names += [f"{name}-dir{number}" for name in tuple(names) for number in range(2, spec.log_dirs + 1)]
+    controllers = names[:1]
     if spec.brokers > 1 or spec.controllers > 1:
-        names += [f"controller-{FIRST_CONTROLLER_ID + number}" for number in range(spec.controllers)]
-    return Written(frozenset(names), frozenset(spec.users))
+        controllers = [f"controller-{FIRST_CONTROLLER_ID + number}" for number in range(spec.controllers)]
+    return Written(
+        frozenset((*names, *controllers)), frozenset(spec.users), frozenset(controllers), release=spec.emulate
+    )
 
 
 def own_files(path: Path, written: Written) -> Iterator[Path]:

@@ -7,6 +7,7 @@ import signal
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -120,6 +121,40 @@ def test_files_of_real_brokers_go(data: Path) -> None:
     (data / "logs" / "broker-2").symlink_to("../node-2/logs")
     directory.release(remove=True)
     assert files(data) == theirs | {"logs/broker-2"}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ({"emulate": "4.3"}, {"emulate": "3.9"}, "written by Kafka 4.3, as emulated"),
+        ({}, {"kafka": "4.3.1"}, "are those of brokers of eosctl"),
+        ({"kafka": "4.3.1"}, {}, "are those of real Kafka 4.3.1"),
+        ({}, {"brokers": 3}, "has its controllers in broker-1"),
+        ({"brokers": 2}, {"brokers": 2, "controllers": 3}, "has its controllers in controller-100"),
+        ({"kafka": "4.3.1"}, {"kafka": "4.3.1", "brokers": 3}, "has its controllers in node-1"),
+    ],
+)
+def test_files_that_a_sandbox_cannot_continue(
+    data: Path, before: dict[str, Any], after: dict[str, Any], words: str
+) -> None:
+    DataDirectory(data, planned=planned(SandboxSpec("test", str(data), **before))).release(remove=False)
+    left = {name: (data / name).read_bytes() for name in files(data)}
+    with pytest.raises(UsageError, match=words):
+        manage.start(SandboxSpec("test", str(data), **after))
+    assert {name: (data / name).read_bytes() for name in files(data)} == left
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"emulate": "3.9"}, {"emulate": "4.4"}),
+        ({"kafka": "4.2.2"}, {"kafka": "4.0.2"}),
+        ({"brokers": 3}, {"brokers": 2}),
+    ],
+)
+def test_files_that_a_sandbox_continues(data: Path, before: dict[str, Any], after: dict[str, Any]) -> None:
+    DataDirectory(data, planned=planned(SandboxSpec("test", str(data), **before))).release(remove=False)
+    DataDirectory(data, planned=planned(SandboxSpec("test", str(data), **after))).release(remove=False)
 
 
 def test_a_directory_older_than_its_node_is_not_the_sandboxs(data: Path) -> None:

@@ -8,17 +8,16 @@ from pathlib import Path
 from typing import Final
 
 from eosctl.collect.aborted_ranges import offset_at
-from eosctl.collect.batches import fetch_batches
+from eosctl.collect.batches import FetchedBatch, read_batches
 from eosctl.collect.reader import Probed, ReadOnly
-from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
+from eosctl.model.evidence import EvidenceKind
 from eosctl.model.snapshot import PartitionInfo
 from eosctl.model.timeline import BatchFact
 from eosctl.model.transaction import TopicPartition
 from eosctl.storage.inputs import find_files, is_segment_file
 from eosctl.storage.names import Suffix, parse_partition_directory
 from eosctl.storage.scan import LogBatch, scan_log
-from eosctl.wire.errors import WireError
-from eosctl.wire.records.batch import BatchHeader, decode_records, iter_headers
+from eosctl.wire.records.batch import BatchHeader
 from eosctl.wire.records.control import EndTxnMarker, decode_control
 from eosctl.wire.records.record import Record
 
@@ -39,24 +38,15 @@ async def collect_batch_facts(
 
 async def _read(reader: ReadOnly, info: PartitionInfo, from_ms: int) -> Probed[list[BatchFact]]:
     start, gaps = await offset_at(reader, info, from_ms)
-    end = info.high_watermark or 0
-    offset = end if start is None else start
+    if gaps or start is None:
+        return Probed([], gaps)
     found: list[BatchFact] = []
-    for _ in range(FETCHES_PER_PARTITION):
-        if gaps or offset >= end:
-            return Probed(found, gaps)
-        data, gaps = await fetch_batches(reader, KIND, info, offset)
-        if not data:
-            return Probed(found, gaps)
-        try:
-            for position, header in iter_headers(data):
-                records = decode_records(data, header, position) if header.is_control else ()
-                found += _facts(info.partition, header, records)
-                offset = header.last_offset + 1
-        except WireError as error:
-            return Probed(found, (EvidenceGap(KIND, str(info.partition), GapReason.BROKER_ERROR, detail=str(error)),))
-    left_out = f"offsets {offset} to {end - 1} were not read: too many"
-    return Probed(found, (EvidenceGap(KIND, str(info.partition), GapReason.NOT_COLLECTED, detail=left_out),))
+
+    def take(batch: FetchedBatch) -> None:
+        found.extend(_facts(info.partition, batch.header, batch.records() if batch.header.is_control else ()))
+
+    gaps = await read_batches(reader, KIND, info, start, take, most_fetches=FETCHES_PER_PARTITION)
+    return Probed(found, gaps)
 
 
 def read_batch_facts(arguments: Iterable[str], wanted: Iterable[TopicPartition]) -> tuple[BatchFact, ...]:

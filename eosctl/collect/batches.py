@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -14,13 +15,80 @@ from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.errors import WireError
 from eosctl.wire.messages import fetch
-from eosctl.wire.records.batch import check_crc, iter_headers
+from eosctl.wire.records.batch import BatchHeader, check_crc, decode_records, iter_headers
+from eosctl.wire.records.record import Record
 
 BYTES_PER_FETCH: Final = 1 << 20
 # Version 13 uses topic ids; 12 is the last one with names.
 FETCH_BY_NAME: Final = 12
 READ_UNCOMMITTED: Final = 0
 READ_COMMITTED: Final = 1
+
+
+class FetchedBatch(NamedTuple):
+    """A batch in what a leader sent; its first records may lie before `from_offset`, which was requested."""
+
+    header: BatchHeader
+    data: bytes
+    position: int
+    from_offset: int
+
+    def records(self) -> list[Record]:
+        """Decode the records from `from_offset` on.
+
+        Raises:
+            WireError: A record is damaged.
+        """
+        decoded = decode_records(self.data, self.header, self.position)
+        return [record for record in decoded if record.offset >= self.from_offset]
+
+
+async def read_batches(
+    reader: ReadOnly,
+    kind: EvidenceKind,
+    info: PartitionInfo,
+    offset: int,
+    take: Callable[[FetchedBatch], None],
+    *,
+    most_fetches: int | None = None,
+) -> tuple[EvidenceGap, ...]:
+    """Read a partition from an offset up to its high watermark.
+
+    Args:
+        reader: The read-only client.
+        kind: The evidence that the batches are.
+        info: The partition with its offsets.
+        offset: The first offset.
+        take: Called with each batch; a `WireError` of it ends the reading.
+        most_fetches: The limit of requests, of 1 MiB each.
+
+    Returns:
+        Nothing if everything was read, else the gap.
+    """
+    end = info.high_watermark or 0
+    fetches = 0
+    while offset < end:
+        if fetches == most_fetches:
+            left = f"offsets {offset} to {end - 1} were not read: too many"
+            return (EvidenceGap(kind, str(info.partition), GapReason.NOT_COLLECTED, detail=left),)
+        data, gaps = await fetch_batches(reader, kind, info, offset)
+        fetches += 1
+        before = offset
+        try:
+            for position, header in iter_headers(data):
+                take(FetchedBatch(header, data, position, before))
+                offset = header.last_offset + 1
+        except WireError as error:
+            return (EvidenceGap(kind, str(info.partition), GapReason.BROKER_ERROR, detail=str(error)),)
+        if offset <= before:
+            return gaps or (cut_off(kind, info, before),)
+    return ()
+
+
+def cut_off(kind: EvidenceKind, info: PartitionInfo, offset: int) -> EvidenceGap:
+    """Return the gap for a leader that sent nothing from an offset on, although more is there."""
+    detail = f"The leader sent no batch from offset {offset} on; the high watermark is {info.high_watermark}."
+    return EvidenceGap(kind, str(info.partition), GapReason.BROKER_ERROR, detail=detail, next_step="Try again.")
 
 
 async def fetch_batches(

@@ -13,7 +13,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from eosctl.analysis.locate import locate_group
-from eosctl.collect.batches import fetch_batches
+from eosctl.collect.batches import FetchedBatch, read_batches
 from eosctl.collect.offsets import collect_offsets
 from eosctl.collect.reader import Probed, ReadOnly
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
@@ -23,7 +23,6 @@ from eosctl.wire.internal import offsets
 from eosctl.wire.internal.consumer_protocol import decode_subscription
 from eosctl.wire.internal.versioned import UnknownRecordError
 from eosctl.wire.messages.internal.consumer_offsets.group_metadata import GroupMetadataKey, GroupMetadataValue
-from eosctl.wire.records.batch import decode_records, iter_headers
 
 RECORDS_PER_PARTITION: Final = 5_000
 KIND: Final = EvidenceKind.GROUPS
@@ -58,25 +57,15 @@ async def collect_generations(
 
 
 async def _read(reader: ReadOnly, info: PartitionInfo) -> Probed[_Generations]:
-    end, offset = info.high_watermark or 0, _first_offset(info)
     found: _Generations = {}
-    while offset < end:
-        data, gaps = await fetch_batches(reader, KIND, info, offset)
-        if not data:
-            return Probed(found, gaps)
-        before = offset
-        try:
-            for position, header in iter_headers(data):
-                if not header.is_control and not header.is_transactional:
-                    for group_id, generation in _generations(decode_records(data, header, position)):
-                        if generation.members:
-                            found.setdefault(group_id, []).append(generation)
-                offset = header.last_offset + 1
-        except WireError as error:
-            return Probed(found, (EvidenceGap(KIND, str(info.partition), GapReason.BROKER_ERROR, detail=str(error)),))
-        if offset <= before:
-            break
-    return Probed(found)
+
+    def take(batch: FetchedBatch) -> None:
+        if not batch.header.is_control and not batch.header.is_transactional:
+            for group_id, generation in _generations(batch.records()):
+                if generation.members:
+                    found.setdefault(group_id, []).append(generation)
+
+    return Probed(found, await read_batches(reader, KIND, info, _first_offset(info), take))
 
 
 def _first_offset(info: PartitionInfo) -> int:

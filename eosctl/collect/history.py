@@ -10,30 +10,17 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from eosctl.collect.batches import fetch_batches
+from eosctl.collect.batches import FetchedBatch, read_batches
 from eosctl.collect.reader import Probed, ReadOnly
 from eosctl.model.evidence import DAMAGED, EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.history import TransactionLogEntry
 from eosctl.model.snapshot import PartitionInfo
-from eosctl.model.transaction import TopicPartition, TransactionState
-from eosctl.wire.errors import WireError
+from eosctl.model.transaction import TopicPartition
 from eosctl.wire.internal import transaction_log
 from eosctl.wire.internal.versioned import UnknownRecordError
-from eosctl.wire.records import batch as record_batch
 from eosctl.wire.records.record import Record
 
 RECORDS_PER_PARTITION: Final = 5_000
-
-_STATES: Final = (
-    TransactionState.EMPTY,
-    TransactionState.ONGOING,
-    TransactionState.PREPARE_COMMIT,
-    TransactionState.PREPARE_ABORT,
-    TransactionState.COMPLETE_COMMIT,
-    TransactionState.COMPLETE_ABORT,
-    TransactionState.DEAD,
-    TransactionState.PREPARE_EPOCH_FENCE,
-)
 
 
 async def collect_history(
@@ -69,41 +56,13 @@ async def _read_tail(reader: ReadOnly, info: PartitionInfo, records: int) -> Pro
 
 async def read_entries(reader: ReadOnly, info: PartitionInfo, offset: int) -> Probed[list[TransactionLogEntry]]:
     """Read a partition of `__transaction_state` from an offset up to its high watermark."""
-    end = info.high_watermark or 0
     entries: list[TransactionLogEntry] = []
-    while offset < end:
-        fetched, lost = await fetch_batches(reader, EvidenceKind.TRANSACTION_HISTORY, info, offset)
-        if not fetched:
-            return Probed(entries, lost or (_cut_off(info, offset),))
-        try:
-            next_offset = offset
-            for position, header in record_batch.iter_headers(fetched):
-                if not header.is_control:
-                    decoded = record_batch.decode_records(fetched, header, position)
-                    fresh = (record for record in decoded if record.offset >= offset)
-                    entries += decode_entries(info.partition, header.partition_leader_epoch, fresh)
-                next_offset = header.last_offset + 1
-        except WireError as error:
-            gap = EvidenceGap(
-                EvidenceKind.TRANSACTION_HISTORY, str(info.partition), GapReason.BROKER_ERROR, detail=str(error)
-            )
-            return Probed(entries, (gap,))
-        if next_offset <= offset:
-            return Probed(entries, (_cut_off(info, offset),))
-        offset = next_offset
-    return Probed(entries)
 
+    def take(batch: FetchedBatch) -> None:
+        if not batch.header.is_control:
+            entries.extend(decode_entries(info.partition, batch.header.partition_leader_epoch, batch.records()))
 
-def _cut_off(info: PartitionInfo, offset: int) -> EvidenceGap:
-    """Return the gap for a leader that sent nothing from an offset before the high watermark on."""
-    detail = f"The leader sent no batch from offset {offset} on; the high watermark is {info.high_watermark}."
-    return EvidenceGap(
-        EvidenceKind.TRANSACTION_HISTORY,
-        str(info.partition),
-        GapReason.BROKER_ERROR,
-        detail=detail,
-        next_step="Try again.",
-    )
+    return Probed(entries, await read_batches(reader, EvidenceKind.TRANSACTION_HISTORY, info, offset, take))
 
 
 def decode_entries(
@@ -153,4 +112,5 @@ def decode_entries(
 
 
 def _state_name(status: int) -> str:
-    return str(_STATES[status]) if 0 <= status < len(_STATES) else f"status {status}"
+    states = transaction_log.TRANSACTION_STATES
+    return str(states[status]) if 0 <= status < len(states) else f"status {status}"

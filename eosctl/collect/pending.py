@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from eosctl.collect.batches import fetch_batches
+from eosctl.collect.batches import FetchedBatch, read_batches
 from eosctl.collect.reader import Probed, ReadOnly
-from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
+from eosctl.model.evidence import EvidenceGap, EvidenceKind
 from eosctl.model.snapshot import ClusterSnapshot, PartitionInfo, PendingOffset
 from eosctl.model.transaction import TopicPartition
-from eosctl.wire.errors import WireError
 from eosctl.wire.internal import offsets
 from eosctl.wire.internal.versioned import UnknownRecordError
 from eosctl.wire.messages.internal.consumer_offsets.offset_commit import OffsetCommitKey
-from eosctl.wire.records.batch import BatchHeader, decode_records, iter_headers
 
 FETCHES_PER_PARTITION: Final = 8
 KIND: Final = EvidenceKind.PENDING_OFFSETS
@@ -42,27 +40,19 @@ async def collect_pending(reader: ReadOnly, snapshot: ClusterSnapshot) -> Probed
 
 
 async def _read(reader: ReadOnly, info: PartitionInfo, starts: dict[int, int]) -> Probed[list[PendingOffset]]:
-    offset, end = min(starts.values()), info.high_watermark or 0
     newest: _Newest = {}
-    for _ in range(FETCHES_PER_PARTITION):
-        data, gaps = await fetch_batches(reader, KIND, info, offset)
-        if gaps:
-            return Probed(list(newest.values()), gaps)
-        try:
-            for position, header in iter_headers(data):
-                if starts.get(header.producer_id, end) <= header.base_offset and not header.is_control:
-                    _note(info.partition, data, position, header, newest)
-                offset = header.last_offset + 1
-        except WireError as error:
-            gap = EvidenceGap(KIND, str(info.partition), GapReason.BROKER_ERROR, detail=str(error))
-            return Probed(list(newest.values()), (gap,))
-        if offset >= end or not data:
-            break
-    return Probed(list(newest.values()))
+
+    def take(batch: FetchedBatch) -> None:
+        start = starts.get(batch.header.producer_id)
+        if start is not None and start <= batch.header.base_offset and not batch.header.is_control:
+            _note(info.partition, batch, newest)
+
+    gaps = await read_batches(reader, KIND, info, min(starts.values()), take, most_fetches=FETCHES_PER_PARTITION)
+    return Probed(list(newest.values()), gaps)
 
 
-def _note(where: TopicPartition, data: bytes, position: int, header: BatchHeader, newest: _Newest) -> None:
-    for record in decode_records(data, header, position):
+def _note(where: TopicPartition, batch: FetchedBatch, newest: _Newest) -> None:
+    for record in batch.records():
         try:
             key = offsets.decode_key(record.key or b"")
             if not isinstance(key, OffsetCommitKey) or record.value is None:
@@ -71,11 +61,11 @@ def _note(where: TopicPartition, data: bytes, position: int, header: BatchHeader
         except UnknownRecordError:
             continue
         partition = TopicPartition(key.topic, key.partition)
-        newest[key.group, partition, header.producer_id] = PendingOffset(
+        newest[key.group, partition, batch.header.producer_id] = PendingOffset(
             group_id=key.group,
             partition=partition,
             offset=value.offset,
-            producer_id=header.producer_id,
+            producer_id=batch.header.producer_id,
             log_partition=where.partition,
             log_offset=record.offset,
         )

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from eosctl.collect.batches import READ_COMMITTED, fetch_partition
+from eosctl.collect.batches import READ_COMMITTED, cut_off, fetch_partition
 from eosctl.collect.reader import Probed, ReadOnly
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.snapshot import Group, PartitionInfo, ReadableRange, Topic
@@ -85,8 +85,10 @@ async def _count(reader: ReadOnly, info: PartitionInfo, starts: Sequence[int]) -
                 offset = header.last_offset + 1
         except WireError as error:
             return Probed([], (EvidenceGap(KIND, str(info.partition), GapReason.BROKER_ERROR, detail=str(error)),))
-        if offset >= end or not data:
+        if offset >= end:
             return Probed([_sum(info.partition, start, end, spans) for start in starts])
+        if not data:
+            return Probed([], (cut_off(KIND, info, offset),))
     return Probed([])
 
 

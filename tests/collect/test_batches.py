@@ -3,10 +3,13 @@
 import asyncio
 from typing import Any
 
+import pytest
+
+from eosctl.collect.batches import FetchedBatch, read_batches
 from eosctl.collect.hidden import collect_hidden
 from eosctl.collect.history import collect_history
 from eosctl.collect.reader import ReadOnly
-from eosctl.model.evidence import GapReason
+from eosctl.model.evidence import EvidenceKind, GapReason
 from eosctl.model.snapshot import HiddenRange, PartitionInfo, Topic
 from eosctl.model.transaction import TopicPartition
 from eosctl.wire.api_keys import ApiKey
@@ -176,3 +179,27 @@ def test_damaged_hidden_records_are_not_counted(cluster):
     cluster.on(1, ApiKey.FETCH, leader_with([(4, damaged(data(2, 3)))]))
     answer = hidden(cluster, topic(ORDERS, 2, 5))
     assert (answer.value, [gap.error for gap in answer.gaps]) == ((), ["CORRUPT_MESSAGE"])
+
+
+@pytest.mark.parametrize(
+    ("batches", "reason", "detail"),
+    [
+        ([(2, data(0, 3)), (5, data(3, 3))], None, ""),
+        ([(2, data(0, 3))], GapReason.BROKER_ERROR, "The leader sent no batch from offset 3 on"),
+        ([], GapReason.BROKER_ERROR, "The leader sent no batch from offset 1 on"),
+        ([(5, b"\0" * 80)], GapReason.BROKER_ERROR, ""),
+        ([(offset, data(offset, 1)) for offset in range(6)], GapReason.NOT_COLLECTED, "offsets 4 to 5 were not read"),
+    ],
+    ids=["all", "cut-off", "nothing", "damaged", "too-many"],
+)
+def test_what_was_not_read_of_a_log_is_a_gap(cluster, batches, reason, detail):
+    cluster.on(1, ApiKey.FETCH, leader_with(batches))
+    (info,) = topic(ORDERS, 6, 6).partitions
+    read: list[FetchedBatch] = []
+    take = read.append
+    gaps = asyncio.run(read_batches(ReadOnly(cluster), EvidenceKind.OFFSETS, info, 1, take, most_fetches=3))
+    assert [gap.reason for gap in gaps] == ([] if reason is None else [reason])
+    assert all(detail in gap.detail for gap in gaps)
+    offsets = [record.offset for batch in read for record in batch.records()]
+    assert offsets == list(range(1, len(offsets) + 1))
+    assert reason is not None or len(offsets) == 5

@@ -22,6 +22,7 @@ from eosctl.settings.ansible import (
     variants_of,
 )
 from eosctl.settings.ansible_inventory import inventory_of
+from eosctl.settings.broker_overrides import with_overridden
 from eosctl.settings.client_libraries import has_net_of_sarama, with_net_of_sarama
 from eosctl.settings.cloud_formation import evaluated, uses_functions
 from eosctl.settings.compose_variables import interpolated
@@ -42,7 +43,7 @@ from eosctl.settings.referred_values import (
 )
 from eosctl.settings.resolution import UNKNOWN, resolve
 from eosctl.settings.sources import Releases, Source
-from eosctl.settings.templates import chart_values, without_templates
+from eosctl.settings.templates import chart_values, fills_templates, without_templates
 from eosctl.settings.terraform_variables import refers_to_variables, with_variables
 from eosctl.settings.tree import Branch, Node
 from eosctl.settings.unread_lines import lines_not_read
@@ -168,12 +169,12 @@ def read_deployment(
         included += includes_missing(file, text, names) if is_about else ()
         read.append(file)
         found.append(one._replace(sources=with_library(one.sources, path, paths)) if one.sources else one)
-        if not one.sources and one is not _IN_AN_OVERLAY:
+        if not one.sources and one is not _IN_AN_OVERLAY and not any(workload.overrides for workload in one.workloads):
             without.append(file)
             if not one.workloads and not one.has_no_place and not starts_programs(file) and is_about:
                 not_understood.append(file)
         if starts_programs(file):
-            not_understood += [f"{file}:{line}" for line in lines_not_read(text, one.sources)]
+            not_understood += [f"{file}:{line}" for line in lines_not_read(text, _values(one))]
     overlays = [_of_overlay(*one) for one in builds.overlays.items()]
     everything = [*found, *overlays]
     variations = tuple(
@@ -188,7 +189,7 @@ def read_deployment(
     given = (value for one in deployment.components for value in one.given.values())
     used = {value.place.file for value in given if value.place is not None}
     if not_understood:
-        not_understood = [file for file in not_understood if file not in used and not _fills_templates(file, used)]
+        not_understood = [file for file in not_understood if file not in used and not fills_templates(file, used)]
     workloads = [workload for one in everything for workload in one.workloads]
     unseen = unseen_by(workloads, _related(everything)) if any(one.kafka_files for one in workloads) else ()
     return FilesRead(
@@ -201,11 +202,11 @@ def read_deployment(
     )
 
 
-def _fills_templates(file: str, used: Iterable[str]) -> bool:
-    """Return whether a file holds the values of a chart that is read as its templates become with them."""
-    folder, _, name = file.rpartition("/")
-    templates = f"{folder}/templates/" if folder else "templates/"
-    return name == "values.yaml" and any(one.startswith(templates) for one in used)
+def _values(one: _File) -> Iterator[Value]:
+    for source in one.sources:
+        yield from source.values.values()
+    for workload in one.workloads:
+        yield from workload.overrides.values()
 
 
 def _built(files: Sequence[Path], texts: Mapping[str, str]) -> Builds:
@@ -359,8 +360,9 @@ def _components(files: Iterable[_File], releases: Releases) -> list[Component]:
     given = list(files)
     sources = with_config_maps(_related(given), (one.config_maps for one in given))
     sources = without_variables_of_templates(without_referred(sources))
-    workloads = (workload for file in given for workload in file.workloads)
-    return [component for source in with_instances(sources, workloads) for component in resolve(source, releases)]
+    workloads = [workload for file in given for workload in file.workloads]
+    started = with_overridden(with_instances(sources, workloads), workloads)
+    return [component for source in started for component in resolve(source, releases)]
 
 
 def _related(given: Sequence[_File]) -> list[Source]:

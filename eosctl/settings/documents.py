@@ -29,6 +29,8 @@ MAX_DEPTH: Final = 100
 
 # What stands behind the ending of a file that a tool or a person makes the real one of.
 _TEMPLATE_ENDING: Final = re.compile(r"\.(?:j2|tpl|tmpl|template|erb|example|sample|dist|orig|bak|default)$")
+# Files that have the name of an environment or a program behind their own: .env.production, Dockerfile.relay.
+_VARIANT: Final = re.compile(r"(\.env|dockerfile|containerfile|makefile|procfile)\.[\w-]+$")
 
 
 class Format(NamedTuple):
@@ -81,6 +83,8 @@ def _children(node: Node) -> Iterable[Node]:
 def format_of(file: str) -> Format | None:
     """Return the format of a file by its name; None if eosctl does not read it."""
     name = _TEMPLATE_ENDING.sub("", file.rpartition("/")[2].lower())
+    if (variant := _VARIANT.match(name)) is not None:
+        name = variant[1]
     return next((f for f in FORMATS if name.endswith(f.endings)), None)
 
 
@@ -381,9 +385,9 @@ FORMATS: Final = (
     Format("ini", (".ini",), _ini),
     Format("env", (".env",), _env),
     Format("sql", (".sql",), _sql),
-    Format("image", ("dockerfile", "containerfile"), lambda _, text: (parse_image(text),)),
-    Format("unit", (".service",), lambda _, text: (parse_unit(text),)),
-    Format("script", (".sh", ".bash"), lambda _, text: parse_script(text)),
+    Format("image", ("dockerfile", "containerfile"), lambda _, text: parse_image(text)),
+    Format("unit", (".service",), lambda _, text: parse_unit(text)),
+    Format("script", (".sh", ".bash", "makefile", ".mk", "procfile", "justfile"), lambda _, text: parse_script(text)),
 )
 PROGRAMS: Final = frozenset({"image", "unit", "script"})
 """The formats of files that name Kafka for many reasons, and seldom configure it."""

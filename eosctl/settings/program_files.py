@@ -7,11 +7,12 @@ line is the program's own.
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterator
 from typing import Final
 
 from eosctl.settings.command_lines import bodies_in, containers_run, files_written, options_in
+from eosctl.settings.kafka_commands import brokers_started, topics_in
+from eosctl.settings.shell_variables import filled, repeated, variables_in
 from eosctl.settings.tree import Branch, Leaf, Node
 
 _CONTINUED: Final = re.compile(r"\\[ \t]*$")
@@ -22,17 +23,16 @@ _UNIT: Final = re.compile(r"^[ \t]*Environment=(?P<rest>.*)$", re.DOTALL)
 _IMAGE_COMMAND: Final = re.compile(r"^[ \t]*(?:ENV|CMD|ENTRYPOINT)[ \t]", re.IGNORECASE)
 _UNIT_COMMAND: Final = re.compile(r"^[ \t]*(?:Environment|Exec\w+)=")
 _EXPORT: Final = re.compile(r"^[ \t]*(?:export|declare[ \t]+-x)[ \t]+(?P<rest>.*)$", re.DOTALL)
-_TOPICS: Final = re.compile(r"\bkafka-topics(?:\.sh)?[ \t]")
-_END: Final = re.compile(r"[;&|]+$")
+_QUOTED_LIST: Final = re.compile(r"""\["']|["'][ \t]*,[ \t]*["']|["'][ \t]*\]""")
 OPTIONS: Final = "options in line "
 """What the key of a command's options begins with in a script's tree."""
-_NUMBERS: Final = {"--partitions": "partitions", "--replication-factor": "replication-factor"}
 
 
-def parse_image(text: str) -> Branch:
+def parse_image(text: str) -> tuple[Branch, ...]:
     """Return what a Dockerfile sets: ``ENV NAME=value``, the older ``ENV NAME value``, and options of its command."""
     entries: list[tuple[str, Node]] = []
-    for number, line in _lines(text):
+    lines = list(_lines(text))
+    for number, line in lines:
         if found := _ENV.match(line):
             old = _OLD_ENV.match(found["rest"].strip())
             if old:
@@ -41,29 +41,35 @@ def parse_image(text: str) -> Branch:
                 entries += _pairs(line, number)
         if _IMAGE_COMMAND.match(line):
             entries += options_in(line, number)
-    return Branch(tuple(entries), 1)
+    plain = ((number, _QUOTED_LIST.sub(" ", line)) for number, line in lines)
+    return (Branch(tuple(entries), 1), *_services(brokers_started(plain)))
 
 
-def parse_unit(text: str) -> Branch:
-    """Return what a systemd unit sets: ``Environment=NAME=value "OTHER=value"``, and the options of its commands."""
+def parse_unit(text: str) -> tuple[Branch, ...]:
+    """Return what a systemd unit sets, and the brokers that it starts, as services of Compose.
+
+    That is ``Environment=NAME=value "OTHER=value"``, and the options of its commands.
+    """
     entries: list[tuple[str, Node]] = []
-    for number, line in _lines(text):
+    lines = list(_lines(text))
+    for number, line in lines:
         if found := _UNIT.match(line):
             entries += _pairs(re.sub(r'"([A-Za-z_][\w.-]*=)', r'\1"', found["rest"]), number)
         if _UNIT_COMMAND.match(line):
             entries += options_in(line, number)
-    return Branch(tuple(entries), 1)
+    return (Branch(tuple(entries), 1), *_services(brokers_started(lines)))
 
 
 def parse_script(text: str) -> tuple[Branch, ...]:
     """Return what a script configures, and the containers that it starts, as services of Compose.
 
-    Topics (``kafka-topics.sh --create``) stand by their names, files that it writes by theirs.
+    Topics (``kafka-topics.sh --create``) stand by their names, files that it writes by theirs. A Makefile and a
+    Procfile are read as scripts.
     """
-    files, rest = files_written(text.splitlines())
-    lines = list(_lines("\n".join(rest)))
+    files, rest = files_written(text.replace("$$", "$").splitlines())
+    variables_of_file = variables_in(rest)
+    lines = [(number, filled(line, variables_of_file)) for number, line in repeated(_lines("\n".join(rest)))]
     exported = tuple(one for number, line in lines for one in _exported(line, number))
-    topics = [one for number, line in lines if (one := _created(line, number)) is not None]
     given = [
         (f"{OPTIONS}{number}", Branch(options, number))
         for number, line in lines
@@ -71,9 +77,14 @@ def parse_script(text: str) -> tuple[Branch, ...]:
     ]
     plain = "\n".join("" if line.lstrip().startswith("#") else line for line in rest)
     variables = [("env", Branch(exported, 1))] if exported else []
-    own = Branch((*files, *topics, *bodies_in(plain), *variables, *given), 1)
+    own = Branch((*files, *topics_in(lines), *bodies_in(plain), *variables, *given), 1)
     containers = containers_run(lines)
-    return (own,) if containers is None else (own, containers)
+    started = _services(brokers_started(lines))
+    return (own, *started) if containers is None else (own, containers, *started)
+
+
+def _services(found: list[tuple[str, Node]]) -> tuple[Branch, ...]:
+    return (Branch((("services", Branch(tuple(found), 1)),), 1),) if found else ()
 
 
 def _exported(line: str, number: int) -> Iterator[tuple[str, Leaf]]:
@@ -106,29 +117,3 @@ def _pairs(text: str, first: int) -> Iterator[tuple[str, Leaf]]:
         value = match["value"]
         bare = value[1:-1] if len(value) > 1 and value[0] in "\"'" and value[-1] == value[0] else value
         yield match["name"], Leaf(bare, first + text.count("\n", 0, match.start()))
-
-
-def _created(line: str, number: int) -> tuple[str, Branch] | None:
-    """Return the topic that a command creates; None for any other command."""
-    found = _TOPICS.search(line)
-    if found is None or "--create" not in line:
-        return None
-    try:
-        words = shlex.split(line[found.end() :].replace("\n", " "), comments=True)
-    except ValueError:
-        return None
-    name = ""
-    entries: list[tuple[str, Node]] = []
-    settings: list[tuple[str, Node]] = []
-    arguments = iter(word for one in words for word in (one.split("=", 1) if one.startswith("--") else [one]))
-    for word in arguments:
-        if word == "--topic":
-            name = _END.sub("", next(arguments, ""))
-        elif word in _NUMBERS:
-            entries.append((_NUMBERS[word], Leaf(_END.sub("", next(arguments, "")), number)))
-        elif word == "--config":
-            key, _, value = next(arguments, "").partition("=")
-            settings.append((key, Leaf(_END.sub("", value), number)))
-    if settings:
-        entries.append(("config", Branch(tuple(settings), number)))
-    return (name, Branch((("name", Leaf(name, number)), *entries), number)) if name and entries else None

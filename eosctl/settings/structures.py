@@ -14,6 +14,7 @@ from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Place
 from eosctl.settings.connectors import connect_rest
 from eosctl.settings.container_files import containers_of
+from eosctl.settings.documents import format_of
 from eosctl.settings.environment import (
     CLIENT_ROLES,
     container_environment,
@@ -23,6 +24,7 @@ from eosctl.settings.environment import (
     with_options,
 )
 from eosctl.settings.flink_jobs import flink_jobs
+from eosctl.settings.kafka_commands import altered_entity
 from eosctl.settings.operators import confluent, strimzi
 from eosctl.settings.pipelines import pipelines
 from eosctl.settings.redpanda import redpanda, redpanda_command
@@ -30,8 +32,8 @@ from eosctl.settings.sources import Source, value_of
 from eosctl.settings.tree import Branch, Leaf, Node, Row
 from eosctl.settings.workloads import service_name
 
-_VARIABLES: Final = (".env", "dockerfile", "containerfile", ".service")
-"""The files that hold nothing but variables, as they are read."""
+_VARIABLES: Final = ("env", "image", "unit")
+"""The formats of files that hold nothing but variables, as they are read."""
 _BUILT: Final = "(built)"
 """Stands for the image of a service that names what it is built from instead."""
 Reader = Callable[[Branch, str], list[Source] | None]
@@ -111,10 +113,11 @@ def _tasks(node: Node, count: Leaf | None, name: str) -> Iterator[tuple[Leaf | N
 
 
 def _plain_environment(document: Branch, file: str) -> list[Source] | None:
-    if not file.lower().endswith(_VARIABLES):
+    read = format_of(file)
+    if read is None or read.name not in _VARIABLES:
         return None
     given = [(key, node) for key, node in document.entries if isinstance(node, Leaf)]
-    options = options_among(given) if not file.lower().endswith(".env") else {}
+    options = options_among(given) if read.name != "env" else {}
     pairs = [(key, leaf) for key, leaf in given if key not in options]
     found = with_options(variables_of(pairs, "", "", file), options, "", file, ())
     if found:
@@ -135,5 +138,6 @@ def _setting_named(variable: str) -> str:
 
 READERS: Final[tuple[Reader, ...]] = (
     *(redpanda, strimzi, confluent, _kubernetes, _compose, _nomad, connect_rest, flink_jobs, pipelines),
+    altered_entity,
     _plain_environment,
 )

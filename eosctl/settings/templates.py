@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -61,3 +61,10 @@ def _quoted(match: re.Match[str]) -> str:
     plain = _EXPRESSION.sub(lambda one: one[0].replace('"', "").replace("'", ""), rest)
     bare = plain[1:-1] if len(plain) > 1 and plain[0] == plain[-1] == '"' else plain
     return f"{head}'{bare.replace(chr(39), '')}'"
+
+
+def fills_templates(file: str, used: Iterable[str]) -> bool:
+    """Return whether a file holds the values of a chart that is read as its templates become with them."""
+    folder, _, name = file.rpartition("/")
+    templates = f"{folder}/templates/" if folder else "templates/"
+    return name == "values.yaml" and any(one.startswith(templates) for one in used)

@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from eosctl.settings.sources import Source
+from eosctl.model.deployment import Value
 from eosctl.settings.unread import CLIENT_SETTINGS
 
 _OTHERS: Final = (
     *("min.insync.replicas", "processing.guarantee", "exactly.once.support", "exactly.once.source.support"),
     *("unclean.leader.election.enable", "transaction.state.log.replication.factor", "transaction.max.timeout.ms"),
+    *("transaction.state.log.min.isr", "transaction.version"),
 )
 _NAMES: Final = "|".join(re.escape(name) for name in sorted({*CLIENT_SETTINGS, *_OTHERS}))
 _SETTING: Final = re.compile(rf"""(?<![\w.-])(?:[\w-]+\.)*(?:{_NAMES})["']?[ \t]*[=:]""")
@@ -20,8 +21,8 @@ _COMMENT: Final = re.compile(r"^[ \t]*[#;]")
 _TRIED: Final = re.compile(r"\bkafka-(?:console|verifiable|producer-perf|consumer-perf|e2e)[\w-]*")
 
 
-def lines_not_read(text: str, sources: Iterable[Source]) -> tuple[int, ...]:
-    """Return the lines that set such a setting although no source has a value from them.
+def lines_not_read(text: str, values: Iterable[Value]) -> tuple[int, ...]:
+    """Return the lines that set such a setting although no value was read from them.
 
     >>> lines_not_read("x=1\\nkafka-configs.sh --alter --add-config min.insync.replicas=1\\n", ())
     (2,)
@@ -35,7 +36,7 @@ def lines_not_read(text: str, sources: Iterable[Source]) -> tuple[int, ...]:
     if not found:
         return ()
     begins = _commands(lines)
-    places = (value.place for source in sources for value in source.values.values() if value.place is not None)
+    places = (value.place for value in values if value.place is not None)
     read = {line for place in places for line in (place.line, begins.get(place.line, 0))}
     return tuple(number for number in found if number not in read and begins[number] not in read)
 

@@ -16,6 +16,7 @@ from eosctl.errors import ConfigFileError
 from eosctl.model.deployment import Place, Role, Unseen, Value
 from eosctl.settings.container_files import containers_of, kafka_files, overrides_of
 from eosctl.settings.documents import parse_documents
+from eosctl.settings.kafka_commands import CONFIGURATION
 from eosctl.settings.process_counts import COUNT, process_counts
 from eosctl.settings.sources import Source, value_of
 from eosctl.settings.tree import Branch, Leaf, Node, Row
@@ -126,7 +127,7 @@ def unseen_by(workloads: Iterable[Workload], sources: Iterable[Source]) -> list[
             continue
         held = {source.held_by or source.place.file for source in given}
         is_seen = any(source.part_of == one.name for source in given) or any(
-            _is_read(name, posixpath.normpath(name), one.reads) for name in held
+            is_read(name, posixpath.normpath(name), one.reads) for name in held
         )
         found += () if is_seen else one.kafka_files
     return list(dict.fromkeys(found))
@@ -160,7 +161,7 @@ def _counted(source: Source, workloads: Mapping[str, Workload]) -> Source:
         return source if count is None else replace(source, instances=count)
     held = source.held_by or source.place.file
     path = posixpath.normpath(held)
-    readers = [one for one in workloads.values() if one.reads and _is_read(held, path, one.reads)]
+    readers = [one for one in workloads.values() if one.reads and is_read(held, path, one.reads)]
     if len(readers) == 1 and readers[0].variables:
         source = replace(source, values=_filled(source.values, readers[0].variables))
     if len(readers) == 1 and readers[0].overrides and source.role is Role.BROKER:
@@ -186,7 +187,7 @@ def _filled(values: Mapping[str, Value], variables: Mapping[str, str]) -> dict[s
     return {name: filled(value) for name, value in values.items()}
 
 
-def _is_read(held: str, path: str, reads: frozenset[str]) -> bool:
+def is_read(held: str, path: str, reads: frozenset[str]) -> bool:
     """Return whether a workload reads a resource, or a file by its normalized path, or the folder of the file."""
     return held in reads or path in reads or any(path.startswith(f"{one}/") for one in reads)
 
@@ -357,7 +358,8 @@ def _services(document: Branch, services: Branch, file: str) -> Iterator[Workloa
     for name, service in services.entries:
         if isinstance(service, Branch):
             node = service.get("deploy", "replicas") or service.get("scale")
-            count = _count(node, service, file, "1")
+            # A unit or a script may run on any number of machines.
+            count = _count(node, service, file, None if service.get(CONFIGURATION) else "1")
             own = service.branch("environment")
             texts = {key: leaf.text for key, leaf in (own.entries if own else ()) if isinstance(leaf, Leaf)}
             variables = {key: text for key, text in texts.items() if text and "$" not in text}
@@ -378,6 +380,8 @@ def _files_of(service: Branch, file: str, shared: Mapping[str, str]) -> Iterator
         text = node.text if isinstance(node, Leaf) else node.text("path") if isinstance(node, Branch) else None
         if text:
             yield _path(file, text)
+    if (started := service.text(CONFIGURATION)) is not None:
+        yield _path(file, started)
     for node in service.items("volumes"):
         text = node.text if isinstance(node, Leaf) else node.text("source") if isinstance(node, Branch) else None
         if text and text.startswith((".", "/")):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -104,7 +105,7 @@ def places(result: LintResult) -> list[tuple[str, int]]:
         ("relay.Containerfile", DOCKERFILE, [("EOS-CFG-011", 5)]),
         ("relay.service", UNIT, [("EOS-CFG-011", 3)]),
         ("relay.nomad", JOB, [("EOS-CFG-147", 9)]),
-        ("topics.sh", SCRIPT, [("EOS-CFG-166", 2)]),
+        ("topics.sh", SCRIPT, [("EOS-CFG-166", 3)]),
         ("pay.service", OPTIONS_IN_UNIT, [("EOS-CFG-011", 5)]),
         ("Dockerfile", OPTIONS_IN_IMAGE, [("EOS-CFG-011", 2)]),
         ("run.sh", OPTIONS_IN_SCRIPT, [("EOS-CFG-011", 4)]),
@@ -143,7 +144,8 @@ def test_an_object_that_a_script_sends_is_a_connector(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "kafka-configs.sh --alter --entity-type topics --entity-name a --add-config min.insync.replicas=1",
+        "kafka-configs.sh --alter --entity-type users --entity-name a --add-config min.insync.replicas=1",
+        "kafka-storage.sh format -c server.properties --feature transaction.version=0",
         "sed -i 's/^acks=.*/acks=1/' producer.properties",
         'EXTRA="$EXTRA --set enable.idempotence=false"',
     ],
@@ -151,6 +153,79 @@ def test_an_object_that_a_script_sends_is_a_connector(tmp_path: Path) -> None:
 def test_lines_that_set_and_are_not_read_are_named(line: str, tmp_path: Path) -> None:
     result = lint(tmp_path, "setup.sh", f"#!/bin/sh\n{line}\n")
     assert [one.rpartition("/")[2] for one in result.linted.not_understood] == ["setup.sh:2"]
+
+
+LOOP = """\
+RF=1
+for t in ledger audit; do
+  kafka-topics.sh --create --topic "$t" --partitions 3 --replication-factor ${RF}
+done
+"""
+ALTERED = """\
+kafka-topics.sh --create --topic ledger --partitions 3 --replication-factor 3 --config min.insync.replicas=2
+kafka-configs.sh --bootstrap-server k:9092 --alter --topic ledger \\
+  --add-config retention.ms=86400000,min.insync.replicas=3
+"""
+BROKERS = (
+    "kafka-configs --alter --entity-type brokers --entity-default --add-config unclean.leader.election.enable=true\n"
+)
+MAKEFILE = """\
+RF ?= 1
+topics:
+\t@kafka-topics.sh --create --topic ledger --partitions 3 --replication-factor $(RF)
+"""
+RPK = "rpk topic create ledger audit -p 3 -r 3 -c min.insync.replicas=3\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("topics.sh", LOOP, [("EOS-CFG-166", 3)]),
+        ("topics.sh", ALTERED, [("EOS-CFG-033", 3)]),
+        ("topics.sh", BROKERS, [("EOS-CFG-037", 1)]),
+        ("Makefile", MAKEFILE, [("EOS-CFG-166", 3)]),
+        ("topics.mk", MAKEFILE, [("EOS-CFG-166", 3)]),
+        ("topics.sh", RPK, [("EOS-CFG-033", 1)]),
+        (".env.production", "KAFKA_TRANSACTIONAL_ID=a\nKAFKA_ACKS=1\n", [("EOS-CFG-011", 2)]),
+        ("Dockerfile.relay", DOCKERFILE, [("EOS-CFG-011", 5)]),
+    ],
+)
+def test_commands_of_tools_are_judged(name: str, text: str, expected: list[tuple[str, int]], tmp_path: Path) -> None:
+    result = lint(tmp_path, name, text)
+    assert (places(result), result.linted.not_understood) == (expected, ())
+
+
+OVER_A_FILE = "kafka-server-start.sh config/server.properties --override unclean.leader.election.enable=true"
+UNIT_OF_BROKER = f"[Service]\nEnvironment=KAFKA_HEAP_OPTS=-Xmx1g\nExecStart=/opt/kafka/bin/{OVER_A_FILE}\n"
+IMAGE_OF_BROKER = f"FROM apache/kafka:4.0.0\nCMD {json.dumps(OVER_A_FILE.split())}\n"
+
+
+@pytest.mark.parametrize("has_file", [False, True])
+@pytest.mark.parametrize(
+    ("name", "text", "line"),
+    [
+        ("Procfile", f"web: puma\nkafka: {OVER_A_FILE}\n", 2),
+        ("Procfile.dev", f"kafka: {OVER_A_FILE}\n", 1),
+        ("Makefile", f"run:\n\t{OVER_A_FILE}\n", 2),
+        ("start.sh", f"exec {OVER_A_FILE} &\n", 1),
+        ("kafka.service", UNIT_OF_BROKER, 3),
+        ("Dockerfile", IMAGE_OF_BROKER, 2),
+    ],
+)
+def test_an_override_is_judged(name: str, text: str, line: int, has_file: bool, tmp_path: Path) -> None:
+    if has_file:
+        (tmp_path / "config").mkdir()
+        (tmp_path / "config" / "server.properties").write_text("process.roles=broker\nlog.dirs=/data\n")
+    result = lint(tmp_path, name, text)
+    assert places(result) == [("EOS-CFG-037", line)]
+    assert (result.linted.not_understood, len(result.linted.unseen)) == ((), 0 if has_file else 1)
+
+
+def test_brokers_that_share_a_file_are_judged_each(tmp_path: Path) -> None:
+    (tmp_path / "s.properties").write_text("process.roles=broker\nlog.dirs=/data\nnode.id=1\nmin.insync.replicas=2\n")
+    start = "kafka-server-start.sh s.properties --override"
+    text = f"{start} node.id=2 &\n{start} node.id=3 --override unclean.leader.election.enable=true\n"
+    assert places(lint(tmp_path, "start.sh", text)) == [("EOS-CFG-037", 2)]
 
 
 COMMAND = """\
@@ -180,7 +255,7 @@ spec:
 """
 
 
-@pytest.mark.parametrize(("text", "line"), [(COMMAND, 6), (JOB_OF_TOPICS, 13)])
+@pytest.mark.parametrize(("text", "line"), [(COMMAND, 6), (JOB_OF_TOPICS, 14)])
 def test_scripts_that_containers_run_are_judged(text: str, line: int, tmp_path: Path) -> None:
     assert ("EOS-CFG-158", line) in places(lint(tmp_path, "setup.yaml", text))
 

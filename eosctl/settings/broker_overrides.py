@@ -1,0 +1,48 @@
+"""Brokers whose command lays settings over a file that several commands share, or that is not among the files."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from eosctl.model.deployment import Place, Role
+from eosctl.settings.kafka_commands import part_of_one
+from eosctl.settings.sources import Source
+from eosctl.settings.workloads import Workload, is_read
+
+
+def with_overridden(sources: Iterable[Source], workloads: Iterable[Workload]) -> list[Source]:
+    """Return the sources, and a broker for each command with ``--override`` whose settings no source has yet.
+
+    It has the settings of its file below its own; without the file, the rest of its settings is not known.
+    """
+    found = list(sources)
+    started = [one for one in workloads if one.overrides]
+    if not started:
+        return found
+    brokers = [source for source in found if source.role is Role.BROKER]
+    placed = {value.place for source in brokers for value in source.values.values()}
+    for one in started:
+        if not placed.isdisjoint(value.place for value in one.overrides.values()):
+            continue
+        first = next(iter(one.overrides.values()))
+        place = first.place or Place(one.name, 1)
+        name = one.name.rpartition("/")[2]
+        own = next((source for source in brokers if source.part_of == one.name), None)
+        base = next((source for source in brokers if _reads(one, source)), None)
+        if own is not None:  # its container's variables configure it, too
+            found[found.index(own)] = replace(own, values={**own.values, **one.overrides})
+        elif base is None:
+            part = part_of_one(dict(one.overrides), Role.BROKER, place, name)
+            found.append(replace(part, described_by=f"{place.file} {name}"))
+        else:
+            values = {**base.values, **one.overrides}
+            found.append(replace(base, values=values, label=name, place=place, recognized_by=first.key))
+    return found
+
+
+def _reads(workload: Workload, source: Source) -> bool:
+    held = source.held_by or source.place.file
+    return is_read(held, posixpath.normpath(held), workload.reads)

@@ -1,0 +1,182 @@
+"""Commands of Kafka's tools in scripts: topics created, settings altered, and brokers started with settings.
+
+Sources: ``TopicCommand``, ``ConfigCommand``, and ``kafka.Kafka`` (``--override``), and ``rpk topic create``.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Iterator
+from itertools import takewhile
+from typing import Final
+
+from eosctl.knowledge.parameter_tables import load_tables
+from eosctl.model.deployment import Client, Place, Role, Value
+from eosctl.settings.sources import Source, values_of
+from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
+
+_TOPICS: Final = re.compile(r"\bkafka-topics(?:\.sh|\.bat)?[ \t]|\brpk[ \t]+topic[ \t]+(?=create[ \t])")
+_CONFIGS: Final = re.compile(r"\bkafka-(?:configs|topics)(?:\.sh|\.bat)?[ \t](?=(?:.|\n)*--alter\b)")
+_START: Final = re.compile(r"\bkafka-server-start(?:\.sh|\.bat)?[ \t]+")
+_END: Final = re.compile(r"[;&|]+$")
+_COUNTS: Final = {
+    "--partitions": "partitions",
+    "--replication-factor": "replication-factor",
+    "-p": "partitions",
+    "-r": "replication-factor",
+    "--replicas": "replication-factor",
+}
+_SETTING: Final = ("--config", "-c", "--topic-config")
+_ALTERED: Final = ("--add-config", "--config")
+_SEPARATOR: Final = re.compile(r",(?=[\w.-]+=)")
+_KIND: Final = "entity-type"
+_ROLES: Final = {"topics": Role.TOPIC, "brokers": Role.BROKER}
+CONFIGURATION: Final = "configuration"
+"""The key of a started service that names the file of its broker."""
+
+
+def topics_in(lines: Iterable[tuple[int, str]]) -> list[tuple[str, Node]]:
+    """Return the topics that commands create, and what others alter, by names that are different."""
+    created: dict[str, Branch] = {}
+    altered: list[tuple[str, Branch]] = []
+    for number, line in lines:
+        created |= dict(_created(line, number))
+        if (one := _altered(line, number)) is not None:
+            altered.append(one)
+    for name, change in altered:
+        if change.text(_KIND) == "topics" and name in created:
+            created[name] = _with(created[name], change)
+    rest = [
+        (f"{change.text(_KIND)} {name} in line {change.line}", change)
+        for name, change in altered
+        if change.text(_KIND) != "topics" or name not in created
+    ]
+    return [*created.items(), *rest]
+
+
+def altered_entity(document: Branch, file: str) -> list[Source] | None:
+    """Return what a command alters of topics or brokers that exist: the rest of their settings is not known."""
+    role = _ROLES.get(document.text(_KIND) or "")
+    settings = document.branch("config")
+    if role is None or settings is None:
+        return None
+    return [part_of_one(values_of(flatten(settings), file), role, Place(file, settings.line), document.text("name"))]
+
+
+def part_of_one(values: dict[str, Value], role: Role, place: Place, name: str | None) -> Source:
+    """Return settings of a broker or a topic where the others, and so its defaults, are not known."""
+    others = dict.fromkeys(name for name in load_tables()[role.value].parameters if name not in values)
+    shown = next(iter(values.values())).key
+    return Source(place, values, name or "", role, Client.JAVA, framework=others, recognized_by=shown)
+
+
+def brokers_started(lines: Iterable[tuple[int, str]]) -> list[tuple[str, Node]]:
+    """Return the brokers that commands start with settings over those of a file, as Compose writes services."""
+    found: list[tuple[str, Node]] = []
+    for number, line in lines:
+        if (match := _START.search(line)) is None or "--override" not in line:
+            continue
+        rest = line[match.end() :]
+        file = next((word for word in _words(rest) if not word.startswith("-")), None)
+        if file is None:
+            continue
+        first = number + line.count("\n", 0, match.start())
+        parts = [Leaf(part, first + index) for index, part in enumerate(line[match.start() :].split("\n"))]
+        service = (("command", Row(tuple(parts), first)), (CONFIGURATION, Leaf(file, first)))
+        found.append((f"kafka-server-start in line {number}", Branch(service, first)))
+    return found
+
+
+def _created(line: str, number: int) -> Iterator[tuple[str, Branch]]:
+    """Yield the topics that a command creates; none for any other command."""
+    found = _TOPICS.search(line)
+    if found is None or (found[0].startswith("kafka") and "--create" not in line):
+        return
+    words = _words(line[found.end() :])
+    # rpk has the names behind its verb, Kafka's own tool behind an option.
+    names = [] if found[0].startswith("kafka") else list(takewhile(lambda word: not word.startswith("-"), words[1:]))
+    counts: list[tuple[str, Node]] = []
+    settings: list[tuple[str, Leaf]] = []
+    arguments = iter(words)
+    for word in arguments:
+        if word not in ("--topic", *_COUNTS, *_SETTING):
+            continue
+        given = next(arguments, "")
+        place = number + _line_of(line, given, found.end())
+        if word == "--topic":
+            names.append(given)
+        elif word in _COUNTS:
+            counts.append((_COUNTS[word], Leaf(given, place)))
+        else:
+            settings += _settings(given, place)
+    for name in names if counts else ():
+        own: list[tuple[str, Node]] = [("name", Leaf(name, number)), *counts]
+        if settings:
+            own.append(("config", Branch(tuple(settings), number)))
+        yield name, Branch(tuple(own), number)
+
+
+def _altered(line: str, number: int) -> tuple[str, Branch] | None:
+    """Return the topic or the brokers whose settings a command alters; None for any other command."""
+    found = _CONFIGS.search(line)
+    if found is None:
+        return None
+    kind, name = "topics" if "kafka-topics" in found[0] else "", "default"
+    settings: list[tuple[str, Leaf]] = []
+    arguments = iter(_words(line[found.end() :]))
+    for word in arguments:
+        if word == "--broker-defaults":
+            kind = "brokers"
+        if word not in ("--entity-type", "--entity-name", "--topic", "--broker", *_ALTERED):
+            continue
+        given = next(arguments, "")
+        if word == "--entity-type":
+            kind = given
+        elif word == "--entity-name":
+            name = given
+        elif word in _ALTERED:
+            settings += _settings(given, number + _line_of(line, given, found.end()))
+        else:
+            kind, name = f"{word[2:]}s", given
+    if kind not in _ROLES or not settings:
+        return None
+    entries = ((_KIND, Leaf(kind, number)), ("name", Leaf(name, number)), ("config", Branch(tuple(settings), number)))
+    return name, Branch(entries, number)
+
+
+def _with(topic: Branch, altered: Branch) -> Branch:
+    """Return a created topic with the settings that a later command gives it."""
+    own, other = topic.branch("config"), altered.branch("config")
+    entries = {**dict(own.entries if own else ()), **dict(other.entries if other else ())}
+    kept = ((key, node) for key, node in topic.entries if key != "config")
+    return Branch((*kept, ("config", Branch(tuple(entries.items()), topic.line))), topic.line)
+
+
+def _settings(text: str, line: int) -> Iterator[tuple[str, Leaf]]:
+    """Yield the settings of an option: ``a=1,b=[x,y]``."""
+    for part in _SEPARATOR.split(text):
+        key, equals, value = part.partition("=")
+        if equals:
+            yield key.strip(), Leaf(value.strip().strip("[]"), line)
+
+
+def _words(text: str) -> list[str]:
+    """Return the words of a command until it ends, options with ``=`` as two; none where a quote stays open."""
+    try:
+        words = shlex.split(text.replace("\n", " "), comments=True)
+    except ValueError:
+        return []
+    found: list[str] = []
+    for word in words:
+        if word in ("&&", "||", "|", "&", ";"):
+            break
+        bare = _END.sub("", word)
+        found += bare.split("=", 1) if bare.startswith("--") else [bare]
+        if bare != word:
+            break
+    return [word for word in found if word]
+
+
+def _line_of(command: str, word: str, start: int) -> int:
+    return command.count("\n", 0, max(command.find(word, start), 0)) if word else 0

@@ -9,12 +9,10 @@ import asyncio
 from collections.abc import Sequence
 from typing import Final
 
-from eosctl.collect.batches import fetch_batches
+from eosctl.collect.batches import FetchedBatch, read_batches
 from eosctl.collect.reader import Probed, ReadOnly
-from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
+from eosctl.model.evidence import EvidenceKind, GapReason
 from eosctl.model.snapshot import HiddenRange, PartitionInfo, Topic
-from eosctl.wire.errors import WireError
-from eosctl.wire.records.batch import iter_headers
 
 PARTITIONS_READ: Final = 50
 FETCHES_PER_PARTITION: Final = 8
@@ -42,25 +40,22 @@ def _hidden_offsets(info: PartitionInfo) -> int:
 async def _count(reader: ReadOnly, info: PartitionInfo) -> Probed[HiddenRange | None]:
     first, end = info.last_stable_offset or 0, info.high_watermark or 0
     # Deleted records leave the last stable offset where it was, before the start of the log.
-    offset, records, controls = max(first, info.log_start_offset or 0), 0, 0
-    for _ in range(FETCHES_PER_PARTITION):
-        fetched, gaps = await fetch_batches(reader, EvidenceKind.HIDDEN_RECORDS, info, offset)
-        if gaps:
-            return Probed(None, gaps)
-        try:
-            for _, header in iter_headers(fetched):
-                if header.last_offset < offset or header.base_offset >= end:
-                    continue
-                if header.is_control:
-                    controls += header.records_count
-                else:
-                    records += header.records_count
-                offset = header.last_offset + 1
-        except WireError as error:
-            gap = EvidenceGap(
-                EvidenceKind.HIDDEN_RECORDS, str(info.partition), GapReason.BROKER_ERROR, detail=str(error)
-            )
-            return Probed(None, (gap,))
-        if offset >= end or not fetched:
-            return Probed(HiddenRange(info.partition, first, end, records, controls))
-    return Probed(None)
+    start = max(first, info.log_start_offset or 0)
+    records = controls = 0
+
+    def take(batch: FetchedBatch) -> None:
+        nonlocal records, controls
+        header = batch.header
+        if header.last_offset < start or header.base_offset >= end:
+            return
+        if header.is_control:
+            controls += header.records_count
+        else:
+            records += header.records_count
+
+    kind = EvidenceKind.HIDDEN_RECORDS
+    gaps = await read_batches(reader, kind, info, start, take, most_fetches=FETCHES_PER_PARTITION)
+    if gaps:
+        # A range that is too long has no count; that is no gap.
+        return Probed(None, tuple(gap for gap in gaps if gap.reason is not GapReason.NOT_COLLECTED))
+    return Probed(HiddenRange(info.partition, first, end, records, controls))

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from eosctl.collect.batches import fetch_batches
+from eosctl.collect.batches import read_batches
 from eosctl.collect.groups import collect_groups
 from eosctl.collect.offsets import collect_offsets
 from eosctl.collect.reader import Probed, ReadOnly
@@ -18,11 +18,10 @@ from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.group_commit import StaleOffset
 from eosctl.model.snapshot import ClusterSnapshot, PartitionInfo
 from eosctl.model.transaction import TopicPartition
-from eosctl.wire.errors import WireError
 from eosctl.wire.internal import offsets
 from eosctl.wire.internal.versioned import UnknownRecordError
 from eosctl.wire.messages.internal.consumer_offsets.offset_commit import OffsetCommitKey
-from eosctl.wire.records.batch import BatchHeader, decode_records, iter_headers
+from eosctl.wire.records.batch import BatchHeader
 from eosctl.wire.records.control import EndTxnMarker, decode_control
 
 RECORDS_PER_PARTITION: Final = 100_000
@@ -104,24 +103,16 @@ async def _replay_all(reader: ReadOnly, partitions: Sequence[PartitionInfo]) -> 
 
 
 async def _replay(reader: ReadOnly, info: PartitionInfo) -> Probed[dict[Key, _Logged]]:
-    end = info.high_watermark or 0
-    offset = max(info.log_start_offset or 0, end - RECORDS_PER_PARTITION)
+    begin = info.log_start_offset or 0
+    start = max(begin, (info.high_watermark or 0) - RECORDS_PER_PARTITION)
     replay = _Replay()
-    while offset < end:
-        data, gaps = await fetch_batches(reader, KIND, info, offset)
-        if not data:
-            return Probed({}, gaps)
-        before = offset
-        try:
-            for position, header in iter_headers(data):
-                if header.last_offset >= before:
-                    replay.take(header, decode_records(data, header, position))
-                offset = header.last_offset + 1
-        except WireError as error:
-            return Probed({}, (EvidenceGap(KIND, str(info.partition), GapReason.BROKER_ERROR, detail=str(error)),))
-        if offset <= before:
-            break
-    return Probed(replay.committed)
+    gaps = await read_batches(reader, KIND, info, start, lambda batch: replay.take(batch.header, batch.records()))
+    if gaps:
+        return Probed({}, gaps)
+    if start > begin:
+        left = f"only the newest {RECORDS_PER_PARTITION:,} offsets were compared, from {start} on"
+        gaps = (EvidenceGap(KIND, str(info.partition), GapReason.NOT_COLLECTED, detail=left),)
+    return Probed(replay.committed, gaps)
 
 
 def _entry(record: Any) -> tuple[Key, _Logged] | None:

@@ -12,16 +12,14 @@ from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
-from eosctl.collect.batches import fetch_batches
+from eosctl.collect.batches import FetchedBatch, read_batches
 from eosctl.collect.offsets import collect_offsets
 from eosctl.collect.reader import Probed, ReadOnly
 from eosctl.collect.share_groups import SHARE_GROUP, with_share_settings
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.group_details import DeliveredRange
 from eosctl.model.snapshot import ClusterSnapshot, Group, PartitionInfo
-from eosctl.wire.errors import WireError
 from eosctl.wire.internal.versioned import UnknownRecordError, share_group_state
-from eosctl.wire.records.batch import decode_records, iter_headers
 from eosctl.wire.records.record import Record
 from eosctl.wire.uuid import render_uuid
 
@@ -87,27 +85,19 @@ def _without_topic(groups: Sequence[Group]) -> tuple[EvidenceGap, ...]:
 
 
 async def _read(reader: ReadOnly, info: PartitionInfo) -> Probed[Ranges]:
-    end = info.high_watermark or 0
     start = info.log_start_offset or 0
-    offset = max(start, end - OFFSETS_PER_PARTITION)
+    offset = max(start, (info.high_watermark or 0) - OFFSETS_PER_PARTITION)
     found: Ranges = {}
     gaps: tuple[EvidenceGap, ...] = ()
     if offset > start:
         gaps = (_gap(info, f"only the newest {OFFSETS_PER_PARTITION} offsets were read"),)
-    for _ in range(FETCHES_PER_PARTITION):
-        data, lost = await fetch_batches(reader, KIND, info, offset)
-        if lost:
-            return Probed(found, lost)
-        try:
-            for position, header in iter_headers(data):
-                if not header.is_control:
-                    merge_records(found, decode_records(data, header, position))
-                offset = header.last_offset + 1
-        except WireError as error:
-            return Probed(found, (_gap(info, str(error)),))
-        if offset >= end or not data:
-            return Probed(found, gaps)
-    return Probed(found, (_gap(info, f"offsets from {offset} on were not read"),))
+
+    def take(batch: FetchedBatch) -> None:
+        if not batch.header.is_control:
+            merge_records(found, batch.records())
+
+    read = await read_batches(reader, KIND, info, offset, take, most_fetches=FETCHES_PER_PARTITION)
+    return Probed(found, (*gaps, *read))
 
 
 def _gap(info: PartitionInfo, detail: str) -> EvidenceGap:

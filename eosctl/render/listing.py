@@ -64,11 +64,12 @@ def _blocks(listing: Listing[T], columns: Sequence[Column[T]], empty: str) -> li
         blocks.append(Line(empty))
     if gaps:
         blocks += [Line(""), Line("NOT READ", "yellow")]
-        blocks += [
-            Field("missing", f"{_subject(gap)}: {gap.error or gap.reason.value}. {gap.next_step}".rstrip())
-            for gap in gaps
-        ]
+        blocks += [Field("missing", f"{_subject(gap)}: {_why(gap)}. {gap.next_step}".rstrip()) for gap in gaps]
     return blocks
+
+
+def _why(gap: EvidenceGap) -> str:
+    return (gap.error or gap.detail or gap.reason.value).rstrip(".")
 
 
 def _headline(gaps: Sequence[EvidenceGap], *, is_empty: bool) -> str:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from confluent_kafka import Consumer, Producer
+from confluent_kafka import TopicPartition as ConsumedPartition
 
 from eosctl.client import connect
+from eosctl.collect import offset_log
 from eosctl.collect.allowed import READ_ONLY_APIS
 from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.collect.offset_log import collect_stale_offsets
@@ -60,6 +63,19 @@ def test_a_coordinator_that_disagrees_with_its_log_is_named(
 @pytest.mark.parametrize("name", ["unstable-offsets", "consume-process-produce", "offsets-expired", "retry-dlq"])
 def test_coordinators_that_are_right_are_not_named(name: str, tmp_path: Path) -> None:
     assert stale_after(library()[name], None, tmp_path) == ()
+
+
+def test_offsets_that_were_not_compared_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(offset_log, "RECORDS_PER_PARTITION", 2)
+    config = {"offsets.topic.num.partitions": "1", "offsets.topic.replication.factor": "1"}
+    with SandboxThread(config=config) as cluster:
+        Producer({"bootstrap.servers": cluster.bootstrap}).list_topics("orders", 10)
+        consumer = Consumer({"bootstrap.servers": cluster.bootstrap, "group.id": "readers"})
+        for offset in range(4):
+            consumer.commit(offsets=[ConsumedPartition("orders", 0, offset)], asynchronous=False)
+        consumer.close()
+        done = eosctl("group", "pending", "-b", cluster.bootstrap)
+    assert "only the newest 2 offsets were compared, from 2 on" in done.out + done.err
 
 
 def test_group_pending_says_what_to_do_and_exits_with_3() -> None:

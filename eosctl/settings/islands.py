@@ -13,10 +13,10 @@ from eosctl.model.parameter import relaxed
 from eosctl.settings.camel import CAMEL
 from eosctl.settings.container_scripts import scripts_within
 from eosctl.settings.documents import format_of, parse_documents, parse_properties_tree
-from eosctl.settings.environment import container_environment, environment_of, variables_of
+from eosctl.settings.environment import environment_of, variables_of
 from eosctl.settings.file_texts import is_of_others
 from eosctl.settings.logstash_file import PIPELINE
-from eosctl.settings.process_counts import COUNT
+from eosctl.settings.pipeline_services import is_pipeline, pipeline_scripts, pipeline_services, without_services
 from eosctl.settings.recognition import PREFIXED, decide, streams_prefixes
 from eosctl.settings.setting_names import COMMON_WORDS, LIBRARY_PREFIXES, SPRING, is_setting
 from eosctl.settings.sources import Source, value_of, values_of
@@ -46,14 +46,16 @@ def sources_within(node: Node, file: str, hints: tuple[str, ...]) -> list[Source
         name, held = node.text("metadata", "name") or "", f"{node.text('kind')} {node.text('metadata', 'name')}"
         found = list(_config_map(data, file, name)) if data is not None else []
         return [replace(source, held_by=held) for source in found]
+    if isinstance(node, Branch) and is_pipeline(node, file):
+        jobs = [*pipeline_services(node, file), *_islands(without_services(node), file, hints)]
+        return [*jobs, *_of_scripts(list(pipeline_scripts(node)), file, hints, jobs)]
     known = find_sources(node, file)
     found = list(_islands(node, file, hints)) if known is None else known
-    return [*found, *_of_scripts(node, file, hints, found)]
+    return [*found, *_of_scripts(list(scripts_within(node)), file, hints, found)]
 
 
-def _of_scripts(node: Node, file: str, hints: tuple[str, ...], others: list[Source]) -> Iterator[Source]:
-    """Yield what the commands of containers configure, unless it is read from the same lines already."""
-    scripts = list(scripts_within(node))
+def _of_scripts(scripts: list[Branch], file: str, hints: tuple[str, ...], others: list[Source]) -> Iterator[Source]:
+    """Yield what scripts within a document configure, unless it is read from the same lines already."""
     read = {value.place.line for one in others for value in one.values.values() if value.place} if scripts else set()
     for script in scripts:
         for source in sources_within(script, file, hints):
@@ -77,9 +79,6 @@ def _islands(node: Node, file: str, hints: tuple[str, ...], key: str = "") -> It
         return  # Cruise Control's own settings, and what it expects of brokers
     if (node.text("Type") or "").startswith(_NETWORK):
         return  # a group of CloudFormation's is one of addresses, not of consumers
-    if hints[-2:-1] == ("services",) and (services := _service_of_pipeline(node, file, key)):
-        yield from services
-        return
     if "env" in key.lower() and (variables := environment_of(node, file, hints)):
         yield from variables
         return
@@ -92,16 +91,6 @@ def _islands(node: Node, file: str, hints: tuple[str, ...], key: str = "") -> It
         yield from _alpakka(node, clients, file, (*hints, key.lower()))
         return
     yield from _by_leaves(node, list(flatten(node)), file, hints, key)
-
-
-def _service_of_pipeline(node: Branch, file: str, name: str) -> list[Source]:
-    """Return what the one container of a service configures that jobs of GitHub run next to themselves."""
-    image = node.text("image")
-    if not image or node.get("env") is None:
-        return []
-    one = Value(COUNT, "1", "services", Place(file, node.line))
-    found = container_environment(node.get("env"), image, name, file)
-    return [replace(source, described_by=file, instances=one) for source in found]
 
 
 def _by_leaves(

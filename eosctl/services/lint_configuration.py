@@ -133,7 +133,9 @@ def _exit_code(linted: Linted, request: LintRequest, verdict: Verdict) -> ExitCo
         return code
     if linted.is_unjudged:
         return ExitCode.BAD_INPUT
-    if not linted.read_as and (linted.not_understood or linted.unseen or not linted.read):
+    if not linted.read_as and (linted.not_understood or not linted.read):
         return ExitCode.BAD_INPUT
+    if not linted.read_as and linted.unseen:
+        return ExitCode.INCOMPLETE  # all settings stand in files that were not given
     is_incomplete = demands.require_complete and bool(linted.undecided or linted.not_understood or linted.unseen)
     return ExitCode.INCOMPLETE if code is ExitCode.DONE and is_incomplete else code

@@ -83,7 +83,7 @@ def lint(folder: Path, *, is_complete: bool) -> LintResult:
 
 def test_an_unseen_configuration_prevents_an_all_clear(tmp_path: Path) -> None:
     (tmp_path / "kafka.yaml").write_text(STARTED, "utf-8")
-    assert lint(tmp_path, is_complete=False).exit_code is ExitCode.BAD_INPUT
+    assert lint(tmp_path, is_complete=False).exit_code is ExitCode.INCOMPLETE
     (tmp_path / "server.properties").write_text(BROKER, "utf-8")
     result = lint(tmp_path, is_complete=False)
     assert (result.exit_code, len(result.linted.unseen)) == (ExitCode.DONE, 1)

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from eosctl.errors import ExitCode
+from eosctl.services.lint_configuration import LintRequest, lint_configuration
 from eosctl.settings.deployment_files import read_deployment
 
 SPRING = "spring.kafka.consumer.group-id=pay\n"
@@ -87,3 +89,11 @@ def test_an_include_that_is_missing_is_named(
     tmp_path: Path, files: Mapping[str, str], missing: list[tuple[str, int]]
 ) -> None:
     assert unseen(tmp_path, files) == missing
+
+
+def test_settings_in_missing_files_alone_are_incomplete(tmp_path: Path) -> None:
+    (tmp_path / "compose.yaml").write_text(
+        "services:\n  a:\n    image: acme/kafka-relay\n    env_file: a.env\n", "utf-8"
+    )
+    result = lint_configuration(LintRequest((tmp_path,)))
+    assert ([one.reads for one in result.linted.unseen], result.exit_code) == (["a.env"], ExitCode.INCOMPLETE)

@@ -208,13 +208,14 @@ PROOFS = {
     "calibrate": Proof(
         "Capacity formulas predict what the sandbox and real Apache Kafka write: counts, bytes and snapshots within "
         "10 %, waits within 30 %; a real broker's heap, threads, and loads of coordinators and producer snapshots lie "
-        "in their ranges.",
+        "in their ranges; real Flink sinks leave the planned producers.",
         (
             *PYTEST,
             "tests/capacity/test_calibration.py",
             "tests/apache/test_calibration.py",
             "tests/apache/test_calibration_broker.py",
             "tests/apache/test_producer_snapshot_load.py",
+            "tests/apache/test_capacity_flink.py",
         ),
         (("EOSCTL_REQUIRE", "java"), ("EOSCTL_CALIBRATE_TIMES", "1")),
     ),

@@ -27,3 +27,13 @@ def library(name: str, *artifacts: str) -> Library:
 def streams(version: str) -> Library:
     """Return Kafka Streams of a release."""
     return library(f"streams-{version}", f"org.apache.kafka:kafka-streams:{version}")
+
+
+def flink(version: str, connector: str) -> Library:
+    """Return a release of Flink that runs jobs in one JVM, with a release of its Kafka connector."""
+    parts = ("clients", "streaming-java", "connector-base")
+    return library(
+        f"flink-{version}",
+        *(f"org.apache.flink:flink-{part}:{version}" for part in parts),
+        f"org.apache.flink:flink-connector-kafka:{connector}",
+    )

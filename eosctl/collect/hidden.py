@@ -56,6 +56,6 @@ async def _count(reader: ReadOnly, info: PartitionInfo) -> Probed[HiddenRange | 
     kind = EvidenceKind.HIDDEN_RECORDS
     gaps = await read_batches(reader, kind, info, start, take, most_fetches=FETCHES_PER_PARTITION)
     if gaps:
-        # A range that is too long has no count; that is no gap.
+        # A range that is too long has no count, which is not a gap.
         return Probed(None, tuple(gap for gap in gaps if gap.reason is not GapReason.NOT_COLLECTED))
     return Probed(HiddenRange(info.partition, first, end, records, controls))

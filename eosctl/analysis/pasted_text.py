@@ -10,9 +10,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from eosctl.analysis.pasted_ids import LazyPattern, read_ids
-from eosctl.model.reference import PastedText
+from eosctl.model.reference import LONGEST_PASTED, PastedText
 
-LONGEST: Final = 65_536
 _TERMINAL_CODES: Final = LazyPattern(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 _CAUSE: Final = LazyPattern(r"^[ \t]*(?:Caused by|caused by|Root cause|root cause)\b:?", re.MULTILINE)
 _CLASS: Final = LazyPattern(
@@ -39,8 +38,8 @@ _NUMBER: Final = LazyPattern(
 
 
 def plain_text(text: str) -> str:
-    """Return the first 64 KiB of a text without terminal codes; replace invalid Unicode by question marks."""
-    readable = text[:LONGEST].encode("utf-8", "replace").decode("utf-8")
+    """Return the first MiB of a text without terminal codes; replace invalid Unicode by question marks."""
+    readable = text[:LONGEST_PASTED].encode("utf-8", "replace").decode("utf-8")
     return _TERMINAL_CODES.re.sub("", readable) if "\x1b" in readable else readable
 
 
@@ -48,7 +47,7 @@ def read_pasted(text: str) -> PastedText:
     """Return the names and ids in a text.
 
     Args:
-        text: Words, a log line, a stack trace, or a tool's output; only the first 64 KiB are read.
+        text: Words, a log line, a stack trace, or a tool's output; only the first MiB is read.
     """
     plain = plain_text(text)
     return PastedText(

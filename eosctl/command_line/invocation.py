@@ -52,12 +52,15 @@ def remember_output(context: typer.Context, value: StrEnum) -> StrEnum:
 
 
 def standard_input(limit: int) -> str:
-    """Return the beginning of standard input.
+    """Return the beginning of standard input, with a note if there is more.
 
     Args:
         limit: How many bytes to read at most. Bytes that are not UTF-8 become replacement characters.
     """
-    return sys.stdin.buffer.read(limit).decode("utf-8", "replace")
+    data = sys.stdin.buffer.read(limit + 1)
+    if len(data) > limit:
+        note(f"note: only the first {limit >> 10:,} KiB were read; eosctl logs report - reads a whole log.")
+    return data[:limit].decode("utf-8", "replace")
 
 
 def write_result(text: str, output_file: Path | None = None) -> None:

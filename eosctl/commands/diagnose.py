@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
 from eosctl.command_line.invocation import Invocation, standard_input
 from eosctl.commands.emit import emit_list
 from eosctl.commands.options import LanguageOption, ResultOptions
+from eosctl.commands.session import perform
 from eosctl.errors import ExitCode, UsageError
-from eosctl.model.reference import ENGLISH
+from eosctl.model.reference import ENGLISH, LONGEST_PASTED
 from eosctl.render.runbooks.matches import MATCH_COLUMNS, match_item, procedure_item, render_matches
 from eosctl.services.find_runbooks import find_runbooks, read_symptom, runbook_command
 from eosctl.services.short_answers import in_language, procedure_in_language
-
-_LONGEST_INPUT: Final = 65_536
 
 
 def diagnose(
@@ -38,7 +37,7 @@ def diagnose(
         eosctl diagnose "consumer is stuck since the restart"
         eosctl diagnose - < stacktrace.txt
     """
-    text = standard_input(_LONGEST_INPUT) if words == ["-"] else read_symptom(words)
+    text = standard_input(LONGEST_PASTED) if words == ["-"] else perform(read_symptom, words, invocation)
     found = find_runbooks(text)
     procedures = tuple(
         procedure_item(

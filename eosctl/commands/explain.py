@@ -12,13 +12,12 @@ from eosctl.command_line.invocation import Invocation, standard_input
 from eosctl.commands.emit import emit_list
 from eosctl.commands.options import LanguageOption, ResultOptions
 from eosctl.errors import UsageError
-from eosctl.model.reference import ENGLISH, EntryKind
+from eosctl.model.reference import ENGLISH, LONGEST_PASTED, EntryKind
 from eosctl.render.reference import ENTRY_COLUMNS, EXPLANATION_COLUMNS, render_explanations
 from eosctl.services.explain import Explained, all_entries, answer
 from eosctl.services.explain_kind import answer_named
 from eosctl.services.short_answers import in_language
 
-_LONGEST_INPUT: Final = 65_536
 #: ``-`` is standard input.
 _ERROR_CODE: Final = re.compile(r"-\d*")
 
@@ -47,7 +46,7 @@ def explain(
         raise UsageError(f"No such option: {option}", "", "Quote pasted text; see eosctl explain --help.")
     if not words:
         emit_list(("entries", "explain"), all_entries(), ENTRY_COLUMNS, result, invocation)
-    found = answer(standard_input(_LONGEST_INPUT) if words == ["-"] else " ".join(words))
+    found = answer(standard_input(LONGEST_PASTED) if words == ["-"] else " ".join(words))
     _emit(found, "explain", language, result, invocation)
 
 

@@ -116,6 +116,10 @@ class Explanation(msgspec.Struct, frozen=True):
     short: ShortAnswer | None = None
 
 
+LONGEST_PASTED: Final = 1 << 20
+"""How much of a pasted text is read: characters, or bytes of a file or of standard input."""
+
+
 class PastedText(msgspec.Struct, frozen=True):
     """What a text names, read out of it.
 

@@ -9,12 +9,13 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from eosctl.analysis.pasted_text import LONGEST, plain_text, read_pasted
+from eosctl.analysis.pasted_text import plain_text, read_pasted
 from eosctl.errors import UsageError
 from eosctl.knowledge.reference.index import entry_named, find_entries
-from eosctl.model.reference import Entry, EntryKind, RunbookMatch
+from eosctl.model.reference import LONGEST_PASTED, Entry, EntryKind, RunbookMatch
 from eosctl.model.severity import Severity
 from eosctl.runbooks.refused import Mood, Recognized, recognize
+from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.explain import LIKELY, name_candidates
 from eosctl.services.reference.chinese import translated
 from eosctl.services.reference.next_steps import filled_entry
@@ -232,8 +233,8 @@ def _runbook(name: str) -> Entry:
     return next(entry for entry in find_entries(name) if entry.kind is EntryKind.RUNBOOK)
 
 
-def read_symptom(words: Sequence[str]) -> str:
-    """Return the symptom that arguments name: their words, or the beginning of a file.
+def read_symptom(words: Sequence[str], callbacks: Callbacks = SILENT) -> str:
+    """Return the symptom that arguments name: their words, or the first MiB of a file; a remark names a longer one.
 
     Raises:
         UsageError: The file cannot be read.
@@ -241,7 +242,10 @@ def read_symptom(words: Sequence[str]) -> str:
     if len(words) == 1 and "\n" not in words[0] and len(words[0]) < _LONGEST_PATH and Path(words[0]).is_file():
         try:
             with Path(words[0]).open("rb") as file:
-                return file.read(LONGEST).decode("utf-8", "replace")
+                data = file.read(LONGEST_PASTED + 1)
         except OSError as error:
             raise UsageError(f"Cannot read {words[0]}.", error.strerror or str(error), "Check the path.") from error
+        if len(data) > LONGEST_PASTED:
+            callbacks.remark(f"note: only the first MiB of {words[0]} was read; eosctl logs report reads whole logs.")
+        return data[:LONGEST_PASTED].decode("utf-8", "replace")
     return " ".join(words)

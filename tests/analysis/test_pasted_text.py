@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from eosctl.analysis.pasted_text import LONGEST, read_pasted
+from eosctl.analysis.pasted_text import read_pasted
+from eosctl.model.reference import LONGEST_PASTED
 
 NESTED = """org.apache.kafka.streams.errors.StreamsException: Error encountered sending record to topic out due to:
 org.apache.kafka.common.errors.InvalidProducerEpochException: Producer attempted to produce with an old epoch.
@@ -105,5 +106,5 @@ def test_the_epoch_of_a_controller_is_not_a_producers(text: str) -> None:
 
 def test_terminal_codes_are_dropped_and_long_texts_are_cut() -> None:
     assert read_pasted("\x1b[31mKIP-98\x1b[0m").text == "KIP-98"
-    assert len(read_pasted("x" * (LONGEST + 1)).text) == LONGEST
+    assert len(read_pasted("x" * (LONGEST_PASTED + 1)).text) == LONGEST_PASTED
     assert read_pasted("fenced \udcff").text == "fenced ?"

@@ -9,6 +9,7 @@ import pytest
 from eosctl.errors import UsageError
 from eosctl.knowledge.reference.index import entry_named, load_index
 from eosctl.model.reference import EntryKind
+from eosctl.services.callbacks import SILENT
 from eosctl.services.find_runbooks import find_runbooks, read_symptom, runbook_command
 from eosctl.services.log_categories import log_categories
 from eosctl.services.reference.chinese import translated
@@ -109,6 +110,20 @@ def test_a_file_is_read_and_words_stay_words(tmp_path: Path) -> None:
     if not _is_readable(file):
         with pytest.raises(UsageError):
             read_symptom([str(file)])
+
+
+def test_the_end_of_a_long_text_counts_and_the_rest_is_named(tmp_path: Path) -> None:
+    lines = (f"2026-11-01 10:00:00,{n % 1000:03d} INFO [app] handled batch {n} (com.acme.Runner)" for n in range(2_000))
+    text = "\n".join((*lines, "org.apache.kafka.common.errors.ProducerFencedException: There is a newer producer"))
+    found = find_runbooks(text)
+    assert (found.is_sure, found.matches[0].entry.name) == (True, "producer-fenced")
+    file = tmp_path / "app.log"
+    remarks: list[str] = []
+    callbacks = SILENT._replace(remark=remarks.append)
+    for times, words in ((1, []), (10, [f"note: only the first MiB of {file} was read"])):
+        file.write_text(text * times, "utf-8")
+        assert read_symptom([str(file)], callbacks).startswith("2026-11-01")
+        assert [remark.partition(";")[0] for remark in remarks] == words
 
 
 def _is_readable(file: Path) -> bool:

@@ -1,5 +1,7 @@
 """Variables in files of Compose: ``${NAME}``, ``${NAME:-default}``, and ``$NAME``, from the ``.env`` file next to them.
 
+What ``env_file`` names is the environment of a service, below its own variables.
+
 Compose itself reads the environment first. What stands there is not known, so files and defaults decide. A value that
 is a variable as a whole has the variable's line.
 """
@@ -7,7 +9,7 @@ is a variable as a whole has the variable's line.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -29,12 +31,49 @@ def interpolated(document: Node, file: str) -> Node:
     """
     if not isinstance(document, Branch) or document.branch("services") is None:
         return document
-    return _filled(document, _variables_next_to(file))
+    return _filled(document, _variables_of(Path(file).parent / _FILE))
 
 
-def _variables_next_to(file: str) -> Mapping[str, Leaf]:
-    """Return the variables of the ``.env`` file, each with its place."""
-    path = Path(file).parent / _FILE
+def with_env_files(document: Node, file: str) -> Node:
+    """Return a file of Compose with the variables of ``env_file`` in the environment of its services.
+
+    A service with one such file and no variables of its own stays as it is: the file alone has its settings.
+    """
+    services = document.branch("services") if isinstance(document, Branch) else None
+    if not isinstance(document, Branch) or services is None:
+        return document
+    filled = ((name, _with_env_files(node, file)) for name, node in services.entries)
+    entries = ((key, Branch(tuple(filled), node.line) if node is services else node) for key, node in document.entries)
+    return Branch(tuple(entries), document.line)
+
+
+def _with_env_files(service: Node, file: str) -> Node:
+    if not isinstance(service, Branch):
+        return service
+    named, own = _members(service.get("env_file")), service.get("environment")
+    paths = [one.text if isinstance(one, Leaf) else one.text("path") for one in named if not isinstance(one, Row)]
+    given = [_variables_of(Path(file).parent / path) for path in paths if path]
+    if not any(given) or (len(given) == 1 and own is None):
+        return service
+    merged: dict[str, Node] = {key: leaf for one in given for key, leaf in one.items()}
+    merged |= dict(own.entries) if isinstance(own, Branch) else dict(_pairs(_members(own)))
+    kept = ((key, node) for key, node in service.entries if key not in ("environment", "env_file"))
+    return Branch((*kept, ("environment", Branch(tuple(merged.items()), service.line))), service.line)
+
+
+def _members(node: Node | None) -> tuple[Node, ...]:
+    return node.nodes if isinstance(node, Row) else (node,) if node is not None else ()
+
+
+def _pairs(nodes: Iterable[Node]) -> Iterator[tuple[str, Leaf]]:
+    for node in nodes:
+        key, equals, text = (node.text or "").partition("=") if isinstance(node, Leaf) else ("", "", "")
+        if equals and isinstance(node, Leaf):
+            yield key, Leaf(text, node.line, node.file)
+
+
+def _variables_of(path: Path) -> Mapping[str, Leaf]:
+    """Return the variables of a file, each with its place; none without the file."""
     try:
         documents = parse_documents(str(path), read_text(path)) if path.is_file() else ()
     except ConfigFileError:

@@ -25,7 +25,7 @@ from eosctl.settings.ansible_inventory import inventory_of
 from eosctl.settings.broker_overrides import with_overridden
 from eosctl.settings.client_libraries import has_net_of_sarama, with_net_of_sarama
 from eosctl.settings.cloud_formation import evaluated, uses_functions
-from eosctl.settings.compose_variables import interpolated
+from eosctl.settings.compose_variables import interpolated, with_env_files
 from eosctl.settings.detection import sources_of
 from eosctl.settings.documents import format_of, parse_documents, starts_programs
 from eosctl.settings.environments import ON_PROFILE, of_environment, over_base
@@ -323,6 +323,8 @@ def _documents(file: str, text: str) -> tuple[Node, ...]:
         parsed = tuple(map(evaluated, parsed))
     if has_own_references(text):
         parsed = tuple(map(with_own_references, parsed))
+    if "env_file" in text:
+        parsed = tuple(with_env_files(document, file) for document in parsed)
     if "$" in text and "services" in text:
         parsed = tuple(interpolated(document, file) for document in parsed)
     if refers_to_variables(file, text) and mentions_kafka(file, text):

@@ -65,3 +65,28 @@ def test_a_variable_of_another_name_belongs_to_its_service(tmp_path: Path) -> No
     (found,) = findings_of(judge(read_deployment([tmp_path]).deployment))
     facts = dict(found.facts)
     assert (found.check_id, found.severity.value, facts["line"]) == ("EOS-CFG-011", "critical", 1)
+
+
+ENV_FILES = """services:
+  writer:
+    image: writer:3
+    env_file: [common.env, {path: writer.env}]
+    deploy: {replicas: 2}
+%s"""
+
+
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        ("", ["EOS-CFG-011 writer.env:1", "EOS-CFG-147 common.env:1"]),
+        ("    environment: [KAFKA_ACKS=all]\n", ["EOS-CFG-147 common.env:1"]),
+        ("    environment: {KAFKA_ACKS: all, KAFKA_TRANSACTIONAL_ID: $HOSTNAME}\n", []),
+    ],
+)
+def test_files_of_variables_make_one_environment(tmp_path: Path, environment: str, expected: list[str]) -> None:
+    (tmp_path / "compose.yaml").write_text(ENV_FILES % environment, "utf-8")
+    (tmp_path / "common.env").write_text("KAFKA_TRANSACTIONAL_ID=writer\nKAFKA_BOOTSTRAP_SERVERS=k:9092\n", "utf-8")
+    (tmp_path / "writer.env").write_text("KAFKA_ACKS=1\nKAFKA_CLIENT_ID=w\n", "utf-8")
+    results = findings_of(judge(read_deployment([tmp_path]).deployment))
+    places = ((one.check_id, dict(one.facts)) for one in results)
+    assert sorted(f"{check} {Path(str(f['file'])).name}:{f['line']}" for check, f in places) == expected

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from eosctl.logs.carriers.carriers import Inner
+from eosctl.logs.carriers.misread import MISREAD, unwrap_misread
 from eosctl.logs.files.applications import application_of
 
 _GREP: Final = re.compile(
@@ -50,6 +51,8 @@ NAMED: Final = "named"
 TAILED: Final = "aws-tail"
 STAMPED: Final = "stamped"
 MARKED: Final = "marked"
+QUOTED: Final = "quoted"
+ROW: Final = "row"
 NULS: Final = "nuls"
 """The wrapper of a log that was truncated during writes (copytruncate): NULs precede its first line."""
 
@@ -150,6 +153,7 @@ def _row(line: bytes) -> Inner | None:
 
 
 PREFIXES: Final[tuple[tuple[str, Callable[[bytes], Inner | None]], ...]] = (
+    (MISREAD, unwrap_misread),
     ("monotonic", _monotonic),
     ("heroku", _heroku),
     ("logcli", _logcli),
@@ -158,8 +162,8 @@ PREFIXES: Final[tuple[tuple[str, Callable[[bytes], Inner | None]], ...]] = (
     ("grep", _grep),
     ("numbered", _numbered),
     ("host", _host),
-    ("quoted", _quoted),
-    ("row", _row),
+    (QUOTED, _quoted),
+    (ROW, _row),
     (TAILED, _tailed),
     (STAMPED, _stamped),
     (MARKED, _marked),

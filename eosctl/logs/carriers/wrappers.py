@@ -17,12 +17,15 @@ from typing import Final, NamedTuple
 from eosctl.logs.carriers.carriers import Inner, ends_line, read_carried
 from eosctl.logs.carriers.documents import Piece, pieces_of
 from eosctl.logs.carriers.exports import JOURNAL, JSON, TABLE, export_pieces
+from eosctl.logs.carriers.misread import MISREAD
 from eosctl.logs.carriers.prefixes import (
     MARKED,
     NAME_SERVICES,
     NAMED,
     NULS,
     PREFIXES,
+    QUOTED,
+    ROW,
     STAMPED,
     TAILED,
     indentation_of,
@@ -181,6 +184,8 @@ _NEEDS_STAMPS: Final = {
     **dict.fromkeys((NAMED, TAILED, STAMPED, MARKED), 3),
 }
 """Wrappers that ordinary words may look like: one in this many of their lines must start like a record."""
+_OF_PROSE: Final = frozenset({QUOTED, ROW})
+"""Wrappers in mail and Markdown, where other text is around the lines."""
 _CONTINUES: Final = (b"\t", b"    ")
 INSIDE: Final = "+"
 SPAN_BYTES: Final = 256 * 1024
@@ -218,7 +223,8 @@ def _outer_wrapper(sample: bytes) -> str:
     if not lines:
         return ""
     for name, unwrap in _WRAPPERS:
-        hits = [unwrapped for line in lines if (unwrapped := unwrap(line)) is not None]
+        unwrapped = [unwrap(line) for line in lines]
+        hits = [one for one in unwrapped if one is not None]
         # Ordinary text may contain a pipe, but not a wrapper's timestamp before another one. Settings and stack
         # traces, which are indented, may be most of a program's first output.
         starts = [hit for hit in hits if hit.text[:1] not in (b" ", b"\t")] or hits
@@ -228,11 +234,21 @@ def _outer_wrapper(sample: bytes) -> str:
         # A program stamps its records once; only a carrier adds a second timestamp.
         is_outside |= name == "kubectl" and any(hit.text.startswith(_CONTINUES) for hit in hits)
         is_outside &= any(hit.stream != _COMPOSE_ITSELF for hit in hits)
-        if len(hits) * 10 >= len(lines) * 9 and is_outside:
+        if is_outside and (len(hits) * 10 >= len(lines) * 9 or _is_amid_others(name, lines, unwrapped)):
             return name
     if indent := indentation_of(lines, _is_stamped):
         return indent
     return "ansi" if _ANSI.search(sample) else ""
+
+
+def _is_amid_others(name: str, lines: Sequence[bytes], unwrapped: Sequence[Inner | None]) -> bool:
+    """Return whether a wrapper need not be around all lines, as the others are traces or the text of a mail."""
+    if name == MISREAD:
+        return True
+    if name not in _OF_PROSE:
+        return False
+    around = [line for line, inner in zip(lines, unwrapped, strict=True) if inner is None]
+    return len(around) * 2 <= len(lines) and not any(map(_is_stamped, around))
 
 
 def _begins_record(text: bytes, depth: int = _DEEPEST - 1) -> bool:

@@ -57,7 +57,7 @@ LAYOUTS: Final = (
         "kafka", rf"\[(?P<time>{_DATE})\] (?P<level>{_LEVEL}) +(?:\[(?P<task>[^\]|\n]+\|[^\]\n]*)\] )?{_REST}", True
     ),
     Layout("python-bracket", rf"\[(?P<time>{_DATE})\] \[(?P<level>{_LEVEL})\] (?P<logger>[\w.$-]+)(?: -|:) {_REST}"),
-    Layout("rdkafka", rf"%(?P<level>[0-7])\|(?P<time>\d+\.\d+)\|(?P<facility>\w+)\|(?P<client>[^|\n]*)\| {_REST}"),
+    Layout("rdkafka", rf"%(?P<level>[0-7])\|(?P<time>\d+\.\d+)\|(?P<facility>\w+)\|(?P<client>[^|\n]*)\|:? {_REST}"),
     Layout(
         "spring-boot",
         rf"(?P<time>{_DATE}) +(?P<level>{_LEVEL}) +(?:\[[^\]\n]*\] )?(?:\S+ )?--- "

@@ -13,7 +13,8 @@ _CLASS: Final = r"(?:[a-z][\w$]*\.)+[A-Z][\w$]*"
 _FIRST: Final = re.compile(
     rf"^\s*(?:[A-Z][^\n]{{0,200}}? )??({_CLASS}(?:Exception|Error|Throwable|Failure|Death))\b(?::|\s*$)", re.MULTILINE
 )
-_INLINE: Final = re.compile(rf"({_CLASS}(?:Exception|Error))\b")
+_INLINE: Final = re.compile(r"\b((?:[A-Za-z][\w$]*\.)+[A-Z][\w$]*(?:Exception|Error))\b")
+"""A class in passing; namespaces of .NET begin with capital letters."""
 _CAUSE: Final = re.compile(rf"\n([ \t]*)(Caused by|Wrapped by): ({_CLASS})")
 _QUOTED: Final = re.compile(rf"[ \t]*({_CLASS}(?:Exception|Error))(?::|[ \t]*(?:\n|$))")
 """The message of an exception that was made from its cause alone: the text of the cause (``Throwable.toString``)."""

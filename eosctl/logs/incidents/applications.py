@@ -22,6 +22,10 @@ from eosctl.model.severity import Severity
 
 AROUND_MS: Final = 30_000
 FAILURE_SPREAD_MS: Final = 3_000
+_REFUSED_WRITES: Final = (
+    *("INVALID_PID_MAPPING", "UNKNOWN_PRODUCER_ID", "RECORD_TOO_LARGE", "TIMEOUT_SEND", "TIMEOUT_INIT_PID"),
+    *("NOT_ENOUGH_REPLICAS", "AUTHZ_OTHER", "AUTHZ_TXN_ID", "AUTHZ_CLUSTER", "TIMEOUT_METADATA"),
+)
 RESTART_WITHIN_MS: Final = 600_000
 _REASONS: Final = (
     *("POLL_TIMEOUT", "MEMBER_EVICTED", "PRODUCER_FENCED", "INVALID_PRODUCER_EPOCH", "INVALID_TXN_STATE"),
@@ -145,16 +149,24 @@ def find_failed_streams(timeline: LogTimeline) -> Iterator[Incident]:
             application = names.of(episode)
             if any(event.category == "STATE_STORE_CORRUPT" for event in episode):
                 yield broken_store(application, episode)
-            elif not _is_of_kafka(episode) and any(
+            elif not _is_of_kafka(timeline, episode) and any(
                 event.fields.get("answer") or "Failed to process stream task" in event.message for event in episode
             ):
                 yield _uncaught(application, episode)
 
 
-def _is_of_kafka(episode: Sequence[LogEvent]) -> bool:
+def _is_of_kafka(timeline: LogTimeline, episode: Sequence[LogEvent]) -> bool:
     """Return whether every exception of an episode is an error of Kafka, which is an incident of its own."""
     thrown = [event for event in episode if event.exception is not None]
-    return bool(thrown) and all(map(category_of_cause, thrown))
+    return bool(thrown) and all(category_of_cause(event) or _repeats(timeline, event) for event in thrown)
+
+
+def _repeats(timeline: LogTimeline, event: LogEvent) -> bool:
+    """Return whether a record without its last cause follows the record of a refused write of the same program."""
+    if event.exception is None or not event.exception.root_class.endswith(".StreamsException"):
+        return False
+    moment = time_of(event)
+    return bool(timeline.log_between(event, moment - FAILURE_SPREAD_MS, moment, _REFUSED_WRITES))
 
 
 def _parted(timeline: LogTimeline, events: Sequence[LogEvent]) -> Iterator[tuple[str, LogEvent]]:

@@ -29,7 +29,8 @@ LASTING_MS: Final = 3_600_000
 ECHO_MS: Final = 30_000
 GIVE_UP_MS: Final = 120_000
 """Maximum time from a client's last attempt until it reports that it gave up."""
-_NOT_STARTED: Final[tuple[EventCategory, ...]] = ("TIMEOUT_INIT_PID", "TIMEOUT_METADATA")
+_ENDED: Final[tuple[EventCategory, ...]] = ("TIMEOUT_INIT_PID", "TIMEOUT_METADATA", "PRODUCER_MISUSED")
+"""A client that could not start in time, or that left a transaction open and cannot begin the next one."""
 UNFINISHED_PARTS: Final = 4
 """A fault at the end of a log counts from this part of the time that it must last elsewhere."""
 UNEXPLAINED: Final = "unexplained"
@@ -59,6 +60,7 @@ _SUBJECT: Final[tuple[tuple[EventField, str], ...]] = (
 _UNKNOWN: Final[Mapping[str, str]] = {
     "topic-partition": "a partition",
     "topic": "a topic",
+    "transactional.id": "its clients",
     "group": "its group",
     "group.instance.id": "of another member",
     "producerId": "unknown",
@@ -67,6 +69,11 @@ _UNKNOWN: Final[Mapping[str, str]] = {
 }
 """The general terms for what a record does not name."""
 _CONTROLLERS: Final = ("[QuorumController ", "[ControllerServer ", "[Controller ")
+_INTERNAL_TOPICS: Final[Mapping[str, str]] = {
+    "transaction.state.log.replication.factor": "__transaction_state",
+    "offsets.topic.replication.factor": "__consumer_offsets",
+    "share.coordinator.state.topic.replication.factor": "__share_group_state",
+}
 _NAMES: Final = ("transactional.id", "group", "connector.task", "application.id", "client.id")
 _ROLES: Final = ("broker", "controller")
 _OWNERS: Final[tuple[EventField, ...]] = (
@@ -125,10 +132,10 @@ def _is_fault(timeline: LogTimeline, events: Sequence[LogEvent], known: Cataloge
 
 
 def _gave_up(timeline: LogTimeline, events: Sequence[LogEvent]) -> bool:
-    """Return whether a client ended because of a fault: its record of it is fatal, or it could not start in time."""
+    """Return whether a client ended because of a fault: its record of it is fatal, or an end follows."""
     last = events[-1]
-    starts = timeline.log_between(last, time_of(events[0]), time_of(last) + GIVE_UP_MS, _NOT_STARTED)
-    return bool(starts) or any(event.level in FATAL_LEVELS for event in events)
+    ends = timeline.log_between(last, time_of(events[0]), time_of(last) + GIVE_UP_MS, _ENDED)
+    return bool(ends) or any(event.level in FATAL_LEVELS for event in events)
 
 
 def _has_lasted(events: Sequence[LogEvent], known: CatalogedIncident) -> bool:
@@ -310,6 +317,8 @@ def _subject(timeline: LogTimeline, streams: StreamsNames, events: Sequence[LogE
         values = {value for one in events if (value := one.fields.get(field))}
         if len(values) == 1 and not subject.get(name):
             subject[name] = values.pop()
+    if not subject.get("topic") and (topic := _internal_topic(head.message)):
+        subject["topic"] = topic
     if is_client and not subject.get("group"):
         subject["group"] = timeline.value_in_log(head, "group")
     if is_client:
@@ -321,6 +330,11 @@ def _subject(timeline: LogTimeline, streams: StreamsNames, events: Sequence[LogE
         role = _role_of(timeline, head)
         subject[role] = head.fields.get("broker", "") or timeline.node_of(head.application)
     return {name: value for name, value in subject.items() if value}
+
+
+def _internal_topic(message: str) -> str:
+    """Return the internal topic of a message that names only its setting."""
+    return next((topic for setting, topic in _INTERNAL_TOPICS.items() if setting in message), "")
 
 
 def _streams_application(streams: StreamsNames, events: Sequence[LogEvent]) -> str:

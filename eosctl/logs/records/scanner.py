@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from hashlib import blake2b
 from typing import Final
 
@@ -28,6 +28,7 @@ _LOGGER_AT_START: Final = re.compile(
     r"| +(?:--?>?|:)|:|(?= +\[)) +(?=\S)"
 )
 """A logger with a thread before or after it, before a message that may begin with its subject."""
+_PROSE: Final = re.compile(r"[a-z] $")
 _SYSLOG_LEVELS: Final = ("FATAL", "FATAL", "FATAL", "ERROR", "WARN", "NOTICE", "INFO", "DEBUG")
 _KLOG_LEVELS: Final = {"I": "INFO", "W": "WARN", "E": "ERROR", "F": "FATAL"}
 _JUL_LEVELS: Final = {
@@ -186,6 +187,8 @@ class HeaderReader:
         if layout.trailing:
             message, logger, thread = _take_logger(message, thread)
         elif layout.name in GENERAL:
+            if layout.name == "dated" and groups.get("level"):
+                message = _with_prose(message, groups, _decode(head)[0])
             message, logger, thread = _take_first_logger(message)
         level, time = groups.get("level", "").upper(), groups.get("time", "")
         if layout.name == "rdkafka":
@@ -222,6 +225,15 @@ def _take_logger(message: str, thread: str) -> tuple[str, str, str]:
 def _take_first_logger(message: str) -> tuple[str, str, str]:
     found = _LOGGER_AT_START.match(message)
     return (message, "", "") if found is None else (message[found.end() :], found[2], found[1] or found[3] or "")
+
+
+def _with_prose(message: str, groups: Mapping[str, str], head: str) -> str:
+    """Return a message together with the words before its level, if the level is a word of a sentence."""
+    level, behind = groups["level"], head.partition(groups["time"])[2]
+    before = behind[: behind.find(level)]
+    if not level.islower() or (message.strip() and not _PROSE.search(before)):
+        return message
+    return behind.lstrip(" \t|]:-").rstrip("\r")
 
 
 def _take_jul(text: str) -> tuple[str, str, str]:

@@ -33,6 +33,8 @@ from eosctl.model.capacity_plan import ApplicationPlan, InstancePlan
 from eosctl.model.workload import ApplicationKind, ApplicationSpec, Workload
 
 OFFSETS_TOPIC_NAME_BYTES: Final = len("__consumer_offsets")
+#: Clients and brokers from this release on name the topics of transactional offset commits by id (KIP-1319).
+FIRST_WITH_TOPIC_IDS: Final = (4, 4)
 #: Pause of one commit: published measurements of a raw producer, and of Streams (flush, offsets, commit).
 PRODUCER_STALL_MS: Final = 3.0
 STREAMS_STALL_MS: Final = 22.0
@@ -251,7 +253,10 @@ def _offset_bytes(workload: Workload, application: ApplicationSpec, rhythm: Rhyt
         for topic in inputs
     ]
     size = offset_commit_batch_bytes(
-        application.group_id_bytes, topics, metadata_bytes=application.offset_metadata_bytes
+        application.group_id_bytes,
+        topics,
+        metadata_bytes=application.offset_metadata_bytes,
+        topic_ids=workload.cluster.release >= FIRST_WITH_TOPIC_IDS,
     )
     return rhythm.transactions_per_s * size
 

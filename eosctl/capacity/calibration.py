@@ -28,7 +28,7 @@ cluster:
   replication_factor: 1
   min_insync_replicas: 1
   brokers_lost: 0
-  kafka_version: "{kafka_major}.0"
+  kafka_version: "{kafka_version}"
   transaction_version: {level}
   client_round_trip: 0 ms
   replication_round_trip: 0 ms
@@ -48,14 +48,14 @@ _CONSUMES: Final = "group_id: {id_bytes} B\n    reads: [{name}]\n    offsets_per
 
 
 def describe_trial(
-    trial: Trial, partition_count: int, *, kafka_major: int = 4, transaction_version: int = 2
+    trial: Trial, partition_count: int, *, kafka_version: str = "4.0", transaction_version: int = 2
 ) -> Workload:
     """Describe a trial as a workload in which a second holds all of it.
 
     Args:
         trial: The trial.
         partition_count: Partitions of its topic.
-        kafka_major: The brokers' release; 3 for brokers that write no tagged fields.
+        kafka_version: A release that writes what the brokers write (`format_release`).
         transaction_version: The finalized level; clients of a lower one speak theirs.
     """
     # Ids are the trial's name, a dash and a number; most numbers have as many digits as the last.
@@ -64,7 +64,7 @@ def describe_trial(
     text = _FILE.format(
         trial=trial,
         partitions=partition_count,
-        kafka_major=kafka_major,
+        kafka_version=kafka_version,
         level=min(trial.profile.transaction_version, transaction_version),
         count=trial.transaction_count,
         rate=trial.transaction_count * trial.partitions_per_transaction,

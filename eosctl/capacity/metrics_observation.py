@@ -15,7 +15,7 @@ import yaml
 
 from eosctl.capacity.observation import OFFSETS_TOPIC, STATE_TOPIC, value_bytes_for
 from eosctl.capacity.plan import plan_capacity
-from eosctl.capacity.record_sizes import BATCH_HEADER_BYTES, MARKER_BATCH_BYTES
+from eosctl.capacity.record_sizes import BATCH_HEADER_BYTES, MARKER_BATCH_BYTES, format_release
 from eosctl.capacity.workload_file import parse_workload
 from eosctl.capacity.workload_schema import API_VERSION, EDITOR_HEADER, KIND
 from eosctl.errors import EosctlError, UsageError
@@ -167,8 +167,8 @@ def _cluster(after: Sequence[BrokerCounters]) -> dict[str, Any]:
         "client_round_trip": "0 ms",
         "replication_round_trip": "0 ms",
     }
-    if described["transaction_version"] < 2:
-        described["kafka_version"] = "3.9"
+    commits = {version for broker in after for request, version in broker.requests if request == "TxnOffsetCommit"}
+    described["kafka_version"] = format_release(described["transaction_version"], max(commits, default=0))
     internal = Counter(p.topic for p in copies)
     for topic, key in ((STATE_TOPIC, "transaction_log_partitions"), (OFFSETS_TOPIC, "offsets_partitions")):
         if internal[topic]:

@@ -10,15 +10,16 @@ from typing import Any, Final, NamedTuple
 
 import yaml
 
-from eosctl.capacity.record_sizes import BATCH_HEADER_BYTES, record_bytes
+from eosctl.capacity.record_sizes import BATCH_HEADER_BYTES, format_release, record_bytes
 from eosctl.capacity.workload_schema import API_VERSION, EDITOR_HEADER, KIND
 from eosctl.model.history import TransactionLogEntry
-from eosctl.model.snapshot import ClusterSnapshot, Topic
+from eosctl.model.snapshot import Broker, ClusterSnapshot, Topic
 from eosctl.model.traffic import OffsetCommits, Traffic
 from eosctl.model.transaction import TransactionState
 
 OFFSETS_TOPIC: Final = "__consumer_offsets"
 STATE_TOPIC: Final = "__transaction_state"
+TXN_OFFSET_COMMIT: Final = 28
 #: The varying parts of one application's ids: numbers, and the random parts of Streams and others.
 _VARYING: Final = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|\d+")
 
@@ -77,6 +78,12 @@ def write_observed(name: str, observed: Observed) -> str:
     return EDITOR_HEADER + head + "".join(f"# {line}\n" for line in remarks) + text
 
 
+def offset_commit_version(brokers: Sequence[Broker]) -> int:
+    """Return the highest version of TxnOffsetCommit that all brokers serve; 0 if it is not known."""
+    served = [one.max_version for b in brokers for one in b.api_ranges if one.api_key == TXN_OFFSET_COMMIT]
+    return min(served, default=0)
+
+
 def _cluster(snapshot: ClusterSnapshot) -> dict[str, Any]:
     internal = [topic for topic in snapshot.topics if topic.name == STATE_TOPIC]
     factors = Counter(len(p.replicas) for topic in snapshot.topics for p in topic.partitions)
@@ -84,7 +91,8 @@ def _cluster(snapshot: ClusterSnapshot) -> dict[str, Any]:
     described: dict[str, Any] = {"brokers": len(snapshot.brokers), "replication_factor": factor}
     level = snapshot.feature("transaction.version")
     described["transaction_version"] = 0 if level is None else level.finalized or 0
-    described["kafka_version"] = "4.0" if level is not None and level.max_supported >= 2 else "3.9"
+    supported = 0 if level is None else level.max_supported
+    described["kafka_version"] = format_release(supported, offset_commit_version(snapshot.brokers))
     described["min_insync_replicas"] = min(factor, _number(internal, "min.insync.replicas", min(2, factor)))
     described["brokers_lost"] = min(1, len(snapshot.brokers) - 1)
     for topic in snapshot.topics:

@@ -11,6 +11,8 @@ from typing import Final, NamedTuple
 
 BATCH_HEADER_BYTES: Final = 61
 MARKER_BATCH_BYTES: Final = 78
+#: The version of TxnOffsetCommit that names topics by id (KIP-1319); brokers keep the id with the offset.
+OFFSET_COMMIT_WITH_TOPIC_IDS: Final = 6
 PRODUCER_SNAPSHOT_HEADER_BYTES: Final = 10
 PRODUCER_SNAPSHOT_ENTRY_BYTES: Final = 46
 OFFSETS_TOPIC: Final = "__consumer_offsets"
@@ -151,13 +153,13 @@ def offset_commit_batch_bytes(
         group_id_bytes: Length of the group id.
         topics: The partitions whose offsets are committed together.
         metadata_bytes: Length of the metadata text; Kafka Streams writes some 20 bytes, plain clients none.
-        topic_ids: Value version 4 with the topic's id, which clients that name topics by id cause (Kafka 4.1 on);
-            else version 3.
+        topic_ids: Value version 4 with the topic's id, which clients that name topics by id cause (in transactions
+            from Kafka 4.4 on); else version 3.
 
     One partition of a topic of 5 characters, by a group of 10:
 
-    >>> offset_commit_batch_bytes(10, [TopicPartitions(5, 1)])
-    117.0
+    >>> [offset_commit_batch_bytes(10, [TopicPartitions(5, 1)], topic_ids=ids) for ids in (False, True)]
+    [117.0, 136.0]
     """
     value = 2 + 8 + 4 + 8 + metadata_bytes
     value += unsigned_varint_bytes(metadata_bytes + 1) + 1 + 18 if topic_ids else 2
@@ -168,6 +170,21 @@ def offset_commit_batch_bytes(
         total += topic.partition_count * record_bytes(key, value, offset_delta=round(middle))
         place += topic.partition_count
     return total
+
+
+def format_release(supported_transaction_version: int, offset_commit_version: int) -> str:
+    """Return a release whose records have the sizes of a cluster's: the first one with them, or 3.9.
+
+    Args:
+        supported_transaction_version: The highest level of transaction.version that its brokers support.
+        offset_commit_version: The version of TxnOffsetCommit that clients use.
+
+    >>> format_release(0, 3), format_release(2, 5), format_release(2, 6)
+    ('3.9', '4.0', '4.4')
+    """
+    if supported_transaction_version < 2:
+        return "3.9"
+    return "4.4" if offset_commit_version >= OFFSET_COMMIT_WITH_TOPIC_IDS else "4.0"
 
 
 def producer_snapshot_bytes(entry_count: int) -> int:

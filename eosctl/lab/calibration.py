@@ -10,6 +10,8 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from eosctl.capacity.calibration import compare_trial, describe_trial
+from eosctl.capacity.observation import offset_commit_version
+from eosctl.capacity.record_sizes import format_release
 from eosctl.client import Client
 from eosctl.client.destinations import Role
 from eosctl.client.ports import Connector, WallClock
@@ -99,9 +101,9 @@ class Bench(NamedTuple):
 
 
 class Level(NamedTuple):
-    """A cluster's log format: `kafka_major` 4 for brokers with transaction.version 2, and the finalized level."""
+    """A cluster's log format: a release that writes it, and the finalized transaction.version."""
 
-    kafka_major: int
+    kafka_version: str
     transaction_version: int
 
 
@@ -112,8 +114,10 @@ async def find_level(client: Client) -> Level:
     facts = await collect_broker_facts(reader, shape.value.brokers)
     feature = next((f for f in facts.value.features if f.name == "transaction.version"), None)
     if feature is None:
-        return Level(3, 0)
-    return Level(4 if feature.max_supported >= 2 else 3, feature.finalized or 0)
+        return Level("3.9", 0)
+    return Level(
+        format_release(feature.max_supported, offset_commit_version(facts.value.brokers)), feature.finalized or 0
+    )
 
 
 def trials_for(level: Level) -> tuple[Trial, ...]:
@@ -155,7 +159,7 @@ async def run_trial(bench: Bench, trial: Trial, level: Level) -> tuple[Calibrati
         after = await _settled(client, trial)
         counted = await collect_traffic(ReadOnly(client), before, after, 1_000, bytes_per_partition=1 << 30)
         workload = describe_trial(
-            trial, partition_count, kafka_major=level.kafka_major, transaction_version=level.transaction_version
+            trial, partition_count, kafka_version=level.kafka_version, transaction_version=level.transaction_version
         )
         rows = compare_trial(trial, workload, counted.value, await _remembered(client, trial))
     finally:

@@ -25,7 +25,7 @@ def rows_of(trial: Trial, directory: Path) -> tuple[CalibrationRow, ...]:
             simulate(ClusterShape(broker_count=1, fast=True), directory, seed=1, max_latency_ms=1) as simulation,
             connect(simulation.config, connector=simulation.network, chance=random.Random(1)) as client,
         ):
-            return await run_trial(Bench(client, simulation.now_ms, simulation.network), trial, Level(4, 2))
+            return await run_trial(Bench(client, simulation.now_ms, simulation.network), trial, Level("4.0", 2))
 
     rows: tuple[CalibrationRow, ...] = run_virtual(run())
     return rows

@@ -54,19 +54,20 @@ def test_tags_of_transaction_state(version: int, major: int, tags: dict[str, int
     assert predicted == len(state_batch(20, [], 1, **tags))
 
 
-@given(NAMES, NAMES, st.integers(1, 40), st.integers(0, 60))
-def test_offset_commit(group: int, name: int, count: int, metadata: int) -> None:
-    value = OffsetCommitValue(5, 1, "m" * metadata, 9)
+@given(NAMES, NAMES, st.integers(1, 40), st.integers(0, 60), st.booleans())
+def test_offset_commit(group: int, name: int, count: int, metadata: int, topic_ids: bool) -> None:
+    value = OffsetCommitValue(5, 1, "m" * metadata, 9, **({"topic_id": b"i" * 16} if topic_ids else {}))
     records = [
         Record(
             index,
             1,
             offsets.encode_key(OffsetCommitKey("g" * group, "t" * name, index)),
-            offsets.encode_value(value, 3),
+            offsets.encode_value(value, 4 if topic_ids else 3),
         )
         for index in range(count)
     ]
-    predicted = offset_commit_batch_bytes(group, [TopicPartitions(name, count)], metadata_bytes=metadata)
+    topics = [TopicPartitions(name, count)]
+    predicted = offset_commit_batch_bytes(group, topics, metadata_bytes=metadata, topic_ids=topic_ids)
     assert predicted == len(encode_batch(records))
 
 

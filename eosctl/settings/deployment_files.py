@@ -153,7 +153,7 @@ def read_deployment(
             role = _role_for(file, roles or {})
             if role is None and posixpath.normpath(file) in builds.files | builds.patches | builds.replaced:
                 one = _IN_AN_OVERLAY
-            elif role is None and is_of_others(file):
+            elif role is None and is_of_others(file, text):
                 one = _NOTHING
             else:
                 one = _read_any(file, text, role, is_named=path in paths)

@@ -34,6 +34,7 @@ _OF_OTHERS: Final = re.compile(
     r"^(?:.*log4j.*|.*logback.*|package(?:-lock)?\.json|tsconfig.*\.json|.*\.lock|composer\.json|pom\..*|build\..*"
     r"|clusterconfigs\.json)$"
 )
+_OF_A_DASHBOARD: Final = ('"panels"', '"schemaVersion"')
 
 
 def files_of(paths: Sequence[Path]) -> Iterator[Path]:
@@ -97,18 +98,24 @@ def mentions_kafka(name: str, text: str) -> bool:
     >>> mentions_kafka("a.yaml", "# kafka\\nx: 1"), mentions_kafka("a.yaml", "brokers: kafka:9092")
     (False, True)
     """
-    if is_of_others(name) or _KAFKA.search(text) is None:
+    if is_of_others(name, text) or _KAFKA.search(text) is None:
         return False
     return _KAFKA.search(_COMMENT.sub("", text)) is not None
 
 
-def is_of_others(name: str) -> bool:
-    """Return whether a file's name shows that no program of Kafka reads it, although it names settings of Kafka.
+def is_of_others(name: str, text: str = "") -> bool:
+    """Return whether no program of Kafka reads a file, although it names settings of Kafka.
+
+    Its name shows that, or it is a dashboard of Grafana, which shows their metrics.
 
     >>> is_of_others("config/clusterConfigs.json"), is_of_others("config/server.properties")
     (True, False)
+    >>> is_of_others("kafka.json", '{"panels": [], "schemaVersion": 39, "title": "Kafka"}')
+    True
     """
-    return _OF_OTHERS.match(name.rpartition("/")[2].lower()) is not None
+    file = name.rpartition("/")[2].lower()
+    is_dashboard = file.endswith(".json") and all(key in text for key in _OF_A_DASHBOARD)
+    return is_dashboard or _OF_OTHERS.match(file) is not None
 
 
 def _within(folder: Path) -> Iterator[Path]:

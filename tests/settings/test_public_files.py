@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from eosctl.model.deployment import Role
-from eosctl.settings.deployment_files import read_components
+from eosctl.settings.deployment_files import read_components, read_deployment
 
 TYPES = """variable "topics" {
   type = list(object({
@@ -49,3 +51,13 @@ ROOTED = "bootstrap.servers = k:9092\ntransactional.id = a\n[other]\nx = 1\n"
 )
 def test_a_file_is_read_as_what_it_is(file: str, text: str, roles: set[Role]) -> None:
     assert {one.role for one in read_components(file, text) if one.inside is None} == roles
+
+
+def test_a_dashboard_is_not_a_connector(tmp_path: Path) -> None:
+    renamed = '{"options": {"renameByName": {"connector_class": "Class"}}}'
+    text = f'{{"title": "Kafka Connect", "schemaVersion": 39, "panels": [{{"transformations": [{renamed}]}}]}}'
+    (tmp_path / "kafka-connect.json").write_text(text, "utf-8")
+    (tmp_path / "server.properties").write_text("process.roles=broker\nnode.id=1\n", "utf-8")
+    read = read_deployment([tmp_path])
+    assert {one.role for one in read.deployment.components} == {Role.BROKER}
+    assert read.not_understood == ()

@@ -25,17 +25,17 @@ _WORDS: Final[Mapping[Role, str]] = {
 
 def undecided_settings(deployment: Deployment, reads: Collection[str]) -> tuple[Undecided, ...]:
     """Return the settings of these names whose values are not known, each place once."""
-    found = {
-        (value.place, value.key): Undecided(component, value)
-        for component, name, value in deployment.unresolved
-        if any(name == read or name.endswith(f".{read}") for read in reads)
-    }
+    numbers = sorted({number for read in reads for number in deployment.unresolved_by_name.get(read, ())})
+    entries = (deployment.unresolved[number] for number in numbers)
+    found = {(value.place, value.key): Undecided(component, value) for component, _, value in entries}
     return tuple(found.values())
 
 
 def unknown_default(deployment: Deployment, roles: Collection[Role], reads: Collection[str]) -> str:
     """Return the first setting that decides and has a default that is not known, as a reason; empty when all are."""
-    for component in deployment.of(*roles):
+    for component in deployment.with_unknown_defaults:
+        if component.role not in roles:
+            continue
         table = deployment.tables.get(component.role.value)
         own = {} if table is None else table.parameters
         name = next((read for read in reads if read in own and component.is_unknown(read)), None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
 from typing import Final, NamedTuple
@@ -10,6 +10,9 @@ from typing import Final, NamedTuple
 import msgspec
 
 from eosctl.model.parameter import ParameterTable, Release
+
+JOINED_BY: Final = ("controller.quorum.voters", "controller.quorum.bootstrap.servers", "zookeeper.connect")
+"""The settings by which a broker joins a cluster."""
 
 
 class Role(StrEnum):
@@ -273,6 +276,37 @@ class Deployment(msgspec.Struct, frozen=True, dict=True):
         )
 
     @cached_property
+    def unresolved_by_name(self) -> Mapping[str, Sequence[int]]:
+        """The positions of unresolved values by the name of each, and by what stands behind a dot in it."""
+        found: dict[str, list[int]] = {}
+        for number, (_, name, _) in enumerate(self.unresolved):
+            rest, dot = name, "."
+            while dot:
+                found.setdefault(rest, []).append(number)
+                _, dot, rest = rest.partition(".")
+        return found
+
+    @cached_property
+    def with_unknown_defaults(self) -> tuple[Component, ...]:
+        """The components with a default that is not known, as the client library or the image decides it."""
+        return tuple(
+            one
+            for one in self.components
+            if one.client not in TABULATED or (one.role is Role.BROKER and None in one.framework.values())
+        )
+
+    def same_cluster(self, broker: Component) -> Sequence[Component]:
+        """Return the brokers of a broker's cluster and folder, itself included."""
+        return self._by_cluster.get((folder_of(broker), cluster_of(broker)), ())
+
+    @cached_property
+    def _by_cluster(self) -> Mapping[tuple[str, str], Sequence[Component]]:
+        found: dict[tuple[str, str], list[Component]] = {}
+        for broker in self.of(Role.BROKER):
+            found.setdefault((folder_of(broker), cluster_of(broker)), []).append(broker)
+        return found
+
+    @cached_property
     def _by_role(self) -> Mapping[Role, tuple[Component, ...]]:
         found: dict[Role, list[Component]] = {}
         for component in self.components:
@@ -317,3 +351,19 @@ class Difference(msgspec.Struct, frozen=True):
     right: str
     left_source: str
     right_source: str
+
+
+def cluster_of(broker: Component) -> str:
+    """Return which cluster a broker belongs to: the one that it stands for or joins, else that of its file."""
+    if broker.cluster:
+        return broker.cluster
+    for name in JOINED_BY:
+        if broker.has(name) and broker.word(name):
+            joined = f"{name}={broker.word(name)}"
+            return f"{broker.described_by} {joined}" if broker.described_by else joined
+    return broker.described_by or (broker.place.file if broker.place.line else "the running cluster")
+
+
+def folder_of(component: Component) -> str:
+    """Return the folder of a component's file: copies for other environments stand in other folders."""
+    return component.place.file.rpartition("/")[0]

@@ -33,7 +33,7 @@ from eosctl.settings.file_texts import files_of, holds_kafka, is_of_others, is_t
 from eosctl.settings.includes import includes_missing
 from eosctl.settings.jinja_branches import Condition
 from eosctl.settings.kustomizations import Builds, Resource, build, names_files_alone
-from eosctl.settings.manifests import with_library
+from eosctl.settings.manifests import Libraries
 from eosctl.settings.own_references import has_own_references, with_own_references
 from eosctl.settings.referred_values import (
     config_map_values,
@@ -141,7 +141,7 @@ def read_deployment(
     unreadable: list[Unreadable] = []
     unlike: list[tuple[int, Condition, _File]] = []
     included: list[Unseen] = []
-    files = list(files_of(paths))
+    files, libraries = list(files_of(paths)), Libraries(paths)
     names = frozenset(posixpath.normpath(str(path)) for path in files)
     builds = _built(files, texts or {})
     for path in files:
@@ -168,7 +168,7 @@ def read_deployment(
         is_about = bool(one.sources) or mentions_kafka(file, text)
         included += includes_missing(file, text, names) if is_about else ()
         read.append(file)
-        found.append(one._replace(sources=with_library(one.sources, path, paths)) if one.sources else one)
+        found.append(one._replace(sources=libraries.given_to(one.sources, path)) if one.sources else one)
         if not one.sources and one is not _IN_AN_OVERLAY and not any(workload.overrides for workload in one.workloads):
             without.append(file)
             if not one.workloads and not one.has_no_place and not starts_programs(file) and is_about:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib.util
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from eosctl.settings.tree import Branch, Leaf, Node, Row
@@ -50,8 +51,9 @@ def _unexpected(error: UnexpectedInput) -> str:
     return f"not HCL: {found.split()[0][:20]!r} is not expected here" if found else "not HCL: it ends too early"
 
 
+@lru_cache(maxsize=64)
 def parse_hcl(text: str) -> Branch:
-    """Parse HCL.
+    """Parse HCL; the files of a module are read once for themselves and once for the variables of the others.
 
     Raises:
         HclError: The text does not follow the format, or is too large or too deep.

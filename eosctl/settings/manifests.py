@@ -30,28 +30,40 @@ _LIBRARY: Final = re.compile(
 _SPELLED: Final = {"confluent.kafka": "confluent-kafka", "@confluentinc/kafka-javascript": "rdkafka"}
 
 
-def with_library(sources: Iterable[Source], file: Path, paths: Iterable[Path]) -> list[Source]:
-    """Return sources with the client library of the project, where they are taken for clients of Java by default.
+class Libraries:
+    """The client libraries of projects, each list of dependencies read once.
 
     Args:
-        sources: What a file configures.
-        file: The file.
         paths: What the user named: no list of dependencies is searched for above it.
     """
-    root = next((named for named in paths if named in file.parents), file.parent)
-    return [_of_library(one, file, root) if _is_java_by_default(one) else one for one in sources]
+
+    def __init__(self, paths: Iterable[Path]) -> None:
+        self._paths = tuple(paths)
+        self._found: dict[tuple[Path, Path], frozenset[str]] = {}
+
+    def given_to(self, sources: Iterable[Source], file: Path) -> list[Source]:
+        """Return sources with the client library of the project, where they are taken for clients of Java by default.
+
+        Args:
+            sources: What a file configures.
+            file: The file.
+        """
+        return [self._of_library(one, file) if _is_java_by_default(one) else one for one in sources]
+
+    def _of_library(self, source: Source, file: Path) -> Source:
+        root = next((named for named in self._paths if named in file.parents), file.parent)
+        place = (file.parent, root)
+        if place not in self._found:
+            self._found[place] = frozenset(_libraries(file, root))
+        libraries = self._found[place]
+        if len(libraries) != 1:
+            return source
+        names = {name: value.key for name, value in source.values.items()}
+        return replace(source, client=client_of(names, (*source.hints, *libraries)))
 
 
 def _is_java_by_default(source: Source) -> bool:
     return source.role in (Role.PRODUCER, Role.CONSUMER) and source.client is Client.JAVA and not source.framework
-
-
-def _of_library(source: Source, file: Path, root: Path) -> Source:
-    libraries = _libraries(file, root)
-    if len(libraries) != 1:
-        return source
-    names = {name: value.key for name, value in source.values.items()}
-    return replace(source, client=client_of(names, (*source.hints, *libraries)))
 
 
 def _libraries(file: Path, root: Path) -> set[str]:

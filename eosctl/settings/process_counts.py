@@ -14,6 +14,7 @@ from eosctl.settings.tree import Branch, Leaf, Node, Row
 COUNT: Final = "replicas"
 COUNTS: Final = ("replicaCount", "replicas", "desired_count", "DesiredCount", "count", "instances", "numReplicas")
 _LOOPS: Final = ("loop", "with_items", "with_list", "with_sequence")
+_DECISIVE: Final = frozenset({*COUNTS, *_LOOPS, "autoscaling", "Resources", "resource"})
 _RANGE: Final = re.compile(r"range\(\s*(?:(\d{1,6})\s*,\s*)?(\d{1,6})\s*\)")
 _TASK: Final = re.compile(r"aws_ecs_task_definition\.([\w-]+)\.")
 _SEQUENCE: Final = re.compile(r"\bcount=(\d{1,6})")
@@ -34,6 +35,14 @@ def process_counts(node: Node, file: str) -> Iterator[Counted]:
             yield from process_counts(member, file)
     if not isinstance(node, Branch):
         return
+    if any(key in _DECISIVE for key, _ in node.entries):
+        yield from _counts_of(node, file)
+    for _, child in node.entries:
+        if not isinstance(child, Leaf):
+            yield from process_counts(child, file)
+
+
+def _counts_of(node: Branch, file: str) -> Iterator[Counted]:
     count = _own_count(node, file)
     if count is not None:
         yield Counted(node.line, _last_line(node), count)
@@ -42,9 +51,6 @@ def process_counts(node: Node, file: str) -> Iterator[Counted]:
         yield from _cloud_formation(resources, file)
     if services := _of_type(node, "aws_ecs_service"):
         yield from _terraform(services, _of_type(node, "aws_ecs_task_definition"), file)
-    for _, child in node.entries:
-        if not isinstance(child, Leaf):
-            yield from process_counts(child, file)
 
 
 def _own_count(node: Branch, file: str) -> Value | None:

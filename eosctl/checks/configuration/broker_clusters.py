@@ -5,28 +5,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from eosctl.model.deployment import Component, Deployment, Role
+from eosctl.model.deployment import JOINED_BY, Component, Deployment, Role, folder_of
 
 _LISTENERS: Final = ("listeners", "advertised.listeners")
 _HOST: Final = re.compile(r"//([^:/,\s]+)(?::|,|$)")
 _ANY_HOST: Final = re.compile(r"[0.]+|127[.\d]*|localhost")
-_JOINED_BY = ("controller.quorum.voters", "controller.quorum.bootstrap.servers", "zookeeper.connect")
-
-
-def cluster_of(broker: Component) -> str:
-    """Return which cluster a broker belongs to: the one that it stands for or joins, else that of its file."""
-    if broker.cluster:
-        return broker.cluster
-    for name in _JOINED_BY:
-        if broker.has(name) and broker.word(name):
-            joined = f"{name}={broker.word(name)}"
-            return f"{broker.described_by} {joined}" if broker.described_by else joined
-    return broker.described_by or (broker.place.file if broker.place.line else "the running cluster")
-
-
-def folder_of(component: Component) -> str:
-    """Return the folder of a component's file: copies for other environments stand in other folders."""
-    return component.place.file.rpartition("/")[0]
 
 
 def hosts_of(broker: Component) -> frozenset[str]:
@@ -41,19 +24,14 @@ def is_only_broker(deployment: Deployment, broker: Component) -> bool:
     # What the broker itself shows is decided first: the others are many.
     if broker.instances is None or broker.instances.number != 1 or not is_broker(broker) or not _is_complete(broker):
         return False
-    others = (other for other in deployment.of(Role.BROKER) if other is not broker)
-    return not any(_are_together(other, broker) and is_broker(other) for other in others)
+    return not any(is_broker(other) for other in deployment.same_cluster(broker) if other is not broker)
 
 
 def runs_on_one_broker(deployment: Deployment, client: Component) -> bool:
     """Return whether every broker in the folder of a worker's file is a cluster of its own."""
-    near = [one for one in deployment.of(Role.BROKER) if is_broker(one) and _scope_of(one) == _scope_of(client)]
+    scope = _scope_of(client)
+    near = [one for one in deployment.of(Role.BROKER) if _scope_of(one) == scope and is_broker(one)]
     return bool(near) and all(is_only_broker(deployment, broker) for broker in near)
-
-
-def _are_together(one: Component, other: Component) -> bool:
-    """Return whether two brokers join one cluster; each folder may have a cluster of the same addresses."""
-    return folder_of(one) == folder_of(other) and cluster_of(one) == cluster_of(other)
 
 
 def _scope_of(component: Component) -> str:
@@ -74,7 +52,7 @@ def are_alternatives(one: Component, other: Component) -> bool:
     roles = {
         frozenset(part.strip() for part in (server.word("process.roles") or "").split(",")) for server in (one, other)
     }
-    quorums = [server.word(name) or "" for server in (one, other) for name in _JOINED_BY[:2]]
+    quorums = [server.word(name) or "" for server in (one, other) for name in JOINED_BY[:2]]
     return roles == {frozenset({"controller"}), frozenset({"broker", "controller"})} and not any(
         "," in q for q in quorums
     )

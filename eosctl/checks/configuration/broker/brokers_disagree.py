@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from eosctl.checks.configuration.broker_clusters import cluster_of, is_broker
+from eosctl.checks.configuration.broker_clusters import is_broker
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.model.deployment import Component, Role
+from eosctl.model.deployment import Component, Role, cluster_of
 from eosctl.model.severity import Severity
 
 NAMES: Final = (

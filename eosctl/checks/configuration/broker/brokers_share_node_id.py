@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.broker_clusters import are_alternatives, cluster_of, folder_of, hosts_of
+from eosctl.checks.configuration.broker_clusters import are_alternatives, hosts_of
 from eosctl.checks.configuration.instances import counted, processes, runs_many
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.model.deployment import Component, Role, Value
+from eosctl.model.deployment import Component, Role, Value, cluster_of, folder_of
 from eosctl.model.severity import Severity
 
 

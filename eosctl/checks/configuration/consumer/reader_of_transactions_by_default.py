@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from eosctl.checks.configuration.broker_clusters import folder_of
 from eosctl.checks.configuration.clients import transactional_producers, transactional_producers_near
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.model.deployment import Client, Component, Deployment, Role, Value
+from eosctl.model.deployment import Client, Component, Deployment, Role, Value, folder_of
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Confidence
 

@@ -122,25 +122,38 @@ def _access_rules(document: Branch, file: str, user: str) -> Iterator[Source]:
 
 
 def _mirror_maker_resource(document: Branch, file: str, name: str) -> list[Source]:
-    """Give each cluster's worker settings and each mirror's connector settings as MirrorMaker's own properties."""
+    """Give each cluster's worker settings and each mirror's connector settings as MirrorMaker's own properties.
+
+    The API v1 has one target for all mirrors, and each source in its mirror.
+    """
     sources: list[Source] = []
-    made = Source(Place(file, document.line), {}, name, None, Client.JAVA, recognized_by="kind: KafkaMirrorMaker2")
+    version = document.text("spec", "version") or ""
+    made = Source(
+        Place(file, document.line), {}, name, None, Client.JAVA, version, recognized_by="kind: KafkaMirrorMaker2"
+    )
     support = "exactly.once.source.support"
+    target = document.branch("spec", "target")
+    named = [one for one in document.items("spec", "clusters") if isinstance(one, Branch)]
+    clusters = [*named, *([target] if target is not None else [])]
     promised = {
         cluster.text("alias"): value_of(support, leaf, file)
-        for cluster in document.items("spec", "clusters")
-        if isinstance(cluster, Branch) and isinstance(leaf := cluster.get("config", support), Leaf)
+        for cluster in clusters
+        if isinstance(leaf := cluster.get("config", support), Leaf)
     }
     for mirror in document.items("spec", "mirrors"):
-        if isinstance(mirror, Branch) and (config := mirror.branch("sourceConnector", "config")):
+        if not isinstance(mirror, Branch):
+            continue
+        config = mirror.branch("sourceConnector", "config")
+        values = values_of(flatten(config), file) if config else {}
+        alias = mirror.text("targetCluster") or (target.text("alias") if target is not None else None)
+        if (promise := promised.get(alias)) is not None:
+            values.setdefault(support, promise)
+        if values:
+            line = (config or mirror).line
+            sources.append(replace(made, place=Place(file, line), values=values, role=Role.MIRROR_MAKER))
+    for cluster in clusters:
+        if config := cluster.branch("config"):
             values = values_of(flatten(config), file)
-            if (promise := promised.get(mirror.text("targetCluster"))) is not None:
-                values.setdefault(support, promise)
-            sources.append(replace(made, place=Place(file, config.line), values=values, role=Role.MIRROR_MAKER))
-    for cluster in document.items("spec", "clusters"):
-        if isinstance(cluster, Branch) and (config := cluster.branch("config")):
-            values = values_of(flatten(config), file)
-            alias = cluster.text("alias") or name
             worker = replace(made, place=Place(file, config.line), values=values, role=Role.CONNECT_WORKER)
-            sources.append(replace(worker, label=alias))
+            sources.append(replace(worker, label=cluster.text("alias") or name))
     return sources

@@ -1,0 +1,36 @@
+"""Resources of Strimzi: mirrors in both versions of its API."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from eosctl.services.lint_configuration import LintRequest, lint_configuration
+
+MIRROR_V1 = """\
+apiVersion: kafka.strimzi.io/v1
+kind: KafkaMirrorMaker2
+metadata: {name: dr}
+spec:
+  version: 4.0.0
+  target:
+    alias: b
+    bootstrapServers: b:9092
+    config: {exactly.once.source.support: enabled}
+  mirrors:
+    - source: {alias: a, bootstrapServers: "a:9092"}
+      sourceConnector: {tasksMax: 2%s}
+"""
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [("", [("EOS-CFG-064", 9)]), (", config: {source.consumer.isolation.level: read_committed}", [])],
+)
+def test_a_mirror_of_the_newer_api_is_judged(config: str, expected: list[tuple[str, int]], tmp_path: Path) -> None:
+    (tmp_path / "mirror.yaml").write_text(MIRROR_V1 % config)
+    result = lint_configuration(LintRequest((tmp_path,)))
+    found = [(one.check_id, int(dict(one.facts)["line"])) for one in result.found if one.check_id == "EOS-CFG-064"]
+    assert found == expected
+    assert {one.release for one in result.linted.read_as} == {"4.0"}

@@ -16,7 +16,7 @@ from eosctl import __version__
 from eosctl.command_line.invocation import Invocation, invocation_of, write_error
 from eosctl.command_line.lazy import HELP, group_class
 from eosctl.commands.registry import COMMANDS, FIRST_STEPS
-from eosctl.errors import EosctlError, ExitCode, file_error
+from eosctl.errors import EosctlError, ExitCode, defect_error, file_error
 from eosctl.render.terminal import ColorChoice
 
 app = typer.Typer(
@@ -91,11 +91,7 @@ def _program() -> Any:
 
 
 def _defect(error: Exception) -> EosctlError:
-    return EosctlError(
-        f"eosctl failed: {type(error).__name__}: {error}",
-        "This is a defect in eosctl, not in your cluster.",
-        "Run it again with: eosctl --debug ... and report the traceback.",
-    )
+    return defect_error(error, "Run it again with: eosctl --debug ...")
 
 
 def _output_failed(error: OSError) -> EosctlError | None:

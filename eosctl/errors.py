@@ -58,6 +58,26 @@ class UsageError(EosctlError):
     exit_code = ExitCode.BAD_INPUT
 
 
+# The message of a defect may be the text of everything that a file holds.
+_LONGEST_DEFECT = 200
+
+
+def defect_error(error: Exception, again: str) -> EosctlError:
+    """Return the error for an exception that nothing expects.
+
+    Args:
+        error: The exception; a long message is cut.
+        again: How to get the traceback.
+    """
+    said = str(error)
+    said = f"{said[:_LONGEST_DEFECT]} ..." if len(said) > _LONGEST_DEFECT else said
+    return EosctlError(
+        f"eosctl failed: {type(error).__name__}: {said}",
+        "This is a defect in eosctl, not in your cluster.",
+        f"{again} and report the traceback.",
+    )
+
+
 # More names than this are not read in an error.
 _NAMES_SHOWN = 8
 # Longer than any path that a system opens by one name.

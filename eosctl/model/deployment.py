@@ -100,6 +100,10 @@ class Value(msgspec.Struct, frozen=True):
     resolved: bool = True
     owner: str = ""
 
+    def __repr__(self) -> str:
+        """Return the name and the place: the text may be a secret, and a traceback shows this."""
+        return f"{type(self).__name__}({self.name!r}, {self.place}, {self.source.value})"
+
     @property
     def file(self) -> str:
         """Return the file that determines it: its own, or that of the component with the default."""

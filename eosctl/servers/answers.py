@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from eosctl.errors import EosctlError, ExitCode, file_error, unknown_name
+from eosctl.errors import EosctlError, ExitCode, defect_error, file_error, unknown_name
 from eosctl.model.evidence import EvidenceGap
 from eosctl.model.redaction import redact_text
 from eosctl.render.failure import render_failure
@@ -112,10 +112,8 @@ def call(tools: Mapping[str, Tool], name: str, arguments: Mapping[str, object], 
     except EosctlError as error:
         return _failed(error, remarks)
     except Exception as error:  # noqa: BLE001 - a defect in one tool must not end the server
-        defect = (file_error(error) if isinstance(error, OSError) else None) or EosctlError(
-            f"eosctl failed: {type(error).__name__}: {error}",
-            "This is a defect in eosctl, not in your cluster.",
-            "Run the command in a shell with: eosctl --debug ... and report the traceback.",
+        defect = (file_error(error) if isinstance(error, OSError) else None) or defect_error(
+            error, "Run the command in a shell with: eosctl --debug ..."
         )
         return _failed(defect, remarks)
     coverage = "\n".join(_coverage_lines(answer.exit_code, answer.read, answer.unread, remarks))

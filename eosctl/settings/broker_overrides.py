@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
@@ -30,10 +30,10 @@ def with_overridden(sources: Iterable[Source], workloads: Iterable[Workload]) ->
         first = next(iter(one.overrides.values()))
         place = first.place or Place(one.name, 1)
         name = one.name.rpartition("/")[2]
-        own = next((source for source in brokers if source.part_of == one.name), None)
+        own = _own(found, one.name, place.file)
         base = next((source for source in brokers if _reads(one, source)), None)
         if own is not None:  # its container's variables configure it, too
-            found[found.index(own)] = replace(own, values={**own.values, **one.overrides})
+            found[own] = replace(found[own], values={**found[own].values, **one.overrides})
         elif base is None:
             part = part_of_one(dict(one.overrides), Role.BROKER, place, name)
             found.append(replace(part, described_by=f"{place.file} {name}"))
@@ -41,6 +41,12 @@ def with_overridden(sources: Iterable[Source], workloads: Iterable[Workload]) ->
             values = {**base.values, **one.overrides}
             found.append(replace(base, values=values, label=name, place=place, recognized_by=first.key))
     return found
+
+
+def _own(sources: Sequence[Source], part: str, file: str) -> int | None:
+    """Return the index of a container's broker; variants of a Compose file in one folder have one each."""
+    own = [at for at, one in enumerate(sources) if one.role is Role.BROKER and one.part_of == part]
+    return next((at for at in own if sources[at].place.file == file), own[0] if own else None)
 
 
 def _reads(workload: Workload, source: Source) -> bool:

@@ -43,6 +43,7 @@ from eosctl.settings.tree import Branch, Node, flatten
 from eosctl.settings.workloads import counted_around
 
 # The default of SmallRye Reactive Messaging's KafkaSource.
+_SMALLRYE_KAFKA: Final = "smallrye-kafka"
 _SMALLRYE_CONSUMER: Final[Mapping[str, str | None]] = {"enable.auto.commit": "false"}
 # Who commits is said in the code: offsetStrategy of @KafkaListener.
 _MICRONAUT_CONSUMER: Final[Mapping[str, str | None]] = {"enable.auto.commit": None}
@@ -227,11 +228,14 @@ def _channels(source: Source) -> Iterator[Source]:
         if match is None:
             shared[_unprefixed(key)] = value
         elif match[1] == "connector":
-            shared[match[3]] = value
+            shared |= {match[3]: value} if match[2] == _SMALLRYE_KAFKA else {}
         else:
             role = Role.PRODUCER if match[1] in ("outgoing", "producers") else Role.CONSUMER
             groups.setdefault((role, match[2]), {})[match[3]] = value
     for (role, channel), values in groups.items():
+        connector = values.get("connector")
+        if connector is not None and connector.resolved and connector.text != _SMALLRYE_KAFKA:
+            continue  # a channel of another broker, such as smallrye-mqtt
         yield replace(
             source,
             values={**shared, **values},

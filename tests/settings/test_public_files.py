@@ -33,6 +33,10 @@ UI = """kafka:
       defaultValueSerde: SchemaRegistry
 """
 VALE = "StylesPath = styles\nVocab = kafka\n[*.adoc]\nBasedOnStyles = Own\n"
+MQTT = """mp.messaging.connector.smallrye-mqtt.acks=1
+mp.messaging.outgoing.a.connector=smallrye-mqtt
+mp.messaging.outgoing.a.topic=prices
+"""
 ROOTED = "bootstrap.servers = k:9092\ntransactional.id = a\n[other]\nx = 1\n"
 
 
@@ -47,6 +51,8 @@ ROOTED = "bootstrap.servers = k:9092\ntransactional.id = a\n[other]\nx = 1\n"
         (".vale.ini", VALE, set()),
         ("kafka-ui-values.yaml", UI, set()),
         ("client.ini", ROOTED, {Role.PRODUCER}),
+        ("application.properties", MQTT, set()),
+        ("application.properties", MQTT + "mp.messaging.incoming.b.connector=smallrye-kafka\n", {Role.CONSUMER}),
     ],
 )
 def test_a_file_is_read_as_what_it_is(file: str, text: str, roles: set[Role]) -> None:
@@ -61,3 +67,29 @@ def test_a_dashboard_is_not_a_connector(tmp_path: Path) -> None:
     read = read_deployment([tmp_path])
     assert {one.role for one in read.deployment.components} == {Role.BROKER}
     assert read.not_understood == ()
+
+
+OVERRIDING = """services:
+  kafka:
+    image: apache/kafka:4.1.0
+    command: bin/kafka-server-start.sh config/server.properties --override num.partitions=3
+    environment: {KAFKA_ADVERTISED_LISTENERS: "PLAINTEXT://HOST:9092"}
+"""
+
+
+def test_variants_of_a_compose_file_have_a_broker_each(tmp_path: Path) -> None:
+    for name, host in (("docker-compose.yaml", "kafka"), ("docker-compose-local.yaml", "localhost")):
+        (tmp_path / name).write_text(OVERRIDING.replace("HOST", host), "utf-8")
+    brokers = read_deployment([tmp_path]).deployment.of(Role.BROKER)
+    assert [one.word("num.partitions") for one in brokers] == ["3", "3"]
+    assert {one.word("advertised.listeners") for one in brokers} == {
+        "PLAINTEXT://kafka:9092",
+        "PLAINTEXT://localhost:9092",
+    }
+
+
+def test_a_traceback_never_shows_the_text_of_a_setting() -> None:
+    (producer,) = read_components("p.properties", "transactional.id=a\nsasl.jaas.config=x password=\"hunter2\";\n")
+    assert producer.given["sasl.jaas.config"].word is not None
+    assert "hunter2" not in repr(producer)
+    assert "sasl.jaas.config" in repr(producer)

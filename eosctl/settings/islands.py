@@ -26,6 +26,7 @@ from eosctl.settings.structures import find_sources
 from eosctl.settings.topic_declarations import topic_declared
 from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
 from eosctl.settings.unread import CLIENT_SETTINGS, unread
+from eosctl.settings.workloads import counted_around
 
 _NETWORK: Final = ("AWS::EC2::", "AWS::IAM::", "AWS::ElasticLoadBalancing")
 ALPAKKA_INTERVAL: Final = "eos-commit-interval"
@@ -79,6 +80,9 @@ def _islands(node: Node, file: str, hints: tuple[str, ...], key: str = "") -> It
         return  # Cruise Control's own settings, and what it expects of brokers
     if (node.text("Type") or "").startswith(_NETWORK):
         return  # a group of CloudFormation's is one of addresses, not of consumers
+    if ":" in (node.text("type") or "") and (resource := node.branch("properties")) is not None:
+        yield from _islands(resource, file, hints, key)  # a resource of Pulumi
+        return
     if "env" in key.lower() and (variables := environment_of(node, file, hints)):
         yield from variables
         return
@@ -165,12 +169,14 @@ def _alpakka(node: Branch, clients: Branch, file: str, hints: tuple[str, ...]) -
     """Yield a client of Alpakka or Pekko: Kafka's settings stand in ``kafka-clients``, its own next to them."""
     given = dict(flatten(clients))
     own = node.get(ALPAKKA_INTERVAL)
+    made: dict[str, str | None] = {}
     if isinstance(own, Leaf):
         given[ALPAKKA_INTERVAL] = own
+        made = {"enable.idempotence": "true"}  # Transactional.sink, which alone reads the interval, sets it
     outside = values_of(((name, leaf) for key, child in node.entries for name, leaf in flatten(child, key)), file)
     if given:
         left = unread(outside, lambda name: f"kafka-clients.{name}")
-        yield Source(Place(file, node.line), values_of(given.items(), file), hints=hints, unread=left)
+        yield Source(Place(file, node.line), values_of(given.items(), file), hints=hints, framework=made, unread=left)
 
 
 def _children(node: Branch, file: str, hints: tuple[str, ...]) -> Iterator[Source]:
@@ -314,7 +320,7 @@ def _file_within(leaf: Leaf, file: str, hints: tuple[str, ...], name: str = "") 
     except ConfigFileError:
         documents = ()  # a block of some other text
     mappings = [document for document in documents if isinstance(document, Branch)]
-    if found := [source for one in mappings for source in sources_within(one, file, hints)]:
+    if found := [source for one in mappings for source in counted_around(sources_within(one, file, hints), one, file)]:
         yield from (replace(source, label=source.label or label) for source in found)
         return
     try:

@@ -113,6 +113,7 @@ def _access_rules(document: Branch, file: str, user: str) -> Iterator[Source]:
             ("operations", ("operation",)),
             ("permission", ("type",)),
         )
+        named |= _named_leaves(document, file, ("principal", ("metadata", "name")))
         if rule.items("operations"):
             ((_, leaf),) = flatten(Branch((("operations", rule.get("operations") or rule),), rule.line))
             named["operations"] = value_of("operations", leaf, file)

@@ -1,0 +1,67 @@
+"""EOS-CFG-171."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from eosctl.checks.configuration.clients import transactional_producers
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Component, Role
+from eosctl.model.severity import Severity
+
+_USER: Final = re.compile(r"""\busername\s*=\s*["']?(?P<name>[^"';\s]+)""")
+_KINDS: Final = ("transactionalid", "any")
+
+
+@check(
+    "EOS-CFG-171",
+    "Access rules of a producer's user leave out its transactional id",
+    Area.CONFIGURATION,
+    Severity.ERROR,
+    roles=(Role.ACCESS_RULE,),
+    reads=("principal", "resource.type", "permission"),
+    tags=("security",),
+    references=("KIP-98",),
+)
+def transactional_id_not_granted(case: Case) -> Iterator[Problem]:
+    """Find transactional producers that log in as a user whose access rules grant no transactional id.
+
+    What it checks:
+        The user in sasl.jaas.config of a producer with a transactional id, against the rules of the KafkaUser of that
+        name. Users with rules elsewhere, or with certificates, are not compared.
+
+    Why it matters for exactly-once:
+        Write on the topics is not enough: the broker refuses InitProducerId with TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+        and no transaction begins.
+
+    Example:
+        A KafkaUser with acls for topics alone, and username="pay" next to transactional.id=pay-1.
+
+    Fix:
+        Add a rule of type transactionalId with the operations Write and Describe, with patternType: prefix where a
+        framework makes the ids.
+
+    Verify:
+        eosctl config lint reports it no longer.
+    """
+    rules = case.deployment.of(Role.ACCESS_RULE)
+    for producer in transactional_producers(case.deployment):
+        match = _USER.search(producer.value("sasl.jaas.config").text or "")
+        own = [rule for rule in rules if match is not None and rule.word("principal") == match["name"]]
+        if own and not any(_grants_an_id(rule) for rule in own):
+            identity, user = producer.value("transactional.id"), own[0].value("principal")
+            yield problem(
+                producer,
+                (identity, user),
+                f"{identity.key} is given, and the access rules of {user.word} grant no transactional id.",
+                impact="The producer is refused when it initializes, and no transaction begins.",
+                remedy="Add a rule of type transactionalId with Write and Describe to this user.",
+            )
+
+
+def _grants_an_id(rule: Component) -> bool:
+    kind = (rule.word("resource.type") or "").lower().replace("_", "")
+    return kind in _KINDS and (rule.word("permission") or "allow").lower() == "allow"

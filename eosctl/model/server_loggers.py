@@ -46,12 +46,16 @@ _SERVER_THREAD: Final = re.compile(
     r"|broker-(?P<forwarding>\d+)-to-controller-"
 )
 """Names of a server's threads; those with a node id name their own node."""
+_MODULE: Final = re.compile(r"kafka\.(?:coordinator|cluster)(?:\.[a-z_]+)*")
+"""Loggers of kafka-python. Those of Kafka end with a class."""
 _OWN_FIELDS = frozenset({"broker", "controller"})
 
 
 @lru_cache(maxsize=4096)
 def is_server_logger(logger: str) -> bool:
-    """Return whether a logger belongs to a broker or controller alone."""
+    """Return whether a logger belongs to a broker or controller alone, and not to a client in Python."""
+    if _MODULE.fullmatch(logger):
+        return False
     return logger.startswith(_SERVER_LOGGERS) or logger.rpartition(".")[2] in _SERVER_CLASSES
 
 

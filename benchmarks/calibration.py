@@ -1,7 +1,7 @@
 """Compare the capacity formulas' predictions with the sandbox and real Kafka, as a Markdown table.
 
     python benchmarks/calibration.py            the sandbox alone
-    python benchmarks/calibration.py --apache   and one node each of Apache Kafka 3.9.2 and 4.3.1 (Java 17, Maven)
+    python benchmarks/calibration.py --apache   and one node each of Kafka 3.9.2, 4.3.1, and 4.4.0 (Java 17, Maven)
 
 Each prediction uses only the load's description.
 """
@@ -71,7 +71,7 @@ def main() -> None:
     chosen = parser.parse_args()
     with SandboxThread() as cluster:
         show("Sandbox, one broker, emulating 4.3", asyncio.run(measure(cluster.bootstrap)))
-    for version in ("3.9.2", "4.3.1") if chosen.apache else ():
+    for version in ("3.9.2", "4.3.1", "4.4.0") if chosen.apache else ():
         with tempfile.TemporaryDirectory() as directory:
             engine = ApacheNodes(ApacheConfig(version, settings=SETTINGS), Path(directory), random.Random())
             asyncio.run(engine.up())

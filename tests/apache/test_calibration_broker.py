@@ -9,6 +9,8 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+import pytest
+
 from benchmarks.calibrating.broker import measure_broker
 from eosctl.lab.apache.nodes import ApacheNodes
 from eosctl.model.capacity_plan import Unit
@@ -21,14 +23,15 @@ def now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
+@pytest.mark.parametrize("release", ["4.3.1", "4.4.0"] if TIMES else ["4.4.0"])
 def test_heap_snapshots_and_threads_lie_where_plans_say(
-    apache_running: Callable[..., AbstractContextManager[ApacheNodes]], tmp_path: Path
+    release: str, apache_running: Callable[..., AbstractContextManager[ApacheNodes]], tmp_path: Path
 ) -> None:
     counts = (
         {"open_count": 3_000, "transaction_count": 9_000} if TIMES else {"open_count": 2_000, "transaction_count": 200}
     )
     options = {"heap_bytes": 1 << 30, "jvm_options": ("-XX:+UseG1GC",)}
-    with apache_running("4.3.1", tmp_path / "kafka", **options) as engine:
+    with apache_running(release, tmp_path / "kafka", **options) as engine:
         rows = asyncio.run(measure_broker(engine, now_ms, **counts))
     assert len(rows) == 6
     assert all(row.measured > 0 for row in rows)

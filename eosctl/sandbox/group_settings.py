@@ -1,6 +1,6 @@
 """Settings of individual consumer, share, and streams groups (`GroupConfig`, KIP-848): validation and defaults.
 
-A group's own setting overrides the broker's setting `group.*` of the same name, within the broker's bounds. Three
+A group's own setting overrides the broker's setting `group.*` of the same name, within the broker's bounds. Five
 settings of share groups have no broker setting.
 """
 
@@ -17,6 +17,8 @@ ASSIGNMENT_INTERVAL = "consumer.assignment.interval.ms"
 AUTO_OFFSET_RESET = "share.auto.offset.reset"
 ISOLATION_LEVEL = "share.isolation.level"
 RENEW_ENABLE = "share.renew.acknowledge.enable"
+DEAD_LETTER_TOPIC = "errors.deadletterqueue.topic.name"
+DEAD_LETTER_COPY = "errors.deadletterqueue.copy.record.enable"
 RACK_TAGS = "streams.rack.aware.assignment.tags"
 #: Kafka's order; those without a broker setting are missing in the emulated release.
 NAMES = (
@@ -43,11 +45,14 @@ NAMES = (
     "streams.num.warmup.replicas",
     RACK_TAGS,
     "streams.acceptable.recovery.lag",
+    DEAD_LETTER_TOPIC,
+    DEAD_LETTER_COPY,
 )
 #: The names of bounds that differ from `group.TYPE.min.*` and `group.TYPE.max.*`.
 _MAXIMA = {"num.standby.replicas": "standby.replicas", "num.warmup.replicas": "warmup.replicas"}
 
 _FIRST_SHARE_SETTING = "group.share.max.share.sessions"  # Releases without it have no settings of share groups.
+_FIRST_DEAD_LETTER_SETTING = "errors.deadletterqueue.topic.name.prefix"
 _BY_DURATION = "by_duration:"
 _DURATION = re.compile(
     r"P(?:(?P<days>\d+)D)?(?:T(?:(?P<hours>\d+)H)?(?:(?P<minutes>\d+)M)?(?:(?P<seconds>\d+(?:\.\d+)?)S)?)?"
@@ -64,6 +69,8 @@ _OWN = {
     AUTO_OFFSET_RESET: _own(AUTO_OFFSET_RESET, ConfigType.STRING, "latest"),
     ISOLATION_LEVEL: _own(ISOLATION_LEVEL, ConfigType.STRING, "read_uncommitted", "[read_committed, read_uncommitted]"),
     RENEW_ENABLE: _own(RENEW_ENABLE, ConfigType.BOOLEAN, "true"),
+    DEAD_LETTER_TOPIC: _own(DEAD_LETTER_TOPIC, ConfigType.STRING, ""),
+    DEAD_LETTER_COPY: _own(DEAD_LETTER_COPY, ConfigType.BOOLEAN, "false"),
 }
 
 ReadInt = Callable[[str], int]
@@ -93,6 +100,8 @@ def setting_of(name: str, table: Mapping[str, Setting]) -> Setting:
 def _is_known(name: str, table: Mapping[str, Setting]) -> bool:
     if name.startswith("share.") and _FIRST_SHARE_SETTING not in table:
         return False
+    if name in (DEAD_LETTER_TOPIC, DEAD_LETTER_COPY):
+        return _FIRST_DEAD_LETTER_SETTING in table
     return name in _OWN or (name in NAMES and broker_name(name) in table)
 
 
@@ -119,6 +128,8 @@ def check_group_settings(
         session_ms, heartbeat_ms = (int(changed.get(name, bound(broker_name(name)))) for name in (session, heartbeat))
         if session_ms <= heartbeat_ms:
             raise InvalidSetting(f"{session} must be greater than {heartbeat}")
+    if changed.get(DEAD_LETTER_TOPIC, "").startswith("__"):
+        raise InvalidSetting(f"{DEAD_LETTER_TOPIC}: DLQ topic name must not start with '__'")
 
 
 def _check_reset(value: str) -> None:

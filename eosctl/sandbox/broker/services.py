@@ -40,6 +40,7 @@ from eosctl.sandbox.runtime import NodeRuntime
 from eosctl.sandbox.security.authorizer import authorizer_of
 from eosctl.sandbox.security.mechanisms import ScramCredential
 from eosctl.sandbox.security.protocol import SecurityProtocol
+from eosctl.sandbox.share.dead_letter_queue import DeadLetterQueue
 from eosctl.sandbox.share.partition_manager import SharePartitionManager
 from eosctl.sandbox.share.sessions import ShareSessions
 from eosctl.wire.api_keys import ApiKey
@@ -150,7 +151,9 @@ class BrokerServices:
         self.share_states = StatePersister(
             runtime, self.metadata, channel, partial(self.ensure_internal_topic, SHARE_GROUP_STATE_TOPIC)
         )
-        self.share_partitions = SharePartitionManager(runtime, config, self.metadata, self.replicas, self.share_states)
+        self.share_partitions = SharePartitionManager(
+            runtime, config, self.metadata, self.replicas, self.share_states, self._open_dead_letters()
+        )
         max_sessions = 0 if emulation.is_3_9 else config.get_int("group.share.max.share.sessions")
         self.share_sessions = ShareSessions(max_sessions)
         self.groups = GroupCoordinator(self._as_group_host(), runtime.log, node_id, self.share_states)
@@ -159,6 +162,14 @@ class BrokerServices:
 
     def _as_group_host(self) -> GroupHost:
         return self
+
+    def _open_dead_letters(self) -> DeadLetterQueue:
+        def topic_value(topic: str, name: str) -> str:
+            return self.config.topic_value(self.metadata.config(TOPIC_RESOURCE, topic), name)
+
+        return DeadLetterQueue(
+            self.runtime, self.config, self.metadata, self.channel, topic_value, lambda: self.runtime.log
+        )
 
     def topic_settings(self, topic: str) -> TopicSettings:
         """Return the effective settings of a topic."""

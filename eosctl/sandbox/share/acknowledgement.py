@@ -7,8 +7,8 @@ from enum import IntEnum
 from typing import Final, NamedTuple
 
 from eosctl.sandbox.error_messages import kafka_text
-from eosctl.sandbox.share.in_flight import NO_MEMBER, InFlightBatch, InFlightRecord, RecordState
-from eosctl.sandbox.share.share_partition import ShareLimits, SharePartition, Transition
+from eosctl.sandbox.share.in_flight import NO_MEMBER, InFlightBatch, InFlightRecord, RecordState, ShareLimits
+from eosctl.sandbox.share.share_partition import SharePartition, Transition
 from eosctl.wire.error_codes import ErrorCode
 
 
@@ -22,11 +22,10 @@ class AcknowledgeType(IntEnum):
     RENEW = 4
 
 
-STATE_OF: Final = {
+_STATE_OF: Final = {
     AcknowledgeType.GAP: RecordState.ARCHIVED,
     AcknowledgeType.ACCEPT: RecordState.ACKNOWLEDGED,
     AcknowledgeType.RELEASE: RecordState.AVAILABLE,
-    AcknowledgeType.REJECT: RecordState.ARCHIVED,
 }
 
 
@@ -74,6 +73,7 @@ def acknowledge(
         AcknowledgementRefusedError: INVALID_RECORD_STATE or INVALID_REQUEST.
     """
     begun: list[tuple[int, InFlightRecord]] = []
+    rejected: set[int] = set()
     try:
         for batch in batches:
             if batch.last_offset < partition.start_offset:
@@ -81,17 +81,19 @@ def acknowledge(
             for offset, record in _owned(partition, member_id, batch):
                 kind = AcknowledgeType(batch.type_of(offset))
                 if kind is not AcknowledgeType.RENEW:
-                    record.begin(STATE_OF[kind], limits.max_delivery_count)
+                    record.begin(_STATE_OF.get(kind, limits.given_up), limits)
                     begun.append((offset, record))
+                    if kind is AcknowledgeType.REJECT:
+                        rejected.add(offset)
                 elif limits.renews_locks:
                     record.lock_until_ms = now_ms + limits.lock_duration_ms
                 else:
                     raise _invalid_state("Renewing acquisition locks is not enabled for the group.")
     except AcknowledgementRefusedError:
         for _, record in begun:
-            record.revert(limits.max_delivery_count, now_ms)
+            record.revert(limits, now_ms)
         raise
-    return Transition(begun)
+    return Transition(begun, frozenset(rejected))
 
 
 def _owned(partition: SharePartition, member_id: str, batch: Acknowledgement) -> Iterator[tuple[int, InFlightRecord]]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from eosctl.sandbox.share.in_flight import InFlightBatch, InFlightRecord, RecordState
-from eosctl.sandbox.share.share_partition import ShareLimits, SharePartition
+from eosctl.sandbox.share.in_flight import InFlightBatch, InFlightRecord, RecordState, ShareLimits
+from eosctl.sandbox.share.share_partition import SharePartition
 
 RECORD_LIMIT = 1
 """`ShareAcquireMode`: at most the requested number of records, even if a batch has more (0: whole batches)."""

@@ -10,17 +10,37 @@ NO_MEMBER: Final = ""
 
 
 class RecordState(IntEnum):
-    """A record's delivery state, as stored by the share coordinator."""
+    """A record's delivery state, as stored by the share coordinator; ARCHIVING waits for the dead-letter topic."""
 
     AVAILABLE = 0
     ACQUIRED = 1
     ACKNOWLEDGED = 2
+    ARCHIVING = 3
     ARCHIVED = 4
 
     @property
     def is_terminal(self) -> bool:
         """Return whether the record is never delivered again."""
         return self in (RecordState.ACKNOWLEDGED, RecordState.ARCHIVED)
+
+
+class ShareLimits(NamedTuple):
+    """The settings of a group: `share.delivery.count.limit` and others.
+
+    Attributes:
+        has_dead_letters: Whether the group names a dead-letter topic (KIP-1191).
+    """
+
+    max_delivery_count: int
+    max_record_locks: int
+    lock_duration_ms: int
+    renews_locks: bool = True
+    has_dead_letters: bool = False
+
+    @property
+    def given_up(self) -> RecordState:
+        """Return the state of a record that is rejected or has no deliveries left."""
+        return RecordState.ARCHIVING if self.has_dead_letters else RecordState.ARCHIVED
 
 
 class Rollback(NamedTuple):
@@ -70,10 +90,10 @@ class InFlightRecord:
         self.member_id = member_id
         self.lock_until_ms = lock_until_ms
 
-    def begin(self, state: RecordState, max_delivery_count: int) -> None:
-        """Start a transition; a record with no deliveries left is archived instead of made available."""
+    def begin(self, state: RecordState, limits: ShareLimits) -> None:
+        """Start a transition; a record with no deliveries left is given up instead of made available."""
         self.rollback = Rollback(self.state, self.member_id)
-        self._enter(state, max_delivery_count)
+        self._enter(state, limits)
 
     def commit(self) -> None:
         """Complete a transition that is durable."""
@@ -81,20 +101,20 @@ class InFlightRecord:
         if self.state is not RecordState.ACQUIRED:
             self.lock_until_ms = None
 
-    def revert(self, max_delivery_count: int, now_ms: float) -> None:
+    def revert(self, limits: ShareLimits, now_ms: float) -> None:
         """Undo a transition that could not be written; a lock that expired meanwhile is not taken again."""
         before, self.rollback = self.rollback, None
         if before is None:
             return
         if self.lock_until_ms is not None and self.lock_until_ms <= now_ms:
             self.state = RecordState.ACQUIRED
-            self.release(max_delivery_count)
+            self.release(limits)
         else:
             self.state, self.member_id = before
 
-    def release(self, max_delivery_count: int) -> None:
+    def release(self, limits: ShareLimits) -> None:
         """Take the record from its member without waiting."""
-        self._enter(RecordState.AVAILABLE, max_delivery_count)
+        self._enter(RecordState.AVAILABLE, limits)
         self.lock_until_ms = None
 
     def archive(self) -> None:
@@ -104,9 +124,9 @@ class InFlightRecord:
         self.lock_until_ms = None
         self.rollback = None
 
-    def _enter(self, state: RecordState, max_delivery_count: int) -> None:
-        if state is RecordState.AVAILABLE and self.delivery_count >= max_delivery_count:
-            state = RecordState.ARCHIVED
+    def _enter(self, state: RecordState, limits: ShareLimits) -> None:
+        if state is RecordState.AVAILABLE and self.delivery_count >= limits.max_delivery_count:
+            state = limits.given_up
         self.state = state
         self.member_id = NO_MEMBER
 

@@ -16,8 +16,11 @@ from eosctl.sandbox.ports import BrokerConfig, MetadataView, Runtime, Timer
 from eosctl.sandbox.replication.partition import FetchWatcher, Partition
 from eosctl.sandbox.replication.replica_manager import ReplicaManager
 from eosctl.sandbox.share.acknowledgement import Acknowledgement, AcknowledgementRefusedError, acknowledge
+from eosctl.sandbox.share.dead_letter_queue import DeadLetterQueue
+from eosctl.sandbox.share.dead_letters import DeadLetters, find_dead_letters
 from eosctl.sandbox.share.group_limits import initial_offset, read_limits
-from eosctl.sandbox.share.share_partition import ShareLimits, SharePartition, Transition
+from eosctl.sandbox.share.in_flight import ShareLimits
+from eosctl.sandbox.share.share_partition import SharePartition, Transition
 from eosctl.wire.error_codes import ErrorCode
 
 
@@ -121,12 +124,14 @@ class SharePartitionManager:
         metadata: MetadataView,
         replicas: ReplicaManager,
         states: StatePersister,
+        dead_letters: DeadLetterQueue,
     ) -> None:
         self._runtime = runtime
         self._config = config
         self._metadata = metadata
         self._replicas = replicas
         self._states = states
+        self._dead_letters = dead_letters
         self._led: dict[SharePartitionKey, LedSharePartition] = {}
         self.call_soon = runtime.call_soon
 
@@ -136,7 +141,7 @@ class SharePartitionManager:
 
     def limits(self, group_id: str) -> ShareLimits:
         """Return a group's limits."""
-        return read_limits(self.settings(group_id), self._config)
+        return read_limits(self.settings(group_id), self._config, self._metadata.finalized_feature("share.version"))
 
     def open(self, key: SharePartitionKey) -> LedSharePartition | ErrorCode:
         """Return a share-partition, and start to read its state if it is new here."""
@@ -164,7 +169,9 @@ class SharePartitionManager:
         start = result.state.start_offset
         if start == NO_OFFSET:
             start = initial_offset(self.settings(led.key.group_id), led.partition, self._runtime.now_ms())
-        led.state = SharePartition(result.state, start)
+        state = led.state = SharePartition(result.state, start)
+        max_count = self.limits(led.key.group_id).max_delivery_count
+        self._give_up(led, state, find_dead_letters(state.records(), (), max_count))
         led.wake()
 
     def give_up(self, led: LedSharePartition) -> None:
@@ -220,13 +227,25 @@ class SharePartitionManager:
             return
         expired = state.expire_locks(self.limits(led.key.group_id), self._runtime.now_ms())
         if expired.records:
-            self._states.write(led.key, self._change(led, state, expired), partial(self._expired, led, state))
+            self._states.write(led.key, self._change(led, state, expired), partial(self._expired, led, state, expired))
             led.wake()
         self.acquired(led)
 
-    def _expired(self, led: LedSharePartition, state: SharePartition, _: StateResult) -> None:
+    def _expired(self, led: LedSharePartition, state: SharePartition, expired: Transition, _: StateResult) -> None:
         if state.advance():
             led.wake()
+        self._give_up(led, state, find_dead_letters(expired.records, ()))
+
+    def _give_up(self, led: LedSharePartition, state: SharePartition, letters: Sequence[DeadLetters]) -> None:
+        for one in letters:
+            archive = partial(self._archive, led, state, one)
+            self._dead_letters.enqueue(led.key.group_id, led.partition, one, archive)
+
+    def _archive(self, led: LedSharePartition, state: SharePartition, letters: DeadLetters) -> None:
+        archived = state.archive(letters.first_offset, letters.last_offset)
+        if led.state is state and archived.records:
+            change = self._change(led, state, archived)
+            self._states.write(led.key, change, partial(self._expired, led, state, archived))
 
     def _change(self, led: LedSharePartition, state: SharePartition, transition: Transition) -> StateWrite:
         return StateWrite(
@@ -254,6 +273,7 @@ class SharePartitionManager:
                 done(Outcome(error, result.message or kafka_text(error)))
             if changed:
                 led.wake()
+            self._give_up(led, state, find_dead_letters(transition.records, transition.rejected))
             self.acquired(led)
 
         self._states.write(led.key, self._change(led, state, transition), written)

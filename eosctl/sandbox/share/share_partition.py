@@ -11,22 +11,14 @@ from itertools import chain
 from typing import NamedTuple
 
 from eosctl.sandbox.coordinator.share.state import ShareGroupOffset, StateBatch
-from eosctl.sandbox.share.in_flight import InFlightBatch, InFlightRecord, RecordState
-
-
-class ShareLimits(NamedTuple):
-    """The settings of a group: `share.delivery.count.limit` and others."""
-
-    max_delivery_count: int
-    max_record_locks: int
-    lock_duration_ms: int
-    renews_locks: bool = True
+from eosctl.sandbox.share.in_flight import InFlightBatch, InFlightRecord, RecordState, ShareLimits
 
 
 class Transition(NamedTuple):
-    """Records whose new state waits for the share coordinator, and what to write."""
+    """Records whose new state waits for the share coordinator, and what to write; `rejected` are offsets."""
 
     records: list[tuple[int, InFlightRecord]]
+    rejected: frozenset[int] = frozenset()
 
     @property
     def state_batches(self) -> tuple[StateBatch, ...]:
@@ -107,19 +99,19 @@ class SharePartition:
         """Take all records from a member that has left."""
         taken = [
             (offset, record)
-            for offset, record in self._all()
+            for offset, record in self.records()
             if record.member_id == member_id and record.state is RecordState.ACQUIRED and record.rollback is None
         ]
         for offset, record in taken:
             past = offset < self.start_offset
-            record.begin(RecordState.ARCHIVED if past else RecordState.AVAILABLE, limits.max_delivery_count)
+            record.begin(RecordState.ARCHIVED if past else RecordState.AVAILABLE, limits)
         return Transition(taken)
 
     def expire_locks(self, limits: ShareLimits, now_ms: float) -> Transition:
         """Take the records whose locks have expired; the change takes effect before it is durable."""
         expired = [
             (offset, record)
-            for offset, record in self._all()
+            for offset, record in self.records()
             if record.state is RecordState.ACQUIRED
             and record.rollback is None
             and record.lock_until_ms is not None
@@ -129,7 +121,7 @@ class SharePartition:
             if offset < self.start_offset:
                 record.archive()
             else:
-                record.release(limits.max_delivery_count)
+                record.release(limits)
         return Transition(expired)
 
     def next_expiry_ms(self) -> float | None:
@@ -137,7 +129,7 @@ class SharePartition:
         return min(
             (
                 record.lock_until_ms
-                for _, record in self._all()
+                for _, record in self.records()
                 if record.lock_until_ms is not None and record.state is RecordState.ACQUIRED
             ),
             default=None,
@@ -149,9 +141,20 @@ class SharePartition:
             if is_durable:
                 record.commit()
             else:
-                record.revert(limits.max_delivery_count, now_ms)
+                record.revert(limits, now_ms)
         returned = any(record.is_free for _, record in transition.records)
         return self.advance() or returned
+
+    def archive(self, first_offset: int, last_offset: int) -> Transition:
+        """Archive the dead letters in a range; the change takes effect before it is durable."""
+        archiving = [
+            (offset, record)
+            for offset, record in self._records(first_offset, last_offset)
+            if record.state is RecordState.ARCHIVING
+        ]
+        for _, record in archiving:
+            record.archive()
+        return Transition(archiving)
 
     def log_start_moved(self, log_start_offset: int) -> None:
         """Archive the records that the log no longer has; acquired ones stay with their members."""
@@ -220,5 +223,6 @@ class SharePartition:
         batches = self.overlapping(first_offset, last_offset)
         return chain.from_iterable(batch.between(first_offset, last_offset) for batch in batches)
 
-    def _all(self) -> Iterator[tuple[int, InFlightRecord]]:
+    def records(self) -> Iterator[tuple[int, InFlightRecord]]:
+        """Return every record in flight, by offset."""
         return chain.from_iterable(batch.between(batch.first_offset, batch.last_offset) for batch in self.batches)

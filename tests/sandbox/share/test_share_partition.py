@@ -19,8 +19,8 @@ from eosctl.sandbox.share.acknowledgement import (
     acknowledge,
 )
 from eosctl.sandbox.share.acquisition import Acquired, LogBatch, Wish, acquire, filter_aborted
-from eosctl.sandbox.share.in_flight import RecordState
-from eosctl.sandbox.share.share_partition import ShareLimits, SharePartition, Transition
+from eosctl.sandbox.share.in_flight import RecordState, ShareLimits
+from eosctl.sandbox.share.share_partition import SharePartition, Transition
 
 LIMITS = ShareLimits(max_delivery_count=5, max_record_locks=100, lock_duration_ms=1000)
 MEMBERS = ("m1", "m2", "m3")

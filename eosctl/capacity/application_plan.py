@@ -93,8 +93,9 @@ def _rhythm(
         topic = workload.topic(name)
         records = topic.rate_per_s / writers[name] if writers[name] else 0.0
         each = records_per_choice(workload, topic, intervals)
-        choices_per_s += topic.rate_per_s / each
-        choices = min(records, max(1.0, records / each))
+        # A transaction begins anywhere between two choices.
+        choices = min(records, 1 + max(0.0, records - 1) / each)
+        choices_per_s += rate * choices
         touched[name] = partitions_touched(choices, topic.partition_count) if stated is None else min(stated, records)
     return Rhythm(rate, intervals[application.name], touched, choices_per_s, _offsets(workload, application, rate))
 

@@ -28,14 +28,14 @@ def batch_records(workload: Workload, topic: TopicSpec, intervals_ms: Mapping[st
         share = 1.0 if reach is None or fills_one_partition(workload, topic) else reach / topic.partition_count
         writers += max(1.0, application.producer_count * share)
         linger = min(linger, intervals_ms[application.name])
-    size = record_bytes(round(topic.key_bytes) or None, round(topic.value_bytes))
+    size = _record_size(topic)
     open_batches = 1 if fills_one_partition(workload, topic) else topic.partition_count
     rate = topic.rate_per_s / open_batches
     return records_per_batch(rate, writers or topic.writer_count, linger, size, topic.batch_size_bytes)
 
 
 def fills_one_partition(workload: Workload, topic: TopicSpec) -> bool:
-    """Return whether its producers fill a batch of one partition before they take the next one.
+    """Return whether its producers stay with a partition for a while before they take the next one.
 
     Clients do so for records without a key since 2.4 (KIP-480, ``BuiltInPartitioner``). Kafka Streams names the
     partition of every record.
@@ -45,5 +45,17 @@ def fills_one_partition(workload: Workload, topic: TopicSpec) -> bool:
 
 
 def records_per_choice(workload: Workload, topic: TopicSpec, intervals_ms: Mapping[str, float]) -> float:
-    """Return the records that go to one partition before a producer chooses again: one, or those of a batch."""
-    return batch_records(workload, topic, intervals_ms) if fills_one_partition(workload, topic) else 1.0
+    """Return the records that go to one partition before a producer chooses again: one if they have a key.
+
+    Without a key, Kafka's client leaves a partition after ``batch.size`` bytes once no batch is incomplete, and after
+    twice as many in any case (KIP-794, from 3.3 on). Batches that linger are sent incomplete.
+    """
+    gathered = batch_records(workload, topic, intervals_ms)
+    if not fills_one_partition(workload, topic):
+        return 1.0
+    full = topic.batch_size_bytes / _record_size(topic)
+    return max(gathered, full * (1 + (1 - min(1.0, gathered / full)) / 2))
+
+
+def _record_size(topic: TopicSpec) -> float:
+    return record_bytes(round(topic.key_bytes) or None, round(topic.value_bytes))

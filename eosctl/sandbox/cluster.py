@@ -270,13 +270,12 @@ class Cluster:
         """
         if self._clock is None:
             raise RuntimeError("the cluster is not started")
-        core = self.core
         return await advance(
             self._clock,
-            core.ticks,
-            lambda: [node.runtime.timers for node in tuple(core.nodes.values())],
+            self.core.ticks,
+            lambda: [node.runtime.timers for node in tuple(self.core.nodes.values())],
             duration_ms,
-            lambda: 0.0 if self.faults.active else calm_until(core.nodes.values()),
+            lambda: 0.0 if self.faults.active else calm_until(self.core.nodes.values()),
         )
 
     def _require_running(self, broker_id: int) -> None:
@@ -309,12 +308,16 @@ class Cluster:
         async def advance_clock(arguments: dict[str, Any]) -> int:
             return await self.advance(float(arguments["ms"]))
 
+        async def now(arguments: dict[str, Any]) -> int:
+            return self.core.now_ms()
+
         return {
             "status": status,
             "kill-broker": kill,
             "stop-broker": stop,
             "start-broker": start,
             "advance": advance_clock,
+            "now": now,
             **fault_commands(self.faults),
         }
 

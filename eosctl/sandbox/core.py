@@ -94,6 +94,11 @@ class ClusterCore:
         """Return the ids of all nodes, controllers first, since brokers need one."""
         return [*self.controller_ids, *(broker for broker in self.broker_ids if broker not in self.controller_ids)]
 
+    def now_ms(self) -> int:
+        """Return the wall clock of nodes without skew, in ms since the epoch."""
+        wall: Callable[[], float] = getattr(self.loop, "wall", self.loop.time)
+        return int(self._wall_base_ms + wall() * 1000)
+
     def start(self) -> None:
         """Start every node; brokers are ready once the controller has unfenced them."""
         for node_id in self.node_ids:

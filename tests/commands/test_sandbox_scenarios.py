@@ -112,3 +112,14 @@ def test_a_live_sandbox_is_played_on_if_it_is_fit(own_home: Path) -> None:
         assert eosctl("sandbox", "scenario", "interleave").code == 0
     finally:
         eosctl("sandbox", "down", "--all")
+
+
+@pytest.mark.parametrize("name", ["partial-markers", "min-isr-loss"])
+def test_a_live_sandbox_is_judged_by_its_own_clock(own_home: Path, name: str) -> None:
+    assert up("--brokers", "3", "--ephemeral", "--ttl", "10m").code == 0
+    try:
+        eosctl("sandbox", "advance", "1h")
+        done = eosctl("sandbox", "scenario", "run", name, "--name", "default")
+        assert done.code == 0, done.out
+    finally:
+        eosctl("sandbox", "down", "--all")

@@ -26,12 +26,23 @@ class SandboxEngine:
     def __init__(self, sandbox: RunningSandbox, config: ClientConfig, now_ms: WallClock) -> None:
         self._sandbox = sandbox
         self.config = config
-        self.now_ms = now_ms
+        self._machine_ms = now_ms
+        self._ahead_ms = self._read_ahead()
 
     @property
     def name(self) -> str:
         """Return the display name."""
         return f"sandbox {self._sandbox.name}"
+
+    def now_ms(self) -> int:
+        """Return the cluster's wall clock, which is ahead of the machine's once time was advanced."""
+        return self._machine_ms() + self._ahead_ms
+
+    def _read_ahead(self) -> int:
+        if self._sandbox.spec.kafka:
+            return 0
+        now_ms: int = manage.send_command(self._sandbox, "now")
+        return now_ms - self._machine_ms()
 
     async def inject(self, order: FaultOrder) -> None:
         """Inject a fault."""
@@ -44,6 +55,7 @@ class SandboxEngine:
     async def advance(self, duration_ms: float) -> None:
         """Advance the cluster's time."""
         await asyncio.to_thread(manage.send_command, self._sandbox, "advance", LONGEST_CALL_S, ms=duration_ms)
+        self._ahead_ms = await asyncio.to_thread(self._read_ahead)
 
 
 def require_fit(script: Script, spec: SandboxSpec) -> None:

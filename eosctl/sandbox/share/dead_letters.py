@@ -59,7 +59,7 @@ def find_dead_letters(
     Args:
         records: Records by offset.
         rejected: The offsets that a member rejected.
-        max_delivery_count: Without knowledge of rejections (after a failover), the count from which on it is not a rejection.
+        max_delivery_count: After a failover, when rejections are not known: records below this count were rejected.
     """
     found: list[DeadLetters] = []
     for offset, record in records:

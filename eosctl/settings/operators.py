@@ -130,7 +130,12 @@ def _mirror_maker_resource(document: Branch, file: str, name: str) -> list[Sourc
     sources: list[Source] = []
     version = document.text("spec", "version") or ""
     made = Source(
-        Place(file, document.line), {}, name, None, Client.JAVA, version, recognized_by="kind: KafkaMirrorMaker2"
+        place=Place(file, document.line),
+        values={},
+        label=name,
+        client=Client.JAVA,
+        version=version,
+        recognized_by="kind: KafkaMirrorMaker2",
     )
     support = "exactly.once.source.support"
     target = document.branch("spec", "target")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -10,6 +11,16 @@ from eosctl.model.deployment import Client, Place, Role, Value
 from eosctl.settings.connectors import connector_role
 from eosctl.settings.sources import Source, value_of, values_of
 from eosctl.settings.tree import Branch, Leaf, flatten
+
+_COPIES: Final = tuple(f"{topic}.storage.replication.factor" for topic in ("config", "offset", "status"))
+_SET_BY_CONFLUENT: Final = {
+    Role.BROKER: (
+        *("default.replication.factor", "min.insync.replicas", "offsets.topic.replication.factor"),
+        *("transaction.state.log.replication.factor", "transaction.state.log.min.isr"),
+    ),
+    Role.CONNECT_WORKER: _COPIES,
+}
+"""What the operator sets by the number of its pods; the resource does not show the values."""
 
 
 def strimzi(document: Branch, file: str) -> list[Source] | None:
@@ -71,10 +82,32 @@ def strimzi(document: Branch, file: str) -> list[Source] | None:
 
 
 def confluent(document: Branch, file: str) -> list[Source] | None:
-    """Read the connectors of Confluent for Kubernetes; its other resources hold settings as lists and mappings do."""
-    if (document.text("apiVersion") or "").startswith("platform.confluent.io") and document.text("kind") == "Connector":
-        return _connector_resource(document, file, document.text("metadata", "name") or "", "configs")
-    return None
+    """Read what Confluent for Kubernetes has in a shape of its own: connectors, and clusters without settings.
+
+    Settings of its other resources stand there as lists and mappings do.
+    """
+    if not (document.text("apiVersion") or "").startswith("platform.confluent.io"):
+        return None
+    kind, name = document.text("kind"), document.text("metadata", "name") or ""
+    if kind == "Connector":
+        return _connector_resource(document, file, name, "configs")
+    role = {"Kafka": Role.BROKER, "Connect": Role.CONNECT_WORKER}.get(kind or "")
+    if role is None or document.get("spec", "configOverrides", "server") is not None:
+        return None
+    place = Place(file, document.line)
+    return [
+        Source(
+            place=place,
+            values={},
+            label=name,
+            role=role,
+            client=Client.JAVA,
+            framework=dict.fromkeys(_SET_BY_CONFLUENT[role]),
+            cluster=f"{place} {name}" if role is Role.BROKER else "",
+            recognized_by=f"kind: {kind}",
+            part_of=f"{kind} {name}",
+        )
+    ]
 
 
 def _connector_resource(document: Branch, file: str, name: str, settings: str) -> list[Source]:

@@ -34,3 +34,42 @@ def test_a_mirror_of_the_newer_api_is_judged(config: str, expected: list[tuple[s
     found = [(one.check_id, int(dict(one.facts)["line"])) for one in result.found if one.check_id == "EOS-CFG-064"]
     assert found == expected
     assert {one.release for one in result.linted.read_as} == {"4.0"}
+
+
+PLATFORM = """\
+apiVersion: platform.confluent.io/v1beta1
+kind: Kafka
+metadata: {name: kafka}
+spec:
+  replicas: 3
+  image: {application: confluentinc/cp-server:7.9.0}
+---
+apiVersion: platform.confluent.io/v1beta1
+kind: Connect
+metadata: {name: connect}
+spec: {replicas: 2}
+"""
+OVERRIDDEN = """\
+apiVersion: platform.confluent.io/v1beta1
+kind: Kafka
+metadata: {name: kafka}
+spec:
+  replicas: 3
+  configOverrides: {server: [transaction.state.log.min.isr=1]}
+"""
+
+
+def test_clusters_of_confluents_operator_are_read(tmp_path: Path) -> None:
+    (tmp_path / "platform.yaml").write_text(PLATFORM)
+    result = lint_configuration(LintRequest((tmp_path,)))
+    assert result.found == ()
+    assert {(one.role, one.release) for one in result.linted.read_as} == {
+        ("broker", "3.9"),
+        ("connect-worker", "4.4"),
+    }
+
+
+def test_overrides_of_confluents_operator_are_judged(tmp_path: Path) -> None:
+    (tmp_path / "platform.yaml").write_text(OVERRIDDEN)
+    found = lint_configuration(LintRequest((tmp_path,))).found
+    assert "EOS-CFG-032" in {one.check_id for one in found}

@@ -89,7 +89,7 @@ def test_variants_of_a_compose_file_have_a_broker_each(tmp_path: Path) -> None:
 
 
 def test_a_traceback_never_shows_the_text_of_a_setting() -> None:
-    (producer,) = read_components("p.properties", "transactional.id=a\nsasl.jaas.config=x password=\"hunter2\";\n")
+    (producer,) = read_components("p.properties", 'transactional.id=a\nsasl.jaas.config=x password="hunter2";\n')
     assert producer.given["sasl.jaas.config"].word is not None
     assert "hunter2" not in repr(producer)
     assert "sasl.jaas.config" in repr(producer)

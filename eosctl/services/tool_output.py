@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -284,7 +285,8 @@ def _topic(topic: Topic, place: Place, factor: str | None) -> Component:
 def _candidates(paths: Sequence[Path]) -> Iterator[Path]:
     for path in paths:
         if path.is_dir():
-            yield from (one for ending in _ENDINGS for one in sorted(path.rglob(f"*{ending}")) if one.is_file())
+            named = (Path(top, name) for top, _, names in os.walk(path) for name in names if name.endswith(_ENDINGS))
+            yield from (one for one in sorted(named) if one.is_file())
         elif path.is_file():
             yield path
 

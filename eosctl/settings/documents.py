@@ -70,8 +70,9 @@ def _check_depth(file: str, documents: Iterable[Node]) -> None:
     level: list[Node] = list(documents)
     for _ in range(MAX_DEPTH):
         level = [child for node in level for child in _children(node)]
-    if level:
-        raise _malformed(file, level[0].line, "nested too deeply")
+        if not level:
+            return
+    raise _malformed(file, level[0].line, "nested too deeply")
 
 
 def _children(node: Node) -> Iterable[Node]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import islice, takewhile
 from pathlib import Path
 from typing import Final
@@ -20,8 +21,9 @@ _MANIFESTS: Final = (
     *("requirements.txt", "pyproject.toml", "Pipfile", "setup.cfg", "package.json", "go.mod", "Cargo.toml", "Gemfile"),
     *("mix.exs", "composer.json"),
 )
-_PROJECTS: Final = "*.csproj"
+_PROJECT: Final = ".csproj"
 _JAVA: Final = ("pom.xml", "build.gradle", "build.gradle.kts", "build.sbt")
+_DECISIVE: Final = frozenset({*_MANIFESTS, *_JAVA})
 _LIBRARY: Final = re.compile(
     r"confluent-kafka|confluent_kafka|Confluent\.Kafka|node-rdkafka|rdkafka|@confluentinc/kafka-javascript|aiokafka"
     r"|kafka-python|kafkajs|sarama|franz-go|kafka-go",
@@ -69,8 +71,10 @@ def _is_java_by_default(source: Source) -> bool:
 def _libraries(file: Path, root: Path) -> set[str]:
     """Return the libraries in the nearest list of dependencies; nothing in a project that has Java code, too."""
     for folder in takewhile(lambda one: one == root or root in one.parents, file.parents):
-        found = list(_manifests(folder))
-        if any((folder / name).is_file() for name in _JAVA):
+        names = _names(folder)
+        found = [folder / name for name in _MANIFESTS if name in names]
+        found += [folder / name for name in islice(sorted(one for one in names if one.endswith(_PROJECT)), 3)]
+        if not names.isdisjoint(_JAVA):
             return set()
         if found:
             named = {match.lower() for path in found for match in _LIBRARY.findall(_text(path))}
@@ -78,9 +82,14 @@ def _libraries(file: Path, root: Path) -> set[str]:
     return set()
 
 
-def _manifests(folder: Path) -> Iterator[Path]:
-    yield from (path for name in _MANIFESTS if (path := folder / name).is_file())
-    yield from islice(folder.glob(_PROJECTS), 3)
+def _names(folder: Path) -> frozenset[str]:
+    """Return the names of a folder's lists of dependencies, and of its files of projects."""
+    try:
+        with os.scandir(folder) as entries:
+            wanted = (one for one in entries if one.name in _DECISIVE or one.name.endswith(_PROJECT))
+            return frozenset(one.name for one in wanted if one.is_file())
+    except OSError:
+        return frozenset()  # a folder that is gone or closed has none to read
 
 
 def _text(path: Path) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from eosctl.knowledge.parameter_tables import java_names, only_librdkafka
@@ -57,6 +57,7 @@ def known_names() -> frozenset[str]:
     return java_names() | only_librdkafka() | keywords()
 
 
+@lru_cache(maxsize=4096)
 def is_setting(key: str) -> bool:
     """Return whether a key is a setting of Kafka, with or without the prefix of a library."""
     if key in known_names() or key == KSQL_REPLICAS or FLINK.match(key) or "->" in key or key.startswith("properties."):

@@ -27,8 +27,12 @@ class Branch(msgspec.Struct, frozen=True):
         for key in path:
             if not isinstance(found, Branch):
                 return None
-            # Of equal keys the last one counts.
-            found = next((node for name, node in reversed(found.entries) if name == key), None)
+            for name, node in reversed(found.entries):  # of equal keys the last one counts
+                if name == key:
+                    found = node
+                    break
+            else:
+                return None
         return found
 
     def branch(self, *path: str) -> Branch | None:

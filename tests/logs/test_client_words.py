@@ -231,7 +231,7 @@ WORDS = (
     ("CLIENT_FATAL", "Confluent.Kafka.ProduceException: Local_Fatal", {}),
     ("CLIENT_FATAL", "broker error: ERR__FATAL", {}),
     (
-        "COORDINATION_REFUSED",
+        "COORDINATOR_REFUSED",
         "server.cc:1132 - failed to allocate pid, ec: tx_errc::coordinator_not_available",
         {},
     ),

@@ -7,9 +7,9 @@ from math import ceil
 
 from eosctl.capacity.disk_advice import relieve_disks
 from eosctl.capacity.latency import checkpoint_timeout_floor_ms, transaction_timeout_floor_ms
-from eosctl.capacity.memory import MAX_PRODUCER_EPOCH, producer_heap_bytes
+from eosctl.capacity.memory import MAX_PRODUCER_EPOCH, coordinator_heap_bytes, producer_heap_bytes
 from eosctl.capacity.recovery import useful_thread_count
-from eosctl.capacity.resources import LASTING_HEAP_SHARE
+from eosctl.capacity.resources import LASTING_HEAP_SHARE, OPEN_AT_A_TIME
 from eosctl.model.capacity_plan import Advice, ApplicationPlan, ResourceUse, TopicPlan
 from eosctl.model.workload import ApplicationKind, ApplicationSpec, Cleanup, Workload
 from eosctl.text import bytes_text, milliseconds_text, number_text, rate_text
@@ -125,19 +125,37 @@ def _checkpoints(workload: Workload, application: ApplicationSpec, plan: Applica
             "written, and their records are lost",
             True,
         )
+
+
+def _renewed_ids(workload: Workload, application: ApplicationSpec, plan: ApplicationPlan) -> Iterator[Advice]:
+    """Recommend that producers keep their ids."""
     cluster = workload.cluster
-    heap = producer_heap_bytes(plan.producer_entries)[1] / cluster.broker_count
+    idle = max(0, plan.transactional_ids - plan.producers * OPEN_AT_A_TIME)
+    states = producer_heap_bytes(plan.producer_entries)[1] / cluster.broker_count
+    ids = coordinator_heap_bytes(0, idle)[1] / cluster.broker_count
+    heap = states + ids
+    if not application.renews_ids or heap <= HEAP_SHARE_WORTH_A_WORD * (cluster.heap_bytes or 2**30):
+        return
     after_loss = heap * cluster.broker_count / max(1, cluster.broker_count - cluster.brokers_lost)
-    if application.renews_ids and heap > HEAP_SHARE_WORTH_A_WORD * (cluster.heap_bytes or 2**30):
-        yield Advice(
-            f"{application.name}: TransactionNamingStrategy",
-            "POOLING",
-            "INCREMENTING takes a new producer id for each subtask and checkpoint: "
-            f"{number_text(plan.producer_entries)} producer states, up to {bytes_text(heap)} of heap on each broker, "
-            f"and {number_text(plan.transactional_ids)} transactional ids. POOLING needs connector 4.0 and brokers "
-            "from 3.0 on; a longer checkpoint interval lowers the figures in proportion",
-            cluster.heap_bytes is not None and after_loss > LASTING_HEAP_SHARE * cluster.heap_bytes,
+    figures = (
+        f"{number_text(plan.producer_entries)} producer states, up to {bytes_text(states)} of heap on each broker, and "
+        f"{number_text(plan.transactional_ids)} transactional ids, up to {bytes_text(ids)}"
+    )
+    if application.kind is ApplicationKind.FLINK:
+        setting, value = "TransactionNamingStrategy", "POOLING"
+        reason = (
+            f"INCREMENTING takes a new producer id for each subtask and checkpoint: {figures}. POOLING needs connector "
+            "4.0 and brokers from 3.0 on; a longer checkpoint interval lowers the figures in proportion"
         )
+    else:
+        setting, value = "transactional.id", f"one of {plan.producers} fixed ids"
+        reason = (
+            f"a new id for each transaction leaves {figures}. Producers that take a free id from a fixed set keep its "
+            "producer id; without transactions, no transactional id is kept. Shorter producer.id.expiration.ms and "
+            "transactional.id.expiration.ms lower the figures in proportion"
+        )
+    is_needed = cluster.heap_bytes is not None and after_loss > LASTING_HEAP_SHARE * cluster.heap_bytes
+    yield Advice(f"{application.name}: {setting}", value, reason, is_needed)
 
 
 def _timeout(workload: Workload, application: ApplicationSpec, plan: ApplicationPlan) -> Iterator[Advice]:
@@ -248,6 +266,7 @@ def _commit_interval(workload: Workload, application: ApplicationSpec, plan: App
 
 _APPLICATION_RULES: tuple[Callable[[Workload, ApplicationSpec, ApplicationPlan], Iterator[Advice]], ...] = (
     _checkpoints,
+    _renewed_ids,
     _timeout,
     _threads,
     _standby,

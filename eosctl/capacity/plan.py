@@ -71,7 +71,7 @@ def _figures(
     moved_records = moved_bytes / (state.written / state.data_batches_per_s) if state.data_batches_per_s else 0.0
     load = coordinator_load_ms(moved_records, moved_bytes)
     low, high = producer_heap_bytes(demand.producer_entries)
-    low_ids, high_ids = coordinator_heap_bytes(demand.transactional_ids)
+    low_ids, high_ids = coordinator_heap_bytes(demand.open_transactions, demand.idle_transactional_ids)
     busiest = max((topic.stored_bytes / topic.partition_count / rf for topic in topics), default=0.0)
     segments = demand.partition_count / count + demand.stored_bytes / cluster.segment_bytes / count
     entries_each = demand.producer_entries / max(1, demand.partition_count)

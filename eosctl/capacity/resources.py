@@ -27,6 +27,9 @@ ALWAYS_KNOWN = frozenset({"replicas", "request handlers", "network threads"})
 #: Half of the heap may hold long-lived objects; the rest is for requests and the garbage collector.
 LASTING_HEAP_SHARE = 0.5
 
+#: Transactions of a producer that are open at most: a Flink subtask also has one that waits for its checkpoint.
+OPEN_AT_A_TIME = 2
+
 
 class Demand(NamedTuple):
     """What all brokers together have to do; bytes and appends in one copy, stored bytes and entries in all."""
@@ -39,7 +42,8 @@ class Demand(NamedTuple):
     appends_per_s: float
     requests_per_s: float
     producer_entries: float
-    transactional_ids: int
+    open_transactions: int
+    idle_transactional_ids: int
 
 
 def total_demand(
@@ -50,6 +54,7 @@ def total_demand(
 ) -> Demand:
     """Add up what topics and applications cause; requests are counted apart (see `eosctl.capacity.requests`)."""
     latest = max((a.visible_p99_ms for a in applications), default=0.0) / 1000
+    open_transactions = sum(min(a.transactional_ids, a.producers * OPEN_AT_A_TIME) for a in applications)
     return Demand(
         written=sum(topic.written for topic in topics),
         read=sum(topic.read for topic in topics),
@@ -59,7 +64,8 @@ def total_demand(
         appends_per_s=sum(topic.data_batches_per_s + topic.markers_per_s for topic in topics),
         requests_per_s=requests_per_s,
         producer_entries=sum(application.producer_entries for application in applications),
-        transactional_ids=sum(application.transactional_ids for application in applications),
+        open_transactions=open_transactions,
+        idle_transactional_ids=sum(application.transactional_ids for application in applications) - open_transactions,
     )
 
 
@@ -98,7 +104,8 @@ def use_resources(cluster: ClusterSpec, demand: Demand) -> tuple[ResourceUse, ..
     network_in = network_in_per_broker(demand.written, rf, count)
     network_out = network_out_per_broker(demand.written, demand.read, rf, count)
     out_after = network_out_after_broker_loss(demand.written, demand.read, rf, count, cluster.brokers_lost)
-    heap = producer_heap_bytes(demand.producer_entries)[1] + coordinator_heap_bytes(demand.transactional_ids)[1]
+    heap = producer_heap_bytes(demand.producer_entries)[1]
+    heap += coordinator_heap_bytes(demand.open_transactions, demand.idle_transactional_ids)[1]
     cache = page_cache_bytes(disk_write, demand.delayed_bytes / count)
     memory = None
     if cluster.memory_bytes is not None and cluster.heap_bytes is not None:

@@ -363,7 +363,7 @@ def test_a_file_about_kafka_that_was_not_understood_is_named(tmp_path: Path) -> 
 
 def test_a_resource_with_defaults_of_its_own_is_named(tmp_path: Path) -> None:
     (tmp_path / "k.yaml").write_text(
-        "apiVersion: platform.confluent.io/v1beta1\nkind: Kafka\nspec: {replicas: 1}\n", "utf-8"
+        "apiVersion: kafka.example.com/v1\nkind: KafkaCluster\nspec: {replicas: 1}\n", "utf-8"
     )
     assert read_deployment([tmp_path]).not_understood == (str(tmp_path / "k.yaml"),)
 

@@ -43,6 +43,7 @@ from eosctl.settings.referred_values import (
 )
 from eosctl.settings.resolution import UNKNOWN, resolve
 from eosctl.settings.sources import Releases, Source
+from eosctl.settings.spring_environments import with_spring_environments
 from eosctl.settings.templates import chart_values, fills_templates, without_templates
 from eosctl.settings.terraform_variables import refers_to_variables, with_variables
 from eosctl.settings.tree import Branch, Node
@@ -361,8 +362,8 @@ def _components(files: Iterable[_File], releases: Releases) -> list[Component]:
     """Relate the files to each other, and resolve what they configure."""
     given = list(files)
     sources = with_config_maps(_related(given), (one.config_maps for one in given))
-    sources = without_variables_of_templates(without_referred(sources))
     workloads = [workload for file in given for workload in file.workloads]
+    sources = with_spring_environments(without_variables_of_templates(without_referred(sources)), workloads)
     started = with_overridden(with_instances(sources, workloads), workloads)
     return [component for source in started for component in resolve(source, releases)]
 

@@ -1,0 +1,54 @@
+"""Spring applications whose settings stand in several places: variables, ConfigMaps, and files that a workload reads.
+
+Spring Boot lays variables over files (externalized configuration), so that they are one application's.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Sequence
+
+from msgspec.structs import replace
+
+from eosctl.model.deployment import Role
+from eosctl.settings.environments import ON_PROFILE
+from eosctl.settings.sources import Source
+from eosctl.settings.workloads import Workload, is_read
+
+
+def with_spring_environments(sources: Sequence[Source], workloads: Iterable[Workload]) -> list[Source]:
+    """Return the sources, those of Spring that one workload reads joined with the variables of its container.
+
+    Only what stands in one folder is joined: copies for other environments stand in other folders.
+    """
+    found = list(sources)
+    held = [one for one in found if _is_held(one)]
+    reads: dict[str, frozenset[str]] = {}
+    for workload in workloads:
+        reads[workload.name] = reads.get(workload.name, frozenset()) | workload.reads
+    joined: list[Source] = []
+    for number, source in enumerate(found):
+        if source.role is not Role.SPRING or not source.part_of or not reads.get(source.part_of):
+            continue
+        own = [one for one in held if _folder(one) == _folder(source) and _reads(reads[source.part_of], one)]
+        if len({one.held_by or one.place.file for one in own}) != len(own):
+            continue  # several documents of one file: which of them holds is decided elsewhere
+        values = {name: value for one in own for name, value in one.values.items()}
+        found[number] = replace(source, values={**values, **source.values})
+        joined += own
+    return [one for one in found if not any(one is other for other in joined)] if joined else found
+
+
+def _is_held(source: Source) -> bool:
+    """Return whether a source of Spring stands in a file or a ConfigMap, and holds in every environment."""
+    is_of_profile = source.environment or any(ON_PROFILE in key for key in source.values)
+    return source.role is Role.SPRING and not source.part_of and not is_of_profile
+
+
+def _folder(source: Source) -> str:
+    return posixpath.dirname(source.place.file)
+
+
+def _reads(names: frozenset[str], source: Source) -> bool:
+    held = source.held_by or source.place.file
+    return is_read(held, posixpath.normpath(held), names)

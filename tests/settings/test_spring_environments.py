@@ -1,0 +1,88 @@
+"""Spring applications with settings in variables, ConfigMaps, and mounted files: one application each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from eosctl.services.lint_configuration import LintRequest, lint_configuration
+
+MAP = """\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: pay}
+data:
+  SPRING_KAFKA_BOOTSTRAP_SERVERS: k:9092
+  SPRING_KAFKA_PRODUCER_TRANSACTION_ID_PREFIX: pay-
+"""
+FILE = """\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: pay}
+data:
+  application.yml: |
+    spring.kafka:
+      bootstrap-servers: k:9092
+      producer: {transaction-id-prefix: pay-}
+"""
+POD = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: pay}
+spec:
+  replicas: 1
+  selector: {matchLabels: {app: pay}}
+  template:
+    spec:
+      volumes: [{name: c, configMap: {name: %s}}]
+      containers:
+        - name: pay
+          image: acme/pay:1
+          envFrom: [{configMapRef: {name: %s}}]
+          env: [{name: SPRING_KAFKA_PRODUCER_ACKS, value: "1"}]
+"""
+COMPOSE = """\
+services:
+  pay:
+    image: acme/pay:1
+    volumes: ["./application.yml:/app/application.yml"]
+    environment: {SPRING_KAFKA_PRODUCER_ACKS: "1"}
+"""
+MOUNTED = "spring.kafka: {bootstrap-servers: 'k:9092', producer: {transaction-id-prefix: pay-}}\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "place"),
+    [
+        ({"map.yaml": MAP, "pod.yaml": POD % ("other", "pay")}, ("pod.yaml", 14)),
+        ({"all.yaml": f"{MAP}---\n{POD % ('other', 'pay')}"}, ("all.yaml", 21)),
+        ({"map.yaml": FILE, "pod.yaml": POD % ("pay", "other")}, ("pod.yaml", 14)),
+        ({"compose.yaml": COMPOSE, "application.yml": MOUNTED}, ("compose.yaml", 5)),
+    ],
+)
+def test_variables_are_laid_over_what_a_workload_reads(
+    files: Mapping[str, str], place: tuple[str, int], tmp_path: Path
+) -> None:
+    assert critical(tmp_path, files) == [("EOS-CFG-011", *place)]
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"map.yaml": MAP, "pod.yaml": POD % ("other", "another")},
+        {"dev/map.yaml": MAP, "prod/pod.yaml": POD % ("other", "pay")},
+    ],
+)
+def test_what_a_workload_does_not_read_is_not_its_own(files: Mapping[str, str], tmp_path: Path) -> None:
+    assert critical(tmp_path, files) == []
+
+
+def critical(folder: Path, files: Mapping[str, str]) -> list[tuple[str, str, int]]:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    found = lint_configuration(LintRequest((folder,))).found
+    facts = [(one.check_id, dict(one.facts)) for one in found if one.severity.value == "critical"]
+    return [(check_id, Path(str(own["file"])).name, int(own["line"])) for check_id, own in facts]

@@ -389,6 +389,7 @@ FORMATS: Final = (
     Format("image", ("dockerfile", "containerfile"), lambda _, text: parse_image(text)),
     Format("unit", (".service",), lambda _, text: parse_unit(text)),
     Format("script", (".sh", ".bash", "makefile", ".mk", "procfile", "justfile"), lambda _, text: parse_script(text)),
+    Format("script", (".bat", ".cmd"), lambda _, text: parse_script(text.replace("\\", "/").replace("^\n", "\\\n"))),
 )
 PROGRAMS: Final = frozenset({"image", "unit", "script"})
 """The formats of files that name Kafka for many reasons, and seldom configure it."""

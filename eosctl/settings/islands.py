@@ -15,6 +15,7 @@ from eosctl.settings.container_scripts import scripts_within
 from eosctl.settings.documents import format_of, parse_documents, parse_properties_tree
 from eosctl.settings.environment import environment_of, variables_of
 from eosctl.settings.file_texts import is_of_others
+from eosctl.settings.kafka_commands import altered_entity
 from eosctl.settings.logstash_file import PIPELINE
 from eosctl.settings.pipeline_services import is_pipeline, pipeline_scripts, pipeline_services, without_services
 from eosctl.settings.recognition import PREFIXED, decide, streams_prefixes
@@ -73,6 +74,9 @@ def _islands(node: Node, file: str, hints: tuple[str, ...], key: str = "") -> It
     nested = find_sources(node, file) if node.text("connector.class") is not None else None
     if nested is not None:
         yield from nested
+        return
+    if (altered := altered_entity(node, file)) is not None:
+        yield from altered
         return
     if key == "rules" and node.get("pattern") is not None:
         return  # a rule of the JMX exporter, whose labels are called like settings

@@ -1,6 +1,6 @@
-"""Commands of Kafka's tools in scripts: topics created, settings altered, and brokers started with settings.
+"""Commands of Kafka's tools in scripts: topics created, settings altered, access granted, and brokers started.
 
-Sources: ``TopicCommand``, ``ConfigCommand``, and ``kafka.Kafka`` (``--override``), and ``rpk topic create``.
+Sources: ``TopicCommand``, ``ConfigCommand``, ``AclCommand``, ``kafka.Kafka`` (``--override``), ``rpk topic create``.
 """
 
 from __future__ import annotations
@@ -19,6 +19,13 @@ from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
 _TOPICS: Final = re.compile(r"\bkafka-topics(?:\.sh|\.bat)?[ \t]|\brpk[ \t]+topic[ \t]+(?=create[ \t])")
 _CONFIGS: Final = re.compile(r"\bkafka-(?:configs|topics)(?:\.sh|\.bat)?[ \t](?=(?:.|\n)*--alter\b)")
 _START: Final = re.compile(r"\bkafka-server-start(?:\.sh|\.bat)?[ \t]+")
+_ACLS: Final = re.compile(r"\bkafka-acls(?:\.sh|\.bat)?[ \t](?=(?:.|\n)*--add\b)")
+_RESOURCES: Final = {
+    "--topic": "topic",
+    "--group": "group",
+    "--transactional-id": "transactionalId",
+    "--delegation-token": "delegationToken",
+}
 _END: Final = re.compile(r"[;&|]+$")
 _COUNTS: Final = {
     "--partitions": "partitions",
@@ -29,21 +36,25 @@ _COUNTS: Final = {
 }
 _SETTING: Final = ("--config", "-c", "--topic-config")
 _ALTERED: Final = ("--add-config", "--config")
+_PATTERN: Final = "--resource-pattern-type"
 _SEPARATOR: Final = re.compile(r",(?=[\w.-]+=)")
 _KIND: Final = "entity-type"
-_ROLES: Final = {"topics": Role.TOPIC, "brokers": Role.BROKER}
+_ACL: Final = "acls"
+_ROLES: Final = {"topics": Role.TOPIC, "brokers": Role.BROKER, _ACL: Role.ACCESS_RULE}
 CONFIGURATION: Final = "configuration"
 """The key of a started service that names the file of its broker."""
 
 
-def topics_in(lines: Iterable[tuple[int, str]]) -> list[tuple[str, Node]]:
-    """Return the topics that commands create, and what others alter, by names that are different."""
+def entities_in(lines: Iterable[tuple[int, str]]) -> list[tuple[str, Node]]:
+    """Return the topics that commands create, what others alter, and the rules that they add, by different names."""
     created: dict[str, Branch] = {}
     altered: list[tuple[str, Branch]] = []
+    granted: list[tuple[str, Branch]] = []
     for number, line in lines:
         created |= dict(_created(line, number))
         if (one := _altered(line, number)) is not None:
             altered.append(one)
+        granted += _granted(line, number)
     for name, change in altered:
         if change.text(_KIND) == "topics" and name in created:
             created[name] = _with(created[name], change)
@@ -52,7 +63,7 @@ def topics_in(lines: Iterable[tuple[int, str]]) -> list[tuple[str, Node]]:
         for name, change in altered
         if change.text(_KIND) != "topics" or name not in created
     ]
-    return [*created.items(), *rest]
+    return [*created.items(), *rest, *granted]
 
 
 def altered_entity(document: Branch, file: str) -> list[Source] | None:
@@ -61,7 +72,10 @@ def altered_entity(document: Branch, file: str) -> list[Source] | None:
     settings = document.branch("config")
     if role is None or settings is None:
         return None
-    return [part_of_one(values_of(flatten(settings), file), role, Place(file, settings.line), document.text("name"))]
+    values, place = values_of(flatten(settings), file), Place(file, settings.line)
+    if role is Role.ACCESS_RULE:
+        return [Source(place, values, document.text("name") or "", role, Client.JAVA, recognized_by="kafka-acls.sh")]
+    return [part_of_one(values, role, place, document.text("name"))]
 
 
 def part_of_one(values: dict[str, Value], role: Role, place: Place, name: str | None) -> Source:
@@ -139,10 +153,50 @@ def _altered(line: str, number: int) -> tuple[str, Branch] | None:
             settings += _settings(given, number + _line_of(line, given, found.end()))
         else:
             kind, name = f"{word[2:]}s", given
-    if kind not in _ROLES or not settings:
+    if kind not in ("topics", "brokers") or not settings:
         return None
     entries = ((_KIND, Leaf(kind, number)), ("name", Leaf(name, number)), ("config", Branch(tuple(settings), number)))
     return name, Branch(entries, number)
+
+
+def _granted(line: str, number: int) -> Iterator[tuple[str, Branch]]:
+    """Yield the access rules that a command adds, one for each resource and user; none for any other command."""
+    found = _ACLS.search(line)
+    if found is None:
+        return
+    resources: list[tuple[str, Leaf]] = []
+    users: list[tuple[str, Leaf]] = []
+    pattern, operations = "literal", list[str]()
+    arguments = iter(_words(line[found.end() :]))
+    for word in arguments:
+        if word in ("--producer", "--consumer"):
+            operations += ("Write", "Describe") if word == "--producer" else ("Read", "Describe")
+        if word not in (*_RESOURCES, "--allow-principal", "--deny-principal", "--operation", _PATTERN):
+            continue
+        given = next(arguments, "")
+        leaf = Leaf(given, number + _line_of(line, given, found.end()))
+        if word in _RESOURCES:
+            resources.append((_RESOURCES[word], leaf))
+        elif word == "--operation":
+            operations.append(given)
+        elif word == _PATTERN:
+            pattern = {"prefixed": "prefix"}.get(given.lower(), given)
+        else:
+            users.append((word.removeprefix("--").partition("-")[0], leaf))
+    for kind, name in resources:
+        for permission, user in users:
+            own = {
+                "resource.type": Leaf(kind, name.line),
+                "resource.name": name,
+                "pattern.type": Leaf(pattern, number),
+                "operations": Leaf(",".join(operations) or "All", number),
+                "permission": Leaf(permission, user.line),
+                "principal": Leaf((user.text or "").removeprefix("User:"), user.line),
+            }
+            title = (user.text or "").removeprefix("User:")
+            entries = ((_KIND, Leaf(_ACL, number)), ("name", Leaf(title, number)))
+            rule = Branch((*entries, ("config", Branch(tuple(own.items()), name.line))), number)
+            yield f"rule for {title} on {kind} {name.text} in line {number}", rule
 
 
 def _with(topic: Branch, altered: Branch) -> Branch:

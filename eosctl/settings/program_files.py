@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from eosctl.settings.command_lines import bodies_in, containers_run, files_written, options_in
-from eosctl.settings.kafka_commands import brokers_started, topics_in
+from eosctl.settings.kafka_commands import brokers_started, entities_in
 from eosctl.settings.shell_variables import filled, repeated, variables_in
 from eosctl.settings.tree import Branch, Leaf, Node
 
@@ -77,7 +77,7 @@ def parse_script(text: str) -> tuple[Branch, ...]:
     ]
     plain = "\n".join("" if line.lstrip().startswith("#") else line for line in rest)
     variables = [("env", Branch(exported, 1))] if exported else []
-    own = Branch((*files, *topics_in(lines), *bodies_in(plain), *variables, *given), 1)
+    own = Branch((*files, *entities_in(lines), *bodies_in(plain), *variables, *given), 1)
     containers = containers_run(lines)
     started = _services(brokers_started(lines))
     return (own, *started) if containers is None else (own, containers, *started)

@@ -24,7 +24,6 @@ from eosctl.settings.environment import (
     with_options,
 )
 from eosctl.settings.flink_jobs import flink_jobs
-from eosctl.settings.kafka_commands import altered_entity
 from eosctl.settings.operators import confluent, strimzi
 from eosctl.settings.pipelines import pipelines
 from eosctl.settings.redpanda import redpanda, redpanda_command
@@ -138,6 +137,5 @@ def _setting_named(variable: str) -> str:
 
 READERS: Final[tuple[Reader, ...]] = (
     *(redpanda, strimzi, confluent, _kubernetes, _compose, _nomad, connect_rest, flink_jobs, pipelines),
-    altered_entity,
     _plain_environment,
 )

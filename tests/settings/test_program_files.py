@@ -174,6 +174,14 @@ RF ?= 1
 topics:
 \t@kafka-topics.sh --create --topic ledger --partitions 3 --replication-factor $(RF)
 """
+ACLS = """\
+kafka-acls.sh --bootstrap-server k:9092 --add --allow-principal User:pay --operation Write \\
+  --transactional-id 'pay-*'
+kafka-acls.sh --add --allow-principal User:pay --producer --topic payments --transactional-id pay- \\
+  --resource-pattern-type prefixed
+kafka-acls.sh --list --transactional-id 'x-*'
+"""
+BATCH = "kafka-topics.bat --create --topic a --partitions 3 --replication-factor 3 ^\n --config min.insync.replicas=3\n"
 RPK = "rpk topic create ledger audit -p 3 -r 3 -c min.insync.replicas=3\n"
 
 
@@ -185,6 +193,8 @@ RPK = "rpk topic create ledger audit -p 3 -r 3 -c min.insync.replicas=3\n"
         ("topics.sh", BROKERS, [("EOS-CFG-037", 1)]),
         ("Makefile", MAKEFILE, [("EOS-CFG-166", 3)]),
         ("topics.mk", MAKEFILE, [("EOS-CFG-166", 3)]),
+        ("acls.sh", ACLS, [("EOS-CFG-100", 2)]),
+        ("topics.bat", BATCH, [("EOS-CFG-033", 2)]),
         ("topics.sh", RPK, [("EOS-CFG-033", 1)]),
         (".env.production", "KAFKA_TRANSACTIONAL_ID=a\nKAFKA_ACKS=1\n", [("EOS-CFG-011", 2)]),
         ("Dockerfile.relay", DOCKERFILE, [("EOS-CFG-011", 5)]),
@@ -255,7 +265,17 @@ spec:
 """
 
 
-@pytest.mark.parametrize(("text", "line"), [(COMMAND, 6), (JOB_OF_TOPICS, 14)])
+CREATE = "kafka-topics.sh --create --topic ledger --partitions 3 --replication-factor 3 --config min.insync.replicas=1"
+WORDS = f"services:\n  setup:\n    image: apache/kafka:3.9.0\n    command: {json.dumps(CREATE.split())}\n"
+LINES = "services:\n  setup:\n    entrypoint:\n" + "".join(f"      - {word}\n" for word in CREATE.split())
+PLAYBOOK = f"- hosts: all\n  tasks:\n    - name: topics\n      ansible.builtin.shell: {CREATE}\n"
+TASKFILE = f"version: 3\ntasks:\n  topics:\n    cmds:\n      - {CREATE}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [(COMMAND, 6), (JOB_OF_TOPICS, 14), (WORDS, 4), (LINES, 13), (PLAYBOOK, 4), (TASKFILE, 5)],
+)
 def test_scripts_that_containers_run_are_judged(text: str, line: int, tmp_path: Path) -> None:
     assert ("EOS-CFG-158", line) in places(lint(tmp_path, "setup.yaml", text))
 

@@ -9,6 +9,8 @@ from eosctl.model.workload import StoreSpec
 WINDOW_KEY_BYTES: Final = 12
 VALUE_TIMESTAMP_BYTES: Final = 8
 MMAPS_PER_SEGMENT: Final = 2
+#: ``log.roll.hours``, in seconds.
+ROLL_S: Final = 7 * 86_400
 
 
 def retained_bytes(
@@ -90,7 +92,8 @@ def transaction_log_bytes(
 ) -> float:
     """Return the size of one copy of ``__transaction_state`` or ``__consumer_offsets`` between two cleanings.
 
-    Compaction keeps one record for each key; each written partition also holds up to one active segment.
+    Compaction keeps one record for each key; each written partition also holds up to one active segment. A segment
+    ends when it is full, or with the first record after a week (``log.roll.hours``).
 
     Args:
         live_bytes: One record for each transactional id (or group and partition).
@@ -101,10 +104,12 @@ def transaction_log_bytes(
 
     >>> round(transaction_log_bytes(2_000 * 157, 50, 1e6, 100 * 2**20) / 1e9, 2)
     5.24
+    >>> transaction_log_bytes(0, 50, 100, 100 * 2**20) / 1e6
+    60.48
     >>> transaction_log_bytes(314_000, 50, 0, 100 * 2**20)
     628000.0
     """
-    active = partition_count * segment_bytes if append_rate else 0
+    active = min(partition_count * segment_bytes, append_rate * ROLL_S)
     return live_bytes / (1 - dirty_ratio) + active
 
 

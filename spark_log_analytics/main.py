@@ -34,6 +34,7 @@ from spark_log_analytics.job import (
     scan_frame,
 )
 from spark_log_analytics.outcome import failure_line, job_errors, reason_of, report_problem, write_json
+from spark_log_analytics.planning import planned_once
 from spark_log_analytics.results import Run, frame_of, last_run_id
 from spark_log_analytics.saving import SaveRequest, Scanned, baseline_run, save
 from spark_log_analytics.session import session
@@ -163,20 +164,22 @@ def _scan_and_save(reading: Reading, stored: Sequence[str], period: Period, opti
             splits = collect_counts(rows)
             summaries = (*reading.summarize(splits), *far.summaries)
             event_count = sum(split.kept_count for split in splits)
-            everything = number_rows(rows, splits)
-            if event_count <= SMALL_FILE_EVENTS:
-                everything = in_one_task(everything)
-                cached.append(everything)
-            events = in_period(everything, period)
-            # Causes may be older than the period.
-            judging = judge_events(everything, summaries, event_count)
-            for line in explain_judging(judging, in_detail=options.explain):
-                sys.stderr.write(f"{line}\n")
-            judged = in_period(judging.incidents, period, "t_start_ms", "t_end_ms").persist()
-            cached += [judged, *judging.cached]
-            found = [incident_of(row.asDict(recursive=True)) for row in judged.collect()]
-            scanned = Scanned(everything, events, judged, summaries, (*reading.unread, *far.unread))
-            run, is_new = save(spark, sink, scanned, found, _request_of(options, period, baseline_run_id))
+            is_small = event_count <= SMALL_FILE_EVENTS
+            with planned_once(spark, is_small=is_small):
+                everything = number_rows(rows, splits)
+                if is_small:
+                    everything = in_one_task(everything)
+                    cached.append(everything)
+                events = in_period(everything, period)
+                # Causes may be older than the period.
+                judging = judge_events(everything, summaries, event_count)
+                for line in explain_judging(judging, in_detail=options.explain):
+                    sys.stderr.write(f"{line}\n")
+                judged = in_period(judging.incidents, period, "t_start_ms", "t_end_ms").persist()
+                cached += [judged, *judging.cached]
+                found = [incident_of(row.asDict(recursive=True)) for row in judged.collect()]
+                scanned = Scanned(everything, events, judged, summaries, (*reading.unread, *far.unread))
+                run, is_new = save(spark, sink, scanned, found, _request_of(options, period, baseline_run_id))
             return Done(run, is_new, len(summaries), found)
         except job_errors() as error:
             if reason := sink.obstacle(error):

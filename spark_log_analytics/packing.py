@@ -11,6 +11,8 @@ from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
+from spark_log_analytics.planning import changed_settings
+
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
@@ -73,12 +75,5 @@ def unmeasured_batches(spark: SparkSession) -> Iterator[None]:
     From release 4.1 on, it measures a batch after each row, which takes longer than to convert the row. Rows with
     files need that limit, events do not.
     """
-    before = spark.conf.get(_LARGEST_BATCH, None)
-    spark.conf.set(_LARGEST_BATCH, _UNLIMITED)
-    try:
+    with changed_settings(spark, {_LARGEST_BATCH: _UNLIMITED}):
         yield
-    finally:
-        if before is None:
-            spark.conf.unset(_LARGEST_BATCH)
-        else:
-            spark.conf.set(_LARGEST_BATCH, before)

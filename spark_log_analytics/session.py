@@ -24,16 +24,20 @@ _LOGGING: Final = Path(__file__).absolute().with_name("local-log4j2.properties")
 _JVM_END_S: Final = 60
 # The JVM only coordinates, so the cost of longer compilation never pays off.
 LOCAL_JAVA: Final = f"-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Dlog4j2.configurationFile={_LOGGING.as_uri()}"
-LOCAL_PROFILE: Final = {
+FAST_START: Final = {
     "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
     # Spark writes each plan out for its UI, again whenever it adapts one; the default form takes the longest.
     "spark.sql.ui.explainMode": "simple",
+}
+DAEMON: Final = {"spark.python.daemon.module": "spark_log_analytics.daemon"}
+LOCAL_PROFILE: Final = {
+    **FAST_START,
+    **DAEMON,
+    "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.shuffle.partitions": "2",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
-    "spark.python.daemon.module": "spark_log_analytics.daemon",
 }
 BATCH_PROFILE: Final = {
     # Arrow batches reach the Python workers in half the time over a socket file, but streaming sources in Python do not

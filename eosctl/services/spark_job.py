@@ -93,9 +93,11 @@ def _settings_of_machine(master: str) -> dict[str, str]:
     """Return the settings with which a Spark on this machine starts faster."""
     if not master.startswith("local"):
         return {}
-    from spark_log_analytics.session import local_java
+    from spark_log_analytics.session import DAEMON, FAST_START, local_java
 
-    return {"spark.driver.extraJavaOptions": local_java(os.environ), "spark.ui.enabled": "false"}
+    # Another Python for the workers may lack this package until a task begins.
+    daemon = {} if "PYSPARK_PYTHON" in os.environ else DAEMON
+    return {"spark.driver.extraJavaOptions": local_java(os.environ), **FAST_START, **daemon}
 
 
 def check_connect(url: str, master: str, deploy_mode: DeployMode, settings: Sequence[str]) -> None:

@@ -46,9 +46,22 @@ def test_a_spark_on_this_machine_starts_from_the_archive(
     given = [one for one in settings if one.startswith("spark.driver.extraJavaOptions=")]
     assert f"-XX:SharedArchiveFile={archive}" in given[0]
     assert given[1:] == [own]
-    assert "spark.ui.enabled=false" in settings
+    assert {"spark.ui.enabled=false", "spark.sql.ui.explainMode=simple"} <= {*settings}
     cluster = settings_shown(["--out", str(tmp_path), "--master", "spark://host:7077"], capsys)
-    assert not any(one.startswith(("spark.driver.", "spark.ui.enabled")) for one in cluster)
+    assert not any(
+        one.startswith(("spark.driver.", "spark.ui.enabled", "spark.sql.", "spark.python.")) for one in cluster
+    )
+
+
+def test_only_workers_of_this_python_run_its_daemon(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    local = ["--out", str(tmp_path), "--master", "local[2]"]
+    daemon = "spark.python.daemon.module=spark_log_analytics.daemon"
+    monkeypatch.delenv("PYSPARK_PYTHON", raising=False)
+    assert daemon in settings_shown(local, capsys)
+    monkeypatch.setenv("PYSPARK_PYTHON", "/opt/other/python")
+    assert daemon not in settings_shown(local, capsys)
 
 
 @pytest.mark.parametrize("is_terminal", [True, False])

@@ -34,7 +34,7 @@ FENCED = FIXTURES / "second-producer-392"
 DOCS = Path(__file__).parents[2] / "docs" / "logs"
 
 
-MOST_JOBS = 30
+MOST_JOBS = 22
 
 
 @pytest.fixture(scope="module")

@@ -19,6 +19,7 @@ from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic
 from eosctl.errors import UsageError
 from eosctl.sandbox.process.image_variables import ImagePlan, plan_image, setting_name
 from eosctl.sandbox.process.spec import SandboxSpec
+from eosctl.services.serve_image import MountedConfig, read_mounted
 
 ROOT = Path(__file__).parents[2]
 CLUSTER = "4L6g3nShT-eMCtK--X86sw"
@@ -163,6 +164,26 @@ def test_listeners_advertise_the_machines_name_by_default() -> None:
     assert spec.advertise == (f"PLAINTEXT://{socket.gethostname()}",)
 
 
+def test_listeners_that_are_only_advertised_are_bound() -> None:
+    spec = planned(KAFKA_ADVERTISED_LISTENERS="OUT://localhost:19092,IN://kafka:29092").spec
+    assert spec.listen == ("OUT://0.0.0.0:19092", "IN://0.0.0.0:29092")
+    assert spec.advertise == ("OUT://localhost:19092", "IN://kafka:29092")
+
+
+def test_variables_override_a_mounted_file(tmp_path: Path) -> None:
+    (tmp_path / "server.properties").write_text("num.partitions=3\nlog.dirs=/a\nauto.create.topics.enable=false\nx=1\n")
+    (tmp_path / "log4j2.yaml").write_text("")
+    mounted = read_mounted(tmp_path)
+    assert mounted.remarks == (f"{tmp_path / 'log4j2.yaml'} has no effect: only server.properties is read.",)
+    plan = plan_image({"KAFKA_NUM_PARTITIONS": "7"}, SandboxSpec("kafka", "/data"), mounted.properties)
+    assert dict(plan.spec.settings) == {"num.partitions": "7", "auto.create.topics.enable": "false"}
+    assert plan.remarks == (
+        "x of server.properties has no effect: Kafka 4.4 has no broker setting x.",
+        "log.dirs of server.properties decides only how many log directories: files are in --data-dir.",
+    )
+    assert read_mounted(tmp_path / "missing") == MountedConfig({}, ())
+
+
 @pytest.mark.parametrize(
     ("name", "value", "remark"),
     [
@@ -193,3 +214,9 @@ def test_what_one_plaintext_node_cannot_be_is_refused(name: str, value: str, rea
     with pytest.raises(UsageError) as refused:
         planned(**{name: value})
     assert reason in f"{refused.value.what} {refused.value.why}"
+
+
+def test_an_advertised_listener_must_be_bound() -> None:
+    with pytest.raises(UsageError, match="KAFKA_ADVERTISED_LISTENERS") as refused:
+        planned(KAFKA_LISTENERS="PLAINTEXT://:9092", KAFKA_ADVERTISED_LISTENERS="OUT://localhost:9092")
+    assert "lacks the listener OUT" in refused.value.why

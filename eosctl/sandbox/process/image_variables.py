@@ -20,6 +20,7 @@ from eosctl.sandbox.settings import setting_table
 
 PREFIX: Final = "KAFKA_"
 CLUSTER_ID: Final = "CLUSTER_ID"
+SERVER_PROPERTIES: Final = "server.properties"
 NODE_ID: Final = "1"
 DEFAULT_LISTENERS: Final = "PLAINTEXT://:9092,CONTROLLER://:9093"
 DEFAULT_ADVERTISED: Final = "PLAINTEXT://localhost:9092"
@@ -69,18 +70,22 @@ def setting_name(variable: str) -> str:
     return text.replace("___", "-").replace("__", "\0").replace("_", ".").replace("\0", "_")
 
 
-def plan_image(environment: Mapping[str, str], base: SandboxSpec) -> ImagePlan:
+def plan_image(
+    environment: Mapping[str, str], base: SandboxSpec, properties: Mapping[str, str] | None = None
+) -> ImagePlan:
     """Return the sandbox that an environment describes.
 
     Args:
         environment: All variables; those of other programs are left out.
         base: What the environment does not decide: name, data directory, release.
+        properties: The mounted `server.properties`; variables override it.
 
     Raises:
         UsageError: A variable asks for something that one plaintext node cannot be.
     """
-    variables = {setting_name(name): name for name in sorted(environment) if name.startswith(PREFIX)}
-    values = {setting: environment[name] for setting, name in variables.items()}
+    given = {setting_name(name): name for name in sorted(environment) if name.startswith(PREFIX)}
+    variables = {setting: f"{setting} of {SERVER_PROPERTIES}" for setting in properties or ()} | given
+    values = {**(properties or {}), **{setting: environment[name] for setting, name in given.items()}}
     _check_roles(values)
     remarks: list[str] = []
     settings: list[tuple[str, str]] = []
@@ -147,11 +152,13 @@ def _place_remarks(values: Mapping[str, str], variables: Mapping[str, str]) -> l
 
 def _listeners(values: Mapping[str, str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     controllers = {name.strip() for name in values.get("controller.listener.names", "CONTROLLER").split(",")}
-    bound = _split(values.get("listeners", DEFAULT_LISTENERS), "KAFKA_LISTENERS")
-    advertised = _split(
-        values.get("advertised.listeners", "" if "listeners" in values else DEFAULT_ADVERTISED),
-        "KAFKA_ADVERTISED_LISTENERS",
-    )
+    text = values.get("advertised.listeners") or ("" if "listeners" in values else DEFAULT_ADVERTISED)
+    # As the image: listeners that are only advertised are bound to their port on all addresses.
+    derived = re.sub(r"://[^:,]*:", f"://{ANY_ADDRESS}:", text) if values.get("advertised.listeners") else ""
+    bound = _split(values.get("listeners") or derived or DEFAULT_LISTENERS, "KAFKA_LISTENERS")
+    advertised = _split(text, "KAFKA_ADVERTISED_LISTENERS")
+    if missing := [name for name in advertised if name not in bound and name not in controllers]:
+        raise _refused("KAFKA_ADVERTISED_LISTENERS", f"KAFKA_LISTENERS lacks the listener {missing[0]}")
     protocols = dict(
         (part.strip().split(":", 1) if ":" in part else [part.strip(), ""])
         for part in values.get("listener.security.protocol.map", "").split(",")

@@ -87,7 +87,7 @@ class MetadataView(Protocol):
     def topic_name(self, topic_id: bytes) -> str | None:
         """Return the name of the topic with this id, or None."""
 
-    def partition_racks(self, topic: str) -> Sequence[Sequence[str]]:
+    def partition_racks(self, topic: str) -> tuple[tuple[str, ...], ...]:
         """Return the racks of each partition's replicas, in partition order; empty for an unknown topic."""
 
     def finalized_feature(self, name: str) -> int:

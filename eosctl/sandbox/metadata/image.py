@@ -132,6 +132,7 @@ class ClusterImage:
         self.delegation_tokens: dict[str, records.DelegationTokenRecord] = {}
         self.zk_migration: records.ZkMigrationStateRecord | None = None
         self._leaderships: dict[TopicPartition, PartitionLeadership] = {}  # Derived views, built on demand and cached.
+        self._racks: dict[str, tuple[tuple[str, ...], ...]] = {}
         self.last_offset = -1
         self.last_epoch = -1
 
@@ -139,6 +140,8 @@ class ClusterImage:
         """Drop the views derived from earlier records."""
         if self._leaderships:
             self._leaderships.clear()
+        if self._racks:
+            self._racks.clear()
 
     # --- views (MetadataView of the ports) ----------------------------------------------------------------------
 
@@ -172,16 +175,19 @@ class ClusterImage:
         state = self.topics_by_id.get(topic_id)
         return state.name if state is not None else None
 
-    def partition_racks(self, topic: str) -> list[list[str]]:
+    def partition_racks(self, topic: str) -> tuple[tuple[str, ...], ...]:
         """Return the racks of each partition's replicas, in partition order; empty for an unknown topic."""
         known = self.topics.get(topic)
         if known is None:
-            return []
-        racks = {broker_id: broker.rack for broker_id, broker in self.brokers.items() if broker.rack is not None}
-        return [
-            [racks[replica] for replica in known.partitions[index].replicas if replica in racks]
-            for index in sorted(known.partitions)
-        ]
+            return ()
+        found = self._racks.get(topic)
+        if found is None:
+            racks = {broker_id: broker.rack for broker_id, broker in self.brokers.items() if broker.rack is not None}
+            found = self._racks[topic] = tuple(
+                tuple(racks[replica] for replica in known.partitions[index].replicas if replica in racks)
+                for index in sorted(known.partitions)
+            )
+        return found
 
     def finalized_feature(self, name: str) -> int:
         """Return the finalized level of a feature; 0 if absent."""

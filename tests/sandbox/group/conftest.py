@@ -166,8 +166,8 @@ class Metadata:
     def topic_name(self, topic_id: bytes) -> str | None:
         return next((name for name, known in self.ids.items() if known == topic_id), None)
 
-    def partition_racks(self, topic: str) -> list[tuple[str, ...]]:
-        return [()] * self.partition_count(topic)
+    def partition_racks(self, topic: str) -> tuple[tuple[str, ...], ...]:
+        return ((),) * self.partition_count(topic)
 
     def finalized_feature(self, name: str) -> int:
         return 2

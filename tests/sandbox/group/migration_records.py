@@ -32,8 +32,8 @@ class _Topics:
     def topic_id(self, topic: str) -> bytes | None:
         return self._ids.get(topic)
 
-    def partition_racks(self, topic: str) -> list[tuple[str, ...]]:
-        return [()] * TOPICS[topic]
+    def partition_racks(self, topic: str) -> tuple[tuple[str, ...], ...]:
+        return ((),) * TOPICS[topic]
 
 
 def group_records(admin: Client, stage: Stage) -> Iterator[tuple[str, str]]:

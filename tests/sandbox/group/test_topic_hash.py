@@ -6,7 +6,10 @@ from typing import NamedTuple
 
 import pytest
 
-from eosctl.sandbox.coordinator.group.consumer.topics import metadata_hash
+from eosctl.sandbox.coordinator.group.consumer.topics import existing_partitions, metadata_hash
+from eosctl.sandbox.metadata.image import ClusterImage, ImageDelta
+from eosctl.sandbox.metadata.replay import replay
+from eosctl.wire.internal.metadata import PartitionRecord, RegisterBrokerRecord, TopicRecord
 
 # A broker in rack r1 wrote these for groups subscribed to h1, and to h3, h1 and a topic that did not exist.
 IDS = {"h1": bytes.fromhex("6e4f920bfab844a696d08d6afcfd7078"), "h3": bytes.fromhex("8ba88090f78b4c4697908a3ea8d3f17c")}
@@ -21,8 +24,8 @@ class Topics(NamedTuple):
     def topic_id(self, topic: str) -> bytes | None:
         return IDS.get(topic)
 
-    def partition_racks(self, topic: str) -> list[tuple[str, ...]]:
-        return [self.racks] * {"h1": 1, "h3": 3}[topic]
+    def partition_racks(self, topic: str) -> tuple[tuple[str, ...], ...]:
+        return (self.racks,) * {"h1": 1, "h3": 3}[topic]
 
 
 @pytest.mark.parametrize(("topics", "recorded"), RECORDED)
@@ -35,3 +38,19 @@ def test_racks_count_in_any_order_and_no_topic_counts_nothing() -> None:
     assert known["r1", "r2"] == known["r2", "r1"]
     assert len(set(known.values())) == 3
     assert metadata_hash(Topics(()), ["nope"]) == 0  # type: ignore[arg-type]
+
+
+def test_new_metadata_changes_hash_and_partitions() -> None:
+    image, seen = ClusterImage(), []
+    for record in (
+        TopicRecord("h1", IDS["h1"]),
+        PartitionRecord(0, IDS["h1"], replicas=[1]),
+        RegisterBrokerRecord(broker_id=1, rack="r1"),
+        RegisterBrokerRecord(broker_id=1, rack="r2"),
+        PartitionRecord(1, IDS["h1"], replicas=[1]),
+    ):
+        replay(image, record, ImageDelta())
+        seen.append((metadata_hash(image, ["h1"]), len(existing_partitions(image, ["h1"]))))
+    assert len({found for found, _ in seen}) == len(seen)
+    assert seen[2][0] == RECORDED[0][1]
+    assert [count for _, count in seen] == [0, 1, 1, 1, 2]

@@ -149,7 +149,9 @@ class ConsumerGroup:
 
     def subscribed_topics(self) -> frozenset[str]:
         """Return the topics of all members."""
-        return frozenset().union(*(self.subscription_of(member) for member in self.members.values()))
+        names = {member.subscribed_topic_names for member in self.members.values()}
+        patterns = {member.subscribed_topic_regex for member in self.members.values()}
+        return frozenset().union(*names, *(self.regexes[one].topics for one in patterns if one in self.regexes))
 
     def is_subscribed_to(self, topic: str) -> bool:
         """Return whether a member subscribes to the topic."""
@@ -159,7 +161,7 @@ class ConsumerGroup:
         """Return the partitions that other members own or have not revoked yet."""
         return frozenset().union(
             *(
-                member.assigned | member.pending_revocation
+                member.assigned | member.pending_revocation if member.pending_revocation else member.assigned
                 for member in self.members.values()
                 if member.member_id != without
             )

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Final
 
 from xxhash import xxh3_64_intdigest
 
 from eosctl.sandbox.coordinator.group.consumer.group import Assignment, TopicIdPartition
 from eosctl.sandbox.ports import MetadataView
 
+#: Topics whose partitions or hash are kept: every heartbeat needs those of its member.
+_KEPT_TOPICS: Final = 512
 _HASH_VERSION = b"\x00"
 _INT, _LONG = struct.Struct("<i"), struct.Struct("<Q")
 
@@ -19,12 +23,27 @@ def partitions_of(metadata: MetadataView, topic: str) -> list[TopicIdPartition]:
     topic_id = metadata.topic_id(topic)
     if topic_id is None:
         return []
-    return [TopicIdPartition(topic_id, index) for index in range(metadata.partition_count(topic))]
+    return list(_partitions(topic_id, metadata.partition_count(topic)))
 
 
 def existing_partitions(metadata: MetadataView, topics: Iterable[str]) -> Assignment:
     """Return all partitions of these topics."""
-    return frozenset(partition for topic in topics for partition in partitions_of(metadata, topic))
+    found = [
+        _all_partitions(topic_id, metadata.partition_count(topic))
+        for topic in topics
+        if (topic_id := metadata.topic_id(topic)) is not None
+    ]
+    return found[0] if len(found) == 1 else frozenset().union(*found)
+
+
+@lru_cache(_KEPT_TOPICS)
+def _partitions(topic_id: bytes, count: int) -> tuple[TopicIdPartition, ...]:
+    return tuple(TopicIdPartition(topic_id, index) for index in range(count))
+
+
+@lru_cache(_KEPT_TOPICS)
+def _all_partitions(topic_id: bytes, count: int) -> Assignment:
+    return frozenset(_partitions(topic_id, count))
 
 
 def metadata_hash(metadata: MetadataView, topics: Iterable[str]) -> int:
@@ -41,7 +60,8 @@ def metadata_hash(metadata: MetadataView, topics: Iterable[str]) -> int:
     return _signed(xxh3_64_intdigest(b"".join(_LONG.pack(value) for value in hashes))) if hashes else 0
 
 
-def _topic_hash(name: str, topic_id: bytes, racks: Sequence[Sequence[str]]) -> int:
+@lru_cache(_KEPT_TOPICS)
+def _topic_hash(name: str, topic_id: bytes, racks: tuple[tuple[str, ...], ...]) -> int:
     """Return the hash of a topic: id, name, and each partition with its sorted racks (`Utils.computeTopicHash`)."""
     parts = [_HASH_VERSION, topic_id[7::-1], topic_id[:7:-1], _text(name), _INT.pack(len(racks))]
     for index, racks_of_partition in enumerate(racks):

@@ -17,7 +17,7 @@ from eosctl.logs.files.sources import SourceFile, Unread, application_of, inspec
 from eosctl.logs.layouts import LAYOUTS, detect_layouts
 from eosctl.logs.pattern_string import PatternError, layout_of_pattern
 from eosctl.logs.records.record import Record
-from eosctl.logs.records.scanner import scan_records
+from eosctl.logs.records.scanner import read_headerless, scan_records
 from eosctl.logs.scan import Split, number_lines, plan_splits, scan_split
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "logs"
@@ -290,3 +290,17 @@ def test_a_file_that_grows_meanwhile_is_the_same_file(tmp_path: Path) -> None:
     scans = [scan_split(split, Classifier()) for split in splits]
     assert [len(scan.events) for scan in scans] == [1, 4]
     assert not any(scan.counts.error for scan in scans)
+
+
+@pytest.mark.parametrize(
+    ("line", "level"),
+    [
+        (b"% ERROR: Topic lagoon error: Broker: Unknown topic or partition", "ERROR"),
+        (b"[WARN] unable to dial; broker: 2", "WARN"),
+        (b"FATAL: no partition left", "FATAL"),
+        (b"ERROR handling is described below", ""),
+        (b"the first ERROR: of the day", ""),
+    ],
+)
+def test_lines_of_a_terminal_have_their_level(line: bytes, level: str) -> None:
+    assert read_headerless(line, 0, len(line), 0).level == level

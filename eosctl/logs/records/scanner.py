@@ -54,6 +54,8 @@ _POD: Final = re.compile(rb"^ +[Rr]eason: +OOMKilled\b", re.MULTILINE)
 _POD_ENDED: Final = re.compile(
     r'^ +(?:Finished: +(?:[A-Z][a-z]{2}, )?|finishedAt: "?)([\w,:+ -]{19,40}?)"?\r?$', re.MULTILINE
 )
+_LEVEL_AT_START: Final = re.compile(r"(?:% ?|\[ ?)?(FATAL|ERROR|WARNING|WARN|INFO|DEBUG) ?[\]:] ")
+"""The level of lines on a terminal, such as those of kcat and of franz-go's basic logger."""
 _RDKAFKA_START: Final = ord("%")
 
 
@@ -250,7 +252,10 @@ def read_headerless(data: Buffer, start: int, end: int, line: int) -> Record:
     head, tail = unfold(head.rstrip("\r"), tail)
     truncated = end - start > MAX_EVENT_BYTES
     ended = _POD_ENDED.search(tail) if "OOMKilled" in tail else None
-    return Record(start, line, ended[1] if ended else "", "", "", "", "", head, tail, truncated, undecodable, False)
+    level = found[1] if (found := _LEVEL_AT_START.match(head)) else ""
+    return Record(
+        start, line, ended[1] if ended else "", level_of(level), "", "", "", head, tail, truncated, undecodable, False
+    )
 
 
 def _of_json(head: bytes, bare: Record) -> Record:

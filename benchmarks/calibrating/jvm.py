@@ -18,6 +18,7 @@ NETWORK_THREAD: Final = "network thread"
 _TIMEOUT_S: Final = 120
 #: One heap (G1), or generations to add up (serial); other figures in the output are not heap.
 _HEAP_USED: Final = re.compile(r"(?:garbage-first heap|new generation|tenured generation)\s+total \d+K, used (\d+)K")
+_CLASS: Final = re.compile(r"^\s*\d+:\s+\d+\s+(\d+)\s+(\S+)", re.MULTILINE)
 _THREAD: Final = re.compile(r'^"([^"]+)".*? cpu=([\d.]+)ms', re.MULTILINE)
 _LOADED: Final = re.compile(
     r"Finished loading \d+ transaction metadata from __transaction_state-\d+ in (\d+) milliseconds, of which (\d+)"
@@ -44,6 +45,19 @@ def read_live_heap_bytes(record: Path) -> int:
             "Run the broker on a HotSpot JVM, such as OpenJDK's, with the collector that it chooses by itself.",
         )
     return sum(map(int, found)) * 1024
+
+
+def read_live_object_bytes(record: Path) -> int:
+    """Return the size of all reachable objects of a broker but byte arrays, by its class histogram.
+
+    Byte arrays are buffers and text: a quorum's leader alone takes one of 8 MiB with its first append.
+
+    Raises:
+        MissingTool: `jcmd` is not installed.
+        EngineError: The process does not run or does not respond.
+    """
+    rows = _CLASS.findall(_ask(record, "GC.class_histogram"))
+    return sum(int(size) for size, name in rows if name != "[B")
 
 
 def read_thread_cpu_ms(record: Path) -> Mapping[str, float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
+from typing import Final
 
 from eosctl.capacity.quantities import QuantityError, parse_count, parse_duration_ms
 from eosctl.capacity.workload_schema import (
@@ -33,6 +34,12 @@ _CONNECT_OFFSETS_ANSWERS = {
     "offsets.live": "1 MB",
 }
 
+#: What clusters that cannot have three copies must state, by the number of their brokers.
+_FEW_BROKERS: Final[Mapping[str, Mapping[str, str]]] = {
+    "1": {"cluster.replication_factor": "1", "cluster.min_insync_replicas": "1", "cluster.brokers_lost": "0"},
+    "2": {"cluster.replication_factor": "2", "cluster.min_insync_replicas": "1", "cluster.brokers_lost": "1"},
+}
+
 
 def write_template(name: str, kind: ApplicationKind, answers: Mapping[str, str]) -> str:
     """Write a workload file with one application, its input (unless it is a producer) and its output.
@@ -43,6 +50,7 @@ def write_template(name: str, kind: ApplicationKind, answers: Mapping[str, str])
         answers: Texts for keys, by path: ``cluster.brokers``, ``topic.partitions`` for both topics, ``application.…``.
     """
     own = DEFAULTS_BY_KIND.get(kind, {})
+    answers = {**_FEW_BROKERS.get(answers.get("cluster.brokers", "").strip(), {}), **answers}
     if kind is ApplicationKind.FLINK:
         # Flink's own hour is more than brokers allow by default: such a job fails at its start.
         answers = {"application.transaction_timeout": "15 min", **answers}

@@ -140,6 +140,20 @@ def test_a_source_task_marks_its_offsets_topic_too(kind: ApplicationKind) -> Non
     assert plan_capacity(parse_workload(text, "w.yaml")).markers_per_s == pytest.approx(6, rel=0.01)
 
 
+@pytest.mark.parametrize("brokers", ["1", "2"])
+def test_a_template_for_few_brokers_is_a_workload(brokers: str) -> None:
+    answers = {
+        "cluster.brokers": brokers,
+        "topic.partitions": "3",
+        "topic.rate": "100/s",
+        "topic.value": "1 KiB",
+        "application.producers": "1",
+        "application.commit_interval": "1 s",
+    }
+    plan = plan_capacity(parse_workload(write_template("w", ApplicationKind.PRODUCER, answers), "w.yaml"))
+    assert plan.replication_factor == int(brokers)
+
+
 def test_a_short_lived_producer_leaves_an_id_per_transaction() -> None:
     text = Sink().text().replace("kind: flink", "kind: short-lived").replace("    naming: incrementing\n", "")
     plan = plan_capacity(parse_workload(text.replace("commit_interval: 60 s", "transactions: 2/s"), "w.yaml"))

@@ -35,7 +35,7 @@ def append_parts(plan: CapacityPlan) -> tuple[Part, ...]:
     rf = plan.replication_factor
     log = sum(application.transaction_log_appends_per_s for application in plan.applications) * rf
     markers = plan.markers_per_s * rf
-    commits = max(0.0, plan.eos_appends_per_s - log - markers)
+    commits = sum(topic.data_batches_per_s for topic in plan.topics if topic.name == "__consumer_offsets") * rf
     return (
         Part("data batches", plan.data_appends_per_s, "tone-1"),
         Part("markers", markers, "tone-2"),

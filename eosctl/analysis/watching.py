@@ -12,7 +12,7 @@ from eosctl.analysis.lifetime import classify_transactions
 from eosctl.analysis.locate import locate_transactional_id
 from eosctl.analysis.partitions import partitions_by_name
 from eosctl.analysis.state_log import history_by_id
-from eosctl.model.evidence import EvidenceGap
+from eosctl.model.evidence import EvidenceGap, EvidenceKind
 from eosctl.model.hang import HangStatus, HangVerdict, TransactionVerdict
 from eosctl.model.snapshot import ClusterSnapshot, PartitionInfo
 from eosctl.model.transaction import TopicPartition
@@ -65,6 +65,7 @@ def observe(snapshot: ClusterSnapshot) -> Moment:
         controller_id=snapshot.controller_id,
         brokers=_brokers(snapshot),
         unread=tuple(dict.fromkeys(_sentence(gap) for gap in snapshot.gaps)),
+        are_groups_read=EvidenceKind.GROUP_OFFSETS in snapshot.collected,
     )
 
 

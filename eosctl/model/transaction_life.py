@@ -81,7 +81,8 @@ class Moment(msgspec.Struct, frozen=True):
     """One reading: what is open, the worst and oldest first, and how much the cluster hides from readers.
 
     `unowned_count` counts the transactions that are open at a leader and in no coordinator, hanging or undecided.
-    `unread` names what could not be read, a sentence for each gap.
+    `unread` names what could not be read, a sentence for each gap. `are_groups_read` is false if groups were left out
+    because nothing is in doubt or open for long; then no transaction names the groups that wait for it.
     """
 
     at_ms: int
@@ -94,3 +95,4 @@ class Moment(msgspec.Struct, frozen=True):
     controller_id: int | None = None
     brokers: tuple[WatchedBroker, ...] = ()
     unread: tuple[str, ...] = ()
+    are_groups_read: bool = True

@@ -32,12 +32,14 @@ KINDS: Final = frozenset(
         EvidenceKind.OFFSETS,
         EvidenceKind.GROUPS,
         EvidenceKind.GROUP_OFFSETS,
+        EvidenceKind.PENDING_OFFSETS,
         EvidenceKind.TRANSACTION_HISTORY,
     }
 )
 #: Read only where something is in doubt, or open for long.
 EXPLAINED: Final = frozenset({EvidenceKind.TRANSACTION_HISTORY})
-WEIGHED: Final = frozenset({EvidenceKind.GROUPS, EvidenceKind.GROUP_OFFSETS})
+#: Read only where something is in doubt or open for long: the groups that wait, also those with pending offsets only.
+WEIGHED: Final = frozenset({EvidenceKind.GROUPS, EvidenceKind.GROUP_OFFSETS, EvidenceKind.PENDING_OFFSETS})
 
 
 class TransactionWatchRequest(msgspec.Struct, frozen=True):

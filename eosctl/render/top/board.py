@@ -98,12 +98,13 @@ def head_lines(moment: Moment) -> tuple[str, str]:
     more = f" and {len(moment.brokers) - 8} more" if len(moment.brokers) > 8 else ""
     hanging = sum(one.is_hanging for one in moment.transactions)
     groups = len({group for one in moment.transactions for group in one.groups})
-    counts = (
+    counts = [
         f"{count_text(len(moment.transactions), 'open transaction')}, {hanging} hanging",
         f"{count_text(moment.id_count, 'id')}",
         f"{count_text(moment.hidden_offsets, 'offset')} hidden",
-        f"{count_text(groups, 'group')} waiting",
-    )
+    ]
+    if moment.are_groups_read:
+        counts.append(f"{count_text(groups, 'group')} waiting")
     return (
         f"{visible(moment.cluster_id)}  {controller}  brokers: {brokers}{more}",
         f"{time_text(moment.at_ms)}  {', '.join(counts)}",

@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import resource
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -42,6 +44,7 @@ REUSED_IDS: Final = 50
 """Every so many rounds, the same clients come back."""
 ROUNDS_OF_A_TASK: Final = 4
 CORES: Final = "2"
+SAMPLE_S: Final = 0.5
 LEAST_ROUNDS: Final = 8
 """Fewer rounds are shorter than the margins of a slice."""
 _IDS: Final[tuple[EventField, ...]] = (*("transactional_id", "group", "application_id", "client_id", "member_client"),)
@@ -164,19 +167,51 @@ class _Timed:
 
     def __init__(self, what: str) -> None:
         self._what = what
+        self._processor = _ProcessorTime()
 
     def __enter__(self) -> None:
-        self._began, self._before_s = time.perf_counter(), _processor_s()
+        self._began, self._before_s = time.perf_counter(), self._processor.spent_s()
+        self._processor.start()
 
     def __exit__(self, *_: object) -> None:
-        used_s = _processor_s() - self._before_s
+        self._processor.stop()
+        used_s = self._processor.spent_s() - self._before_s
         print(f"{self._what}: {time.perf_counter() - self._began:.1f} s by the clock, {used_s:.1f} s of processor")
 
 
-def _processor_s() -> float:
-    """Return the processor time of this process and its children, including ended workers."""
-    here = psutil.Process()
-    return sum(sum(one.cpu_times()[:4]) for one in (here, *here.children(recursive=True)))
+class _ProcessorTime:
+    """The processor time of this process and its children.
+
+    Spark's daemon ignores the end of its workers, so no process has the time of those that ended. Their last sample
+    counts.
+    """
+
+    def __init__(self) -> None:
+        self._by_process: dict[tuple[int, float], float] = {}
+        self._is_over = threading.Event()
+        self._sampler = threading.Thread(target=self._sample, daemon=True)
+
+    def start(self) -> None:
+        """Begin to sample."""
+        self._sampler.start()
+
+    def stop(self) -> None:
+        """End sampling."""
+        self._is_over.set()
+        self._sampler.join()
+
+    def spent_s(self) -> float:
+        """Return the time of all processes so far."""
+        here = psutil.Process()
+        for one in (here, *here.children(recursive=True)):
+            with suppress(psutil.NoSuchProcess):
+                times = one.cpu_times()
+                self._by_process[one.pid, one.create_time()] = times.user + times.system
+        return sum(self._by_process.values())
+
+    def _sample(self) -> None:
+        while not self._is_over.wait(SAMPLE_S):
+            self.spent_s()
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from eosctl import __version__
 from eosctl.logs.coverage import measure_counted
+from eosctl.logs.files.partitions import partitions_of
 from eosctl.logs.files.sources import Unread
 from eosctl.model.log_event import SourceSummary
 from eosctl.model.log_findings import Recognition
@@ -98,7 +99,7 @@ def coverage_rows(
     rows += [
         {"file": one.name, "status": "failed" if one.is_failure else "skipped", "reason": one.reason} for one in unread
     ]
-    return rows
+    return [{**row, "partitions": partitions_of(row["file"])} for row in rows]
 
 
 def run_id_of(content: Sequence[object]) -> str:

@@ -120,7 +120,7 @@ LOG_TABLES: Final = (
             "run_id string, file string, status string, reason string, application string, layout string, "
             "size_bytes bigint, event_count bigint, unmatched_line_count bigint, truncated_count bigint, "
             "undecodable_count bigint, first_at timestamp, last_at timestamp, modified_at timestamp, "
-            "clock_offset_ms bigint"
+            "clock_offset_ms bigint, partitions map<string,string>"
         ),
     ),
     LogTable(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -256,12 +256,13 @@ def _create_view(database: DuckDBPyConnection, name: str, folder: Path) -> None:
         raise _damaged(str(folder), "The table is missing.")
     columns = dict(columns_of(name))
     files = sorted(map(str, folder.rglob("part-*.parquet")))
-    # Spark writes no file for a partitioned table without rows.
+    written = _columns_in(database, files)
     values = {
-        column: f'"{column}"' if files else f"CAST(NULL AS {_IN_DUCKDB[kind]})" for column, kind in columns.items()
+        column: f'"{column}"' if column in written else f"CAST(NULL AS {_IN_DUCKDB[kind]})"
+        for column, kind in columns.items()
     }
     for column, kind in columns.items():
-        if files and kind == "timestamp":
+        if column in written and kind == "timestamp":
             values[column] += " AT TIME ZONE 'UTC'"
     named = ", ".join(map(_text, files))
     types = "hive_types = {'date': DATE}" if "date" in columns else "hive_partitioning = false"
@@ -360,3 +361,13 @@ def _plain(value: Any) -> Any:
             return [_plain(part) for part in value]
         case _:
             return value
+
+
+def _columns_in(database: DuckDBPyConnection, files: Sequence[str]) -> frozenset[str]:
+    """Return the columns of a table's files and folders.
+
+    Spark writes no file for a partitioned table without rows, and an earlier release wrote fewer columns.
+    """
+    if not files:
+        return frozenset()
+    return frozenset(database.read_parquet(files[0], hive_partitioning=True).columns)

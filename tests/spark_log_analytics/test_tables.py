@@ -133,6 +133,20 @@ def test_coverage_names_each_input(spark: Any, result: tuple[Path, str]) -> None
     assert rows(spark, "SELECT unread_count, is_complete FROM published") == [(0, True)]
 
 
+def test_coverage_has_the_columns_of_folders(spark: Any, tmp_path: Path) -> None:
+    from spark_log_analytics.main import main
+
+    folder = tmp_path / "logs" / "dt=2026-11-26" / "host=broker-2"
+    folder.mkdir(parents=True)
+    (folder / "server.log").write_bytes(next(FENCED.rglob("*.log")).read_bytes())
+    (folder.parent / "host=broker-3").mkdir()
+    (folder.parent / "host=broker-3" / "server.log.gz").write_bytes(b"\x1f\x8b broken")
+    main([str(tmp_path / "logs"), "--out", str(tmp_path / "out")])
+    views(spark, tmp_path / "out")
+    query = "SELECT partitions['dt'], partitions['host'], status = 'read' FROM coverage"
+    assert sorted(rows(spark, query)) == [("2026-11-26", "broker-2", True), ("2026-11-26", "broker-3", False)]
+
+
 def test_the_same_input_changes_nothing(result: tuple[Path, str], capsys: pytest.CaptureFixture[str]) -> None:
     from spark_log_analytics.main import main
 
@@ -219,6 +233,22 @@ def test_both_engines_give_the_same_answer(result: tuple[Path, str]) -> None:
         here, there = (answer(query, out, engine) for engine in (QueryEngine.DUCKDB, QueryEngine.SPARK))
         assert here.columns == there.columns
         assert sorted(map(str, here.rows)) == sorted(map(str, there.rows))
+
+
+@pytest.mark.parametrize("engine", [QueryEngine.SPARK, QueryEngine.DUCKDB])
+def test_a_column_of_a_later_release_is_null(engine: QueryEngine, result: tuple[Path, str], tmp_path: Path) -> None:
+    from pyarrow import parquet
+
+    if engine is QueryEngine.DUCKDB:
+        pytest.importorskip("duckdb", reason="the sql extra is not installed")
+    out = tmp_path / "earlier"
+    shutil.copytree(result[0], out)
+    (file,) = (out / f"run-{result[1]}" / "coverage-v3").glob("part-*.parquet")
+    coverage = parquet.ParquetFile(file).read()
+    file.unlink()
+    parquet.write_table(coverage.drop_columns(["partitions"]), file.with_name("part-earlier.parquet"))
+    found = answer("SELECT file, partitions FROM coverage", out, engine).rows
+    assert sorted(found) == [(name, None) for name in sorted(coverage["file"].to_pylist())]
 
 
 @pytest.mark.parametrize("engine", [QueryEngine.SPARK, QueryEngine.DUCKDB])

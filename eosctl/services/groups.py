@@ -31,8 +31,8 @@ from eosctl.services.read_cluster import read_cluster
 from eosctl.services.transactions import DESCRIBED
 
 _ALL_OPEN: Final = DESCRIBED | {EvidenceKind.OFFSETS, EvidenceKind.GROUPS, EvidenceKind.GROUP_OFFSETS}
-LAGGING: Final = _ALL_OPEN | {EvidenceKind.READABLE_RECORDS, EvidenceKind.SHARE_STATE}
 PENDING: Final = _ALL_OPEN | {EvidenceKind.PENDING_OFFSETS}
+LAGGING: Final = PENDING | {EvidenceKind.READABLE_RECORDS, EvidenceKind.SHARE_STATE}
 
 
 LISTED: Final = frozenset({EvidenceKind.GROUPS})
@@ -55,11 +55,15 @@ class GroupsRequest(msgspec.Struct, frozen=True):
 
 
 class LagFound(NamedTuple):
-    """The evidence, the lag of each group and partition, and the transactions that block them, each once."""
+    """The evidence, the lag of each group and partition, and the transactions that block them, each once.
+
+    `first_pins` are offsets that open transactions hold where a group has committed none yet, so that it has no lag.
+    """
 
     snapshot: ClusterSnapshot
     lags: tuple[PartitionLag, ...]
     holders: tuple[HangVerdict, ...]
+    first_pins: tuple[Pin, ...]
 
     @property
     def needs_action(self) -> bool:
@@ -128,8 +132,12 @@ def measure_groups(request: GroupsRequest, callbacks: Callbacks = SILENT) -> Lag
         EosctlError: The evidence cannot be read.
     """
     snapshot = _evidence(request, LAGGING, callbacks)
-    lags = tuple(measure_lag(snapshot, classify_open_transactions(snapshot), request.groups))
-    return LagFound(snapshot, lags, _each_once(lag.blocked_by for lag in lags if lag.blocked_by is not None))
+    verdicts = classify_open_transactions(snapshot)
+    lags = tuple(measure_lag(snapshot, verdicts, request.groups))
+    firsts = tuple(pin for pin in find_pins(snapshot, verdicts, request.groups) if pin.committed_offset is None)
+    holders = [lag.blocked_by for lag in lags if lag.blocked_by is not None]
+    holders += (verdict for pin in firsts for verdict in pin.holders)
+    return LagFound(snapshot, lags, _each_once(holders), firsts)
 
 
 def find_pending_offsets(request: GroupsRequest, callbacks: Callbacks = SILENT) -> PendingFound:

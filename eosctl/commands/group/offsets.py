@@ -37,9 +37,8 @@ def show_lag(
         eosctl group lag billing -b kafka-1:9092 -o json
     """
     found = perform(measure_groups, requested(groups, looks), invocation)
-    text = render_lags(
-        found.snapshot, found.lags, found.holders, invocation.now_ms(), result.output, invocation.style()
-    )
+    measured = (found.lags, found.holders, found.first_pins)
+    text = render_lags(found.snapshot, *measured, invocation.now_ms(), result.output, invocation.style())
     code = ExitCode.FINDINGS if found.needs_action else ExitCode.DONE
     emit(text, result, found.snapshot.gaps, code, complete=require_complete)
 

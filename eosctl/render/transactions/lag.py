@@ -233,16 +233,23 @@ def render_lags(
     snapshot: ClusterSnapshot,
     lags: Iterable[PartitionLag],
     holders: Iterable[HangVerdict],
+    first_pins: Iterable[Pin],
     now_ms: int,
     output: OutputFormat,
     style: Style,
 ) -> str:
-    """Render the lag of groups; for people also the transactions that block them."""
+    """Render the lag of groups; for people also the transactions that block them, and first offsets that they hold."""
     result = listing("group-lag", "group lag", now_ms, tuple(map(lag_item, lags)), snapshot)
     text = render_listing(result, LAG_COLUMNS, output, style, empty="No group has committed an offset.")
     if output not in FOR_PEOPLE:
         return text
-    return text + _holders(holders, style) + _share_groups(snapshot, style)
+    return text + _first_pins(first_pins, style) + _holders(holders, style) + _share_groups(snapshot, style)
+
+
+def _first_pins(pins: Iterable[Pin], style: Style) -> str:
+    """Name the groups without lag, as their first offsets are in an open transaction."""
+    held = [Field("not shown", f"{pin.group_id} on {pin.partition}: its first offset is pending") for pin in pins]
+    return render_page([*held, Field("see", "eosctl group pending")], style) if held else ""
 
 
 def _share_groups(snapshot: ClusterSnapshot, style: Style) -> str:

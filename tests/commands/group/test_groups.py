@@ -74,6 +74,19 @@ def test_lag_is_parted_into_what_can_be_read_and_what_cannot(one_broker: Sandbox
     assert eosctl("group", "lag", "nobody", "-b", one_broker.bootstrap).code == 2
 
 
+def test_a_group_with_pending_offsets_only_is_not_left_out(one_broker: SandboxThread) -> None:
+    async def scenario(client: Client) -> None:
+        await committed(client, "first", 1)
+        await commit_offset(client, "billing-app", 1, end=False)
+
+    on(one_broker.bootstrap, scenario)
+    for arguments in ((), ("billing",)):
+        done = eosctl("group", "lag", *arguments, "-b", one_broker.bootstrap)
+        assert done.code == 0, done.err
+        assert "billing on orders-0: its first offset is pending" in done.out
+        assert "billing-app, open" in done.out
+
+
 async def join_streams(client: Client, topology: streams.Topology, member: str = "thread-1") -> Any:
     join = streams.StreamsGroupHeartbeatRequest(
         GROUP.group_id,

@@ -11,15 +11,18 @@ from collections.abc import Iterable, Iterator
 from itertools import takewhile
 from typing import Final
 
+from eosctl.errors import ConfigFileError
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Client, Place, Role, Value
 from eosctl.settings.sources import Source, values_of
 from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
 
 _TOPICS: Final = re.compile(r"\bkafka-topics(?:\.sh|\.bat)?[ \t]|\brpk[ \t]+topic[ \t]+(?=create[ \t])")
-_CONFIGS: Final = re.compile(r"\bkafka-(?:configs|topics)(?:\.sh|\.bat)?[ \t](?=(?:.|\n)*--alter\b)")
+_CONFIGS: Final = re.compile(r"\bkafka-(?:configs|topics)(?:\.sh|\.bat)?[ \t]")
+_ALTER: Final = re.compile(r"--alter\b")
 _START: Final = re.compile(r"\bkafka-server-start(?:\.sh|\.bat)?[ \t]+")
-_ACLS: Final = re.compile(r"\bkafka-acls(?:\.sh|\.bat)?[ \t](?=(?:.|\n)*--add\b)")
+_ACLS: Final = re.compile(r"\bkafka-acls(?:\.sh|\.bat)?[ \t]")
+_ADD: Final = re.compile(r"--add\b")
 _RESOURCES: Final = {
     "--topic": "topic",
     "--group": "group",
@@ -36,6 +39,7 @@ _COUNTS: Final = {
 }
 _SETTING: Final = ("--config", "-c", "--topic-config")
 _ALTERED: Final = ("--add-config", "--config")
+_MOST_RULES: Final = 10_000
 _PATTERN: Final = "--resource-pattern-type"
 _SEPARATOR: Final = re.compile(r",(?=[\w.-]+=)")
 _KIND: Final = "entity-type"
@@ -134,7 +138,7 @@ def _created(line: str, number: int) -> Iterator[tuple[str, Branch]]:
 def _altered(line: str, number: int) -> tuple[str, Branch] | None:
     """Return the topic or the brokers whose settings a command alters; None for any other command."""
     found = _CONFIGS.search(line)
-    if found is None:
+    if found is None or _ALTER.search(line, found.end()) is None:
         return None
     kind, name = "topics" if "kafka-topics" in found[0] else "", "default"
     settings: list[tuple[str, Leaf]] = []
@@ -162,7 +166,7 @@ def _altered(line: str, number: int) -> tuple[str, Branch] | None:
 def _granted(line: str, number: int) -> Iterator[tuple[str, Branch]]:
     """Yield the access rules that a command adds, one for each resource and user; none for any other command."""
     found = _ACLS.search(line)
-    if found is None:
+    if found is None or _ADD.search(line, found.end()) is None:
         return
     resources: list[tuple[str, Leaf]] = []
     users: list[tuple[str, Leaf]] = []
@@ -183,6 +187,12 @@ def _granted(line: str, number: int) -> Iterator[tuple[str, Branch]]:
             pattern = {"prefixed": "prefix"}.get(given.lower(), given)
         else:
             users.append((word.removeprefix("--").partition("-")[0], leaf))
+    if len(resources) * len(users) > _MOST_RULES:
+        raise ConfigFileError(
+            f"The command in line {number} adds {len(resources) * len(users):,} rules.",
+            f"At most {_MOST_RULES:,} rules of one command are read.",
+            "Split the command.",
+        )
     for kind, name in resources:
         for permission, user in users:
             own = {

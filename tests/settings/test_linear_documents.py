@@ -9,7 +9,9 @@ import pytest
 
 from benchmarks.hot_paths import bytecodes
 from eosctl.checks.judge import judge
+from eosctl.errors import ConfigFileError
 from eosctl.settings.deployment_files import read_deployment
+from eosctl.settings.kafka_commands import entities_in
 
 PRODUCER: Final = """---
 transactional.id: a{n}
@@ -57,3 +59,9 @@ def test_twice_the_documents_take_twice_the_work(document: str, tmp_path: Path) 
     work(1)  # fills the caches
     few, some, many = (work(count) for count in (30, 60, 120))
     assert many - some < 2.4 * (some - few)
+
+
+def test_a_command_with_too_many_rules_is_refused() -> None:
+    words = "".join(f"--topic t{n} --allow-principal User:u{n} " for n in range(200))
+    with pytest.raises(ConfigFileError, match="adds 40,000 rules"):
+        entities_in([(1, f"kafka-acls.sh --add {words}")])

@@ -31,9 +31,10 @@ def upgrade(
         list[Path] | None, typer.Argument(metavar="[PATH]...", help="Files, folders.", exists=True)
     ] = None,
 ) -> None:
-    """Show what an upgrade, or the way back to an earlier release, changes for configurations.
+    """Show what another release changes for configurations.
 
-    Lists removed, renamed, and rejected settings, changed defaults, and steps; without files, those of the releases.
+    Lists removed, renamed, and rejected settings, changed defaults, and steps, for an upgrade or the way back; without
+    files, those of the releases.
     Exit codes: 0 no setting is rejected or loses its effect, 2 a file is malformed, 3 one is rejected or loses effect.
 
     Examples:

@@ -1,8 +1,7 @@
 """Validation of a batch by the leader, before the producer checks (Kafka's `LogValidator` and `UnifiedLog`).
 
-For a plain batch, only header and checksum are read. Records are decoded only for rules about records: compacted
-topics, timestamps out of bounds, and compressed batches. They are checked in slices, since a batch of a megabyte may
-hold millions of them.
+The form of every record is checked. Records are decoded only for rules about records: compacted topics, timestamps out
+of bounds, and compressed batches. They are checked in slices, since a batch of a megabyte may hold millions of them.
 """
 
 from __future__ import annotations
@@ -14,7 +13,9 @@ from eosctl.sandbox.log.topic_settings import TopicSettings
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.errors import WireError
 from eosctl.wire.records.batch import BatchHeader, check_crc, decode_header, iter_records
+from eosctl.wire.records.header import CODEC_MASK, HEADER_BYTES
 from eosctl.wire.records.record import Record
+from eosctl.wire.records.walk import LENGTH_VARINT, walk_records
 
 
 class RecordError(NamedTuple):
@@ -40,7 +41,9 @@ _CORRUPT: Final = Refusal(ErrorCode.CORRUPT_MESSAGE)
 _INVALID: Final = Refusal(ErrorCode.INVALID_RECORD)
 _INVALID_IN_LOG: Final = Refusal(ErrorCode.INVALID_RECORD, knows_log=True)
 _UNEXPECTED: Final = Refusal(ErrorCode.UNKNOWN_SERVER_ERROR, knows_log=True)
-"""Kafka's answer to bytes that a codec does not decompress, and to offsets with gaps in a compressed batch."""
+"""Kafka's answer to bytes that a codec does not decompress, to offsets with gaps in a compressed batch, and to a record
+length of more than five bytes in a plain batch.
+"""
 _CODEC_FIELDS: Final = ("attributes", "records")
 NO_TIMESTAMP: Final = -1
 SLICE_RECORDS: Final = 4096
@@ -92,12 +95,29 @@ def check_client_batch(
 
 
 def reads_records(header: BatchHeader, settings: TopicSettings, now_ms: int) -> bool:
-    """Return whether rules about records apply to a batch: only then `check_records` must pass."""
+    """Return whether rules about records apply to a batch: if not, `check_form` is enough."""
     late = not settings.log_append_time and (
         header.max_timestamp - now_ms > settings.timestamp_after_max_ms
         or (header.base_timestamp != NO_TIMESTAMP and header.base_timestamp < now_ms - settings.timestamp_before_max_ms)
     )
     return settings.is_compacted or late or header.attributes & 7 != 0
+
+
+def check_form(batch: bytes, header: BatchHeader) -> Refusal | None:
+    """Check the form of the records of a plain batch, and their number."""
+    reached = _walk(batch, HEADER_BYTES, header.records_count)
+    return reached if isinstance(reached, Refusal) else _check_end(batch, reached)
+
+
+def _walk(batch: bytes, position: int, count: int) -> int | Refusal:
+    try:
+        return walk_records(batch, position, count)
+    except WireError as error:
+        return _UNEXPECTED if error.field == LENGTH_VARINT else _INVALID_IN_LOG
+
+
+def _check_end(batch: bytes, position: int) -> Refusal | None:
+    return None if position == len(batch) else _INVALID_IN_LOG
 
 
 RecordsCheck = Generator[None, None, Refusal | None]
@@ -109,7 +129,11 @@ def check_records(
     """Check the records of a client's batch; yield after each slice, and return the reason for rejecting it."""
     keyless: list[RecordError] = []
     out_of_range: list[RecordError] = []
-    first, is_compressed = 0, header.attributes & 7 != 0
+    first, is_compressed = 0, header.attributes & CODEC_MASK != 0
+    if not is_compressed:
+        refusal = yield from _check_form_in_slices(batch, header)
+        if refusal is not None or not reads_records(header, settings, now_ms):
+            return refusal
     try:
         for records in iter_records(batch, header, SLICE_RECORDS):
             if is_compressed and any(record.offset != offset for offset, record in enumerate(records, first)):
@@ -121,15 +145,24 @@ def check_records(
             first += len(records)
             yield
     except WireError as error:
-        if is_compressed:
-            return _UNEXPECTED if error.field in _CODEC_FIELDS else _INVALID_IN_LOG
-        return Refusal(ErrorCode.INVALID_RECORD, str(error), knows_log=True)
+        return _UNEXPECTED if is_compressed and error.field in _CODEC_FIELDS else _INVALID_IN_LOG
     if keyless:
         return Refusal(ErrorCode.INVALID_RECORD, _summary(keyless), True, tuple(keyless))
     if out_of_range:
         text = "One or more records have been rejected due to invalid timestamp"
         return Refusal(ErrorCode.INVALID_TIMESTAMP, text, True, tuple(out_of_range))
     return None
+
+
+def _check_form_in_slices(batch: bytes, header: BatchHeader) -> RecordsCheck:
+    position, count = HEADER_BYTES, header.records_count
+    for first in range(0, count, SLICE_RECORDS):
+        reached = _walk(batch, position, min(SLICE_RECORDS, count - first))
+        if isinstance(reached, Refusal):
+            return reached
+        position = reached
+        yield
+    return _check_end(batch, position)
 
 
 def finish(check: RecordsCheck) -> Refusal | None:

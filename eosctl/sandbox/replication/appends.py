@@ -13,6 +13,7 @@ from eosctl.sandbox.log.validation import (
     RecordsCheck,
     Refusal,
     check_client_batch,
+    check_form,
     check_records,
     finish,
     reads_records,
@@ -47,10 +48,8 @@ class ClientBatch:
 
 
 def begin_check(partition: Partition, given: ClientBatch, now_ms: int) -> RecordsCheck | None:
-    """Begin the check of a batch's records; None if nothing is to be checked, or the batch is rejected before."""
+    """Begin the check of a batch's records; None if the batch is rejected before."""
     header, settings = given.header, partition.log.settings
-    if not reads_records(header, settings, now_ms):
-        return None
     if check_client_batch(given.batch, header, settings, now_ms, partition.partition) is not None:
         return None
     return check_records(given.batch, header, settings, now_ms, partition.partition)
@@ -67,8 +66,11 @@ def append_client_batch(
     log, header, batch = partition.log, given.header, given.batch
     settings = log.settings
     refusal = check_client_batch(batch, header, settings, now_ms, partition.partition)
-    if refusal is None and not given.has_valid_records and reads_records(header, settings, now_ms):
-        refusal = finish(check_records(batch, header, settings, now_ms, partition.partition))
+    if refusal is None and not given.has_valid_records:
+        if reads_records(header, settings, now_ms):
+            refusal = finish(check_records(batch, header, settings, now_ms, partition.partition))
+        else:
+            refusal = check_form(batch, header)
     if refusal is not None:
         return refusal
     producer_id = header.producer_id

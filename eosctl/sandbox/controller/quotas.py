@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Mapping
+from math import isnan
 from typing import Any, Final
 
 from eosctl.sandbox.controller.controller import Controller
@@ -17,7 +18,8 @@ from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages import alter_client_quotas as api
 from eosctl.wire.messages.internal.metadata.client_quota_record import ClientQuotaRecord, EntityData
 
-_MAX_LONG: Final = 2**63 - 1
+_MAX_LONG: Final = 2.0**63
+"""Kafka compares with the largest LONG as a DOUBLE."""
 
 USER, CLIENT_ID, IP = "user", "client-id", "ip"
 ENTITY_TYPES = (USER, CLIENT_ID, IP)
@@ -61,12 +63,12 @@ def _plan(controller: Controller, entry: api.RequestEntryData) -> list[Any]:
             if change.key in present:
                 records.append(ClientQuotaRecord(parts, change.key, 0.0, True))
             continue
-        if not change.value > 0:  # Nor is NaN, which Kafka takes for a LONG.
+        if change.value <= 0:  # Kafka takes NaN for a quota of any kind.
             raise Refused(ErrorCode.INVALID_REQUEST, f"Quota {change.key} must be greater than 0")
         if allowed[change.key] and change.value > _MAX_LONG:
             why = f"Proposed value for {change.key} is too large for a LONG."
             raise Refused(ErrorCode.INVALID_REQUEST, why)
-        if allowed[change.key] and abs(change.value - round(change.value)) > 1e-6:
+        if allowed[change.key] and not isnan(change.value) and abs(change.value - round(change.value)) > 1e-6:
             raise Refused(ErrorCode.INVALID_REQUEST, f"{change.key} cannot be a fractional value.")
         if present.get(change.key) != change.value:
             records.append(ClientQuotaRecord(parts, change.key, change.value, False))

@@ -15,6 +15,8 @@ from typing import BinaryIO, Final
 OWNER_ONLY: Final = 0o600
 _STDOUT: Final = 1
 _STDERR: Final = 2
+_DASH: Final = Path("-")
+"""What most programs take for standard output."""
 # In the head of every page.
 _GENERATOR: Final = '<meta name="generator" content="eosctl">'
 _HEAD_BYTES: Final = 4096
@@ -106,12 +108,14 @@ def result_file(path: Path, beginning: bytes, *, is_private: bool = False) -> It
 
 
 def is_standard_output(path: Path) -> bool:
-    """Return whether standard output goes to this file, such as /dev/stdout."""
+    """Return whether standard output goes to this file, such as /dev/stdout, or it is called ``-``."""
     return _stream_of(path) == _STDOUT
 
 
 def _stream_of(path: Path) -> int | None:
     """Return the standard stream that writes to a file; replacing the file would lose what the stream writes."""
+    if path == _DASH:
+        return _STDOUT
     with suppress(OSError):
         named = path.stat()
         for stream in (_STDOUT, _STDERR):

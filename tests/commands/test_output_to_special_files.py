@@ -83,6 +83,19 @@ def test_standard_output_receives_a_result_once(kind: str, tmp_path: Path) -> No
     assert json.loads(text)["schema"] == "eosctl.diagnosis"
 
 
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_dash_is_standard_output(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = run(*WRITERS[name], name, "-", stdout=subprocess.PIPE)
+    assert (done.returncode, b"eosctl" in done.stdout) == (3, True)
+    assert not list(tmp_path.glob("-*"))
+
+
+def test_a_dash_receives_a_result_once() -> None:
+    text = run(*READING, "-o", "json", "--output-file", "-", stdout=subprocess.PIPE).stdout
+    assert json.loads(text)["schema"] == "eosctl.diagnosis"
+
+
 def test_a_snapshot_does_not_replace_standard_output(tmp_path: Path) -> None:
     with (tmp_path / "out").open("wb") as file:
         assert run(*READING, "--save-snapshot", "/dev/stdout", stdout=file.fileno()).returncode == 3

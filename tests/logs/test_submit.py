@@ -82,6 +82,7 @@ def test_a_terminal_is_shown_how_far_the_tasks_are(
         (["--conf", "spark.executor.memory"], "sets nothing"),
         (["--zone", "Nowhere/Else"], "no time zone"),
         (["--pattern", "%n"], "cannot be used"),
+        (["--out", ""], "--out names no directory"),
         (["--connect", "host:15002"], "not a Spark Connect server"),
         (["--connect", "sc://host", "--master", "yarn"], "--master or --deploy-mode"),
         (["--connect", "sc://host", "--conf", "a=b"], "do not reach a Spark Connect server"),

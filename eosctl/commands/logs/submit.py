@@ -22,6 +22,7 @@ from eosctl.commands.logs.options import (
     cluster_option,
     reading_option,
 )
+from eosctl.errors import UsageError
 from eosctl.render.logs.job import incident_lines, topic_lines
 from eosctl.services.callbacks import Callbacks
 from eosctl.services.spark_job import DEFAULT_MASTER, DeployMode
@@ -149,6 +150,8 @@ def submit_data_job(
 
 
 def _fixed(job: JobOptions) -> tuple[str, str, DeployMode, tuple[str, ...]]:
+    if not job.out.strip():
+        raise UsageError("--out names no directory.", "It is empty; a variable may not be set.", "Give it: --out DIR.")
     return job.out, job.master, job.deploy_mode, job.setting
 
 

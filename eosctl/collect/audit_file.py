@@ -11,6 +11,7 @@ import msgspec
 from eosctl.model.own_fence import OwnFence
 from eosctl.model.plan import FenceOutcome
 from eosctl.model.transaction import TransactionState
+from eosctl.user_folders import state_home
 
 LAST_BYTES: Final = 4 << 20
 """The end of the file that is read: some thousand changes."""
@@ -43,8 +44,7 @@ class _OfRunbook(FenceIdentity, frozen=True):
 
 def audit_file() -> Path:
     """Return the audit file's path: `$XDG_STATE_HOME/eosctl/audit.jsonl`, by default below `~/.local/state`."""
-    state = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
-    return Path(state) / "eosctl" / "audit.jsonl"
+    return state_home() / "eosctl" / "audit.jsonl"
 
 
 def identify_fence(outcome: FenceOutcome) -> FenceIdentity:

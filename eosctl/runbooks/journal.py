@@ -14,14 +14,14 @@ import msgspec
 
 from eosctl.errors import ConfigFileError, EosctlError, UsageError
 from eosctl.model.runbook_run import Entry
+from eosctl.user_folders import state_home
 
 _START: Final = "0" * 64
 
 
 def runbook_state() -> Path:
     """Return where journals, evidence and locks are kept: ``$XDG_STATE_HOME/eosctl/runbooks``."""
-    state = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
-    return Path(state) / "eosctl" / "runbooks"
+    return state_home() / "eosctl" / "runbooks"
 
 
 class Journal:

@@ -16,6 +16,7 @@ import msgspec
 from eosctl.errors import ConfigFileError
 from eosctl.services.profiles import find_profiles
 from eosctl.settings.client_resolution import ResolvedClient
+from eosctl.user_folders import state_home
 
 _FILE: Final = "protected-clusters.json"
 _BOOTSTRAP: Final = "bootstrap.servers"
@@ -23,8 +24,7 @@ _BOOTSTRAP: Final = "bootstrap.servers"
 
 def protected_clusters_file() -> Path:
     """Return the file with the ids of protected clusters: `$XDG_STATE_HOME/eosctl/protected-clusters.json`."""
-    state = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
-    return Path(state) / "eosctl" / _FILE
+    return state_home() / "eosctl" / _FILE
 
 
 def remember_cluster(resolved: ResolvedClient, cluster_id: str) -> None:

@@ -13,6 +13,7 @@ from eosctl.errors import ConfigFileError, EosctlError, UsageError
 from eosctl.findings.diagnosis import CheckStatus, Diagnosis
 from eosctl.findings.finding import Finding
 from eosctl.text import time_text
+from eosctl.user_folders import state_home
 
 _EVALUATED: Final = frozenset({CheckStatus.PASSED, CheckStatus.FAILED})
 
@@ -104,9 +105,8 @@ def sentences(since: SinceLast, diagnosis: Diagnosis) -> tuple[str, ...]:
 
 def _file(cluster_id: str) -> Path:
     """Return the file of a cluster, whose id any server may choose."""
-    state = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
     name = hashlib.sha256(cluster_id.encode()).hexdigest()[:32]
-    return Path(state) / "eosctl" / "runs" / f"{name}.json"
+    return state_home() / "eosctl" / "runs" / f"{name}.json"
 
 
 def _read(path: Path) -> PastRun | None:

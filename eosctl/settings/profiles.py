@@ -24,6 +24,7 @@ from eosctl.model.named_secrets import is_secret_name
 from eosctl.model.redaction import redact_text
 from eosctl.settings.client_properties import ALIASES, KNOWN_NAMES, SECRET_NAMES
 from eosctl.settings.references import has_reference
+from eosctl.user_folders import config_home
 
 
 def is_plain_secret(key: str, value: str) -> bool:
@@ -38,8 +39,7 @@ def profiles_path(environment: Mapping[str, str]) -> Path:
     own = environment.get("EOSCTL_CONFIG_DIR")
     if own:
         return Path(own) / "profiles.yaml"
-    base = environment.get("XDG_CONFIG_HOME") or str(Path(environment.get("HOME", "~")).expanduser() / ".config")
-    return Path(base) / "eosctl" / "profiles.yaml"
+    return config_home(environment) / "eosctl" / "profiles.yaml"
 
 
 def read_profiles(path: Path) -> dict[str, Profile]:

@@ -15,6 +15,7 @@ from eosctl.lab.apache.maven import resolve_by_maven
 from eosctl.lab.apache.releases import KafkaRelease
 from eosctl.lab.apache.repository import SETTING, Repository, download, parse_repository
 from eosctl.lab.engine import EngineError, MissingTool
+from eosctl.user_folders import cache_home
 
 Progress = Callable[[str], None]
 
@@ -25,8 +26,7 @@ def ignore_progress(_: str) -> None:
 
 def default_cache_dir(environment: Mapping[str, str]) -> Path:
     """Return the cache directory of jars, after the XDG base directory specification."""
-    cache_home = environment.get("XDG_CACHE_HOME") or Path(environment.get("HOME", "~")).expanduser() / ".cache"
-    return Path(cache_home) / "eosctl" / "kafka"
+    return cache_home(environment) / "eosctl" / "kafka"
 
 
 def resolve_jars(release: KafkaRelease, cache_dir: Path | None = None, progress: Progress = ignore_progress) -> Path:

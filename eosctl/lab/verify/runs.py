@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from eosctl.lab.history.encoding import decode_events, encode_event
 from eosctl.lab.history.events import History
 from eosctl.lab.history.packed import PackedHistory
 from eosctl.lab.verify.plan import PlannedFault, VerifyPlan
+from eosctl.user_folders import state_home
 
 _RECORD = "run.json"
 _HISTORY = "history.jsonl"
@@ -57,8 +57,7 @@ class RunRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def runs_folder() -> Path:
     """Return the folder of runs: `$XDG_STATE_HOME/eosctl/verify`."""
-    state = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
-    return Path(state) / "eosctl" / "verify"
+    return state_home() / "eosctl" / "verify"
 
 
 def save_run(record: RunRecord, history: History) -> Path:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from eosctl.errors import UsageError
+from eosctl.user_folders import state_home
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 # sun_path of a Unix socket address has 108 bytes on Linux and 104 on macOS, including its final NUL.
@@ -22,8 +23,7 @@ _LONGEST_RUNTIME_PATH: Final = _LONGEST_SOCKET_PATH - 45
 
 def state_root() -> Path:
     """Return the folder of all sandboxes: `$XDG_STATE_HOME/eosctl/sandboxes`, by default below `~/.local/state`."""
-    state = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
-    return Path(state) / "eosctl" / "sandboxes"
+    return state_home() / "eosctl" / "sandboxes"
 
 
 def sandbox_dir(name: str) -> Path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,8 +17,11 @@ from eosctl import __version__
 from eosctl.command_line.invocation import Invocation, invocation_of, write_error
 from eosctl.command_line.lazy import HELP, group_class
 from eosctl.commands.registry import COMMANDS, FIRST_STEPS
-from eosctl.errors import EosctlError, ExitCode, defect_error, file_error
+from eosctl.errors import EosctlError, ExitCode, UsageError, defect_error, file_error
 from eosctl.render.terminal import ColorChoice
+
+COMPLETION = "_EOSCTL_COMPLETE"
+"""Variable in which a shell says what to complete."""
 
 app = typer.Typer(
     name="eosctl",
@@ -63,6 +67,7 @@ def main(arguments: list[str] | None = None) -> int:
     if sys.stdout is None or sys.stderr is None:  # such as >&-
         return _without_streams()
     try:
+        _check_completion(os.environ)
         _program()(arguments, prog_name="eosctl", obj=invocation)
     except SystemExit as ending:
         return ending.code if isinstance(ending.code, int) else 0 if ending.code is None else 1
@@ -88,6 +93,15 @@ def main(arguments: list[str] | None = None) -> int:
 def _program() -> Any:
     """Return the program as typer runs it, which takes as long to build as to run a short command."""
     return get_command(app)
+
+
+def _check_completion(environment: Mapping[str, str]) -> None:
+    """Refuse a completion for bash that no shell asked for: typer reads the words unchecked."""
+    if environment.get(COMPLETION) != "complete_bash":
+        return
+    if "COMP_WORDS" not in environment or not environment.get("COMP_CWORD", "").isdecimal():
+        why = f"{COMPLETION} is set, and COMP_WORDS or COMP_CWORD is not as bash sets it."
+        raise UsageError("Nothing can be completed.", why, f"Unset {COMPLETION}.")
 
 
 def _defect(error: Exception) -> EosctlError:

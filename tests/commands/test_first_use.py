@@ -198,6 +198,32 @@ def test_bash_completes(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "words",
+    [{}, {"COMP_WORDS": "eosctl tx"}, *({"COMP_WORDS": "eosctl tx", "COMP_CWORD": n} for n in ("", "x", "-1", "²"))],
+)
+def test_a_completion_that_no_shell_asked_for_is_refused(
+    words: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("COMP_WORDS", "COMP_CWORD"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in {"_EOSCTL_COMPLETE": "complete_bash", **words}.items():
+        monkeypatch.setenv(name, value)
+    done = eosctl("doctor")
+    assert (done.code, done.err.splitlines()[0]) == (2, "error: Nothing can be completed.")
+
+
+@pytest.mark.parametrize("instruction", ["rubbish", "source_rubbish", "complete_", "_", "complete_rubbish_x"])
+def test_a_rubbish_completion_is_refused(instruction: str) -> None:
+    environment = {**os.environ, "_EOSCTL_COMPLETE": instruction}
+    command = [sys.executable, "-m", "eosctl", "version"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.strip()
+    assert "defect" not in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_zsh_completes(tmp_path: Path) -> None:
     # What the completion system would be asked to offer, without the editor around it.
     script = """compdef() { print -r -- "compdef $@" }; _arguments() { print -r -- "$@" }; _files() { : }

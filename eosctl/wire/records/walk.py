@@ -2,10 +2,13 @@
 
 It accepts what Kafka's `DefaultRecord.readFrom` accepts, also what `record.decode_section` rejects: every negative
 length of a key or value is null, and a 32-bit varint of five bytes loses its upper bits. Offset deltas are not checked.
+Records of one layout in a row, as programs that measure throughput write them, are matched in one step.
 """
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
 from typing import Final
 
 from eosctl.wire.errors import WireError
@@ -13,6 +16,8 @@ from eosctl.wire.records.varint import MAX_VARINT_BYTES, ZIGZAG
 
 #: A 32-bit number takes at most five groups of seven bits.
 MAX_INT_BYTES: Final = 5
+FEWEST_ALIKE: Final = 16
+"""Number of records from which a search for records of one layout pays."""
 LENGTH_VARINT: Final = "length_varint"
 """Field of the error for a record length of more than five bytes, which Kafka answers in a way of its own."""
 
@@ -24,9 +29,78 @@ def walk_records(buffer: bytes, position: int, count: int) -> int:
         WireError: A record is malformed, or the buffer ends before the last.
     """
     try:
+        while count >= FEWEST_ALIKE:
+            after = _walk(buffer, position, 1)
+            length = after - position
+            alike = _alike_from(buffer, after, length, count - 1)
+            position = after + alike * length
+            count -= 1 + alike
+            if alike < FEWEST_ALIKE:
+                break
         return _walk(buffer, position, count)
     except IndexError:
         raise WireError("the batch ends inside a record", "records", len(buffer)) from None
+
+
+def _alike_from(buffer: bytes, position: int, length: int, most: int) -> int:
+    """Return how many records from a position have the layout of the one before it: one match instead of a loop.
+
+    Args:
+        buffer: Bytes that hold the batch.
+        position: The end of a record, which has been checked.
+        length: Its length.
+        most: Number of records to match at most.
+    """
+    start = position - length
+    if buffer[position : position + 2] != buffer[start : start + 2]:
+        return 0  # Records of different lengths, as most are, cost no pattern.
+    timestamp_at = _decode_int(buffer, start, "length")[1] + 1
+    delta_at = _skip_long(buffer, timestamp_at)
+    key_length_at = _decode_int(buffer, delta_at, "offset_delta")[1]
+    key_size, key_at = _decode_int(buffer, key_length_at, "key")
+    value_length_at = key_at + max(key_size, 0)
+    value_size, value_at = _decode_int(buffer, value_length_at, "value")
+    if value_at + max(value_size, 0) + 1 != position:
+        return 0  # It has headers.
+    pattern = _layout(
+        buffer[start : timestamp_at - 1],
+        delta_at - timestamp_at,
+        key_length_at - delta_at,
+        buffer[key_length_at:key_at],
+        max(key_size, 0),
+        buffer[value_length_at:value_at],
+        max(value_size, 0),
+    )
+    found = pattern.match(buffer, position, min(position + most * length, len(buffer)))
+    return 0 if found is None else (found.end() - position) // length
+
+
+@lru_cache(maxsize=64)
+def _layout(
+    length: bytes,
+    timestamp_bytes: int,
+    delta_bytes: int,
+    key_length: bytes,
+    key_bytes: int,
+    value_length: bytes,
+    value_bytes: int,
+) -> re.Pattern[bytes]:
+    """Return a pattern for records without headers, given their lengths as encoded and the sizes of their fields."""
+    varint = rb"[\x80-\xff]{%d}[\x00-\x7f]"
+    record = b"".join(
+        (
+            re.escape(length),
+            b".",  # The attributes.
+            varint % (timestamp_bytes - 1),
+            varint % (delta_bytes - 1),
+            re.escape(key_length),
+            b".{%d}" % key_bytes,
+            re.escape(value_length),
+            b".{%d}" % value_bytes,
+            rb"\x00",
+        )
+    )
+    return re.compile(b"(?:" + record + b")*+", re.DOTALL)
 
 
 def _walk(buffer: bytes, position: int, count: int) -> int:

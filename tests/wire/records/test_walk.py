@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from eosctl.wire.errors import WireError
 from eosctl.wire.records.record import Record, encode_records
-from eosctl.wire.records.walk import walk_records
+from eosctl.wire.records.walk import FEWEST_ALIKE, walk_records
 from tests.wire.records.strategies import record_lists
 
 
@@ -36,3 +38,30 @@ def test_any_bytes_are_walked_within_them_or_refused(section: bytes, count: int)
     except WireError:
         return
     assert count <= end <= len(section)
+
+
+@given(st.integers(FEWEST_ALIKE, 150), st.integers(0, 80), st.integers(-1, 70), st.integers(-1, 200), st.data())
+def test_records_of_one_layout_are_checked_one_by_one(
+    count: int, time_step: int, key_size: int, value_size: int, data: st.DataObject
+) -> None:
+    def content(size: int) -> bytes | None:
+        return None if size < 0 else b"x" * size
+
+    key, value = content(key_size), content(value_size)
+    section = bytearray(encode_records([Record(0, n * time_step, key, value) for n in range(count)], 0))
+    assert outcome(bytes(section), count, walk_records) == outcome(bytes(section), count, one_by_one) == len(section)
+    section[data.draw(st.integers(0, len(section) - 1))] = data.draw(st.integers(0, 255))
+    assert outcome(bytes(section), count, walk_records) == outcome(bytes(section), count, one_by_one)
+
+
+def one_by_one(section: bytes, position: int, count: int) -> int:
+    for _ in range(count):
+        position = walk_records(section, position, 1)
+    return position
+
+
+def outcome(section: bytes, count: int, walk: Callable[[bytes, int, int], int]) -> int | str:
+    try:
+        return walk(section, 0, count)
+    except WireError as error:
+        return str(error)

@@ -33,8 +33,7 @@ def upgrade(
 ) -> None:
     """Show what another release changes for configurations.
 
-    Lists removed, renamed, and rejected settings, changed defaults, and steps, for an upgrade or the way back; without
-    files, those of the releases.
+    Lists removed, renamed, and rejected settings, defaults, and steps of an upgrade or a downgrade; no file is needed.
     Exit codes: 0 no setting is rejected or loses its effect, 2 a file is malformed, 3 one is rejected or loses effect.
 
     Examples:

@@ -114,11 +114,17 @@ def _effect(
 ) -> _Effect | None:
     parameter = table.parameters.get(name)
     renamings = knowledge.renamings.get(table.component, {})
-    if parameter is not None and parameter.at(before) is not None and parameter.at(after) is None:
-        if parameter.removed is not None and before < parameter.removed <= after:
-            successor = knowledge.successors.get(table.component, {}).get(name, Successor("", ""))
-            text = f"Removed in {release_text(parameter.removed)}: ignored. {successor.note}".strip()
-            return _Effect(ChangeKind.REMOVED, Severity.WARNING, successor.name, text)
+    # The table may begin after the earlier of the releases, which it then does not describe.
+    if parameter is not None and parameter.removed is not None and before < parameter.removed <= after:
+        successor = knowledge.successors.get(table.component, {}).get(name, Successor("", ""))
+        text = f"Removed in {release_text(parameter.removed)}: ignored. {successor.note}".strip()
+        return _Effect(ChangeKind.REMOVED, Severity.WARNING, successor.name, text)
+    if (
+        parameter is not None
+        and parameter.at(before) is not None
+        and table.first <= after
+        and parameter.at(after) is None
+    ):
         older = next((old for old, renaming in renamings.items() if renaming.name == name), "")
         return _Effect(ChangeKind.REMOVED, Severity.WARNING, older, f"Not in {release_text(after)}: ignored.")
     renaming = renamings.get(name)

@@ -138,6 +138,12 @@ def test_a_setting_that_the_earlier_release_lacks_is_named(tmp_path: Path) -> No
     }
 
 
+def test_a_release_before_the_tables_hides_no_removal(broker: Path) -> None:
+    done = eosctl("config", "upgrade", "--from-version", "2.0", "--to-version", "4.3", broker, "-o", "json")
+    removed = {item["key"] for item in json.loads(done.out)["items"] if item["kind"] == "removed"}
+    assert "inter.broker.protocol.version" in removed
+
+
 def test_successors_exist_and_belong_to_removed_settings() -> None:
     tables, knowledge = load_tables(), load_upgrade_knowledge()
     for component, names in knowledge.successors.items():

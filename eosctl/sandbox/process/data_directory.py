@@ -66,9 +66,10 @@ def _check_continued(path: Path, before: Written, planned: Written) -> None:
     choose = f"Choose another --name or --data-dir, or remove {path}."
     if before.is_real is not planned.is_real:
         kinds = ("brokers of eosctl", "real Kafka")
+        present, other = kinds if before.is_real is False else kinds[::-1]
         raise UsageError(
-            f"The files in {path} are those of {kinds[before.is_real]} {before.release}.",
-            f"{kinds[planned.is_real].capitalize()} would start an empty cluster next to them.",
+            f"The files in {path} are those of {present} {before.release}.",
+            f"With {other}, an empty cluster would start next to them.",
             f"Start it with --engine {'apache' if before.is_real else 'sandbox'}. {choose}",
         )
     if not planned.controllers <= before.nodes:

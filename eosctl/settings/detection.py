@@ -110,9 +110,9 @@ def _as_cluster(source: Source) -> Source:
 
 def _on_its_host(source: Source, file: str) -> Source:
     """Return what an inventory gives one host as a part of the hosts of its group; others as they are."""
-    *above, group, hosts, host = ("", "", *source.hints)
-    if hosts != "hosts" or not above or source.role is not Role.BROKER:
+    if source.role is not Role.BROKER or len(source.hints) < 4 or source.hints[-2] != "hosts":
         return source
+    group, host = source.hints[-3], source.hints[-1]
     return replace(source, label=host, described_by=f"{file} ({group})")
 
 

@@ -29,6 +29,8 @@ _COUNTS: Final = {
     "replication": "replication.factor",
     "replicas": "replication.factor",
 }
+_OF_BROKERS: Final = "num.partitions"
+"""The broker's default for topics, spelled as brokers have it."""
 
 
 def topic_declared(document: Branch, key: str, file: str) -> Source | None:
@@ -42,7 +44,7 @@ def topic_declared(document: Branch, key: str, file: str) -> Source | None:
     counts = {
         setting: value_of(name, node, file, setting)
         for name, node in document.entries
-        if (setting := _COUNTS.get(relaxed(name))) and isinstance(node, Leaf)
+        if (setting := _COUNTS.get(relaxed(name))) and name != _OF_BROKERS and isinstance(node, Leaf)
     }
     if not counts:
         return None

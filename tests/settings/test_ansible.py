@@ -262,3 +262,19 @@ def test_hosts_of_one_group_are_brokers_of_one_cluster(
     number: int, expected: set[tuple[str, int]], tmp_path: Path
 ) -> None:
     assert found(read(tmp_path, {"hosts.yml": HOSTS % number})) == expected
+
+
+OF_A_GROUP = """kafka_broker:
+  vars:
+    kafka_broker_custom_properties:
+      default.replication.factor: 3
+      min.insync.replicas: 3
+      num.partitions: 12
+  hosts: {k-1: , k-2: , k-3: }
+"""
+
+
+def test_variables_of_a_top_group_are_those_of_brokers(tmp_path: Path) -> None:
+    files = read(tmp_path, {"hosts.yml": OF_A_GROUP})
+    assert [one.role.value for one in files.deployment.components] == ["broker"]
+    assert found(files) == {("EOS-CFG-033", 5)}

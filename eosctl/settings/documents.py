@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
 from typing import Any, Final, NamedTuple
 
@@ -18,6 +17,8 @@ from eosctl.settings.logstash_file import LOGSTASH, PIPELINE, LogstashError, par
 from eosctl.settings.program_files import parse_image, parse_script, parse_unit
 from eosctl.settings.properties_file import MalformedEscape, properties_in
 from eosctl.settings.sql_file import SqlError, parse_sql
+from eosctl.settings.supervisor_file import PROGRAM, parse_supervisor
+from eosctl.settings.toml_file import TomlError, parse_toml
 from eosctl.settings.tree import Branch, Leaf, Node, Row
 from eosctl.settings.yaml_tags import is_own_tag, tagged
 
@@ -113,7 +114,7 @@ _STATEMENT: Final = re.compile(r";[ \t]*$", re.MULTILINE)
 
 
 def _conf(file: str, text: str) -> tuple[Node, ...]:
-    """Read ``.conf`` by what stands in it: a pipeline of Logstash, Fluent Bit, or Telegraf, HOCON, else properties.
+    """Read ``.conf`` by what stands in it: Logstash, Fluent Bit, Telegraf, supervisord, HOCON, else properties.
 
     JAAS and nginx end their lines otherwise than HOCON does.
     """
@@ -123,6 +124,8 @@ def _conf(file: str, text: str) -> tuple[Node, ...]:
         return (parse_fluent_bit(text),)
     if _TELEGRAF.search(text):
         return _toml(file, text)
+    if PROGRAM.search(text):
+        return (parse_supervisor(text),)
     if _HOCON_OBJECT.search(text) and not _STATEMENT.search(text):
         return _hocon(file, text)
     return _properties(file, text)
@@ -297,67 +300,14 @@ def _unquoted(text: str) -> str:
 
 def _toml(file: str, text: str) -> tuple[Node, ...]:
     try:
-        values = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        where = re.search(r"at line (\d+)", str(error))
-        line = int(where[1]) if where else text.count("\n") + 1
-        raise _malformed(file, line, str(error).partition(" (")[0]) from error
-    except ValueError as error:
-        raise _malformed(file, 1, "a number is too long") from error
-    return (_toml_node(values, "", dict(_toml_lines(text)), 1),)
-
-
-def _toml_node(value: Any, path: str, lines: dict[str, int], line: int) -> Node:
-    line = lines.get(path, line)
-    if isinstance(value, dict):
-        children = ((str(k), _toml_node(v, f"{path}.{k}" if path else str(k), lines, line)) for k, v in value.items())
-        return Branch(tuple(children), line)
-    if isinstance(value, list):
-        members = ((f"{path}[{n}]" if isinstance(child, dict) else path, child) for n, child in enumerate(value))
-        return Row(tuple(_toml_node(child, where, lines, line) for where, child in members), line)
-    return Leaf(str(value).lower() if isinstance(value, bool) else str(value), line)
-
-
-_TOML_HEADER: Final = re.compile(r"\s*\[(?P<array>\[)?([^\]]+)\]\]?")
-_TOML_KEY: Final = re.compile(r"""\s*((?:"[^"]*"|'[^']*'|[\w-]+)(?:\s*\.\s*(?:"[^"]*"|'[^']*'|[\w-]+))*)\s*=""")
-
-
-def _toml_lines(text: str) -> Iterator[tuple[str, int]]:
-    """Yield the dotted path of each key with its line; what is written unusually falls back to its table's line.
-
-    Tables of an array have their number in the path: ``outputs.kafka[1].brokers``.
-    """
-    table = ""
-    counts: dict[str, int] = {}
-    for number, line in enumerate(text.splitlines(), 1):
-        if header := _TOML_HEADER.match(line):
-            name = _dotted(header[2])
-            if header["array"]:
-                above, _, last = name.rpartition(".")
-                path = f"{_numbered(above, counts)}.{last}" if above else last
-                counts[path] = counts.get(path, -1) + 1
-            table = _numbered(name, counts)
-            yield table, number
-        elif key := _TOML_KEY.match(line):
-            yield f"{table}.{_dotted(key[1])}" if table else _dotted(key[1]), number
-
-
-def _numbered(name: str, counts: Mapping[str, int]) -> str:
-    """Return the path of a table, each array in it with the number of its newest table."""
-    path = ""
-    for part in name.split("."):
-        path = f"{path}.{part}" if path else part
-        if path in counts:
-            path = f"{path}[{counts[path]}]"
-    return path
-
-
-def _dotted(name: str) -> str:
-    parts = re.findall(r""""[^"]*"|'[^']*'|[\w-]+""", name)
-    return ".".join(part.strip("\"'") for part in parts)
+        return (parse_toml(text),)
+    except TomlError as error:
+        raise _malformed(file, error.line, error.reason) from error
 
 
 def _ini(file: str, text: str) -> tuple[Node, ...]:
+    if PROGRAM.search(text):
+        return (parse_supervisor(text),)
     try:
         return (parse_ini(text),)
     except IniError as error:
@@ -387,7 +337,7 @@ FORMATS: Final = (
     Format("env", (".env",), _env),
     Format("sql", (".sql",), _sql),
     Format("image", ("dockerfile", "containerfile"), lambda _, text: parse_image(text)),
-    Format("unit", (".service",), lambda _, text: parse_unit(text)),
+    Format("unit", (".service",), lambda file, text: parse_unit(text, file)),
     Format("script", (".sh", ".bash", "makefile", ".mk", "procfile", "justfile"), lambda _, text: parse_script(text)),
     Format("script", (".bat", ".cmd"), lambda _, text: parse_script(text.replace("\\", "/").replace("^\n", "\\\n"))),
 )

@@ -92,7 +92,7 @@ def container_environment(
                 value = member.get("value") or member.get("Value")  # CloudFormation has capitals
                 if isinstance(value, Leaf):
                     pairs.append((key, value))
-                elif source := member.branch("valueFrom"):
+                elif source := member.branch("valueFrom") or member.branch("value_from"):
                     pairs.append((key, _from_elsewhere(source, member.line)))
     lines = [leaf for command in commands if command is not None for leaf in _texts(command)]
     starts_shipped = any(_SHIPPED_START.search(leaf.text or "") for leaf in lines)

@@ -13,7 +13,7 @@ from eosctl.model.parameter import relaxed
 from eosctl.settings.camel import CAMEL
 from eosctl.settings.container_scripts import scripts_within
 from eosctl.settings.documents import format_of, parse_documents, parse_properties_tree
-from eosctl.settings.environment import environment_of, variables_of
+from eosctl.settings.environment import container_environment, environment_of, variables_of
 from eosctl.settings.file_texts import is_of_others
 from eosctl.settings.kafka_commands import altered_entity
 from eosctl.settings.logstash_file import PIPELINE
@@ -87,7 +87,7 @@ def _islands(node: Node, file: str, hints: tuple[str, ...], key: str = "") -> It
     if ":" in (node.text("type") or "") and (resource := node.branch("properties")) is not None:
         yield from _islands(resource, file, hints, key)  # a resource of Pulumi
         return
-    if "env" in key.lower() and (variables := environment_of(node, file, hints)):
+    if variables := _variables(node, file, hints, key):
         yield from variables
         return
     topic = topic_declared(node, key, file)
@@ -99,6 +99,17 @@ def _islands(node: Node, file: str, hints: tuple[str, ...], key: str = "") -> It
         yield from _alpakka(node, clients, file, (*hints, key.lower()))
         return
     yield from _by_leaves(node, list(flatten(node)), file, hints, key)
+
+
+def _variables(node: Branch, file: str, hints: tuple[str, ...], key: str) -> list[Source]:
+    """Return what an environment configures, or a container of Terraform with a block for each of its variables."""
+    blocks = [child for name, child in node.entries if name == "env" and isinstance(child, Branch)]
+    if len(blocks) < 2 or any(block.text("name") is None for block in blocks):
+        return environment_of(node, file, hints) if "env" in key.lower() else []
+    commands = (node.get("command"), node.get("args"))
+    variables, name = Row(tuple(blocks), blocks[0].line), node.text("name") or ""
+    found = container_environment(variables, node.text("image") or "", name, file, commands)
+    return [replace(source, hints=(*source.hints, *hints)) for source in found]
 
 
 def _by_leaves(

@@ -12,6 +12,9 @@ from eosctl.settings.sources import value_of
 from eosctl.settings.tree import Branch, Leaf, Node, Row
 
 COUNT: Final = "replicas"
+ONE_PER_NODE: Final = "one per node"
+ONE_PER_INSTANCE: Final = "one per instance"
+"""The count of a template unit of systemd, which exists to be started several times."""
 COUNTS: Final = ("replicaCount", "replicas", "desired_count", "DesiredCount", "count", "instances", "numReplicas")
 _LOOPS: Final = ("loop", "with_items", "with_list", "with_sequence")
 _DECISIVE: Final = frozenset({*COUNTS, *_LOOPS, "autoscaling", "Resources", "resource"})

@@ -12,14 +12,17 @@ from typing import Final
 
 from eosctl.settings.command_lines import bodies_in, containers_run, files_written, options_in
 from eosctl.settings.kafka_commands import brokers_started, entities_in
+from eosctl.settings.process_counts import ONE_PER_INSTANCE
 from eosctl.settings.shell_variables import filled, repeated, variables_in
-from eosctl.settings.tree import Branch, Leaf, Node
+from eosctl.settings.tree import Branch, Leaf, Node, Row
 
 _CONTINUED: Final = re.compile(r"\\[ \t]*$")
 _ENV: Final = re.compile(r"^[ \t]*ENV[ \t]+(?P<rest>.+)$", re.IGNORECASE | re.DOTALL)
 _OLD_ENV: Final = re.compile(r"^(?P<name>[A-Za-z_]\w*)[ \t]+(?P<value>[^=\s].*)$", re.DOTALL)
 _PAIR: Final = re.compile(r"""(?<![\w.-])(?P<name>[A-Za-z_][\w.-]*)=(?P<value>"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"']*)""")
 _UNIT: Final = re.compile(r"^[ \t]*Environment=(?P<rest>.*)$", re.DOTALL)
+_UNIT_FILE: Final = re.compile(r"^[ \t]*EnvironmentFile=-?(?P<path>\S+)")
+_TEMPLATE_UNIT: Final = re.compile(r"(?:^|/)(?P<name>[^/@]+)@\.service(?:\.\w+)?$")
 _IMAGE_COMMAND: Final = re.compile(r"^[ \t]*(?:ENV|CMD|ENTRYPOINT)[ \t]", re.IGNORECASE)
 _UNIT_COMMAND: Final = re.compile(r"^[ \t]*(?:Environment|Exec\w+)=")
 _EXPORT: Final = re.compile(r"^[ \t]*(?:export|declare[ \t]+-x)[ \t]+(?P<rest>.*)$", re.DOTALL)
@@ -45,19 +48,34 @@ def parse_image(text: str) -> tuple[Branch, ...]:
     return (Branch(tuple(entries), 1), *_services(brokers_started(plain)))
 
 
-def parse_unit(text: str) -> tuple[Branch, ...]:
+def parse_unit(text: str, file: str = "") -> tuple[Branch, ...]:
     """Return what a systemd unit sets, and the brokers that it starts, as services of Compose.
 
-    That is ``Environment=NAME=value "OTHER=value"``, and the options of its commands.
+    That is ``Environment=NAME=value "OTHER=value"``, and the options of its commands. A template (``pay@.service``) is
+    also a service that reads its own file and its environment files, with one process per instance.
     """
     entries: list[tuple[str, Node]] = []
+    files: list[Leaf] = []
     lines = list(_lines(text))
     for number, line in lines:
+        if found := _UNIT_FILE.match(line):
+            files.append(Leaf(found["path"], number))
         if found := _UNIT.match(line):
             entries += _pairs(re.sub(r'"([A-Za-z_][\w.-]*=)', r'\1"', found["rest"]), number)
         if _UNIT_COMMAND.match(line):
             entries += options_in(line, number)
-    return (Branch(tuple(entries), 1), *_services(brokers_started(lines)))
+    template = _TEMPLATE_UNIT.search(file)
+    started = brokers_started(lines) + ([_of_template(template["name"], files)] if template else [])
+    return (Branch(tuple(entries), 1), *_services(started))
+
+
+def _of_template(name: str, files: list[Leaf]) -> tuple[str, Node]:
+    """Return the instances of a template unit as a service; a file of each instance may hold what differs."""
+    near = [Leaf((leaf.text or "").rpartition("/")[2], leaf.line) for leaf in files]
+    entries: list[tuple[str, Node]] = [("env_file", Row((Leaf(f"{name}@.service", 1), *files, *near), 1))]
+    if not any("%" in (leaf.text or "") for leaf in files):
+        entries.append(("scale", Leaf(ONE_PER_INSTANCE, 1)))
+    return f"{name}@", Branch(tuple(entries), 1)
 
 
 def parse_script(text: str) -> tuple[Branch, ...]:

@@ -12,7 +12,7 @@ from eosctl.model.deployment import Client, Place, Role, Value
 from eosctl.model.parameter import Release
 from eosctl.settings.tree import Leaf
 
-_ELSEWHERE: Final = re.compile(r"\$\{|\$\(|\{\{|<%|%\(|^@[\w.-]+@$|^<[^<>]+>$|^\$\w+$")
+_ELSEWHERE: Final = re.compile(r"\$\{|\$\(|\{\{|<%|%\(|%[iIjnHm](?![\w%])|^@[\w.-]+@$|^<[^<>]+>$|^\$\w+$")
 
 
 class Releases(NamedTuple):

@@ -17,11 +17,10 @@ from eosctl.model.deployment import Place, Role, Unseen, Value
 from eosctl.settings.container_files import containers_of, kafka_files, overrides_of
 from eosctl.settings.documents import parse_documents
 from eosctl.settings.kafka_commands import CONFIGURATION
-from eosctl.settings.process_counts import COUNT, process_counts
+from eosctl.settings.process_counts import COUNT, ONE_PER_INSTANCE, ONE_PER_NODE, process_counts
 from eosctl.settings.sources import Source, value_of
 from eosctl.settings.tree import Branch, Leaf, Node, Row
 
-ONE_PER_NODE: Final = "one per node"
 _CONTROLLERS: Final[Mapping[str, tuple[str, ...]]] = {
     "Deployment": ("spec", "replicas"),
     "StatefulSet": ("spec", "replicas"),
@@ -188,8 +187,13 @@ def _filled(values: Mapping[str, Value], variables: Mapping[str, str]) -> dict[s
 
 
 def is_read(held: str, path: str, reads: frozenset[str]) -> bool:
-    """Return whether a workload reads a resource, or a file by its normalized path, or the folder of the file."""
-    return held in reads or path in reads or any(path.startswith(f"{one}/") for one in reads)
+    """Return whether a workload reads a resource, or a file by its normalized path, or the folder of the file.
+
+    A path from the root is that of the machine, which a project may have under a folder of its own.
+    """
+    if held in reads or path in reads:
+        return True
+    return any(path.startswith(f"{one}/") or (one[:1] == "/" and f"/{path}".endswith(one)) for one in reads)
 
 
 def _total(counts: list[Value]) -> Value | None:
@@ -198,7 +202,7 @@ def _total(counts: list[Value]) -> Value | None:
         return counts[0] if counts else None
     largest = max(counts, key=lambda one: one.number or 0)
     total = sum(one.number or 0 for one in counts)
-    return largest if largest.text == ONE_PER_NODE else replace(largest, text=str(total))
+    return largest if largest.text in (ONE_PER_NODE, ONE_PER_INSTANCE) else replace(largest, text=str(total))
 
 
 def _merged(workloads: Iterable[Workload]) -> dict[str, Workload]:

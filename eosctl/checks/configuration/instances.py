@@ -6,13 +6,14 @@ from typing import Final
 
 from eosctl.model.deployment import Component, Value
 
-ONE_PER_NODE: Final = "one per node"
+_WITHOUT_NUMBER: Final = {"one per node": "processes of the nodes", "one per instance": "instances of the unit"}
+"""Counts without a number, and what the processes are called."""
 
 
 def runs_many(component: Component) -> bool:
     """Return whether two processes or more run with a configuration."""
     count = component.instances
-    return count is not None and (count.text == ONE_PER_NODE or (count.number or 0) > 1)
+    return count is not None and (count.text in _WITHOUT_NUMBER or (count.number or 0) > 1)
 
 
 def counted(component: Component) -> tuple[Value, ...]:
@@ -24,5 +25,5 @@ def processes(component: Component) -> str:
     """Write how many processes there are: ``4 processes``."""
     count = component.instances
     if count is None or count.number is None:
-        return "processes of the nodes"
+        return _WITHOUT_NUMBER.get((count.text if count else None) or "", "processes")
     return f"{count.number} processes"

@@ -1,0 +1,119 @@
+"""Processes that supervisord, systemd, and Terraform start from one description."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from eosctl.services.lint_configuration import LintRequest, LintResult, lint_configuration
+
+
+def lint(folder: Path, files: Mapping[str, str]) -> LintResult:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    return lint_configuration(LintRequest((folder,)))
+
+
+SUPERVISED = """\
+[supervisord]
+environment=KAFKA_BOOTSTRAP_SERVERS="kafka:9092"
+
+[program:billing]
+; ids of one group
+command=python -m billing ; the worker
+numprocs=%s
+environment=KAFKA_ACKS="%s",
+  KAFKA_TRANSACTIONAL_ID="%s"
+
+[program:web]
+command=gunicorn web
+"""
+
+
+@pytest.mark.parametrize(
+    ("count", "acks", "identity", "expected"),
+    [
+        ("4", "all", "%(program_name)s", [("EOS-CFG-147", 9)]),
+        ("4", "all", "b-%(process_num)02d", []),
+        ("1", "all", "b", []),
+        ("1", "1", "b", [("EOS-CFG-011", 8)]),
+    ],
+)
+@pytest.mark.parametrize("name", ["supervisord.conf", "workers.ini"])
+def test_programs_of_supervisord_are_processes(
+    name: str, count: str, acks: str, identity: str, expected: list[tuple[str, int]], tmp_path: Path
+) -> None:
+    result = lint(tmp_path, {name: SUPERVISED % (count, acks, identity)})
+    assert [(one.check_id, dict(one.facts)["line"]) for one in result.found] == expected
+    assert result.linted.not_understood == ()
+
+
+@pytest.mark.parametrize(
+    ("unit", "variables", "expected"),
+    [
+        ("EnvironmentFile=/etc/pay/pay.env", "KAFKA_TRANSACTIONAL_ID=pay", [("EOS-CFG-147", "etc/pay/pay.env")]),
+        ("EnvironmentFile=-/etc/pay/pay.env", "KAFKA_TRANSACTIONAL_ID=pay-%i", []),
+        ("Environment=KAFKA_TRANSACTIONAL_ID=pay", "", [("EOS-CFG-147", "pay@.service")]),
+        ("Environment=KAFKA_TRANSACTIONAL_ID=pay-%i", "", []),
+        ("EnvironmentFile=/etc/pay/pay.env\nEnvironmentFile=/etc/pay/%i.env", "KAFKA_TRANSACTIONAL_ID=pay", []),
+    ],
+)
+def test_instances_of_a_template_unit_share_its_files(
+    unit: str, variables: str, expected: list[tuple[str, str]], tmp_path: Path
+) -> None:
+    text = f"[Service]\n{unit}\nExecStart=/opt/pay/run\n"
+    files = {"pay@.service": text, "etc/pay/pay.env": f"KAFKA_BOOTSTRAP_SERVERS=k:1\n{variables}\n"}
+    result = lint(tmp_path, files)
+    found = [(one.check_id, str(dict(one.facts)["file"])) for one in result.found]
+    assert [(check_id, file.removeprefix(f"{tmp_path}/")) for check_id, file in found] == expected
+
+
+TERRAFORM = """\
+resource "kubernetes_deployment" "w" {
+  spec {
+    replicas = 2
+    template {
+      spec {
+        container {
+          name  = "w"
+          image = "acme/w:1"
+          env {
+            name  = "KAFKA_STREAMS_APPLICATION_ID"
+            value = "w"
+          }
+          env {
+            name  = "KAFKA_STREAMS_PROCESSING_GUARANTEE"
+            value = "exactly_once_v2"
+          }
+          env {
+            name  = "KAFKA_STREAMS_COMMIT_INTERVAL_MS"
+            value = "%s"
+          }
+          env {
+            name = "KAFKA_STREAMS_STATE_DIR"
+            value_from {
+              field_ref {
+                field_path = "metadata.name"
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(("interval", "expected"), [("30000", [("EOS-CFG-001", 19)]), ("100", [])])
+def test_blocks_of_variables_are_those_of_one_container(
+    interval: str, expected: list[tuple[str, int]], tmp_path: Path
+) -> None:
+    result = lint(tmp_path, {"w.tf": TERRAFORM % interval})
+    found = [(one.check_id, dict(one.facts)["line"]) for one in result.found]
+    assert [one for one in found if one[0] in ("EOS-CFG-001", "EOS-CFG-020")] == expected
+    assert len(result.linted.read_as) == 1

@@ -210,7 +210,11 @@ class Group(msgspec.Struct, frozen=True):
 
 
 class QuorumInfo(msgspec.Struct, frozen=True):
-    """The controller quorum (DescribeQuorum)."""
+    """The controller quorum (DescribeQuorum).
+
+    `max_lag` and `max_lag_ms` are those of the voter that is furthest behind, where its name is not printed
+    (`kafka-metadata-quorum.sh describe --status`); None if unknown.
+    """
 
     leader_id: int
     leader_epoch: int
@@ -218,6 +222,8 @@ class QuorumInfo(msgspec.Struct, frozen=True):
     voters: tuple[int, ...] = ()
     observers: tuple[int, ...] = ()
     replicas: tuple[QuorumReplica, ...] = ()
+    max_lag: int = 0
+    max_lag_ms: int | None = None
 
 
 class ClusterSnapshot(msgspec.Struct, frozen=True):

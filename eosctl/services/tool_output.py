@@ -37,7 +37,7 @@ _SETTINGS: Final = (CONFIGS, TOPICS)
 _OF_SETTINGS: Final = frozenset({EvidenceKind.BROKER_CONFIGS, EvidenceKind.TOPIC_CONFIGS})
 _LASTING: Final = frozenset({EvidenceKind.FEATURES})
 """What does not change by itself."""
-_SERIOUS: Final = (Severity.CRITICAL, Severity.ERROR)
+_SERIOUS: Final = (Severity.CRITICAL, Severity.ERROR, Severity.WARNING)
 _SUBJECT: Final = re.compile(
     r"onfigs for (?:broker (?P<broker>\d+)|topic '?(?P<name>[\w.-]+))|Topic: ?(?P<topic>[\w.-]+)"
 )
@@ -88,7 +88,7 @@ def judge_text(text: str, now_ms: int) -> tuple[tuple[Finding, ...], tuple[ToolO
 def judge_printed(printed: PrintedEvidence, texts: Mapping[str, str]) -> PrintedVerdict:
     """Judge the cluster's state that outputs show, with the file and line of each finding.
 
-    The rules of configurations judge the settings in them. What may have passed since, as a replica that lags, is left
+    The rules of configurations judge the settings in them. Information about a state that may have passed since is left
     to a diagnosis.
 
     Args:
@@ -164,7 +164,8 @@ def reading_of(printed: PrintedEvidence) -> str:
 def without_evidence(printed: PrintedEvidence) -> tuple[str, ...]:
     """Return a sentence for each output that no check judges."""
     return tuple(
-        f"{one.file}:{one.line} is the output of {one.tool}: no check judges it."
+        f"{one.file}:{one.line} is the output of {one.tool}: no check judges it. "
+        f"Find a runbook for it: eosctl diagnose {shlex.quote(one.file)}"
         for one in printed.outputs
         if not one.is_evidence
     )

@@ -163,7 +163,7 @@ def test_output_that_no_check_judges_is_not_an_all_clear(tmp_path: Path, name: s
                 "Topic: payments\tTopicId: a\tPartitionCount: 1\tReplicationFactor: 3\tConfigs: min.insync.replicas=1\n"
                 "\tTopic: payments\tPartition: 0\tLeader: 1\tReplicas: 1,2,3\tIsr: 1\n"
             ),
-            ["EOS-CFG-158"],
+            ["EOS-CFG-158", "EOS-OPS-006", "EOS-OPS-006"],
         ),
         (
             (

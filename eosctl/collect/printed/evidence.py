@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from eosctl.collect.printed.readers import Part, read_section
+from eosctl.collect.printed.part import Part
+from eosctl.collect.printed.readers import read_section
 from eosctl.collect.printed.sections import Section, sections_of
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.snapshot import Broker, ClusterSnapshot, Group, Topic

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from eosctl.collect.printed import sections as tools
+from eosctl.collect.printed.other_tools import OTHER_READERS
+from eosctl.collect.printed.part import Part
 from eosctl.collect.printed.sections import Section, rows_of
 from eosctl.model.cluster_state import AccessRule, AccessRules, LogDirectory, QuorumReplica
 from eosctl.model.evidence import EvidenceKind
@@ -23,30 +25,6 @@ _SOURCES: Final[Mapping[str, SettingSource]] = {
     "DEFAULT_CONFIG": SettingSource.DEFAULT,
 }
 _INTERNAL: Final = frozenset({"__transaction_state", "__consumer_offsets", "__share_group_state"})
-
-
-class Part(NamedTuple):
-    """The content of an output.
-
-    Attributes:
-        kinds: The kinds of evidence in it.
-        partial: The missing part of a kind that is incomplete.
-        captured_at_ms: The time of the output, as far as its numbers show it.
-    """
-
-    kinds: frozenset[EvidenceKind]
-    partial: Mapping[EvidenceKind, str] = {}
-    cluster_id: str = ""
-    topics: tuple[Topic, ...] = ()
-    brokers: tuple[Broker, ...] = ()
-    transactions: tuple[Transaction, ...] = ()
-    producers: tuple[PartitionProducers, ...] = ()
-    groups: tuple[Group, ...] = ()
-    quorum: QuorumInfo | None = None
-    features: tuple[FeatureLevel, ...] = ()
-    access_rules: AccessRules | None = None
-    log_directories: tuple[LogDirectory, ...] = ()
-    captured_at_ms: int | None = None
 
 
 def read_section(section: Section) -> Part | None:
@@ -233,6 +211,8 @@ def _quorum_status(section: Section) -> Part:
         _number(value.get("HighWatermark")) or 0,
         _nodes(value.get("CurrentVoters", "")),
         _nodes(value.get("CurrentObservers", "")),
+        max_lag=_number(value.get("MaxFollowerLag")) or 0,
+        max_lag_ms=_number(value.get("MaxFollowerLagTimeMs")),
     )
     return Part(frozenset({EvidenceKind.QUORUM}), cluster_id=value.get("ClusterId", ""), quorum=quorum)
 
@@ -257,7 +237,8 @@ def _quorum_replication(section: Section) -> Part | None:
         node = _number(row.get("NodeId") or row.get("ReplicaId"))
         if node is None:
             continue
-        caught_up = _number(row.get("LastCaughtUpTimestamp"))
+        printed = row.get("LastCaughtUpTimestamp")
+        caught_up = None if printed == "-1" else _number(printed)
         replicas.append(QuorumReplica(node, _number(row.get("LogEndOffset")) or 0, caught_up))
         status = row.get("Status", "")
         (observers if status == "Observer" else voters).append(node)
@@ -273,7 +254,7 @@ def _quorum_replication(section: Section) -> Part | None:
         observers=tuple(observers),
         replicas=tuple(replicas),
     )
-    return Part(frozenset({EvidenceKind.QUORUM}), quorum=quorum, captured_at_ms=now)
+    return Part(frozenset({EvidenceKind.QUORUM}), quorum=quorum, captured_at_ms=now if now and now > 0 else None)
 
 
 _FEATURE: Final = re.compile(
@@ -349,4 +330,5 @@ _READERS: Final[Mapping[str, Callable[[Section], Part | None]]] = {
     tools.FEATURES: _features,
     tools.LOG_DIRS: _log_dirs,
     tools.ACLS: _acls,
+    **OTHER_READERS,
 }

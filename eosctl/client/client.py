@@ -11,6 +11,7 @@ from typing import Final, TypeVar
 
 from eosctl.client.deadline import Deadline
 from eosctl.client.destinations import CoordinatorKind, Destination, Role, moved_codes
+from eosctl.client.diagnosis import TlsHandshakeFailed
 from eosctl.client.metadata import ClusterMetadata
 from eosctl.client.negotiation import BrokerVersions
 from eosctl.client.opening import opened_in_turn
@@ -298,7 +299,7 @@ class Client:
                     # Without brokers in the metadata, no address has an expected node: this happens once.
                     self._rebootstrap()
                     return await self._ask_any(api_key, message, floor, deadline, cap)
-                except (ClusterUnreachable, RequestTimedOut) as error:
+                except (ClusterUnreachable, RequestTimedOut, TlsHandshakeFailed) as error:
                     self._silent.add(endpoint)
                     problems.append(error)
                 else:
@@ -369,4 +370,5 @@ def _no_broker_answered(problems: Sequence[EosctlError]) -> EosctlError:
         return problems[0]
     first = problems[0]
     what = "No broker answered: " + " ".join(dict.fromkeys(problem.what for problem in problems))
-    return ClusterUnreachable(what, first.why, first.next_step)
+    distrusted = all(isinstance(problem, TlsHandshakeFailed) for problem in problems)
+    return (TlsHandshakeFailed if distrusted else ClusterUnreachable)(what, first.why, first.next_step)

@@ -25,6 +25,10 @@ class WrongSecurityProtocol(ClusterUnreachable):
     """The listener uses another security protocol than the client."""
 
 
+class TlsHandshakeFailed(AuthenticationFailed):
+    """The TLS handshake with one broker failed; those with other brokers may succeed."""
+
+
 def looks_like_tls(data: bytes) -> bool:
     """Return whether bytes start with a TLS record (alert or handshake)."""
     return len(data) >= 2 and data[0] in (0x15, 0x16) and data[1] == 0x03
@@ -53,15 +57,15 @@ def explain_connect_error(endpoint: Endpoint, error: OSError) -> EosctlError:
     if isinstance(error, ssl.SSLCertVerificationError):
         why, next_step = _DISTRUST.get(error.verify_code, _UNKNOWN_AUTHORITY)
         what = f"The certificate of {endpoint} is not to be trusted: {error.verify_message.rstrip('.')}."
-        return AuthenticationFailed(what, why, next_step)
+        return TlsHandshakeFailed(what, why, next_step)
     if isinstance(error, ssl.SSLError) and error.reason in _PLAIN_TEXT:
-        return AuthenticationFailed(
+        return TlsHandshakeFailed(
             f"{endpoint} does not answer in TLS.",
             "Its listener is in plain text, or the port is that of another program.",
             "Check the port, and security.protocol of both sides.",
         )
     if isinstance(error, ssl.SSLError):
-        return AuthenticationFailed(
+        return TlsHandshakeFailed(
             f"The TLS handshake with {endpoint} failed: {error.reason or error}.",
             "The broker may ask for a client certificate, or share no protocol version with this client.",
             "Check ssl.keystore.location and the broker's ssl.client.auth and ssl.enabled.protocols.",

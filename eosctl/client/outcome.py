@@ -121,7 +121,9 @@ def failure_for_error(error: EosctlError) -> Failure:
             reason = GapReason.TIMED_OUT
         case ClusterUnreachable():
             reason = GapReason.UNREACHABLE
-        case AuthorizationDenied() | AuthenticationFailed():
+        case AuthenticationFailed():
+            reason = GapReason.NOT_AUTHENTICATED
+        case AuthorizationDenied():
             reason = GapReason.NOT_AUTHORIZED
         case UnsupportedByBroker():
             reason = GapReason.UNSUPPORTED

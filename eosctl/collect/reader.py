@@ -9,7 +9,7 @@ from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 from eosctl.client.deadline import Deadline
 from eosctl.client.outcome import Failure, failure_for_code, failure_for_error
 from eosctl.collect.allowed import READ_ONLY_APIS
-from eosctl.errors import ClusterUnreachable, EosctlError, RequestTimedOut
+from eosctl.errors import AuthenticationFailed, ClusterUnreachable, EosctlError, RequestTimedOut
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.transaction import TopicPartition
 from eosctl.wire.api_keys import ApiKey
@@ -83,8 +83,8 @@ class Probed(NamedTuple, Generic[T]):
 class ReadOnly:
     """A client that sends only the requests of `READ_ONLY_APIS`, with limited concurrency per broker.
 
-    A broker that is unreachable or does not answer in time is not tried again: later requests to it fail immediately
-    with the same error, so that it costs one timeout in total.
+    A broker that is unreachable, rejects this client, or does not answer in time is not tried again: later requests to
+    it fail immediately with the same error, so that it costs one timeout in total.
 
     Args:
         client: Sends the requests.
@@ -113,8 +113,8 @@ class ReadOnly:
                 raise self._lost[node_id]
             try:
                 return await self._in_time(self._client.request(node_id, api_key, message, cap=cap))
-            except (ClusterUnreachable, RequestTimedOut) as error:
-                if api_key not in _FORWARDED or isinstance(error, ClusterUnreachable):
+            except (AuthenticationFailed, ClusterUnreachable, RequestTimedOut) as error:
+                if api_key not in _FORWARDED or not isinstance(error, RequestTimedOut):
                     self._lost[node_id] = error
                 raise
 

@@ -141,7 +141,10 @@ def _names(finding: Finding, cause: str) -> Iterator[tuple[str, str]]:
 
 
 _AVAILABILITY: Final = frozenset(
-    {"EOS-TOP-001", "EOS-TOP-002", "EOS-TOP-003", "EOS-TOP-007", "EOS-OPS-006", "EOS-BRK-006", "EOS-BRK-007"}
+    {
+        *("EOS-TOP-001", "EOS-TOP-002", "EOS-TOP-003", "EOS-TOP-007"),
+        *("EOS-OPS-003", "EOS-OPS-006", "EOS-BRK-006", "EOS-BRK-007"),
+    }
 )
 
 

@@ -65,12 +65,14 @@ LISTED_BY: Final[Mapping[EvidenceKind, frozenset[EvidenceKind]]] = MappingProxyT
 class GapReason(StrEnum):
     """The reason why evidence is missing.
 
-    `hidden`: brokers omit it from a list without an error because the principal may not describe it; it may or may not
-    exist. `frozen`: it was read, but no controller updates it.
+    `not-authenticated`: broker and client did not accept each other's certificate or credentials. `hidden`: brokers
+    omit it from a list without an error because the principal may not describe it; it may or may not exist. `frozen`:
+    it was read, but no controller updates it.
     """
 
     UNREACHABLE = "unreachable"
     TIMED_OUT = "timed-out"
+    NOT_AUTHENTICATED = "not-authenticated"
     NOT_AUTHORIZED = "not-authorized"
     UNSUPPORTED = "unsupported"
     LOADING = "loading"

@@ -8,7 +8,7 @@ from eosctl.errors import ClusterUnreachable
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.snapshot import ClusterSnapshot
 
-_SILENT: Final = frozenset({GapReason.UNREACHABLE, GapReason.TIMED_OUT})
+_SILENT: Final = frozenset({GapReason.UNREACHABLE, GapReason.TIMED_OUT, GapReason.NOT_AUTHENTICATED})
 
 
 def require_answers(snapshot: ClusterSnapshot, kind: EvidenceKind, asked_for: str) -> None:

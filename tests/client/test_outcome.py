@@ -61,7 +61,7 @@ def test_a_code_becomes_an_error_of_its_kind_and_a_reason(
         (RequestTimedOut("x"), GapReason.TIMED_OUT),
         (ClusterUnreachable("x"), GapReason.UNREACHABLE),
         (AuthorizationDenied("x"), GapReason.NOT_AUTHORIZED),
-        (AuthenticationFailed("x"), GapReason.NOT_AUTHORIZED),
+        (AuthenticationFailed("x"), GapReason.NOT_AUTHENTICATED),
         (UnsupportedByBroker("x"), GapReason.UNSUPPORTED),
         (BrokerError("x", error_code=14), GapReason.LOADING),
         (DecodeError("x"), GapReason.BROKER_ERROR),

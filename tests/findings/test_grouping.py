@@ -53,6 +53,13 @@ def test_a_lost_broker_is_one_cause() -> None:
     assert group_findings(diagnose(ALL_CHECKS, Case(build({}))).findings, build({})) == ()
 
 
+def test_the_metadata_log_of_a_lost_broker_is_a_symptom() -> None:
+    silent = finding("EOS-BRK-006", "3")
+    silent, behind = (replace(one, resource=Resource("broker", "3")) for one in (silent, finding("EOS-OPS-003", "3")))
+    (group,) = group_findings((behind, silent), without_broker_3(build({})))
+    assert (group.cause, group.symptoms) == (silent, (behind,))
+
+
 def test_a_shrunken_isr_of_a_live_broker_is_a_separate_cause() -> None:
     snapshot = without_broker_3(build({}))
     one = PartitionInfo(TopicPartition("slow", 0), 1, 0, (1, 2), (1,), (), 0, 1, 1)

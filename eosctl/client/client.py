@@ -24,6 +24,7 @@ from eosctl.client.sockets import SocketConnector
 from eosctl.client.tls import tls_context
 from eosctl.errors import BrokerError, ClusterUnreachable, EosctlError, RequestTimedOut, UsageError
 from eosctl.model.client_config import ClientConfig, Endpoint
+from eosctl.model.snapshot import Certificate
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.request import Answer, Request
@@ -105,6 +106,10 @@ class Client:
     async def versions(self, node_id: int) -> BrokerVersions:
         """Return the APIs and features that a broker listed when its connection was opened."""
         return (await self._session(node_id, self._deadline())).versions
+
+    def certificate(self, endpoint: Endpoint) -> Certificate | None:
+        """Return the validity of a broker's certificate; None without TLS, or without a connection."""
+        return self._pool.certificate(endpoint)
 
     async def node_id(self, destination: Destination) -> int:
         """Return the id of the broker for a destination."""

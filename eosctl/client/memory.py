@@ -80,6 +80,9 @@ class MemoryStream:
             self._closed = True
             self._send(None)
 
+    def certificate(self) -> None:
+        """Return None: TLS is ignored."""
+
     def arrive(self) -> None:
         """Deliver the oldest write. Each write is delivered by one call, which preserves the order."""
         data = self._travelling.popleft()

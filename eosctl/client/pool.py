@@ -13,6 +13,7 @@ from eosctl.client.negotiation import ExpectedNode
 from eosctl.client.ports import Connector
 from eosctl.client.session import Session
 from eosctl.model.client_config import ClientConfig, Endpoint
+from eosctl.model.snapshot import Certificate
 
 
 class Pool:
@@ -75,6 +76,11 @@ class Pool:
         """Return whether a connection to the endpoint is open."""
         session = self._sessions.get(endpoint)
         return session is not None and session.is_open
+
+    def certificate(self, endpoint: Endpoint) -> Certificate | None:
+        """Return the validity of the certificate of an endpoint; None without TLS, or without a connection."""
+        session = self._sessions.get(endpoint)
+        return None if session is None else session.certificate
 
     def retire(self) -> None:
         """Close every connection once nothing is in flight on it; the next request opens a new one."""

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from eosctl.model.client_config import Endpoint
+from eosctl.model.snapshot import Certificate
 
 WallClock = Callable[[], int]
 """Returns the time in milliseconds since the epoch, for the timestamps of produced records."""
@@ -33,6 +34,9 @@ class Transport(Protocol):
 
     def close(self) -> None:
         """Close the stream immediately; no effect on a closed stream."""
+
+    def certificate(self) -> Certificate | None:
+        """Return the validity of the peer's certificate; None without TLS."""
 
 
 class Connector(Protocol):

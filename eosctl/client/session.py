@@ -24,7 +24,7 @@ from eosctl.client.ports import Connector, Transport
 from eosctl.client.sasl import Exchange, authenticate
 from eosctl.errors import AuthenticationFailed, ClusterUnreachable, EosctlError, RequestTimedOut
 from eosctl.model.client_config import ClientConfig, Endpoint, SaslConfig, SecurityProtocol
-from eosctl.model.snapshot import ApiRange
+from eosctl.model.snapshot import ApiRange, Certificate
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.codec import AnyRequest, versions
 from eosctl.wire.error_codes import ErrorCode
@@ -112,6 +112,11 @@ class Session:
     def is_known(self) -> bool:
         """Return whether the broker has responded to any request after the connection set-up."""
         return self._is_known
+
+    @property
+    def certificate(self) -> Certificate | None:
+        """Return the validity of the broker's certificate; None without TLS."""
+        return None if self._transport is None else self._transport.certificate()
 
     async def request(
         self, api_key: ApiKey, message: Request[Answer], deadline: Deadline, *, floor: int = 0, cap: int | None = None

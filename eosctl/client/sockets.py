@@ -9,6 +9,7 @@ from typing import Final
 
 from eosctl.client.ports import Receiver
 from eosctl.model.client_config import Endpoint
+from eosctl.model.snapshot import Certificate
 
 # RFC 8305: the delay before the next address of a host is tried in parallel.
 _HAPPY_EYEBALLS_DELAY_S = 0.25
@@ -76,6 +77,14 @@ class SocketStream(asyncio.BufferedProtocol):
         """Send bytes without waiting."""
         if self._transport is not None and not self._transport.is_closing():
             self._transport.write(data)
+
+    def certificate(self) -> Certificate | None:
+        """Return the validity of the peer's certificate; None without TLS, or if it was not verified."""
+        peer = None if self._transport is None else self._transport.get_extra_info("peercert")
+        if not peer:
+            return None
+        begin, end = (1000 * ssl.cert_time_to_seconds(peer[name]) for name in ("notBefore", "notAfter"))
+        return Certificate(begin, end)
 
     def close(self) -> None:
         """Close immediately, without sending pending bytes."""

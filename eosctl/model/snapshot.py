@@ -39,8 +39,19 @@ class FeatureLevel(msgspec.Struct, frozen=True):
     max_supported: int
 
 
+class Certificate(msgspec.Struct, frozen=True):
+    """The validity of a certificate, in milliseconds since the epoch."""
+
+    not_before_ms: int
+    not_after_ms: int
+
+
 class Broker(msgspec.Struct, frozen=True):
-    """A broker of the metadata response. `reachable` False means that it could not be queried."""
+    """A broker of the metadata response.
+
+    `reachable` False means that it could not be queried. `certificate` is the one of its TLS listener; None over a
+    connection in plain text, or without a connection.
+    """
 
     node_id: int
     host: str
@@ -50,6 +61,7 @@ class Broker(msgspec.Struct, frozen=True):
     fenced: bool = False
     api_ranges: tuple[ApiRange, ...] = ()
     settings: tuple[Setting, ...] = ()
+    certificate: Certificate | None = None
 
     def setting(self, name: str) -> Setting | None:
         """Return the named setting, or None when this broker did not report it."""

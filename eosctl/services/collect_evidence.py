@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from eosctl.collect.bundles.snapshot_file import load_snapshot
 from eosctl.errors import UsageError
+from eosctl.model.client_config import Endpoint
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.services.callbacks import SILENT, Callbacks
@@ -102,6 +103,11 @@ async def read_evidence(resolved: ResolvedClient, request: EvidenceRequest, call
     async with connect(resolved.config, allowed_apis=READ_ONLY_APIS) as client:
         reader = ReadOnly(client, deadline)
         snapshot = await collect_snapshot(reader, observer, EVERYTHING if request.kinds is None else request.kinds)
+        brokers = (
+            replace(broker, certificate=client.certificate(Endpoint(broker.host, broker.port)))
+            for broker in snapshot.brokers
+        )
+        snapshot = replace(snapshot, brokers=tuple(brokers))
     remember_cluster(resolved, snapshot.cluster_id)
     snapshot = with_own_fences(snapshot, callbacks)
     return replace(snapshot, command_config=str(resolved.command_config or ""))

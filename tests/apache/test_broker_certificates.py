@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives.serialization.pkcs12 import serialize_key_an
 from cryptography.x509 import load_pem_x509_certificate
 
 from eosctl.checks.broker.broker_unreachable import broker_unreachable
+from eosctl.checks.security.certificate_expires_soon import certificate_expires_soon
 from eosctl.lab.apache.java import MIB, prepare_runtime
 from eosctl.lab.apache.node import KafkaNode
 from eosctl.lab.apache.nodes import random_cluster_id
@@ -109,6 +110,8 @@ def test_an_expired_certificate_is_the_cause(cluster: TlsCluster, own_home: Path
     assert found[broker_unreachable.id]["resource"] == {"kind": "broker", "name": "1"}
     assert "certificate has expired" in found[broker_unreachable.id]["message"]
     assert found[broker_unreachable.id]["remedy"] == ["Renew the broker's certificate."]
+    expiring = found[certificate_expires_soon.id]
+    assert (expiring["resource"]["name"], expiring["severity"]) == ("2", "warning")
     gaps = [gap for gap in done.json["evidence"]["gaps"] if gap["subject"] == "broker 1"]
     assert {gap["reason"] for gap in gaps} == {"not-authenticated"}
     assert {gap["next_step"] for gap in gaps} == {"Renew the broker's certificate."}

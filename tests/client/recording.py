@@ -61,3 +61,6 @@ class _Recorded:
 
     def close(self) -> None:
         self._stream.close()
+
+    def certificate(self) -> None:
+        pass

@@ -157,6 +157,9 @@ class _Stream:
             self._out.is_held = True
         self._out.carry(data)
 
+    def certificate(self) -> None:
+        """Return None: connections through links are in plain text."""
+
     def close(self) -> None:
         """Close the connection; bytes held back are still in transit."""
         self._closed = True

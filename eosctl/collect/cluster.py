@@ -19,6 +19,7 @@ from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages import api_versions, describe_cluster, list_partition_reassignments, metadata
 from eosctl.wire.messages.describe_client_quotas import DescribeClientQuotasRequest, EntryData
+from eosctl.wire.request import Answer, Request
 from eosctl.wire.uuid import render_uuid
 
 REASSIGNMENTS_TIMEOUT_MS: Final = 5_000
@@ -33,14 +34,14 @@ class ClusterShape(NamedTuple):
     topics: tuple[Topic, ...]
 
 
-async def collect_shape(reader: ReadOnly) -> Probed[ClusterShape]:
-    """Fetch brokers and topics without creating topics.
+async def collect_shape(reader: ReadOnly, node_id: int | None = None) -> Probed[ClusterShape]:
+    """Fetch brokers and topics, from any broker or from the given one, without creating topics.
 
     Raises:
         EosctlError: No broker responded, or the response lists no broker; nothing can be collected without metadata.
     """
     request = metadata.MetadataRequest(topics=None, allow_auto_topic_creation=False)
-    answer = await reader.request_any(ApiKey.METADATA, request)
+    answer = await _ask(reader, node_id, ApiKey.METADATA, request)
     topics, gaps = _topics(answer.topics)
     if not answer.brokers:  # At least the broker that answers is one.
         raise ClusterUnreachable(
@@ -59,6 +60,12 @@ async def collect_shape(reader: ReadOnly) -> Probed[ClusterShape]:
         tuple(sorted(topics, key=lambda t: t.name)),
     )
     return Probed(shape, tuple(gaps))
+
+
+async def _ask(reader: ReadOnly, node_id: int | None, api_key: ApiKey, request: Request[Answer]) -> Answer:
+    if node_id is None:
+        return await reader.request_any(api_key, request)
+    return await reader.request(node_id, api_key, request)
 
 
 async def collect_topics_of_transactions(
@@ -121,13 +128,13 @@ def _partition(topic: str, partition: Any) -> PartitionInfo:
     )
 
 
-async def collect_fenced(reader: ReadOnly, brokers: Sequence[Broker]) -> tuple[Broker, ...]:
+async def collect_fenced(reader: ReadOnly, brokers: Sequence[Broker], node_id: int | None = None) -> tuple[Broker, ...]:
     """Add the registered but fenced brokers (DescribeCluster 2, Kafka 4.0); none on older clusters."""
     request = describe_cluster.DescribeClusterRequest(include_fenced_brokers=True)
     answer, _ = await attempt(
         EvidenceKind.CLUSTER,
         "fenced brokers",
-        lambda: reader.request_any(ApiKey.DESCRIBE_CLUSTER, request),
+        lambda: _ask(reader, node_id, ApiKey.DESCRIBE_CLUSTER, request),
     )
     known = {broker.node_id: broker for broker in brokers}
     for broker in () if answer is None else answer.brokers:
@@ -138,10 +145,11 @@ async def collect_fenced(reader: ReadOnly, brokers: Sequence[Broker]) -> tuple[B
 
 
 class BrokerFacts(NamedTuple):
-    """Brokers with their supported requests, and the features of the cluster."""
+    """Brokers with their supported requests, the features of the cluster, and the metadata offset of each broker."""
 
     brokers: tuple[Broker, ...]
     features: tuple[FeatureLevel, ...]
+    metadata_offsets: Mapping[int, int]
 
 
 async def collect_broker_facts(reader: ReadOnly, brokers: Sequence[Broker]) -> Probed[BrokerFacts]:
@@ -162,6 +170,7 @@ async def collect_broker_facts(reader: ReadOnly, brokers: Sequence[Broker]) -> P
     by_id = {broker.node_id: broker for broker in brokers}
     ranges_of: list[dict[str, tuple[int, int]]] = []
     finalized: dict[str, int] = {}
+    offsets: dict[int, int] = {}
     newest_epoch = -1
     for broker, (answer, _) in zip(asked, answers, strict=True):
         if answer is None:
@@ -172,6 +181,7 @@ async def collect_broker_facts(reader: ReadOnly, brokers: Sequence[Broker]) -> P
         ranges_of.append(
             {feature.name: (feature.min_version, feature.max_version) for feature in answer.supported_features}
         )
+        offsets[broker.node_id] = answer.finalized_features_epoch
         if answer.finalized_features_epoch > newest_epoch:
             newest_epoch = answer.finalized_features_epoch
             finalized = {feature.name: feature.max_version_level for feature in answer.finalized_features}
@@ -185,7 +195,7 @@ async def collect_broker_facts(reader: ReadOnly, brokers: Sequence[Broker]) -> P
         FeatureLevel(name, finalized.get(name, unset), *supported.get(name, (0, finalized.get(name, 0))))
         for name in sorted(set(supported) | set(finalized))
     )
-    facts = BrokerFacts(tuple(by_id[node_id] for node_id in sorted(by_id)), features)
+    facts = BrokerFacts(tuple(by_id[node_id] for node_id in sorted(by_id)), features, offsets)
     return Probed(facts, tuple(gaps))
 
 

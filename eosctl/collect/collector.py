@@ -12,15 +12,13 @@ from msgspec.structs import replace
 from eosctl.analysis.second_look import holds_something_long, leaves_doubt
 from eosctl.collect.access_rules import collect_access_rules
 from eosctl.collect.cluster import (
-    collect_broker_facts,
     collect_client_quotas,
-    collect_fenced,
     collect_reassignments,
-    collect_shape,
     collect_topics_of_transactions,
 )
 from eosctl.collect.configs import collect_broker_settings, collect_topic_settings
 from eosctl.collect.leader_epochs import collect_leader_epochs
+from eosctl.collect.newest_metadata import collect_current_cluster
 from eosctl.collect.offsets import collect_offsets
 from eosctl.collect.quorum import collect_quorum, frozen_metadata
 from eosctl.collect.reader import Asks, ReadOnly
@@ -77,19 +75,17 @@ async def collect_snapshot(
     gaps: list[EvidenceGap] = []
 
     observer.progress("brokers and topics")
-    shape = await collect_shape(reader)
-    gaps += shape.gaps
-    brokers = await collect_fenced(reader, shape.value.brokers)
-    facts = await collect_broker_facts(reader, brokers)
-    gaps += facts.gaps
+    current = await collect_current_cluster(reader)
+    gaps += current.gaps
+    shape, facts = current.value
     snapshot = ClusterSnapshot(
         captured_at_ms=observer.now_ms(),
-        cluster_id=shape.value.cluster_id,
-        controller_id=shape.value.controller_id,
+        cluster_id=shape.cluster_id,
+        controller_id=shape.controller_id,
         observer=observer.name,
-        brokers=facts.value.brokers,
-        features=facts.value.features,
-        topics=shape.value.topics,
+        brokers=facts.brokers,
+        features=facts.features,
+        topics=shape.topics,
         collected=(kinds & ASKED) | ALWAYS,
     )
     observer.progress("access rules")

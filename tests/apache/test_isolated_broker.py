@@ -1,0 +1,117 @@
+"""A real broker that clients reach and that reaches no other node: its metadata is what was true before."""
+
+from __future__ import annotations
+
+import random
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from eosctl.checks.broker.broker_fenced import broker_fenced
+from eosctl.lab.apache.java import MIB, prepare_runtime
+from eosctl.lab.apache.node import KafkaNode
+from eosctl.lab.apache.nodes import random_cluster_id
+from eosctl.lab.apache.ports import free_ports
+from eosctl.lab.apache.process import read_record
+from eosctl.lab.apache.properties import HOST, NodeAddress, node_settings, render_properties
+from eosctl.lab.apache.releases import resolve_release
+from eosctl.lab.engine import MissingTool
+from tests.apache.conftest import SETTINGS
+from tests.apache.links import Links
+from tests.commands.conftest import eosctl, own_home
+
+__all__ = ["own_home"]
+NODES = 3
+PATIENCE_S = 60
+QUICK = {"broker.session.timeout.ms": "3000", "broker.heartbeat.interval.ms": "500"}
+
+
+class Divided(NamedTuple):
+    """The addresses of a broker with a controller, and of the broker that is cut off."""
+
+    connected: str
+    isolated: str
+
+
+@pytest.fixture(scope="module")
+def divided(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Divided]:
+    """Three nodes that reach each other through links; the third one is cut off within an open transaction."""
+    home, rng, links = tmp_path_factory.mktemp("divided"), random.Random(), Links()
+    ports = free_ports(5 * NODES, rng)
+    addresses = [NodeAddress(number + 1, *ports[5 * number : 5 * number + 2]) for number in range(NODES)]
+    linked = [tuple(ports[5 * number + 2 : 5 * number + 5]) for number in range(NODES)]
+    try:
+        runtime = prepare_runtime(resolve_release("4.3.1"))
+    except MissingTool as missing:
+        pytest.skip(f"{missing.tool} is missing: {missing.what}")
+    voters = ",".join(f"{one.node_id}@{HOST}:{outer[0]}" for one, outer in zip(addresses, linked, strict=True))
+    cluster_id, nodes = random_cluster_id(rng), []
+    for address, (controller, internal, replication) in zip(addresses, linked, strict=True):
+        links.forward(controller, address.controller_port)
+        links.forward(internal, replication)
+        own = {
+            "listeners": f"PLAINTEXT://{HOST}:{address.port},INTERNAL://{HOST}:{replication},"
+            f"CONTROLLER://{HOST}:{address.controller_port}",
+            "advertised.listeners": f"PLAINTEXT://{HOST}:{address.port},INTERNAL://{HOST}:{internal},"
+            f"CONTROLLER://{HOST}:{controller}",
+            "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,INTERNAL:PLAINTEXT,CONTROLLER:PLAINTEXT",
+            "inter.broker.listener.name": "INTERNAL",
+            "controller.quorum.voters": voters,
+        }
+        node = KafkaNode(runtime, address, home / f"node-{address.node_id}", heap_bytes=320 * MIB, jvm_options=())
+        settings = node_settings(address, addresses, node.files.data_dir, SETTINGS | QUICK | own)
+        node.prepare(render_properties(settings), cluster_id, None)
+        nodes.append(node)
+    try:
+        for node in nodes:
+            node.start()
+        for node in nodes:
+            node.wait_ready(NODES, time.monotonic() + 90, threading.Event())
+        connected, _, isolated = (f"{HOST}:{address.port}" for address in addresses)
+        leave_open(connected)
+        process = read_record(nodes[-1].files.record)
+        assert process is not None
+        links.isolate(process.pid, frozenset({addresses[-1].controller_port, linked[-1][2]}))
+        yield Divided(connected, isolated)
+    finally:
+        for node in nodes:
+            node.end(signal.SIGKILL)
+        links.close()
+
+
+def leave_open(bootstrap: str) -> None:
+    """Leave a transaction open on partitions of all brokers."""
+    topic = NewTopic("orders", 6, 3, config={"min.insync.replicas": "2"})
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    admin.create_topics([topic])["orders"].result(PATIENCE_S)
+    held = Producer({"bootstrap.servers": bootstrap, "transactional.id": "held", "log_level": 0})
+    held.init_transactions(PATIENCE_S)
+    held.begin_transaction()
+    for partition in range(6):
+        held.produce("orders", b"held", partition=partition)
+    held.flush(PATIENCE_S)
+
+
+def fenced(bootstrap: str) -> list[str]:
+    """Return the brokers that `doctor` reports as fenced."""
+    done = eosctl("doctor", "-b", bootstrap, "-o", "json", "--exit-zero")
+    assert done.code == 0, done.err
+    return [item["resource"]["name"] for item in done.json["items"] if item["check_id"] == broker_fenced.id]
+
+
+def test_its_metadata_is_not_taken_for_current(divided: Divided, own_home: Path) -> None:
+    while not (known := fenced(divided.connected)):
+        pass
+    assert known == ["3"]
+    assert fenced(divided.isolated) == ["3"]
+    listed = eosctl("txn", "list", "-b", divided.isolated, "-o", "json").json["items"]
+    assert [one["transactional_id"] for one in listed] == ["held"]
+    leaders = eosctl("txn", "producers", "--topic", "orders", "-b", divided.isolated, "-o", "json").json["items"]
+    assert 3 not in {one["broker_id"] for one in leaders}

@@ -51,16 +51,21 @@ def require_topic(snapshot: ClusterSnapshot, name: str) -> Topic:
     )
 
 
-def too_few_in_sync(snapshot: ClusterSnapshot, info: PartitionInfo) -> str:
-    """Say that a partition takes no writes with acks=all, coordinators' records and markers included; else empty.
+def needed_in_sync(topic: Topic, info: PartitionInfo) -> int | None:
+    """Return how many replicas writes with acks=all need in sync; None where min.insync.replicas was not read.
 
     More replicas than there are need not be in sync (KIP-966; before 4.0 brokers refused then too).
     """
-    topic = snapshot.topic(info.partition.topic)
-    setting = None if topic is None else topic.setting("min.insync.replicas")
+    setting = topic.setting("min.insync.replicas")
     if setting is None or not setting.value or not setting.value.isdigit():
-        return ""
-    needed = min(int(setting.value), len(info.replicas))
-    if len(info.isr) >= needed:
+        return None
+    return min(int(setting.value), max(1, len(info.replicas)))
+
+
+def too_few_in_sync(snapshot: ClusterSnapshot, info: PartitionInfo) -> str:
+    """Return why a partition takes no writes with acks=all, coordinators' records and markers included; else empty."""
+    topic = snapshot.topic(info.partition.topic)
+    needed = None if topic is None else needed_in_sync(topic, info)
+    if needed is None or len(info.isr) >= needed:
         return ""
     return f"{len(info.isr)} of {len(info.replicas)} replicas in sync, min.insync.replicas={needed}"

@@ -30,6 +30,8 @@ DECIDED: Final = frozenset({EvidenceKind.TRANSACTION_HISTORY})
 LISTED: Final = frozenset({EvidenceKind.TRANSACTIONS}) | LATENESS
 PRODUCERS: Final = LISTED | {EvidenceKind.PRODUCERS}
 DESCRIBED: Final = PRODUCERS | {EvidenceKind.TRANSACTION_HISTORY}
+#: Whether the partitions of a transaction and of its coordinator take writes.
+WRITABLE: Final = frozenset({EvidenceKind.TOPIC_CONFIGS})
 
 
 class TransactionsRequest(msgspec.Struct, frozen=True):
@@ -157,7 +159,8 @@ def describe_transactions(request: LivesRequest, callbacks: Callbacks = SILENT) 
     Raises:
         EosctlError: The evidence cannot be read.
     """
-    snapshot = collect_evidence(EvidenceRequest(request.connection, request.snapshot_file, DESCRIBED), callbacks)
+    wanted = EvidenceRequest(request.connection, request.snapshot_file, DESCRIBED | WRITABLE)
+    snapshot = collect_evidence(wanted, callbacks)
     known = describe_lives(snapshot, request.step_count)
     lives = tuple(known[name] for name in dict.fromkeys(request.ids) if name in known)
     missing = [name for name in request.ids if name not in known]

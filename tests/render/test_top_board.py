@@ -47,6 +47,8 @@ def test_what_was_not_read_is_never_an_all_clear() -> None:
 def test_the_head_names_brokers_that_do_not_answer() -> None:
     first, second = head_lines(MOMENT)
     assert first == "cluster  controller 1  brokers: 1 up (2 ids), 2 no answer (0 ids)"
+    alone = replace(MOMENT, brokers=(replace(MOMENT.brokers[0], coordinated_count=1),))
+    assert head_lines(alone)[0].endswith("brokers: 1 up (1 id)")
     assert "2 open transactions, 1 hanging, 2 ids, 15 offsets hidden, 1 group waiting" in second
     assert "waiting" not in head_lines(replace(MOMENT, are_groups_read=False))[1]
     assert "no controller" in head_lines(replace(MOMENT, controller_id=None))[0]

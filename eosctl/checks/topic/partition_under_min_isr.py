@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from eosctl.analysis.partitions import needed_in_sync
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.checks.settings import number
 from eosctl.checks.wording import name_some
@@ -49,17 +50,15 @@ def partition_under_min_isr(case: Case) -> Iterator[Problem]:
         kafka-topics.sh --describe --under-min-isr-partitions prints nothing.
     """
     for topic in case.snapshot.topics:
-        setting = topic.setting("min.insync.replicas")
-        required = number(setting)
-        if required is None:
-            continue
+        needed = {info.partition: needed_in_sync(topic, info) for info in topic.partitions}
         short = [
             info
             for info in topic.partitions
-            if info.leader_id is not None and len(info.isr) < min(required, max(1, len(info.replicas)))
+            if info.leader_id is not None and len(info.isr) < (needed[info.partition] or 0)
         ]
         if not short:
             continue
+        required = number(topic.setting("min.insync.replicas")) or 0
         numbers = [str(info.partition.partition) for info in short]
         yield Problem(
             resource=Resource("topic", topic.name),

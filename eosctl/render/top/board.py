@@ -94,7 +94,9 @@ def _some(names: Sequence[str], count: int) -> str:
 def head_lines(moment: Moment) -> tuple[str, str]:
     """Return the cluster with its brokers, and the counts of a reading."""
     controller = "no controller" if moment.controller_id is None else f"controller {moment.controller_id}"
-    brokers = ", ".join(f"{one.node_id} {one.state} ({one.coordinated_count} ids)" for one in moment.brokers[:8])
+    brokers = ", ".join(
+        f"{one.node_id} {one.state} ({count_text(one.coordinated_count, 'id')})" for one in moment.brokers[:8]
+    )
     more = f" and {len(moment.brokers) - 8} more" if len(moment.brokers) > 8 else ""
     hanging = sum(one.is_hanging for one in moment.transactions)
     groups = len({group for one in moment.transactions for group in one.groups})

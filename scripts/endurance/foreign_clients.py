@@ -5,20 +5,23 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 import aiokafka
 import confluent_kafka
 import kafka
 
+from scripts.endurance.ledger import Outcome
+
 PATIENCE_S: Final = 15.0
+Result = TypeVar("Result")
 
 
 class Writer(Protocol):
     """A producer with one transactional id."""
 
-    def write(self, topic: str, values: Sequence[bytes], *, commit: bool) -> None:
-        """Run a transaction that writes the values to partitions 0, 1, ... and commits or aborts it.
+    def write(self, topic: str, values: Sequence[bytes], outcome: Outcome) -> None:
+        """Run a transaction that writes the values to partitions 0, 1, ... and commits, aborts, or abandons it.
 
         Raises:
             Exception: Anything: the outcome is unknown then, and the writer must be closed.
@@ -37,16 +40,17 @@ class LibrdkafkaWriter:
         )
         self._producer.init_transactions(PATIENCE_S)
 
-    def write(self, topic: str, values: Sequence[bytes], *, commit: bool) -> None:
+    def write(self, topic: str, values: Sequence[bytes], outcome: Outcome) -> None:
         """Run a transaction."""
         producer = self._producer
         producer.begin_transaction()
         for partition, value in enumerate(values):
             producer.produce(topic, value, partition=partition)
-        if commit:
+        if outcome is Outcome.COMMITTED:
             producer.commit_transaction(PATIENCE_S)
-        else:
-            producer.flush(PATIENCE_S)
+            return
+        producer.flush(PATIENCE_S)
+        if outcome is Outcome.ABORTED:
             producer.abort_transaction(PATIENCE_S)
 
     def close(self) -> None:
@@ -63,40 +67,43 @@ class KafkaPythonWriter:
         )
         self._producer.init_transactions()
 
-    def write(self, topic: str, values: Sequence[bytes], *, commit: bool) -> None:
+    def write(self, topic: str, values: Sequence[bytes], outcome: Outcome) -> None:
         """Run a transaction."""
         producer = self._producer
         producer.begin_transaction()
         for sent in [producer.send(topic, value, partition=place) for place, value in enumerate(values)]:
             sent.get(PATIENCE_S)
-        _bounded(producer.commit_transaction if commit else producer.abort_transaction)
+        if outcome is not Outcome.ABANDONED:
+            bounded(producer.commit_transaction if outcome is Outcome.COMMITTED else producer.abort_transaction)
 
     def close(self) -> None:
         """Close without waiting."""
         self._producer.close(timeout=0)
 
 
-def _bounded(call: Callable[[], object]) -> None:
+def bounded(call: Callable[[], Result], limit_s: float = PATIENCE_S) -> Result:
     """Run a call that has no time limit of its own.
 
     Raises:
         TimeoutError: It has not returned in time. Its thread is left behind.
     """
+    returned: list[Result] = []
     raised: list[Exception] = []
 
     def run() -> None:
         try:
-            call()
+            returned.append(call())
         except Exception as error:  # noqa: BLE001 - raised again below
             raised.append(error)
 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
-    thread.join(PATIENCE_S)
+    thread.join(limit_s)
     if raised:
         raise raised[0]
-    if thread.is_alive():
-        raise TimeoutError(f"no result after {PATIENCE_S:.0f} s")
+    if not returned:
+        raise TimeoutError(f"no result after {limit_s:.0f} s")
+    return returned[0]
 
 
 class AiokafkaWriter:
@@ -114,19 +121,19 @@ class AiokafkaWriter:
     def _run(self, work: Any) -> Any:
         return self._loop.run_until_complete(asyncio.wait_for(work, PATIENCE_S))
 
-    def write(self, topic: str, values: Sequence[bytes], *, commit: bool) -> None:
+    def write(self, topic: str, values: Sequence[bytes], outcome: Outcome) -> None:
         """Run a transaction."""
-        self._run(self._write(topic, values, commit=commit))
+        self._run(self._write(topic, values, outcome))
 
-    async def _write(self, topic: str, values: Sequence[bytes], *, commit: bool) -> None:
+    async def _write(self, topic: str, values: Sequence[bytes], outcome: Outcome) -> None:
         producer = self._producer
         await producer.begin_transaction()
         await asyncio.gather(
             *[await producer.send(topic, value, partition=place) for place, value in enumerate(values)]
         )
-        if commit:
+        if outcome is Outcome.COMMITTED:
             await producer.commit_transaction()
-        else:
+        elif outcome is Outcome.ABORTED:
             await producer.abort_transaction()
 
     def close(self) -> None:

@@ -1,12 +1,17 @@
-"""Check that sandboxes lose and duplicate nothing, with the clients of other vendors and a ledger of their answers.
+"""Check that sandboxes lose and duplicate nothing, with the clients of other vendors and a ledger of their responses.
 
-    python -m scripts.endurance.losses [--faults 300] [--gap 1.5] [--seed 1] [--compiled]
+    python -m scripts.endurance.losses [--faults 300] [--gap 1.5] [--seed 1] [--compiled] [--keep FOLDER]
 
-Nothing of eosctl's own client or checkers takes part: three producers (librdkafka, kafka-python, aiokafka) write
-transactions to three partitions each and note what they were answered, while brokers are killed with loss of what was
-not on disk, torn writes, and restarts, are paused and cut off, and coordinators move. At the end, one consumer of
-librdkafka and one of kafka-python read what is committed. Every transaction must be there once and whole if it was
-acknowledged, not at all if it was aborted, and once or not at all if its outcome is unknown.
+Nothing of eosctl's own client, checkers, or reading of files takes part. Three producers (librdkafka, kafka-python,
+aiokafka) write transactions to three partitions each and note the responses. Three applications of the same clients
+copy that topic, records and consumed offsets in one transaction. Meanwhile the process is killed (kill -9, also during
+a start), stopped by SIGSTOP, and restarted; the ends of its files are torn while it is down; single brokers are killed
+with loss of what was not on disk, paused, and cut off; and coordinators move.
+
+At the end, one consumer of librdkafka and one of kafka-python read what is committed. Every transaction must be there
+once and whole if it was acknowledged, not at all if it was aborted or abandoned, and once or not at all if its outcome
+is unknown, in the order in which its producer wrote. The copies must be exactly the records below the committed offsets
+of their application. A consumer that reads during the faults must have seen nothing else.
 
 With `--compiled`, half of the faults act on a sandbox of this build, half on one with compiled modules, which takes a C
 compiler and some minutes first. The exit status is 0 when nothing was violated.
@@ -15,181 +20,175 @@ compiler and some minutes first. The exit status is 0 when nothing was violated.
 from __future__ import annotations
 
 import argparse
-import json
 import logging
 import os
 import random
-import subprocess
+import shutil
 import sys
 import tempfile
 import threading
 import time
 from collections import Counter
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple, Protocol
 
-import confluent_kafka
-import kafka
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 
-from scripts.endurance.foreign_clients import WRITERS, Writer
-from scripts.endurance.ledger import PARTITIONS, Ledger, Outcome, violations
+from scripts.endurance.foreign_clients import WRITERS, Writer, bounded
+from scripts.endurance.foreign_copiers import COPIERS, Copier, positions_after
+from scripts.endurance.foreign_readers import committed_offsets, read_with_kafka_python, read_with_librdkafka, watch
+from scripts.endurance.kept_sandbox import KeptSandbox, disturb
+from scripts.endurance.ledger import PARTITIONS, Ledger, Outcome, copy_violations, vanished, violations
 from scripts.test_compiled import compile_copy
 
 TOPIC: Final = "ledger"
 ABORT_SHARE: Final = 0.15
-FAULTS: Final = (
-    "kill node={node} lose=3 torn=true for={s}s",
-    "kill node={node} lose=20 for={s}s",
-    "restart node={node} lose=5 torn=true",
-    "stop node={node} for={s}s",
-    "pause node={node} for={s}s",
-    "cut node={node} for={s}s",
-    "cut node={node} other=clients for={s}s",
-    "disconnect node={node}",
-    "disconnect api=EndTxn side=answer count=3 for={s}s",
-    "disconnect api=Produce side=answer count=5 for={s}s",
-    "late-markers ms=800 for={s}s",
-    "late-end-txn ms=800 for={s}s",
-    "late-produce ms=300 for={s}s",
-    "slow-disk node={node} ms=50 for={s}s",
-    "move-coordinator transactional-id={id}",
-    "unload-coordinator transactional-id={id}",
-)
+ABANDON_SHARE: Final = 0.03
+#: Between two transactions of a producer, so that the topic stays small enough to read at the end.
+PAUSE_S: Final = 0.02
+#: Calls of clients that take longer are left behind; librdkafka's send_offsets_to_transaction outlasts its own limit.
+HANG_S: Final = 40.0
 
 
-class Sandbox:
-    """A sandbox of three brokers in a process of its own, driven by the command line."""
+class Closable(Protocol):
+    """A client that is closed when it is broken."""
 
-    def __init__(self, folder: Path, sources: Path | None) -> None:
-        paths = {"HOME": str(folder), "XDG_STATE_HOME": str(folder / "s"), "XDG_RUNTIME_DIR": str(folder)}
-        self._environment = os.environ | paths | ({"PYTHONPATH": str(sources)} if sources else {})
-        self._folder = folder
+    def close(self) -> None:
+        """Close without waiting."""
 
-    def run(self, *words: str) -> str:
-        """Run a command of eosctl; a fault that does not apply at the moment is refused."""
-        done = subprocess.run(
-            [sys.executable, "-m", "eosctl", *words],
-            env=self._environment, cwd=self._folder, capture_output=True, text=True, check=False, timeout=300,
-        )  # fmt: skip
-        return done.stdout if done.returncode == 0 else ""
 
-    def start(self) -> str:
-        """Start it, and return its addresses."""
-        words = ("sandbox", "up", "--name", "l", "--fast", "--ttl", "3h", "-o", "json")
-        started = json.loads(self.run(*words, "--config", "min.insync.replicas=2"))
-        return str(started["items"][0]["bootstrap"])
+class Result(NamedTuple):
+    """What happened on a sandbox."""
+
+    faults: Counter[str]
+    transactions: Counter[str]
+    copies: Counter[str]
+    violations: list[str]
+
+    def show(self) -> None:
+        """Print it, with the first violations."""
+        for line in self.violations[:20]:
+            print(line)
+        for title, counts in (("transactions", self.transactions), ("copies", self.copies), ("faults", self.faults)):
+            print(f"{title}: " + ", ".join(f"{count:,} {name}" for name, count in sorted(counts.items())))
+        total = self.transactions.total() + self.copies.total()
+        print(f"{self.faults.total()} faults, {total:,} transactions: {len(self.violations)} violations", flush=True)
 
 
 def produce(kind: str, bootstrap: str, ledger: Ledger, ended: threading.Event, rng: random.Random) -> None:
-    """Write transactions until the end, and note each answer."""
+    """Write transactions until the end, and note each response."""
     writer: Writer | None = None
     number = 0
-    while not ended.is_set():
+    while not ended.wait(PAUSE_S):
         name = f"{kind}:{number}"
         try:
             if writer is None:
                 writer = WRITERS[kind](bootstrap, kind)
-            commit = rng.random() >= ABORT_SHARE
+            wanted = choose_outcome(rng)
             ledger[name] = Outcome.UNKNOWN
-            writer.write(TOPIC, [f"{name}:{place}".encode() for place in range(PARTITIONS)], commit=commit)
-            ledger[name] = Outcome.COMMITTED if commit else Outcome.ABORTED
+            values = [f"{name}:{place}".encode() for place in range(PARTITIONS)]
+            bounded(partial(writer.write, TOPIC, values, wanted), HANG_S)
+            ledger[name] = wanted
         except Exception:  # noqa: BLE001 - clients raise what they like; the ledger has the outcome
+            wanted = Outcome.UNKNOWN
+        if wanted not in (Outcome.COMMITTED, Outcome.ABORTED):
             discard(writer)
             writer = None
         number += 1
     discard(writer)
 
 
-def discard(writer: Writer | None) -> None:
-    """Close a writer that may be broken."""
+def choose_outcome(rng: random.Random) -> Outcome:
+    """Choose how a transaction ends."""
+    chosen = rng.random()
+    if chosen < ABANDON_SHARE:
+        return Outcome.ABANDONED
+    return Outcome.ABORTED if chosen < ABANDON_SHARE + ABORT_SHARE else Outcome.COMMITTED
+
+
+def copy(
+    kind: str,
+    bootstrap: str,
+    acknowledged: dict[int, int],
+    counts: Counter[str],
+    ended: threading.Event,
+    rng: random.Random,
+) -> None:
+    """Copy the topic until the end, and note the offsets of acknowledged commits."""
+    copier: Copier | None = None
+    while not ended.is_set():
+        outcome = Outcome.UNKNOWN
+        try:
+            if copier is None:
+                copier = COPIERS[kind](bootstrap, f"copier-{kind}", TOPIC, f"copies-{kind}")
+            records = bounded(copier.read, HANG_S)
+            if not records:
+                continue
+            wanted = Outcome.ABORTED if rng.random() < ABORT_SHARE else Outcome.COMMITTED
+            bounded(partial(copier.write, records, commit=wanted is Outcome.COMMITTED), HANG_S)
+            outcome = wanted
+            if outcome is Outcome.COMMITTED:
+                acknowledged |= positions_after(records)
+        except Exception:  # noqa: BLE001 - as above
+            outcome = Outcome.UNKNOWN
+        counts[f"{kind} {outcome.value}"] += 1
+        if outcome is not Outcome.COMMITTED:  # The next copier begins at the committed offsets.
+            discard(copier)
+            copier = None
+    discard(copier)
+
+
+def discard(client: Closable | None) -> None:
+    """Close a client that may be broken."""
     try:
-        if writer is not None:
-            writer.close()
+        if client is not None:
+            bounded(client.close, HANG_S)
     except Exception:  # noqa: BLE001 - as above
         return
 
 
-def disturb(sandbox: Sandbox, count: int, gap_s: float, rng: random.Random) -> Counter[str]:
-    """Inject faults one after the other, so that at most one node is away, and return how many of each kind took."""
-    done: Counter[str] = Counter()
-    while done.total() < count:
-        seconds = rng.choice((0.3, 1.0, 3.0))
-        words = rng.choice(FAULTS).format(node=rng.randint(1, 3), s=seconds, id=rng.choice(list(WRITERS))).split()
-        if sandbox.run("sandbox", "fault", *words, "--name", "l"):
-            done[words[0]] += 1
-            if done.total() % 25 == 0:
-                print(f"{done.total()} faults", flush=True)
-        time.sleep(seconds + gap_s)
-    sandbox.run("sandbox", "heal", "--name", "l")
-    return done
-
-
-def read_with_librdkafka(bootstrap: str) -> list[str]:
-    """Return every committed value."""
-    consumer = confluent_kafka.Consumer(
-        {"bootstrap.servers": bootstrap, "group.id": "check", "isolation.level": "read_committed",
-         "enable.auto.commit": False, "enable.partition.eof": True}
-    )  # fmt: skip
-    consumer.assign([confluent_kafka.TopicPartition(TOPIC, place, 0) for place in range(PARTITIONS)])
-    found: list[str] = []
-    ends: set[int | None] = set()
-    while len(ends) < PARTITIONS:
-        message = consumer.poll(60)
-        if message is None:
-            raise SystemExit("The end of the topic is not reached: a transaction is still open.")
-        error, value = message.error(), message.value()
-        if error is None and value is not None:
-            found.append(value.decode())
-        elif error is not None and error.code() == confluent_kafka.KafkaError._PARTITION_EOF:
-            ends.add(message.partition())
-    consumer.close()
-    return found
-
-
-def read_with_kafka_python(bootstrap: str) -> list[str]:
-    """Return every committed value."""
-    consumer = kafka.KafkaConsumer(
-        bootstrap_servers=bootstrap, isolation_level="read_committed", consumer_timeout_ms=10_000,
-        enable_auto_commit=False,
-    )  # fmt: skip
-    places = [kafka.TopicPartition(TOPIC, place) for place in range(PARTITIONS)]
-    consumer.assign(places)
-    consumer.seek_to_beginning(*places)
-    found = [record.value.decode() for record in consumer]
-    consumer.close()
-    return found
-
-
-def check(sandbox: Sandbox, fault_count: int, gap_s: float, rng: random.Random) -> int:
-    """Run the clients and the faults on a sandbox, print what happened, and return the number of violations."""
-    bootstrap = sandbox.start()
-    admin = AdminClient({"bootstrap.servers": bootstrap})
-    admin.create_topics([NewTopic(TOPIC, PARTITIONS, 3)])[TOPIC].result(60)
+def check(sandbox: KeptSandbox, fault_count: int, gap_s: float, rng: random.Random) -> Result:
+    """Run the clients and the faults on a sandbox, and compare the ledger with what is committed."""
+    sandbox.start()
+    bootstrap = sandbox.bootstrap
+    admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
+    topics = [TOPIC, *(f"copies-{kind}" for kind in COPIERS)]
+    for created in admin.create_topics([NewTopic(topic, PARTITIONS, 3) for topic in topics]).values():
+        created.result(60)
     ledger: Ledger = {}
+    acknowledged: dict[str, dict[int, int]] = {kind: {} for kind in COPIERS}
+    copies: Counter[str] = Counter()
+    watched: dict[tuple[int, int], str] = {}
     ended = threading.Event()
-    producers = [
-        threading.Thread(target=produce, args=(kind, bootstrap, ledger, ended, random.Random(kind))) for kind in WRITERS
-    ]
-    for thread in producers:
+    threads = [threading.Thread(target=watch, args=(bootstrap, TOPIC, watched, ended))]
+    for kind in WRITERS:
+        own = random.Random(rng.random())
+        threads.append(threading.Thread(target=produce, args=(kind, bootstrap, ledger, ended, own)))
+        threads.append(threading.Thread(target=copy, args=(kind, bootstrap, acknowledged[kind], copies, ended, own)))
+    for thread in threads:
         thread.start()
-    faults = disturb(sandbox, fault_count, gap_s, rng)
-    time.sleep(5)
-    ended.set()
-    for thread in producers:
-        thread.join()
+    try:
+        faults = disturb(sandbox, fault_count, gap_s, rng)
+        time.sleep(gap_s)
+    finally:
+        ended.set()
+        for thread in threads:
+            thread.join()
     for kind in WRITERS:  # What was left open is aborted.
         discard(WRITERS[kind](bootstrap, kind))
-    readers = {"librdkafka": read_with_librdkafka(bootstrap), "kafka-python": read_with_kafka_python(bootstrap)}
-    sandbox.run("sandbox", "down", "--name", "l")
-    wrong = [f"read by {reader}: {text}" for reader, values in readers.items() for text in violations(ledger, values)]
-    for line in wrong[:20]:
-        print(line)
-    outcomes = Counter(f"{name.partition(':')[0]} {outcome.value}" for name, outcome in ledger.items())
-    print("transactions: " + ", ".join(f"{count:,} {name}" for name, count in sorted(outcomes.items())))
-    print("faults: " + ", ".join(f"{count} {kind}" for kind, count in faults.most_common()))
-    print(f"{faults.total()} faults, {len(ledger):,} transactions: {len(wrong)} violations", flush=True)
-    return len(wrong)
+        discard(WRITERS[kind](bootstrap, f"copier-{kind}"))
+    found = []
+    for reader, read in (("librdkafka", read_with_librdkafka), ("kafka-python", read_with_kafka_python)):
+        source = read(bootstrap, TOPIC)
+        texts = violations(ledger, source) + vanished(watched, source)
+        for kind in COPIERS:
+            offsets = committed_offsets(bootstrap, f"copier-{kind}", TOPIC)
+            contradictions = copy_violations(source, read(bootstrap, f"copies-{kind}"), offsets, acknowledged[kind])
+            texts += [f"copier of {kind}: {text}" for text in contradictions]
+        found += [f"read by {reader}: {text}" for text in texts]
+    transactions = Counter(f"{name.partition(':')[0]} {outcome.value}" for name, outcome in ledger.items())
+    return Result(faults, transactions, copies, found)
 
 
 def main() -> int:
@@ -199,6 +198,7 @@ def main() -> int:
     parser.add_argument("--gap", type=float, default=1.5, help="seconds between the end of a fault and the next")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--compiled", action="store_true", help="half of the faults on a compiled build")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="copy the files of a sandbox with violations here")
     options = parser.parse_args()
     rng = random.Random(options.seed)
     logging.disable()  # Clients log every fault.
@@ -212,9 +212,19 @@ def main() -> int:
             print("compiled modules" if sources else "pure Python", flush=True)
             place = Path(folder) / str(number)
             place.mkdir()
-            found += check(Sandbox(place, sources), options.faults // len(builds), options.gap, rng)
+            sandbox = KeptSandbox(place, sources)
+            try:
+                result = check(sandbox, options.faults // len(builds), options.gap, rng)
+            finally:
+                sandbox.stop()
+            result.show()
+            found += len(result.violations)
+            if result.violations and options.keep:
+                shutil.copytree(place, options.keep / str(number))
     return 1 if found else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    status = main()
+    sys.stdout.flush()
+    os._exit(status)  # Threads of clients that hang are left behind.

@@ -112,7 +112,17 @@ PROOFS = {
     "losses": Proof(
         "Three hundred faults on pure and compiled sandboxes under three vendors' clients: by their own ledger, no "
         "acknowledged transaction is lost, doubled, or torn.",
-        (sys.executable, "-m", "scripts.endurance.losses", "--faults", "300", "--gap", "1", "--compiled"),
+        (
+            sys.executable,
+            "-m",
+            "scripts.endurance.losses",
+            "--faults",
+            "300",
+            "--gap",
+            "0.5",
+            "--compiled",
+            "build/losses",
+        ),
     ),
     "virtual-day": Proof(
         "A day of load on virtual time leaves a cluster with as many objects, descriptors and files as its first hour.",

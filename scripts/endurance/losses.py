@@ -1,6 +1,6 @@
 """Check that sandboxes lose and duplicate nothing, with the clients of other vendors and a ledger of their responses.
 
-    python -m scripts.endurance.losses [--faults 300] [--gap 1.5] [--seed 1] [--compiled] [--keep FOLDER]
+    python -m scripts.endurance.losses [--faults 300] [--gap 1.5] [--seed 1] [--compiled FOLDER] [--keep FOLDER]
 
 Nothing of eosctl's own client, checkers, or reading of files takes part. Three producers (librdkafka, kafka-python,
 aiokafka) write transactions to three partitions each and note the responses. Three applications of the same clients
@@ -13,8 +13,9 @@ once and whole if it was acknowledged, not at all if it was aborted or abandoned
 is unknown, in the order in which its producer wrote. The copies must be exactly the records below the committed offsets
 of their application. A consumer that reads during the faults must have seen nothing else.
 
-With `--compiled`, half of the faults act on a sandbox of this build, half on one with compiled modules, which takes a C
-compiler and some minutes first. The exit status is 0 when nothing was violated.
+With `--compiled`, half of the faults act on a sandbox of this build and half at the same time on one with compiled
+modules. The copy of the sources is compiled when the folder does not exist, which takes a C compiler and some minutes.
+The exit status is 0 when nothing was violated.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol
@@ -66,14 +68,14 @@ class Result(NamedTuple):
     copies: Counter[str]
     violations: list[str]
 
-    def show(self) -> None:
-        """Print it, with the first violations."""
-        for line in self.violations[:20]:
-            print(line)
+    def text(self) -> str:
+        """Return it as lines, with the first violations."""
+        lines = self.violations[:20]
         for title, counts in (("transactions", self.transactions), ("copies", self.copies), ("faults", self.faults)):
-            print(f"{title}: " + ", ".join(f"{count:,} {name}" for name, count in sorted(counts.items())))
+            lines.append(f"{title}: " + ", ".join(f"{count:,} {name}" for name, count in sorted(counts.items())))
         total = self.transactions.total() + self.copies.total()
-        print(f"{self.faults.total()} faults, {total:,} transactions: {len(self.violations)} violations", flush=True)
+        lines.append(f"{self.faults.total()} faults, {total:,} transactions: {len(self.violations)} violations")
+        return "\n".join(lines)
 
 
 def produce(kind: str, bootstrap: str, ledger: Ledger, ended: threading.Event, rng: random.Random) -> None:
@@ -191,37 +193,42 @@ def check(sandbox: KeptSandbox, fault_count: int, gap_s: float, rng: random.Rand
     return Result(faults, transactions, copies, found)
 
 
+def check_build(place: Path, sources: Path | None, options: argparse.Namespace, fault_count: int) -> int:
+    """Run the check on one build, print what happened, and return the number of violations."""
+    name = "compiled modules" if sources else "pure Python"
+    sandbox = KeptSandbox(place, sources)
+    try:
+        result = check(sandbox, fault_count, options.gap, random.Random(f"{options.seed} {name}"))
+    finally:
+        sandbox.stop()
+    print(f"{name}\n{result.text()}", flush=True)
+    if result.violations and options.keep:
+        shutil.copytree(place, options.keep / place.name)
+    return len(result.violations)
+
+
 def main() -> int:
     """Run the check, and return the exit status."""
     parser = argparse.ArgumentParser(description="See the module.")
     parser.add_argument("--faults", type=int, default=300)
     parser.add_argument("--gap", type=float, default=1.5, help="seconds between the end of a fault and the next")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--compiled", action="store_true", help="half of the faults on a compiled build")
+    parser.add_argument("--compiled", type=Path, metavar="FOLDER", help="half of the faults on this compiled copy")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="copy the files of a sandbox with violations here")
     options = parser.parse_args()
-    rng = random.Random(options.seed)
     logging.disable()  # Clients log every fault.
-    found = 0
-    with tempfile.TemporaryDirectory() as folder:
-        builds: list[Path | None] = [None]
-        if options.compiled:
-            compile_copy(Path(folder) / "compiled")
-            builds.append(Path(folder) / "compiled")
+    builds: list[Path | None] = [None]
+    if options.compiled:
+        if not options.compiled.exists():
+            compile_copy(options.compiled)
+        builds.append(options.compiled.absolute())
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(len(builds)) as pool:
+        checks = []
         for number, sources in enumerate(builds):
-            print("compiled modules" if sources else "pure Python", flush=True)
             place = Path(folder) / str(number)
             place.mkdir()
-            sandbox = KeptSandbox(place, sources)
-            try:
-                result = check(sandbox, options.faults // len(builds), options.gap, rng)
-            finally:
-                sandbox.stop()
-            result.show()
-            found += len(result.violations)
-            if result.violations and options.keep:
-                shutil.copytree(place, options.keep / str(number))
-    return 1 if found else 0
+            checks.append(pool.submit(check_build, place, sources, options, options.faults // len(builds)))
+        return 1 if sum(one.result() for one in checks) else 0
 
 
 if __name__ == "__main__":

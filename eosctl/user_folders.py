@@ -26,8 +26,9 @@ def cache_home(environment: Mapping[str, str]) -> Path:
 
 
 def _folder(variable: str, below_home: str, environment: Mapping[str, str]) -> Path:
-    given = environment.get(variable)
-    return Path(given) if given else _home(variable, environment) / below_home
+    given = Path(environment.get(variable, ""))
+    # A relative path is invalid by the specification, and would depend on where a command is run.
+    return given if given.is_absolute() else _home(variable, environment) / below_home
 
 
 def _home(variable: str, environment: Mapping[str, str]) -> Path:

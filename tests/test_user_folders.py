@@ -53,6 +53,14 @@ def test_without_a_home_that_of_the_user_counts(place: str, home: str | None, mo
 
 
 @pytest.mark.parametrize("place", PLACES)
+def test_relative_folders_are_ignored_as_specified(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/someone")
+    for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(name, "relative")
+    assert PLACES[place]().is_relative_to("/home/someone")
+
+
+@pytest.mark.parametrize("place", PLACES)
 def test_a_user_without_any_home_has_to_name_one(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def unknown(user: int) -> pwd.struct_passwd:
         raise KeyError(user)

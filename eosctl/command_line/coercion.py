@@ -55,6 +55,9 @@ class _PlainValues:
             return () if several else None
         descriptor = param.type_descriptor
         annotation, info = descriptor.annotation, descriptor.parameter_info
+        if _takes_paths(annotation) and "" in (value if isinstance(value, list | tuple) else (value,)):
+            # An empty path would be the current directory, which nobody named.
+            raise typer.BadParameter("An empty path names no file; a variable may not be set.")
         if info.parser is not None:
             if not several and (parsed := _parsed(value, annotation, info)) is not _NOT_PLAIN:
                 return parsed
@@ -72,6 +75,11 @@ class _PlainValues:
         except typer.BadParameter as refused:
             refused.message = refused.message.removeprefix("Value error, ")  # pydantic's prefix
             raise
+
+
+def _takes_paths(annotation: Any) -> bool:
+    """Return whether values become a path, or some of them."""
+    return annotation is Path or any(_takes_paths(part) for part in get_args(annotation))
 
 
 def _parsed(value: Any, kind: Any, info: Any) -> Any:

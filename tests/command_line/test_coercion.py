@@ -37,6 +37,10 @@ def answer(convert: Any, parameter: Any, value: Any) -> tuple[str, Any]:
     return type(found).__name__, found
 
 
+def takes_paths(annotation: Any) -> bool:
+    return "Path" in str(annotation)
+
+
 @pytest.mark.parametrize("entry", COMMANDS, ids=[entry.name for entry in COMMANDS])
 def test_every_parameter_takes_what_typer_would_make_of_it(entry: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     command = load_command(entry)
@@ -48,12 +52,37 @@ def test_every_parameter_takes_what_typer_would_make_of_it(entry: Any, monkeypat
         monkeypatch.setattr(command, "params", [parameter])
         (quick,) = [found for found in command.get_params(_Context) if found is parameter]
         for value in VALUES:
+            if value == "" and takes_paths(parameter.type_descriptor.annotation):
+                assert "An empty path names no file" in answer(quick.get_runtime_param(), parameter, value)[1], name
+                continue
             assert answer(quick.get_runtime_param(), parameter, value) == answer(own, parameter, value), (name, value)
 
 
 def test_a_refused_value_has_no_prefix_of_a_library() -> None:
     done = eosctl("capacity", "init", "x.yaml", "--kind", "flnk")
     assert (done.code, "'--kind': 'flnk' is not one of" in done.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("config", "lint", ""),
+        ("config", "lint", ".", ""),
+        ("sandbox", "up", "--data-dir", ""),
+        (
+            "demo",
+            "--dir=",
+        ),
+    ],
+    ids=" ".join,
+)
+def test_an_empty_path_is_not_the_current_directory(
+    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = eosctl(*words)
+    assert (done.code, "An empty path names no file" in done.err) == (2, True)
+    assert list(tmp_path.iterdir()) == []
 
 
 class _Context:

@@ -56,7 +56,7 @@ class _PlainValues:
         descriptor = param.type_descriptor
         annotation, info = descriptor.annotation, descriptor.parameter_info
         if _takes_paths(annotation) and "" in (value if isinstance(value, list | tuple) else (value,)):
-            # An empty path would be the current directory, which nobody named.
+            # An empty path would be the current directory, which the user did not name.
             raise typer.BadParameter("An empty path names no file; a variable may not be set.")
         if info.parser is not None:
             if not several and (parsed := _parsed(value, annotation, info)) is not _NOT_PLAIN:

@@ -68,6 +68,19 @@ def templates(events: DataFrame) -> DataFrame:
     return ordered.orderBy(f.desc("event_count"), "text", "category")
 
 
+def ranked_templates(events: DataFrame, baseline: DataFrame | None, most: int) -> DataFrame:
+    """Return the templates with ``is_new``, new ones first, then by frequency; null without a baseline."""
+    from pyspark.sql import functions as f
+
+    keys = ["text", "category", "root_class"]
+    found = templates(events)
+    if baseline is None:
+        return found.limit(most).withColumn("is_new", f.lit(None).cast("boolean"))
+    known = _with_template(baseline).select(*keys).distinct().withColumn("is_known", f.lit(True))
+    flagged = found.join(known, keys, "left").withColumn("is_new", f.col("is_known").isNull()).drop("is_known")
+    return flagged.orderBy(f.desc("is_new"), f.desc("event_count"), "text", "category").limit(most)
+
+
 def new_templates(events: DataFrame, baseline: DataFrame) -> DataFrame:
     """Return the templates that a baseline, the events of a healthy period, does not have."""
     keys = ["text", "category", "root_class"]

@@ -14,15 +14,17 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from eosctl.logs.arrays import batch_of_rows
 from eosctl.logs.incidents.judge import judge_incidents
+from eosctl.logs.incidents.record_groups import RecordGroup, from_json, merge_groups, to_json
 from eosctl.logs.incidents.sliced import SliceVerdict, in_scan_order, join_open
-from eosctl.logs.incidents.slices import SLICE_EVENTS, TimeSlice, plan_slices
+from eosctl.logs.incidents.slices import SLICE_EVENTS, WHOLE, TimeSlice, plan_slices
 from eosctl.model.incident import EvidenceLine, Incident
 from eosctl.model.log_event import SourceSummary
+from eosctl.model.period import Period
 from eosctl.model.severity import Severity
 from eosctl.text import count_text, time_text
 from spark_log_analytics.packing import unmeasured_batches
 from spark_log_analytics.rows import events_of
-from spark_log_analytics.slices import Batches, count_by_time, divide, judge_each, timed_frame
+from spark_log_analytics.slices import Batches, count_by_time, divide, judge_each, judge_whole, timed_frame
 from spark_log_analytics.workers import collect_rarely
 
 if TYPE_CHECKING:
@@ -38,7 +40,7 @@ INCIDENT_COLUMNS: Final = (
 """The columns of incidents; ``subject_lists`` names the subject's fields that are lists even with one value."""
 _JUDGED: Final = (
     f"{INCIDENT_COLUMNS}, place string, slice long, is_open_before boolean, is_open_after boolean, "
-    "has_other_clock boolean, event_count long, incident_count long, cpu_s double, peak_mb double"
+    "has_other_clock boolean, event_count long, incident_count long, cpu_s double, peak_mb double, groups string"
 )
 """The same with the slice; a row without a kind is the cost of its slice."""
 
@@ -51,12 +53,14 @@ class Judging(NamedTuple):
         slices: The slices and their costs in order of time; empty if one task judges all events when it is first read.
         cached: Frames to unpersist when the incidents have been read.
         planned_count: The number of slices before some were joined.
+        groups: The records that call for action and that no incident explains, if they were to be grouped.
     """
 
     incidents: DataFrame
     slices: Sequence[tuple[TimeSlice, SliceCost]] = ()
     cached: Sequence[DataFrame] = ()
     planned_count: int = 1
+    groups: Sequence[RecordGroup] = ()
 
 
 class SliceCost(NamedTuple):
@@ -78,6 +82,7 @@ def judge_events(
     sources: Sequence[SourceSummary] = (),
     event_count: int | None = None,
     slice_events: int = SLICE_EVENTS,
+    period: Period | None = None,
 ) -> Judging:
     """Judge the events of a scan, with lines numbered or not.
 
@@ -87,6 +92,7 @@ def judge_events(
             last alive.
         event_count: The number of events if it is known.
         slice_events: The number of events that a task judges, without those around them.
+        period: The period whose unexplained records are grouped; None for no groups.
 
     Returns:
         The incidents that ``judge_incidents`` returns for the same scan.
@@ -96,7 +102,9 @@ def judge_events(
         slices = plan_slices(counts.by_bucket, slice_events)
         if len(slices) > 1:
             timed = timed_frame(events, sources) if counts.untimed_count else events
-            return _judge_slices(timed, sources, slices)
+            return _judge_slices(events, timed, sources, slices, period)
+    if period is not None:
+        return _judge_slices(events, events, sources, (WHOLE,), period)
     # Not coalesce, which would also run the scan before it in one task.
     return Judging(events.repartition(1).mapInArrow(_judge_all(sources), INCIDENT_COLUMNS))
 
@@ -132,9 +140,16 @@ def _judge_all(sources: Sequence[SourceSummary]) -> Callable[[Batches], Batches]
     return judge
 
 
-def _judge_slices(events: DataFrame, sources: Sequence[SourceSummary], slices: Sequence[TimeSlice]) -> Judging:
+def _judge_slices(
+    events: DataFrame,
+    timed: DataFrame,
+    sources: Sequence[SourceSummary],
+    slices: Sequence[TimeSlice],
+    period: Period | None,
+) -> Judging:
     """Judge slices, and again those that an incident crosses, until none does."""
     current = tuple(slices)
+    groups: dict[TimeSlice, str] = {}
     known: dict[TimeSlice, SliceCost] = {}
     cached: list[DataFrame] = []
     frames: list[tuple[DataFrame, tuple[TimeSlice, ...]]] = []
@@ -142,28 +157,34 @@ def _judge_slices(events: DataFrame, sources: Sequence[SourceSummary], slices: S
     while new := tuple(one for one in current if one not in verdicts):
         # A cached frame has the settings of the moment when it is made.
         with unmeasured_batches(events.sparkSession):
-            divided = divide(events, sources, new)
-            rows = (
-                divided.rows.repartition(len(new), "slice")
-                .sortWithinPartitions("slice")
-                .mapInArrow(_judge(sources, new), _JUDGED)
-                .persist()
-            )
-            costs = rows.where("kind is null").collect()
-        divided.cached.unpersist()
+            if new == (WHOLE,):
+                rows = events.repartition(1).mapInArrow(_judge(sources, new, period), _JUDGED).persist()
+                costs = rows.where("kind is null").collect()
+            else:
+                divided = divide(timed, sources, new)
+                rows = (
+                    divided.rows.repartition(len(new), "slice")
+                    .sortWithinPartitions("slice")
+                    .mapInArrow(_judge(sources, new, period), _JUDGED)
+                    .persist()
+                )
+                costs = rows.where("kind is null").collect()
+                divided.cached.unpersist()
         cached.append(rows)
         frames.append((rows, new))
         for row in costs:
             one = new[row.slice]
             verdicts[one] = SliceVerdict((), row.is_open_before, row.is_open_after, row.has_other_clock)
             known[one] = SliceCost(row.event_count, row.incident_count, row.cpu_s, row.peak_mb)
+            groups[one] = row.groups or "[]"
         for one in new:
             verdicts.setdefault(one, SliceVerdict(()))
             known.setdefault(one, SliceCost(0, 0, 0.0, 0.0))
         current = join_open(current, verdicts)
     kept = [_incidents_of(rows, [new.index(one) for one in current if one in new]) for rows, new in frames]
     table = reduce(lambda one, other: one.unionByName(other), kept).orderBy("place").drop("place")
-    return Judging(table, tuple((one, known[one]) for one in current), tuple(cached), len(slices))
+    found = merge_groups(group for one in current if one in groups for group in from_json(groups[one]))
+    return Judging(table, tuple((one, known[one]) for one in current), tuple(cached), len(slices), found)
 
 
 def _incidents_of(rows: DataFrame, numbers: Sequence[int]) -> DataFrame:
@@ -172,13 +193,20 @@ def _incidents_of(rows: DataFrame, numbers: Sequence[int]) -> DataFrame:
     return rows.where("kind is not null").where(rows["slice"].isin(list(numbers))).select(*columns)
 
 
-def _judge(sources: Sequence[SourceSummary], slices: Sequence[TimeSlice]) -> Callable[[Batches], Batches]:
+def _judge(
+    sources: Sequence[SourceSummary], slices: Sequence[TimeSlice], period: Period | None
+) -> Callable[[Batches], Batches]:
     """Return the function that judges slices: it yields their incidents, and a row with the cost of each slice."""
 
     def judge(batches: Batches) -> Batches:
         collect_rarely()
         schema = _judged_schema()
-        for number, judged in judge_each(batches, sources, slices):
+        each = (
+            judge_whole(batches, sources, period)
+            if slices == (WHOLE,)
+            else judge_each(batches, sources, slices, period)
+        )
+        for number, judged in each:
             found = judged.verdict.incidents
             rows = [{**_row(one), "slice": number, "place": _place(one)} for one in found]
             cost = {
@@ -190,6 +218,7 @@ def _judge(sources: Sequence[SourceSummary], slices: Sequence[TimeSlice]) -> Cal
                 "incident_count": len(found),
                 "cpu_s": judged.cpu_s,
                 "peak_mb": judged.peak_mb,
+                "groups": to_json(judged.verdict.groups) if judged.verdict.groups else None,
             }
             yield batch_of_rows([*rows, cost], schema)
 
@@ -250,4 +279,5 @@ def _judged_schema() -> pa.Schema:
     flags = [(name, pa.bool_()) for name in ("is_open_before", "is_open_after", "has_other_clock")]
     counts = [(name, pa.int64()) for name in ("event_count", "incident_count")]
     costs = [("cpu_s", pa.float64()), ("peak_mb", pa.float64())]
-    return pa.schema([*_arrow_schema(), ("place", pa.string()), ("slice", pa.int64()), *flags, *counts, *costs])
+    places = [("place", pa.string()), ("slice", pa.int64())]
+    return pa.schema([*_arrow_schema(), *places, *flags, *counts, *costs, ("groups", pa.string())])

@@ -178,18 +178,27 @@ def collect_counts(rows: DataFrame) -> tuple[CountedSplit, ...]:
     return counted_splits(collected(rows.where("counts is not null")))
 
 
-def number_rows(rows: DataFrame, splits: Sequence[CountedSplit]) -> DataFrame:
-    """Turn line numbers of splits into line numbers of files, and drop the rows of counts."""
+def number_rows(
+    rows: DataFrame, splits: Sequence[CountedSplit], name_of: Callable[[str], str] | None = None
+) -> DataFrame:
+    """Turn line numbers of splits into line numbers of files, and drop the rows of counts.
+
+    ``name_of`` returns the name by which a file is reported; None for the name by which it is read.
+    """
     from pyspark.sql import functions as f
 
-    bases = [(file, start, base) for (file, start), base in line_bases(splits).items()]
-    known = rows.sparkSession.createDataFrame(bases, "file string, split_start long, base long")
-    return (
+    bases = [
+        (file, start, base, name_of(file) if name_of else file) for (file, start), base in line_bases(splits).items()
+    ]
+    known = rows.sparkSession.createDataFrame(bases, "file string, split_start long, base long, shown string")
+    numbered = (
         rows.where("counts is null")
         .join(f.broadcast(known), ["file", "split_start"])
         .withColumn("line", f.col("line") + f.col("base"))
-        .drop("split_start", "kept_count", "counts", "base")
     )
+    if name_of is not None:
+        numbered = numbered.withColumn("file", f.col("shown"))
+    return numbered.drop("split_start", "kept_count", "counts", "base", "shown")
 
 
 def in_one_task(events: DataFrame) -> DataFrame:
@@ -219,17 +228,22 @@ def scan_on_spark(
         TopicError: A topic cannot be read.
         TooManyEventsError: This process cannot hold the events.
     """
-    import pyarrow.compute as pc
-
     reading = plan_reading(paths, zone, layouts, period)
     if not reading.sources and not reading.parts:
         return LogScan((), (), reading.unread)
     frame = scan_frame(spark, reading.sources, split_bytes, reading.parts)
     is_small = not reading.parts and sum(source.size_bytes for source in reading.sources) <= ONE_RESULT_BYTES
+    return collect_scan(reading, frame.toArrow().to_batches() if is_small else _fetched(frame))
+
+
+def collect_scan(reading: Reading, batches: Iterable[pa.RecordBatch]) -> LogScan:
+    """Return the scan of an input from the batches of its frame."""
+    import pyarrow.compute as pc
+
     events: list[LogEvent] = []
     starts: list[int] = []
     counts: list[Mapping[str, Any]] = []
-    for batch in frame.toArrow().to_batches() if is_small else _fetched(frame):
+    for batch in batches:
         is_event = pc.is_null(batch.column("counts"))
         own = batch.filter(is_event)
         events += events_of(own)

@@ -19,8 +19,9 @@ from eosctl.logs.arrays import array_of, batch_of_columns
 from eosctl.logs.incidents.logs import ProgramLogs
 from eosctl.logs.incidents.samples import Samples, outside
 from eosctl.logs.incidents.sliced import SliceVerdict, Windows, judge_slice
-from eosctl.logs.incidents.slices import BUCKET_MS, TimeSlice, keys_of
+from eosctl.logs.incidents.slices import BUCKET_MS, WHOLE, TimeSlice, keys_of
 from eosctl.model.log_event import LogEvent, SourceSummary
+from eosctl.model.period import Period
 from spark_log_analytics.packing import PACKED_ROWS, Packer, pack, unpack
 from spark_log_analytics.rows import arrow_schema, event_batch, events_of
 from spark_log_analytics.workers import collect_rarely
@@ -201,9 +202,12 @@ def _row(part: int | None, number: int | None, packed: bytes) -> pa.RecordBatch:
 
 
 def judge_each(
-    batches: Batches, sources: Sequence[SourceSummary], slices: Sequence[TimeSlice]
+    batches: Batches, sources: Sequence[SourceSummary], slices: Sequence[TimeSlice], period: Period | None = None
 ) -> Iterator[tuple[int, JudgedSlice]]:
-    """Judge the slices of a partition whose rows of ``divide`` are sorted by slice; yield each with its number."""
+    """Judge the slices of a partition whose rows of ``divide`` are sorted by slice; yield each with its number.
+
+    With a period, each verdict has the groups of its unexplained records.
+    """
     for number, rows in groupby(_packed_rows(batches), key=itemgetter(0)):
         began = time.process_time()
         # The same event may come as a sample, too.
@@ -211,9 +215,28 @@ def judge_each(
         for _, packed in rows:
             for batch in unpack(packed):
                 events |= {(event.file, event.offset): event for event in events_of(batch)}
-        verdict = judge_slice(tuple(events.values()), sources, slices[number])
-        peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        yield number, JudgedSlice(verdict, len(events), time.process_time() - began, peak_mb)
+        yield number, _judged(tuple(events.values()), sources, slices[number], period, began)
+
+
+def judge_whole(
+    batches: Batches, sources: Sequence[SourceSummary], period: Period | None = None
+) -> Iterator[tuple[int, JudgedSlice]]:
+    """Judge all events as one slice."""
+    began = time.process_time()
+    events = tuple(event for batch in batches for event in events_of(batch))
+    yield 0, _judged(events, sources, WHOLE, period, began)
+
+
+def _judged(
+    events: Sequence[LogEvent],
+    sources: Sequence[SourceSummary],
+    one: TimeSlice,
+    period: Period | None,
+    began_s: float,
+) -> JudgedSlice:
+    verdict = judge_slice(events, sources, one, period)
+    peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return JudgedSlice(verdict, len(events), time.process_time() - began_s, peak_mb)
 
 
 def _packed_rows(batches: Batches) -> Iterator[tuple[int, pa.Buffer]]:

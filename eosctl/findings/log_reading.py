@@ -43,7 +43,7 @@ def nothing_read_text(findings: LogFindings) -> str:
 
 def unjudged_text(findings: LogFindings) -> str:
     """Return a sentence if no record is in the catalog; empty if one is, or if there are no records."""
-    if not findings.has_records or any(event.category != UNCLASSIFIED for event in findings.events):
+    if not findings.has_records or findings.totals.by_category.keys() - {UNCLASSIFIED}:
         return ""
     records = count_text(sum(source.event_count for source in findings.sources), "record")
     return f"None of {records} is in the log catalog, so these logs do not show whether transactions work"
@@ -62,8 +62,19 @@ def reading_text(findings: LogFindings) -> str:
     return f"Read {count_text(len(findings.sources), 'file')}, {size_mb:.1f} MB, {count_text(records, 'record')}"
 
 
+def unlisted_texts(findings: LogFindings) -> tuple[str, ...]:
+    """Return that not all events are listed; nothing if they are."""
+    listed_count, event_count = len(findings.events), findings.totals.event_count
+    if listed_count >= event_count:
+        return ()
+    judged = (
+        f"{event_count:,} events were judged and counted; {listed_count:,} of them, which are evidence, are listed."
+    )
+    return (f"{judged} Run eosctl logs submit for a table of all events.",)
+
+
 def cataloged_text(findings: LogFindings) -> str:
     """Return the amount of input, and the number of records in the catalog."""
-    unknown = sum(event.category == UNCLASSIFIED for event in findings.events)
+    unknown = findings.totals.by_category.get(UNCLASSIFIED, 0)
     others = f", and {count_text(unknown, 'other error')}" if unknown else ""
-    return f"{reading_text(findings)}, {len(findings.events) - unknown:,} of them in the catalog{others}"
+    return f"{reading_text(findings)}, {findings.totals.event_count - unknown:,} of them in the catalog{others}"

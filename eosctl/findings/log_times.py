@@ -33,7 +33,7 @@ def start_text(one: Incident, sources: Sequence[SourceSummary]) -> str:
 
 def assumption_texts(findings: LogFindings) -> Iterator[str]:
     """Yield what was assumed about times that records do not contain, each as a sentence."""
-    if any(event.time_assumed for event in findings.events):
+    if findings.totals.is_zone_assumed:
         yield "Stamps without a zone were read as UTC; name the zone with --zone."
     if dayless := _files(findings.sources, _has_no_day):
         yield f"The records of {_named(dayless)} have no date; it was taken from the last change of the file."

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent, SourceSummary
 from eosctl.model.log_evidence import UnexplainedRecords
+from eosctl.model.log_totals import NO_EVENTS, Activity, EventTotals
 
 
 class SkippedFile(NamedTuple):
@@ -44,7 +45,18 @@ class FileCoverage(NamedTuple):
 
 
 class LogFindings(NamedTuple):
-    """The events and incidents of a scan, read and skipped files, and unexplained records."""
+    """The events and incidents of a scan, read and skipped files, and unexplained records.
+
+    Attributes:
+        events: The events; of many that Spark judged, only the evidence of incidents.
+        incidents: The incidents.
+        sources: The files that were read.
+        skipped: The files that were not read.
+        unexplained: Records that call for action, and unknown errors, that no incident explains.
+        coverage: How much of each file was recognized.
+        totals: The totals of all events.
+        activity: When each application had problems; None without times.
+    """
 
     events: Sequence[LogEvent]
     incidents: Sequence[Incident]
@@ -52,6 +64,8 @@ class LogFindings(NamedTuple):
     skipped: Sequence[SkippedFile]
     unexplained: Sequence[UnexplainedRecords] = ()
     coverage: Sequence[FileCoverage] = ()
+    totals: EventTotals = NO_EVENTS
+    activity: Activity | None = None
 
     @property
     def has_records(self) -> bool:

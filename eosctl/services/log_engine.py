@@ -138,9 +138,9 @@ def spark_session(
             yield spark
         except TooManyEventsError as error:
             raise EosctlError(
-                "The logs are too large for a report in one process.",
+                "The logs have too many events for a list of all.",
                 str(error),
-                "Run eosctl logs submit PATH... --out DIR: it leaves events on the executors and judges them there.",
+                "Run eosctl logs report, or eosctl logs submit PATH... --out DIR: both judge events where they are.",
             ) from error
 
 

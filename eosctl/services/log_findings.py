@@ -13,17 +13,20 @@ from datetime import tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from eosctl.logs.coverage import measure_coverage
-from eosctl.logs.incidents.calls_for_action import Advice, group_records
+from eosctl.logs.coverage import measure_counted, measure_coverage
+from eosctl.logs.digest.totals import activity_of, moments_of, total_events
+from eosctl.logs.incidents.calls_for_action import Advice, describe_groups
 from eosctl.logs.incidents.judge import judge_logs
-from eosctl.logs.incidents.unknown_errors import group_unknown_errors
+from eosctl.logs.incidents.record_groups import group_unexplained
 from eosctl.model.log_findings import LogFindings, SkippedFile
 from eosctl.model.period import ALL_TIME, Period
 from eosctl.model.severity import Severity
 
 if TYPE_CHECKING:
+    from eosctl.logs.files.sources import Unread
     from eosctl.logs.layouts import Layout
     from eosctl.logs.scan import LogScan
+    from spark_log_analytics.report_tables import TableReport
 
 
 def collect_log_findings(
@@ -48,15 +51,13 @@ def collect_log_findings(
 def judge_scan(scan: LogScan, period: Period = ALL_TIME) -> LogFindings:
     """Judge a scan and return the events of a period, with causes that may lie before it."""
     skipped = tuple(SkippedFile(*one) for one in scan.unread)
-    advice = _advice()
     judged = judge_logs(scan.events, scan.sources)
     events = tuple(event for event in scan.events if period.holds(event.time_ms))
     within = tuple(one for one in judged.incidents if period.touches(one.t_start_ms, one.t_end_ms))
-    unexplained = [one for one in judged.unexplained if period.holds(one.time_ms)]
-    groups = (
-        *group_records((one for one in unexplained if one.category in advice), advice),
-        *group_unknown_errors(one for one in unexplained if one.category not in advice),
-    )
+    unexplained = (one for one in judged.unexplained if period.holds(one.time_ms))
+    groups = describe_groups(group_unexplained(unexplained), _advice())
+    order = {source.file: number for number, source in enumerate(scan.sources)}
+    totals = total_events(events, order.__getitem__)
     return LogFindings(
         events=events,
         incidents=within,
@@ -64,6 +65,22 @@ def judge_scan(scan: LogScan, period: Period = ALL_TIME) -> LogFindings:
         skipped=skipped,
         unexplained=groups,
         coverage=measure_coverage(scan.sources, scan.events),
+        totals=totals,
+        activity=activity_of(totals, moments_of(events)),
+    )
+
+
+def judge_tables(report: TableReport, unread: Iterable[Unread]) -> LogFindings:
+    """Return the findings of a scan that was judged on Spark; of the events, they have only evidence."""
+    return LogFindings(
+        events=report.events,
+        incidents=report.incidents,
+        sources=report.sources,
+        skipped=tuple(SkippedFile(*one) for one in unread),
+        unexplained=describe_groups(report.groups, _advice()),
+        coverage=measure_counted(report.sources, report.recognized),
+        totals=report.totals,
+        activity=report.activity,
     )
 
 

@@ -18,7 +18,7 @@ from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.connection import Connection
 from eosctl.services.log_categories import check_categories
 from eosctl.services.log_engine import EngineChoice, spark_session, takes_spark
-from eosctl.services.log_findings import judge_scan
+from eosctl.services.log_findings import judge_scan, judge_tables
 from eosctl.services.log_format import find_zone, layouts_of
 from eosctl.services.log_places import files_and_topics, reading_topics
 
@@ -80,17 +80,23 @@ def mine_logs(request: MineRequest, callbacks: Callbacks = SILENT) -> Mined:
         UsageError: A file, a zone, a pattern, or a category does not exist, or topics are not named correctly.
         EosctlError: The topics cannot be read, or Spark was chosen and cannot be used.
     """
+    wanted = check_categories(request.categories)
+    mined = _mined(judge_scan(_scan(request, callbacks), request.period), request)
+    if not wanted:
+        return mined
+    events = tuple(event for event in mined.findings.events if event.category in wanted)
+    return mined._replace(findings=mined.findings._replace(events=events))
+
+
+def _mined(findings: LogFindings, request: MineRequest) -> Mined:
     from eosctl.logs.topics.address import is_topic_url
     from eosctl.logs.topics.plan import FAR_AWAY
 
-    wanted = check_categories(request.categories)
-    findings = judge_scan(_scan(request, callbacks), request.period)
-    far_away = () if findings.events else tuple(one for one in findings.skipped if one.reason == FAR_AWAY)
+    has_events = findings.totals.event_count > 0
+    far_away = () if has_events else tuple(one for one in findings.skipped if one.reason == FAR_AWAY)
     # A topic may have no records, but a file of logs holds some.
     is_unread = not findings.has_records and not all(is_topic_url(path) for path in request.paths)
     exit_code = ExitCode.INCOMPLETE if is_unread or not findings.is_complete else ExitCode.DONE
-    if wanted:
-        findings = findings._replace(events=tuple(event for event in findings.events if event.category in wanted))
     return Mined(findings, far_away, exit_code)
 
 
@@ -107,12 +113,47 @@ def report_logs(
     Raises:
         EosctlError: As `mine_logs`.
     """
-    mined = mine_logs(request, callbacks)
+    files, _ = files_and_topics(request.paths, request.connection, callbacks.remark)
+    if takes_spark(request.engine, [*files, *(baseline or ())], callbacks.remark):
+        return _report_on_spark(request, baseline, callbacks)
+    here = replace(request, engine=EngineChoice.PYTHON)
+    mined = mine_logs(here, callbacks)
     usual = None
     if baseline is not None:
-        before = replace(request, paths=tuple(baseline), period=ALL_TIME)
+        before = replace(here, paths=tuple(baseline), period=ALL_TIME)
         usual = mine_logs(before, callbacks).findings.events
     return MinedReport(mined, digest_events(mined.findings.events, usual))
+
+
+def _report_on_spark(request: MineRequest, baseline: Sequence[Path] | None, callbacks: Callbacks) -> MinedReport:
+    """Report on Spark; the events of a large input stay on the executors."""
+    from eosctl.logs.files.inputs import opened_inputs
+
+    zone, layouts = find_zone(request.zone), layouts_of(request.pattern)
+    paths, topics = files_and_topics(request.paths, request.connection, callbacks.remark)
+    before, past = files_and_topics(tuple(baseline or ()), request.connection, callbacks.remark)
+    with (
+        opened_inputs(paths, callbacks.progress) as opened,
+        opened_inputs(before, callbacks.progress) as usual,
+        spark_session(callbacks.remark) as spark,
+        reading_topics(),
+    ):
+        from spark_log_analytics.report_job import Input, ReportRequest, report_on_spark
+
+        report = report_on_spark(
+            spark,
+            ReportRequest(
+                logs=Input(opened, topics),
+                baseline=None if baseline is None else Input(usual, past),
+                zone=zone,
+                layouts=layouts,
+                period=request.period,
+            ),
+        )
+    if report.tables is None:
+        mined = _mined(judge_scan(report.scan, request.period), request)
+        return MinedReport(mined, digest_events(mined.findings.events, report.usual))
+    return MinedReport(_mined(judge_tables(report.tables, report.scan.unread), request), report.tables.digest)
 
 
 def _scan(request: MineRequest, callbacks: Callbacks) -> LogScan:

@@ -5,30 +5,40 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from eosctl.logs.incidents.logs import ProgramLogs
+from eosctl.logs.incidents.record_groups import RecordGroup, merge_groups
 from eosctl.logs.incidents.samples import Samples, outside, place_of
 from eosctl.logs.incidents.sliced import SliceVerdict, Windows, join_open, judge_slice
 from eosctl.logs.incidents.slices import TimeSlice, keys_of
 from eosctl.logs.incidents.timeline import time_of, timed
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent, SourceSummary
+from eosctl.model.period import ALL_TIME
 
 
 def judge_in_slices(
     events: Iterable[LogEvent], sources: Sequence[SourceSummary], slices: Sequence[TimeSlice]
 ) -> tuple[Incident, ...]:
     """Judge logs slice by slice in this process; the incidents must be those of ``judge_incidents``."""
+    return judge_all_in_slices(events, sources, slices)[0]
+
+
+def judge_all_in_slices(
+    events: Iterable[LogEvent], sources: Sequence[SourceSummary], slices: Sequence[TimeSlice]
+) -> tuple[tuple[Incident, ...], tuple[RecordGroup, ...]]:
+    """Return the incidents of slices, and the groups of records that no incident explains."""
     selection = Selection(tuple(timed(events, sources)), sources)
     verdicts: dict[TimeSlice, SliceVerdict] = {}
     current = tuple(slices)
     while True:
         for one, part in selection.of(tuple(one for one in current if one not in verdicts)):
-            verdicts[one] = judge_slice(part, sources, one)
+            verdicts[one] = judge_slice(part, sources, one, ALL_TIME)
         joined = join_open(current, verdicts)
         if joined == current:
             break
         current = joined
     found = [incident for one in current for incident in verdicts[one].incidents]
-    return tuple(sorted(found, key=lambda one: (one.t_start_ms, one.kind, str(one.subject))))
+    groups = merge_groups(group for one in current for group in verdicts[one].groups)
+    return tuple(sorted(found, key=lambda one: (one.t_start_ms, one.kind, str(one.subject)))), groups
 
 
 class Selection:

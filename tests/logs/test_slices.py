@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from eosctl.logs.incidents.judge import judge_incidents
+from eosctl.logs.incidents.judge import judge_incidents, judge_logs
+from eosctl.logs.incidents.record_groups import group_unexplained
 from eosctl.logs.incidents.samples import Samples, outside, place_of
 from eosctl.logs.incidents.sliced import SliceVerdict, join_open
 from eosctl.logs.incidents.slices import (
@@ -29,7 +30,7 @@ from eosctl.logs.incidents.unnamed import STARTED_MS
 from eosctl.logs.scan import scan_paths
 from eosctl.model.log_event import LogEvent
 from spark_log_analytics.incidents import Judging, SliceCost, explain_judging
-from tests.logs.slicing import Selection, judge_in_slices
+from tests.logs.slicing import Selection, judge_all_in_slices, judge_in_slices
 from tests.logs.spreading import FIXTURES, cut, recorded, spread
 
 HOUR_MS = 3_600_000
@@ -37,12 +38,15 @@ NO_FRAME: Any = None
 
 
 @pytest.mark.parametrize("seed", [1, 3, 12, 19])
-def test_any_cuts_leave_the_incidents_as_they_are(seed: int) -> None:
+def test_any_cuts_leave_the_verdict_as_it_is(seed: int) -> None:
     chosen = random.Random(seed)
     logs = spread(chosen, scenario_count=10, copy_count=1 + seed % 2)
-    whole = judge_incidents(logs.events, logs.sources)
-    assert len({one.kind for one in whole}) > 5
-    assert judge_in_slices(logs.events, logs.sources, cut(chosen, logs.events, 6)) == whole
+    events = tuple(timed(logs.events, logs.sources))
+    whole = judge_logs(events, logs.sources)
+    assert len({one.kind for one in whole.incidents}) > 5
+    incidents, groups = judge_all_in_slices(logs.events, logs.sources, cut(chosen, logs.events, 6))
+    assert incidents == whole.incidents
+    assert groups == group_unexplained(whole.unexplained) != ()
 
 
 def test_each_scenario_may_be_cut_anywhere() -> None:

@@ -30,7 +30,7 @@ def count_over_time(events: Iterable[LogEvent]) -> Histogram | None:
     first, last = min(moments)[0], max(moments)[0]
     if first == last:
         return None
-    step_ms = _step_ms(first, last)
+    step_ms = step_of(first, last)
     start_ms = first // step_ms * step_ms
     counts = [0] * ((last - start_ms) // step_ms + 1)
     problems = [0] * len(counts)
@@ -40,7 +40,7 @@ def count_over_time(events: Iterable[LogEvent]) -> Histogram | None:
     return Histogram(start_ms, step_ms, tuple(counts), tuple(problems))
 
 
-def _step_ms(first: int, last: int) -> int:
+def step_of(first: int, last: int) -> int:
     """Return the smallest width with which a span takes no more than ``BIN_COUNT`` bins; of days, whole ones."""
     step_ms = next((step for step in _STEPS_MS if last // step - first // step < BIN_COUNT), None)
     return step_ms or -(-(last - first + 1) // ((BIN_COUNT - 1) * _STEPS_MS[-1])) * _STEPS_MS[-1]

@@ -1,29 +1,18 @@
-"""Group records that no incident explains by category and subject, so that each group is one action."""
+"""Describe groups of records that no incident explains: how bad they are, what they mean, and what to do."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
-from eosctl.logs.incidents.quotes import quote_record
-from eosctl.model.event_names import EventField
+from eosctl.logs.incidents.record_groups import QUOTED_AT_EACH_END, RecordGroup, short_text
 from eosctl.model.log_event import LogEvent
-from eosctl.model.log_evidence import UnexplainedRecords
+from eosctl.model.log_evidence import LoggedRecord, UnexplainedRecords
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Resource
 
-QUOTED_AT_EACH_END: Final = 3
-_SUBJECTS: Final[tuple[tuple[EventField, str], ...]] = (
-    ("transactional_id", "transaction"),
-    ("coordinator_partition", "partition"),
-    ("group", "group"),
-    ("partition", "partition"),
-    ("application_id", "application"),
-    ("topic", "topic"),
-    ("log_dir", "log directory"),
-    ("broker", "broker"),
-)
-_NAMED: Final = ("transactional_id", "producer_id", "group", "partition", "coordinator_partition", "broker", "log_dir")
+_MEANING: Final = "this error is not in the log catalog, so its effect on transactions was not judged"
+_NEXT_STEP: Final = "Read the quoted records and the lines around them; find the cause in the program that wrote them."
 
 
 class Advice(NamedTuple):
@@ -34,48 +23,43 @@ class Advice(NamedTuple):
     next_step: str
 
 
-def group_records(events: Iterable[LogEvent], advice: Mapping[str, Advice]) -> tuple[UnexplainedRecords, ...]:
-    """Group records by category and subject, the worst category first, then the earliest.
+def describe_groups(groups: Iterable[RecordGroup], advice: Mapping[str, Advice]) -> tuple[UnexplainedRecords, ...]:
+    """Describe groups, the worst category first, then the earliest; errors outside the catalog come last.
+
+    A group of errors of level FATAL or CRITICAL is a warning, any other is information.
 
     Args:
-        events: Records whose categories are all in ``advice``.
-        advice: The categories that call for action.
+        groups: The groups, the earliest first.
+        advice: The categories that call for action; all others are errors outside the catalog.
     """
-    groups: dict[tuple[str, Resource], list[LogEvent]] = {}
-    for event in events:
-        groups.setdefault((event.category, subject_of(event)), []).append(event)
-    found = [_records(resource, records, advice[category]) for (category, resource), records in groups.items()]
-    return tuple(sorted(found, key=lambda one: (one.severity.rank, one.first_ms or 0)))
+    described = [_described(one, advice.get(one.key.category)) for one in groups]
+    return tuple(sorted(described, key=lambda one: (one.category not in advice, one.severity.rank)))
 
 
-def subject_of(event: LogEvent) -> Resource:
-    """Return the subject of a record: the first resource that it names, else the program that wrote it."""
-    for field, kind in _SUBJECTS:
-        value = event.fields.get(field, "")
-        # The coordinator's record has only the number of its partition.
-        if value and not (field == "coordinator_partition" and value.isdigit()):
-            return Resource(kind, value)
-    return Resource("application", event.application)
+def quote_record(event: LogEvent) -> LoggedRecord:
+    """Return an event as evidence, with its message shortened."""
+    return LoggedRecord(f"{event.file}:{event.line}", event.time_ms, event.category, short_text(event.message))
 
 
-def _records(resource: Resource, events: Sequence[LogEvent], advice: Advice) -> UnexplainedRecords:
-    times = [event.time_ms for event in events if event.time_ms is not None]
-    ordered = sorted(events, key=lambda event: event.time_ms or 0)
-    if len(ordered) > 2 * QUOTED_AT_EACH_END:
-        ordered = [*ordered[:QUOTED_AT_EACH_END], *ordered[-QUOTED_AT_EACH_END:]]
+def _described(group: RecordGroup, advice: Advice | None) -> UnexplainedRecords:
+    if advice is None:
+        advice = Advice(Severity.WARNING if group.key.is_fatal else Severity.INFO, _MEANING, _NEXT_STEP)
+        quoted = group.earliest[:QUOTED_AT_EACH_END]
+        names: tuple[tuple[str, str], ...] = (("template", group.key.template),) if group.key.template else ()
+    else:
+        quoted = group.quoted
+        names = tuple((name, values[0]) for name, values in group.names if len(values) == 1)
     return UnexplainedRecords(
-        category=events[0].category,
+        category=group.key.category,
         severity=advice.severity,
-        resource=resource,
-        record_count=len(events),
-        first_ms=min(times, default=None),
-        last_ms=max(times, default=None),
-        records=tuple(quote_record(event) for event in ordered),
+        resource=Resource(group.key.kind, group.key.name),
+        record_count=group.record_count,
+        first_ms=group.first_ms,
+        last_ms=group.last_ms,
+        records=tuple(
+            LoggedRecord(f"{one.file}:{one.line}", one.time_ms, group.key.category, one.text) for one in quoted
+        ),
         meaning=advice.meaning,
         next_step=advice.next_step,
-        names=tuple((name, values[0]) for name in _NAMED if len(values := _values(events, name)) == 1),
+        names=names,
     )
-
-
-def _values(events: Iterable[LogEvent], name: EventField) -> list[str]:
-    return sorted({event.fields[name] for event in events if event.fields.get(name)})

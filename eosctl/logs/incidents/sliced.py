@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from eosctl.logs.incidents.judge import judge_timeline
+from eosctl.logs.incidents.record_groups import RecordGroup, group_unexplained
 from eosctl.logs.incidents.slices import (
     LONG_MARGIN_MS,
     MARGIN_MS,
@@ -20,6 +21,7 @@ from eosctl.logs.incidents.slices import (
 from eosctl.logs.incidents.timeline import LogTimeline, time_of
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent, SourceSummary
+from eosctl.model.period import Period
 
 
 class SliceVerdict(NamedTuple):
@@ -30,12 +32,14 @@ class SliceVerdict(NamedTuple):
         is_open_before: Whether one of them may have begun before the events that the slice has.
         is_open_after: Whether one of them may continue after them.
         has_other_clock: Whether clocks differ, so that no slice may be judged without all logs.
+        groups: The records of the slice that call for action and that no incident explains.
     """
 
     incidents: tuple[Incident, ...]
     is_open_before: bool = False
     is_open_after: bool = False
     has_other_clock: bool = False
+    groups: tuple[RecordGroup, ...] = ()
 
 
 class Windows:
@@ -58,13 +62,16 @@ class Windows:
         return range(bisect_left(ends_ms, time_ms), bisect_right(begins_ms, time_ms))
 
 
-def judge_slice(events: Sequence[LogEvent], sources: Sequence[SourceSummary], one: TimeSlice) -> SliceVerdict:
+def judge_slice(
+    events: Sequence[LogEvent], sources: Sequence[SourceSummary], one: TimeSlice, period: Period | None = None
+) -> SliceVerdict:
     """Judge the events of a slice, and keep the incidents that it owns.
 
     Args:
         events: The events that the slice needs, all with times, in any order.
         sources: The summaries of all files.
         one: The slice.
+        period: The period whose unexplained records are grouped; None for no groups.
     """
     events = in_scan_order(events, sources)
     timeline = LogTimeline(events, sources)
@@ -76,7 +83,8 @@ def judge_slice(events: Sequence[LogEvent], sources: Sequence[SourceSummary], on
     starts = LogStarts(sources)
     kept: list[Incident] = []
     is_open_before = is_open_after = False
-    for incident in judge_timeline(timeline, events).incidents:
+    judgment = judge_timeline(timeline, events)
+    for incident in judgment.incidents:
         evidence = [known[place.file, place.offset] for place in incident.evidence]
         if not one.owns(max(map(time_of, evidence), default=incident.t_start_ms)):
             continue
@@ -84,7 +92,14 @@ def judge_slice(events: Sequence[LogEvent], sources: Sequence[SourceSummary], on
         bounded = [event for event in evidence if not is_whole(event, starts)]
         is_open_before = is_open_before or any(_is_at_start(event, one) for event in bounded)
         is_open_after = is_open_after or any(_is_at_end(incident, event, one) for event in bounded)
-    return SliceVerdict(tuple(kept), is_open_before, is_open_after)
+    groups = () if period is None else group_unexplained(_owned(judgment.unexplained, one, period))
+    return SliceVerdict(tuple(kept), is_open_before, is_open_after, groups=groups)
+
+
+def _owned(events: Iterable[LogEvent], one: TimeSlice, period: Period) -> Iterator[LogEvent]:
+    for event in events:
+        if (one == WHOLE or one.owns(time_of(event))) and period.holds(event.time_ms):
+            yield event
 
 
 def in_scan_order(events: Iterable[LogEvent], sources: Sequence[SourceSummary]) -> Sequence[LogEvent]:

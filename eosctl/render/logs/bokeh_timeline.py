@@ -16,7 +16,7 @@ from bokeh.resources import Resources
 
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent, is_problem
-from eosctl.render.logs.picture import lanes_of
+from eosctl.model.log_totals import Activity, Moment
 from eosctl.text import time_text
 
 MAX_POINTS: Final = 1_500
@@ -34,21 +34,23 @@ def library_script() -> str:
     return script
 
 
-def draw_timeline(events: Sequence[LogEvent], incidents: Sequence[Incident]) -> str:
+def draw_timeline(activity: Activity, events: Sequence[LogEvent], incidents: Sequence[Incident]) -> str:
     """Draw the incidents and a lane for each broker and application, with an overview below for the selection.
 
+    Args:
+        activity: The problems over time.
+        events: The events that show their text.
+        incidents: The incidents.
+
     Returns:
-        HTML with escaped text; empty if no event has a time.
+        HTML with escaped text.
     """
     loud = [event for event in events if event.time_ms is not None and is_problem(event)]
-    lanes = lanes_of(events)
-    if not lanes:
-        return ""
+    lanes = activity.lanes
     kept = [event for event in loud if event.application in set(lanes)]
     kept = kept[:: -(-len(kept) // MAX_POINTS) or 1]
-    times = [event.time_ms or 0 for event in events if event.time_ms is not None]
-    start, end = min(times), max(times) + 1
-    start, end = min([start, *(one.t_start_ms for one in incidents)]), max([end, *(one.t_end_ms for one in incidents)])
+    start = min([activity.first_ms, *(one.t_start_ms for one in incidents)])
+    end = max([activity.last_ms + 1, *(one.t_end_ms for one in incidents)])
     margin = max(500, (end - start) // 50)
     names = [_incident_name(number, one) for number, one in enumerate(incidents, start=1)]
     chart = figure(
@@ -77,7 +79,7 @@ def draw_timeline(events: Sequence[LogEvent], incidents: Sequence[Incident]) -> 
         HoverTool(renderers=[marks], tooltips=shown, limit=4),
         HoverTool(renderers=[bars], tooltips=[("", "@text"), ("", "@when")]),
     )
-    return _embed(column(_styled(chart), _overview(chart, loud, start, end), sizing_mode="stretch_width"))
+    return _embed(column(_styled(chart), _overview(chart, activity.moments, start, end), sizing_mode="stretch_width"))
 
 
 def _points(events: Sequence[LogEvent]) -> dict[str, list[Any]]:
@@ -106,13 +108,13 @@ def _bars(names: Sequence[str], incidents: Sequence[Incident], least_ms: float) 
     )
 
 
-def _overview(chart: Any, loud: Sequence[LogEvent], start: int, end: int) -> Any:
+def _overview(chart: Any, moments: Sequence[Moment], start: int, end: int) -> Any:
     """Draw the number of records over the whole time; a frame selects the range of the chart."""
     bin_count = 200
     width = max(1.0, (end - start) / bin_count)
     counts = [0] * bin_count
-    for event in loud:
-        counts[min(bin_count - 1, int(((event.time_ms or 0) - start) / width))] += 1
+    for one in moments:
+        counts[min(bin_count - 1, int((one.time_ms - start) / width))] += one.problem_count
     overview = figure(
         height=84,
         x_range=(start - width, end + width),

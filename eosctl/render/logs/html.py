@@ -15,6 +15,7 @@ from eosctl.model.incident import Incident
 from eosctl.model.log_digest import LogDigest
 from eosctl.model.log_event import LogEvent, SourceSummary
 from eosctl.model.log_findings import LogFindings
+from eosctl.model.log_totals import Activity
 from eosctl.render.logs.digest import clock_text, pause_text, precursor_text, unexplained_text
 from eosctl.render.logs.floods import rest_text, shorten_incidents
 from eosctl.render.logs.picture import draw_timeline
@@ -57,8 +58,8 @@ def render_logs_html(
 
     ordered, counted = shorten_incidents(findings.incidents)
     texts = {(event.file, event.offset): event for event in findings.events}
-    counts = Counter(event.category for event in findings.events)
-    live = _LiveTimeline("", "") if static else _draw_live(findings.events, ordered)
+    counts = Counter(findings.totals.by_category)
+    live = _LiveTimeline("", "") if static else _draw_live(findings.activity, findings.events, ordered)
     return render_template(
         "logs.html.j2",
         version=__version__,
@@ -66,7 +67,7 @@ def render_logs_html(
         headline=headline(findings),
         diagnosis=diagnosis,
         # The drawings escape every text in them.
-        timeline=Markup(draw_timeline(findings.events, ordered)),
+        timeline=Markup(draw_timeline(findings.activity, ordered)),
         script=Markup(live.script),
         live_timeline=Markup(live.timeline),
         digest=digest,
@@ -94,13 +95,13 @@ class _LiveTimeline(NamedTuple):
     timeline: str
 
 
-def _draw_live(events: Sequence[LogEvent], incidents: Sequence[Incident]) -> _LiveTimeline:
-    if find_spec("bokeh") is None:
+def _draw_live(activity: Activity | None, events: Sequence[LogEvent], incidents: Sequence[Incident]) -> _LiveTimeline:
+    if activity is None or find_spec("bokeh") is None:
         return _LiveTimeline("", "")
     from eosctl.render.logs import bokeh_timeline as drawn
 
-    timeline = drawn.draw_timeline(events, incidents)
-    return _LiveTimeline(drawn.library_script() if timeline else "", timeline)
+    timeline = drawn.draw_timeline(activity, events, incidents)
+    return _LiveTimeline(drawn.library_script(), timeline)
 
 
 def _card(one: Incident, events: dict[tuple[str, int], LogEvent], sources: Sequence[SourceSummary]) -> Card:

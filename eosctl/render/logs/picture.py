@@ -8,32 +8,27 @@ from html import escape
 from typing import Final
 
 from eosctl.model.incident import Incident
-from eosctl.model.log_event import LogEvent, is_problem
-from eosctl.model.server_loggers import is_of_server
+from eosctl.model.log_totals import Activity, Moment
 from eosctl.text import time_text
 
 WIDTH: Final = 960
 LABEL_WIDTH: Final = 150
 LANE_HEIGHT: Final = 22
 BIN_COUNT: Final = 120
-MAX_LANES: Final = 24
 _HEAD: Final = 26
 
 
-def draw_timeline(events: Sequence[LogEvent], incidents: Sequence[Incident]) -> str:
+def draw_timeline(activity: Activity | None, incidents: Sequence[Incident]) -> str:
     """Draw a lane for each application: darker where it had more warnings and errors, and the incidents above.
 
     Returns:
         The SVG element; empty when no event carries a time.
     """
-    timed = [event for event in events if event.time_ms is not None]
-    if not timed:
+    if activity is None:
         return ""
-    times = [event.time_ms or 0 for event in timed]
-    start = min([*times, *(one.t_start_ms for one in incidents)])
-    end = max([*times, *(one.t_end_ms for one in incidents)]) + 1
-    loud = [event for event in timed if is_problem(event)]
-    lanes = lanes_of(events)
+    start = min([activity.first_ms, *(one.t_start_ms for one in incidents)])
+    end = max([activity.last_ms, *(one.t_end_ms for one in incidents)]) + 1
+    lanes = activity.lanes
     height = _HEAD + LANE_HEIGHT * (len(lanes) + len(incidents)) + 24
     parts = [
         f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="Incidents and warnings by application over time">'
@@ -52,7 +47,7 @@ def draw_timeline(events: Sequence[LogEvent], incidents: Sequence[Incident]) -> 
     for row, name in enumerate(lanes, start=len(incidents)):
         top = _HEAD + row * LANE_HEIGHT
         parts.append(_label(name, top))
-        parts += _bins([event for event in loud if event.application == name], start, end, top)
+        parts += _bins([one for one in activity.moments if one.application == name], start, end, top)
     for share in (0, 0.25, 0.5, 0.75, 1):
         moment = int(start + share * (end - start))
         anchor = "start" if share == 0 else "end" if share == 1 else "middle"
@@ -63,21 +58,15 @@ def draw_timeline(events: Sequence[LogEvent], incidents: Sequence[Incident]) -> 
     return "".join([*parts, "</svg>"])
 
 
-def lanes_of(events: Sequence[LogEvent]) -> list[str]:
-    """Return whose lanes are drawn: brokers and controllers first, then applications, by name; of many the busiest."""
-    timed = [event for event in events if event.time_ms is not None]
-    servers = {event.application for event in timed if is_of_server(event)}
-    shown = (name for name, _ in Counter(event.application for event in timed).most_common(MAX_LANES))
-    return sorted(shown, key=lambda name: (name not in servers, name))
-
-
 def _label(text: str, top: int) -> str:
     shown = text if len(text) <= 22 else f"{text[:21]}…"
     return f'<text x="0" y="{top + 15}">{escape(shown)}<title>{escape(text)}</title></text>'
 
 
-def _bins(events: Sequence[LogEvent], start: int, end: int, top: int) -> list[str]:
-    counts = Counter(((event.time_ms or 0) - start) * BIN_COUNT // (end - start) for event in events)
+def _bins(moments: Sequence[Moment], start: int, end: int, top: int) -> list[str]:
+    counts = Counter[int]()
+    for one in moments:
+        counts[(one.time_ms - start) * BIN_COUNT // (end - start)] += one.problem_count
     most = max(counts.values(), default=1)
     width = (WIDTH - LABEL_WIDTH) / BIN_COUNT
     return [

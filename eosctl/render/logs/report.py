@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from eosctl.findings.diagnosis import Diagnosis
-from eosctl.findings.log_reading import cataloged_text
+from eosctl.findings.log_reading import cataloged_text, unlisted_texts
 from eosctl.findings.log_times import assumption_texts, is_dated, period_text
 from eosctl.findings.logs_report import check_id
 from eosctl.model.incident import Incident
@@ -152,7 +152,7 @@ def logs_view(
         skipped=tuple(SkippedView(one.file, one.reason) for one in findings.skipped),
         digest=digest,
         suppressed=() if diagnosis is None else suppressed_views(diagnosis.suppressed),
-        remarks=() if diagnosis is None else diagnosis.remarks,
+        remarks=() if diagnosis is None else (*unlisted_texts(findings), *diagnosis.remarks),
     )
 
 

@@ -8,7 +8,6 @@ from typing import Final
 import msgspec
 
 from eosctl.findings.log_reading import nothing_read_text, unjudged_text, unread_text
-from eosctl.model.log_event import ERROR_LEVELS, is_problem
 from eosctl.model.log_evidence import LoggedRecord, UnexplainedRecords
 from eosctl.model.log_findings import FileCoverage, LogFindings, Recognition
 from eosctl.model.severity import Severity
@@ -113,14 +112,15 @@ def _verdict(findings: LogFindings) -> list[str]:
 
 def _tolerated(findings: LogFindings) -> Iterator[str]:
     """Yield the number of errors, or else of warnings, that are not an incident, and the first of them."""
-    errors = [one for one in findings.events if one.level in ERROR_LEVELS]
-    warnings = [one for one in findings.events if is_problem(one)]
-    for name, events in (("error record", errors), ("warning", [] if errors else warnings)):
-        if events:
-            first = " ".join(events[0].message.split())[:QUOTED]
-            are = "is of a kind" if len(events) == 1 else "are of kinds"
-            what = f"{count_text(len(events), name)} {are} that programs recover from"
-            yield f"{what}, first: {events[0].file}:{events[0].line}: {first}"
+    totals = findings.totals
+    count, first, name = totals.error_count, totals.first_error, "error record"
+    if first is None:
+        count, first, name = totals.problem_count, totals.first_problem, "warning"
+    if first is not None:
+        text = " ".join(first.message.split())[:QUOTED]
+        are = "is of a kind" if count == 1 else "are of kinds"
+        what = f"{count_text(count, name)} {are} that programs recover from"
+        yield f"{what}, first: {first.file}:{first.line}: {text}"
 
 
 def _first_sentence(text: str) -> str:

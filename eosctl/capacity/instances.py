@@ -5,7 +5,13 @@ from __future__ import annotations
 from math import ceil, inf
 
 from eosctl.capacity.disk import store_disk_bytes
-from eosctl.capacity.memory import WINDOW_SEGMENTS, rocksdb_bytes, streams_heap_bytes, uncommitted_bytes
+from eosctl.capacity.memory import (
+    WINDOW_SEGMENTS,
+    rocksdb_bytes,
+    streams_heap_bytes,
+    table_reader_bytes,
+    uncommitted_bytes,
+)
 from eosctl.capacity.record_sizes import record_bytes
 from eosctl.capacity.recovery import kept_restore_ms, restore_ms, standby_takeover_ms
 from eosctl.model.capacity_plan import InstancePlan
@@ -70,7 +76,8 @@ def _off_heap_bytes(workload: Workload, application: ApplicationSpec, copies: in
     def held(stores: int) -> int:
         return ceil(stores * tasks * copies / application.instance_count)
 
-    return rocksdb_bytes(held(plain)) + rocksdb_bytes(held(windowed), windowed=True)
+    readers = table_reader_bytes(application.state_bytes * copies / application.instance_count)
+    return rocksdb_bytes(held(plain)) + rocksdb_bytes(held(windowed), windowed=True) + readers
 
 
 def _takeover_ms(workload: Workload, application: ApplicationSpec) -> float:

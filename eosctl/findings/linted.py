@@ -11,7 +11,7 @@ from eosctl.findings.finding import Finding
 from eosctl.findings.grouping import Action, FindingGroup, first_actions, group_findings
 from eosctl.findings.manual import ManualItem
 from eosctl.model.deployment import Undecided, Unseen
-from eosctl.model.read_as import ReadAs
+from eosctl.model.read_as import TOOL_OUTPUT, ReadAs
 
 
 class Unreadable(NamedTuple):
@@ -51,6 +51,11 @@ class Linted(NamedTuple):
         """Whether files were recognized, and no rule applies to any of them: this is not an all-clear."""
         statuses = {result.status for result in self.diagnosis.results}
         return bool(self.read_as) and statuses <= {CheckStatus.NOT_APPLICABLE}
+
+    @property
+    def is_tool_output(self) -> bool:
+        """Whether nothing but the output of Kafka's tools was recognized."""
+        return bool(self.read_as) and all(one.role == TOOL_OUTPUT for one in self.read_as)
 
     @property
     def findings(self) -> tuple[Finding, ...]:

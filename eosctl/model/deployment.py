@@ -161,6 +161,7 @@ class Component(msgspec.Struct, frozen=True, eq=False):
             a folder may be parts of one.
         others: What else it may be, where no key decides: components of these roles stand for the same settings.
         environment: The file of the one environment that it holds for; empty if it holds for any.
+        secrets: The names of the Secrets that its workload reads.
         unread: Settings of Kafka's clients that no client receives from where they stand; the name of each is the key
             that would hand it over.
     """
@@ -183,6 +184,7 @@ class Component(msgspec.Struct, frozen=True, eq=False):
     described_by: str = ""
     others: tuple[Role, ...] = ()
     environment: str = ""
+    secrets: frozenset[str] = frozenset()
     unread: tuple[Value, ...] = ()
 
     def value(self, name: str) -> Value:

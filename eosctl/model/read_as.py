@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
+
+TOOL_OUTPUT: Final = "tool-output"
+"""The role of what a tool of Kafka's printed."""
 
 
 class ReadAs(msgspec.Struct, frozen=True):

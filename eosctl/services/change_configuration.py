@@ -22,8 +22,9 @@ from eosctl.model.severity import Severity
 from eosctl.model.upgrade import UpgradeChange
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.releases import release_if_named, release_of
-from eosctl.settings.deployment_files import FilesRead, read_deployment
+from eosctl.settings.deployment_files import read_deployment
 from eosctl.settings.editing import EditError, remove_key, rename_key, set_value
+from eosctl.settings.files_read import FilesRead
 from eosctl.settings.sources import Releases
 from eosctl.whole_file import whole_file
 

@@ -125,6 +125,7 @@ def _exit_code(linted: Linted, request: LintRequest, verdict: Verdict) -> ExitCo
     """Return the exit code; files that were not read or not understood never give an all-clear.
 
     A folder without any file is the wrong folder. Files without settings of Kafka are not: hooks name all that changed.
+    The output of tools shows a part of a cluster.
     """
     code, demands = verdict.exit_code, request.gate
     if linted.unreadable:
@@ -132,7 +133,7 @@ def _exit_code(linted: Linted, request: LintRequest, verdict: Verdict) -> ExitCo
     if demands.exit_zero:
         return code
     if linted.is_unjudged:
-        return ExitCode.BAD_INPUT
+        return ExitCode.INCOMPLETE if linted.is_tool_output else ExitCode.BAD_INPUT
     if not linted.read_as and (linted.not_understood or not linted.read):
         return ExitCode.BAD_INPUT
     if not linted.read_as and linted.unseen:

@@ -20,17 +20,17 @@ from eosctl.checks.runner import diagnose as run_checks
 from eosctl.collect.printed.evidence import PrintedEvidence, ToolOutput, is_tool_output, read_printed
 from eosctl.collect.printed.sections import CONFIGS, TOPICS
 from eosctl.errors import ConfigFileError
-from eosctl.findings.diagnosis import CheckResult
+from eosctl.findings.diagnosis import CheckResult, CheckStatus
 from eosctl.findings.finding import Finding
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Component, Deployment, Place, Role, Value
 from eosctl.model.evidence import EvidenceKind
-from eosctl.model.read_as import ReadAs
+from eosctl.model.read_as import TOOL_OUTPUT, ReadAs
 from eosctl.model.setting import SettingSource
 from eosctl.model.severity import Severity
 from eosctl.model.snapshot import Topic
-from eosctl.settings.deployment_files import FilesRead
 from eosctl.settings.file_texts import read_text
+from eosctl.settings.files_read import FilesRead
 
 _ENDINGS: Final = (".txt", ".out")
 _SETTINGS: Final = (CONFIGS, TOPICS)
@@ -103,17 +103,18 @@ def judge_printed(printed: PrintedEvidence, texts: Mapping[str, str]) -> Printed
         check for check in ALL_CHECKS if check.needs <= printed.snapshot.collected and not check.needs <= _OF_SETTINGS
     )
     lasting = {check.id for check in checks if check.needs <= _LASTING}
-    results = tuple(
-        replace(result, findings=found)
-        for result in run_checks(checks, case).results
-        if (
-            found := tuple(
+    shown_findings = (
+        replace(
+            result,
+            findings=tuple(
                 _placed(finding, shown, texts)
                 for finding in result.findings
                 if finding.severity in _SERIOUS or finding.check_id in lasting
-            )
+            ),
         )
+        for result in run_checks(checks, case).results
     )
+    results = tuple(one for one in shown_findings if one.findings or one.status is CheckStatus.PASSED)
     failed = {result.check_id for result in results}
     return PrintedVerdict(
         results,
@@ -122,7 +123,7 @@ def judge_printed(printed: PrintedEvidence, texts: Mapping[str, str]) -> Printed
             ReadAs(
                 file=one.file,
                 line=one.line,
-                role="tool-output",
+                role=TOOL_OUTPUT,
                 title=f"output of {one.tool}",
                 recognized_by=one.tool,
                 software="",

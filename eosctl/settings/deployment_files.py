@@ -30,10 +30,12 @@ from eosctl.settings.detection import sources_of
 from eosctl.settings.documents import format_of, parse_documents, starts_programs
 from eosctl.settings.environments import ON_PROFILE, of_environment, over_base
 from eosctl.settings.file_texts import files_of, holds_kafka, is_of_others, is_template, mentions_kafka, read_text
+from eosctl.settings.files_read import FilesRead
 from eosctl.settings.includes import includes_missing
 from eosctl.settings.jinja_branches import Condition
 from eosctl.settings.kustomizations import Builds, Resource, build, names_files_alone
 from eosctl.settings.manifests import Libraries
+from eosctl.settings.mounted_secrets import with_secrets
 from eosctl.settings.own_references import has_own_references, with_own_references
 from eosctl.settings.referred_values import (
     config_map_values,
@@ -56,48 +58,9 @@ from eosctl.settings.workloads import (
     with_instances,
     workloads_of,
 )
-from eosctl.text import count_text
 
 _VARIATIONS: Final = 12
 """Undecided conditions that are judged; each costs as much as the deployment."""
-_NAMED: Final = 3
-"""Files that an error names."""
-
-
-class FilesRead(NamedTuple):
-    """What became of the files.
-
-    Attributes:
-        deployment: What they configure.
-        read: Every file that was read.
-        without_settings: Those in which no setting of Kafka was found.
-        unreadable: Those that are broken or empty.
-        not_understood: Those without settings that are about Kafka: no verdict covers them.
-        unseen: What containers read, files include, or kustomizations build, and is not among the files.
-    """
-
-    deployment: Deployment
-    read: tuple[str, ...]
-    without_settings: tuple[str, ...]
-    unreadable: tuple[Unreadable, ...]
-    not_understood: tuple[str, ...] = ()
-    unseen: tuple[Unseen, ...] = ()
-
-    def require_settings(self) -> None:
-        """Raise an error if no file has a setting: what was not judged must never look like a clean result.
-
-        Raises:
-            ConfigFileError: No setting of Kafka was recognized in any file.
-        """
-        if not self.deployment.components:
-            named = ", ".join([*self.read[:_NAMED], *(["..."] if len(self.read) > _NAMED else [])])
-            raise ConfigFileError(
-                f"Nothing was judged: no settings of Kafka were recognized in {count_text(len(self.read), 'file')}."
-                if self.read
-                else "Nothing was judged: no file could be read.",
-                f"Read: {named}." if named else "",
-                "Name the files that hold them; config lint --role FILE=ROLE tests how a file is read.",
-            )
 
 
 class _File(NamedTuple):
@@ -364,7 +327,7 @@ def _components(files: Iterable[_File], releases: Releases) -> list[Component]:
     sources = with_config_maps(_related(given), (one.config_maps for one in given))
     workloads = [workload for file in given for workload in file.workloads]
     sources = with_spring_environments(without_variables_of_templates(without_referred(sources)), workloads)
-    started = with_overridden(with_instances(sources, workloads), workloads)
+    started = with_secrets(with_overridden(with_instances(sources, workloads), workloads), workloads)
     return [component for source in started for component in resolve(source, releases)]
 
 

@@ -28,11 +28,21 @@ _KAFKA: Final = re.compile(
     r"|enable[._-]?idempotence|min[._-]?insync[._-]?replicas|connector\.class|exactly[._-]?once",
     re.IGNORECASE,
 )
-# Files of loggers name Kafka's packages, those of build tools its artifacts; Cruise Control keeps a copy of what it
-# expects of brokers.
+# Files of loggers name Kafka's packages, those of tools for dependencies its artifacts; Cruise Control keeps a copy of
+# what it expects of brokers.
 _OF_OTHERS: Final = re.compile(
     r"^(?:.*log4j.*|.*logback.*|package(?:-lock)?\.json|tsconfig.*\.json|.*\.lock|composer\.json|pom\..*|build\..*"
-    r"|clusterconfigs\.json)$"
+    r"|clusterconfigs\.json|renovate\.json5?|\.?renovaterc.*|dependabot\.ya?ml|\.pre-commit-config\.yaml|mkdocs\.ya?ml)$"
+)
+# Rules and targets of Prometheus, and rules of its JMX exporter, name Kafka's metrics.
+_OF_MONITORING: Final = re.compile(
+    r"^(?:scrape_configs|lowercaseOutputName|lowercaseOutputLabelNames|whitelistObjectNames|includeObjectNames):"
+    r"|^rules:[ \t]*\n[ \t]*-[ \t]+pattern:",
+    re.MULTILINE,
+)
+_RULES_OF_PROMETHEUS: Final = (
+    re.compile(r"^groups:[ \t]*$", re.MULTILINE),
+    re.compile(r"^[ \t]*(?:-[ \t]+)?(?:alert|record):[ \t]", re.MULTILINE),
 )
 _OF_A_DASHBOARD: Final = ('"panels"', '"schemaVersion"')
 
@@ -106,7 +116,7 @@ def mentions_kafka(name: str, text: str) -> bool:
 def is_of_others(name: str, text: str = "") -> bool:
     """Return whether no program of Kafka reads a file, although it names settings of Kafka.
 
-    Its name shows that, or it is a dashboard of Grafana, which shows their metrics.
+    Its name shows that, or it is a dashboard or another file of monitoring, which is about their metrics.
 
     >>> is_of_others("config/clusterConfigs.json"), is_of_others("config/server.properties")
     (True, False)
@@ -114,8 +124,13 @@ def is_of_others(name: str, text: str = "") -> bool:
     True
     """
     file = name.rpartition("/")[2].lower()
-    is_dashboard = file.endswith(".json") and all(key in text for key in _OF_A_DASHBOARD)
-    return is_dashboard or _OF_OTHERS.match(file) is not None
+    if _OF_OTHERS.match(file) is not None:
+        return True
+    if file.endswith(".json"):
+        return all(key in text for key in _OF_A_DASHBOARD)
+    if not file.endswith((".yml", ".yaml")):
+        return False
+    return _OF_MONITORING.search(text) is not None or all(part.search(text) for part in _RULES_OF_PROMETHEUS)
 
 
 def _within(folder: Path) -> Iterator[Path]:

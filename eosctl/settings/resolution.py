@@ -131,6 +131,7 @@ def _component(
         described_by=source.described_by,
         others=source.others,
         environment=source.environment,
+        secrets=source.secrets,
         unread=unreceived or source.unread,
     )
 

@@ -46,6 +46,7 @@ class Source(msgspec.Struct, frozen=True):
             of a folder may be parts of one.
         others: What else it may be, where no key decides; it is judged as each of them.
         environment: The file of the one environment that it holds for; empty if it holds for any.
+        secrets: The names of the Secrets that its workload reads.
         unread: Settings of Kafka next to its own that it does not receive, under the keys that would hand them to it.
     """
 
@@ -66,6 +67,7 @@ class Source(msgspec.Struct, frozen=True):
     described_by: str = ""
     others: tuple[Role, ...] = ()
     environment: str = ""
+    secrets: frozenset[str] = frozenset()
     unread: tuple[Value, ...] = ()
 
 

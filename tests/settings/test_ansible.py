@@ -10,8 +10,9 @@ import pytest
 from eosctl.checks.judge import judge
 from eosctl.findings.linted import findings_of
 from eosctl.settings.ansible_inventory import Inventory, inventory_of, parse_inventory
-from eosctl.settings.deployment_files import FilesRead, read_deployment
+from eosctl.settings.deployment_files import read_deployment
 from eosctl.settings.documents import parse_documents
+from eosctl.settings.files_read import FilesRead
 from eosctl.settings.jinja import fill
 from eosctl.settings.jinja_branches import keep_branches
 from eosctl.settings.tree import Branch, Leaf, Row

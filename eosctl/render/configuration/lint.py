@@ -95,7 +95,9 @@ def _blocks(linted: Linted, *, wide: bool) -> list[Block]:
         blocks.append(Line(f"Nothing was judged: no settings of Kafka were recognized in {read}."))
         return blocks
     if linted.is_unjudged:
-        blocks.append(Line(f"Nothing was judged: no rule applies to what was read in {read}."))
+        is_output = linted.is_tool_output
+        what, then = ("the output of tools", " Run eosctl doctor.") if is_output else ("what was read", "")
+        blocks.append(Line(f"Nothing was judged: no rule applies to {what} in {read}.{then}"))
         return blocks
     blocks.append(
         Line(

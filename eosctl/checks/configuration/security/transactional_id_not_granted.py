@@ -30,8 +30,9 @@ def transactional_id_not_granted(case: Case) -> Iterator[Problem]:
     """Find transactional producers that log in as a user whose access rules grant no transactional id.
 
     What it checks:
-        The user in sasl.jaas.config of a producer with a transactional id, against the rules of the KafkaUser of that
-        name. Users with rules elsewhere, or with certificates, are not compared.
+        The user of a producer with a transactional id, against the rules of the KafkaUser of that name. The user is
+        named by sasl.jaas.config, or by the Secret that the producer's workload reads: Strimzi gives the Secret of a
+        user its name. Users with rules elsewhere are not compared.
 
     Why it matters for exactly-once:
         Write on the topics is not enough: the broker refuses InitProducerId with TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
@@ -50,7 +51,8 @@ def transactional_id_not_granted(case: Case) -> Iterator[Problem]:
     rules = case.deployment.of(Role.ACCESS_RULE)
     for producer in transactional_producers(case.deployment):
         match = _USER.search(producer.value("sasl.jaas.config").text or "")
-        own = [rule for rule in rules if match is not None and rule.word("principal") == match["name"]]
+        users = producer.secrets if match is None else {match["name"]}
+        own = [rule for rule in rules if rule.word("principal") in users]
         if own and not any(_grants_an_id(rule) for rule in own):
             identity, user = producer.value("transactional.id"), own[0].value("principal")
             yield problem(

@@ -11,6 +11,7 @@ from eosctl.model.deployment import Client, Place, Role, Value
 from eosctl.settings.ansible_inventory import inventory_of
 from eosctl.settings.camel import CAMEL, PRODUCER, clients_settings
 from eosctl.settings.client_family import client_of
+from eosctl.settings.client_libraries import LIBRARIES
 from eosctl.settings.connectors import connector_role
 from eosctl.settings.islands import sources_within
 from eosctl.settings.named_releases import with_named_release
@@ -44,6 +45,9 @@ from eosctl.settings.workloads import counted_around
 
 # The default of SmallRye Reactive Messaging's KafkaSource.
 _SMALLRYE_KAFKA: Final = "smallrye-kafka"
+# Connectors of MicroProfile Reactive Messaging in other servers: Helidon's and Open Liberty's.
+_KAFKA_CONNECTORS: Final = frozenset({_SMALLRYE_KAFKA, "helidon-kafka", "liberty-kafka"})
+_OTHER_CONSUMER: Final[Mapping[str, str | None]] = {"enable.auto.commit": None}
 _SMALLRYE_CONSUMER: Final[Mapping[str, str | None]] = {"enable.auto.commit": "false"}
 # Who commits is said in the code: offsetStrategy of @KafkaListener.
 _MICRONAUT_CONSUMER: Final[Mapping[str, str | None]] = {"enable.auto.commit": None}
@@ -65,12 +69,27 @@ def sources_of(document: Node, file: str, role: Role | None = None) -> list[Sour
     kind = (document.text("kind") or "").lower() if isinstance(document, Branch) else ""
     found = sources_within(document, file, (*_hints(file), kind))
     parts = counted_around((part for source in found for part in _with_roles(source, file)), document, file)
-    parts = with_named_release(parts, document)
+    parts = _with_one_library(with_named_release(parts, document))
     if not _is_of_one_cluster(document, file):
         return parts
     if inventory_of(document) is not None:
         parts = [_on_its_host(part, file) for part in parts]
     return _one_broker_per_chart(list(map(_as_cluster, parts)))
+
+
+def _with_one_library(parts: list[Source]) -> list[Source]:
+    """Return the parts of a document with the library that one of them shows, where the others are spelled like it."""
+    shown = {part.client for part in parts if part.client in LIBRARIES}
+    if len(shown) != 1:
+        return parts
+    (library,) = shown
+    return [replace(part, client=library) if _may_be_a_librarys(part) else part for part in parts]
+
+
+def _may_be_a_librarys(part: Source) -> bool:
+    """Return whether a client is Java's only because nothing in it says otherwise: no name has dots."""
+    is_default = part.role in CLIENTS and part.client is Client.JAVA and not part.framework
+    return is_default and all(name != value.key for name, value in part.values.items() if "." in name)
 
 
 def _is_of_one_cluster(document: Node, file: str) -> bool:
@@ -228,14 +247,16 @@ def _channels(source: Source) -> Iterator[Source]:
         if match is None:
             shared[_unprefixed(key)] = value
         elif match[1] == "connector":
-            shared |= {match[3]: value} if match[2] == _SMALLRYE_KAFKA else {}
+            shared |= {match[3]: value} if match[2] in _KAFKA_CONNECTORS else {}
         else:
             role = Role.PRODUCER if match[1] in ("outgoing", "producers") else Role.CONSUMER
             groups.setdefault((role, match[2]), {})[match[3]] = value
     for (role, channel), values in groups.items():
         connector = values.get("connector")
-        if connector is not None and connector.resolved and connector.text != _SMALLRYE_KAFKA:
+        named = connector.text if connector is not None and connector.resolved else _SMALLRYE_KAFKA
+        if named not in _KAFKA_CONNECTORS:
             continue  # a channel of another broker, such as smallrye-mqtt
+        made = framework if named == _SMALLRYE_KAFKA else _OTHER_CONSUMER
         yield replace(
             source,
             values={**shared, **values},
@@ -244,7 +265,7 @@ def _channels(source: Source) -> Iterator[Source]:
             recognized_by=next(iter(values.values())).key,
             client=Client.JAVA,
             application=source.label,
-            framework=framework if role is Role.CONSUMER else {},
+            framework=made if role is Role.CONSUMER else {},
         )
 
 

@@ -11,6 +11,7 @@ from eosctl.errors import ConfigFileError
 from eosctl.model.deployment import Place, Role, Value
 from eosctl.model.parameter import relaxed
 from eosctl.settings.camel import CAMEL
+from eosctl.settings.client_parts import with_parts
 from eosctl.settings.container_scripts import scripts_within
 from eosctl.settings.documents import format_of, parse_documents, parse_properties_tree
 from eosctl.settings.environment import container_environment, environment_of, variables_of
@@ -30,6 +31,7 @@ from eosctl.settings.unread import CLIENT_SETTINGS, unread
 from eosctl.settings.workloads import counted_around
 
 _NETWORK: Final = ("AWS::EC2::", "AWS::IAM::", "AWS::ElasticLoadBalancing")
+_BROKERS: Final = relaxed("bootstrap.servers")
 ALPAKKA_INTERVAL: Final = "eos-commit-interval"
 # What lists of settings call the part with the name; the other is the value.
 _NAME_KEYS: Final = ("name", "key", "property", "setting", "option")
@@ -144,14 +146,17 @@ def _by_leaves(
     if _hides_settings(node, keys):
         yield from _children(node, file, hints)
         return
-    if (whole := _as_a_whole(node, leaves, file, hints, key)) is not None:
+    joined = with_parts(node)
+    if (whole := _as_a_whole(joined, list(flatten(joined)), file, hints, key)) is not None:
         yield whole
         return
-    direct = Branch(tuple((name, leaf) for name, leaf in node.entries if isinstance(leaf, Leaf)), node.line)
-    if direct.get("bootstrap.servers") is not None:  # a client's mapping, with mappings for parts of it
+    direct = Branch(tuple((name, leaf) for name, leaf in joined.entries if isinstance(leaf, Leaf)), node.line)
+    if any(
+        relaxed(name) == _BROKERS for name, _ in joined.entries
+    ):  # a client's mapping, with mappings for parts of it
         client = _as_a_whole(direct, list(flatten(direct)), file, hints, key)
         yield from [client] if client is not None else []
-    yield from _children(node, file, hints)
+    yield from _children(joined, file, hints)
 
 
 def _hides_settings(node: Branch, keys: list[str]) -> bool:

@@ -1,4 +1,5 @@
-"""Kafka's clients inside tools that move data: Logstash, Fluent Bit, Vector, Telegraf, Redpanda Connect, OpenTelemetry.
+"""Kafka's clients inside tools that move data: Logstash, Fluent Bit, Vector, Telegraf, Beats, Redpanda Connect, and
+OpenTelemetry's Collector.
 
 Names and defaults are those of each tool's own reference; which client is inside decides on the rules that hold.
 """
@@ -85,6 +86,14 @@ CONNECT_FRANZ: Final = Tool(
         "instance_id": "group.instance.id",
     },
 )
+# libbeat's output; max_retries does not hold for inputs that guarantee delivery.
+BEATS: Final = Tool(
+    "Beats",
+    Client.SARAMA,
+    names={"hosts": "bootstrap.servers", "required_acks": "acks", "compression": "compression.type"},
+    words={"acks": {"-1": "all"}},
+    defaults={Role.PRODUCER: {"acks": "1"}},
+)
 _SIGNALS: Final = "otlp_logs,otlp_metrics,otlp_spans"
 # configkafka.ProducerConfig and ConsumerConfig; without acks=all the exporter switches idempotence off.
 COLLECTOR: Final = Tool(
@@ -120,7 +129,7 @@ _CONNECT: Final = {
 
 def pipelines(document: Branch, file: str) -> list[Source] | None:
     """Return the producers and consumers of a pipeline; None when the document is not one of these tools'."""
-    for reader in (_logstash, _fluent_bit, _vector, _telegraf, _connect, _collector):
+    for reader in (_logstash, _fluent_bit, _vector, _telegraf, _beats, _connect, _collector):
         if found := list(reader(document, file)):
             return found
     return None
@@ -159,6 +168,13 @@ def _telegraf(document: Branch, file: str) -> Iterator[Source]:
         for node in document.items(section, plugin):
             if isinstance(node, Branch):
                 yield _source(node, file, role, TELEGRAF, f"{section}.{plugin}")
+
+
+def _beats(document: Branch, file: str) -> Iterator[Source]:
+    """Yield the output of Filebeat and its siblings, which alone call the brokers hosts."""
+    for node in (document.branch("output.kafka"), document.branch("output", "kafka")):
+        if node is not None and node.get("hosts") is not None:
+            yield _source(node, file, Role.PRODUCER, BEATS, "output.kafka")
 
 
 def _connect(document: Branch, file: str) -> Iterator[Source]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from eosctl.checks.configuration.clients import is_transactional, java_producers
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.model.deployment import Role
+from eosctl.model.deployment import Client, Role
 from eosctl.model.severity import Severity
 
 
@@ -24,10 +24,12 @@ def transactional_without_idempotence(case: Case) -> Iterator[Problem]:
     """Find producers that have a transactional id and forbid idempotence.
 
     What it checks:
-        enable.idempotence=false together with transactional.id in a Java client.
+        enable.idempotence=false together with transactional.id in a client of Java, kafka-python, sarama, franz-go, or
+        KafkaJS. Those of librdkafka's family are judged by EOS-CFG-070.
 
     Why it matters for exactly-once:
-        Transactions are built on idempotence; the producer throws a ConfigException and does not start.
+        Transactions are built on idempotence; the producer throws a ConfigException and does not start. KafkaJS starts:
+        it retries five times instead of without limit, and what is sent outside of a transaction can be written twice.
 
     Example:
         enable.idempotence=false, once written to save a permission, in an application that then became
@@ -39,8 +41,10 @@ def transactional_without_idempotence(case: Case) -> Iterator[Problem]:
     Verify:
         eosctl config lint reports it no longer.
     """
-    for producer in java_producers(case.deployment):
+    kafkajs = tuple(p for p in case.deployment.of(Role.PRODUCER) if p.client is Client.KAFKAJS)
+    for producer in (*java_producers(case.deployment), *kafkajs):
         asked = producer.value("enable.idempotence")
+        starts = producer.client is Client.KAFKAJS
         if producer.inside in (Role.STREAMS, Role.CONNECT_WORKER):
             continue
         if is_transactional(producer) and asked.is_given and asked.flag is False:
@@ -48,6 +52,9 @@ def transactional_without_idempotence(case: Case) -> Iterator[Problem]:
                 producer,
                 (asked, producer.value("transactional.id")),
                 f"{asked.key} is false, but the producer has a transactional id.",
-                impact="The producer does not start (ConfigException).",
+                severity=Severity.ERROR if starts else None,
+                impact="KafkaJS guarantees exactly-once only with idempotent: true: retries end, and records repeat."
+                if starts
+                else "The producer does not start (ConfigException).",
                 remedy=f"Remove {asked.key}, or set it to true.",
             )

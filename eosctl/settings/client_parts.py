@@ -1,0 +1,47 @@
+"""Join the parts of one client's settings that a file keeps in mappings of their own.
+
+node-rdkafka takes the settings of a client and of its topics apart (``global``, ``topic``). Wrappers take some settings
+by names of their own, and the others as they are: Dropwizard, or a program's ``additionalProperties``.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from eosctl.model.parameter import relaxed
+from eosctl.settings.setting_names import COMMON_WORDS, is_setting
+from eosctl.settings.spellings import LIBRARY_NAMES, setting_meant
+from eosctl.settings.tree import Branch, Leaf, Node
+
+_HALVES: Final = (frozenset({"global", "topic"}), frozenset({"globalconfig", "topicconfig"}))
+_REST: Final = re.compile(
+    r"(?:additional|extra|custom|other|raw|native|kafka)[-_]?"
+    r"(?:kafka[-_]?)?(?:properties|props|config|configs|configuration|settings|options|overrides)",
+    re.IGNORECASE,
+)
+
+
+def with_parts(node: Branch) -> Branch:
+    """Return a mapping with the settings of the mappings in it that configure the same client."""
+    inner = {relaxed(key) for key, child in node.entries if isinstance(child, Branch)}
+    has_halves = any(halves <= inner for halves in _HALVES)
+    entries: list[tuple[str, Node]] = []
+    for key, child in node.entries:
+        is_half = has_halves and any(relaxed(key) in halves for halves in _HALVES)
+        if isinstance(child, Branch) and (is_half or (_REST.fullmatch(key) and _holds_settings(node, child))):
+            entries += child.entries
+        else:
+            entries.append((key, child))
+    return Branch(tuple(entries), node.line)
+
+
+def _holds_settings(node: Branch, rest: Branch) -> bool:
+    """Return whether a mapping has settings of its own next to one that holds nothing but settings."""
+    own = (key for key, child in node.entries if isinstance(child, Leaf))
+    has_own = any(setting_meant(key) or relaxed(key) in LIBRARY_NAMES or _is_named(key) for key in own)
+    return has_own and all(isinstance(child, Leaf) and is_setting(key) for key, child in rest.entries)
+
+
+def _is_named(key: str) -> bool:
+    return is_setting(key) and (key == "acks" or key not in COMMON_WORDS)

@@ -22,6 +22,7 @@ from eosctl.settings.pipeline_services import is_pipeline, pipeline_scripts, pip
 from eosctl.settings.recognition import PREFIXED, decide, streams_prefixes
 from eosctl.settings.setting_names import COMMON_WORDS, LIBRARY_PREFIXES, SPRING, is_setting
 from eosctl.settings.sources import Source, value_of, values_of
+from eosctl.settings.spark_options import spark_client
 from eosctl.settings.spellings import respelled
 from eosctl.settings.spring_names import OF_OTHERS, unread_by_others
 from eosctl.settings.structures import find_sources
@@ -91,6 +92,9 @@ def _islands(node: Node, file: str, hints: tuple[str, ...], key: str = "") -> It
         return
     if variables := _variables(node, file, hints, key):
         yield from variables
+        return
+    if (spark := spark_client(node, file, hints)) is not None:
+        yield spark
         return
     topic = topic_declared(node, key, file)
     own = _own_values(node, file) if topic is not None else {}

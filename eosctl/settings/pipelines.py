@@ -1,6 +1,6 @@
-"""Kafka's clients inside tools that move data: Logstash, Fluent Bit, Vector, Telegraf, Beats, Redpanda Connect, and
-OpenTelemetry's Collector.
+"""Kafka's clients inside tools that move data.
 
+Logstash, Fluent Bit, Vector, Telegraf, Beats, Redpanda Connect, and OpenTelemetry's Collector.
 Names and defaults are those of each tool's own reference; which client is inside decides on the rules that hold.
 """
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
+from eosctl.analysis.mirror_flows import without_effect
 from eosctl.checks.configuration.bounds import why_refused
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.model.deployment import Client, Component, Deployment
+from eosctl.model.deployment import Client, Component, Deployment, Role
 from eosctl.model.severity import Severity
 
 JUDGED_ELSEWHERE: Final = frozenset({"processing.guarantee"})
+_OF_CLIENT: Final = re.compile(r".+\.(?P<client>consumer|producer)\.(?P<setting>.+)")
 BOUND_TO_CLIENTS: Final = frozenset({"spring.kafka.consumer.isolation-level"})
 
 
@@ -47,6 +50,7 @@ def value_not_allowed(case: Case) -> Iterator[Problem]:
     seen: set[tuple[object, str]] = set()
     for component in case.deployment.components:
         table = case.deployment.table(component)
+        yield from _of_mirrored_clients(case.deployment, component)
         if table is None:
             yield from _of_framework(case.deployment, component)
             continue
@@ -66,6 +70,25 @@ def value_not_allowed(case: Case) -> Iterator[Problem]:
                     impact="It does not start (ConfigException).",
                     remedy="Correct the value.",
                 )
+
+
+def _of_mirrored_clients(deployment: Deployment, component: Component) -> Iterator[Problem]:
+    """Judge the settings that MirrorMaker hands to the clients of a cluster: `east.consumer.isolation.level`."""
+    for name, value in component.given.items() if component.role is Role.MIRROR_MAKER else ():
+        match = _OF_CLIENT.match(name)
+        if match is None or value.text is None or not value.resolved:
+            continue
+        table = deployment.tables.get(match["client"])
+        declared = None if table is None else table.parameters.get(match["setting"])
+        reason = why_refused(declared, component.release, value.text) if declared is not None else ""
+        if reason and value.place not in {lost.place for lost in without_effect(component, match["setting"])}:
+            yield problem(
+                component,
+                (value,),
+                f"{value.key}={value.text.strip()} is refused: {reason}.",
+                impact="The connector does not start (ConfigException).",
+                remedy="Correct the value.",
+            )
 
 
 def _of_framework(deployment: Deployment, component: Component) -> Iterator[Problem]:

@@ -78,8 +78,8 @@ def _islands(node: Node, file: str, hints: tuple[str, ...], key: str = "") -> It
     if nested is not None:
         yield from nested
         return
-    if (altered := altered_entity(node, file)) is not None:
-        yield from altered
+    if (special := _of_its_form(node, file, hints)) is not None:
+        yield from special
         return
     if key == "rules" and node.get("pattern") is not None:
         return  # a rule of the JMX exporter, whose labels are called like settings
@@ -92,9 +92,6 @@ def _islands(node: Node, file: str, hints: tuple[str, ...], key: str = "") -> It
         return
     if variables := _variables(node, file, hints, key):
         yield from variables
-        return
-    if (spark := spark_client(node, file, hints)) is not None:
-        yield spark
         return
     topic = topic_declared(node, key, file)
     own = _own_values(node, file) if topic is not None else {}
@@ -116,6 +113,12 @@ def _variables(node: Branch, file: str, hints: tuple[str, ...], key: str) -> lis
     variables, name = Row(tuple(blocks), blocks[0].line), node.text("name") or ""
     found = container_environment(variables, node.text("image") or "", name, file, commands)
     return [replace(source, hints=(*source.hints, *hints)) for source in found]
+
+
+def _of_its_form(node: Branch, file: str, hints: tuple[str, ...]) -> list[Source] | None:
+    """Return what a mapping configures that its form alone identifies; None for others."""
+    spark = spark_client(node, file, hints)
+    return altered_entity(node, file) if spark is None else [spark]
 
 
 def _by_leaves(
@@ -197,6 +200,8 @@ def _alpakka(node: Branch, clients: Branch, file: str, hints: tuple[str, ...]) -
     if isinstance(own, Leaf):
         given[ALPAKKA_INTERVAL] = own
         made = {"enable.idempotence": "true"}  # Transactional.sink, which alone reads the interval, sets it
+    elif hints[-1].endswith("consumer"):
+        made = {"enable.auto.commit": "false"}  # reference.conf of Alpakka and Pekko
     outside = values_of(((name, leaf) for key, child in node.entries for name, leaf in flatten(child, key)), file)
     if given:
         left = unread(outside, lambda name: f"kafka-clients.{name}")

@@ -132,7 +132,7 @@ def respelled(leaves: Iterable[tuple[str, Leaf]], file: str, hints: Iterable[str
     parts = [(*key.rpartition("."), key, leaf) for key, leaf in given]
     found = [(head + dot, last, setting_meant(last), key, leaf) for head, dot, last, key, leaf in parts]
     around = (file.rpartition("/")[2].lower(), *hints, *(key.lower() for key, _ in given))
-    speaks = any("kafka" in word for word in around)
+    speaks = any("kafka" in word or names_library(word) for word in around)
     known = {meant for _, _, meant, _, _ in found if meant}
     by_library = speaks and (
         any(relaxed(last) in LIBRARY_NAMES for _, last, _, _, _ in found) or any(map(names_library, around))

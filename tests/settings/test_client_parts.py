@@ -31,6 +31,16 @@ HELIDON = """mp.messaging:
   outgoing.mqtt: {connector: helidon-jms, acks: "1"}
   connector.helidon-kafka: {bootstrap.servers: "kafka:9092"}
 """
+SARAMA = """sarama:
+  brokers: [b:9092]
+  producer:
+    transaction: {id: booking-tx, timeout: 1m}
+    idempotent: false
+    requiredAcks: WaitForAll
+  net: {maxOpenRequests: 1}
+"""
+PEKKO = """pekko.kafka.consumer.kafka-clients { group.id = settle, isolation.level = read_committed }
+"""
 BEATS = """output.kafka:
   hosts: ["kafka1:9092"]
   topic: audit
@@ -94,3 +104,13 @@ def test_clients_in_one_file_are_of_one_library() -> None:
         ' "consumerConfig": {"groupId": "cart", "sessionTimeout": 30000}}'
     )
     assert [one.client for one in read(text, "kafka.json")] == [Client.KAFKAJS, Client.KAFKAJS]
+
+
+def test_the_name_of_a_library_is_about_kafka() -> None:
+    (producer,) = read(SARAMA, "config.yaml")
+    assert {"transactional.id", "enable.idempotence", "acks"} <= names(producer)
+
+
+def test_consumers_of_pekko_commit_nothing_by_themselves() -> None:
+    (consumer,) = read(PEKKO, "application.conf")
+    assert consumer.framework == {"enable.auto.commit": "false"}

@@ -117,7 +117,7 @@ LAYOUTS: Final = (
     Layout("klog", rf"(?P<level>[IWEF])(?P<time>\d{{4}} {_CLOCK}) +\d+ (?P<logger>[^\]\s]+)\] {_REST}"),
     Layout(
         "go",
-        rf"(?:\[(?P<logger>[\w.-]+)\] )?(?P<time>\d{{4}}/\d\d/\d\d {_CLOCK}) (?:\[?(?P<level>{_LEVEL})\]? )?{_REST}",
+        rf"(?:\[(?P<logger>[\w.-]+)\] ?)?(?P<time>\d{{4}}/\d\d/\d\d {_CLOCK}) (?:\[?(?P<level>{_LEVEL})\]? )?{_REST}",
     ),
     Layout(
         "syslog",
@@ -140,6 +140,11 @@ LAYOUTS: Final = (
         "nest",
         rf"\[Nest\] \d+ +- (?P<time>{_ANY_DATE}) +(?P<level>LOG|VERBOSE|{_LEVEL}) "
         rf"(?:\[(?P<logger>[^\]\n]*)\] )?{_REST}",
+    ),
+    Layout(
+        "clickhouse",
+        r"(?P<time>\d{4}\.\d\d\.\d\d \d\d:\d\d:\d\d\.\d{1,9}) \[ (?P<thread>\d+) \] \{[^}\n]*\} "
+        rf"<(?P<level>Fatal|Critical|Error|Warning|Notice|Information|Debug|Trace|Test)> {_REST}",
     ),
     Layout("dotnet", r"(?P<level>trce|dbug|info|warn|fail|crit): (?P<logger>[\w.`+]+)\[\d+\](?P<message>\r?$)"),
     Layout("slf4j-simple", rf"{_THREAD} (?P<level>{_LEVEL}) (?P<logger>[\w.$]+) --? {_REST}"),
@@ -178,6 +183,7 @@ LAYOUTS: Final = (
         rf"\[?(?P<time>\d{{13}}|\d{{10}}[.,]\d{{3,9}}|(?:\d\d[/-]\d\d[ T])?{_CLOCK}|\d{{1,2}}:\d\d[AP]M)[^\w\n]{{1,3}}"
         rf"[^\n]{{0,120}}?\b(?P<level>{_ANY_LEVEL})\b[^\w\n]{{0,3}}{_REST}",
     ),
+    Layout("level-alone", rf"\[(?P<level>{_LEVEL})\] +{_REST}"),
     Layout("dated-above", rf"[^\w\n]?(?P<time>{_ANY_DATE})(?P<message>[^\w\n]?\r?$)"),
 )
 """The most specific layouts first: if two match a line, the earlier one counts."""
@@ -185,11 +191,16 @@ LAYOUTS: Final = (
 _EMBEDDED: Final = ("rdkafka", "jvm-uncaught", "describe-topic")
 """Layouts that may occur in any file: the output of a library, the JVM, or a tool on a terminal, which indents it."""
 
-GENERAL: Final = ("dated", "levelled", "undated", "dated-above")
+GENERAL: Final = ("dated", "levelled", "undated", "level-alone", "dated-above")
 """Layouts that match too much to be tried before the others."""
 
 TABLES: Final = frozenset({"open-producers", "find-hanging", "describe-transaction"})
 """Rows of Kafka's tools. Their records mean something by their shape alone."""
+
+_WHOLE: Final = "json"
+"""The layout whose records end with their line, so that the text below one is not a part of it."""
+_TEXT: Final = Layout("text", r"(?P<message>[^\s{][^\n]*)")
+"""Lines that a program prints next to its structured records."""
 
 _SAMPLE_LINES: Final = 1500
 
@@ -255,7 +266,9 @@ def detect_layouts(sample: bytes, choices: Sequence[Layout] = LAYOUTS) -> Verdic
                 break
             chosen.append(best)
             remaining = [is_open and not hit for is_open, hit in zip(remaining, explained[best], strict=True)]
-    chosen.sort(key=choices.index)
+    if any(remaining) and [layout.name for layout in chosen] == [_WHOLE]:
+        chosen.append(_TEXT)
+    chosen.sort(key=lambda layout: choices.index(layout) if layout in choices else len(choices))
     ordered = tuple(layout for layout in embedded if layout not in chosen) + tuple(chosen)
     return Verdict(ordered, len(lines), sum(remaining))
 

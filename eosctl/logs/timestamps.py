@@ -77,7 +77,7 @@ _SPELLED: Final = (
         r"(?P<year>20\d\d)(?P<month>\d\d)(?P<day>\d\d)[T -](?P<clock>\d{6})"
         rf"(?:[.,](?P<part>\d{{1,9}}))?(?: ?(?P<zone>{_ZONE}))?$"
     ),
-    re.compile(rf"(?P<year>\d{{4}})/(?P<month>\d\d)/(?P<day>\d\d)[T ]{_HOUR}"),
+    re.compile(rf"(?P<year>\d{{4}})[/.](?P<month>\d\d)[/.](?P<day>\d\d)[T ]{_HOUR}"),
 )
 """Dates in national forms: day, month, and year with separators, or the month by its name."""
 _MONTHS: Final = {name: number for number, name in enumerate(calendar.month_abbr) if name}

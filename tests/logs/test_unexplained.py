@@ -140,7 +140,17 @@ def test_incidents_and_actionable_categories_match() -> None:
 
 
 def test_cataloged_incident_texts_name_only_subject_fields() -> None:
-    names = {"who", "topic-partition", "group", "topic", "producerId", "log.dir", "connector.task"}
+    names = {
+        "who",
+        "topic-partition",
+        "group",
+        "topic",
+        "topic-or-partition",
+        "broker-address",
+        "producerId",
+        "log.dir",
+        "connector.task",
+    }
     names |= {"group.instance.id", "operation", "process", "server", "transactional.id"}
     for one in load_incidents().values():
         for text in (one.what, one.next_step, one.unfinished or "."):

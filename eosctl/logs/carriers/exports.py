@@ -1,9 +1,9 @@
 """Read exports of log stores: responses of search APIs, tables, and journald's export format.
 
 Elasticsearch and OpenSearch ``_search``, CloudWatch Insights, Loki ``query_range``, Azure Monitor, Splunk and Graylog
-searches, the CSV of Kibana, Splunk, CloudWatch, and Datadog, and ``journalctl -o export``. Each record becomes the line
-that it contains, with its timestamp and machine; a record that the store has parsed (it has a level) keeps its named
-values.
+searches, OpenTelemetry's JSON, the CSV of Kibana, Splunk, CloudWatch, and Datadog, and ``journalctl -o export``. Each
+record becomes the line that it contains, with its timestamp and machine; a record that the store has parsed (it has a
+level) keeps its named values.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from eosctl.logs.carriers.documents import Piece
+from eosctl.logs.carriers.otlp import OTLP, is_otlp, otlp_pieces
 
 TABLE: Final = "export-table"
 JSON: Final = "export-json"
@@ -54,6 +55,8 @@ def export_of(sample: bytes) -> str:
     start = sample[:_SIGN_BYTES].lstrip(b"\xef\xbb\xbf \t\r\n")
     if start.startswith(b"__CURSOR="):
         return JOURNAL
+    if is_otlp(start):
+        return OTLP
     if start.startswith(b"{") and _JSON_SIGNS.search(start) and not _JSON_LINES.match(start):
         return JSON
     return TABLE if _columns(start.partition(b"\n")[0].decode("utf-8", "replace")) else ""
@@ -68,6 +71,8 @@ def export_pieces(data: bytes, export: str) -> Iterator[Piece]:
     """
     if export == JOURNAL:
         yield from _journal(data)
+    elif export == OTLP:
+        yield from otlp_pieces(data)
     elif export == JSON:
         yield from _answer(data)
     else:

@@ -57,8 +57,14 @@ _IDENTITIES: Final = {
     "consumergroupid": "group.id",
     "producerid": "producer_id",
     "producerepoch": "producer epoch",
+    "componentid": "component_id",
+    "otelcolcomponentid": "component_id",
+    "addr": "addr",
+    "brokeraddr": "addr",
 }
 """Names of a record's subjects: as programs spell them, without signs and in lower case, and as in the catalog."""
+_OF_GROUPS: Final = re.compile(r"(?i)\b(?:auto)?(?:commit|group|heartbeat|join|sync|rebalanc|offset|generation)")
+"""Words of messages about a consumer group, in which the name ``group`` is that of the group."""
 _CONTAINERS: Final = ("fields", "attributes", "jsonPayload", "payload", "context", "properties", "extra")
 """Objects that contain the record, or parts of it, one level down."""
 _SIGNS: Final = re.compile(r"[ ._-]|^kafka")
@@ -132,7 +138,7 @@ def read_entry(values: Mapping[str, Any]) -> Entry:
     stack = _stack(names, message)
     texts = "\n".join((message, more, stack))
     failures = (text for text in map(names.text, _FAILURE) if text and text not in texts)
-    below = (more, stack, *dict.fromkeys(failures), _identities(values))
+    below = (more, stack, *dict.fromkeys(failures), _identities(values, message))
     level = names.text(*_LEVEL) or level_like(values)
     # Pino and Bunyan have no loggers: their name is that of the program.
     program = names.text("name") if level.strip().isdecimal() and values.keys() >= _PINO else ""
@@ -266,7 +272,7 @@ def _thrown(names: _Names) -> str:
     return "\n".join(lines)
 
 
-def _identities(values: Mapping[str, Any]) -> str:
+def _identities(values: Mapping[str, Any], message: str) -> str:
     """Return the ids among named values, and one level below, as text logs print them."""
     found: dict[str, str] = {}
     nested = [value for value in values.values() if isinstance(value, Mapping)]
@@ -275,10 +281,15 @@ def _identities(values: Mapping[str, Any]) -> str:
             known = _IDENTITIES.get(_SIGNS.sub("", str(name).lower()))
             if known and isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip():
                 found.setdefault(known, str(value).strip())
+    named = values.get("group")
+    if isinstance(named, str) and named.strip() and _OF_GROUPS.search(message):
+        found.setdefault("group.id", named.strip())
     ids = [f"{name}={value}" for name, value in found.items()]
     topic, partition = values.get("topic"), values.get("partition")
     if isinstance(topic, str) and str(partition).isdecimal():
         ids.append(f"topic-partition {topic}-{partition}")
+    elif isinstance(topic, str) and topic.strip():
+        ids.append(f"topic={topic.strip()}")
     return " ".join(ids)
 
 

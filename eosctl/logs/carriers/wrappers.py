@@ -18,6 +18,7 @@ from eosctl.logs.carriers.carriers import Inner, ends_line, read_carried
 from eosctl.logs.carriers.documents import Piece, pieces_of
 from eosctl.logs.carriers.exports import JOURNAL, JSON, TABLE, export_pieces
 from eosctl.logs.carriers.misread import MISREAD
+from eosctl.logs.carriers.otlp import OTLP
 from eosctl.logs.carriers.prefixes import (
     MARKED,
     NAME_SERVICES,
@@ -194,7 +195,7 @@ _DEEPEST: Final = 3
 _SAMPLE_BYTES: Final = 65_536
 DOCUMENT: Final = "json-document"
 """The wrapper of records that are values of one document, or span several lines; see ``documents``."""
-EXPORTS: Final = frozenset({JOURNAL, JSON, TABLE})
+EXPORTS: Final = frozenset({JOURNAL, JSON, TABLE, OTLP})
 _OF_FILES: Final = frozenset({DOCUMENT, *EXPORTS, NULS})
 """Wrappers around records of several lines, and one that makes a line of any length."""
 _NAMES_SERVICES: Final = frozenset(

@@ -15,6 +15,7 @@ from typing import Final
 from eosctl.logs.classifier.catalog import CatalogedIncident
 from eosctl.logs.files.applications import is_named_after_file
 from eosctl.logs.incidents.applications import StreamsNames
+from eosctl.logs.incidents.giving_up import has_given_up
 from eosctl.logs.incidents.program_names import MADE_NAME, opening, program_of
 from eosctl.logs.incidents.second_categories import category_of_cause
 from eosctl.logs.incidents.timeline import LogTimeline, by_key, episodes, evidence_of, incident, time_of
@@ -65,6 +66,8 @@ _UNKNOWN: Final[Mapping[str, str]] = {
     "group.instance.id": "of another member",
     "producerId": "unknown",
     "server": "the name of a server",
+    "broker-address": "a broker",
+    "topic-or-partition": "a topic or partition",
     "operation": "a request",
 }
 """The general terms for what a record does not name."""
@@ -74,6 +77,8 @@ _INTERNAL_TOPICS: Final[Mapping[str, str]] = {
     "offsets.topic.replication.factor": "__consumer_offsets",
     "share.coordinator.state.topic.replication.factor": "__share_group_state",
 }
+_OF_TOPICS: Final = ("UNKNOWN_TOPIC", "NOT_LEADER", "TIMEOUT_METADATA", "STORAGE_ECHO")
+"""Categories of faults of topics, which other records of the same client name."""
 _NAMES: Final = ("transactional.id", "group", "connector.task", "application.id", "client.id")
 _ROLES: Final = ("broker", "controller")
 _OWNERS: Final[tuple[EventField, ...]] = (
@@ -132,10 +137,10 @@ def _is_fault(timeline: LogTimeline, events: Sequence[LogEvent], known: Cataloge
 
 
 def _gave_up(timeline: LogTimeline, events: Sequence[LogEvent]) -> bool:
-    """Return whether a client ended because of a fault: its record of it is fatal, or an end follows."""
+    """Return whether a client ended because of a fault: its record of it is final, or an end follows."""
     last = events[-1]
     ends = timeline.log_between(last, time_of(events[0]), time_of(last) + GIVE_UP_MS, _ENDED)
-    return bool(ends) or any(event.level in FATAL_LEVELS for event in events)
+    return bool(ends) or any(event.level in FATAL_LEVELS or has_given_up(event) for event in events)
 
 
 def _has_lasted(events: Sequence[LogEvent], known: CatalogedIncident) -> bool:
@@ -143,12 +148,19 @@ def _has_lasted(events: Sequence[LogEvent], known: CatalogedIncident) -> bool:
 
 
 def _is_unfinished(timeline: LogTimeline, events: Sequence[LogEvent], known: CatalogedIncident) -> bool:
-    """Return whether a fault was still there when its log ended, and had not just begun."""
-    lasted_ms = time_of(events[-1]) - time_of(events[0])
-    if not known.unfinished or lasted_ms * UNFINISHED_PARTS < known.lasting_s * 1000:
+    """Return whether a fault was still there when its log ended, and had not just begun.
+
+    An excerpt that begins with the fault does not show how long it had lasted.
+    """
+    begun_ms, last_ms = time_of(events[0]), time_of(events[-1])
+    lasted_ms = last_ms - begun_ms
+    if not known.unfinished:
         return False
-    pause_ms = lasted_ms // (len(events) - 1)
-    return timeline.log_end_ms(events[-1]) <= time_of(events[-1]) + pause_ms
+    pause_ms = lasted_ms // max(len(events) - 1, 1)
+    if timeline.log_end_ms(events[-1]) > last_ms + pause_ms:
+        return False
+    is_excerpt = timeline.log_start_ms(events[0]) >= begun_ms - pause_ms
+    return is_excerpt or lasted_ms * UNFINISHED_PARTS >= known.lasting_s * 1000
 
 
 def _owner(timeline: LogTimeline, event: LogEvent) -> str:
@@ -272,6 +284,8 @@ def _incident(
     program = program_of(timeline, head) if subject.get("application") else ""
     who = named or program or producer or (f"a client of {server}" if known.is_of_client else server)
     values = {name: str(value) for name, value in subject.items()} | {"who": who}
+    values["broker-address"] = values.get("server", "")
+    values["topic-or-partition"] = values.get("topic-partition") or values.get("topic", "")
     count = f" ({len(own)} times)" if len(own) > 1 else ""
     is_unfinished = bool(known.unfinished) and not _has_lasted(own, known)
     sentence = known.unfinished if is_unfinished else known.what
@@ -321,6 +335,8 @@ def _subject(timeline: LogTimeline, streams: StreamsNames, events: Sequence[LogE
         subject["topic"] = topic
     if is_client and not subject.get("group"):
         subject["group"] = timeline.value_in_log(head, "group")
+    if is_client and head.category in _OF_TOPICS and not (subject.get("topic") or subject.get("topic-partition")):
+        subject["topic"] = timeline.value_in_log(head, "topic")
     if is_client:
         clients = {client for one in events if (client := one.fields.get("client_id"))}
         subject["client.id"] = clients.pop() if len(clients) == 1 else ""

@@ -180,7 +180,9 @@ def _election(event: LogEvent) -> tuple[str, str | None]:
 def _affected(timeline: LogTimeline, outage: Outage) -> list[LogEvent]:
     """Return the records about the node from transactional clients during its outage; later clients do not count."""
     until = (outage.up_ms or outage.down_ms + FAILOVER_MS) + SHORTAGE_GAP_MS
-    disconnects = timeline.client_events("NETWORK_DISCONNECT", "COORDINATOR_DISCOVERED", "VERIFICATION_UNAVAILABLE")
+    disconnects = timeline.client_events(
+        "NETWORK_DISCONNECT", "BROKERS_UNREACHED", "COORDINATOR_DISCOVERED", "VERIFICATION_UNAVAILABLE"
+    )
     return [
         event
         for event in within(disconnects, outage.down_ms - 1000, until)

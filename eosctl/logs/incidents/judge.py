@@ -11,6 +11,7 @@ from eosctl.logs.incidents.applications import find_failed_streams, find_slow_pr
 from eosctl.logs.incidents.cataloged import find_cataloged
 from eosctl.logs.incidents.clock_steps import find_clock_steps, is_part_of_step
 from eosctl.logs.incidents.cluster_denials import find_cluster_denials
+from eosctl.logs.incidents.components import name_components
 from eosctl.logs.incidents.corruption_loops import find_corruption_loops
 from eosctl.logs.incidents.effects import join_effects
 from eosctl.logs.incidents.evictions import find_evicted_members
@@ -70,8 +71,9 @@ def judge_timeline(timeline: LogTimeline, events: Sequence[LogEvent]) -> Judgmen
     cataloged = [
         (_doubted(one, timeline.guessed_ids), records) for one, records in find_cataloged(timeline, left, known)
     ]
+    joined = join_effects(timeline, join_kills(timeline, (*_merged(kept), *(one for one, _ in cataloged))))
     incidents = sorted(
-        join_effects(timeline, join_kills(timeline, (*_merged(kept), *(one for one, _ in cataloged)))),
+        name_components(joined, events),
         key=lambda one: (one.t_start_ms, one.kind, str(one.subject)),
     )
     covered = {(one.file, one.offset) for _, records in cataloged for one in records}

@@ -58,7 +58,9 @@ class Quorum:
         if count:
             return leader_named(self._newest[count - 1]) == node
         # Logs that begin in the middle of the leader's term.
-        near = within(self._timeline.of("NETWORK_DISCONNECT"), down_ms - _NOTICED_MS, down_ms + _NOTICED_MS)
+        near = within(
+            self._timeline.of("NETWORK_DISCONNECT", "BROKERS_UNREACHED"), down_ms - _NOTICED_MS, down_ms + _NOTICED_MS
+        )
         return any(fetched_from(event) == node for event in near)
 
 
@@ -82,7 +84,7 @@ def lost_leaders(timeline: LogTimeline) -> dict[str, LogEvent]:
     A leader that resigns notifies its followers, which stop fetching from it before it exits.
     """
     lost: dict[str, LogEvent] = {}
-    for event in timeline.of("NETWORK_DISCONNECT"):
+    for event in timeline.of("NETWORK_DISCONNECT", "BROKERS_UNREACHED"):
         leader = fetched_from(event)
         if leader and leader not in lost and successor_of(timeline, leader, time_of(event)) is not None:
             lost[leader] = event

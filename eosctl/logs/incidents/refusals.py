@@ -151,6 +151,26 @@ def find_settings(timeline: LogTimeline) -> Iterator[Incident]:
             )
 
 
+_ABOVE_CLIENT: Final = "record-above-client-limit"
+_ABOVE_BROKER: Final = "record-above-broker-limit"
+_ABOVE_FETCH: Final = "record-above-fetch-limit"
+_ABORTED: Final = "{owner} must be aborted"
+_RAISE: Final = "Raise this limit on client and broker alike, or keep large payloads out of Kafka."
+_LIMITS: Final = {
+    _ABOVE_CLIENT: ("max.request.size of the client", _ABORTED, _RAISE),
+    _ABOVE_BROKER: ("message.max.bytes of the broker or topic", _ABORTED, _RAISE),
+    _ABOVE_FETCH: (
+        "the fetch limit of its consumer",
+        "the consumer stands still in front of it",
+        (
+            "Raise fetch.message.max.bytes and receive.message.max.bytes of the consumer above the topic's "
+            "max.message.bytes."
+        ),
+    ),
+}
+"""For each cause: the limit, the effect, and the next step."""
+
+
 def find_large_records(timeline: LogTimeline) -> Iterator[Incident]:
     """Yield records that exceed the client's or the broker's size limit."""
     events = timeline.client_events("RECORD_TOO_LARGE")
@@ -161,12 +181,9 @@ def find_large_records(timeline: LogTimeline) -> Iterator[Incident]:
             )
             size = next((event.fields["record_bytes"] for event in episode if event.fields.get("record_bytes")), "")
             topic = next((event.fields["topic"] for event in episode if event.fields.get("topic")), "")
-            limit = (
-                "max.request.size of the client"
-                if "client" in root_cause
-                else "message.max.bytes of the broker or topic"
-            )
+            limit, effect, step = _LIMITS[root_cause]
             where = f"for {topic}" if topic else f"in {PurePath(episode[0].file).name}"
+            owner = "its transaction" if named else "a transaction that it belongs to"
             yield incident(
                 "record_too_large",
                 root_cause,
@@ -178,8 +195,8 @@ def find_large_records(timeline: LogTimeline) -> Iterator[Incident]:
                 },
                 episode,
                 f"A record{f' of {size} bytes' if size else ''} {where} is above {limit}; "
-                f"{'its transaction' if named else 'a transaction that it belongs to'} must be aborted.",
-                "Raise this limit on client and broker alike, or keep large payloads out of Kafka.",
+                f"{effect.format(owner=owner)}.",
+                step,
                 confidence=0.95,
             )
 
@@ -192,13 +209,15 @@ def _by_limit(timeline: LogTimeline, events: Iterable[LogEvent]) -> dict[tuple[s
     for event in events:
         # librdkafka also uses the broker's error for its own limit; only produce calls fail immediately.
         log = timeline.log_of(event)
+        if event.fields.get("fetch_limit"):
+            groups.setdefault((log, "", _ABOVE_FETCH), []).append(event)
+            continue
         own = bool(event.fields.get("limit_setting") or event.fields.get("refused_by_client"))
         by_broker = bool(event.fields.get("refused_by_broker"))
         stated = own or by_broker or "MSG_SIZE_TOO_LARGE" in event.message or event.exception
         # An echo ("because we are in an error state") belongs to the refusal before it.
-        root = "record-above-client-limit" if own else "record-above-broker-limit" if stated else latest.get(log, "")
-        root = root or "record-above-broker-limit"
-        if not own and not by_broker and latest.get(log) == "record-above-client-limit":
+        root = _ABOVE_CLIENT if own else _ABOVE_BROKER if stated else latest.get(log, _ABOVE_BROKER)
+        if not own and not by_broker and latest.get(log) == _ABOVE_CLIENT:
             root = latest[log]
         latest[log] = root
         owner = event.fields.get("transactional_id") or named.get((log, root)) or timeline.transactional_id(event)

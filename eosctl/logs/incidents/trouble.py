@@ -16,7 +16,14 @@ UNANSWERED: Final = (
 """Categories of clients' records about writes that timed out."""
 TROUBLE: Final = (
     *UNANSWERED,
-    *("NETWORK_DISCONNECT", "NOT_LEADER", "VERIFICATION_UNAVAILABLE", "STORAGE_ERROR", "STORAGE_ECHO"),
+    *(
+        "NETWORK_DISCONNECT",
+        "BROKERS_UNREACHED",
+        "NOT_LEADER",
+        "VERIFICATION_UNAVAILABLE",
+        "STORAGE_ERROR",
+        "STORAGE_ECHO",
+    ),
     "COORDINATOR_UNAVAILABLE",
 )
 """The same, and the records of clients while a leader or coordinator is briefly unavailable."""

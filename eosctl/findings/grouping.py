@@ -13,6 +13,8 @@ from eosctl.text import count_text
 
 ACTIONS: Final = 3
 _OF_A_LOST_BROKER: Final = "brokers lost"
+_OF_A_FAILED_DIRECTORY: Final = "log directories failed"
+_DIRECTORY_FAILED: Final = "EOS-OPS-004"
 _LOGS: Final = "EOS-LOG-"
 
 
@@ -43,9 +45,9 @@ _NO_CLUSTER: Final = ClusterSnapshot(captured_at_ms=0, cluster_id="")
 def group_findings(findings: Iterable[Finding], snapshot: ClusterSnapshot = _NO_CLUSTER) -> tuple[FindingGroup, ...]:
     """Group findings by cause, the group with the worst finding first.
 
-    Two causes show themselves in several checks: a transaction that was left open (its incident is written
-    ``place@offset``), and brokers that are gone, which take replicas of many topics with them. The logs' report of the
-    same transaction, producer or broker is a symptom of theirs. Without a snapshot no broker is known to be gone.
+    Three causes show themselves in several checks: a transaction that was left open (its incident is written
+    ``place@offset``), brokers that are gone, and failed log directories; both take replicas of many topics with them.
+    The logs' report of the same transaction, producer or broker is a symptom of theirs. Without a snapshot no broker is known to be gone.
     """
     lost = _lost_brokers(snapshot)
     members: dict[str, list[Finding]] = {}
@@ -99,7 +101,7 @@ def evidence_action(diagnosis: Diagnosis) -> Action | None:
 
 def _group(cause: str, found: list[Finding]) -> FindingGroup:
     def place(finding: Finding) -> tuple[bool, int, bool, str]:
-        about_broker = cause == _OF_A_LOST_BROKER and finding.resource.kind != "broker"
+        about_broker = cause in (_OF_A_LOST_BROKER, _OF_A_FAILED_DIRECTORY) and finding.resource.kind != "broker"
         about_transaction = not finding.check_id.startswith("EOS-TXN-")
         return about_broker, finding.severity.rank, about_transaction, finding.check_id
 
@@ -112,6 +114,9 @@ def _cause_of(finding: Finding, snapshot: ClusterSnapshot, lost: frozenset[int])
         return finding.incident
     if lost and _follows_from(finding, snapshot, lost):
         return _OF_A_LOST_BROKER
+    failed = frozenset(directory.broker_id for directory in snapshot.log_directories if directory.error)
+    if failed and (finding.check_id == _DIRECTORY_FAILED or _follows_from(finding, snapshot, failed)):
+        return _OF_A_FAILED_DIRECTORY
     return finding.fingerprint
 
 

@@ -13,6 +13,7 @@ from eosctl.findings.diagnosis import CheckResult, CheckStatus, Diagnosis
 from eosctl.findings.finding import Finding
 from eosctl.findings.grade import grade
 from eosctl.findings.grouping import ACTIONS, Action, evidence_action, first_actions, group_findings
+from eosctl.model.cluster_state import LogDirectory
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.severity import Severity
 from eosctl.model.snapshot import Broker, ClusterSnapshot, PartitionInfo, Topic
@@ -58,6 +59,20 @@ def test_the_metadata_log_of_a_lost_broker_is_a_symptom() -> None:
     silent, behind = (replace(one, resource=Resource("broker", "3")) for one in (silent, finding("EOS-OPS-003", "3")))
     (group,) = group_findings((behind, silent), without_broker_3(build({})))
     assert (group.cause, group.symptoms) == (silent, (behind,))
+
+
+def test_what_a_failed_directory_took_is_a_symptom() -> None:
+    snapshot = build({})
+    offline = PartitionInfo(TopicPartition("held", 0), None, 0, (1,), (), (1,))
+    topics = (*snapshot.topics, Topic("held", "h", False, (offline,)))
+    directories = (LogDirectory(1, "/a", "", 100, 30, 70), LogDirectory(1, "/b", "KAFKA_STORAGE_ERROR", -1, -1, 0))
+    snapshot = replace(snapshot, topics=topics, log_directories=directories)
+    findings = diagnose(ALL_CHECKS, Case(snapshot)).findings
+    (failed,) = [group for group in group_findings(findings, snapshot) if group.symptoms]
+    assert (failed.cause.check_id, str(failed.cause.resource)) == ("EOS-OPS-004", "broker 1")
+    assert {one.check_id for one in failed.symptoms} >= {"EOS-TOP-001", "EOS-TOP-003"}
+    (leaderless,) = [one for one in failed.symptoms if one.check_id == "EOS-TOP-001"]
+    assert leaderless.remedy == ("Replace the failed log directory of broker 1, and restart it.",)
 
 
 def test_a_shrunken_isr_of_a_live_broker_is_a_separate_cause() -> None:

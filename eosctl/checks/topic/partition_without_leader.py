@@ -10,6 +10,7 @@ from eosctl.checks.wording import name_some
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.severity import Severity
+from eosctl.model.snapshot import PartitionInfo
 from eosctl.model.verdict import Evidence, Resource
 
 _IMPACT = {
@@ -73,13 +74,27 @@ def partition_without_leader(case: Case) -> Iterator[Problem]:
                 )
                 for info in lost[:8]
             ),
-            remedy=("Start a broker that holds an in-sync replica.",),
+            remedy=_remedy(lost, case),
             commands=(
                 Command(f"kafka-topics.sh --bootstrap-server {case.bootstrap} --describe --unavailable-partitions"),
             ),
             verify=(Command(f"eosctl check run EOS-TOP-001 -b {case.bootstrap}"),),
             facts=(("topic", topic.name), ("partitions", ",".join(numbers))),
         )
+
+
+def _remedy(lost: list[PartitionInfo], case: Case) -> tuple[str, ...]:
+    """Return how to bring replicas back: brokers that run have lost a log directory."""
+    running = {broker.node_id for broker in case.snapshot.brokers if broker.reachable and not broker.fenced}
+    offline = {node_id for info in lost for node_id in info.offline_replicas}
+    failed = sorted(offline & running)
+    start = "Start a broker that holds an in-sync replica."
+    if not failed:
+        return (start,)
+    replace = (
+        f"Replace the failed log directory of {name_some('broker', [str(node) for node in failed])}, and restart it."
+    )
+    return (replace, start) if offline - running else (replace,)
 
 
 def _ids(nodes: tuple[int, ...]) -> str:

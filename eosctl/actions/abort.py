@@ -171,8 +171,8 @@ _INSTEAD: Final = {
         "End it through its coordinator: eosctl txn fence ID",
     ),
     HangCause.PREPARED_TWO_PHASE: (
-        "It is prepared by a two-phase commit and may have to be committed.",
-        "Let the application that prepared it decide.",
+        "It takes part in a two-phase commit: it may be prepared, and may have to be committed.",
+        "Let its application end it, or decide as the other system did.",
     ),
     **dict.fromkeys(
         (HangCause.WITHIN_TIMEOUT, HangCause.TIMEOUT_RAISED, HangCause.CLIENT_CLOCK_SKEWED),

@@ -8,12 +8,13 @@ over.
 from __future__ import annotations
 
 from functools import partial
+from shlex import quote
 from typing import Final
 
 from eosctl.actions.protocol import Action, Cluster, Permit, Verification
 from eosctl.analysis.applications import permanent_loss, recognize_application
 from eosctl.analysis.coordinators import may_hide_transactional_ids, missing_coordinators
-from eosctl.analysis.lifetime import NO_TIMEOUT_MS, PREPARED
+from eosctl.analysis.lifetime import PREPARED
 from eosctl.client.client import Client
 from eosctl.client.transactions import ProducerIdentity, init_producer_id
 from eosctl.collect.reader import ReadOnly
@@ -22,7 +23,7 @@ from eosctl.errors import PlanRefused, UsageError
 from eosctl.model.evidence import EvidenceKind, GapReason
 from eosctl.model.plan import FenceOutcome, FencePlan
 from eosctl.model.snapshot import ClusterSnapshot
-from eosctl.model.transaction import Transaction, TransactionState
+from eosctl.model.transaction import NO_TIMEOUT_MS, Transaction, TransactionState
 from eosctl.text import count_text
 
 FENCE_EVIDENCE: Final = frozenset({EvidenceKind.TRANSACTIONS, EvidenceKind.BROKER_CONFIGS})
@@ -72,8 +73,8 @@ def plan_fence(snapshot: ClusterSnapshot, transactional_id: str, *, accept_data_
         raise PlanRefused(
             f"{transactional_id} takes part in a two-phase commit and cannot be fenced with its own timeout.",
             "Brokers take an unlimited timeout only from a producer of the two-phase commit (KIP-939).",
-            "Let the application end it, or use kafka-transactions.sh forceTerminateTransaction, which sets another "
-            "timeout.",
+            "Let the application end it, or use kafka-transactions.sh forceTerminateTransaction --transactionalId "
+            f"{quote(transactional_id)}, which sets another timeout.",
         )
     return FencePlan(
         cluster_id=snapshot.cluster_id,

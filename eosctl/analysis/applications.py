@@ -6,7 +6,7 @@ import re
 from enum import StrEnum
 from typing import Final
 
-from eosctl.analysis.lifetime import NO_TIMEOUT_MS
+from eosctl.model.transaction import NO_TIMEOUT_MS
 
 
 class ApplicationKind(StrEnum):

@@ -13,12 +13,10 @@ from eosctl.analysis.state_log import History, history_by_id, record_of
 from eosctl.model.hang import HangCause, HangStatus, TransactionVerdict
 from eosctl.model.limits import Limits
 from eosctl.model.snapshot import ClusterSnapshot
-from eosctl.model.transaction import Transaction, TransactionState
+from eosctl.model.transaction import NO_TIMEOUT_MS, Transaction, TransactionState
 from eosctl.model.verdict import Confidence, Evidence
 from eosctl.text import duration_text, time_text
 
-# The value of a transaction without timeout: a two-phase commit (KIP-939) stores Integer.MAX_VALUE.
-NO_TIMEOUT_MS: Final = 2_147_483_647
 ABORT_SCAN_SETTING: Final = "transaction.abort.timed.out.transaction.cleanup.interval.ms"
 # Kafka 2.5 and later (TransactionStateManagerConfig).
 DEFAULT_ABORT_SCAN_MS: Final = 10_000

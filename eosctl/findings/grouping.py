@@ -47,7 +47,8 @@ def group_findings(findings: Iterable[Finding], snapshot: ClusterSnapshot = _NO_
 
     Three causes show themselves in several checks: a transaction that was left open (its incident is written
     ``place@offset``), brokers that are gone, and failed log directories; both take replicas of many topics with them.
-    The logs' report of the same transaction, producer or broker is a symptom of theirs. Without a snapshot no broker is known to be gone.
+    The logs' report of the same transaction, producer or broker is a symptom of theirs. Without a snapshot no broker is
+    known to be gone.
     """
     lost = _lost_brokers(snapshot)
     members: dict[str, list[Finding]] = {}

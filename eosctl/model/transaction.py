@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from enum import StrEnum
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
+
+NO_TIMEOUT_MS: Final = 2_147_483_647
+"""The timeout of a transaction without one: a two-phase commit (KIP-939) stores Integer.MAX_VALUE."""
 
 
 class TopicPartition(NamedTuple):

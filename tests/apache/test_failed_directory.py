@@ -1,4 +1,4 @@
-"""A real broker with two log directories, one of which fills up: it fails, and the broker runs on with the other."""
+"""A real broker with two log directories: one fills up and fails, and the broker continues with the other."""
 
 from __future__ import annotations
 

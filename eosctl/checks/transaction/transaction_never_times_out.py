@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from shlex import quote
 
-from eosctl.analysis.lifetime import NO_TIMEOUT_MS
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.checks.wording import name_some
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
+from eosctl.model.hang import HangCause, HangStatus
 from eosctl.model.severity import Severity
-from eosctl.model.transaction import TransactionState
 from eosctl.model.verdict import Evidence, Resource
+from eosctl.text import duration_text
 
 
 @check(
@@ -32,14 +32,16 @@ from eosctl.model.verdict import Evidence, Resource
     ),
 )
 def transaction_never_times_out(case: Case) -> Iterator[Problem]:
-    """Find open transactions of a two-phase commit.
+    """Find transactions of a two-phase commit that have been open for minutes.
 
     What it checks:
-        Transactions in state Ongoing whose timeout is 2,147,483,647 ms.
+        Transactions in state Ongoing with a timeout of 2,147,483,647 ms that have been open for two minutes or more.
+        Applications with two-phase commit always have a younger one. Brokers do not show whether it is prepared.
 
     Why it matters for exactly-once:
         Its coordinator never aborts it: only its application may, because a database may have committed the other
-        half. Until then it blocks readers of all its partitions, forever if the application does not return.
+        half. Until then it blocks readers of all its partitions, forever if the application does not return. It does
+        not hang: the coordinator knows it, and eosctl does not abort it.
 
     Example:
         A job with two-phase commit that was deleted together with its checkpoints.
@@ -51,17 +53,22 @@ def transaction_never_times_out(case: Case) -> Iterator[Problem]:
     Verify:
         eosctl check run EOS-TXN-009 passes.
     """
-    for transaction in case.snapshot.transactions:
-        if transaction.state == TransactionState.ONGOING and transaction.timeout_ms == NO_TIMEOUT_MS:
+    for verdict in case.transactions:
+        if verdict.cause is HangCause.PREPARED_TWO_PHASE and verdict.status is HangStatus.LONG_RUNNING:
+            transaction = verdict.transaction
             owner = transaction.transactional_id
             yield Problem(
                 resource=Resource("transaction", owner),
-                message=f"{owner} is open and has no timeout.",
+                message=f"{owner} has been open for {duration_text(verdict.age_ms or 0)} and has no timeout.",
+                cause="It takes part in a two-phase commit: it may be prepared, and wait for the other system's "
+                "outcome.",
                 impact=f"Readers of {name_some('partition', [str(p) for p in transaction.partitions])} wait for it."
                 if transaction.partitions
                 else "",
                 evidence=(Evidence("timeout", str(transaction.timeout_ms), "DescribeTransactions"),),
-                remedy=("Let its application finish it. Force it only when the other system's outcome is known.",),
+                remedy=(
+                    "Let its application finish it. End it by force only when the other system's outcome is known.",
+                ),
                 commands=(Command(f"eosctl txn describe {quote(owner)} -b {case.bootstrap}"),),
                 verify=(Command(f"eosctl check run EOS-TXN-009 -b {case.bootstrap}"),),
                 facts=(("transactional_id", owner),),

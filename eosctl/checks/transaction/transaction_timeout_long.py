@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from eosctl.analysis.lifetime import NO_TIMEOUT_MS
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.checks.wording import name_some
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.severity import Severity
+from eosctl.model.transaction import NO_TIMEOUT_MS
 from eosctl.model.verdict import Evidence, Resource
 from eosctl.text import count_text, duration_text
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
+from eosctl.model.transaction import NO_TIMEOUT_MS
 from eosctl.model.transaction_life import Moment, WatchedTransaction
 from eosctl.render.escaping import visible
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
@@ -82,8 +83,15 @@ def _cells(one: WatchedTransaction, wide: bool) -> tuple[str, ...]:
     )
     if not wide:
         return narrow
-    timeout = duration_text(one.timeout_ms) if one.timeout_ms > 0 else "-"
+    timeout = _timeout(one) or "-"
     return (*narrow, visible(one.state) or "-", f"{one.producer_id}/{one.producer_epoch}", timeout)
+
+
+def _timeout(one: WatchedTransaction) -> str:
+    """Return the timeout; empty if it is not known. A two-phase commit has none."""
+    if one.timeout_ms == NO_TIMEOUT_MS:
+        return "no timeout"
+    return duration_text(one.timeout_ms) if one.timeout_ms > 0 else ""
 
 
 def _some(names: Sequence[str], count: int) -> str:
@@ -140,7 +148,7 @@ def details(one: WatchedTransaction) -> str:
         Field("why", one.explanation),
         Field("producer", f"id {one.producer_id}, epoch {one.producer_epoch}"),
         Field("state", one.state or "no coordinator knows the producer id"),
-        Field("age", age + (f" of {duration_text(one.timeout_ms)}" if one.timeout_ms > 0 else "")),
+        Field("age", age + (f" of {timeout}" if (timeout := _timeout(one)) else "")),
         Field("where", ", ".join(map(str, one.partitions)) or "no partition"),
     ]
     if one.first_offset is not None:

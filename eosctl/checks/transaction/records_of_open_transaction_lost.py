@@ -35,8 +35,10 @@ def records_of_open_transaction_lost(case: Case) -> Iterator[Problem]:
         ago, and whose leader has no open transaction of the producer, lost the records or never received them.
 
     Why it matters for exactly-once:
-        The coordinator only has the names of the partitions. It writes its marker to a partition that lost the records
-        as well, and the commit succeeds: offsets of the input are committed with it, and the output is missing.
+        The coordinator only has the names of the partitions. It writes its marker to a partition that lost acknowledged
+        records as well, and the commit succeeds: offsets of the input are committed with it, and the output is missing.
+        Writes that the leader refuses (INVALID_TIMESTAMP, for example) are not lost in silence: the client fails its
+        commit and must abort.
 
     Example:
         A topic is deleted and created again while a producer has a transaction open on it. An unclean election makes a
@@ -59,7 +61,8 @@ def records_of_open_transaction_lost(case: Case) -> Iterator[Problem]:
             f" producer id {transaction.producer_id} is open.",
             confidence=Confidence.LIKELY,
             cause="The topic was deleted and created again, an unclean election cut the log, or the writes fail.",
-            impact="What it wrote there is lost; a commit succeeds without these records.",
+            impact="Records that were acknowledged there are lost, and a commit succeeds without them. If the leader "
+            "refused the writes, the commit fails in the client, and nothing is lost.",
             evidence=tuple(
                 fact
                 for where, added, leader in zip(lost.partitions, lost.added, lost.leaders, strict=True)

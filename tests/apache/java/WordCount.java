@@ -38,7 +38,7 @@ public class WordCount {
         config.put("consumer.auto.offset.reset", "earliest");
 
         StreamsBuilder builder = new StreamsBuilder();
-        builder.stream("lines", Consumed.with(Serdes.String(), Serdes.String()))
+        builder.stream(System.getProperty("source", "lines"), Consumed.with(Serdes.String(), Serdes.String()))
             .flatMapValues(line -> Arrays.asList(line.split(" ")))
             .groupBy((key, word) -> word, org.apache.kafka.streams.kstream.Grouped.with(Serdes.String(), Serdes.String()))
             .count(Materialized.with(Serdes.String(), Serdes.Long()))

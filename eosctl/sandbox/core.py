@@ -13,6 +13,7 @@ from eosctl.sandbox.broker.broker import Broker
 from eosctl.sandbox.broker.error_counts import ErrorCounts
 from eosctl.sandbox.log.directories import directory_paths
 from eosctl.sandbox.logging.log_files import LogFiles
+from eosctl.sandbox.logging.logger_levels import LoggerLevels, packaged_loggers
 from eosctl.sandbox.metadata.image import ListenerEndpoint
 from eosctl.sandbox.network import Network
 from eosctl.sandbox.node import ClusterPlan, Node, NodePlan
@@ -130,9 +131,11 @@ class ClusterCore:
             settings.setdefault("broker.rack", self.shape.racks[(node_id - 1) % len(self.shape.racks)])
         plan = NodePlan(node_id, is_broker, is_controller, log_dirs, settings)
         runtime = NodeRuntime(self.loop, self.ticks, self._wall_base_ms, self.random.getrandbits(64))
-        if self.shape.logs_dir is not None:
-            runtime.log = LogFiles(self.shape.logs_dir / directory.name, runtime.now_ms, self.ticks)
         emulation = self._emulations.get(node_id, self.shape.emulation)
+        runtime.loggers = LoggerLevels(packaged_loggers(emulation.release))
+        if self.shape.logs_dir is not None:
+            logs_dir = self.shape.logs_dir / directory.name
+            runtime.log = LogFiles(logs_dir, runtime.now_ms, self.ticks, loggers=runtime.loggers)
         node = Node(plan, self._plan._replace(emulation=emulation), runtime, self.network, listeners)
         if node.broker is not None:
             node.broker.passwords = self.passwords

@@ -9,6 +9,7 @@ from math import ceil
 from typing import Final
 
 from eosctl.sandbox.logging.event_log import NO_LOG, EventLog
+from eosctl.sandbox.logging.logger_levels import LoggerLevels
 from eosctl.sandbox.ticks import Handle, Loop, Ticks
 from eosctl.sandbox.timing_wheel import Pace, TimingWheel, WheelTimer
 
@@ -137,7 +138,7 @@ class NodeRuntime:
     """A node's clock, timers, and random source.
 
     `wall_base_ms` is the wall clock (ms since the epoch) at the loop's time 0. `skew_ms` is added for this node alone
-    and may change while the node runs. `log` receives the node's log lines.
+    and may change while the node runs. `log` receives the node's log lines; `loggers` has their levels.
     """
 
     def __init__(self, loop: Loop, ticks: Ticks, wall_base_ms: float, seed: int = 0) -> None:
@@ -149,6 +150,7 @@ class NodeRuntime:
         self.wall_base_ms = wall_base_ms
         self.skew_ms = 0.0
         self.log: EventLog = NO_LOG
+        self.loggers = LoggerLevels()
         self.stopped = False
 
     def now_ms(self) -> int:

@@ -3,6 +3,7 @@
 - A broker describes only itself among the brokers; the empty name is the cluster's dynamic defaults.
 - Synonyms are returned on request; documentation is always null.
 - Groups have settings that override the broker's (KIP-848). Client metrics have only dynamic settings, and none here.
+- Broker loggers have levels instead of settings.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
+from eosctl.sandbox.api.broker_loggers import LOGGER_RESOURCE, Refusal, describe_loggers
 from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.config import ConfigEntry
 from eosctl.sandbox.broker.services import BrokerServices
@@ -42,45 +44,50 @@ def handle(broker: BrokerServices, context: RequestContext, request: DescribeCon
 
 
 def _describe(broker: BrokerServices, resource: DescribeConfigsResource, synonyms: bool) -> DescribeConfigsResult:
+    kind, name = resource.resource_type, resource.resource_name
+    found: Configs | Refusal
+    if kind == image.TOPIC_RESOURCE:
+        found = _describe_topic(broker, resource, synonyms)
+    elif kind == image.BROKER_RESOURCE:
+        found = _describe_broker(broker, resource, synonyms)
+    elif kind == LOGGER_RESOURCE:
+        found = describe_loggers(broker, name, resource.configuration_keys)
+    elif kind == image.GROUP_RESOURCE and not broker.emulation.is_3_9:
+        found = _group_configs(broker, resource, synonyms) if name else _unnamed("Group name")
+    elif kind == CLIENT_METRICS_RESOURCE:
+        found = _dynamic_only(broker, resource) if name else _unnamed("Client metrics subscription name")
+    else:
+        found = ErrorCode.INVALID_REQUEST, kafka_text(ErrorCode.INVALID_REQUEST)
+    if isinstance(found, list):
+        return DescribeConfigsResult(ErrorCode.NONE, "", kind, name, found)
+    return DescribeConfigsResult(*found, kind, name, [])
+
+
+def _unnamed(what: str) -> Refusal:
+    return ErrorCode.INVALID_REQUEST, f"{what} must not be empty"
+
+
+def _describe_topic(broker: BrokerServices, resource: DescribeConfigsResource, synonyms: bool) -> Configs | Refusal:
+    problem = topic_name_problem(resource.resource_name)
+    if problem is not None:
+        return ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic name is invalid: {problem}"
+    if resource.resource_name not in broker.metadata.topics:
+        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ""
+    return _topic_configs(broker, resource, synonyms)
+
+
+def _describe_broker(broker: BrokerServices, resource: DescribeConfigsResource, synonyms: bool) -> Configs | Refusal:
     name = resource.resource_name
-    error: ErrorCode = ErrorCode.NONE
-    message: str | None = ""
-    configs: Configs = []
-    match resource.resource_type:
-        case image.TOPIC_RESOURCE:
-            problem = topic_name_problem(name)
-            if problem is not None:
-                error, message = ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic name is invalid: {problem}"
-            elif name in broker.metadata.topics:
-                configs = _topic_configs(broker, resource, synonyms)
-            else:
-                error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        case image.BROKER_RESOURCE:
-            if not name:
-                configs = _cluster_defaults(broker, resource, synonyms)
-            elif name == str(broker.node_id):
-                configs = _broker_configs(broker, resource, synonyms)
-            else:
-                error = ErrorCode.INVALID_REQUEST
-                message = (
-                    f"Unexpected broker id, expected {broker.node_id} or empty string, but received {name}"
-                    if is_integer(name)
-                    else f"Broker id must be an integer, but it is: {name}"
-                )
-        case _ if resource.resource_type == image.GROUP_RESOURCE and not broker.emulation.is_3_9:
-            if name:
-                configs = _group_configs(broker, resource, synonyms)
-            else:
-                error, message = ErrorCode.INVALID_REQUEST, "Group name must not be empty"
-        case _ if resource.resource_type == CLIENT_METRICS_RESOURCE:
-            if name:
-                configs = _dynamic_only(broker, resource)
-            else:
-                error, message = ErrorCode.INVALID_REQUEST, "Client metrics subscription name must not be empty"
-        case _:
-            error = ErrorCode.INVALID_REQUEST
-            message = kafka_text(error)
-    return DescribeConfigsResult(error, message, resource.resource_type, name, configs)
+    if not name:
+        return _cluster_defaults(broker, resource, synonyms)
+    if name == str(broker.node_id):
+        return _broker_configs(broker, resource, synonyms)
+    text = (
+        f"Unexpected broker id, expected {broker.node_id} or empty string, but received {name}"
+        if is_integer(name)
+        else f"Broker id must be an integer, but it is: {name}"
+    )
+    return ErrorCode.INVALID_REQUEST, text
 
 
 def _wanted(resource: DescribeConfigsResource, names: Iterable[str]) -> list[str]:

@@ -63,7 +63,7 @@ _Request = TypeVar("_Request", bound=_Timed)
 _ConfigsRequest: TypeAlias = (
     alter_configs.AlterConfigsRequest | incremental_alter_configs.IncrementalAlterConfigsRequest
 )
-_Refusal: TypeAlias = Callable[[ErrorCode, str, int, str], Struct]
+_Refusal: TypeAlias = Callable[[ErrorCode, str | None, int, str], Struct]
 
 
 def _forward(broker: BrokerServices, context: RequestContext, request: Struct) -> None:
@@ -86,11 +86,11 @@ def _forward_in_time(late: Callable[[_Request], Struct]) -> Handler:
     return handle
 
 
-def _forward_configs(refusal: _Refusal) -> Handler:
-    """Return a handler that forwards all resources except other brokers."""
+def _forward_configs(build: _Refusal) -> Handler:
+    """Return a handler that forwards all resources except loggers and other brokers."""
 
     def handle(broker: BrokerServices, context: RequestContext, request: _ConfigsRequest) -> None:
-        forward_changes(broker, context, request, refusal)
+        forward_changes(broker, context, request, build)
 
     return handle
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from eosctl.sandbox.api.broker_loggers import LOGGER_RESOURCE
 from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.metadata import image
@@ -21,12 +22,11 @@ from eosctl.wire.messages.list_config_resources import (
     ListConfigResourcesResponse,
 )
 
-BROKER_LOGGER_RESOURCE = 8
 CLIENT_METRICS_RESOURCE = 16
 LISTABLE = (
     image.TOPIC_RESOURCE,
     image.BROKER_RESOURCE,
-    BROKER_LOGGER_RESOURCE,
+    LOGGER_RESOURCE,
     CLIENT_METRICS_RESOURCE,
     image.GROUP_RESOURCE,
 )
@@ -46,7 +46,7 @@ def _names(broker: BrokerServices, resource_type: int) -> Iterable[str]:
     metadata = broker.metadata
     if resource_type == image.TOPIC_RESOURCE:
         return sorted(metadata.topics)
-    if resource_type in (image.BROKER_RESOURCE, BROKER_LOGGER_RESOURCE):
+    if resource_type in (image.BROKER_RESOURCE, LOGGER_RESOURCE):
         return [str(other.broker_id) for other in metadata.active_brokers()]
     return sorted(name for kind, name in metadata.configs if kind == resource_type)
 

@@ -30,7 +30,6 @@ from eosctl.wire.messages.incremental_alter_configs import (
 )
 from eosctl.wire.messages.internal.metadata.config_record import ConfigRecord
 
-BROKER_LOGGER_RESOURCE = 8  # Changed at runtime in Kafka; the sandbox's log files have a fixed level.
 SET, DELETE, APPEND, SUBTRACT = 0, 1, 2, 3
 _OPERATION_NAMES = {SET: "SET", DELETE: "DELETE", APPEND: "APPEND", SUBTRACT: "SUBTRACT"}
 
@@ -132,10 +131,6 @@ def _resource_rules(
     if resource.resource_type == GROUP_RESOURCE and not controller.emulation.is_3_9:
         _check_group(controller, resource, overrides)
         return (lambda _key, _value: None), {}, lambda key: overrides.get(key, "")
-    if resource.resource_type == BROKER_LOGGER_RESOURCE:
-        _check_broker_name(controller, resource)
-        names = ", ".join(config.name for config in resource.configs)
-        raise Refused(ErrorCode.INVALID_CONFIG, f"Logger {names} does not exist!")
     raise Refused(ErrorCode.INVALID_REQUEST, f"Unknown resource type {resource.resource_type}")
 
 

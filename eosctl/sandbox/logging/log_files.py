@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from eosctl.sandbox.logging.event_log import INFO
+from eosctl.sandbox.logging.logger_levels import LoggerLevels
 from eosctl.sandbox.ticks import Ticks
 
 SERVER_LOG: Final = "server.log"
@@ -32,18 +33,27 @@ class LogFiles:
     """The log files of one node."""
 
     def __init__(
-        self, directory: Path, now_ms: Callable[[], int], ticks: Ticks, *, max_file_bytes: int = MAX_FILE_BYTES
+        self,
+        directory: Path,
+        now_ms: Callable[[], int],
+        ticks: Ticks,
+        *,
+        loggers: LoggerLevels | None = None,
+        max_file_bytes: int = MAX_FILE_BYTES,
     ) -> None:
         self._directory = directory
         self._now_ms = now_ms
         self._ticks = ticks
+        self._loggers = loggers or LoggerLevels()
         self._max_file_bytes = max_file_bytes
         self._waiting: dict[str, list[str]] = {}
         self._descriptors: dict[str, int] = {}
         self._sizes: dict[str, int] = {}
 
     def write(self, logger: str, message: str, *, level: str = INFO, throwable: str = "") -> None:
-        """Buffer an event, which is written at the end of this turn."""
+        """Buffer an event, which is written at the end of this turn; drop it below the logger's level."""
+        if not self._loggers.permits(logger, level):
+            return
         if not self._waiting:
             self._ticks.at_flush(self.flush)
         lines = self._waiting.setdefault(_file_of(logger), [])

@@ -20,6 +20,7 @@ RENEW_ENABLE = "share.renew.acknowledge.enable"
 DEAD_LETTER_TOPIC = "errors.deadletterqueue.topic.name"
 DEAD_LETTER_COPY = "errors.deadletterqueue.copy.record.enable"
 RACK_TAGS = "streams.rack.aware.assignment.tags"
+STREAMS_ASSIGNOR = "streams.assignor.name"
 #: Kafka's order; those without a broker setting are missing in the emulated release.
 NAMES = (
     SESSION_TIMEOUT,
@@ -41,6 +42,7 @@ NAMES = (
     "streams.initial.rebalance.delay.ms",
     "streams.assignment.interval.ms",
     "streams.assignor.offload.enable",
+    STREAMS_ASSIGNOR,
     "streams.task.offset.interval.ms",
     "streams.num.warmup.replicas",
     RACK_TAGS,
@@ -53,6 +55,7 @@ _MAXIMA = {"num.standby.replicas": "standby.replicas", "num.warmup.replicas": "w
 
 _FIRST_SHARE_SETTING = "group.share.max.share.sessions"  # Releases without it have no settings of share groups.
 _FIRST_DEAD_LETTER_SETTING = "errors.deadletterqueue.topic.name.prefix"
+_STREAMS_ASSIGNORS = "group.streams.assignors"  # From 4.4 on.
 _BY_DURATION = "by_duration:"
 _DURATION = re.compile(
     r"P(?:(?P<days>\d+)D)?(?:T(?:(?P<hours>\d+)H)?(?:(?P<minutes>\d+)M)?(?:(?P<seconds>\d+(?:\.\d+)?)S)?)?"
@@ -78,7 +81,7 @@ ReadInt = Callable[[str], int]
 
 def broker_name(name: str) -> str:
     """Return the broker setting that provides the default of a group setting."""
-    return f"group.{name}"
+    return _STREAMS_ASSIGNORS if name == STREAMS_ASSIGNOR else f"group.{name}"
 
 
 def setting_of(name: str, table: Mapping[str, Setting]) -> Setting:
@@ -91,6 +94,8 @@ def setting_of(name: str, table: Mapping[str, Setting]) -> Setting:
         raise InvalidSetting(f"Unknown group config name: {name}")
     if name in _OWN:
         return _OWN[name]
+    if name == STREAMS_ASSIGNOR:
+        return _own(name, ConfigType.STRING, table[_STREAMS_ASSIGNORS].default or "")
     setting = table[broker_name(name)]._replace(name=name)
     if name.startswith("share."):  # The broker's maximum is the only upper bound of a group.
         setting = setting._replace(valid=re.sub(r"\.\.\.,.*\]", "...]", setting.valid))
@@ -120,6 +125,8 @@ def check_group_settings(
         setting_of(name, table).check(value)
         if name == AUTO_OFFSET_RESET:
             _check_reset(value)
+        if name == STREAMS_ASSIGNOR:
+            _check_assignor(value, table)
     for name in NAMES:
         if name in changed:
             _check_bounds(name, changed[name], table, bound, is_before_4_4=is_before_4_4)
@@ -140,6 +147,15 @@ def _check_reset(value: str) -> None:
         f"{prefix}: Invalid value `{value}` for configuration {AUTO_OFFSET_RESET}. The value must be either "
         f"'earliest', 'latest' or of the format '{_BY_DURATION}{shape}'."
     )
+
+
+def _check_assignor(value: str, table: Mapping[str, Setting]) -> None:
+    registered = _items(table[_STREAMS_ASSIGNORS].default or "")
+    if value.strip() not in registered:
+        raise InvalidSetting(
+            f"{STREAMS_ASSIGNOR} '{value.strip()}' is not a registered task assignor. "
+            f"Registered assignors are: [{', '.join(registered)}]."
+        )
 
 
 def reset_duration_ms(value: str) -> int | None:

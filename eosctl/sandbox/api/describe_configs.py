@@ -160,10 +160,18 @@ def _group_configs(broker: BrokerServices, resource: DescribeConfigsResource, sy
         defaults = broker.config.entries(broker_name(name)) or [
             ConfigEntry(name, setting.default, ConfigSource.DEFAULT)
         ]
-        entries = [ConfigEntry(name, own[name], ConfigSource.DYNAMIC_GROUP), *defaults] if name in own else defaults
+        entries = list(defaults)
+        if name in own:
+            entries.insert(0, ConfigEntry(name, _parsed(setting, own[name]), ConfigSource.DYNAMIC_GROUP))
         entry = ConfigEntry(name, entries[0].value, entries[0].source)
         found.append(_result(setting, entry, False, entries if synonyms else ()))
     return found
+
+
+def _parsed(setting: Setting, value: str) -> str:
+    """Return a stored value as Kafka prints it after parsing: without surrounding space."""
+    items = value.split(",") if setting.type is ConfigType.LIST else [value]
+    return ",".join(item.strip() for item in items)
 
 
 def _result(

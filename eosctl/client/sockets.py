@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import ipaddress
 import ssl
 from typing import Final
@@ -34,17 +35,26 @@ class SocketConnector:
         self._buffer = memoryview(bytearray(_READ_BYTES))
 
     async def open(self, endpoint: Endpoint, receiver: Receiver, tls: ssl.SSLContext | None) -> SocketStream:
-        """Connect to the first address of the host that accepts; see `eosctl.client.ports.Connector`."""
+        """Connect to the first address of the host that accepts; see `eosctl.client.ports.Connector`.
+
+        A broker may advertise any text as its host, and any number as its port.
+
+        Raises:
+            OSError: No address accepts, or the endpoint is none.
+        """
         loop = asyncio.get_running_loop()
-        _, stream = await loop.create_connection(
-            lambda: SocketStream(receiver, self._buffer),
-            endpoint.host,
-            endpoint.port,
-            ssl=tls,
-            server_hostname=endpoint.host if tls is not None else None,
-            # asyncio does not close the winner's socket when the wait for it is cancelled.
-            happy_eyeballs_delay=None if _is_address(endpoint.host) else _HAPPY_EYEBALLS_DELAY_S,
-        )
+        try:
+            _, stream = await loop.create_connection(
+                lambda: SocketStream(receiver, self._buffer),
+                endpoint.host,
+                endpoint.port,
+                ssl=tls,
+                server_hostname=endpoint.host if tls is not None else None,
+                # asyncio does not close the winner's socket when the wait for it is cancelled.
+                happy_eyeballs_delay=None if _is_address(endpoint.host) else _HAPPY_EYEBALLS_DELAY_S,
+            )
+        except (OverflowError, ValueError) as error:
+            raise OSError(errno.EINVAL, "the host or the port is malformed") from error
         return stream
 
 

@@ -9,6 +9,10 @@ from typing import Any, Final
 
 from eosctl.settings.tree import Branch, Leaf, Node, Row
 
+_MOST_PARTS: Final = 100
+_PART: Final = r"""(?>[\w-]+|"[^"\n]*"|'[^'\n]*')"""
+_DEEP_KEY: Final = re.compile(rf"(?<![\w-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{_MOST_PARTS}}}")
+
 
 class TomlError(Exception):
     """The text is not TOML.
@@ -27,8 +31,11 @@ def parse_toml(text: str) -> Node:
     """Parse a file into one tree.
 
     Raises:
-        TomlError: It is malformed.
+        TomlError: It is malformed, or a key has more than 100 parts.
     """
+    if deep := _DEEP_KEY.search(text):
+        # Python's parser takes memory and time for the square of the parts.
+        raise TomlError(text.count("\n", 0, deep.start()) + 1, "nested too deeply")
     try:
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -17,6 +18,7 @@ FILES: Final[Mapping[str, Callable[[int], str]]] = {
     "kafka.json": lambda levels: '{"kafka": ' + "[" * levels + "]" * levels + "}",
     "array.toml": lambda levels: "kafka = " + "[" * levels + "]" * levels,
     "keys.toml": lambda levels: "kafka" + ".a" * levels + " = 1",
+    "inline.toml": lambda levels: "kafka = {a" + " . 'a'" * levels + " = 1}",
     "table.toml": lambda levels: "[kafka" + ".a" * levels + "]\nb = 1",
 }
 
@@ -26,6 +28,16 @@ FILES: Final[Mapping[str, Callable[[int], str]]] = {
 def test_deep_nesting_is_refused_by_its_file(name: str, levels: int) -> None:
     with pytest.raises(ConfigFileError, match=f"^{name}:.* nest"):
         read_components(name, FILES[name](levels))
+
+
+def test_parts_of_a_key_take_no_memory_for_their_square() -> None:
+    text = FILES["keys.toml"](20_000)
+    tracemalloc.start()
+    with pytest.raises(ConfigFileError):
+        read_components("keys.toml", text)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 10_000_000
 
 
 @pytest.mark.parametrize("levels", [30, 300])

@@ -6,10 +6,13 @@ inventory's hosts, ``host_vars``, variables of the play, and ``vars`` of the rol
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
+
+from msgspec.structs import replace
 
 from eosctl.errors import ConfigFileError
 from eosctl.model.deployment import Place, Value
@@ -25,6 +28,7 @@ _YAML: Final = (".yml", ".yaml")
 _ROOTS: Final = ("roles", "group_vars", "host_vars", "templates")
 _PLACES: Final = ("", "inventory", "inventories", "inventory/*", "inventories/*", "environments/*")
 _MAX_FILES: Final = 200
+_VARIABLE_ALONE: Final = re.compile(r"^[\w.-]+[ \t]*[=:][ \t]*\{\{-?[ \t]*([A-Za-z_]\w*)[ \t]*(?:\|[^{}]*)?\}\}[ \t]*$")
 _VARIABLES: Final = frozenset({"group_vars", "host_vars"})
 _WITH_SETTINGS: Final = frozenset({"tasks", "pre_tasks", "post_tasks", "handlers", "vars", "environment"})
 _Variables = dict[str, Node]
@@ -48,12 +52,14 @@ class Variant(NamedTuple):
         processes: On how many hosts; None where no inventory shows that.
         host: The first of them; empty where all of them get the same.
         conditions: The conditions without an alternative that nothing decides there.
+        places: The lines whose value is a variable of this host alone, with the place of the variable.
     """
 
     text: str
     processes: Value | None
     host: str
     conditions: Mapping[str, Condition] = {}
+    places: Mapping[int, Place] = {}
 
 
 def variants_of(file: str, text: str, without: str = "") -> list[Variant]:
@@ -75,24 +81,35 @@ def variants_of(file: str, text: str, without: str = "") -> list[Variant]:
     plays = [play for play in _plays(root) if folder.name in play.roles or path.name in play.templates]
     found: dict[str, Variant] = {}
     for inventory, place in _inventories(root):
-        for play in plays:
+        for play in plays or _play_by_name(folder.name, inventory, place):
             hosts: dict[str, list[str]] = {}
             conditions: dict[str, Mapping[str, Condition]] = {}
+            places: dict[str, Mapping[int, Place]] = {}
             for host in inventory.hosts_of(play.hosts):
                 variables = {**defaults, **_of_host(inventory, place, root, host), **play.variables, **own}
                 known = {**host_facts(host), **variables}
                 written = _written(text, known, without)
                 hosts.setdefault(written, []).append(host)
                 conditions.setdefault(written, open_conditions(text, known))
+                places.setdefault(written, dict(_of_variables(text, known)))
             for written, names in hosts.items():
                 count = Value(COUNT, str(len(names)), f"hosts: {play.hosts}", play.place)
                 before = found.get(written)
                 if before is None or before.processes is None or (before.processes.number or 0) < len(names):
-                    found[written] = Variant(written, count, names[0] if len(hosts) > 1 else "", conditions[written])
+                    host = names[0] if len(hosts) > 1 else ""
+                    alone = places[written] if host else {}
+                    found[written] = Variant(written, count, host, conditions[written], alone)
     if found:
         return list(found.values())
     filled = _written(text, {**defaults, **own}, without)
     return [Variant(filled, None, "", open_conditions(text, {**defaults, **own}))] if filled != text else []
+
+
+def _play_by_name(role: str, inventory: Inventory, place: Path) -> list[Play]:
+    """Return a play of a role that no playbook here brings to hosts: on the group that is called like it."""
+    names = (name for name in (role, role.replace("-", "_"), f"{role}s") if inventory.hosts_of(name))
+    group = next(names, None)
+    return [] if group is None else [Play(group, frozenset({role}), frozenset(), {}, Place(str(place), 1))]
 
 
 def _written(text: str, variables: Mapping[str, Node], without: str) -> str:
@@ -106,7 +123,7 @@ def hosts_around(file: str, document: Node) -> Iterator[tuple[int, int, Value]]:
     members = [node for node in document.nodes if isinstance(node, Branch) and node.text("hosts")]
     if not members:
         return
-    inventories = list(_inventories(_project_of(Path(file))))
+    inventories = list(_inventories(project_of(Path(file))))
     starts = [node.line for node in document.nodes]
     for node in members:
         pattern = node.text("hosts") or ""
@@ -139,14 +156,15 @@ def hosts_of_group(file: str) -> Value | None:
         return None
     folder = next(parent for parent in path.parents if parent.name == "group_vars")
     group = path.stem if path.parent == folder else path.relative_to(folder).parts[0]
-    counts = [len(inventory.hosts_of(group)) for inventory, _ in _inventories(_project_of(path))]
+    counts = [len(inventory.hosts_of(group)) for inventory, _ in _inventories(project_of(path))]
     most = max(counts, default=0)
     return Value(COUNT, str(most), f"hosts: {group}", Place(file, 1)) if most else None
 
 
-def _project_of(path: Path) -> Path:
+def project_of(path: Path) -> Path:
     """Return the folder of a project, from a file in it."""
-    folder = next((parent.parent for parent in path.parents if parent.name in _ROOTS), path.parent)
+    roles = next((parent.parent for parent in reversed(path.parents) if parent.name == "roles"), None)
+    folder = roles or next((parent.parent for parent in path.parents if parent.name in _ROOTS), path.parent)
     while folder.name in ("inventory", "inventories", "environments", "playbooks") or folder.parent.name in (
         "inventory",
         "inventories",
@@ -228,15 +246,32 @@ def _of_host(inventory: Inventory, place: Path, root: Path, host: str) -> _Varia
             found |= _variables(folder / "group_vars" / group)
     found |= inventory.host_variables.get(host, {})
     for folder in dict.fromkeys((place, root)):
-        found |= _variables(folder / "host_vars" / host)
+        for path in _files_named(folder / "host_vars" / host):
+            found |= {
+                key: replace(node, file=str(path)) if isinstance(node, Leaf) else node
+                for key, node in _entries([path]).items()
+            }
     return found
 
 
+def _of_variables(template: str, known: Mapping[str, Node]) -> Iterator[tuple[int, Place]]:
+    """Yield the lines of a template with nothing but a variable of ``host_vars`` as their value."""
+    for number, line in enumerate(template.splitlines(), 1):
+        match = _VARIABLE_ALONE.match(line)
+        node = known.get(match[1]) if match is not None else None
+        if isinstance(node, Leaf) and node.file:
+            yield number, Place(node.file, node.line)
+
+
 def _variables(name: Path) -> _Variables:
-    """Return the variables of a group or a host: of one file, or of all files of a folder."""
+    """Return the variables of a group or a host."""
+    return _entries(_files_named(name))
+
+
+def _files_named(name: Path) -> list[Path]:
+    """Return the files with the variables of a group or a host: one file, or all files of a folder."""
     paths = [name.with_name(name.name + ending) for ending in ("", *_YAML)]
-    files = [path for path in paths if path.is_file()] + (sorted(name.glob("*.y*ml")) if name.is_dir() else [])
-    return _entries(files)
+    return [path for path in paths if path.is_file()] + (sorted(name.glob("*.y*ml")) if name.is_dir() else [])
 
 
 def _main(folder: Path) -> _Variables:

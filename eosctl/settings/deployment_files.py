@@ -22,6 +22,7 @@ from eosctl.settings.ansible import (
     variants_of,
 )
 from eosctl.settings.ansible_inventory import inventory_of
+from eosctl.settings.ansible_parts import serves_templates
 from eosctl.settings.broker_overrides import with_overridden
 from eosctl.settings.client_libraries import has_net_of_sarama, with_net_of_sarama
 from eosctl.settings.cloud_formation import evaluated, uses_functions
@@ -37,6 +38,7 @@ from eosctl.settings.kustomizations import Builds, Resource, build, names_files_
 from eosctl.settings.manifests import Libraries
 from eosctl.settings.mounted_secrets import with_secrets
 from eosctl.settings.own_references import has_own_references, with_own_references
+from eosctl.settings.plain_resources import is_plain_resource
 from eosctl.settings.referred_values import (
     config_map_values,
     with_config_maps,
@@ -53,7 +55,6 @@ from eosctl.settings.unread_lines import lines_not_read
 from eosctl.settings.workloads import (
     Workload,
     generated_by,
-    is_plain_resource,
     unseen_by,
     with_instances,
     workloads_of,
@@ -153,7 +154,11 @@ def read_deployment(
     given = (value for one in deployment.components for value in one.given.values())
     used = {value.place.file for value in given if value.place is not None}
     if not_understood:
-        not_understood = [file for file in not_understood if file not in used and not fills_templates(file, used)]
+        not_understood = [
+            file
+            for file in not_understood
+            if file not in used and not fills_templates(file, used) and not serves_templates(file, used)
+        ]
     workloads = [workload for one in everything for workload in one.workloads]
     unseen = unseen_by(workloads, _related(everything)) if any(one.kafka_files for one in workloads) else ()
     return FilesRead(
@@ -225,7 +230,12 @@ def _read_any(file: str, text: str, role: Role | None, *, is_named: bool, withou
 def _of_variants(variants: list[tuple[Variant, _File]]) -> _File:
     """Return what a template of Ansible configures on all hosts that it is written on."""
     sources = [
-        replace(source, instances=one.processes, label=" ".join(filter(None, (source.label, one.host))))
+        replace(
+            source,
+            values=_at_variables(source.values, one.places),
+            instances=one.processes,
+            label=" ".join(filter(None, (source.label, one.host))),
+        )
         if source.role is not Role.TOPIC
         else source
         for one, read in variants
@@ -233,6 +243,18 @@ def _of_variants(variants: list[tuple[Variant, _File]]) -> _File:
     ]
     conditions = {text: condition for one, _ in variants for text, condition in one.conditions.items()}
     return _File(sources, [], {}, conditions=conditions if sources else {})
+
+
+def _at_variables(values: Mapping[str, Value], places: Mapping[int, Place]) -> Mapping[str, Value]:
+    """Return the values, those that a variable of the host makes at the line of the variable."""
+    if not places:
+        return values
+    return {
+        name: replace(value, place=places[value.place.line])
+        if value.place is not None and value.place.line in places
+        else value
+        for name, value in values.items()
+    }
 
 
 def _counted_by_hosts(sources: list[Source], documents: list[Node], file: str) -> list[Source]:

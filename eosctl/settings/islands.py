@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from eosctl.errors import ConfigFileError
 from eosctl.model.deployment import Place, Role, Value
 from eosctl.model.parameter import relaxed
+from eosctl.settings.access_rule_declarations import access_rules_declared
 from eosctl.settings.camel import CAMEL
 from eosctl.settings.client_parts import with_parts
 from eosctl.settings.container_scripts import scripts_within
@@ -118,7 +119,9 @@ def _variables(node: Branch, file: str, hints: tuple[str, ...], key: str) -> lis
 def _of_its_form(node: Branch, file: str, hints: tuple[str, ...]) -> list[Source] | None:
     """Return what a mapping configures that its form alone identifies; None for others."""
     spark = spark_client(node, file, hints)
-    return altered_entity(node, file) if spark is None else [spark]
+    if spark is not None:
+        return [spark]
+    return altered_entity(node, file) or access_rules_declared(node, file)
 
 
 def _by_leaves(

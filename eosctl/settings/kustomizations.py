@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 from eosctl.errors import ConfigFileError
 from eosctl.model.deployment import Place, Unseen
 from eosctl.settings.documents import parse_documents
+from eosctl.settings.file_texts import mentions_kafka
 from eosctl.settings.tree import Branch, Leaf, Node, Row
 from eosctl.settings.tree_patches import merged, operated, placed
 
@@ -117,10 +118,17 @@ def build(files: Collection[str], read: Reader) -> Builds:
 
 
 def names_files_alone(document: Node, file: str) -> bool:
-    """Return whether a document is a kustomization of other files, without settings of its own."""
+    """Return whether a document is a kustomization of other files, without settings of Kafka of its own."""
     if posixpath.basename(file) not in _NAMES or not isinstance(document, Branch):
         return False
-    has_own = any(document.get(key) is not None for key in ("configMapGenerator", "secretGenerator"))
+    literals = (
+        node
+        for key in _GENERATORS
+        for member in document.items(key)
+        if isinstance(member, Branch)
+        for node in member.items("literals")
+    )
+    has_own = any(isinstance(node, Leaf) and mentions_kafka(file, node.text or "") for node in literals)
     patches = (node for key in _PATCHES for node in document.items(key))
     return not has_own and all(
         node.get("patch") is None

@@ -32,13 +32,6 @@ _CONTROLLERS: Final[Mapping[str, tuple[str, ...]]] = {
     "Job": ("spec", "parallelism"),
     "CronJob": ("spec", "jobTemplate", "spec", "parallelism"),
 }
-_PLAIN: Final = frozenset(
-    {
-        *("Namespace", "Service", "ServiceAccount", "StorageClass", "PersistentVolume", "PersistentVolumeClaim"),
-        *("Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding", "NetworkPolicy", "PodDisruptionBudget"),
-        *("Ingress", "ServiceMonitor", "PodMonitor", "PrometheusRule", "Route", "CustomResourceDefinition"),
-    }
-)
 _SCALERS: Final[Mapping[str, str]] = {"HorizontalPodAutoscaler": "maxReplicas", "ScaledObject": "maxReplicaCount"}
 # What a pod's template names, and under which key the name stands.
 _REFERENCES: Final[Mapping[str, tuple[str, str]]] = {
@@ -84,15 +77,6 @@ def workloads_of(document: Node, file: str) -> list[Workload]:
     if document.get("configMapGenerator") is not None or (document.text("kind") or "Kustomization") == "Kustomization":
         return list(_kustomization(document, file))
     return list(_resource(document, file))
-
-
-def is_plain_resource(document: Node) -> bool:
-    """Return whether a document is a resource of Kubernetes that has no place for a setting of Kafka."""
-    return (
-        isinstance(document, Branch)
-        and (document.text("kind") or "") in _PLAIN
-        and "apiVersion" in dict(document.entries)
-    )
 
 
 def with_instances(sources: Iterable[Source], workloads: Iterable[Workload]) -> list[Source]:

@@ -279,3 +279,33 @@ def test_variables_of_a_top_group_are_those_of_brokers(tmp_path: Path) -> None:
     files = read(tmp_path, {"hosts.yml": OF_A_GROUP})
     assert [one.role.value for one in files.deployment.components] == ["broker"]
     assert found(files) == {("EOS-CFG-033", 5)}
+
+
+BROKER_ROLE = {
+    "inventory.ini": "[kafka]\nk-1\nk-2\n",
+    "group_vars/kafka.yml": "kafka_min_isr: 3\n",
+    "host_vars/k-1.yml": "kafka_id: 1\n",
+    "host_vars/k-2.yml": "kafka_id: 1\n",
+    "roles/kafka/tasks/main.yml": "- template: {src: server.properties.j2, dest: /etc/kafka/server.properties}\n",
+    "roles/kafka/templates/server.properties.j2": "node.id={{ kafka_id }}\n"
+    "listeners=PLAINTEXT://{{ inventory_hostname }}:1\n"
+    + QUORUM
+    + "default.replication.factor=3\nmin.insync.replicas={{ kafka_min_isr }}\n",
+}
+"""A role that no playbook brings to hosts, and that is called like a group."""
+
+
+def test_variables_of_a_host_are_the_place_of_its_settings(tmp_path: Path) -> None:
+    files = read(tmp_path, BROKER_ROLE)
+    results = [one for one in findings_of(judge(files.deployment)) if one.check_id == "EOS-CFG-150"]
+    assert [str(dict(one.facts)["file"]) for one in results] == [str(tmp_path / "host_vars" / "k-2.yml")]
+    assert ("EOS-CFG-033", 6) in found(files)
+
+
+def test_parts_of_a_project_whose_template_is_read_are_used(tmp_path: Path) -> None:
+    assert read(tmp_path, BROKER_ROLE).not_understood == ()
+
+
+def test_variables_that_no_template_uses_are_named(tmp_path: Path) -> None:
+    other = {"group_vars/other.yml": "kafka_other: 3\n"}
+    assert [Path(file).name for file in read(tmp_path, BROKER_ROLE | other).not_understood] == ["other.yml"]

@@ -1,0 +1,56 @@
+"""Access rules as providers of Terraform and other tools declare them: a resource, a principal, and an operation."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from msgspec.structs import replace
+
+from eosctl.model.deployment import Client, Place, Role
+from eosctl.settings.sources import Source, value_of
+from eosctl.settings.tree import Branch, Leaf
+
+_NAMES: Final = {
+    "resource_type": "resource.type",
+    "resource_name": "resource.name",
+    "pattern_type": "pattern.type",
+    "resource_pattern_type": "pattern.type",
+    "resource_pattern_type_filter": "pattern.type",
+    "principal": "principal",
+    "acl_principal": "principal",
+    "operation": "operations",
+    "acl_operation": "operations",
+    "permission": "permission",
+    "permission_type": "permission",
+    "acl_permission_type": "permission",
+}
+_NEEDED: Final = ("resource.type", "resource.name", "operations")
+_PREFIXED: Final = "prefixed"
+
+
+def access_rules_declared(document: Branch, file: str) -> list[Source]:
+    """Return the access rule that a mapping declares, as a KafkaUser of Strimzi spells it; nothing for others."""
+    leaves = {
+        setting: (key, leaf)
+        for key, leaf in document.entries
+        if (setting := _NAMES.get(key)) is not None and isinstance(leaf, Leaf)
+    }
+    if not all(name in leaves for name in _NEEDED):
+        return []
+    values = {
+        name: value_of(key, replace(leaf, text=_spelled(name, leaf.text or "")), file, name)
+        for name, (key, leaf) in leaves.items()
+    }
+    shown = leaves["resource.type"][0]
+    return [Source(Place(file, document.line), values, "", Role.ACCESS_RULE, Client.JAVA, recognized_by=shown)]
+
+
+def _spelled(name: str, text: str) -> str:
+    if name == "principal":
+        return text.removeprefix("User:")
+    if name == "resource.name":
+        return text
+    if name == "operations":
+        return text[:1].upper() + text[1:].lower() if text.isalpha() else text
+    word = text.lower().replace("_", "")
+    return "prefix" if word == _PREFIXED else word

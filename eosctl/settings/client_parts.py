@@ -24,15 +24,20 @@ _REST: Final = re.compile(
 
 def with_parts(node: Branch) -> Branch:
     """Return a mapping with the settings of the mappings in it that configure the same client."""
-    inner = {relaxed(key) for key, child in node.entries if isinstance(child, Branch)}
+    mappings = [(key, child) for key, child in node.entries if isinstance(child, Branch)]
+    inner = {relaxed(key) for key, _ in mappings}
     has_halves = any(halves <= inner for halves in _HALVES)
+    parts = {
+        key
+        for key, child in mappings
+        if (has_halves and any(relaxed(key) in halves for halves in _HALVES))
+        or (_REST.fullmatch(key) and _holds_settings(node, child))
+    }
+    if not parts:
+        return node
     entries: list[tuple[str, Node]] = []
     for key, child in node.entries:
-        is_half = has_halves and any(relaxed(key) in halves for halves in _HALVES)
-        if isinstance(child, Branch) and (is_half or (_REST.fullmatch(key) and _holds_settings(node, child))):
-            entries += child.entries
-        else:
-            entries.append((key, child))
+        entries += child.entries if key in parts and isinstance(child, Branch) else ((key, child),)
     return Branch(tuple(entries), node.line)
 
 

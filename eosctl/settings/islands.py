@@ -157,7 +157,9 @@ def _by_leaves(
         yield from _children(node, file, hints)
         return
     joined = with_parts(node)
-    if (whole := _as_a_whole(joined, list(flatten(joined)), file, hints, key)) is not None:
+    if joined is not node:
+        leaves = list(flatten(joined))
+    if (whole := _as_a_whole(joined, leaves, file, hints, key)) is not None:
         yield whole
         return
     direct = Branch(tuple((name, leaf) for name, leaf in joined.entries if isinstance(leaf, Leaf)), node.line)

@@ -42,15 +42,14 @@ def spark_client(node: Branch, file: str, hints: tuple[str, ...]) -> Source | No
         hints: Words of the surroundings.
     """
     options = node.branch("options") if node.text("format") == "kafka" else node
-    if options is None:
+    if options is None or (options is node and not any(name in _OWN for name, _ in node.entries)):
         return None
     leaves = [(name, leaf) for name, leaf in flatten(options) if isinstance(leaf, Leaf)]
     names = {name for name, _ in leaves}
     own = names & _OWN
-    if not any(name.startswith(_PREFIX) for name in names) or (options is node and not own):
+    # An application has a topic of its own, too.
+    if not any(name.startswith(_PREFIX) for name in names) or (options is node and not own - {"topic"}):
         return None
-    if options is node and not own - {"topic"}:
-        return None  # an application's own topic
     is_source = bool(own & _OF_SOURCES)
     is_sink = not is_source and (bool(own & _OF_SINKS) or any(word in " ".join(hints) for word in _SINK_WORDS))
     values = {

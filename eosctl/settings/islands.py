@@ -121,7 +121,7 @@ def _of_its_form(node: Branch, file: str, hints: tuple[str, ...]) -> list[Source
     spark = spark_client(node, file, hints)
     if spark is not None:
         return [spark]
-    return altered_entity(node, file) or access_rules_declared(node, file)
+    return altered_entity(node, file) or access_rules_declared(node, file) or None
 
 
 def _by_leaves(

@@ -70,8 +70,8 @@ CASES = {
     ),
     "expired certificate": (
         (
-            "%3|1770109201.100|FAIL|cut#consumer-1| [thrd:ssl://kb-4.int:9093/bootstrap]: ssl://kb-4.int:9093/4: Failed to"
-            " verify broker certificate: certificate has expired (after 14ms in state CONNECT)\n"
+            "%3|1770109201.100|FAIL|cut#consumer-1| [thrd:ssl://kb-4.int:9093/bootstrap]: ssl://kb-4.int:9093/4: Failed"
+            " to verify broker certificate: certificate has expired (after 14ms in state CONNECT)\n"
         ),
         ("authentication_failed", {"server": "kb-4.int:9093"}),
     ),
@@ -92,10 +92,48 @@ CASES = {
     ),
     "fetch limit": (
         (
-            "2026-02-03T09:00:04.100Z ERROR source{component_id=from_kb}: vector: Failed to read message. error=Message"
-            " consumption error: MessageSizeTooLarge (Broker: Message size too large)\n"
+            "2026-02-03T09:00:04.100Z ERROR source{component_id=from_kb}: vector: Failed to read message. error="
+            "Message consumption error: MessageSizeTooLarge (Broker: Message size too large)\n"
         ),
         ("record_too_large", {"component": "from_kb"}),
+    ),
+    "a partition that a topic does not have": (
+        (
+            "ts=2026-02-03T09:00:04.070Z level=info msg=ready topic=tiles.cut\n"
+            'ts=2026-02-03T09:00:04.071Z level=error msg="failed to write" err="invalid record partitioning choice of 2 '
+            'from 1 available"\n'
+        ),
+        ("topic_not_found", {}),
+    ),
+    "kafka-go": (
+        "".join(
+            f"kafka-go: 2026/02/03 09:00:0{second} Failed to join group cutters: [16] Not Coordinator For Group: the "
+            "broker is not\n"
+            for second in (1, 2, 3)
+        ),
+        ("coordinator_unavailable", {"group": "cutters"}),
+    ),
+    "aiokafka": (
+        "ERROR:aiokafka.producer.sender:Got error produce response on topic-partition TopicPartition(topic='tiles', "
+        "partition=4), retrying. Error: <class 'aiokafka.errors.NotLeaderForPartitionError'>\n" * 3,
+        ("partition_without_leader", {"topic-partition": "tiles-4"}),
+    ),
+    "traceback below a healthy record": (
+        (
+            "09:00:04 [INFO] processor: New partitions assigned: {Partition(topic=Topic(name='tiles'), index=4): 7}\n"
+            "Traceback (most recent call last):\n"
+            '  File "/p/consumer.py", line 414, in poll\n'
+            'arroyo.errors.OffsetOutOfRange: KafkaError{code=_AUTO_OFFSET_RESET,val=-140,str="Offset out of range"}\n'
+            "09:00:05 [INFO] processor: closing\n"
+        ),
+        ("offset_out_of_range", {"topic-partition": "tiles-4"}),
+    ),
+    "static member": (
+        (
+            '%7|1770109201.100|HEARTBEAT|cut#consumer-1| [thrd:main]: Group "cutters" heartbeat error response in state up: '
+            "Broker: Static consumer fenced by other consumer with same group.instance.id\n"
+        ),
+        ("member_fenced", {"group": "cutters"}),
     ),
     "text next to JSON": (
         "".join(

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from functools import cache, cached_property, lru_cache
 from typing import Final, NamedTuple
 
-from eosctl.logs.classifier.catalog import Catalog, Category, load_catalog
+from eosctl.logs.classifier.catalog import Catalog, Category, Weight, load_catalog
 from eosctl.logs.classifier.client_errors import category_of_error
 from eosctl.logs.classifier.mentions import counts_nothing, is_report
 from eosctl.logs.classifier.throwable import parse_inline, parse_throwable
@@ -34,6 +34,8 @@ _CODE: Final = re.compile(r"\b[Ee]rror [Cc]ode\b ?(?:is |[=:] ?)?(\d{1,3})\b(?![
 _CODE_NAMES: Final = {str(code.value): code.name for code in ErrorCode if code.value > 0}
 _FRAMES: Final = re.compile(r"^[ \t]+(?:at |\.\.\. \d)[^\n]*\n?", re.MULTILINE)
 """The frames of Java's stack traces: they name code, and are not part of the record's message."""
+_TRACEBACK: Final = "Traceback (most recent call last)"
+_ACTING: Final = frozenset({Weight.ACT, Weight.CRITICAL})
 _NAME: Final = re.compile(r"\(\?P<(\w+)>")
 
 
@@ -146,9 +148,16 @@ class Classifier:
 
     def _judge(self, record: Record, text: str) -> _Verdict:
         rule = next((rule for rule in self._rules if rule.matches(record, text)), None) or self._named(record, text)
+        if rule is not None and _TRACEBACK in record.rest and rule.category.weight not in _ACTING:
+            rule = self._of_traceback(record, text) or rule
         if rule is None and not record.rest and record.level not in ERROR_LEVELS:
             return _Verdict(None, (), ())
         return _Verdict(rule, self._spans(rule.fields if rule else (), text), secret_spans(text))
+
+    def _of_traceback(self, record: Record, text: str) -> _Rule | None:
+        """Return the rule of an error that Python printed below a record of its log, which it does not belong to."""
+        acting = (rule for rule in self._rules if rule.category.weight in _ACTING)
+        return next((rule for rule in acting if rule.matches(record, text)), None)
 
     def _named(self, record: Record, text: str) -> _Rule | None:
         """Return the rule of an error that an error record names in a client's way."""

@@ -77,7 +77,7 @@ _INTERNAL_TOPICS: Final[Mapping[str, str]] = {
     "offsets.topic.replication.factor": "__consumer_offsets",
     "share.coordinator.state.topic.replication.factor": "__share_group_state",
 }
-_OF_TOPICS: Final = ("UNKNOWN_TOPIC", "NOT_LEADER", "TIMEOUT_METADATA", "STORAGE_ECHO")
+_OF_TOPICS: Final = ("UNKNOWN_TOPIC", "NOT_LEADER", "TIMEOUT_METADATA", "STORAGE_ECHO", "OFFSET_OUT_OF_RANGE")
 """Categories of faults of topics, which other records of the same client name."""
 _NAMES: Final = ("transactional.id", "group", "connector.task", "application.id", "client.id")
 _ROLES: Final = ("broker", "controller")
@@ -336,6 +336,7 @@ def _subject(timeline: LogTimeline, streams: StreamsNames, events: Sequence[LogE
     if is_client and not subject.get("group"):
         subject["group"] = timeline.value_in_log(head, "group")
     if is_client and head.category in _OF_TOPICS and not (subject.get("topic") or subject.get("topic-partition")):
+        subject["topic-partition"] = timeline.value_in_log(head, "partition")
         subject["topic"] = timeline.value_in_log(head, "topic")
     if is_client:
         clients = {client for one in events if (client := one.fields.get("client_id"))}

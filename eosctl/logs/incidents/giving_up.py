@@ -13,18 +13,16 @@ from eosctl.model.log_event import LogEvent
 
 _GAVE_UP: Final = re.compile(
     r"[Nn]o (?:more )?retries\b|\b[Rr]etries (?:are |were )?exhausted|RetriesExceeded\b|\bService call failed\. "
-    r"|[Ff]ailed to produce message to topic|[Ff]ailed to deliver \d+ messages?|\b(?:Rejecting|Dropping) data\b"
-    r"|[Mm]essage delivery failed|\b[Dd]elivery failed\b|Message (?:production|consumption) error: "
-    r"|failed to flush the buffer|\bGiving up\b|\bgave up\b"
+    r"|[Ff]ailed to deliver \d+ messages?|\b(?:Rejecting|Dropping) data\b|[Mm]essage delivery failed"
+    r"|\b[Dd]elivery failed\b|failed to flush the buffer|\bGiving up\b|\bgave up\b|[Cc]ould not find the leader"
+    r"|Problem getting partitions during startup|\bHandler for \S+ failed with\b"
 )
-_RETURNED: Final = re.compile(r"\b(?:Broker|Local): Unknown (?:topic|partition)")
-"""librdkafka waits for a topic before it returns this to the application."""
 _LIBRARY: Final = "[thrd:"
-"""A thread of librdkafka, which logs every attempt."""
+"""A thread of librdkafka, which logs every attempt; its error is final where the application reports it."""
 
 
 def has_given_up(event: LogEvent) -> bool:
-    """Return whether a client's record reports the end of its retries."""
+    """Return whether a client's record, or the error below it, reports the end of its retries."""
     if _LIBRARY in event.message:
         return False
-    return _GAVE_UP.search(event.message) is not None or _RETURNED.search(event.message) is not None
+    return bool(event.fields.get("gave_up")) or _GAVE_UP.search(event.message) is not None

@@ -51,7 +51,7 @@ from eosctl.render.tool import SchemaItem, VersionItem
 from eosctl.render.transactions.blame import BlameView
 from eosctl.render.transactions.fence import FenceView
 from eosctl.render.transactions.groups import DescribedItem, GroupItem
-from eosctl.render.transactions.lag import LagItem, PinItem
+from eosctl.render.transactions.lag import LagListing, PinItem
 from eosctl.render.transactions.life import LifeItem
 from eosctl.render.transactions.listing import HangItem, TransactionItem
 from eosctl.render.transactions.locate import LocatedItem
@@ -101,7 +101,7 @@ SHAPES: Final[dict[str, tuple[Any, str]]] = {
     "fsck": (FsckView, "fsck"),
     "group-descriptions": (Listing[DescribedItem], "group describe"),
     "groups": (Listing[GroupItem], "group list"),
-    "group-lag": (Listing[LagItem], "group lag"),
+    "group-lag": (LagListing, "group lag"),
     "kafka-data": (KafkaDataView, "logs data"),
     "group-pending": (Listing[PinItem], "group pending"),
     "locations": (Listing[LocatedItem], "txn locate, group offsets locate"),

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 import msgspec
+from msgspec import structs
 
 from eosctl.model.group_commit import StaleOffset
 from eosctl.model.hang import HangVerdict
 from eosctl.model.lag import PartitionLag, Pin
 from eosctl.model.snapshot import ClusterSnapshot
-from eosctl.render.envelope import listing
+from eosctl.render.envelope import Listing, listing
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat
 from eosctl.render.listing import Column, render_listing
 from eosctl.render.page import Block, Field, Line, Style, render_page
@@ -69,6 +70,12 @@ class PinItem(msgspec.Struct, frozen=True):
     holders: tuple[HolderItem, ...]
     disagrees: bool = False
     logged_offset: int | None = None
+
+
+class LagListing(Listing[LagItem], frozen=True):
+    """The lag of groups. ``first_offsets`` are pending where a group has not committed any, so that it has no lag."""
+
+    first_offsets: tuple[PinItem, ...] = ()
 
 
 def lag_item(lag: PartitionLag) -> LagItem:
@@ -239,11 +246,13 @@ def render_lags(
     style: Style,
 ) -> str:
     """Render the lag of groups; for people also the transactions that block them, and first offsets that they hold."""
-    result = listing("group-lag", "group lag", now_ms, tuple(map(lag_item, lags)), snapshot)
+    pins = tuple(first_pins)
+    listed = listing("group-lag", "group lag", now_ms, tuple(map(lag_item, lags)), snapshot)
+    result = LagListing(**structs.asdict(listed), first_offsets=tuple(map(_pin_item, pins)))
     text = render_listing(result, LAG_COLUMNS, output, style, empty="No group has committed an offset.")
     if output not in FOR_PEOPLE:
         return text
-    return text + _first_pins(first_pins, style) + _holders(holders, style) + _share_groups(snapshot, style)
+    return text + _first_pins(pins, style) + _holders(holders, style) + _share_groups(snapshot, style)
 
 
 def _first_pins(pins: Iterable[Pin], style: Style) -> str:

@@ -85,6 +85,10 @@ def test_a_group_with_pending_offsets_only_is_not_left_out(one_broker: SandboxTh
         assert done.code == 0, done.err
         assert "billing on orders-0: its first offset is pending" in done.out
         assert "billing-app, open" in done.out
+        shown = eosctl("group", "lag", *arguments, "-b", one_broker.bootstrap, "-o", "json").json
+        (first,) = shown["first_offsets"]
+        assert (first["group_id"], first["topic"], first["transactional_id"]) == ("billing", "orders", "billing-app")
+        assert (first["committed_offset"], first["pending_offset"], shown["items"]) == (None, 1, [])
 
 
 async def join_streams(client: Client, topology: streams.Topology, member: str = "thread-1") -> Any:

@@ -14,6 +14,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStrea
 
 from eosctl.logs.files.content import count_newlines
 from eosctl.logs.files.urls import local_path, scheme_of
+from eosctl.logs.positions import Position, PositionStore
 from eosctl.logs.scan import (
     SPLIT_BYTES,
     Split,
@@ -26,15 +27,13 @@ from eosctl.logs.tail import (
     EVERYTHING,
     IDLE_MS,
     Admission,
-    Position,
     TailLossError,
     TailSplit,
+    UnchangedFiles,
     find_ends,
     find_sizes,
-    from_json,
     plan_tail,
     read_tail,
-    to_json,
 )
 from eosctl.model.log_event import LogEvent
 from spark_log_analytics.job import pack_splits
@@ -63,8 +62,8 @@ class LogsDataSource(DataSource):
 
     Options: ``path`` (separated by commas) and ``zone``; for a batch, ``split_bytes``; for a stream, ``idle_ms`` (after
     this time without writes, no event of a file grows), ``maxBytesPerTrigger`` or ``maxFilesPerTrigger`` (how much a
-    micro-batch reads), and ``failOnDataLoss`` (default true: files that disappeared before they were read fail the
-    query).
+    micro-batch reads), ``failOnDataLoss`` (default true: files that disappeared before they were read fail the query),
+    and ``positions`` (a folder for the positions in files, next to the checkpoint, so that offsets stay small).
     """
 
     @classmethod
@@ -104,6 +103,7 @@ class _Options:
         self.zone = ZoneInfo(lowered["zone"]) if "zone" in lowered else None
         self.split_bytes = int(lowered.get("split_bytes", SPLIT_BYTES))
         self.fail_on_data_loss = lowered.get("failondataloss", "true").lower() != "false"
+        self.positions = _here(lowered["positions"]) if "positions" in lowered else None
         self.idle_ms = int(lowered.get("idle_ms", IDLE_MS))
         self.admission = Admission(*(_limit(lowered, f"max{unit}PerTrigger") for unit in ("Files", "Bytes")))
         if None not in self.admission:
@@ -195,10 +195,12 @@ class _StreamReader(DataSourceStreamReader, *_AVAILABLE_NOW):  # type: ignore[mi
     def __init__(self, options: dict[str, str]) -> None:
         self._options = _Options(options)
         self._known: dict[str, Position] = {}
+        self._unchanged = UnchangedFiles()
+        self._store = PositionStore(self._options.positions)
         self._sizes: dict[str, int] | None = None
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802
-        return to_json({})
+        return {}
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
         self._sizes = find_sizes(self._options.paths)
@@ -211,7 +213,7 @@ class _StreamReader(DataSourceStreamReader, *_AVAILABLE_NOW):  # type: ignore[mi
 
     def latestOffset(self, start: dict[str, Any] | None = None, limit: object = None) -> dict[str, Any]:  # noqa: N802
         # Spark before 4.2 passes neither; a restarted query then counts lines again.
-        known = self._known or from_json(start or {})
+        known = self._known or self._store.decode(start or {})
         is_unlimited = ReadAllAvailable is not None and isinstance(limit, ReadAllAvailable)
         self._known = find_ends(
             self._options.paths,
@@ -219,11 +221,12 @@ class _StreamReader(DataSourceStreamReader, *_AVAILABLE_NOW):  # type: ignore[mi
             idle_ms=self._options.idle_ms,
             admission=EVERYTHING if is_unlimited else self._options.admission,
             sizes=self._sizes,
+            unchanged=self._unchanged,
         )
-        return to_json(self._known)
+        return self._store.encode(self._known)
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
-        plan = plan_tail(from_json(start), from_json(end), self._options.zone)
+        plan = plan_tail(self._store.decode(start), self._store.decode(end), self._options.zone)
         if plan.losses and self._options.fail_on_data_loss:
             lost = "; ".join(map(str, plan.losses))
             raise TailLossError(f"{lost}. Restore the files, or set failOnDataLoss=false to continue without them.")

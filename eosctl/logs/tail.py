@@ -10,13 +10,14 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from datetime import tzinfo
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from eosctl.logs.carriers.peeled import first_open_record
 from eosctl.logs.classifier.classify import Classifier
 from eosctl.logs.files.content import Margins, codec_of, count_newlines, read_head, read_window
 from eosctl.logs.files.sources import SourceFile, find_files, inspect_file
 from eosctl.logs.fingerprints import head_of, mark_before, marks_of
+from eosctl.logs.positions import Position, Positions
 from eosctl.logs.scan import SPLIT_BYTES, Split, cut_split, number_lines, scan_split
 from eosctl.model.log_event import LogEvent
 
@@ -27,34 +28,6 @@ UNENDED_WAIT: Final = 4
 LOOK_BACK_BYTES: Final = 1024 * 1024
 RETAINED_MS: Final = 7 * 86_400_000
 """How long the position of an absent file is kept: archives and other disks return within this time."""
-
-
-class Position(NamedTuple):
-    """How far a file has been read.
-
-    Attributes:
-        path: The path of the file.
-        offset: The first byte of its content that has not been read.
-        line: The line number at the offset, from 0.
-        head: A hash of the content's first bytes; empty until it has enough of them.
-        last: A hash of the bytes before the offset; empty at the start.
-        generation: How often other content has replaced it.
-        first: The offset from which this content is read; earlier bytes were read under another identity.
-        first_line: The line number at ``first``.
-        disk_bytes: The size of a compressed file; 0 for a plain one.
-        gone_ms: When the file disappeared, ms since the epoch; 0 while it exists.
-    """
-
-    path: str
-    offset: int
-    line: int
-    head: str
-    last: str = ""
-    generation: int = 0
-    first: int = 0
-    first_line: int = 0
-    disk_bytes: int = 0
-    gone_ms: int = 0
 
 
 class TailSplit(NamedTuple):
@@ -98,10 +71,6 @@ class TailLossError(Exception):
     """A file disappeared after it was planned, and no file next to it has its content."""
 
 
-Positions = Mapping[str, Position]
-"""Positions by the file's identity: device and inode, with a suffix for replaced content."""
-
-
 class Admission(NamedTuple):
     """How much is read at a time; at least one event of one file, so that reading continues.
 
@@ -137,6 +106,7 @@ def find_ends(
     now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
     admission: Admission = EVERYTHING,
     sizes: Mapping[str, int] | None = None,
+    unchanged: UnchangedFiles | None = None,
 ) -> dict[str, Position]:
     """Return how far each file can be read now.
 
@@ -148,12 +118,14 @@ def find_ends(
         now_ms: The current time.
         admission: How much is taken; the files that were written to least recently come first.
         sizes: Files to read by identity, with their sizes, as `find_sizes` returned them; None for all that exist.
+        unchanged: Files that were read to their end earlier, so that they are not opened again; None for none.
     """
     now = now_ms()
+    past = UnchangedFiles() if unchanged is None else unchanged
     seen = {file.identity: file for path in find_files(paths) if (file := _look(path, now, idle_ms))}
     if sizes is not None:
         seen = {key: _cut(file, sizes[key]) for key, file in seen.items() if key in sizes}
-    live = {key: known[key] for key, file in seen.items() if key in known and _continues(known[key], file)}
+    live = {key: known[key] for key, file in seen.items() if key in known and past.continues(known[key], file)}
     ends: dict[str, Position] = {}
     moved, left = set[str](), admission
     for file in sorted(seen.values(), key=lambda one: one.modified_ns):
@@ -182,7 +154,27 @@ def find_ends(
             key = f"{identity}~{position.generation}" if identity in ends else identity
             if now - away.gone_ms < RETAINED_MS:
                 ends[key] = away
+    past.keep(ends, seen)
     return ends
+
+
+class UnchangedFiles:
+    """Files that have neither size nor time changed since they were read to their end."""
+
+    def __init__(self) -> None:
+        self._states: dict[str, tuple[int, int]] = {}
+
+    def continues(self, position: Position, file: _File) -> bool:
+        """Return whether a file still begins with the content of a position; it is opened if it may have changed."""
+        return self._states.get(file.identity) == (file.size, file.modified_ns) or _continues(position, file)
+
+    def keep(self, ends: Positions, seen: Mapping[str, _File]) -> None:
+        """Remember the files that are read to their end."""
+        self._states = {
+            key: (file.size, file.modified_ns)
+            for key, file in seen.items()
+            if (end := ends.get(key)) is not None and file.size in (end.disk_bytes or end.offset,)
+        }
 
 
 def find_sizes(paths: Iterable[Path]) -> dict[str, int]:
@@ -245,16 +237,6 @@ def locate(identity: str, stop: Position) -> Path | None:
     # Without a mark, only the identity decides.
     found = (one for one in siblings if stop.last or _identity(one) == identity)
     return next((one for one in found if _holds(one, stop)), None)
-
-
-def to_json(positions: Positions) -> dict[str, Any]:
-    """Encode positions for Spark's checkpoint."""
-    return {identity: list(position) for identity, position in sorted(positions.items())}
-
-
-def from_json(value: Mapping[str, Any]) -> dict[str, Position]:
-    """Read positions back."""
-    return {identity: Position(*fields) for identity, fields in value.items()}
 
 
 class _File(NamedTuple):

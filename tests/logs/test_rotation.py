@@ -15,7 +15,8 @@ from typing import Final
 import pytest
 
 from eosctl.logs.classifier.classify import Classifier
-from eosctl.logs.tail import RETAINED_MS, TailLossError, find_ends, from_json, plan_tail, read_tail, to_json
+from eosctl.logs.positions import PositionStore
+from eosctl.logs.tail import RETAINED_MS, TailLossError, find_ends, plan_tail, read_tail
 
 CLASSIFIER: Final = Classifier()
 LINE: Final = (
@@ -45,7 +46,7 @@ class Query:
         if planned > committed:
             self._read(planned - 1, kill_at)
         start = self._offsets(planned - 1)
-        end = to_json(find_ends([self.logs], from_json(start), idle_ms=0))
+        end = PositionStore().encode(find_ends([self.logs], PositionStore().decode(start), idle_ms=0))
         if end == start:
             return
         (self.state / "offsets" / str(planned)).write_text(json.dumps(end))
@@ -60,7 +61,7 @@ class Query:
         return offsets
 
     def _read(self, batch: int, kill_at: str) -> None:
-        plan = plan_tail(from_json(self._offsets(batch - 1)), from_json(self._offsets(batch)))
+        plan = plan_tail(PositionStore().decode(self._offsets(batch - 1)), PositionStore().decode(self._offsets(batch)))
         if plan.losses:
             raise TailLossError(str(plan.losses[0]))
         rows = [event.fields["transactional_id"] for part in plan.parts for event in read_tail(part, CLASSIFIER)]

@@ -10,17 +10,15 @@ import pytest
 
 from eosctl.logs import tail
 from eosctl.logs.classifier.classify import Classifier
+from eosctl.logs.positions import Position, PositionStore
 from eosctl.logs.scan import scan_paths
 from eosctl.logs.tail import (
     Admission,
     Loss,
-    Position,
     find_ends,
     find_sizes,
-    from_json,
     plan_tail,
     read_tail,
-    to_json,
 )
 from eosctl.model.log_event import LogEvent
 
@@ -36,18 +34,18 @@ class Reader:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.checkpoint = to_json({})
+        self.checkpoint = PositionStore().encode({})
         self.events: list[LogEvent] = []
         self.losses: list[Loss] = []
 
     def read(self, *, idle: bool = False) -> None:
-        start = from_json(self.checkpoint)
+        start = PositionStore().decode(self.checkpoint)
         end = find_ends([self.folder], start, idle_ms=0 if idle else 1 << 40)
         plan = plan_tail(start, end)
         self.losses += plan.losses
         for part in plan.parts:
             self.events += read_tail(part, CLASSIFIER)
-        self.checkpoint = to_json(end)
+        self.checkpoint = PositionStore().encode(end)
 
     def rows(self) -> list[tuple[int, int, str, str]]:
         return [(event.offset, event.line, event.category, event.message) for event in self.events]
@@ -202,7 +200,7 @@ def test_archives_and_wrapped_files_are_read_once(tmp_path: Path) -> None:
 
 def test_positions_survive_as_json() -> None:
     positions = {"1:2": Position("/a", 3, 4, "ab")}
-    assert from_json(to_json(positions)) == positions
+    assert PositionStore().decode(PositionStore().encode(positions)) == positions
 
 
 @pytest.mark.parametrize("admission", [Admission(bytes=1), Admission(bytes=9_000), Admission(files=1)])

@@ -27,7 +27,7 @@ from eosctl.logs.incidents.timeline import timed
 from eosctl.logs.scan import scan_paths
 from eosctl.model.event_names import EventField
 from eosctl.model.log_event import LogEvent, SourceSummary
-from spark_log_analytics.incidents import Judging, incident_of, judge_events
+from spark_log_analytics.incidents import Judging, SliceCost, incident_of, judge_events
 from spark_log_analytics.rows import EVENT_COLUMNS, event_batch
 from spark_log_analytics.session import session
 
@@ -148,13 +148,22 @@ def measure(spark: SparkSession, whole: Round, round_count: int) -> None:
     with _Timed("to judge them"):
         judging = judge_events(frame, sources_of(whole, round_count), event_count)
         incident_count = judging.incidents.count()
-    costs = [cost for _, cost in judging.slices]
-    given = [cost.event_count for cost in costs]
-    print(f"{incident_count:,} incidents; {len(costs)} slices with {min(given):,} to {max(given):,} events")
-    print(f"in the detectors: {sum(cost.cpu_s for cost in costs):.1f} s of processor")
+    print(f"{incident_count:,} incidents; {cost_text([cost for _, cost in judging.slices])}")
     driver_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"memory: {max(cost.peak_mb for cost in costs):,.0f} MB in a worker, {driver_mb:,.0f} MB in the driver")
+    print(f"memory of the driver: {driver_mb:,.0f} MB")
     _release(frame, judging)
+
+
+def cost_text(costs: Sequence[SliceCost]) -> str:
+    """Describe the slices that were judged; few events are judged in one task, which reports no costs."""
+    if not costs:
+        return "judged in one task, without slices"
+    given = [cost.event_count for cost in costs]
+    cpu_s, peak_mb = sum(cost.cpu_s for cost in costs), max(cost.peak_mb for cost in costs)
+    return (
+        f"{len(costs)} slices with {min(given):,} to {max(given):,} events; in the detectors: {cpu_s:.1f} s of "
+        f"processor; at most {peak_mb:,.0f} MB in a worker"
+    )
 
 
 def _release(frame: DataFrame, judging: Judging) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from eosctl.logs import tail
 from eosctl.logs.classifier.classify import Classifier
+from eosctl.logs.files.content import read_head
 from eosctl.logs.positions import KEPT_FILES, MissingPositionsError, PositionStore
 from eosctl.logs.tail import UnchangedFiles, find_ends, plan_tail, read_tail
 
@@ -99,8 +100,12 @@ def test_finished_files_are_not_opened_again(tmp_path: Path, monkeypatch: pytest
     unchanged = UnchangedFiles()
     first = find_ends([tmp_path], {}, unchanged=unchanged)
     opened: list[Path] = []
-    read = tail.read_head
-    monkeypatch.setattr(tail, "read_head", lambda path, *rest: opened.append(path) or read(path, *rest))
+
+    def noted(path: Path, *rest: int) -> bytes:
+        opened.append(path)
+        return read_head(path, *rest)
+
+    monkeypatch.setattr(tail, "read_head", noted)
     assert find_ends([tmp_path], first, unchanged=unchanged) == first
     assert opened == []
     write(tmp_path / "a.log.3", 3_000, mode="a")

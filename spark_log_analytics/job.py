@@ -7,10 +7,12 @@ locally, submitted to a cluster, and through Spark Connect.
 from __future__ import annotations
 
 import os
+import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import tzinfo
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from eosctl.logs.arrays import array_of
 from eosctl.logs.files.sources import SourceFile, Unread
@@ -50,10 +52,17 @@ ONE_RESULT_BYTES: Final = 256 * 1024 * 1024
 EVENT_BYTES: Final = 3 * 1024
 """The memory that a process needs to read, sort, and judge an event."""
 
+FEW_FILES: Final = 100
+"""Number of files up to which each task gets the description of all: 40 KB."""
+
 SMALL_FILE_EVENTS: Final = 25_000
 MOST_SMALL_FILES: Final = 8
 FILE_EVENTS: Final = 250_000
 """Number of events in a file of a table: large for readers, but smaller if several tasks could not write otherwise."""
+
+
+Bin: TypeAlias = tuple[Split | TopicPart, ...]
+"""What a task reads."""
 
 
 class TooManyEventsError(Exception):
@@ -145,32 +154,54 @@ def scan_frame(
     Returns:
         Rows of ``SCAN_COLUMNS``; line numbers are relative to the start of the split, see ``number_rows``.
     """
-    # Each task gets the list of all files, which is a sixth of the size without the beginnings that summaries have.
+    # Only summaries have beginnings, which are five sixths of a file's description.
     bare = [source._replace(beginning="") for source in sources]
-    bins: list[tuple[Split | TopicPart, ...]] = [*pack_splits(bare, split_bytes), *((part,) for part in parts)]
+    bins: list[Bin] = [*pack_splits(bare, split_bytes), *((part,) for part in parts)]
+    # Parts of topics may hold passwords, which rows would show.
+    if len(bins) > 1 and len(sources) > FEW_FILES and not parts:
+        return bin_rows(spark, bins).mapInArrow(row_scanner(), SCAN_COLUMNS)
+    # The function brings along the bins; few are smaller than the shuffle that would divide them.
     tasks = spark.range(0, len(bins), 1, max(1, len(bins)))
     return tasks.mapInArrow(_scanner_of(bins), SCAN_COLUMNS)
 
 
-def _scanner_of(bins: Sequence[Sequence[Split | TopicPart]]) -> Callable[[Iterator[Any]], Iterator[Any]]:
+def bin_rows(spark: SparkSession, bins: Sequence[Bin]) -> DataFrame:
+    """Return a row for each bin, in a part of its own."""
+    rows = [(number, bytearray(pickle.dumps(one))) for number, one in enumerate(bins)]
+    return spark.createDataFrame(rows, "number long, bin binary").repartitionByRange(len(bins), "number")
+
+
+def row_scanner() -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Return the function that Spark runs: it gets bins and scans them."""
+
+    def scan(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        packed = (one for batch in batches for one in batch.column("bin").to_pylist())
+        return _scan_bins(pickle.loads(one) for one in packed)  # noqa: S301  the driver of this job wrote it
+
+    return scan
+
+
+def _scanner_of(bins: Sequence[Bin]) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """Return the function that Spark runs: it gets bin numbers and scans the bins."""
 
     def scan(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        from eosctl.logs.classifier.classify import own_classifier
-        from spark_log_analytics.workers import collect_rarely, keep_loaded
-
-        collect_rarely()
-        classifier = own_classifier()
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                for part in bins[number]:
-                    if isinstance(part, Split):
-                        yield from scan_batches(part.source.name, part.start, scan_split(part, classifier))
-                    else:
-                        yield from scan_batches(part.range.name, part.range.start, scan_part(part, classifier))
-        keep_loaded()
+        return _scan_bins(bins[number] for batch in batches for number in batch.column(0).to_pylist())
 
     return scan
+
+
+def _scan_bins(bins: Iterable[Bin]) -> Iterator[pa.RecordBatch]:
+    from eosctl.logs.classifier.classify import own_classifier
+    from spark_log_analytics.workers import collect_rarely, keep_loaded
+
+    collect_rarely()
+    classifier = own_classifier()
+    for part in chain.from_iterable(bins):
+        if isinstance(part, Split):
+            yield from scan_batches(part.source.name, part.start, scan_split(part, classifier))
+        else:
+            yield from scan_batches(part.range.name, part.range.start, scan_part(part, classifier))
+    keep_loaded()
 
 
 def collect_counts(rows: DataFrame) -> tuple[CountedSplit, ...]:

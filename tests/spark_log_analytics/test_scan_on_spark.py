@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from eosctl.logs.scan import scan_paths
+from eosctl.logs.scan import plan_scan, scan_paths
 from spark_log_analytics.archive import build_archive
 from tests.logs.results import json_rows
 
@@ -49,7 +49,7 @@ def test_splits_of_a_few_bytes_give_the_rows_of_the_scanner(spark: Any, tmp_path
 LARGE_RESULT = """
 import sys
 from pathlib import Path
-from eosctl.logs.scan import scan_paths
+from eosctl.logs.scan import plan_scan, scan_paths
 from spark_log_analytics import job
 from spark_log_analytics.session import session
 folder = Path(sys.argv[1])
@@ -83,7 +83,6 @@ def test_the_data_source_gives_the_events_of_the_scanner(spark: Any) -> None:
 
 
 def test_a_timeline_counts_exceptions_by_minute_and_root(spark: Any) -> None:
-    from eosctl.logs.scan import plan_scan
     from spark_log_analytics.job import (
         collect_counts,
         exception_timeline,
@@ -101,6 +100,26 @@ def test_a_timeline_counts_exceptions_by_minute_and_root(spark: Any) -> None:
     assert {row["root_class"] for row in rows} == {event.exception.root_class for event in expected if event.exception}
     first = new_failures(events, events.where("offset < 100000")).collect()
     assert [row["event_count"] for row in first] == []
+
+
+def test_a_task_gets_only_its_own_files(spark: Any, tmp_path: Path) -> None:
+    from pyspark.cloudpickle import dumps
+    from pyspark.sql import functions as f
+
+    from spark_log_analytics.job import FEW_FILES, bin_rows, pack_splits, row_scanner, scan_on_spark
+
+    line = "[2026-11-26 10:00:00,{:03d}] ERROR failed {} (a.B)\n"
+    for number in range(FEW_FILES + 20):
+        (tmp_path / f"server.log.{number}").write_text(line.format(number, number))
+    sources, _ = plan_scan([tmp_path])
+    bins = pack_splits(sources, 300_000)
+    rows = bin_rows(spark, bins).select(f.spark_partition_id().alias("part"), "number").collect()
+    assert {row.number for row in rows} == set(range(len(bins)))
+    assert len({row.part for row in rows}) == len(bins) > 4
+    assert len(dumps(row_scanner())) < 4096
+    here = scan_paths([tmp_path])
+    assert scan_on_spark(spark, [tmp_path], split_bytes=300_000) == here
+    assert len(here.events) == FEW_FILES + 20
 
 
 def test_the_command_returns_the_same_on_spark() -> None:

@@ -68,7 +68,7 @@ def variants_of(file: str, text: str, without: str = "") -> list[Variant]:
     ``without`` is a condition that is assumed not to hold.
     """
     path = Path(file)
-    if not is_template(text):
+    if not is_template(text) and (path.suffix != ".j2" or "templates" not in path.parts):
         return []
     if "templates" not in path.parts[:-1]:
         filled = _written(text, {}, without) if "{%" in text else text

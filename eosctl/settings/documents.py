@@ -33,6 +33,9 @@ _TEMPLATE_ENDING: Final = re.compile(r"\.(?:j2|tpl|tmpl|template|erb|example|sam
 # Files that have the name of an environment or a program behind their own: .env.production, Dockerfile.relay.
 _VARIANT: Final = re.compile(r"(\.env|dockerfile|containerfile|makefile|procfile)\.[\w-]+$")
 
+# Variables of services of a Linux machine: /etc/default/kafka.
+_SERVICE_VARIABLES: Final = re.compile(r"(?:^|/)etc/(?:default|sysconfig)/[\w@.-]+$")
+
 
 class Format(NamedTuple):
     """A file format: its name, the endings of its files, and its parser."""
@@ -84,6 +87,8 @@ def _children(node: Node) -> Iterable[Node]:
 
 def format_of(file: str) -> Format | None:
     """Return the format of a file by its name; None if eosctl does not read it."""
+    if _SERVICE_VARIABLES.search(file) is not None:
+        return next(one for one in FORMATS if one.name == "env")
     name = _TEMPLATE_ENDING.sub("", file.rpartition("/")[2].lower())
     if (variant := _VARIANT.match(name)) is not None:
         name = variant[1]

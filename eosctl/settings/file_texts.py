@@ -142,5 +142,5 @@ def _within(folder: Path) -> Iterator[Path]:
     found: list[Path] = []
     for top, folders, names in os.walk(folder, onerror=closed.append):
         folders[:] = [name for name in folders if name not in _SKIPPED_FOLDERS and not name.startswith("..")]
-        found += [Path(top, name) for name in names if format_of(name)]
+        found += [Path(top, name) for name in names if format_of(f"{top}/{name}")]
     yield from sorted([*found, *(Path(error.filename) for error in closed)])

@@ -30,7 +30,7 @@ from eosctl.settings.structures import find_sources
 from eosctl.settings.topic_declarations import topic_declared
 from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
 from eosctl.settings.unread import CLIENT_SETTINGS, unread
-from eosctl.settings.workloads import counted_around
+from eosctl.settings.workloads import GENERATED, counted_around
 
 _NETWORK: Final = ("AWS::EC2::", "AWS::IAM::", "AWS::ElasticLoadBalancing")
 _BROKERS: Final = relaxed("bootstrap.servers")
@@ -285,8 +285,8 @@ def _members(row: Row, file: str, hints: tuple[str, ...], key: str) -> Iterator[
         yield from environment_of(row, file, hints)
     elif pairs := _written_as_pairs(row):
         yield Source(Place(file, row.line), values_of(pairs, file), hints=hints)
-    elif key == "configMapGenerator":
-        yield from _literals(row, file, hints)
+    elif key in GENERATED:
+        yield from _literals(row, GENERATED[key], file, hints)
     else:
         for child in row.nodes:
             found = find_sources(child, file)
@@ -298,13 +298,13 @@ def _members(row: Row, file: str, hints: tuple[str, ...], key: str) -> Iterator[
                 yield from _islands(child, file, hints, key)
 
 
-def _literals(row: Row, file: str, hints: tuple[str, ...]) -> Iterator[Source]:
-    """Yield what the literals of a kustomization configure, held by the ConfigMaps that they become."""
+def _literals(row: Row, kind: str, file: str, hints: tuple[str, ...]) -> Iterator[Source]:
+    """Yield what the literals of a kustomization configure, held by the resources that they become."""
     for member in row.nodes:
         literals = member.get("literals") if isinstance(member, Branch) else None
         if isinstance(member, Branch) and isinstance(literals, Row):
             for source in _members(literals, file, hints, "env" if not _written_as_pairs(literals) else "literals"):
-                yield replace(source, held_by=f"ConfigMap {member.text('name')}")
+                yield replace(source, held_by=f"{kind} {member.text('name')}")
 
 
 def _written_as_pairs(row: Row) -> list[tuple[str, Leaf]]:

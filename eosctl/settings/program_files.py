@@ -26,6 +26,11 @@ _TEMPLATE_UNIT: Final = re.compile(r"(?:^|/)(?P<name>[^/@]+)@\.service(?:\.\w+)?
 _IMAGE_COMMAND: Final = re.compile(r"^[ \t]*(?:ENV|CMD|ENTRYPOINT)[ \t]", re.IGNORECASE)
 _UNIT_COMMAND: Final = re.compile(r"^[ \t]*(?:Environment|Exec\w+)=")
 _EXPORT: Final = re.compile(r"^[ \t]*(?:export|declare[ \t]+-x)[ \t]+(?P<rest>.*)$", re.DOTALL)
+_PREFIXED: Final = re.compile(
+    r"""^[ \t]*(?:[\w-]+:[ \t]+)?(?:(?:exec|nohup|env|sudo)[ \t]+)*"""
+    r"""(?P<rest>(?:[A-Za-z_]\w*=(?:"[^"\n]*"|'[^'\n]*'|[^\s"']*)\s+)+)(?![A-Za-z_]\w*=)\S"""
+)
+"""A command behind variables of its own, also as a process of a Procfile."""
 _QUOTED_LIST: Final = re.compile(r"""\["']|["'][ \t]*,[ \t]*["']|["'][ \t]*\]""")
 OPTIONS: Final = "options in line "
 """What the key of a command's options begins with in a script's tree."""
@@ -95,6 +100,11 @@ def parse_script(text: str) -> tuple[Branch, ...]:
     ]
     plain = "\n".join("" if line.lstrip().startswith("#") else line for line in rest)
     variables = [("env", Branch(exported, 1))] if exported else []
+    variables += [
+        (f"env of line {number}", Branch(tuple(_pairs(found["rest"], number)), number))
+        for number, line in lines
+        if (found := _PREFIXED.match(line)) is not None
+    ]
     own = Branch((*files, *entities_in(lines), *bodies_in(plain), *variables, *given), 1)
     containers = containers_run(lines)
     started = _services(brokers_started(lines))

@@ -42,6 +42,8 @@ _REFERENCES: Final[Mapping[str, tuple[str, str]]] = {
     "secretRef": ("Secret", "name"),
     "secretKeyRef": ("Secret", "name"),
 }
+GENERATED: Final[Mapping[str, str]] = {"configMapGenerator": "ConfigMap", "secretGenerator": "Secret"}
+"""What generators of kustomizations make."""
 _PATCHES: Final = ("patches", "patchesJson6902", "patchesStrategicMerge")
 _REFERENCE: Final = re.compile(r"\$\{([A-Za-z_]\w*)(?::[^}]*)?\}")
 
@@ -74,7 +76,8 @@ def workloads_of(document: Node, file: str) -> list[Workload]:
         return []
     if isinstance(services := document.get("services"), Branch):
         return list(_services(document, services, file))
-    if document.get("configMapGenerator") is not None or (document.text("kind") or "Kustomization") == "Kustomization":
+    generates = any(document.get(key) is not None for key in GENERATED)
+    if generates or (document.text("kind") or "Kustomization") == "Kustomization":
         return list(_kustomization(document, file))
     return list(_resource(document, file))
 
@@ -324,15 +327,16 @@ def _operated(patch: Row, target: Branch, file: str) -> Iterator[Workload]:
 
 
 def generated_by(document: Node, file: str) -> dict[str, str]:
-    """Return the ConfigMap that each file becomes by a kustomization."""
-    if not isinstance(document, Branch) or not document.items("configMapGenerator"):
+    """Return the ConfigMap or the Secret that each file becomes by a kustomization."""
+    if not isinstance(document, Branch):
         return {}
     found: dict[str, str] = {}
-    for member in document.items("configMapGenerator"):
-        if isinstance(member, Branch) and (name := member.text("name")):
-            for node in (*member.items("files"), *member.items("envs")):
-                if isinstance(node, Leaf) and node.text:
-                    found[_path(file, node.text.rpartition("=")[2])] = f"ConfigMap {name}"
+    for key, kind in GENERATED.items():
+        for member in document.items(key):
+            if isinstance(member, Branch) and (name := member.text("name")):
+                for node in (*member.items("files"), *member.items("envs")):
+                    if isinstance(node, Leaf) and node.text:
+                        found[_path(file, node.text.rpartition("=")[2])] = f"{kind} {name}"
     return found
 
 

@@ -309,3 +309,12 @@ def test_parts_of_a_project_whose_template_is_read_are_used(tmp_path: Path) -> N
 def test_variables_that_no_template_uses_are_named(tmp_path: Path) -> None:
     other = {"group_vars/other.yml": "kafka_other: 3\n"}
     assert [Path(file).name for file in read(tmp_path, BROKER_ROLE | other).not_understood] == ["other.yml"]
+
+
+def test_a_template_without_expressions_is_written_on_its_hosts(tmp_path: Path) -> None:
+    files = {
+        "hosts.ini": "[app]\na1\na2\n",
+        "site.yml": "- hosts: app\n  roles: [app]\n",
+        "roles/app/templates/app.service.j2": "[Service]\nEnvironment=KAFKA_TRANSACTIONAL_ID=app\n",
+    }
+    assert found(read(tmp_path, files)) == {("EOS-CFG-147", 2)}

@@ -117,3 +117,37 @@ def test_blocks_of_variables_are_those_of_one_container(
     found = [(one.check_id, dict(one.facts)["line"]) for one in result.found]
     assert [one for one in found if one[0] in ("EOS-CFG-001", "EOS-CFG-020")] == expected
     assert len(result.linted.read_as) == 1
+
+
+@pytest.mark.parametrize("key", ["configMapGenerator", "secretGenerator"])
+def test_generated_resources_are_read_by_their_workloads(key: str, tmp_path: Path) -> None:
+    kind = {"configMapGenerator": "configMapRef", "secretGenerator": "secretRef"}[key]
+    deployment = (
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: n}\nspec:\n  replicas: 2\n  template:\n    spec:\n"
+        f"      containers:\n      - {{name: n, image: 'a:1', envFrom: [{{{kind}: {{name: e}}}}]}}\n"
+    )
+    files = {
+        "kustomization.yaml": f"resources: [d.yaml]\n{key}:\n- name: e\n  envs: [k.env]\n",
+        "k.env": "KAFKA_TRANSACTIONAL_ID=n\n",
+        "d.yaml": deployment,
+    }
+    assert [one.check_id for one in lint(tmp_path, files).found] == ["EOS-CFG-147"]
+
+
+def test_variables_of_services_of_a_machine_are_read(tmp_path: Path) -> None:
+    files = {"etc/default/pay": "KAFKA_TRANSACTIONAL_ID=p\nKAFKA_ACKS=1\n", "etc/default/grub": "# kafka\nA B\n"}
+    assert [dict(one.facts)["line"] for one in lint(tmp_path, files).found] == [2]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("Procfile", "web: gunicorn\nw: KAFKA_TRANSACTIONAL_ID=w KAFKA_ACKS=1 python w.py\n", [2]),
+        ("run.sh", "KAFKA_TRANSACTIONAL_ID=w \\\n  KAFKA_ACKS='1' exec python w.py\n", [2]),
+        ("run.sh", "KAFKA_TRANSACTIONAL_ID=w KAFKA_ACKS=1\n", []),
+    ],
+)
+def test_variables_before_a_command_are_those_of_its_process(
+    name: str, text: str, expected: list[int], tmp_path: Path
+) -> None:
+    assert [dict(one.facts)["line"] for one in lint(tmp_path, {name: text}).found] == expected

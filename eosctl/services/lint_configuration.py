@@ -28,7 +28,7 @@ from eosctl.services.connection import Connection
 from eosctl.services.gate import Verdict, judge_run, read_gate, without_suppressed
 from eosctl.services.gate_options import GateOptions
 from eosctl.services.releases import release_if_named
-from eosctl.services.tool_output import judge_printed, sort_paths, with_printed, without_settings
+from eosctl.services.tool_output import judge_printed, sort_paths, with_printed, without_evidence
 from eosctl.settings.deployment_files import read_deployment
 from eosctl.settings.inline_suppressions import read_inline_suppressions
 from eosctl.settings.sources import Releases
@@ -91,7 +91,7 @@ def lint_configuration(request: LintRequest, callbacks: Callbacks = SILENT) -> L
     others, printed, texts = sort_paths(request.paths, callbacks.now_ms(), request.texts)
     read = read_deployment(others, roles=request.roles, releases=releases, texts=request.texts)
     files = with_printed(read, printed, texts)
-    for remark in without_settings(printed):
+    for remark in without_evidence(printed):
         callbacks.remark(remark)
     deployment = files.deployment
     if request.with_cluster:

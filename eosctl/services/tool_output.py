@@ -209,15 +209,6 @@ def with_settings(files: FilesRead | None, printed: PrintedEvidence, texts: Mapp
     return before._replace(deployment=deployment, read=tuple(read))
 
 
-def without_settings(printed: PrintedEvidence) -> tuple[str, ...]:
-    """Return what to do with each output that holds no settings."""
-    return tuple(
-        f"{one.file}:{one.line} is the output of {one.tool}; judge it with: eosctl doctor {shlex.quote(one.file)}"
-        for one in printed.outputs
-        if one.tool not in _SETTINGS and not one.is_evidence
-    )
-
-
 def printed_components(printed: PrintedEvidence, texts: Mapping[str, str]) -> tuple[Component, ...]:
     """Return the brokers and topics that outputs show settings of, each setting with the line that prints it.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +11,8 @@ from eosctl.collect.printed.evidence import is_tool_output, read_printed
 from eosctl.collect.printed.sections import sections_of
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction import TopicPartition
+from eosctl.services.callbacks import SILENT
+from eosctl.services.lint_configuration import LintRequest, lint_configuration
 from eosctl.services.tool_output import judge_text
 from tests.collect.test_printed import printed
 
@@ -164,3 +167,11 @@ def test_texts_that_resemble_output(text: str) -> None:
     found = read_printed({"a.txt": text}, 0)
     assert found.snapshot is None
     assert not is_tool_output(text) or text.startswith("{")
+
+
+def test_lint_names_the_command_for_what_no_check_judges(tmp_path: Path) -> None:
+    path = tmp_path / "storage.txt"
+    path.write_text("Found log directories:\n  /d1\n\nFound problems:\n  /d1 is not formatted.\n")
+    remarks: list[str] = []
+    lint_configuration(LintRequest((path,)), SILENT._replace(remark=remarks.append))
+    assert [one for one in remarks if f"eosctl diagnose {path}" in one]

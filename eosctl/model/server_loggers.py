@@ -43,9 +43,9 @@ _SERVER_THREAD: Final = re.compile(
     r"|kafka-scheduler-\d|ReplicaFetcherThread-\d|LogDirFailureHandler$|kafka-log-cleaner-thread-\d"
     r"|group-coordinator-event-processor-\d|TxnMarkerSenderThread-(?P<markers>\d+)|ExpirationReaper-(?P<reaper>\d+)-"
     r"|quorum-controller-(?P<controller>\d+)-|kafka-(?P<raft>\d+)-(?:raft-|metadata-loader-)"
-    r"|broker-(?P<forwarding>\d+)-to-controller-"
+    r"|broker-(?P<forwarding>\d+)-to-controller-|shard +\d+(?::\w+)?$"
 )
-"""Names of a server's threads; those with a node id name their own node."""
+"""Names of a server's threads, and Redpanda's shards; those with a node id name their own node."""
 _MODULE: Final = re.compile(r"kafka\.(?:coordinator|cluster)(?:\.[a-z_]+)*")
 """Loggers of kafka-python. Those of Kafka end with a class."""
 _OWN_FIELDS = frozenset({"broker", "controller"})

@@ -100,8 +100,8 @@ CASES = {
     "a partition that a topic does not have": (
         (
             "ts=2026-02-03T09:00:04.070Z level=info msg=ready topic=tiles.cut\n"
-            'ts=2026-02-03T09:00:04.071Z level=error msg="failed to write" err="invalid record partitioning choice of 2 '
-            'from 1 available"\n'
+            'ts=2026-02-03T09:00:04.071Z level=error msg="failed to write" err="invalid record partitioning choice of 2'
+            ' from 1 available"\n'
         ),
         ("topic_not_found", {}),
     ),
@@ -130,8 +130,8 @@ CASES = {
     ),
     "static member": (
         (
-            '%7|1770109201.100|HEARTBEAT|cut#consumer-1| [thrd:main]: Group "cutters" heartbeat error response in state up: '
-            "Broker: Static consumer fenced by other consumer with same group.instance.id\n"
+            '%7|1770109201.100|HEARTBEAT|cut#consumer-1| [thrd:main]: Group "cutters" heartbeat error response'
+            " in state up: Broker: Static consumer fenced by other consumer with same group.instance.id\n"
         ),
         ("member_fenced", {"group": "cutters"}),
     ),
@@ -180,6 +180,21 @@ def test_a_client_that_recovers_is_not_an_incident(case: str, tmp_path: Path) ->
 def test_a_consumer_in_front_of_a_large_record_holds_no_transaction(tmp_path: Path) -> None:
     (found,) = judge(tmp_path, {"cut.log": CASES["fetch limit"][0]})
     assert found.root_cause == "record-above-fetch-limit" and "transaction" not in found.explanation
+
+
+def test_a_log_of_redpanda_is_that_of_a_broker(tmp_path: Path) -> None:
+    text = (
+        "INFO  2026-02-03 09:00:04,100 [shard 1:main] tx - tx_gateway_frontend.cc:24 - [tx_id=cut-1] producer "
+        "{producer_identity: id=130, epoch=4} is fenced of by {producer_identity: id=130, epoch=5}\n"
+        "WARN  2026-02-03 09:00:05,100 [shard 1:main] raft - [group_id:3, {kafka/tiles/0}] consensus.cc:9 - No space "
+        "left on device\n"
+    )
+    fenced, full = judge(tmp_path, {"rp.log": text})
+    assert (fenced.kind, fenced.subject["transactional.id"]) == ("invalid_producer_epoch", "cut-1")
+    assert "the broker refused it" in fenced.explanation
+    assert full.kind == "log_dir_failure"
+    assert full.subject["topic-partition"] == "tiles-0"
+    assert not full.subject.keys() & {"group", "application", "transactional.id"}
 
 
 def test_records_of_opentelemetry_are_read(tmp_path: Path) -> None:

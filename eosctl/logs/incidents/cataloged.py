@@ -140,7 +140,8 @@ def _gave_up(timeline: LogTimeline, events: Sequence[LogEvent]) -> bool:
     """Return whether a client ended because of a fault: its record of it is final, or an end follows."""
     last = events[-1]
     ends = timeline.log_between(last, time_of(events[0]), time_of(last) + GIVE_UP_MS, _ENDED)
-    return bool(ends) or any(event.level in FATAL_LEVELS or has_given_up(event) for event in events)
+    is_client = last.application not in timeline.servers()
+    return bool(ends) or any(event.level in FATAL_LEVELS or (is_client and has_given_up(event)) for event in events)
 
 
 def _has_lasted(events: Sequence[LogEvent], known: CatalogedIncident) -> bool:

@@ -319,6 +319,9 @@ def _writer(timeline: LogTimeline, event: LogEvent) -> str:
 
 
 def _owner(timeline: LogTimeline, event: LogEvent) -> str:
+    # Redpanda's coordinator names the id itself.
+    if named := event.fields.get("transactional_id"):
+        return named
     inits = _named_producers(timeline, event.fields.get("producer_id", ""), time_of(event))
     return inits[-1].fields["transactional_id"] if inits else _owner_of_epoch(timeline, event)
 

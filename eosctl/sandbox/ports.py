@@ -210,6 +210,7 @@ class RequestContext(msgspec.Struct, frozen=True):
     listener: str
     from_broker: bool
     reply: Reply
+    size_bytes: int = 0  # Of a client's request, header and body.
 
 
 class TransactionHooks(Protocol):

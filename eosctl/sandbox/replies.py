@@ -23,6 +23,9 @@ class ClientReply(Reply, Protocol):
     def without_answer(self) -> None:
         """End a request that has no response (acks=0)."""
 
+    def throttle(self, throttle_ms: int) -> None:
+        """Handle the client's next request only after this time; called before the response is sent."""
+
 
 @runtime_checkable
 class ConnectionReply(Reply, Protocol):

@@ -10,12 +10,12 @@ from version 13), KIP-595 (diverging epochs), KIP-951 (current leader from versi
   (since KAFKA-9731).
 - From version 11, consumers may read from followers, up to the high watermark that the follower knows. With the
   RackAwareReplicaSelector, the leader redirects them to a follower in their rack (KIP-392).
-- Not implemented: quotas.
 """
 
 from __future__ import annotations
 
 from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.api.fetch_quota import throttled_reply, within_quota
 from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.ports import METADATA_TOPIC, RequestContext
@@ -38,6 +38,7 @@ from eosctl.sandbox.replication.reading import (
     read_error,
     read_new_records,
     read_partition,
+    refuse_isolation_level,
     with_current_leader,
 )
 from eosctl.sandbox.replication.record_push import push_records
@@ -67,26 +68,15 @@ def handle(broker: BrokerServices, context: RequestContext, request: FetchReques
     """Respond to a fetch immediately, or when `min_bytes` are available."""
     version = context.api_version
     if request.isolation_level not in (READ_UNCOMMITTED, READ_COMMITTED):
-        context.reply(_refuse_level(broker, request))
+        context.reply(refuse_isolation_level(request, is_3_9=broker.emulation.is_3_9))
         return
     opened = broker.fetch_sessions.open(request, version, broker.runtime.now_ms())
     if isinstance(opened, ErrorCode):
         context.reply(FetchResponse(error_code=opened))
         return
     fetch = FollowerFetch if opened.session.is_follower and opened.incremental else Fetch
+    request = within_quota(broker, context, request) if replica_of(request) < 0 else request
     fetch(broker, context, request, opened).start()
-
-
-def _refuse_level(broker: BrokerServices, request: FetchRequest) -> FetchResponse:
-    """Reject an invalid isolation level as Kafka does: for the request and for each partition."""
-    error = ErrorCode.UNKNOWN_SERVER_ERROR
-    records = None if broker.emulation.is_3_9 else b""
-    refused: list[FetchableTopicResponse] = []
-    for topic in request.topics:
-        requested = [partition.partition for partition in topic.partitions]
-        data = [PartitionData(index, error, -1, aborted_transactions=(), records=records) for index in requested]
-        refused.append(FetchableTopicResponse(topic.topic, topic.topic_id, data))
-    return FetchResponse(error_code=error, responses=refused)
 
 
 class Fetch(WaitingFetch):
@@ -98,6 +88,7 @@ class Fetch(WaitingFetch):
         "_done",
         "_incremental",
         "_is_check_requested",
+        "_opened",
         "_rack",
         "_replica_id",
         "_request",
@@ -111,6 +102,7 @@ class Fetch(WaitingFetch):
         self._broker = broker
         self._context = context
         self._request = request
+        self._opened = opened
         self._session, self._incremental = opened
         self._replica_id = replica_of(request)
         self._rack = self._client_rack()
@@ -285,6 +277,9 @@ class Fetch(WaitingFetch):
             self._timer.cancel()
         session, incremental, is_consumer = self._session, self._incremental, self._replica_id < 0
         session.waiting.pop(self, None)
+        if is_consumer and (empty := throttled_reply(self._broker, self._context, self._opened, results)) is not None:
+            self._context.reply(empty)
+            return
         endpoints: dict[int, NodeEndpoint] = {}
         topics: dict[tuple[str, bytes], list[PartitionData]] = {}
         for cached, data in results:

@@ -270,6 +270,11 @@ class Produce:
             return
         self._started = False  # Respond once.
         answered = [response for response in self._responses if response is not None]
+        broker, context = self._broker, self._context
+        throttle_ms = broker.produce_quota.record(
+            context.principal, context.client_id, context.size_bytes, broker.runtime.now_ms()
+        )
+        broker.throttle(context, throttle_ms)
         if self._request.acks == 0:
             if any(response.error_code for response in answered):
                 self._context.reply(None)
@@ -288,7 +293,7 @@ class Produce:
             if returns_leader:
                 responses = [self._with_leader(topic.name, response, endpoints) for response in responses]
             topics.append(TopicProduceResponse(topic.name, topic.topic_id, responses))
-        self._context.reply(ProduceResponse(topics, 0, list(endpoints.values())))
+        self._context.reply(ProduceResponse(topics, throttle_ms, list(endpoints.values())))
 
     def _with_leader(
         self, topic: str, response: PartitionProduceResponse, endpoints: dict[int, NodeEndpoint]

@@ -50,6 +50,10 @@ class Exchange:
             stream = connection.disturbed_stream()
             connection.answer(frame if stream is None or stream.answer(form.api_key, frame) else b"")
 
+    def throttle(self, throttle_ms: int) -> None:
+        """Handle the client's next request only after this time; called before the response is sent."""
+        self._connection.throttle(throttle_ms)
+
     def on_close(self, key: object, call: Callable[[], None]) -> None:
         """Run `call` when the client's connection ends; it replaces the one of the same key."""
         self._connection.close_listeners[key] = call
@@ -87,6 +91,7 @@ class Connection:
         self._splitter = FrameSplitter(broker.config.get_int("socket.request.max.bytes"))
         self._frames: deque[bytes] = deque()
         self._muted = False
+        self._throttle_ms = 0
         self._pumping = False
         self._held = False
         self._output: list[bytes] = []
@@ -142,6 +147,17 @@ class Connection:
             return
         if frame:
             self._queue(frame)
+        if self._throttle_ms:
+            throttle_ms, self._throttle_ms = self._throttle_ms, 0
+            self.broker.runtime.call_later(throttle_ms, self._unmute)
+        else:
+            self._unmute()
+
+    def throttle(self, throttle_ms: int) -> None:
+        """Keep the connection muted for this time after the next response."""
+        self._throttle_ms = max(self._throttle_ms, throttle_ms)
+
+    def _unmute(self) -> None:
         self._muted = False
         if self._frames and not self._pumping:
             self._pump()
@@ -242,6 +258,7 @@ class Connection:
             self.listener,
             False,
             Exchange(self, correlation_id, route.codec),
+            len(frame),
         )
         if broker.authorizer is None or route.guard is None:
             route.handle(broker, context, request)

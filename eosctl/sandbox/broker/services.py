@@ -28,6 +28,7 @@ from eosctl.sandbox.ports import (
     Emulation,
     RequestContext,
 )
+from eosctl.sandbox.quotas.client_quota_manager import CONSUMER_BYTE_RATE, PRODUCER_BYTE_RATE, ClientQuotaManager
 from eosctl.sandbox.replication.assignments_manager import AssignmentsManager
 from eosctl.sandbox.replication.fetch_sessions import FetchSessions
 from eosctl.sandbox.replication.isr import IsrManager
@@ -99,6 +100,9 @@ class BrokerServices:
         self.listeners = dict(listeners)
         self.metadata = ClusterImage()
         self.authorizer = authorizer_of(config, self.metadata)
+        windows = config.get_int("quota.window.num"), config.get_int("quota.window.size.seconds")
+        self.produce_quota = ClientQuotaManager(PRODUCER_BYTE_RATE, self.metadata, *windows)
+        self.fetch_quota = ClientQuotaManager(CONSUMER_BYTE_RATE, self.metadata, *windows)
         self.local_broker: Callable[[int], BrokerServices | None] = _find_no_broker
         self.count_request: Callable[[int, int], None] = _count_nothing
         self.stopped = False
@@ -219,6 +223,11 @@ class BrokerServices:
         """End a request that has no response (acks=0)."""
         if isinstance(context.reply, ClientReply):
             context.reply.without_answer()
+
+    def throttle(self, context: RequestContext, throttle_ms: int) -> None:
+        """Handle the client's next request only after this time."""
+        if throttle_ms > 0 and isinstance(context.reply, ClientReply):
+            context.reply.throttle(throttle_ms)
 
     def may_produce_to(self, topic: str, context: RequestContext) -> bool:
         """Return whether this client may write to a topic; internal topics are restricted to admin clients."""

@@ -127,6 +127,7 @@ class ClusterImage:
         self.acls: dict[bytes, records.AccessControlEntryRecord] = {}
         self.scram: dict[tuple[str, str], ScramCredential] = {}  # By user and mechanism.
         self.quotas: dict[QuotaEntity, dict[str, float]] = {}
+        self.quota_generation = 0  # Rises with every change of a quota.
         self.next_producer_id = 0
         self.controllers: dict[int, records.RegisterControllerRecord] = {}
         self.delegation_tokens: dict[str, records.DelegationTokenRecord] = {}

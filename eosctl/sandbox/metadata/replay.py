@@ -205,6 +205,7 @@ def _remove_scram(image: ClusterImage, record: records.RemoveUserScramCredential
 
 
 def _quota(image: ClusterImage, record: records.ClientQuotaRecord, delta: ImageDelta) -> None:
+    image.quota_generation += 1
     entity = frozenset((part.entity_type, part.entity_name) for part in record.entity)
     values = dict(image.quotas.get(entity, {}))
     if record.remove:

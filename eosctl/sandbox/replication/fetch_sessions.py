@@ -125,18 +125,21 @@ class CachedPartition(FetchWatcher):
 
     def must_respond(self, data: PartitionData) -> bool:
         """Return whether an incremental response contains this partition; record the values that are sent."""
-        high_watermark, log_start_offset = data.high_watermark, data.log_start_offset
-        has_changes = (
-            high_watermark != self.high_watermark
+        has_changes = self.has_changes(data)
+        self.high_watermark = -1 if data.error_code else data.high_watermark
+        self.log_start_offset = data.log_start_offset
+        return has_changes
+
+    def has_changes(self, data: PartitionData) -> bool:
+        """Return whether an incremental response contains this partition."""
+        return (
+            data.high_watermark != self.high_watermark
             or bool(data.records)
-            or log_start_offset != self.log_start_offset
+            or data.log_start_offset != self.log_start_offset
             or bool(data.error_code)
             or data.diverging_epoch.epoch >= 0
             or data.preferred_read_replica >= 0
         )
-        self.high_watermark = -1 if data.error_code else high_watermark
-        self.log_start_offset = log_start_offset
-        return has_changes
 
 
 class FetchSession:
@@ -270,6 +273,11 @@ class FetchSessions:
         found.epoch = 1 if found.epoch == MAX_EPOCH else found.epoch + 1
         found.used_ms = now_ms
         return FetchContext(found, True)
+
+    def close(self, session: FetchSession) -> None:
+        """End a session, as if it had never been opened."""
+        self._sessions.pop(session.session_id, None)
+        session.close()
 
     def _reserve(self, now_ms: int) -> int:
         """Return an id for a new session, or NO_SESSION_ID without a free slot."""

@@ -11,7 +11,10 @@ from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.fetch import (
     AbortedTransaction,
     EpochEndOffset,
+    FetchableTopicResponse,
     FetchPartition,
+    FetchRequest,
+    FetchResponse,
     LeaderIdAndEpoch,
     PartitionData,
 )
@@ -202,3 +205,15 @@ def _diverging_epoch(partition: Partition, request: FetchPartition) -> Partition
 def with_current_leader(data: PartitionData, leader_id: int, leader_epoch: int) -> PartitionData:
     """Add the current leader to the response for a client that sent its fetch to another broker (KIP-951)."""
     return replace(data, current_leader=LeaderIdAndEpoch(leader_id, leader_epoch))
+
+
+def refuse_isolation_level(request: FetchRequest, *, is_3_9: bool) -> FetchResponse:
+    """Reject an invalid isolation level as Kafka does: for the request and for each partition."""
+    error = ErrorCode.UNKNOWN_SERVER_ERROR
+    records = None if is_3_9 else b""
+    refused: list[FetchableTopicResponse] = []
+    for topic in request.topics:
+        indexes = [partition.partition for partition in topic.partitions]
+        data = [PartitionData(index, error, -1, aborted_transactions=(), records=records) for index in indexes]
+        refused.append(FetchableTopicResponse(topic.topic, topic.topic_id, data))
+    return FetchResponse(error_code=error, responses=refused)

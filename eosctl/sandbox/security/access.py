@@ -12,6 +12,7 @@ from eosctl.sandbox.broker.routes import Handler
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.metadata.image import GROUP_RESOURCE, TOPIC_RESOURCE
 from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.replies import ClientReply
 from eosctl.sandbox.security.acls import CLUSTER_NAME, SUPPORTED, ResourceType, authorized_operations
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages import consumer_group_describe, describe_groups, share_group_describe, streams_group_describe
@@ -96,6 +97,11 @@ class Amended:
     def without_answer(self) -> None:
         """End a request without a response; if part of it was rejected, close the connection."""
         self._context.reply(None)
+
+    def throttle(self, throttle_ms: int) -> None:
+        """Handle the client's next request only after this time."""
+        if isinstance(self._context.reply, ClientReply):
+            self._context.reply.throttle(throttle_ms)
 
 
 def may(

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from eosctl.sandbox.api.registry import handler
 from eosctl.sandbox.broker.broker import Broker
 from eosctl.sandbox.broker.client_stream import END, ClientStream
+from eosctl.sandbox.broker.routes import Route
+from eosctl.sandbox.broker.sliced_requests import SlicedRequest, has_many_entries
 from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.replies import Reply
 from eosctl.sandbox.security.access import Access
 from eosctl.sandbox.security.sasl_server_authenticator import MAX_FRAME_BYTES as MAX_LOGIN_BYTES
 from eosctl.sandbox.security.sasl_server_authenticator import Login
@@ -19,6 +25,7 @@ from eosctl.wire.errors import WireError
 from eosctl.wire.frames import FrameSplitter, RequestHeader, request_header_fields, response_frame
 from eosctl.wire.messages.api_versions import ApiVersionsRequest
 
+SLICED_FROM_BYTES: Final = 1_000  # Shorter requests have few entries.
 OUTPUT_LIMIT_BYTES: Final = 1 << 20  # With more unsent bytes than this, the next request waits.
 
 
@@ -249,7 +256,8 @@ class Connection:
             self._refuse(RequestHeader(api_key, version, correlation_id, client_id, position))
             return
         request, _ = route.codec.decode_request(frame, position)
-        context = RequestContext(
+        reply = Exchange(self, correlation_id, route.codec)
+        origin = RequestContext(
             api_key,
             version,
             client_id or "",
@@ -257,13 +265,29 @@ class Connection:
             self.principal,
             self.listener,
             False,
-            Exchange(self, correlation_id, route.codec),
+            reply,
             len(frame),
         )
-        if broker.authorizer is None or route.guard is None:
-            route.handle(broker, context, request)
+        if len(frame) > SLICED_FROM_BYTES and has_many_entries(api_key, request):
+            handle = partial(self._dispatch_slice, route, origin)
+            SlicedRequest(api_key, request, broker.runtime, handle, reply).handle()
         else:
-            route.guard(Access(broker, context, route.handle), request)
+            self._dispatch(route, origin, request)
+
+    def _dispatch(self, route: Route, context: RequestContext, request: Any) -> None:
+        if self.broker.authorizer is None or route.guard is None:
+            route.handle(self.broker, context, request)
+        else:
+            route.guard(Access(self.broker, context, route.handle), request)
+
+    def _dispatch_slice(self, route: Route, origin: RequestContext, reply: Reply, request: Any) -> None:
+        if self.closed:
+            return
+        try:
+            self._dispatch(route, replace(origin, reply=reply), request)
+        except BaseException:
+            self.abort()  # As for a whole request; later slices have no caller that does it.
+            raise
 
     def _accepts_until_reauthenticated(self, api_key: int, frame: bytes) -> bool:
         """Return whether an expiring session still accepts this request; a handshake renews it (KIP-368)."""

@@ -1,0 +1,102 @@
+"""A request with many entries does not delay other clients, and is answered as its parts are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+import pytest
+
+from eosctl.sandbox.api.registry import client_versions
+from eosctl.sandbox.broker.connection import Connection
+from eosctl.sandbox.broker.sliced_requests import SLICE, SLICED
+from eosctl.sandbox.ports import Emulation
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.messages.api_versions import ApiVersionsRequest
+from eosctl.wire.messages.consumer_group_describe import ConsumerGroupDescribeRequest
+from eosctl.wire.messages.delete_groups import DeleteGroupsRequest
+from eosctl.wire.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
+from eosctl.wire.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
+from eosctl.wire.messages.describe_producers import DescribeProducersRequest, TopicRequest
+from eosctl.wire.messages.describe_transactions import DescribeTransactionsRequest
+from eosctl.wire.messages.find_coordinator import FindCoordinatorRequest
+from eosctl.wire.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
+from eosctl.wire.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup
+from eosctl.wire.messages.offset_for_leader_epoch import (
+    OffsetForLeaderEpochRequest,
+    OffsetForLeaderPartition,
+    OffsetForLeaderTopic,
+)
+from eosctl.wire.messages.share_group_describe import ShareGroupDescribeRequest
+from eosctl.wire.messages.streams_group_describe import StreamsGroupDescribeRequest
+from tests.sandbox.harness import Harness
+
+COUNT: Final = 2 * SLICE + 2
+REQUESTS: Final[Mapping[int, Callable[[list[str]], Any]]] = {
+    ApiKey.LIST_OFFSETS: lambda names: ListOffsetsRequest(
+        topics=[ListOffsetsTopic(name, [ListOffsetsPartition(0, timestamp=-1)]) for name in names]
+    ),
+    ApiKey.OFFSET_FETCH: lambda names: OffsetFetchRequest(
+        groups=[OffsetFetchRequestGroup(name, topics=None) for name in names]
+    ),
+    ApiKey.FIND_COORDINATOR: lambda names: FindCoordinatorRequest(coordinator_keys=names),
+    ApiKey.DESCRIBE_GROUPS: DescribeGroupsRequest,
+    ApiKey.DELETE_GROUPS: DeleteGroupsRequest,
+    ApiKey.OFFSET_FOR_LEADER_EPOCH: lambda names: OffsetForLeaderEpochRequest(
+        topics=[OffsetForLeaderTopic(name, [OffsetForLeaderPartition(0, leader_epoch=0)]) for name in names]
+    ),
+    ApiKey.DESCRIBE_CONFIGS: lambda names: DescribeConfigsRequest(
+        resources=[DescribeConfigsResource(2, name, ["retention.ms"]) for name in names]
+    ),
+    ApiKey.DESCRIBE_PRODUCERS: lambda names: DescribeProducersRequest([TopicRequest(name, [0]) for name in names]),
+    ApiKey.DESCRIBE_TRANSACTIONS: DescribeTransactionsRequest,
+    ApiKey.CONSUMER_GROUP_DESCRIBE: ConsumerGroupDescribeRequest,
+    ApiKey.SHARE_GROUP_DESCRIBE: ShareGroupDescribeRequest,
+    ApiKey.STREAMS_GROUP_DESCRIBE: StreamsGroupDescribeRequest,
+}
+
+
+@pytest.fixture(scope="module")
+def harness(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Harness]:
+    started = Harness(tmp_path_factory.mktemp("sliced") / "data")
+    # The first search for a coordinator creates its topic.
+    started.request(1, ApiKey.FIND_COORDINATOR, 4, FindCoordinatorRequest(coordinator_keys=["first"]))
+    started.advance(1_000)
+    yield started
+    started.close()
+
+
+def test_every_sliced_api_is_tried() -> None:
+    assert REQUESTS.keys() == SLICED.keys()
+
+
+@pytest.mark.parametrize("api_key", SLICED, ids=lambda key: ApiKey(key).name)
+def test_other_clients_are_answered_between_slices(api_key: int, harness: Harness) -> None:
+    version = client_versions(api_key, Emulation("4.4"))[-1]
+    names = [f"n{number}" for number in range(COUNT)]
+    large, witness = harness.client(), harness.client(client_id="witness")
+    many = large.send(api_key, version, REQUESTS[api_key](names))
+    one = witness.send(ApiKey.API_VERSIONS, 3, ApiVersionsRequest("test", "1"))
+    harness.run_until(lambda: one.is_over)
+    assert not many.is_over
+    harness.run_until(lambda: many.is_over)
+    entries = SLICED[api_key].response
+    parts = [
+        found
+        for part in (names[:SLICE], names[SLICE : 2 * SLICE], names[2 * SLICE :])
+        for found in getattr(harness.request(1, api_key, version, REQUESTS[api_key](part)), entries)
+    ]
+    assert len(parts) == COUNT
+    assert getattr(many.response, entries) == parts
+
+
+def test_a_client_that_leaves_ends_its_request(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = harness.client()
+    counted: list[Any] = []
+    monkeypatch.setattr(Connection, "_dispatch", lambda *given: counted.append(given))
+    client.send(ApiKey.DESCRIBE_GROUPS, 5, DescribeGroupsRequest([f"n{number}" for number in range(COUNT)]))
+    ((_, _, context, _),) = counted
+    client.disconnect()
+    context.reply(DescribeGroupsResponse())
+    harness.advance(1_000)
+    assert len(counted) == 1

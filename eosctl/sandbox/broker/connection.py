@@ -256,8 +256,7 @@ class Connection:
             self._refuse(RequestHeader(api_key, version, correlation_id, client_id, position))
             return
         request, _ = route.codec.decode_request(frame, position)
-        reply = Exchange(self, correlation_id, route.codec)
-        origin = RequestContext(
+        context = RequestContext(
             api_key,
             version,
             client_id or "",
@@ -265,26 +264,26 @@ class Connection:
             self.principal,
             self.listener,
             False,
-            reply,
+            Exchange(self, correlation_id, route.codec),
             len(frame),
         )
         if len(frame) > SLICED_FROM_BYTES and has_many_entries(api_key, request):
-            handle = partial(self._dispatch_slice, route, origin)
-            SlicedRequest(api_key, request, broker.runtime, handle, reply).handle()
+            handle = partial(self._handle_slice, route, context)
+            SlicedRequest(api_key, request, broker.runtime, handle, context.reply).handle()
+        elif broker.authorizer is None or route.guard is None:
+            route.handle(broker, context, request)
         else:
-            self._dispatch(route, origin, request)
+            route.guard(Access(broker, context, route.handle), request)
 
-    def _dispatch(self, route: Route, context: RequestContext, request: Any) -> None:
-        if self.broker.authorizer is None or route.guard is None:
-            route.handle(self.broker, context, request)
-        else:
-            route.guard(Access(self.broker, context, route.handle), request)
-
-    def _dispatch_slice(self, route: Route, origin: RequestContext, reply: Reply, request: Any) -> None:
+    def _handle_slice(self, route: Route, whole: RequestContext, reply: Reply, request: Any) -> None:
         if self.closed:
             return
+        context = replace(whole, reply=reply)
         try:
-            self._dispatch(route, replace(origin, reply=reply), request)
+            if self.broker.authorizer is None or route.guard is None:
+                route.handle(self.broker, context, request)
+            else:
+                route.guard(Access(self.broker, context, route.handle), request)
         except BaseException:
             self.abort()  # As for a whole request; later slices have no caller that does it.
             raise

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 import pytest
 
-from eosctl.sandbox.api.registry import client_versions
-from eosctl.sandbox.broker.connection import Connection
+from eosctl.sandbox.api.registry import client_route, client_versions
+from eosctl.sandbox.broker.routes import ServedRequests
 from eosctl.sandbox.broker.sliced_requests import SLICE, SLICED
-from eosctl.sandbox.ports import Emulation
+from eosctl.sandbox.ports import Emulation, RequestContext
+from eosctl.sandbox.replies import Reply
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.api_versions import ApiVersionsRequest
 from eosctl.wire.messages.consumer_group_describe import ConsumerGroupDescribeRequest
@@ -92,11 +94,17 @@ def test_other_clients_are_answered_between_slices(api_key: int, harness: Harnes
 
 def test_a_client_that_leaves_ends_its_request(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
     client = harness.client()
-    counted: list[Any] = []
-    monkeypatch.setattr(Connection, "_dispatch", lambda *given: counted.append(given))
+    replies: list[Reply] = []
+
+    def handle(broker: object, context: RequestContext, request: object) -> None:
+        replies.append(context.reply)
+
+    route = client_route(ApiKey.DESCRIBE_GROUPS, 5, Emulation("4.4"))
+    assert route is not None
+    monkeypatch.setattr(ServedRequests, "route", lambda *_, **__: replace(route, handle=handle))
     client.send(ApiKey.DESCRIBE_GROUPS, 5, DescribeGroupsRequest([f"n{number}" for number in range(COUNT)]))
-    ((_, _, context, _),) = counted
+    (reply,) = replies
     client.disconnect()
-    context.reply(DescribeGroupsResponse())
+    reply(DescribeGroupsResponse())
     harness.advance(1_000)
-    assert len(counted) == 1
+    assert len(replies) == 1

@@ -130,9 +130,16 @@ class DataDirectory:
             ) from error
         if self.is_new:
             _write_marker(path, {"version": __version__, "is_directory_created": is_created})
+        self._planned = planned
         marker = _marker(path)
         if marker is not None:
             _write_marker(path, {**marker, **_recorded(path, _written(marker), planned)})
+
+    def started(self) -> None:
+        """Record the release of the brokers that now write the files."""
+        marker = _marker(self.path)
+        if marker is not None:
+            _write_marker(self.path, {**marker, **_state_of(self._planned)})
 
     def release(self, *, remove: bool) -> None:
         """Unlock the directory; first delete the sandbox's files if `remove` is set."""
@@ -186,15 +193,20 @@ def _written(marker: dict[str, Any]) -> Written:
 
 
 def _recorded(path: Path, before: Written, planned: Written) -> dict[str, Any]:
-    """Return the new record: a node's directory that already exists belongs to another program."""
+    """Return the new record: a node's directory that already exists belongs to another program.
+
+    A start that fails leaves the files those of the release before.
+    """
     new = {name for name in planned.nodes if not os.path.lexists(path / name)}
     return {
         "nodes": sorted(before.nodes | new),
         "users": sorted(before.users | planned.users),
-        "controllers": sorted(planned.controllers),
-        "release": planned.release,
-        "is_real": planned.is_real,
+        **_state_of(before if before.release else planned),
     }
+
+
+def _state_of(written: Written) -> dict[str, Any]:
+    return {"controllers": sorted(written.controllers), "release": written.release, "is_real": written.is_real}
 
 
 def _remove_marked(path: Path) -> None:

@@ -55,6 +55,7 @@ async def run(spec: SandboxSpec, make: Callable[[SandboxSpec], Served], ready: i
     try:
         cluster = make(spec)
         await cluster.start()
+        directory.started()
         is_removed = spec.ephemeral
         try:
             await _serve(spec, cluster, ready)

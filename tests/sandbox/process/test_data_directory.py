@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import socket
 from collections.abc import Iterator
@@ -36,8 +37,8 @@ def data(tmp_path: Path) -> Path:
     return tmp_path / "data"
 
 
-def run_once(data: Path, *, ephemeral: bool = False, name: str = "test") -> None:
-    manage.stop(manage.start(SandboxSpec(name, str(data), fast=True, ephemeral=ephemeral)))
+def run_once(data: Path, *, ephemeral: bool = False, name: str = "test", emulate: str = "4.4") -> None:
+    manage.stop(manage.start(SandboxSpec(name, str(data), fast=True, ephemeral=ephemeral, emulate=emulate)))
 
 
 def files(folder: Path) -> set[str]:
@@ -188,6 +189,21 @@ def test_a_start_that_fails_removes_only_what_it_wrote(data: Path) -> None:
                 manage.start(SandboxSpec("test", str(directory), fast=True, ephemeral=True, port_base=port))
     assert before <= files(data)
     assert not data.with_name("new").exists()
+
+
+def test_a_start_that_fails_leaves_the_release_of_the_files(data: Path) -> None:
+    run_once(data, emulate="3.9")
+    marked = (data / MARKER_NAME).read_bytes()
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(manage.SandboxFailed, match=f"Port {port}"):
+            manage.start(SandboxSpec("test", str(data), fast=True, emulate="4.4", port_base=port))
+    assert (data / MARKER_NAME).read_bytes() == marked
+    run_once(data, emulate="4.4")
+    with pytest.raises(UsageError, match=re.escape("written by Kafka 4.4, as emulated")):
+        run_once(data, emulate="3.9")
 
 
 def test_a_marked_directory_is_used_again(data: Path) -> None:

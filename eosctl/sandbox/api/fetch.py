@@ -75,7 +75,8 @@ def handle(broker: BrokerServices, context: RequestContext, request: FetchReques
         context.reply(FetchResponse(error_code=opened))
         return
     fetch = FollowerFetch if opened.session.is_follower and opened.incremental else Fetch
-    request = within_quota(broker, context, request) if replica_of(request) < 0 else request
+    if broker.metadata.quotas and replica_of(request) < 0:
+        request = within_quota(broker, context, request)
     fetch(broker, context, request, opened).start()
 
 
@@ -277,9 +278,11 @@ class Fetch(WaitingFetch):
             self._timer.cancel()
         session, incremental, is_consumer = self._session, self._incremental, self._replica_id < 0
         session.waiting.pop(self, None)
-        if is_consumer and (empty := throttled_reply(self._broker, self._context, self._opened, results)) is not None:
-            self._context.reply(empty)
-            return
+        if is_consumer and self._broker.metadata.quotas:
+            empty = throttled_reply(self._broker, self._context, self._opened, results)
+            if empty is not None:
+                self._context.reply(empty)
+                return
         endpoints: dict[int, NodeEndpoint] = {}
         topics: dict[tuple[str, bytes], list[PartitionData]] = {}
         for cached, data in results:

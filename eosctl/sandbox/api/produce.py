@@ -270,11 +270,7 @@ class Produce:
             return
         self._started = False  # Respond once.
         answered = [response for response in self._responses if response is not None]
-        broker, context = self._broker, self._context
-        throttle_ms = broker.produce_quota.record(
-            context.principal, context.client_id, context.size_bytes, broker.runtime.now_ms()
-        )
-        broker.throttle(context, throttle_ms)
+        throttle_ms = self._throttle() if self._broker.metadata.quotas else 0
         if self._request.acks == 0:
             if any(response.error_code for response in answered):
                 self._context.reply(None)
@@ -294,6 +290,15 @@ class Produce:
                 responses = [self._with_leader(topic.name, response, endpoints) for response in responses]
             topics.append(TopicProduceResponse(topic.name, topic.topic_id, responses))
         self._context.reply(ProduceResponse(topics, throttle_ms, list(endpoints.values())))
+
+    def _throttle(self) -> int:
+        """Count the request for its client's quota, and return the throttle time."""
+        broker, context = self._broker, self._context
+        throttle_ms = broker.produce_quota.record(
+            context.principal, context.client_id, context.size_bytes, broker.runtime.now_ms()
+        )
+        broker.throttle(context, throttle_ms)
+        return throttle_ms
 
     def _with_leader(
         self, topic: str, response: PartitionProduceResponse, endpoints: dict[int, NodeEndpoint]

@@ -157,8 +157,10 @@ class Connection:
         if self._throttle_ms:
             throttle_ms, self._throttle_ms = self._throttle_ms, 0
             self.broker.runtime.call_later(throttle_ms, self._unmute)
-        else:
-            self._unmute()
+            return
+        self._muted = False
+        if self._frames and not self._pumping:
+            self._pump()
 
     def throttle(self, throttle_ms: int) -> None:
         """Keep the connection muted for this time after the next response."""

@@ -7,17 +7,18 @@ locally, submitted to a cluster, and through Spark Connect.
 from __future__ import annotations
 
 import os
-import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import tzinfo
-from itertools import chain
+from itertools import chain, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from eosctl.logs.arrays import array_of
+from eosctl.logs.classifier.classify import own_classifier
 from eosctl.logs.files.sources import SourceFile, Unread
 from eosctl.logs.layouts import Layout
-from eosctl.logs.scan import SPLIT_BYTES, LogScan, Split, plan_scan, plan_splits, scan_split, summarize
+from eosctl.logs.scan import SPLIT_BYTES, LogScan, Split, cut_records, plan_scan, plan_splits, scan_split, summarize
+from eosctl.logs.seams import CutRecord, join_cut_records
 from eosctl.logs.topics.address import Topics, around, is_topic_url, parse_topics
 from eosctl.logs.topics.plan import TopicPart, plan_topics, scan_part, summarize_topics
 from eosctl.model.log_event import LogEvent, SourceSummary
@@ -52,9 +53,6 @@ ONE_RESULT_BYTES: Final = 256 * 1024 * 1024
 EVENT_BYTES: Final = 3 * 1024
 """The memory that a process needs to read, sort, and judge an event."""
 
-FEW_FILES: Final = 100
-"""Number of files up to which each task gets the description of all: 40 KB."""
-
 SMALL_FILE_EVENTS: Final = 25_000
 MOST_SMALL_FILES: Final = 8
 FILE_EVENTS: Final = 250_000
@@ -85,6 +83,12 @@ class Reading(NamedTuple):
         files = tuple(summarize(source, counts.get(source.name, [])) for source in self.sources)
         names = dict.fromkeys(part.range.name for part in self.parts)
         return files + summarize_topics({name: counts.get(name, []) for name in names})
+
+    def cut_records(self, splits: Iterable[CountedSplit]) -> tuple[CutRecord, ...]:
+        """Read the records that rotation cut, on the driver: the only ones that one task cannot see."""
+        counts = counts_by_file(splits)
+        summaries = [summarize(source, counts.get(source.name, [])) for source in self.sources]
+        return tuple(cut_records(self.sources, summaries, own_classifier()))
 
 
 def plan_reading(
@@ -157,28 +161,9 @@ def scan_frame(
     # Only summaries have beginnings, which are five sixths of a file's description.
     bare = [source._replace(beginning="") for source in sources]
     bins: list[Bin] = [*pack_splits(bare, split_bytes), *((part,) for part in parts)]
-    # Parts of topics may hold passwords, which rows would show.
-    if len(bins) > 1 and len(sources) > FEW_FILES and not parts:
-        return bin_rows(spark, bins).mapInArrow(row_scanner(), SCAN_COLUMNS)
-    # The function brings along the bins; few are smaller than the shuffle that would divide them.
+    # Each task gets the list of all files.
     tasks = spark.range(0, len(bins), 1, max(1, len(bins)))
     return tasks.mapInArrow(_scanner_of(bins), SCAN_COLUMNS)
-
-
-def bin_rows(spark: SparkSession, bins: Sequence[Bin]) -> DataFrame:
-    """Return a row for each bin, in a part of its own."""
-    rows = [(number, bytearray(pickle.dumps(one))) for number, one in enumerate(bins)]
-    return spark.createDataFrame(rows, "number long, bin binary").repartitionByRange(len(bins), "number")
-
-
-def row_scanner() -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Return the function that Spark runs: it gets bins and scans them."""
-
-    def scan(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        packed = (one for batch in batches for one in batch.column("bin").to_pylist())
-        return _scan_bins(pickle.loads(one) for one in packed)  # noqa: S301  the driver of this job wrote it
-
-    return scan
 
 
 def _scanner_of(bins: Sequence[Bin]) -> Callable[[Iterator[Any]], Iterator[Any]]:
@@ -191,7 +176,6 @@ def _scanner_of(bins: Sequence[Bin]) -> Callable[[Iterator[Any]], Iterator[Any]]
 
 
 def _scan_bins(bins: Iterable[Bin]) -> Iterator[pa.RecordBatch]:
-    from eosctl.logs.classifier.classify import own_classifier
     from spark_log_analytics.workers import collect_rarely, keep_loaded
 
     collect_rarely()
@@ -287,7 +271,10 @@ def collect_scan(reading: Reading, batches: Iterable[pa.RecordBatch]) -> LogScan
     for number, (event, start) in enumerate(zip(events, starts, strict=True)):
         events[number] = event._replace(line=event.line + bases[event.file, start])
     events.sort(key=lambda event: (place[event.file], event.offset))
-    return LogScan(tuple(events), reading.summarize(splits), reading.unread)
+    by_file: dict[str, Sequence[LogEvent]] = dict.fromkeys(place, ())
+    by_file |= {file: tuple(own) for file, own in groupby(events, key=lambda event: event.file)}
+    joined = join_cut_records(by_file, reading.cut_records(splits))
+    return LogScan(tuple(chain(*joined.values())), reading.summarize(splits), reading.unread)
 
 
 def _fetched(frame: DataFrame) -> Iterator[pa.RecordBatch]:

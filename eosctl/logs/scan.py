@@ -29,7 +29,7 @@ from eosctl.logs.layouts import Layout
 from eosctl.logs.records.record import Buffer, Record
 from eosctl.logs.records.scanner import MAX_EVENT_BYTES, scan_records
 from eosctl.logs.records.sieve import WINDOW_BYTES, sift_records
-from eosctl.logs.seams import Half, join_cut_records
+from eosctl.logs.seams import CutRecord, Half, find_cut_records, join_cut_records
 from eosctl.logs.timestamps import Instant, TimeReference, parse_timestamp
 from eosctl.model.log_event import LogEvent, SourceSummary
 
@@ -133,8 +133,15 @@ def _scan_files(
             scans.append(scan_split(split, classifier))
         events[source.name] = tuple(number_lines(scans))
         sources.append(summarize(source, [scan.counts for scan in scans]))
-    joined = join_cut_records(found, sources, events, lambda source, half: _events_of(source, half, classifier))
+    joined = join_cut_records(events, cut_records(found, sources, classifier))
     return LogScan(tuple(chain(*joined.values())), tuple(sources), unread)
+
+
+def cut_records(
+    found: Sequence[SourceFile], sources: Sequence[SourceSummary], classifier: Classifier
+) -> Iterator[CutRecord]:
+    """Yield the records that rotation cut in files, with their events."""
+    return find_cut_records(found, sources, lambda source, half: _events_of(source, half, classifier))
 
 
 def _events_of(source: SourceFile, half: Half, classifier: Classifier) -> tuple[LogEvent, ...]:
@@ -151,13 +158,10 @@ def plan_scan(
     layouts: tuple[Layout, ...] = (),
     progress: Callable[[str], None] = lambda _: None,
 ) -> tuple[tuple[SourceFile, ...], tuple[Unread, ...]]:
-    """Inspect the files to scan, and find those that cannot be scanned.
+    """Inspect the files to scan at or below paths, and find those that cannot be scanned.
 
-    Args:
-        paths: Files and directories.
-        zone: The time zone of timestamps without an offset.
-        layouts: Layouts that take precedence over the built-in ones.
-        progress: Called with a description of the next file.
+    ``zone`` is that of timestamps without an offset, ``layouts`` take precedence over the built-in ones, and
+    ``progress`` is called with a description of the next file.
     """
     sources: list[SourceFile] = []
     unread: list[Unread] = []

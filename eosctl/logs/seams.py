@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 from pathlib import Path, PurePath
 from typing import Final, NamedTuple, TypeAlias
@@ -38,21 +38,46 @@ Reader: TypeAlias = Callable[[SourceFile, Half], Sequence[LogEvent]]
 """Returns the events of a text that starts somewhere in a file."""
 
 
+class CutRecord(NamedTuple):
+    """A record that rotation cut.
+
+    Attributes:
+        older: The file with its first half.
+        offset: Where it starts there; it is the last one.
+        newer: The file with its second half.
+        rest_bytes: The length of that half, at the head of the file.
+        events: The events of the whole record, in the older file.
+    """
+
+    older: str
+    offset: int
+    newer: str
+    rest_bytes: int
+    events: Sequence[LogEvent]
+
+
 def join_cut_records(
-    sources: Sequence[SourceFile],
-    summaries: Sequence[SourceSummary],
-    events: Mapping[str, Sequence[LogEvent]],
-    read: Reader,
+    events: Mapping[str, Sequence[LogEvent]], cuts: Iterable[CutRecord]
 ) -> Mapping[str, Sequence[LogEvent]]:
-    """Return the events of files, those of records that rotation cut read as a whole, in the file of the first half.
+    """Return the events of files, those of records that rotation cut read as a whole, in the file of the first half."""
+    joined = dict(events)
+    for cut in cuts:
+        before = [event for event in joined[cut.older] if event.offset < cut.offset]
+        joined[cut.older] = (*before, *cut.events)
+        joined[cut.newer] = [event for event in joined[cut.newer] if event.offset >= cut.rest_bytes]
+    return joined
+
+
+def find_cut_records(
+    sources: Sequence[SourceFile], summaries: Sequence[SourceSummary], read: Reader
+) -> Iterator[CutRecord]:
+    """Yield the records that rotation cut.
 
     Args:
         sources: The files.
         summaries: What they hold, in the same order.
-        events: The events of each file.
         read: Reads a record that was put together.
     """
-    joined = dict(events)
     for older, newer in _neighbors(sources, summaries):
         try:
             rest = _second_half(newer)
@@ -61,10 +86,8 @@ def join_cut_records(
             continue
         if half is None or not _is_cut(half.text, rest):
             continue
-        before = [event for event in joined[older.name] if event.offset < half.offset]
-        joined[older.name] = (*before, *read(older, half._replace(text=half.text + rest.raw)))
-        joined[newer.name] = [event for event in joined[newer.name] if event.offset >= len(rest.raw)]
-    return joined
+        events = read(older, half._replace(text=half.text + rest.raw))
+        yield CutRecord(older.name, half.offset, newer.name, len(rest.raw), events)
 
 
 def _neighbors(

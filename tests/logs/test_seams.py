@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from eosctl.logs.scan import scan_paths
+from eosctl.logs.classifier.classify import Classifier
+from eosctl.logs.scan import plan_splits, scan_paths, scan_split
 
 STAMP, LATER = "2026-11-21T11:07:50.000000001Z", "2026-11-21T11:07:58.301000001Z"
 BEFORE = "2026-11-21 11:07:50.000 INFO  [main] a.b.Relay - started\n"
@@ -85,3 +86,20 @@ def test_a_record_is_whole_in_a_rotated_wrapper(
     assert fenced.exception is not None
     assert fenced.exception.root_class.endswith("ProducerFencedException")
     assert last.message == "x"
+
+
+def test_a_scan_in_tasks_joins_cut_records(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow", reason="the spark extra is not installed")
+    from spark_log_analytics.job import collect_scan, plan_reading
+    from spark_log_analytics.rows import scan_batches
+
+    paths = parts(tmp_path, BEFORE + CUT[:100], CUT[100:] + BEHIND)
+    reading, classifier = plan_reading(paths), Classifier()
+    splits = [split for source in reading.sources for split in plan_splits(source, 60)]
+    batches = [
+        one for split in splits for one in scan_batches(split.source.name, split.start, scan_split(split, classifier))
+    ]
+    scan = scan_paths(paths)
+    assert len(splits) > len(paths)
+    assert "PRODUCER_FENCED" in {event.category for event in scan.events}
+    assert collect_scan(reading, batches) == scan

@@ -16,6 +16,7 @@ from eosctl.model.log_findings import LogFindings
 from eosctl.model.log_totals import Activity
 from eosctl.model.period import ALL_TIME, Period
 from eosctl.services.log_findings import judge_scan, judge_tables
+from tests.logs.test_seams import BEFORE, BEHIND, CUT, parts
 
 pytestmark = pytest.mark.spark
 
@@ -87,3 +88,13 @@ def test_a_period_is_reported_with_earlier_causes(spark: Any) -> None:
 
 def test_few_events_are_reported_by_the_same_code(spark: Any) -> None:
     assert on_spark(spark, FAULTS, USUAL, most=1_000_000) == in_process(FAULTS, USUAL)
+
+
+@pytest.mark.parametrize("most", [0, 1_000])
+def test_a_record_that_rotation_cut_is_one(spark: Any, tmp_path: Path, most: int) -> None:
+    paths = parts(tmp_path, BEFORE + CUT[:100], CUT[100:] + BEHIND)
+    there, digest = on_spark(spark, paths, most=most)
+    here, expected = in_process(paths)
+    assert {event.category for event in here.events} >= {"PRODUCER_FENCED"}
+    assert without_lists(there) == without_lists(here)
+    assert digest == expected

@@ -102,26 +102,6 @@ def test_a_timeline_counts_exceptions_by_minute_and_root(spark: Any) -> None:
     assert [row["event_count"] for row in first] == []
 
 
-def test_a_task_gets_only_its_own_files(spark: Any, tmp_path: Path) -> None:
-    from pyspark.cloudpickle import dumps
-    from pyspark.sql import functions as f
-
-    from spark_log_analytics.job import FEW_FILES, bin_rows, pack_splits, row_scanner, scan_on_spark
-
-    line = "[2026-11-26 10:00:00,{:03d}] ERROR failed {} (a.B)\n"
-    for number in range(FEW_FILES + 20):
-        (tmp_path / f"server.log.{number}").write_text(line.format(number, number))
-    sources, _ = plan_scan([tmp_path])
-    bins = pack_splits(sources, 300_000)
-    rows = bin_rows(spark, bins).select(f.spark_partition_id().alias("part"), "number").collect()
-    assert {row.number for row in rows} == set(range(len(bins)))
-    assert len({row.part for row in rows}) == len(bins) > 4
-    assert len(dumps(row_scanner())) < 4096
-    here = scan_paths([tmp_path])
-    assert scan_on_spark(spark, [tmp_path], split_bytes=300_000) == here
-    assert len(here.events) == FEW_FILES + 20
-
-
 def test_the_command_returns_the_same_on_spark() -> None:
     pytest.importorskip("pyspark", reason="the spark extra is not installed")
     if shutil.which("java") is None:

@@ -30,7 +30,8 @@ def broken_store(application: str, episode: Sequence[LogEvent]) -> Incident:
             "the directory below a process that uses it.",
             confidence=0.9,
         )
-    why = "the local files are damaged"
+    is_seen = any(one.exception and any("RocksDB" in name for name in one.exception.chain) for one in episode)
+    why = "the local files are damaged" if is_seen else "most likely the local files are damaged"
     if any(event.fields.get("newer_layout") for event in episode):
         why = (
             "Kafka Streams 4.3 or later wrote it, with a column family for offsets that older releases do not open. "
@@ -43,5 +44,5 @@ def broken_store(application: str, episode: Sequence[LogEvent]) -> Incident:
         episode,
         f"{application} cannot open its store {store or '(unnamed)'}: {why}.",
         "Stop the instance, remove the store's directory, and start it again: its changelog restores the store.",
-        confidence=0.95,
+        confidence=0.95 if is_seen else 0.6,
     )

@@ -22,6 +22,7 @@ from eosctl.logs.incidents.timeline import LogTimeline, by_key, episodes, eviden
 from eosctl.model.event_names import EventCategory, EventField
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import FATAL_LEVELS, LogEvent
+from eosctl.model.severity import Severity
 
 EPISODE_MS: Final = 600_000
 """A fault that repeats within ten minutes has not ended."""
@@ -37,6 +38,11 @@ UNFINISHED_PARTS: Final = 4
 UNEXPLAINED: Final = "unexplained"
 UNFINISHED: Final = 0.5
 """Maximum confidence in a fault that may have ended soon after its log."""
+EXCERPT_MS: Final = 60_000
+"""A log that spans less than this is an excerpt, which cannot show that a fault lasts."""
+EXCERPT: Final = 0.4
+"""Maximum confidence in a fault with which an excerpt ends."""
+SAME_MOMENT_MS: Final = 1_000
 _SUBJECT: Final[tuple[tuple[EventField, str], ...]] = (
     ("group", "group"),
     ("group_instance_id", "group.instance.id"),
@@ -79,6 +85,8 @@ _INTERNAL_TOPICS: Final[Mapping[str, str]] = {
 }
 _OF_TOPICS: Final = ("UNKNOWN_TOPIC", "NOT_LEADER", "TIMEOUT_METADATA", "STORAGE_ECHO", "OFFSET_OUT_OF_RANGE")
 """Categories of faults of topics, which other records of the same client name."""
+_OF_PARTITION: Final = "{topic-partition}"
+"""The begin of a verdict on a partition, which several programs report."""
 _NAMES: Final = ("transactional.id", "group", "connector.task", "application.id", "client.id")
 _ROLES: Final = ("broker", "controller")
 _OWNERS: Final[tuple[EventField, ...]] = (
@@ -106,7 +114,7 @@ def find_cataloged(
     timed = sorted((one for one in named if one.time_ms is not None and one.category in known), key=time_of)
     faults = [
         faults
-        for events in by_key((_owner(timeline, one), one) for one in timed).values()
+        for events in by_key((_owner(timeline, one, known[one.category]), one) for one in timed).values()
         for faults in episodes(events, LASTING_MS if known[events[0].category].lasting_s else EPISODE_MS)
         if _is_fault(timeline, faults, known[faults[0].category])
     ]
@@ -151,22 +159,31 @@ def _has_lasted(events: Sequence[LogEvent], known: CatalogedIncident) -> bool:
 def _is_unfinished(timeline: LogTimeline, events: Sequence[LogEvent], known: CatalogedIncident) -> bool:
     """Return whether a fault was still there when its log ended, and had not just begun.
 
-    An excerpt that begins with the fault does not show how long it had lasted.
+    An excerpt that begins with the fault, or is short, does not show how long it had lasted.
     """
-    begun_ms, last_ms = time_of(events[0]), time_of(events[-1])
-    lasted_ms = last_ms - begun_ms
-    if not known.unfinished:
+    lasted_ms = time_of(events[-1]) - time_of(events[0])
+    pause_ms = lasted_ms // (len(events) - 1) if len(events) > 1 else SAME_MOMENT_MS
+    if not known.unfinished or timeline.log_end_ms(events[-1]) > time_of(events[-1]) + pause_ms:
         return False
-    pause_ms = lasted_ms // max(len(events) - 1, 1)
-    if timeline.log_end_ms(events[-1]) > last_ms + pause_ms:
-        return False
-    is_excerpt = timeline.log_start_ms(events[0]) >= begun_ms - pause_ms
-    return is_excerpt or lasted_ms * UNFINISHED_PARTS >= known.lasting_s * 1000
+    return not _has_just_begun(events, known) or _is_excerpt(timeline, events, pause_ms, known)
 
 
-def _owner(timeline: LogTimeline, event: LogEvent) -> str:
+def _has_just_begun(events: Sequence[LogEvent], known: CatalogedIncident) -> bool:
+    return (time_of(events[-1]) - time_of(events[0])) * UNFINISHED_PARTS < known.lasting_s * 1000
+
+
+def _is_excerpt(timeline: LogTimeline, events: Sequence[LogEvent], pause_ms: int, known: CatalogedIncident) -> bool:
+    """Return whether a log begins with a fault, or is too short for any fault of its kind to last in it."""
+    start_ms = timeline.log_start_ms(events[0])
+    if start_ms >= time_of(events[0]) - pause_ms:
+        return True
+    return timeline.log_end_ms(events[-1]) - start_ms < min(known.lasting_s * 1000, EXCERPT_MS)
+
+
+def _owner(timeline: LogTimeline, event: LogEvent, known: CatalogedIncident) -> str:
     """Return the subject of an event apart from its category: a name in it, or the program that wrote it."""
-    return "\0".join((event.category, _name(timeline, event) or timeline.log_of(event)))
+    partition = event.fields.get("partition", "") if known.what.startswith(_OF_PARTITION) else ""
+    return "\0".join((event.category, partition or _name(timeline, event) or timeline.log_of(event)))
 
 
 def _name(timeline: LogTimeline, event: LogEvent) -> str:
@@ -218,7 +235,7 @@ def _joined(
 
 def _is_named(timeline: LogTimeline, event: LogEvent, known: CatalogedIncident) -> bool:
     """Return whether an event names the subject of its category's verdict."""
-    if known.what.startswith("{topic-partition}"):
+    if known.what.startswith(_OF_PARTITION):
         return bool(event.fields.get("partition") or event.fields.get("coordinator_partition"))
     return bool(_name(timeline, event))
 
@@ -289,6 +306,8 @@ def _incident(
     values["topic-or-partition"] = values.get("topic-partition") or values.get("topic", "")
     count = f" ({len(own)} times)" if len(own) > 1 else ""
     is_unfinished = bool(known.unfinished) and not _has_lasted(own, known)
+    is_doubtful = is_unfinished and not _gave_up(timeline, own)
+    is_excerpt = is_doubtful and _has_just_begun(own, known)
     sentence = known.unfinished if is_unfinished else known.what
     what = _filled(sentence, values)
     if not named and sentence.startswith("{who}"):
@@ -300,10 +319,8 @@ def _incident(
         events,
         f"{what}{_last_cause(known, own)}{count}",
         _filled(known.next_step, values),
-        severity=known.severity,
-        confidence=min(known.confidence, UNFINISHED)
-        if is_unfinished and not _gave_up(timeline, own)
-        else known.confidence,
+        severity=Severity.WARNING if is_excerpt else known.severity,
+        confidence=min(known.confidence, EXCERPT if is_excerpt else UNFINISHED if is_doubtful else 1),
     )._replace(evidence=evidence_of([*own, *events]))
 
 

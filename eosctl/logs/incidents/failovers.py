@@ -10,6 +10,7 @@ from eosctl.logs.incidents.quorum import FAILOVER_MS, Quorum, successor_of
 from eosctl.logs.incidents.servers import Outage, first_of_each, names_node
 from eosctl.logs.incidents.shortages import SHORTAGE_GAP_MS
 from eosctl.logs.incidents.timeline import LogTimeline, by_key, episodes, incident, time_of
+from eosctl.logs.incidents.trouble import DISCONNECTS
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.model.severity import Severity
@@ -180,9 +181,7 @@ def _election(event: LogEvent) -> tuple[str, str | None]:
 def _affected(timeline: LogTimeline, outage: Outage) -> list[LogEvent]:
     """Return the records about the node from transactional clients during its outage; later clients do not count."""
     until = (outage.up_ms or outage.down_ms + FAILOVER_MS) + SHORTAGE_GAP_MS
-    disconnects = timeline.client_events(
-        "NETWORK_DISCONNECT", "BROKERS_UNREACHED", "COORDINATOR_DISCOVERED", "VERIFICATION_UNAVAILABLE"
-    )
+    disconnects = timeline.client_events(*DISCONNECTS, "COORDINATOR_DISCOVERED", "VERIFICATION_UNAVAILABLE")
     return [
         event
         for event in within(disconnects, outage.down_ms - 1000, until)

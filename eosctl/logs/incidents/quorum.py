@@ -10,6 +10,7 @@ from typing import Final
 
 from eosctl.logs.incidents.index import within
 from eosctl.logs.incidents.timeline import LogTimeline, incident, time_of
+from eosctl.logs.incidents.trouble import DISCONNECTS
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.model.severity import Severity
@@ -58,9 +59,7 @@ class Quorum:
         if count:
             return leader_named(self._newest[count - 1]) == node
         # Logs that begin in the middle of the leader's term.
-        near = within(
-            self._timeline.of("NETWORK_DISCONNECT", "BROKERS_UNREACHED"), down_ms - _NOTICED_MS, down_ms + _NOTICED_MS
-        )
+        near = within(self._timeline.of(*DISCONNECTS), down_ms - _NOTICED_MS, down_ms + _NOTICED_MS)
         return any(fetched_from(event) == node for event in near)
 
 
@@ -84,7 +83,7 @@ def lost_leaders(timeline: LogTimeline) -> dict[str, LogEvent]:
     A leader that resigns notifies its followers, which stop fetching from it before it exits.
     """
     lost: dict[str, LogEvent] = {}
-    for event in timeline.of("NETWORK_DISCONNECT", "BROKERS_UNREACHED"):
+    for event in timeline.of(*DISCONNECTS):
         leader = fetched_from(event)
         if leader and leader not in lost and successor_of(timeline, leader, time_of(event)) is not None:
             lost[leader] = event

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from eosctl.logs.incidents.index import Intervals, last_before, within
 from eosctl.logs.incidents.quorum import FAILOVER_MS, leader_named, lost_leaders
 from eosctl.logs.incidents.timeline import LogTimeline, incident, time_of
+from eosctl.logs.incidents.trouble import DISCONNECTS
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.model.severity import Severity
@@ -289,7 +290,7 @@ def _noticed(timeline: LogTimeline, node: str, last_sign_ms: int, start_ms: int)
     An excerpt of a file can begin with the end of an earlier process; a start after it does not mean a crash.
     """
     until = min(start_ms, last_sign_ms + FAILOVER_MS)
-    lost = within(timeline.of("NETWORK_DISCONNECT", "BROKERS_UNREACHED"), last_sign_ms, until)
+    lost = within(timeline.of(*DISCONNECTS), last_sign_ms, until)
     replaced = within(timeline.of("CONTROLLER_ACTIVE"), last_sign_ms, until)
     return any(names_node(event.message, node) for event in lost) or any(
         event.fields.get("controller") != node for event in replaced
@@ -301,19 +302,13 @@ def _cut_off(timeline: LogTimeline, node: str, start_ms: int) -> LogEvent | None
 
     Unlike a connection that cannot be established, it shows that the node had been running.
     """
-    near = within(
-        timeline.of("NETWORK_DISCONNECT", "BROKERS_UNREACHED"), start_ms - READY_WITHIN_MS, start_ms - JVM_START_MS - 1
-    )
+    near = within(timeline.of(*DISCONNECTS), start_ms - READY_WITHIN_MS, start_ms - JVM_START_MS - 1)
     return next((event for event in near if f"due to node {node} being disconnected" in event.message), None)
 
 
 def _first_missed(timeline: LogTimeline, node: str, last_sign_ms: int, start_ms: int) -> int | None:
     """Return when a client first lost its connection to a node after the node's last record."""
-    near = within(
-        timeline.client_events("NETWORK_DISCONNECT", "BROKERS_UNREACHED"),
-        last_sign_ms,
-        min(start_ms, last_sign_ms + FAILOVER_MS),
-    )
+    near = within(timeline.client_events(*DISCONNECTS), last_sign_ms, min(start_ms, last_sign_ms + FAILOVER_MS))
     return next((time_of(event) for event in near if names_node(event.message, node)), None)
 
 

@@ -14,6 +14,7 @@ CLIENTS_SUFFIX: Final = " (clients)"
 """Added to the name of a server for the clients that write to its log."""
 _OF_CLIENTS: Final = frozenset({"rdkafka_client", "stream_client", "stream_thread"})
 
+_LOGGERS_OF_CLIENTS: Final = ("org.apache.kafka.clients.producer.", "org.apache.kafka.clients.consumer.")
 _OF_STREAMS: Final = frozenset(
     {
         *("STREAMS_PROCESSING_FAILED", "STREAM_THREAD_DEATH", "STREAM_CLIENT_ERROR"),
@@ -61,6 +62,8 @@ def _is_of_client(event: LogEvent) -> bool:
     if is_of_server(event):
         return False
     if event.category in _OF_STREAMS:
+        return True
+    if event.logger.startswith(_LOGGERS_OF_CLIENTS):
         return True
     return bool(event.fields.keys() & _OF_CLIENTS) or {"client_id", "transactional_id"} <= event.fields.keys()
 

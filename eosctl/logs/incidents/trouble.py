@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+DISCONNECTS: Final = ("NETWORK_DISCONNECT", "BROKERS_UNREACHED")
+"""Categories of records about connections that ended or could not be established."""
 FELT: Final = (
     *("TIMEOUT_ADD_OFFSETS", "TIMEOUT_COMMIT_TXN", "TIMEOUT_INIT_PID", "TIMEOUT_OTHER", "TIMEOUT_SEND"),
     *("CONCURRENT_TRANSACTIONS", "COORDINATOR_UNAVAILABLE", "PRODUCER_FENCED", "TXN_STATE_ERROR"),
@@ -16,14 +18,8 @@ UNANSWERED: Final = (
 """Categories of clients' records about writes that timed out."""
 TROUBLE: Final = (
     *UNANSWERED,
-    *(
-        "NETWORK_DISCONNECT",
-        "BROKERS_UNREACHED",
-        "NOT_LEADER",
-        "VERIFICATION_UNAVAILABLE",
-        "STORAGE_ERROR",
-        "STORAGE_ECHO",
-    ),
+    *DISCONNECTS,
+    *("NOT_LEADER", "VERIFICATION_UNAVAILABLE", "STORAGE_ERROR", "STORAGE_ECHO"),
     "COORDINATOR_UNAVAILABLE",
 )
 """The same, and the records of clients while a leader or coordinator is briefly unavailable."""

@@ -26,7 +26,8 @@ ECHOES: Final = frozenset(
         *("CONTROLLER_RESIGNED", "COORDINATOR_UNAVAILABLE", "NOT_LEADER", "TXN_MARKER_RETRY"),
         *("CONNECT_OFFSETS_NOT_FLUSHED", "CONNECT_SEND_FAILED", "TXN_ABORTABLE", "TXN_OFFSETS_REFUSED"),
         *("UNKNOWN_TOPIC", "PRODUCER_BUFFER_FULL", "PRODUCER_MISUSED", "TIMEOUT_OFFSETS", "HOST_NOT_RESOLVED"),
-        *("LEADER_NOT_ELECTED", "TXN_FENCE_NOT_WRITTEN", "BROKERS_UNREACHED", "STORAGE_ECHO"),
+        *("LEADER_NOT_ELECTED", "TXN_FENCE_NOT_WRITTEN", "BROKERS_UNREACHED", "STORAGE_ECHO", "MEMBER_EVICTED"),
+        "TASK_CORRUPTED",
     }
 )
 """Categories that follow from other faults. All others are causes, which no incident next to them explains."""
@@ -38,11 +39,14 @@ _BEYOND_AN_OUTAGE: Final = frozenset(
     }
 )
 """What outlasts an outage of brokers, or does not come from one."""
+_LOST_QUORUM: Final = "controller_quorum_lost"
+_OF_A_LOST_QUORUM: Final = frozenset({"BROKERS_UNREACHED"})
 _OF_A_RESTART: Final = frozenset(
     {
         *("COMMIT_FAILED", "CONCURRENT_TRANSACTIONS", "CONTROLLER_RESIGNED", "COORDINATOR_UNAVAILABLE", "GROUP_FENCED"),
         *("HANGING_TXN_HINT", "NOT_ENOUGH_REPLICAS", "NOT_LEADER", "TASK_MIGRATED", "TXN_ABORTABLE"),
         *("TXN_FENCE_NOT_WRITTEN", "TXN_MARKER_RETRY", "UNKNOWN_TOPIC", "ZK_SESSION", "BROKERS_UNREACHED"),
+        *("MEMBER_EVICTED", "TASK_CORRUPTED"),
     }
 )
 """What a planned restart explains: clients retry through it, and none fails."""
@@ -93,6 +97,9 @@ def find_unexplained(
         timed = known.get(place)
         if place in evidence or (timed and explained.has(timed)):
             continue
+        if timed and _is_refused_at_the_end(timeline, timed, retries):
+            yield timed
+            continue
         if _RETRIED.search(event.message) and not (timed and given_up.has(timed)):
             continue
         is_retried = timed is not None and _is_near(retries.get(_refusal(timed), ()), time_of(timed))
@@ -141,6 +148,17 @@ def _retries(events: Iterable[LogEvent]) -> dict[_Key, list[int]]:
     return {refusal: sorted(moments) for refusal, moments in found.items()}
 
 
+def _is_refused_at_the_end(timeline: LogTimeline, event: LogEvent, retries: Mapping[_Key, Sequence[int]]) -> bool:
+    """Return whether a partition still had too few in-sync replicas when the log of a repeated refusal ended."""
+    if event.category != "NOT_ENOUGH_REPLICAS" or timeline.log_end_ms(event) > time_of(event) + RETRY_MS:
+        return False
+    grown = timeline.with_value("partition", event.fields.get("partition", ""), "ISR_EXPAND")
+    if grown and time_of(grown[-1]) >= time_of(event):
+        return False
+    count = len(retries.get(_refusal(event), ()))
+    return count > 1 or (count == 1 and not _RETRIED.search(event.message))
+
+
 def _is_near(moments: Sequence[int], moment: int) -> bool:
     place = bisect_left(moments, moment - RETRY_MS)
     return place < len(moments) and moments[place] <= moment + RETRY_MS
@@ -163,10 +181,11 @@ class _Explained:
             records = [known[place.file, place.offset] for place in one.evidence if (place.file, place.offset) in known]
             keys = (
                 {_CLUSTER}
-                if one.kind in _WIDE
+                if one.kind in _WIDE or one.kind == _LOST_QUORUM
                 else _names_of(one) | {key for record in records for key in self._logs(record)}
             )
-            for category in _echoes_of(one) | {UNCLASSIFIED} | {record.category for record in records}:
+            categories = _echoes_of(one) | {UNCLASSIFIED} | {record.category for record in records}
+            for category in _OF_A_LOST_QUORUM if one.kind == _LOST_QUORUM else categories:
                 for key in keys:
                     found.setdefault((key, category), []).append(one)
         self._spans = {key: spans_of(ones) for key, ones in found.items()}

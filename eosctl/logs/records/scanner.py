@@ -44,11 +44,15 @@ _JUL_LEVELS: Final = {
 """The levels of java.util.logging as it prints them in other languages."""
 _JUL: Final = re.compile(rf"({'|'.join(_JUL_LEVELS)}): ([^\n]*)\n?")
 """The second line of a record of java.util.logging."""
-OWN_RECORD: Final = re.compile(rb"^(?![ \t]|Caused by|\.\.\. |Traceback)[^\n]*\S", re.MULTILINE)
+OWN_RECORD: Final = re.compile(rb"^(?![ \t]|Caused by|\.\.\. |Traceback|at [\w.$/<>]+\()[^\n]*\S", re.MULTILINE)
 """A line that is a separate record if no layout is known."""
 
-INDENTED_TRACE: Final = re.compile(rb"^[ \t]+(?:[\w$]+\.)+[\w$]+(?:Exception|Error)\b", re.MULTILINE)
-"""A trace that was pasted with indentation."""
+_THROWN: Final = re.compile(rb"(?:[a-z][\w$]*\.){2,}[\w$]+(?:Exception|Error)\b")
+"""A line that begins with an exception; it belongs to the line above it, if that is a record of another kind."""
+CUT_TRACE: Final = re.compile(
+    rb"^(?:[ \t]+|[ \t]*(?:Caused by|Suppressed): )(?:[\w$]+\.)+[\w$]+(?:Exception|Error)\b", re.MULTILINE
+)
+"""A trace that was pasted with indentation, or from one of its causes on."""
 _POD: Final = re.compile(rb"^ +[Rr]eason: +OOMKilled\b", re.MULTILINE)
 """The end of a container in a description of a pod; all lines are indented if only a part of it was pasted."""
 _POD_ENDED: Final = re.compile(
@@ -56,6 +60,9 @@ _POD_ENDED: Final = re.compile(
 )
 _LEVEL_AT_START: Final = re.compile(r"(?:% ?|\[ ?)?(FATAL|ERROR|WARNING|WARN|INFO|DEBUG) ?[\]:] ")
 """The level of lines on a terminal, such as those of kcat and of franz-go's basic logger."""
+_LEVEL_WORD: Final = re.compile(r"(FATAL|ERROR|WARN|INFO|DEBUG|TRACE) +(?=\S)")
+_KAFKA_LOGGERS: Final = ("kafka.", "org.apache.kafka.", "state.change.logger")
+"""Loggers of Kafka's own layout, whose lines are often pasted without their time."""
 _RDKAFKA_START: Final = ord("%")
 
 
@@ -108,11 +115,11 @@ def scan_records(
 
 def _scan_lines(data: Buffer, verdict: Verdict, start: int, stop: int, lines: _LineCounter) -> Iterator[Record]:
     """Yield one record for each line that is not a continuation, if no layout is known."""
-    headers = OWN_RECORD.finditer(data, start)
+    headers = (one for one in OWN_RECORD.finditer(data, start) if not _is_thrown_by_above(data, one))
     known = verdict.header() if verdict.layouts else None
     parsers = HeaderReader(verdict)
     found = next(headers, None)
-    if found is None and start == 0 and (INDENTED_TRACE.search(data) or _POD.search(data)):
+    if found is None and start == 0 and (CUT_TRACE.search(data) or _POD.search(data)):
         yield read_headerless(data, 0, len(data), 0)
     while found is not None and found.start() < stop:
         following = next(headers, None)
@@ -123,6 +130,15 @@ def _scan_lines(data: Buffer, verdict: Verdict, start: int, stop: int, lines: _L
         else:
             yield read_headerless(data, found.start(), event_end, lines.at(found.start()))
         found = following
+
+
+def _is_thrown_by_above(data: Buffer, found: re.Match[bytes]) -> bool:
+    """Return whether a line is the exception of the record whose first line is directly above it."""
+    start = found.start()
+    if start == 0 or _THROWN.match(data, start) is None:
+        return False
+    above = bytes(data[max(0, start - MAX_EVENT_BYTES) : start - 1]).rpartition(b"\n")[2]
+    return OWN_RECORD.match(above) is not None and _THROWN.match(above) is None
 
 
 class _LineCounter:
@@ -253,9 +269,15 @@ def read_headerless(data: Buffer, start: int, end: int, line: int) -> Record:
     truncated = end - start > MAX_EVENT_BYTES
     ended = _POD_ENDED.search(tail) if "OOMKilled" in tail else None
     level = found[1] if (found := _LEVEL_AT_START.match(head)) else ""
-    return Record(
-        start, line, ended[1] if ended else "", level_of(level), "", "", "", head, tail, truncated, undecodable, False
-    )
+    message, logger, thread = _take_logger(head, "")
+    if logger.startswith(_KAFKA_LOGGERS):
+        found = _LEVEL_WORD.match(message)
+        level, message = (found[1], message[found.end() :]) if found else (level, message)
+    else:
+        message, logger, thread = head, "", ""
+    time = ended[1] if ended else ""
+    parts = (time, level_of(level), thread, logger, "", message)
+    return Record(start, line, *parts, tail, truncated, undecodable, False)
 
 
 def _of_json(head: bytes, bare: Record) -> Record:

@@ -164,7 +164,7 @@ def test_an_excerpt_without_a_working_connection(tmp_path: Path) -> None:
     client = UNREACHABLE.format(1, "Producer clientId=tiles-1]", -1)
     (found,) = judge(tmp_path / "client", {"tiles.log": client + client})
     assert (found.kind, found.subject["server"]) == ("brokers_not_reached", "kb-7/192.0.2.7:9092")
-    (found,) = judge(tmp_path / "server", {"server.log": UNREACHABLE.format(2, "RaftManager id=3]", 7)})
+    (found,) = judge(tmp_path / "server", {"server.log": 2 * UNREACHABLE.format(2, "RaftManager id=3]", 7)})
     assert (found.kind, found.severity) == ("brokers_not_reached", Severity.WARNING)
     assert judge(tmp_path / "back", {"tiles.log": client + JOINED}) == []
 

@@ -159,25 +159,23 @@ def _has_lasted(events: Sequence[LogEvent], known: CatalogedIncident) -> bool:
 def _is_unfinished(timeline: LogTimeline, events: Sequence[LogEvent], known: CatalogedIncident) -> bool:
     """Return whether a fault was still there when its log ended, and had not just begun.
 
-    An excerpt that begins with the fault, or is short, does not show how long it had lasted.
+    A short excerpt does not show how long it had lasted.
     """
     lasted_ms = time_of(events[-1]) - time_of(events[0])
     pause_ms = lasted_ms // (len(events) - 1) if len(events) > 1 else SAME_MOMENT_MS
     if not known.unfinished or timeline.log_end_ms(events[-1]) > time_of(events[-1]) + pause_ms:
         return False
-    return not _has_just_begun(events, known) or _is_excerpt(timeline, events, pause_ms, known)
+    return not _has_just_begun(events, known) or _is_excerpt(timeline, events, known)
 
 
 def _has_just_begun(events: Sequence[LogEvent], known: CatalogedIncident) -> bool:
     return (time_of(events[-1]) - time_of(events[0])) * UNFINISHED_PARTS < known.lasting_s * 1000
 
 
-def _is_excerpt(timeline: LogTimeline, events: Sequence[LogEvent], pause_ms: int, known: CatalogedIncident) -> bool:
-    """Return whether a log begins with a fault, or is too short for any fault of its kind to last in it."""
-    start_ms = timeline.log_start_ms(events[0])
-    if start_ms >= time_of(events[0]) - pause_ms:
-        return True
-    return timeline.log_end_ms(events[-1]) - start_ms < min(known.lasting_s * 1000, EXCERPT_MS)
+def _is_excerpt(timeline: LogTimeline, events: Sequence[LogEvent], known: CatalogedIncident) -> bool:
+    """Return whether the log of a fault is too short for any of its kind to last in it."""
+    spanned_ms = timeline.log_end_ms(events[-1]) - timeline.log_start_ms(events[0])
+    return spanned_ms < min(known.lasting_s * 1000, EXCERPT_MS)
 
 
 def _owner(timeline: LogTimeline, event: LogEvent, known: CatalogedIncident) -> str:

@@ -52,7 +52,9 @@ _STALLED: Final = re.compile(r"session timed out|due to request timeout|UNKNOWN_
 
 def find_fenced_producers(timeline: LogTimeline) -> Iterator[Incident]:
     """Yield one incident for each refusal of a live producer, with the cause from the coordinator's log."""
-    refusals = [event for event in timeline.client_events(*REFUSALS) if _is_refusal(timeline, event)]
+    # A broker of Redpanda reports the refusal itself; one of Kafka reports the epoch.
+    reported = [*timeline.client_events(*REFUSALS), *timeline.server_events("PRODUCER_FENCED")]
+    refusals = [event for event in reported if _is_refusal(timeline, event)]
     owners = Owners(timeline)
     keyed = by_key((owners.transactional_id(event), event) for event in refusals)
     alarmed = [event for event in keyed.pop("", ()) if event.level not in _CALM]

@@ -16,8 +16,8 @@ MAX_PRODUCER_EPOCH: Final = 32_766
 ROCKSDB_BLOCK_CACHE_BYTES: Final = 50 * MIB
 MEMTABLE_BYTES: Final = 16 * MIB
 ROCKSDB_WRITE_BUFFERS_BYTES: Final = 3 * MEMTABLE_BYTES
-#: Indexes and filters of RocksDB's files, which Streams keeps outside of the block cache, for each live byte: measured on
-#: 4.3.1 with records of 166 B (0.9 to 1.3 %) and of 1,016 B (0.6 %).
+#: Indexes and filters of RocksDB's files, which Streams keeps outside of the block cache, for each live byte: measured
+#: on 4.3.1 with records of 166 B (0.9 to 1.3 %) and of 1,016 B (0.6 %).
 TABLE_READER_SHARE: Final = 0.01
 #: ``statestore.uncommitted.max.bytes``, for all threads of an instance.
 UNCOMMITTED_LIMIT_BYTES: Final = 64 * MIB

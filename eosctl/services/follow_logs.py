@@ -70,7 +70,8 @@ def follow_logs(
     """
     from eosctl.logs.classifier.catalog import Weight, load_catalog
     from eosctl.logs.classifier.classify import Classifier
-    from eosctl.logs.tail import Position, TailLossError, find_ends, plan_tail, read_tail
+    from eosctl.logs.positions import Position
+    from eosctl.logs.tail import TailLossError, find_ends, plan_tail, read_tail
     from eosctl.logs.topics.follow import following
 
     weights = {one.id: one.weight for one in load_catalog().categories} | {UNCLASSIFIED: Weight.ACT}

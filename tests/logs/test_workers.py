@@ -28,7 +28,7 @@ def threshold() -> Iterator[None]:
         job._scanner_of(()),
         slices._divider((), ()),
         slices._chooser(()),
-        incidents._judge((), ()),
+        incidents._judge((), (), None),
         incidents._judge_all(()),
     ],
     ids=["scan", "divide", "choose", "judge a slice", "judge all"],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import signal
 import socket
 import threading
@@ -13,6 +14,7 @@ from typing import Final
 
 import psutil
 
+from eosctl.lab.apache.ports import CANDIDATES
 from eosctl.model.client_config import ClientConfig
 from eosctl.sandbox.process import manage
 from eosctl.sandbox.process.identity import send_signal, wait_for_exit
@@ -113,15 +115,13 @@ def _await_child(known: set[int], starting: threading.Thread) -> psutil.Process 
 
 
 def free_ports(count: int) -> int:
-    """Return the first of `count` consecutive free loopback ports.
+    """Return the first of `count` consecutive free loopback ports, which no outgoing connection takes while it is down.
 
     Raises:
         OSError: No ports are free.
     """
     for _ in range(100):
-        with socket.socket() as first:
-            first.bind(("127.0.0.1", 0))
-            base = int(first.getsockname()[1])
+        base = random.choice(CANDIDATES)
         if all(map(_is_free, range(base, base + count))):
             return base
     raise OSError(f"no {count} free ports in a row")

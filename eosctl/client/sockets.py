@@ -53,6 +53,8 @@ class SocketConnector:
                 # asyncio does not close the winner's socket when the wait for it is cancelled.
                 happy_eyeballs_delay=None if _is_address(endpoint.host) else _HAPPY_EYEBALLS_DELAY_S,
             )
+        except ssl.SSLError:
+            raise  # a ValueError where a certificate is refused
         except (OverflowError, ValueError) as error:
             raise OSError(errno.EINVAL, "the host or the port is malformed") from error
         return stream

@@ -15,13 +15,13 @@ from typing import Final
 from eosctl.logs.classifier.catalog import CatalogedIncident
 from eosctl.logs.files.applications import is_named_after_file
 from eosctl.logs.incidents.applications import StreamsNames
-from eosctl.logs.incidents.giving_up import has_given_up
+from eosctl.logs.incidents.lasting import gave_up, has_just_begun, has_lasted, is_fault
 from eosctl.logs.incidents.program_names import MADE_NAME, opening, program_of
 from eosctl.logs.incidents.second_categories import category_of_cause
 from eosctl.logs.incidents.timeline import LogTimeline, by_key, episodes, evidence_of, incident, time_of
 from eosctl.model.event_names import EventCategory, EventField
 from eosctl.model.incident import Incident
-from eosctl.model.log_event import FATAL_LEVELS, LogEvent
+from eosctl.model.log_event import LogEvent
 from eosctl.model.severity import Severity
 
 EPISODE_MS: Final = 600_000
@@ -29,20 +29,11 @@ EPISODE_MS: Final = 600_000
 LASTING_MS: Final = 3_600_000
 """A client that retries for hours may wait longer after each attempt."""
 ECHO_MS: Final = 30_000
-GIVE_UP_MS: Final = 120_000
-"""Maximum time from a client's last attempt until it reports that it gave up."""
-_ENDED: Final[tuple[EventCategory, ...]] = ("TIMEOUT_INIT_PID", "TIMEOUT_METADATA", "PRODUCER_MISUSED")
-"""A client that could not start in time, or that left a transaction open and cannot begin the next one."""
-UNFINISHED_PARTS: Final = 4
-"""A fault at the end of a log counts from this part of the time that it must last elsewhere."""
 UNEXPLAINED: Final = "unexplained"
 UNFINISHED: Final = 0.5
 """Maximum confidence in a fault that may have ended soon after its log."""
-EXCERPT_MS: Final = 60_000
-"""A log that spans less than this is an excerpt, which cannot show that a fault lasts."""
 EXCERPT: Final = 0.4
 """Maximum confidence in a fault with which an excerpt ends."""
-SAME_MOMENT_MS: Final = 1_000
 _SUBJECT: Final[tuple[tuple[EventField, str], ...]] = (
     ("group", "group"),
     ("group_instance_id", "group.instance.id"),
@@ -116,7 +107,7 @@ def find_cataloged(
         faults
         for events in by_key((_owner(timeline, one, known[one.category]), one) for one in timed).values()
         for faults in episodes(events, LASTING_MS if known[events[0].category].lasting_s else EPISODE_MS)
-        if _is_fault(timeline, faults, known[faults[0].category])
+        if is_fault(timeline, faults, known[faults[0].category])
     ]
     names = StreamsNames(timeline)
     for events in _joined(timeline, faults, known):
@@ -129,53 +120,6 @@ def _by_cause(event: LogEvent, known: Mapping[EventCategory, CatalogedIncident])
     own = known.get(event.category)
     cause = category_of_cause(event) if own is not None and own.is_echo else None
     return event._replace(category=cause) if cause is not None and cause in known else event
-
-
-def _is_fault(timeline: LogTimeline, events: Sequence[LogEvent], known: CatalogedIncident) -> bool:
-    """Return whether records, in order of time, are enough for an incident."""
-    if known.alone_from is not None:
-        field, limit = known.alone_from
-        if any(int(event.fields.get(field, -1)) >= limit for event in events):
-            return True
-    if known.unfinished and _gave_up(timeline, events):
-        return True
-    if len(events) < known.at_least:
-        return False
-    return _has_lasted(events, known) or _is_unfinished(timeline, events, known)
-
-
-def _gave_up(timeline: LogTimeline, events: Sequence[LogEvent]) -> bool:
-    """Return whether a client ended because of a fault: its record of it is final, or an end follows."""
-    last = events[-1]
-    ends = timeline.log_between(last, time_of(events[0]), time_of(last) + GIVE_UP_MS, _ENDED)
-    is_client = last.application not in timeline.servers()
-    return bool(ends) or any(event.level in FATAL_LEVELS or (is_client and has_given_up(event)) for event in events)
-
-
-def _has_lasted(events: Sequence[LogEvent], known: CatalogedIncident) -> bool:
-    return time_of(events[-1]) - time_of(events[0]) >= known.lasting_s * 1000
-
-
-def _is_unfinished(timeline: LogTimeline, events: Sequence[LogEvent], known: CatalogedIncident) -> bool:
-    """Return whether a fault was still there when its log ended, and had not just begun.
-
-    A short excerpt does not show how long it had lasted.
-    """
-    lasted_ms = time_of(events[-1]) - time_of(events[0])
-    pause_ms = lasted_ms // (len(events) - 1) if len(events) > 1 else SAME_MOMENT_MS
-    if not known.unfinished or timeline.log_end_ms(events[-1]) > time_of(events[-1]) + pause_ms:
-        return False
-    return not _has_just_begun(events, known) or _is_excerpt(timeline, events, known)
-
-
-def _has_just_begun(events: Sequence[LogEvent], known: CatalogedIncident) -> bool:
-    return (time_of(events[-1]) - time_of(events[0])) * UNFINISHED_PARTS < known.lasting_s * 1000
-
-
-def _is_excerpt(timeline: LogTimeline, events: Sequence[LogEvent], known: CatalogedIncident) -> bool:
-    """Return whether the log of a fault is too short for any of its kind to last in it."""
-    spanned_ms = timeline.log_end_ms(events[-1]) - timeline.log_start_ms(events[0])
-    return spanned_ms < min(known.lasting_s * 1000, EXCERPT_MS)
 
 
 def _owner(timeline: LogTimeline, event: LogEvent, known: CatalogedIncident) -> str:
@@ -303,9 +247,9 @@ def _incident(
     values["broker-address"] = values.get("server", "")
     values["topic-or-partition"] = values.get("topic-partition") or values.get("topic", "")
     count = f" ({len(own)} times)" if len(own) > 1 else ""
-    is_unfinished = bool(known.unfinished) and not _has_lasted(own, known)
-    is_doubtful = is_unfinished and not _gave_up(timeline, own)
-    is_excerpt = is_doubtful and _has_just_begun(own, known)
+    is_unfinished = bool(known.unfinished) and not has_lasted(own, known)
+    is_doubtful = is_unfinished and not gave_up(timeline, own)
+    is_excerpt = is_doubtful and has_just_begun(own, known)
     sentence = known.unfinished if is_unfinished else known.what
     what = _filled(sentence, values)
     if not named and sentence.startswith("{who}"):

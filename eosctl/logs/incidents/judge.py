@@ -11,7 +11,6 @@ from eosctl.logs.incidents.applications import find_failed_streams, find_slow_pr
 from eosctl.logs.incidents.cataloged import find_cataloged
 from eosctl.logs.incidents.clock_steps import find_clock_steps, is_part_of_step
 from eosctl.logs.incidents.cluster_denials import find_cluster_denials
-from eosctl.logs.incidents.components import name_components
 from eosctl.logs.incidents.corruption_loops import find_corruption_loops
 from eosctl.logs.incidents.effects import join_effects
 from eosctl.logs.incidents.evictions import find_evicted_members
@@ -73,7 +72,7 @@ def judge_timeline(timeline: LogTimeline, events: Sequence[LogEvent]) -> Judgmen
     ]
     joined = join_effects(timeline, join_kills(timeline, (*_merged(kept), *(one for one, _ in cataloged))))
     incidents = sorted(
-        name_components(joined, events),
+        _name_components(joined, events),
         key=lambda one: (one.t_start_ms, one.kind, str(one.subject)),
     )
     covered = {(one.file, one.offset) for _, records in cataloged for one in records}
@@ -169,3 +168,15 @@ def _all(timeline: LogTimeline) -> Iterator[Incident]:
     yield from find_corruption_loops(timeline)
     yield from find_unclean_stops(timeline)
     yield from find_forced_kills(timeline)
+
+
+def _name_components(incidents: Iterable[Incident], events: Iterable[LogEvent]) -> Iterator[Incident]:
+    """Yield incidents with the source or sink of a pipeline, where all evidence that names one names the same.
+
+    One process of Vector or Fluent Bit runs many of them, so the process does not identify the client.
+    """
+    named = {(one.file, one.offset): component for one in events if (component := one.fields.get("component"))}
+    for one in incidents:
+        places = ((place.file, place.offset) for place in one.evidence) if named else ()
+        found = {named[place] for place in places if place in named}
+        yield one._replace(subject={**one.subject, "component": found.pop()}) if len(found) == 1 else one

@@ -1,0 +1,90 @@
+"""Decide whether records of one fault are enough for an incident: it lasted, the client gave up, or the log ends in it.
+
+A client's own retries come first: librdkafka and its bindings, sarama, KafkaJS, ruby-kafka, and the pipelines on top of
+them (Vector, Telegraf, Fluent Bit, Fluentd, the OpenTelemetry Collector) return an error only once they have ended.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from eosctl.logs.classifier.catalog import CatalogedIncident
+from eosctl.logs.incidents.timeline import LogTimeline, time_of
+from eosctl.model.event_names import EventCategory
+from eosctl.model.log_event import FATAL_LEVELS, LogEvent
+
+GIVE_UP_MS: Final = 120_000
+"""Maximum time from a client's last attempt until it reports that it gave up."""
+_ENDED: Final[tuple[EventCategory, ...]] = ("TIMEOUT_INIT_PID", "TIMEOUT_METADATA", "PRODUCER_MISUSED")
+"""A client that could not start in time, or that left a transaction open and cannot begin the next one."""
+UNFINISHED_PARTS: Final = 4
+"""A fault at the end of a log counts from this part of the time that it must last elsewhere."""
+EXCERPT_MS: Final = 60_000
+"""A log that spans less than this is an excerpt, which cannot show that a fault lasts."""
+SAME_MOMENT_MS: Final = 1_000
+_GAVE_UP: Final = re.compile(
+    r"[Nn]o (?:more )?retries\b|\b[Rr]etries (?:are |were )?exhausted|RetriesExceeded\b|\bService call failed\. "
+    r"|[Ff]ailed to deliver \d+ messages?|\b(?:Rejecting|Dropping) data\b|[Mm]essage delivery failed"
+    r"|\b[Dd]elivery failed\b|failed to flush the buffer|\bGiving up\b|\bgave up\b|[Cc]ould not find the leader"
+    r"|Problem getting partitions during startup|\bHandler for \S+ failed with\b"
+)
+_LIBRARY: Final = "[thrd:"
+"""A thread of librdkafka, which logs every attempt; its error is final where the application reports it."""
+
+
+def is_fault(timeline: LogTimeline, events: Sequence[LogEvent], known: CatalogedIncident) -> bool:
+    """Return whether records, in order of time, are enough for an incident."""
+    if known.alone_from is not None:
+        field, limit = known.alone_from
+        if any(int(event.fields.get(field, -1)) >= limit for event in events):
+            return True
+    if known.unfinished and gave_up(timeline, events):
+        return True
+    if len(events) < known.at_least:
+        return False
+    return has_lasted(events, known) or _is_unfinished(timeline, events, known)
+
+
+def gave_up(timeline: LogTimeline, events: Sequence[LogEvent]) -> bool:
+    """Return whether a client ended because of a fault: its record of it is final, or an end follows."""
+    last = events[-1]
+    ends = timeline.log_between(last, time_of(events[0]), time_of(last) + GIVE_UP_MS, _ENDED)
+    is_client = last.application not in timeline.servers()
+    return bool(ends) or any(event.level in FATAL_LEVELS or (is_client and _has_given_up(event)) for event in events)
+
+
+def has_lasted(events: Sequence[LogEvent], known: CatalogedIncident) -> bool:
+    """Return whether a fault lasted for the time that makes it an incident."""
+    return time_of(events[-1]) - time_of(events[0]) >= known.lasting_s * 1000
+
+
+def _is_unfinished(timeline: LogTimeline, events: Sequence[LogEvent], known: CatalogedIncident) -> bool:
+    """Return whether a fault was still there when its log ended, and had not just begun.
+
+    A short excerpt does not show how long it had lasted.
+    """
+    lasted_ms = time_of(events[-1]) - time_of(events[0])
+    pause_ms = lasted_ms // (len(events) - 1) if len(events) > 1 else SAME_MOMENT_MS
+    if not known.unfinished or timeline.log_end_ms(events[-1]) > time_of(events[-1]) + pause_ms:
+        return False
+    return not has_just_begun(events, known) or _is_excerpt(timeline, events, known)
+
+
+def has_just_begun(events: Sequence[LogEvent], known: CatalogedIncident) -> bool:
+    """Return whether a fault lasted for less than a part of that time."""
+    return (time_of(events[-1]) - time_of(events[0])) * UNFINISHED_PARTS < known.lasting_s * 1000
+
+
+def _is_excerpt(timeline: LogTimeline, events: Sequence[LogEvent], known: CatalogedIncident) -> bool:
+    """Return whether the log of a fault is too short for any of its kind to last in it."""
+    spanned_ms = timeline.log_end_ms(events[-1]) - timeline.log_start_ms(events[0])
+    return spanned_ms < min(known.lasting_s * 1000, EXCERPT_MS)
+
+
+def _has_given_up(event: LogEvent) -> bool:
+    """Return whether a client's record, or the error below it, reports the end of its retries."""
+    if _LIBRARY in event.message:
+        return False
+    return bool(event.fields.get("gave_up")) or _GAVE_UP.search(event.message) is not None

@@ -50,7 +50,7 @@ def run_restoring(jars: Path, classes: Path, bootstrap: str, state: Path) -> lis
     """Restore and read the store; return what the application prints, in order."""
     javac, java = shutil.which("javac"), shutil.which("java")
     if javac is None or java is None:
-        pytest.skip("javac is missing (Debian: default-jdk-headless)")
+        pytest.skip("javac is missing: the program of this test must be compiled")
     subprocess.run([javac, "-d", str(classes), "-cp", f"{jars}/*", str(SOURCE)], check=True)
     command = [java, "-Xmx512m", "-cp", f"{classes}:{jars}/*", "RestoredStore", bootstrap, str(state)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=LONG_S, check=True)

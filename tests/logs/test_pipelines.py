@@ -177,7 +177,7 @@ def test_a_client_that_recovers_is_not_an_incident(case: str, tmp_path: Path) ->
     assert judge(tmp_path, {"cut.log": RECOVERS[case]}) == []
 
 
-def test_a_consumer_in_front_of_a_large_record_holds_no_transaction(tmp_path: Path) -> None:
+def test_a_consumer_before_a_large_record_holds_no_transaction(tmp_path: Path) -> None:
     (found,) = judge(tmp_path, {"cut.log": CASES["fetch limit"][0]})
     assert found.root_cause == "record-above-fetch-limit" and "transaction" not in found.explanation
 

@@ -187,7 +187,7 @@ def test_a_client_in_the_log_of_a_server_is_judged(tmp_path: Path) -> None:
     assert found.kind == "producer_fenced"
 
 
-def test_lines_without_a_time_are_one_record_with_their_exception(tmp_path: Path) -> None:
+def test_lines_without_a_time_are_one_with_their_exception(tmp_path: Path) -> None:
     (found,) = judge(tmp_path, {"server.log": MAP_FAILED})
     assert (found.root_cause, found.subject["log.dir"]) == ("memory-maps-exhausted", "/srv/kafka")
 

@@ -21,7 +21,6 @@ _REFUSED: Final = {
     ),
     Role.PRODUCER: ("key.serializer", "value.serializer"),
 }
-_OFFSETS: Final = "auto.offset.reset"
 
 
 @check(
@@ -65,7 +64,7 @@ def spark_refuses_setting(case: Case) -> Iterator[Problem]:
                     (value,),
                     f"{value.key} is refused by Spark.",
                     impact="The query does not start (IllegalArgumentException).",
-                    remedy=f"Remove {value.key}{', and set startingOffsets' if name == _OFFSETS else ''}.",
+                    remedy=f"Remove {value.key}.",
                 )
         identity = client.value("transactional.id")
         if client.role is Role.PRODUCER and identity.is_given:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from eosctl.checks.configuration.clients import is_transactional, java_producers
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.model.deployment import Client, Role
+from eosctl.model.deployment import Client, Component, Role
 from eosctl.model.severity import Severity
 
 
@@ -41,20 +41,24 @@ def transactional_without_idempotence(case: Case) -> Iterator[Problem]:
     Verify:
         eosctl config lint reports it no longer.
     """
-    kafkajs = tuple(p for p in case.deployment.of(Role.PRODUCER) if p.client is Client.KAFKAJS)
-    for producer in (*java_producers(case.deployment), *kafkajs):
-        asked = producer.value("enable.idempotence")
-        starts = producer.client is Client.KAFKAJS
-        if producer.inside in (Role.STREAMS, Role.CONNECT_WORKER):
-            continue
-        if is_transactional(producer) and asked.is_given and asked.flag is False:
-            yield problem(
-                producer,
-                (asked, producer.value("transactional.id")),
-                f"{asked.key} is false, but the producer has a transactional id.",
-                severity=Severity.ERROR if starts else None,
-                impact="KafkaJS guarantees exactly-once only with idempotent: true: retries end, and records repeat."
-                if starts
-                else "The producer does not start (ConfigException).",
-                remedy=f"Remove {asked.key}, or set it to true.",
-            )
+    refused = "The producer does not start (ConfigException)."
+    for producer in java_producers(case.deployment):
+        if producer.inside not in (Role.STREAMS, Role.CONNECT_WORKER):
+            yield from _contradictions(producer, None, refused)
+    repeats = "KafkaJS guarantees exactly-once only with idempotent: true: retries end, and records repeat."
+    for producer in case.deployment.of(Role.PRODUCER):
+        if producer.client is Client.KAFKAJS:
+            yield from _contradictions(producer, Severity.ERROR, repeats)
+
+
+def _contradictions(producer: Component, severity: Severity | None, impact: str) -> Iterator[Problem]:
+    asked = producer.value("enable.idempotence")
+    if is_transactional(producer) and asked.is_given and asked.flag is False:
+        yield problem(
+            producer,
+            (asked, producer.value("transactional.id")),
+            f"{asked.key} is false, but the producer has a transactional id.",
+            severity=severity,
+            impact=impact,
+            remedy=f"Remove {asked.key}, or set it to true.",
+        )

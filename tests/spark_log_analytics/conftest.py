@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 ADAPTIVE = "spark.sql.adaptive.enabled"
-#: To adapt plans takes a third of a small job, so only some tests do. The code of all jobs is compiled once.
-OF_TESTS = {ADAPTIVE: "false", "spark.sql.codegen.cache.maxEntries": "2000"}
+#: To adapt plans and to compile code for them takes two fifths of a small job, so only some tests do.
+OF_TESTS = {ADAPTIVE: "false", "spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+OF_USERS = {ADAPTIVE: "true", "spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
 WARNINGS = (
     *("DeprecationWarning", "FutureWarning", "UserWarning"),
     # Sockets that Spark leaves to the garbage collector, which runs in any test.
@@ -43,9 +44,11 @@ def spark() -> Iterator[Any]:
 
 @contextmanager
 def adaptive(spark: Any) -> Iterator[None]:
-    """Let Spark adapt its plans while it runs them, as it does for users."""
-    spark.conf.set(ADAPTIVE, "true")
+    """Let Spark compile its plans and adapt them while it runs them, as it does for users."""
+    for name, value in OF_USERS.items():
+        spark.conf.set(name, value)
     try:
         yield
     finally:
-        spark.conf.set(ADAPTIVE, "false")
+        for name, value in OF_TESTS.items():
+            spark.conf.set(name, value)

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -46,28 +47,28 @@ def test_splits_of_a_few_bytes_give_the_rows_of_the_scanner(spark: Any, tmp_path
     assert scan_on_spark(spark, [path], split_bytes=37) == scan_paths([path])
 
 
-LARGE_RESULT = """
-import sys
-from pathlib import Path
-from eosctl.logs.scan import plan_scan, scan_paths
-from spark_log_analytics import job
-from spark_log_analytics.session import session
-folder = Path(sys.argv[1])
-with session(settings={"spark.driver.maxResultSize": "512k"}) as spark:
-    job.ONE_RESULT_BYTES = 0
-    assert job.scan_on_spark(spark, [folder], split_bytes=30_000) == scan_paths([folder])
-    print("read in parts")
-    job.ONE_RESULT_BYTES = 1 << 40
-    job.scan_on_spark(spark, [folder], split_bytes=30_000)
-"""
+@contextmanager
+def largest_result(spark: Any, size: str) -> Iterator[None]:
+    """Limit what a job may send to the driver; Spark reads the limit when a stage starts."""
+    settings, name = spark.sparkContext._jsc.sc().conf(), "spark.driver.maxResultSize"
+    settings.set(name, size)
+    try:
+        yield
+    finally:
+        settings.remove(name)
 
 
-def test_events_beyond_one_result_are_read() -> None:
+def test_events_beyond_one_result_are_read(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """In one result they are too large for the driver, so the same scan fails there."""
-    arguments = [sys.executable, "-c", LARGE_RESULT, str(FIXTURES / "rolling-restart-392")]
-    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (1, "read in parts\n"), done.stderr
-    assert "maxResultSize" in done.stderr
+    from spark_log_analytics import job
+
+    folder = FIXTURES / "rolling-restart-392"
+    with largest_result(spark, "512k"):
+        monkeypatch.setattr(job, "ONE_RESULT_BYTES", 0)
+        assert job.scan_on_spark(spark, [folder], split_bytes=30_000) == scan_paths([folder])
+        monkeypatch.setattr(job, "ONE_RESULT_BYTES", 1 << 40)
+        with pytest.raises(Exception, match="maxResultSize"):
+            job.scan_on_spark(spark, [folder], split_bytes=30_000)
 
 
 def test_the_data_source_gives_the_events_of_the_scanner(spark: Any) -> None:

@@ -46,6 +46,7 @@ from eosctl.settings.referred_values import (
     without_variables_of_templates,
 )
 from eosctl.settings.resolution import UNKNOWN, resolve
+from eosctl.settings.shared_environments import with_shared_environments
 from eosctl.settings.sources import Releases, Source
 from eosctl.settings.spring_environments import with_spring_environments
 from eosctl.settings.templates import chart_values, fills_templates, without_templates
@@ -348,6 +349,7 @@ def _components(files: Iterable[_File], releases: Releases) -> list[Component]:
     given = list(files)
     sources = with_config_maps(_related(given), (one.config_maps for one in given))
     workloads = [workload for file in given for workload in file.workloads]
+    sources = with_shared_environments(sources, workloads)
     sources = with_spring_environments(without_variables_of_templates(without_referred(sources)), workloads)
     started = with_secrets(with_overridden(with_instances(sources, workloads), workloads), workloads)
     return [component for source in started for component in resolve(source, releases)]

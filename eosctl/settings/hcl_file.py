@@ -3,7 +3,7 @@
 The package python-hcl2 (extra ``hcl``) parses; its syntax tree is read here, because its dictionaries keep no lines.
 Nothing is evaluated: what refers to something else (``var.x``, a condition, a sum) stays as it is written, as
 ``${...}``, so that it counts as a value from outside. Functions that only wrap objects (``merge``, ``tomap``,
-``jsonencode``) stand for the objects in them.
+``jsonencode``) stand for the objects in them, and lines that are joined for the text that they make.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ MERGED: Final = "merge of "
 """How the key of an object begins that ``merge`` takes from a variable or a local."""
 _NAMED: Final = re.compile(r"\$\{(?:var|local|each)\.[\w.-]+\}")
 _ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\"}
+_JOINED_LINES: Final = re.compile(r'join\(\s*"\\n"\s*,')
 _NEGATIVE: Final = re.compile(r"-\d+(?:\.\d+)?")
 _OF_VARIABLES: Final = ("default", "sensitive")
 _CONSTANTS: Final = frozenset({"int_lit", "float_lit", "literal_value", "keyword"})
@@ -121,7 +122,7 @@ class _Reader:
             case "tuple":
                 return Row(tuple(self._value(part) for part in _content(inner) if not isinstance(part, str)), line)
             case "function_call":
-                return self._wrapped(inner) or self._outside(inner)
+                return self._joined(inner) or self._wrapped(inner) or self._outside(inner)
             case "heredoc_template" | "heredoc_template_trim":
                 return self._heredoc(self._source(inner), line)
             case name if name in _CONSTANTS or (name == "unary_op" and _NEGATIVE.fullmatch(self._source(inner))):
@@ -149,6 +150,21 @@ class _Reader:
         merged = dict(entry for node in objects for entry in node.entries)
         is_any = any(not isinstance(node, Leaf) for node in nodes) or len(objects) > 1
         return Branch(tuple(merged.items()), _line(call)) if objects and is_any else None
+
+    def _joined(self, call: Tree[Token]) -> Leaf | None:
+        """Return the text that ``join("\\n", [...])`` makes, with each part on its own line; None for other calls."""
+        if _JOINED_LINES.match(self._source(call)) is None:
+            return None
+        arguments = [part for part in _trees(call) if part.data == "arguments"]
+        nodes = [self._value(part) for one in arguments for part in _trees(one) if part.data != "new_line_or_comment"]
+        parts = nodes[1].nodes if len(nodes) == 2 and isinstance(nodes[1], Row) else ()
+        leaves = [part for part in parts if isinstance(part, Leaf) and part.text is not None]
+        if not leaves or len(leaves) < len(parts):
+            return None
+        text, line = "", leaves[0].line
+        for leaf in leaves:
+            text += "\n" * max(leaf.line - line - text.count("\n"), 1 if text else 0) + (leaf.text or "")
+        return Leaf(text, line)
 
     def _outside(self, tree: Tree[Token]) -> Leaf:
         return Leaf(f"${{{self._source(tree)}}}", _line(tree))

@@ -117,7 +117,7 @@ def _component(
         role=role,
         name=label,
         place=source.place,
-        application=_application_of(source),
+        application=application_of(source),
         given=given,
         framework=framework or source.framework,
         defaults=_defaults(table, release) if client in TABULATED else library_defaults(role, client),
@@ -136,8 +136,13 @@ def _component(
     )
 
 
-def _application_of(source: Source) -> str:
-    """Return which application a source is a part of: workloads may call their containers alike."""
+def application_of(source: Source) -> str:
+    """Return which application a source is a part of: workloads may call their containers alike.
+
+    A source that belongs to another one's application has the whole name of it.
+    """
+    if source.application is not None and "\0" in source.application:
+        return source.application
     label = source.label if source.application is None else source.application
     return f"{source.place.file}\0{source.part_of}\0{label}"
 

@@ -79,6 +79,7 @@ _LIBRARY_TAILS: Final = {
     "transaction.id": "transactional.id",
     "retry.retries": "retries",
     "retry.max": "retries",
+    "autocommit.enable": "enable.auto.commit",
     "sessiontimeout": "session.timeout.ms",
     "heartbeatinterval": "heartbeat.interval.ms",
 }
@@ -149,6 +150,10 @@ def respelled(leaves: Iterable[tuple[str, Leaf]], file: str, hints: Iterable[str
 _NET: Final = re.compile(r"(?<![^.])producer\.(?=net\.[\w-]+$)", re.IGNORECASE)
 
 
+_OFFSETS: Final = re.compile(r"(?<![^.])offsets\.(?:auto_?commit\.)?$", re.IGNORECASE)
+"""Where sarama has the switch of the automatic commit: ``Consumer.Offsets.AutoCommit.Enable``."""
+
+
 def _as_written(key: str) -> str:
     """Return a key as it stands in the file, where sarama's ``Net`` is next to its producer.
 
@@ -164,6 +169,8 @@ def _without_group(head: str, name: str) -> str:
         return head[: -len("net.")]
     if name == "retries" and head.lower().endswith("retry."):
         return head[: -len("retry.")]
+    if name == "enable.auto.commit":
+        return _OFFSETS.sub("", head)
     return head[: -len(_GROUP)] if name.startswith("transaction") and head.lower().endswith(_GROUP) else head
 
 

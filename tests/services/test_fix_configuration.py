@@ -76,6 +76,28 @@ def test_all_of_a_file_is_fixed_in_one_run(tmp_path: Path, before: str, after: s
     assert (fixed.exit_code.value, fixed.left) == (0, ())
 
 
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [
+        (
+            "appsettings.json",
+            '{"Kafka": {"Producer": {"TransactionalId": "a", "Acks": "Leader", "MaxInFlight": 9}}}',
+            '{"Kafka": {"Producer": {"TransactionalId": "a", "Acks": "all", "MaxInFlight": 5}}}',
+        ),
+        (
+            "kafka.conf",
+            "[producer]\ntransactional.id=a\nrequest.required.acks=1\nmessage.send.max.retries=0\n",
+            "[producer]\ntransactional.id=a\nrequest.required.acks=all\nmessage.send.max.retries=0\n",
+        ),
+    ],
+)
+def test_what_librdkafka_refuses_is_fixed(tmp_path: Path, name: str, before: str, after: str) -> None:
+    path = tmp_path / name
+    path.write_text(before, "utf-8")
+    fix_configuration(FixRequest((path,), write=True))
+    assert path.read_text("utf-8") == after
+
+
 def test_what_is_left_is_named(tmp_path: Path) -> None:
     path = tmp_path / "producer.properties"
     path.write_text("transactional.id=a\nacks=1\nbatch.size=many\n", "utf-8")

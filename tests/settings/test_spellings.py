@@ -260,3 +260,11 @@ spec:
 )
 def test_a_mistake_where_operators_and_tools_keep_settings(file: str, text: str, expected: set[str]) -> None:
     assert {one for one in found(file, text) if not one.startswith("EOS-CFG-130")} == expected
+
+
+@pytest.mark.parametrize("switch", ["offsets:\n      auto_commit: %s", "offsets:\n      autoCommit: {enable: %s}"])
+@pytest.mark.parametrize(("text", "expected"), [("false", []), ("true", ["EOS-CFG-021"])])
+def test_saramas_switch_of_the_automatic_commit(switch: str, text: str, expected: list[str]) -> None:
+    written = f"kafka:\n  producer:\n    transaction_id: a\n  consumer:\n    group: g\n    {switch % text}\n"
+    deployment = Deployment(tuple(read_components("config.yaml", written)), load_tables())
+    assert [one.check_id for one in findings_of(judge(deployment)) if one.check_id == "EOS-CFG-021"] == expected

@@ -82,3 +82,8 @@ def _evidence(component: Component, value: Value) -> Evidence:
         ValueSource.DEFAULT: f"default of {release}",
     }[value.source]
     return Evidence(value.key, "(none)" if value.text is None else value.text, source)
+
+
+def use_of(value: Value, other: Value) -> str:
+    """Return where else an id is used; one line, in a loop or behind an anchor, may belong to several processes."""
+    return "used by more than one process" if value.place == other.place else f"also used at {other.place}"

@@ -7,6 +7,7 @@ from typing import Final
 
 from eosctl.findings.finding import Finding
 from eosctl.findings.repair import Repair, RepairAction
+from eosctl.model.parameter import relaxed
 from eosctl.model.severity import Severity
 
 _SET: Final = {
@@ -39,6 +40,14 @@ _REMOVE: Final = frozenset(
         "EOS-CFG-139",
     }
 )
+# What librdkafka refuses next to idempotence: the value that it accepts, by Kafka's name and librdkafka's own.
+_ACCEPTED: Final = {
+    "acks": "all",
+    "request.required.acks": "all",
+    "max.in.flight": "5",
+    "max.in.flight.requests.per.connection": "5",
+    "enable.idempotence": "true",
+}
 # The repair is unique only if this is the finding's first key.
 _ONLY_FOR: Final = {
     "EOS-CFG-010": "enable.idempotence",
@@ -89,6 +98,8 @@ def _repair(finding: Finding) -> Repair | None:
 
     if number in _SET:
         return repair(RepairAction.SET, _SET[number])
+    if number == "EOS-CFG-070" and (accepted := _accepted_by_librdkafka(name)) is not None:
+        return repair(RepairAction.SET, accepted)
     if number in _REMOVE:
         return repair(RepairAction.REMOVE)
     if number == "EOS-CFG-002" and _is_long_enough(finding):
@@ -98,6 +109,12 @@ def _repair(finding: Finding) -> Repair | None:
     if number == "EOS-CFG-121":
         return repair(RepairAction.RENAME, key.replace("blacklist", "exclude"))
     return None
+
+
+def _accepted_by_librdkafka(name: str) -> str | None:
+    """Return the value that idempotence needs, for a key that may stand under others or be spelled as in .NET."""
+    letters = relaxed(name)
+    return next((text for setting, text in _ACCEPTED.items() if letters.endswith(relaxed(setting))), None)
 
 
 def _is_long_enough(finding: Finding) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from eosctl.checks.configuration.broker_clusters import are_alternatives, hosts_of
 from eosctl.checks.configuration.instances import counted, processes, runs_many
-from eosctl.checks.configuration.problem import problem
+from eosctl.checks.configuration.problem import problem, use_of
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Component, Role, Value, cluster_of, folder_of
 from eosctl.model.severity import Severity
@@ -63,7 +63,7 @@ def brokers_share_node_id(case: Case) -> Iterator[Problem]:
             yield problem(
                 broker,
                 (node, other),
-                f"{node.key}={node.number} is also used at {other.place}.",
+                f"{node.key}={node.number} is {use_of(node, other)}.",
                 impact="The second broker is refused, or replaces the first one with other data.",
                 remedy=f"Give each broker a {node.name} of its own.",
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.problem import problem
+from eosctl.checks.configuration.problem import problem, use_of
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Component, Role, Value
 from eosctl.model.severity import Severity
@@ -51,7 +51,7 @@ def static_member_twice(case: Case) -> Iterator[Problem]:
             yield problem(
                 consumer,
                 (instance, other),
-                f"{instance.key}={instance.word} of group {group.word} is also used at {other.place}.",
+                f"{instance.key}={instance.word} of group {group.word} is {use_of(instance, other)}.",
                 impact="The member that joins last fences the other.",
                 remedy="Give each instance an id of its own.",
             )

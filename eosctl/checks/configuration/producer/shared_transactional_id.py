@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.checks.configuration.clients import transactional_producers
-from eosctl.checks.configuration.problem import problem
+from eosctl.checks.configuration.problem import problem, use_of
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Component, Role
 from eosctl.model.severity import Severity
@@ -51,7 +51,7 @@ def shared_transactional_id(case: Case) -> Iterator[Problem]:
             yield problem(
                 producer,
                 (name, theirs),
-                f"{name.key}={name.word} is also used at {theirs.place}.",
+                f"{name.key}={name.word} is {use_of(name, theirs)}.",
                 impact="The application that starts last fences the other.",
                 remedy="Give each application a transactional id of its own.",
             )

@@ -127,7 +127,7 @@ def read_entry(values: Mapping[str, Any]) -> Entry:
 
     A part without a known name is recognized by its shape.
     """
-    values = flattened(values, _MESSAGE, _TIME, _LEVEL)
+    values = flattened(_without_line_numbers(values), _MESSAGE, _TIME, _LEVEL)
     names = _Names(values)
     told_message = names.text(*_MESSAGE) or message_like(values)
     if (inner := parsed(told_message)) is not None:
@@ -153,6 +153,11 @@ def read_entry(values: Mapping[str, Any]) -> Entry:
         host_of_values(values),
         level.strip().isdecimal(),
     )
+
+
+def _without_line_numbers(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Leave out the number of a line of source code, which has a name of messages."""
+    return {name: value for name, value in values.items() if not (name == "line" and isinstance(value, int))}
 
 
 def is_record(values: Mapping[str, Any]) -> bool:

@@ -15,7 +15,7 @@ from typing import Final
 from eosctl.logs.classifier.catalog import CatalogedIncident
 from eosctl.logs.files.applications import is_named_after_file
 from eosctl.logs.incidents.applications import StreamsNames
-from eosctl.logs.incidents.lasting import gave_up, has_just_begun, has_lasted, is_fault
+from eosctl.logs.incidents.lasting import ends_excerpt, gave_up, has_just_begun, has_lasted, is_fault
 from eosctl.logs.incidents.program_names import MADE_NAME, opening, program_of
 from eosctl.logs.incidents.second_categories import category_of_cause
 from eosctl.logs.incidents.timeline import LogTimeline, by_key, episodes, evidence_of, incident, time_of
@@ -103,16 +103,37 @@ def find_cataloged(
     """
     named = (_by_cause(one, known) for one in records)
     timed = sorted((one for one in named if one.time_ms is not None and one.category in known), key=time_of)
-    faults = [
-        faults
-        for events in by_key((_owner(timeline, one, known[one.category]), one) for one in timed).values()
-        for faults in episodes(events, LASTING_MS if known[events[0].category].lasting_s else EPISODE_MS)
-        if is_fault(timeline, faults, known[faults[0].category])
+    groups = by_key((_owner(timeline, one, known[one.category]), one) for one in timed).values()
+    spans = [
+        span for events in groups for span in episodes(events, LASTING_MS if _lasts(events, known) else EPISODE_MS)
     ]
+    faults: list[Sequence[LogEvent]] = [span for span in spans if is_fault(timeline, span, known[span[0].category])]
+    faults.extend(_spread(timeline, spans, known))
     names = StreamsNames(timeline)
     for events in _joined(timeline, faults, known):
         head = events[0]
         yield _incident(timeline, names, known[head.category], events), events
+
+
+def _lasts(events: Sequence[LogEvent], known: Mapping[EventCategory, CatalogedIncident]) -> bool:
+    return known[events[0].category].lasting_s > 0
+
+
+def _spread(
+    timeline: LogTimeline, spans: Iterable[Sequence[LogEvent]], known: Mapping[EventCategory, CatalogedIncident]
+) -> Iterator[Sequence[LogEvent]]:
+    """Yield the faults of client programs whose records have several subjects, each too few of them for a fault."""
+    few = sorted(
+        (
+            one
+            for span in spans
+            if span[0].application not in timeline.servers() and not is_fault(timeline, span, known[span[0].category])
+            for one in span
+        ),
+        key=time_of,
+    )
+    of_programs = by_key((f"{one.category}\0{timeline.log_of(one)}", one) for one in few)
+    yield from (one for one in of_programs.values() if ends_excerpt(timeline, one, known[one[0].category]))
 
 
 def _by_cause(event: LogEvent, known: Mapping[EventCategory, CatalogedIncident]) -> LogEvent:

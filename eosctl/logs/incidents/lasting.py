@@ -23,6 +23,8 @@ UNFINISHED_PARTS: Final = 4
 """A fault at the end of a log counts from this part of the time that it must last elsewhere."""
 EXCERPT_MS: Final = 60_000
 """A log that spans less than this is an excerpt, which cannot show that a fault lasts."""
+EXCERPT_RECORDS: Final = 2
+"""Minimum number of records for an incident in an excerpt that has other records, too."""
 SAME_MOMENT_MS: Final = 1_000
 _GAVE_UP: Final = re.compile(
     r"[Nn]o (?:more )?retries\b|\b[Rr]etries (?:are |were )?exhausted|RetriesExceeded\b|\bService call failed\. "
@@ -42,9 +44,21 @@ def is_fault(timeline: LogTimeline, events: Sequence[LogEvent], known: Cataloged
             return True
     if known.unfinished and gave_up(timeline, events):
         return True
-    if len(events) < known.at_least:
-        return False
-    return has_lasted(events, known) or _is_unfinished(timeline, events, known)
+    if len(events) >= known.at_least:
+        return has_lasted(events, known) or _is_unfinished(timeline, events, known)
+    return ends_excerpt(timeline, events, known)
+
+
+def ends_excerpt(timeline: LogTimeline, events: Sequence[LogEvent], known: CatalogedIncident) -> bool:
+    """Return whether an excerpt of a log ends with a fault: people post the last lines of it, or only the fault."""
+    is_posted = len(events) >= EXCERPT_RECORDS or _is_all_of_it(timeline, events[-1], known)
+    return is_posted and _is_excerpt(timeline, events, known) and _is_unfinished(timeline, events, known)
+
+
+def _is_all_of_it(timeline: LogTimeline, event: LogEvent, known: CatalogedIncident) -> bool:
+    """Return whether a log has only one record, a warning or an error whose kind needs two elsewhere."""
+    is_problem = event.level not in ("INFO", "DEBUG", "TRACE")
+    return is_problem and known.at_least <= EXCERPT_RECORDS and timeline.log_record_count(event) == 1
 
 
 def gave_up(timeline: LogTimeline, events: Sequence[LogEvent]) -> bool:

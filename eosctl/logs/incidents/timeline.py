@@ -69,6 +69,7 @@ class LogTimeline:
         self._nodes: dict[str, str] = {}
         self._signs: dict[str, list[int]] = {}
         self._first_ms_of_files = {source.file: source.first_ms for source in self.sources}
+        self._record_counts = {source.file: source.event_count for source in self.sources}
         self._last_ms_of_files = {source.file: source.last_ms for source in self.sources}
         self._sources_of: Mapping[str, list[SourceSummary]] = _grouped(self.sources, lambda one: one.application)
         self._logs_of_libraries = {self.log_of(event) for event in self.events if _is_of_library(event)}
@@ -158,9 +159,12 @@ class LogTimeline:
 
     def log_end_ms(self, event: LogEvent) -> int:
         """Return the time of the last record of an event's log, even if it has no category."""
-        events = self.log_with(event)
-        ends = (self._last_ms_of_files.get(file) for file in {one.file for one in events})
-        return max([time_of(events[-1]), *(end for end in ends if end is not None)])
+        files = {one.file for one in self.log_with(event)}
+        return max(time_of(self.log_with(event)[-1]), *(self._last_ms_of_files.get(file) or 0 for file in files))
+
+    def log_record_count(self, event: LogEvent) -> int:
+        """Return the number of records of an event's log, even of those without a category."""
+        return sum(self._record_counts.get(file, 0) for file in {one.file for one in self.log_with(event)})
 
     def of_application(self, application: str) -> Sequence[LogEvent]:
         """Return the events of one application, in all of its files."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-DISCONNECTS: Final = ("NETWORK_DISCONNECT", "BROKERS_UNREACHED")
+DISCONNECTS: Final = ("NETWORK_DISCONNECT", "CONNECTIONS_LOST", "BROKERS_UNREACHED")
 """Categories of records about connections that ended or could not be established."""
 FELT: Final = (
     *("TIMEOUT_ADD_OFFSETS", "TIMEOUT_COMMIT_TXN", "TIMEOUT_INIT_PID", "TIMEOUT_OTHER", "TIMEOUT_SEND"),

@@ -111,6 +111,7 @@ class Check:
     Attributes:
         needs: Evidence without which it is skipped.
         uses: Evidence that adds detail to its findings.
+        needs_presence_of: Settings among those that need no known value, only a certain one: an id with a host's name.
         reads_log: Whether the transaction log stands in for coordinators that do not list their transactions (before
             Kafka 3.0).
         since: First Kafka release that it applies to.
@@ -135,6 +136,7 @@ class Check:
     applies: Callable[[Case], str] | None = None
     roles: tuple[Role, ...] = ()
     reads: tuple[str, ...] = ()
+    needs_presence_of: tuple[str, ...] = ()
     reads_log: bool = False
 
     def __call__(self, case: Case) -> tuple[Finding, ...]:
@@ -187,6 +189,7 @@ def check(
     applies: Callable[[Case], str] | None = None,
     roles: Sequence[Role] = (),
     reads: Sequence[str] = (),
+    needs_presence_of: Sequence[str] = (),
     reads_log: bool = False,
 ) -> Callable[[Evaluate], Check]:
     """Declare a check; the decorated function's docstring becomes its manual.
@@ -208,6 +211,7 @@ def check(
         applies: Returns why it does not apply to this cluster, or an empty text.
         roles: The check applies only to components of these roles; empty for any component.
         reads: The settings that decide; a placeholder in one of them leaves the check undecided.
+        needs_presence_of: Settings among those that need no known text, only one that is not empty.
         reads_log: Whether the transaction log stands in for coordinators that do not list their transactions.
     """
     if area is Area.CONFIGURATION:
@@ -231,6 +235,7 @@ def check(
             applies=applies,
             roles=tuple(roles),
             reads=tuple(reads),
+            needs_presence_of=tuple(needs_presence_of),
             reads_log=reads_log,
         )
 

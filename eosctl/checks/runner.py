@@ -50,7 +50,7 @@ def run_check(check: Check, case: Case) -> CheckResult:
     incomplete = bool(evidence.partial)
     if findings:
         status, reason = CheckStatus.FAILED, evidence.partial
-    elif unknown := undecided_settings(case.deployment, check.reads):
+    elif unknown := undecided_settings(case.deployment, check.reads, check.needs_presence_of):
         status, reason = CheckStatus.SKIPPED, str(unknown[0])
     elif "librdkafka" not in check.tags and (missing := unknown_default(case.deployment, check.roles, check.reads)):
         status, reason = CheckStatus.SKIPPED, missing

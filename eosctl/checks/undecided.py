@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
-from eosctl.model.deployment import Deployment, Role, Undecided
+from eosctl.model.deployment import Deployment, Role, Undecided, Value
 
+_REFERENCE: Final = re.compile(r"\$\{[^{}]*\}|\$\([^()]*\)|\{\{.*?\}\}|%\(\w+\)\w*|%\w|<[^<>]*>|@[\w.-]+@|\$\w+")
+"""What stands for a text from outside of the file, in the spellings of shells, templates, and units."""
 _WORDS: Final[Mapping[Role, str]] = {
     Role.BROKER: "broker",
     Role.TOPIC: "topic",
@@ -23,12 +26,32 @@ _WORDS: Final[Mapping[Role, str]] = {
 }
 
 
-def undecided_settings(deployment: Deployment, reads: Collection[str]) -> tuple[Undecided, ...]:
-    """Return the settings of these names whose values are not known, each place once."""
+def undecided_settings(
+    deployment: Deployment, reads: Collection[str], needs_presence_of: Collection[str] = ()
+) -> tuple[Undecided, ...]:
+    """Return the settings of these names whose values are not known, each place once.
+
+    Of some it is enough to know that they are not empty: ``orders-${HOSTNAME}`` is an id in every environment.
+    """
     numbers = sorted({number for read in reads for number in deployment.unresolved_by_name.get(read, ())})
     entries = (deployment.unresolved[number] for number in numbers)
-    found = {(value.place, value.key): Undecided(component, value) for component, _, value in entries}
+    found = {
+        (value.place, value.key): Undecided(component, value)
+        for component, name, value in entries
+        if name not in needs_presence_of or not is_never_empty(value)
+    }
     return tuple(found.values())
+
+
+def is_never_empty(value: Value) -> bool:
+    """Return whether a value has a text of its own around its references.
+
+    >>> is_never_empty(Value("transactional.id", "orders-${HOSTNAME}", "transactional.id", resolved=False))
+    True
+    >>> is_never_empty(Value("transactional.id", "${ID:}", "transactional.id", resolved=False))
+    False
+    """
+    return re.search(r"\w", _REFERENCE.sub("", value.text or "")) is not None
 
 
 def unknown_default(deployment: Deployment, roles: Collection[Role], reads: Collection[str]) -> str:

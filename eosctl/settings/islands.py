@@ -19,6 +19,7 @@ from eosctl.settings.environment import container_environment, environment_of, v
 from eosctl.settings.file_texts import is_of_others
 from eosctl.settings.kafka_commands import altered_entity
 from eosctl.settings.logstash_file import PIPELINE
+from eosctl.settings.nomad_jobs import files_of_tasks
 from eosctl.settings.pipeline_services import is_pipeline, pipeline_scripts, pipeline_services, without_services
 from eosctl.settings.recognition import PREFIXED, decide, streams_prefixes
 from eosctl.settings.setting_names import COMMON_WORDS, LIBRARY_PREFIXES, SPRING, is_setting
@@ -56,8 +57,14 @@ def sources_within(node: Node, file: str, hints: tuple[str, ...]) -> list[Source
         jobs = [*pipeline_services(node, file), *_islands(without_services(node), file, hints)]
         return [*jobs, *_of_scripts(list(pipeline_scripts(node)), file, hints, jobs)]
     known = find_sources(node, file)
-    found = list(_islands(node, file, hints)) if known is None else known
+    found = list(_islands(node, file, hints)) if known is None else [*known, *_of_templates(node, file, hints)]
     return [*found, *_of_scripts(list(scripts_within(node)), file, hints, found)]
+
+
+def _of_templates(node: Node, file: str, hints: tuple[str, ...]) -> Iterator[Source]:
+    """Yield what the files configure that a job of Nomad makes for tasks with variables of Kafka."""
+    for made in files_of_tasks(node):
+        yield from _file_within(made.text, file, (*hints, made.name.lower()), made.name)
 
 
 def _of_scripts(scripts: list[Branch], file: str, hints: tuple[str, ...], others: list[Source]) -> Iterator[Source]:

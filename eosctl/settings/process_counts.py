@@ -1,4 +1,4 @@
-"""How many processes run with what stands in a mapping: charts, Nomad, ECS, CloudFormation, and tasks of Ansible."""
+"""How many processes run with what stands in a mapping: charts, Nomad, ECS, Knative, and tasks of Ansible."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from eosctl.model.deployment import Value
+from eosctl.model.deployment import Place, Value
 from eosctl.settings.cloud_formation import named_by
 from eosctl.settings.sources import value_of
 from eosctl.settings.tree import Branch, Leaf, Node, Row
@@ -15,6 +15,9 @@ COUNT: Final = "replicas"
 ONE_PER_NODE: Final = "one per node"
 ONE_PER_INSTANCE: Final = "one per instance"
 """The count of a template unit of systemd, which exists to be started several times."""
+ONE_PER_REQUESTS: Final = "as requests need"
+"""The count of a service of Knative without a limit."""
+_KNATIVE_LIMITS: Final = ("autoscaling.knative.dev/max-scale", "autoscaling.knative.dev/maxScale")
 COUNTS: Final = ("replicaCount", "replicas", "desired_count", "DesiredCount", "count", "instances", "numReplicas")
 _LOOPS: Final = ("loop", "with_items", "with_list", "with_sequence")
 _DECISIVE: Final = frozenset({*COUNTS, *_LOOPS, "autoscaling", "Resources", "resource"})
@@ -111,6 +114,15 @@ def _terraform(services: Mapping[str, Branch], tasks: Mapping[str, Branch], file
         task, count = tasks.get(match[1]) if match else None, service.get("desired_count")
         if task is not None and isinstance(count, Leaf) and (count.text or "").isdecimal():
             yield Counted(task.line, _last_line(task), value_of("desired_count", count, file, COUNT))
+
+
+def knative_count(document: Branch, file: str) -> Value:
+    """Return the most processes that Knative starts for a service; without a limit it starts what requests need."""
+    annotations = document.branch("spec", "template", "metadata", "annotations") or Branch((), document.line)
+    limit = next((annotations.get(name) for name in _KNATIVE_LIMITS if annotations.get(name) is not None), None)
+    if isinstance(limit, Leaf) and limit.text != "0":
+        return value_of(_KNATIVE_LIMITS[0], limit, file, COUNT)
+    return Value(COUNT, ONE_PER_REQUESTS, "kind: Service", Place(file, document.line))
 
 
 def _last_line(node: Node) -> int:

@@ -10,13 +10,16 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from eosctl.settings.command_lines import bodies_in, containers_run, files_written, options_in
+from eosctl.settings.command_lines import OPTION_HEADS, bodies_in, containers_run, files_written, options_in
+from eosctl.settings.environment import is_image_of_broker
 from eosctl.settings.kafka_commands import brokers_started, entities_in
 from eosctl.settings.process_counts import ONE_PER_INSTANCE
 from eosctl.settings.shell_variables import filled, repeated, variables_in
 from eosctl.settings.tree import Branch, Leaf, Node, Row
 
 _CONTINUED: Final = re.compile(r"\\[ \t]*$")
+_FROM: Final = re.compile(r"^[ \t]*FROM[ \t]+(?:--\S+[ \t]+)*(?P<image>\S+)", re.IGNORECASE)
+_BROKER_ID: Final = re.compile(r"KAFKA_(?:CFG_)?(?:NODE|BROKER)_ID$")
 _ENV: Final = re.compile(r"^[ \t]*ENV[ \t]+(?P<rest>.+)$", re.IGNORECASE | re.DOTALL)
 _OLD_ENV: Final = re.compile(r"^(?P<name>[A-Za-z_]\w*)[ \t]+(?P<value>[^=\s].*)$", re.DOTALL)
 _PAIR: Final = re.compile(r"""(?<![\w.-])(?P<name>[A-Za-z_][\w.-]*)=(?P<value>"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"']*)""")
@@ -25,13 +28,15 @@ _UNIT_FILE: Final = re.compile(r"^[ \t]*EnvironmentFile=-?(?P<path>\S+)")
 _TEMPLATE_UNIT: Final = re.compile(r"(?:^|/)(?P<name>[^/@]+)@\.service(?:\.\w+)?$")
 _IMAGE_COMMAND: Final = re.compile(r"^[ \t]*(?:ENV|CMD|ENTRYPOINT)[ \t]", re.IGNORECASE)
 _UNIT_COMMAND: Final = re.compile(r"^[ \t]*(?:Environment|Exec\w+)=")
-_EXPORT: Final = re.compile(r"^[ \t]*(?:export|declare[ \t]+-x)[ \t]+(?P<rest>.*)$", re.DOTALL)
+_EXPORT: Final = re.compile(r"^[ \t]*(?:export|declare[ \t]+-x)[ \t]+(?P<rest>(?:\"[^\"]*\"|'[^']*'|[^;&|\"'])*)")
 _PREFIXED: Final = re.compile(
     r"""^[ \t]*(?:[\w-]+:[ \t]+)?(?:(?:exec|nohup|env|sudo)[ \t]+)*"""
     r"""(?P<rest>(?:[A-Za-z_]\w*=(?:"[^"\n]*"|'[^'\n]*'|[^\s"']*)\s+)+)(?![A-Za-z_]\w*=)\S"""
 )
 """A command behind variables of its own, also as a process of a Procfile."""
 _QUOTED_LIST: Final = re.compile(r"""\["']|["'][ \t]*,[ \t]*["']|["'][ \t]*\]""")
+IMAGE: Final = "image"
+"""The name of the service that an image of a broker is read as."""
 OPTIONS: Final = "options in line "
 """What the key of a command's options begins with in a script's tree."""
 
@@ -50,7 +55,20 @@ def parse_image(text: str) -> tuple[Branch, ...]:
         if _IMAGE_COMMAND.match(line):
             entries += options_in(line, number)
     plain = ((number, _QUOTED_LIST.sub(" ", line)) for number, line in lines)
-    return (Branch(tuple(entries), 1), *_services(brokers_started(plain)))
+    started = _services(brokers_started(plain))
+    if (broker := _broker_of_image(lines, entries)) is not None:
+        return (*_services([broker]), *started)
+    return (Branch(tuple(entries), 1), *started)
+
+
+def _broker_of_image(lines: list[tuple[int, str]], entries: list[tuple[str, Node]]) -> tuple[str, Node] | None:
+    """Return the one broker that an image is, as a service: its id is a part of the image; None for other images."""
+    bases = [(found["image"], number) for number, line in lines if (found := _FROM.match(line))]
+    variables = [entry for entry in entries if not entry[0].startswith(OPTION_HEADS)]
+    if not bases or not is_image_of_broker(bases[-1][0]) or not any(_BROKER_ID.match(name) for name, _ in variables):
+        return None
+    base, number = bases[-1]
+    return IMAGE, Branch((("image", Leaf(base, number)), ("environment", Branch(tuple(variables), number))), number)
 
 
 def parse_unit(text: str, file: str = "") -> tuple[Branch, ...]:

@@ -1,7 +1,7 @@
-"""Environments whose variables stand in several places: a container's own, ConfigMaps, and files of variables.
+"""Environments whose variables stand in several places: a container's own, ConfigMaps, files, and its image.
 
-A container's ``env`` lies over its ``envFrom``, and a unit of systemd has its own variables next to its files, so that
-they are one application's.
+A container's ``env`` lies over its ``envFrom`` and its image, and a unit of systemd has its own variables next to its
+files, so that they are one application's.
 """
 
 from __future__ import annotations
@@ -12,11 +12,14 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from eosctl.model.deployment import Role
 from eosctl.settings.environment import CLIENT_ROLES
+from eosctl.settings.program_files import IMAGE
 from eosctl.settings.resolution import application_of
 from eosctl.settings.sources import Source
-from eosctl.settings.workloads import Workload, is_read
+from eosctl.settings.workloads import Workload, is_read, service_name
 
+_ROLES: Final = (*CLIENT_ROLES, Role.BROKER)
 _UNIT: Final = ".service"
 
 
@@ -51,13 +54,20 @@ def with_shared_environments(sources: Sequence[Source], workloads: Iterable[Work
 
 def _is_shared(source: Source) -> bool:
     """Return whether a source holds variables of a client, in a resource or a file of its own."""
-    is_elsewhere = not source.part_of and not source.environment and not source.place.file.endswith(_UNIT)
+    is_elsewhere = (
+        (not source.part_of or is_image(source)) and not source.environment and not source.place.file.endswith(_UNIT)
+    )
     return (
         is_elsewhere
-        and source.role in CLIENT_ROLES
+        and source.role in _ROLES
         and bool(source.values)
         and all(value.key.isupper() for value in source.values.values())
     )
+
+
+def is_image(source: Source) -> bool:
+    """Return whether a source is the broker that a Dockerfile makes."""
+    return source.part_of == service_name(IMAGE, source.place.file)
 
 
 def _is_ambiguous(source: Source, others: Iterable[Source]) -> bool:
@@ -70,7 +80,7 @@ def _clients_of(name: str, reads: frozenset[str], sources: Iterable[Source]) -> 
     return [
         one
         for one in sources
-        if one.role in CLIENT_ROLES
+        if one.role in _ROLES
         and (one.part_of == name or (one.place.file.endswith(_UNIT) and not one.part_of and _reads(reads, one)))
     ]
 
@@ -82,7 +92,8 @@ def _is_of_one_client(client: Source, shared: Source) -> bool:
 def _joined(client: Source, shared: Source) -> Source:
     """Return a client with shared variables below its own; what only one of them shows is what both are."""
     decided = shared if client.others and not shared.others else client
-    return replace(client, values={**shared.values, **client.values}, role=decided.role, others=decided.others)
+    values, version = {**shared.values, **client.values}, client.version or shared.version
+    return replace(client, values=values, version=version, role=decided.role, others=decided.others)
 
 
 def _reads(names: frozenset[str], source: Source) -> bool:

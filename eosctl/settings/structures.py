@@ -5,7 +5,7 @@ Each reader takes a document and returns the sources in it, or None when the doc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Final
 
 from msgspec.structs import replace
@@ -24,11 +24,12 @@ from eosctl.settings.environment import (
     with_options,
 )
 from eosctl.settings.flink_jobs import flink_jobs
+from eosctl.settings.nomad_jobs import nomad_job
 from eosctl.settings.operators import confluent, strimzi
 from eosctl.settings.pipelines import pipelines
 from eosctl.settings.redpanda import redpanda, redpanda_command
 from eosctl.settings.sources import Source, value_of
-from eosctl.settings.tree import Branch, Leaf, Node, Row
+from eosctl.settings.tree import Branch, Leaf, Node
 from eosctl.settings.workloads import service_name
 
 _VARIABLES: Final = ("env", "image", "unit")
@@ -82,35 +83,6 @@ def _compose(document: Branch, file: str) -> list[Source] | None:
     return sources
 
 
-def _nomad(document: Branch, file: str) -> list[Source] | None:
-    """Read the environment of tasks in jobs of Nomad; a group has the number of the processes."""
-    jobs = document.branch("job")
-    if jobs is None:
-        return None
-    sources: list[Source] = []
-    for count, name, task in _tasks(jobs, None, ""):
-        image = task.text("config", "image") or ""
-        found = container_environment(task.get("env"), image, name, file)
-        instances = None if count is None else value_of("count", count, file)
-        sources += [replace(source, instances=instances, part_of=f"job {name}") for source in found]
-    return sources or None
-
-
-def _tasks(node: Node, count: Leaf | None, name: str) -> Iterator[tuple[Leaf | None, str, Branch]]:
-    """Yield the tasks below a node with the number of their group and their name."""
-    if isinstance(node, Row):
-        for child in node.nodes:
-            yield from _tasks(child, count, name)
-    elif isinstance(node, Branch):
-        own = node.get("count")
-        below = own if isinstance(own, Leaf) else count
-        if node.text("driver") is not None:
-            yield below, name, node
-            return
-        for key, child in node.entries:
-            yield from _tasks(child, below, key)
-
-
 def _plain_environment(document: Branch, file: str) -> list[Source] | None:
     read = format_of(file)
     if read is None or read.name not in _VARIABLES:
@@ -136,6 +108,6 @@ def _setting_named(variable: str) -> str:
 
 
 READERS: Final[tuple[Reader, ...]] = (
-    *(redpanda, strimzi, confluent, _kubernetes, _compose, _nomad, connect_rest, flink_jobs, pipelines),
+    *(redpanda, strimzi, confluent, _kubernetes, _compose, nomad_job, connect_rest, flink_jobs, pipelines),
     _plain_environment,
 )

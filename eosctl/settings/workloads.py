@@ -17,7 +17,14 @@ from eosctl.model.deployment import Place, Role, Unseen, Value
 from eosctl.settings.container_files import containers_of, kafka_files, overrides_of
 from eosctl.settings.documents import parse_documents
 from eosctl.settings.kafka_commands import CONFIGURATION
-from eosctl.settings.process_counts import COUNT, ONE_PER_INSTANCE, ONE_PER_NODE, process_counts
+from eosctl.settings.process_counts import (
+    COUNT,
+    ONE_PER_INSTANCE,
+    ONE_PER_NODE,
+    ONE_PER_REQUESTS,
+    knative_count,
+    process_counts,
+)
 from eosctl.settings.sources import Source, value_of
 from eosctl.settings.tree import Branch, Leaf, Node, Row
 
@@ -189,7 +196,11 @@ def _total(counts: list[Value]) -> Value | None:
         return counts[0] if counts else None
     largest = max(counts, key=lambda one: one.number or 0)
     total = sum(one.number or 0 for one in counts)
-    return largest if largest.text in (ONE_PER_NODE, ONE_PER_INSTANCE) else replace(largest, text=str(total))
+    return (
+        largest
+        if largest.text in (ONE_PER_NODE, ONE_PER_INSTANCE, ONE_PER_REQUESTS)
+        else replace(largest, text=str(total))
+    )
 
 
 def _merged(workloads: Iterable[Workload]) -> dict[str, Workload]:
@@ -222,6 +233,8 @@ def _resource(document: Branch, file: str) -> Iterator[Workload]:
         if "broker" in roles or not roles:
             count = _count(document.get("spec", "replicas"), document, file, None)
             yield Workload(f"KafkaNodePool Kafka {cluster}/{name}/{file}", count)
+    elif kind == "Service" and (document.text("apiVersion") or "").startswith("serving.knative.dev"):
+        yield Workload(f"Service {name}", knative_count(document, file), frozenset(_referenced(document)))
     elif kind in _CONTROLLERS:
         path = _CONTROLLERS[kind]
         one = None if document.get("spec", "template") is None and path[-1:] == ("replicas",) else "1"
@@ -372,6 +385,9 @@ def _files_of(service: Branch, file: str, shared: Mapping[str, str]) -> Iterator
         text = node.text if isinstance(node, Leaf) else node.text("path") if isinstance(node, Branch) else None
         if text:
             yield _path(file, text)
+    if (build := service.get("build")) is not None:
+        context = build.text if isinstance(build, Leaf) else service.text("build", "context")
+        yield _path(file, posixpath.join(context or ".", service.text("build", "dockerfile") or "Dockerfile"))
     if (started := service.text(CONFIGURATION)) is not None:
         yield _path(file, started)
     for node in service.items("volumes"):

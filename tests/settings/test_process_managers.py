@@ -151,3 +151,85 @@ def test_variables_before_a_command_are_those_of_its_process(
     name: str, text: str, expected: list[int], tmp_path: Path
 ) -> None:
     assert [dict(one.facts)["line"] for one in lint(tmp_path, {name: text}).found] == expected
+
+
+KNATIVE = """\
+apiVersion: serving.knative.dev/v1
+kind: Service
+metadata: {name: hook}
+spec:
+  template:
+    metadata:
+      annotations: {%s}
+    spec:
+      containers:
+        - image: acme/hook:1
+          env:
+            - {name: KAFKA_TRANSACTIONAL_ID, value: hook}
+"""
+
+
+@pytest.mark.parametrize(
+    ("annotations", "expected"),
+    [
+        ('autoscaling.knative.dev/max-scale: "10"', ["KAFKA_TRANSACTIONAL_ID=hook is the id of all 10 processes."]),
+        ('autoscaling.knative.dev/maxScale: "1"', []),
+        (
+            'autoscaling.knative.dev/min-scale: "1"',
+            ["KAFKA_TRANSACTIONAL_ID=hook is the id of all processes that requests need."],
+        ),
+    ],
+)
+def test_knative_starts_what_its_limit_allows(annotations: str, expected: list[str], tmp_path: Path) -> None:
+    assert [one.message for one in lint(tmp_path, {"hook.yaml": KNATIVE % annotations}).found] == expected
+
+
+NOMAD = """\
+job "ship" {
+  group "g" {
+    count = 2
+    task "t" {
+      driver = "docker"
+      env {
+        KAFKA_BOOTSTRAP_SERVERS = "kafka:9092"
+      }
+      template {
+        destination = "secrets/kafka.env"
+        env         = true
+        data        = <<EOH
+{{ range service "kafka" }}
+# brokers
+{{ end }}
+KAFKA_TRANSACTIONAL_ID=%s
+KAFKA_ACKS=%s
+EOH
+      }
+      template {
+        destination = "local/consumer.properties"
+        data        = <<EOH
+group.id=ship
+group.instance.id=%s
+isolation.level=read_committed
+EOH
+      }
+    }
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (('ship-{{ env "NOMAD_ALLOC_INDEX" }}', "all", "${ID}"), []),
+        (("ship", "all", "${ID}"), [("EOS-CFG-147", 16)]),
+        (('ship-{{ env "NOMAD_ALLOC_INDEX" }}', "1", "${ID}"), [("EOS-CFG-011", 17)]),
+        (('ship-{{ env "NOMAD_ALLOC_INDEX" }}', "all", "one"), [("EOS-CFG-148", 24)]),
+    ],
+)
+def test_templates_of_a_task_are_variables_and_files(
+    values: tuple[str, ...], expected: list[tuple[str, int]], tmp_path: Path
+) -> None:
+    result = lint(tmp_path, {"ship.nomad": NOMAD % values})
+    assert [(one.check_id, dict(one.facts)["line"]) for one in result.found] == expected
+    assert result.linted.not_understood == ()

@@ -91,3 +91,31 @@ def test_a_template_unit_has_the_variables_of_its_file(
     unit = UNIT % '"KAFKA_TRANSACTIONAL_ID=pay-%i" "KAFKA_GROUP_ID=g" "KAFKA_ISOLATION_LEVEL=read_committed"'
     variables = f"KAFKA_BOOTSTRAP_SERVERS=kafka:9092\nKAFKA_ENABLE_AUTO_COMMIT={commit}\n"
     assert found_in(tmp_path, {"pay@.service": unit, "etc/default/pay": variables}) == expected
+
+
+IMAGE = """\
+FROM apache/kafka:4.0.0
+ENV KAFKA_NODE_ID=1 KAFKA_PROCESS_ROLES=broker,controller KAFKA_CONTROLLER_QUORUM_VOTERS=1@localhost:9093
+ENV KAFKA_TRANSACTION_STATE_LOG_REPLICATION_FACTOR=1 KAFKA_OFFSETS_TOPIC_REPLICATION_FACTOR=1
+ENV KAFKA_TRANSACTION_STATE_LOG_MIN_ISR=%d
+"""
+BUILT = """\
+  k%d:
+    build: %s
+    environment: {KAFKA_NODE_ID: %d, KAFKA_CONTROLLER_QUORUM_VOTERS: "1@k1:9093,2@k2:9093,3@k3:9093"}
+"""
+
+
+def test_an_image_with_a_node_id_is_one_broker(tmp_path: Path) -> None:
+    assert found_in(tmp_path, {"Dockerfile": IMAGE % 1}) == []
+    assert found_in(tmp_path, {"Dockerfile": IMAGE % 2}) == [("EOS-CFG-149", "Dockerfile", 4)]
+
+
+@pytest.mark.parametrize(
+    ("name", "build"),
+    [("Dockerfile", "."), ("kafka/Dockerfile", "{context: ./kafka}"), ("a.Dockerfile", "{dockerfile: a.Dockerfile}")],
+)
+def test_brokers_that_are_built_have_the_variables_of_their_image(name: str, build: str, tmp_path: Path) -> None:
+    services = "".join(BUILT % (node, build, node) for node in (1, 2, 3))
+    found = found_in(tmp_path, {name: IMAGE % 1, "compose.yaml": f"services:\n{services}"})
+    assert set(found) == {("EOS-CFG-036", name, 3), ("EOS-CFG-032", name, 3), ("EOS-CFG-032", name, 4)}

@@ -6,7 +6,11 @@ from typing import Final
 
 from eosctl.model.deployment import Component, Value
 
-_WITHOUT_NUMBER: Final = {"one per node": "processes of the nodes", "one per instance": "instances of the unit"}
+_WITHOUT_NUMBER: Final = {
+    "one per node": "processes of the nodes",
+    "one per instance": "instances of the unit",
+    "as requests need": "processes that requests need",
+}
 """Counts without a number, and what the processes are called."""
 
 

@@ -18,6 +18,7 @@ from eosctl.model.severity import Severity
     Severity.CRITICAL,
     roles=(Role.CONSUMER,),
     reads=("enable.auto.commit", "transactional.id", *SHARE_SETTINGS),
+    needs_presence_of=("transactional.id",),
     references=("KIP-98", "KIP-447", "KIP-932"),
 )
 def auto_commit_with_transactions(case: Case) -> Iterator[Problem]:

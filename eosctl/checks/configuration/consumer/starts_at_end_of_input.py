@@ -21,6 +21,7 @@ from eosctl.model.severity import Severity
         "auto.offset.reset",
         "transactional.id",
     ),
+    needs_presence_of=("transactional.id",),
     references=("KIP-98",),
 )
 def starts_at_end_of_input(case: Case) -> Iterator[Problem]:

@@ -37,6 +37,7 @@ def _refused(producer: Component, value: Value, contradiction: str, remedy: str,
         "delivery.timeout.ms",
         "transaction.timeout.ms",
     ),
+    needs_presence_of=("transactional.id",),
     tags=("librdkafka",),
     references=("rdkafka_conf.c",),
 )

@@ -19,6 +19,7 @@ from eosctl.model.verdict import Confidence
     Severity.CRITICAL,
     roles=(Role.PRODUCER,),
     reads=("transaction.timeout.ms", "transaction.max.timeout.ms", "transactional.id"),
+    needs_presence_of=("transactional.id",),
     references=("KIP-98",),
 )
 def transaction_timeout_exceeds_broker_maximum(case: Case) -> Iterator[Problem]:

@@ -18,6 +18,7 @@ from eosctl.model.severity import Severity
     Severity.CRITICAL,
     roles=(Role.PRODUCER,),
     reads=("transactional.id", "enable.idempotence"),
+    needs_presence_of=("transactional.id",),
     references=("KIP-98",),
 )
 def transactional_without_idempotence(case: Case) -> Iterator[Problem]:

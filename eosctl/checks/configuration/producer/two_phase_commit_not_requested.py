@@ -18,6 +18,7 @@ from eosctl.model.severity import Severity
     Severity.ERROR,
     roles=(Role.PRODUCER,),
     reads=("transaction.two.phase.commit.enable", "transactional.id", "transaction.timeout.ms"),
+    needs_presence_of=("transactional.id",),
     references=("KIP-939",),
 )
 def two_phase_commit_not_requested(case: Case) -> Iterator[Problem]:

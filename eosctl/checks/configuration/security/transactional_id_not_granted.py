@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from eosctl.checks.configuration.clients import transactional_producers
@@ -13,6 +13,7 @@ from eosctl.model.deployment import Component, Role
 from eosctl.model.severity import Severity
 
 _USER: Final = re.compile(r"""\busername\s*=\s*["']?(?P<name>[^"';\s]+)""")
+_WRITING: Final = frozenset({"write", "all"})
 _KINDS: Final = ("transactionalid", "any")
 
 
@@ -22,7 +23,7 @@ _KINDS: Final = ("transactionalid", "any")
     Area.CONFIGURATION,
     Severity.ERROR,
     roles=(Role.ACCESS_RULE,),
-    reads=("principal", "resource.type", "permission"),
+    reads=("principal", "resource.type", "permission", "operations"),
     tags=("security",),
     references=("KIP-98",),
 )
@@ -32,7 +33,8 @@ def transactional_id_not_granted(case: Case) -> Iterator[Problem]:
     What it checks:
         The user of a producer with a transactional id, against the rules of the KafkaUser of that name. The user is
         named by sasl.jaas.config, or by the Secret that the producer's workload reads: Strimzi gives the Secret of a
-        user its name. Users with rules elsewhere are not compared.
+        user its name. Users with rules elsewhere are not compared. Also a user who may write to topics and only
+        describe transactional ids.
 
     Why it matters for exactly-once:
         Write on the topics is not enough: the broker refuses InitProducerId with TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
@@ -62,8 +64,41 @@ def transactional_id_not_granted(case: Case) -> Iterator[Problem]:
                 impact="The producer is refused when it initializes, and no transaction begins.",
                 remedy="Add a rule of type transactionalId with Write and Describe to this user.",
             )
+    yield from _described_only(rules)
+
+
+def _described_only(rules: Iterable[Component]) -> Iterator[Problem]:
+    """Find users that may write to topics, and have rules for transactional ids without Write."""
+    users: dict[tuple[str, str], list[Component]] = {}
+    for rule in rules:
+        users.setdefault((rule.place.file, rule.word("principal") or ""), []).append(rule)
+    for own in users.values():
+        writes = any(_kind(rule) == "topic" and rule.word("operations") and _allows_writing(rule) for rule in own)
+        named = [rule for rule in own if _kind(rule) == "transactionalid" and _allows_describing(rule)]
+        if writes and named and not any(map(_grants_an_id, own)):
+            operations, name = named[0].value("operations"), named[0].value("resource.name")
+            yield problem(
+                named[0],
+                (operations, name),
+                f"The user may write to topics, but not with transactional id {name.word}: Write is missing.",
+                impact="The producer is refused when it initializes, and no transaction begins.",
+                remedy="Add Write to the operations of this rule.",
+            )
+
+
+def _kind(rule: Component) -> str:
+    return (rule.word("resource.type") or "").lower().replace("_", "")
+
+
+def _allows_describing(rule: Component) -> bool:
+    operations = (rule.word("operations") or "").lower()
+    return "describe" in operations and (rule.word("permission") or "allow").lower() == "allow"
 
 
 def _grants_an_id(rule: Component) -> bool:
-    kind = (rule.word("resource.type") or "").lower().replace("_", "")
-    return kind in _KINDS and (rule.word("permission") or "allow").lower() == "allow"
+    return _kind(rule) in _KINDS and _allows_writing(rule)
+
+
+def _allows_writing(rule: Component) -> bool:
+    operations = {word.strip(" []\"'").lower() for word in (rule.word("operations") or "write").split(",")}
+    return bool(operations & _WRITING) and (rule.word("permission") or "allow").lower() == "allow"

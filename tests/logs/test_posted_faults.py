@@ -45,7 +45,7 @@ POSTED = {
     "object with a source line": (
         (
             '{\n  "timestamp": "2026-02-03 09:00:01.100",\n  "title": "ERROR",\n  "line": 122,\n  "data": {\n'
-            '    "message": "Consumer failed",\n    "error": {"stack": "Local: Broker transport failure"}\n  }\n}\n'
+            '    "message": "Poll failed",\n    "error": {"stack": "Error: Local: Broker transport failure"}\n  }\n}\n'
         ),
         "connections_lost",
     ),

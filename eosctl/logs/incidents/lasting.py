@@ -32,6 +32,7 @@ _GAVE_UP: Final = re.compile(
     r"|\b[Dd]elivery failed\b|failed to flush the buffer|\bGiving up\b|\bgave up\b|[Cc]ould not find the leader"
     r"|Problem getting partitions during startup|\bHandler for \S+ failed with\b"
 )
+_RETRIES: Final = re.compile(r"\b[Rr]etry(?:ing)?\b")
 _LIBRARY: Final = "[thrd:"
 """A thread of librdkafka, which logs every attempt; its error is final where the application reports it."""
 
@@ -57,7 +58,7 @@ def ends_excerpt(timeline: LogTimeline, events: Sequence[LogEvent], known: Catal
 
 def _is_all_of_it(timeline: LogTimeline, event: LogEvent, known: CatalogedIncident) -> bool:
     """Return whether a log has only one record, a warning or an error whose kind needs two elsewhere."""
-    is_problem = event.level not in ("INFO", "DEBUG", "TRACE")
+    is_problem = event.level not in ("INFO", "DEBUG", "TRACE") and _RETRIES.search(event.message) is None
     return is_problem and known.at_least <= EXCERPT_RECORDS and timeline.log_record_count(event) == 1
 
 

@@ -12,6 +12,8 @@ from eosctl.client.consumer import IsolationLevel, Reader, list_offset
 from eosctl.client.offsets import committed_offsets
 from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import TV1, GroupIdentity, OffsetToCommit, produce, wait_until_ended
+from eosctl.collect.newest_metadata import collect_current_cluster
+from eosctl.collect.reader import ReadOnly
 from eosctl.errors import EosctlError
 from eosctl.sandbox.faults.bugs import BUGS
 from eosctl.wire.records.batch import encode_batch
@@ -146,6 +148,23 @@ def test_a_leader_that_is_cut_off_from_its_clients_still_leads(tmp_path: Path) -
             assert scene.leader == victim
             await scene.faults.heal()
             assert await list_offset(client, scene.partition) == 0
+
+    play(tmp_path, scenario)
+
+
+def test_an_isolated_broker_shows_the_age_of_its_metadata(tmp_path: Path) -> None:
+    async def scenario(scene: Scene) -> None:
+        victim, other = 1, scene.simulation.core.broker(2)
+        isolated = scene.simulation.config.bootstrap[:1]
+        await scene.fault(f"cut node={victim} other=100")
+        while not other.metadata.brokers[victim].fenced:
+            await asyncio.sleep(0.1)
+        await asyncio.sleep(10)  # Without changes, the controller writes a record every half second.
+        async with scene.another_client(bootstrap=isolated) as client:
+            found = await collect_current_cluster(ReadOnly(client))
+        assert [broker.node_id for broker in found.value.facts.brokers if broker.fenced] == [victim]
+        leaders = {partition.leader_id for topic in found.value.shape.topics for partition in topic.partitions}
+        assert victim not in leaders
 
     play(tmp_path, scenario)
 

@@ -4,6 +4,7 @@ r"""ApiVersions (key 18, versions 0 to 4, and 5 on 4.4): the APIs of this broker
 - From version 3, the client's name and version must match `[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?`.
 - From version 5, a client may name the cluster and the node that it expects; another one gets REBOOTSTRAP_REQUIRED.
 - Up to version 3, supported features with a minimum of 0 are omitted (KAFKA-17011).
+- The epoch of the finalized features is the offset of this broker's metadata (`KRaftMetadataCache.features`).
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def handle(broker: BrokerServices, context: RequestContext, request: ApiVersions
             api_keys=announced_apis(broker.emulation),
             throttle_time_ms=0,
             supported_features=supported,
-            finalized_features_epoch=broker.metadata.features_offset,
+            finalized_features_epoch=broker.metadata.last_offset,
             finalized_features=finalized,
         )
     )

@@ -125,8 +125,6 @@ class Broker(BrokerServices):
             replay(image, record, delta)
         image.last_offset = batch.last_offset
         image.last_epoch = batch.epoch
-        if delta.features:
-            image.features_offset = batch.last_offset
         if delta.configs:
             self._apply_configs(delta)
         if delta.acls and self.authorizer is not None:

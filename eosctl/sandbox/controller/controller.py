@@ -156,12 +156,10 @@ class Controller:
         if records:
             self.events.changes(self.image, records)
             metadata_version = self.image.finalized_feature("metadata.version")
-            last_offset = self.log.append(records, self.leader_epoch, self.runtime.now_ms(), metadata_version)
+            self.log.append(records, self.leader_epoch, self.runtime.now_ms(), metadata_version)
             delta = ImageDelta()
             for record in records:
                 replay(self.image, record, delta)
-            if delta.features:
-                self.image.features_offset = last_offset
             if delta.configs:
                 self._reread_config()
         if done is not None:

@@ -103,14 +103,13 @@ class RemovedTopic(NamedTuple):
 class ImageDelta:
     """The changes of a batch of records."""
 
-    __slots__ = ("acls", "brokers", "configs", "features", "partitions", "removed_topics")
+    __slots__ = ("acls", "brokers", "configs", "partitions", "removed_topics")
 
     def __init__(self) -> None:
         self.partitions: dict[TopicPartition, None] = {}
         self.removed_topics: list[RemovedTopic] = []
         self.brokers: set[int] = set()
         self.configs: set[tuple[int, str]] = set()
-        self.features = False
         self.acls = False
 
 
@@ -122,7 +121,6 @@ class ClusterImage:
         self.topics_by_id: dict[bytes, TopicState] = {}
         self.brokers: dict[int, BrokerState] = {}
         self.features: dict[str, int] = {}
-        self.features_offset = -1
         self.configs: dict[tuple[int, str], dict[str, str]] = {}
         self.acls: dict[bytes, records.AccessControlEntryRecord] = {}
         self.scram: dict[tuple[str, str], ScramCredential] = {}  # By user and mechanism.

@@ -177,7 +177,6 @@ def _feature(image: ClusterImage, record: records.FeatureLevelRecord, delta: Ima
         image.features[record.name] = record.feature_level
     else:
         image.features.pop(record.name, None)
-    delta.features = True
 
 
 def _producer_ids(image: ClusterImage, record: records.ProducerIdsRecord, delta: ImageDelta) -> None:

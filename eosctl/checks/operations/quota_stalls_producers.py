@@ -14,6 +14,7 @@ from eosctl.model.verdict import Evidence, Resource
 
 PRODUCER_RATE: Final = "producer_byte_rate"
 REQUEST_SHARE: Final = "request_percentage"
+ENTITY_TYPES: Final = (("user", "users"), ("client-id", "clients"))
 #: Producer defaults: transaction.timeout.ms and max.request.size.
 TRANSACTION_TIMEOUT_S: Final = 60
 FULL_REQUEST_BYTES: Final = 1_048_576
@@ -60,6 +61,12 @@ def quota_stalls_producers(case: Case) -> Iterator[Problem]:
             yield _problem(quota, values, case)
 
 
+def _types(quota: ClientQuota) -> str:
+    """Return the options that list this quota; kafka-configs.sh lists only quotas of exactly these types."""
+    kinds = {kind for kind, _ in quota.entity}
+    return " ".join(f"--entity-type {option}" for kind, option in ENTITY_TYPES if kind in kinds)
+
+
 def _problem(quota: ClientQuota, values: dict[str, float], case: Case) -> Problem:
     rate, share = values.get(PRODUCER_RATE), values.get(REQUEST_SHARE)
     is_slow = rate is not None and rate * TRANSACTION_TIMEOUT_S < FULL_REQUEST_BYTES
@@ -78,10 +85,7 @@ def _problem(quota: ClientQuota, values: dict[str, float], case: Case) -> Proble
         remedy=(
             "Compare it with the rate of the transactional applications that it covers; raise it where they exceed it.",
         ),
-        commands=(
-            Command(f"kafka-configs.sh --bootstrap-server {case.bootstrap} --describe --entity-type users"),
-            Command(f"kafka-configs.sh --bootstrap-server {case.bootstrap} --describe --entity-type clients"),
-        ),
+        commands=(Command(f"kafka-configs.sh --bootstrap-server {case.bootstrap} --describe {_types(quota)}"),),
         verify=(Command(f"eosctl check run EOS-OPS-011 -b {case.bootstrap}"),),
         facts=tuple((key, f"{values[key]:g}") for key in (PRODUCER_RATE, REQUEST_SHARE) if key in values),
     )

@@ -264,9 +264,11 @@ def _inputs(book: Runbook, given: Iterable[str]) -> dict[str, Value]:
     for text in given:
         name, equals, value = text.partition("=")
         spec = book.inputs.get(name)
-        if spec is None or not equals:
-            known = ", ".join(book.inputs) or "none"
-            raise UsageError(f"--input {text}: unknown input.", f"Its inputs: {known}.", "Write NAME=VALUE.")
+        known = f"Its inputs: {', '.join(book.inputs) or 'none'}."
+        if not equals:
+            raise UsageError(f"--input {text} has no value.", known, "Write NAME=VALUE.")
+        if spec is None:
+            raise UsageError(f"--input {text}: unknown input.", known, "Write NAME=VALUE.")
         if spec.type == "int":
             try:
                 found[name] = int(value)

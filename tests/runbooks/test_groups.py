@@ -101,6 +101,10 @@ def test_a_position_out_of_range_is_moved_to_the_nearest_offset() -> None:
             assert run_for_group(cluster.bootstrap, "offsets-out-of-range").code == NO_ACTION
             unknown = run(cluster.bootstrap, "offsets-out-of-range", "-i", "group=nobody")
             assert (unknown.code, item_of(unknown)["step"]) == (MANUAL, "unknown")
+            page = run(cluster.bootstrap, "offsets-out-of-range", "-i", "group=nobody", "-o", "table")
+            assert "A dry run cannot be resumed: start it again with --yes." in page.out
+            bare = run(cluster.bootstrap, "offsets-out-of-range", "-i", "group")
+            assert (bare.code, "--input group has no value" in bare.err) == (2, True)
             missing = run(cluster.bootstrap, "offsets-out-of-range")
             assert missing.code == 2
             assert "--input group=VALUE" in missing.err

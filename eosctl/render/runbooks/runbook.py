@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from eosctl.model.runbook import Action, Runbook
+from eosctl.model.runbook import Action, Outcome, Runbook
 from eosctl.model.runbook_run import Entry, RunResult, StepReport
 from eosctl.render.envelope import listing
 from eosctl.render.formats import OutputFormat
@@ -131,6 +131,11 @@ def render_run(ended: RunResult, connection: str, now_ms: int, output: OutputFor
             return render_page(run_blocks(item, connection), style)
 
 
+def _needs_journal(item: RunItem) -> bool:
+    """Return whether the next step is manual, and the run has no journal with which it could be resumed."""
+    return item.outcome == Outcome.MANUAL and not item.journal
+
+
 def run_blocks(item: RunItem, connection: str) -> list[Block]:
     """Show how a run ended; ``connection`` is the options that reach its cluster, quoted for the shell."""
     blocks: list[Block] = [Line(f"{item.outcome.upper()}: {item.runbook}", "bold"), Field("cluster", item.cluster_id)]
@@ -142,5 +147,6 @@ def run_blocks(item: RunItem, connection: str) -> list[Block]:
         command = f"eosctl runbook run {quote(item.runbook)} --resume {quote(item.run)} --yes {connection}"
         blocks.append(Field("resume", command.rstrip()))
     if not item.acted:
-        blocks.append(Line("Nothing was changed.", "bold"))
+        hint = " A dry run cannot be resumed: start it again with --yes." if _needs_journal(item) else ""
+        blocks.append(Line(f"Nothing was changed.{hint}", "bold"))
     return blocks

@@ -17,6 +17,8 @@ from eosctl.sandbox.faults.order import parse_order
         ("kill node=one", "node=one is not a value of node"),
         ("delay api=NONSENSE ms=5", "api=NONSENSE is not a value of api"),
         ("delay ms=soon", "ms=soon is not a value of ms"),
+        ("delay ms=-5", "ms=-5 is negative"),
+        ("skew 1 ms=-5s for=-2s", "for=-2s is negative"),
         ("drop chance=2", "chance=2 is not a value of chance"),
         ("kill one", "node=one is not a value of node"),
         ("kill node=1 torn", "'torn' is not NAME=VALUE"),
@@ -32,6 +34,11 @@ def test_invalid_faults_get_a_reason(words: str, expected: str) -> None:
     with pytest.raises(UsageError, match=expected) as refused:
         parse_order(words)
     assert refused.value.next_step
+
+
+def test_a_whole_fault_may_be_one_argument() -> None:
+    assert parse_order(["cut node=2 other=100", "for=2s"]) == parse_order("cut node=2 other=100 for=2s")
+    assert parse_order("skew 1 ms=-5s").ms == -5_000
 
 
 def test_words_of_earlier_versions_are_accepted() -> None:

@@ -114,7 +114,8 @@ def parse_order(words: Iterable[str] | str) -> FaultOrder:
     Raises:
         UsageError: The kind or a parameter is unknown, a parameter is missing, or a value is invalid.
     """
-    kind_word, *rest = (words.split() if isinstance(words, str) else [*words]) or [""]
+    first, *others = (words.split() if isinstance(words, str) else [*words]) or [""]
+    kind_word, *rest = [*(first.split() or [""]), *others]  # A whole fault may be one quoted argument.
     kind = _kind_of(kind_word)
     settings: dict[str, str] = {}
     for at, word in enumerate(rest):
@@ -147,6 +148,9 @@ def read_order(kind_word: str, settings: Mapping[str, object]) -> FaultOrder:
             )
         field = _field_of(kind, name)
         values[field] = _parse(field, name, str(value))
+        is_span = name == "for" or (name == "ms" and kind is not FaultKind.SKEW)
+        if is_span and float(str(values[field])) < 0:
+            raise UsageError(f"{name}={value} is negative.", "Only the ms= of skew may be.", "Correct it.")
     missing = [name for name in NEEDED.get(kind, ()) if _field_of(kind, name) not in values]
     if missing:
         raise UsageError(f"The fault {kind} needs {missing[0]}=.", MEANINGS[kind].capitalize() + ".", _shape_of(kind))

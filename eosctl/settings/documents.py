@@ -14,6 +14,8 @@ from eosctl.settings.hcl_file import HclError, can_parse, parse_hcl
 from eosctl.settings.hocon_file import HoconError, parse_hocon
 from eosctl.settings.ini_file import IniError, parse_ini
 from eosctl.settings.logstash_file import LOGSTASH, PIPELINE, LogstashError, parse_logstash
+from eosctl.settings.pm2_file import NAMES as PM2_FILES
+from eosctl.settings.pm2_file import as_json5
 from eosctl.settings.program_files import parse_image, parse_script, parse_unit
 from eosctl.settings.properties_file import MalformedEscape, properties_in
 from eosctl.settings.sql_file import SqlError, parse_sql
@@ -268,6 +270,15 @@ def _json_with_comments(file: str, text: str, error: json.JSONDecodeError) -> tu
         raise _malformed(file, error.lineno, error.msg) from error
 
 
+def _pm2(file: str, text: str) -> tuple[Node, ...]:
+    """Read what PM2 starts; a module with code of its own has nothing that is understood."""
+    exported = as_json5(text)
+    try:
+        return () if exported is None else _json(f"{file}.json5", exported)
+    except ConfigFileError:
+        return ()
+
+
 def _hcl(file: str, text: str) -> tuple[Node, ...]:
     """Read HCL if its parser is installed; without it, skip files that do not mention Kafka."""
     if not can_parse():
@@ -336,6 +347,7 @@ FORMATS: Final = (
     Format("hocon", (".hocon",), _hocon),
     Format("yaml", (".yml", ".yaml", "kustomization"), _yaml),
     Format("json", (".json", ".jsonc", ".json5"), _json),
+    Format("pm2", PM2_FILES, _pm2),
     Format("hcl", (".tf", ".hcl", ".tfvars", ".nomad"), _hcl),
     Format("toml", (".toml",), _toml),
     Format("ini", (".ini",), _ini),

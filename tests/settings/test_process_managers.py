@@ -233,3 +233,91 @@ def test_templates_of_a_task_are_variables_and_files(
     result = lint(tmp_path, {"ship.nomad": NOMAD % values})
     assert [(one.check_id, dict(one.facts)["line"]) for one in result.found] == expected
     assert result.linted.not_understood == ()
+
+
+PM2 = """\
+// started by systemd
+module.exports = {
+  apps: [
+    {
+      name: 'worker',
+      script: 'worker.js',
+      instances: %s,
+      env: {
+        KAFKA_BROKERS: process.env.KAFKA_BROKERS || 'kafka:9092',
+        KAFKA_TRANSACTIONAL_ID: %s,
+      },
+    },
+  ],
+};
+"""
+
+
+@pytest.mark.parametrize(
+    ("instances", "identity", "expected"),
+    [
+        ("4", "'worker'", [("EOS-CFG-147", 10)]),
+        ("4", "`worker`", [("EOS-CFG-147", 10)]),
+        ("1", "'worker'", []),
+        ("4", "process.env.ID", []),
+        ("4", "make('worker')", []),
+        ("4", "names.worker", []),
+    ],
+)
+def test_pm2_starts_instances(instances: str, identity: str, expected: list[tuple[str, int]], tmp_path: Path) -> None:
+    result = lint(tmp_path, {"ecosystem.config.js": PM2 % (instances, identity)})
+    assert [(one.check_id, dict(one.facts)["line"]) for one in result.found] == expected
+    assert result.linted.not_understood == ()
+
+
+def test_a_module_without_an_object_is_not_understood(tmp_path: Path) -> None:
+    code = "const apps = make('kafka');\nmodule.exports = apps;\n"
+    result = lint(tmp_path, {"ecosystem.config.js": code})
+    assert result.found == ()
+    assert result.linted.not_understood == (f"{tmp_path}/ecosystem.config.js",)
+
+
+ARGO = """\
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: ship}
+spec:
+  source:
+    helm:
+      parameters:
+        - {name: replicaCount, value: "%s"}
+        - {name: env.KAFKA_TRANSACTIONAL_ID, value: "%s"}
+        - {name: 'podAnnotations.example\\.org/team', value: pay}
+        - {name: "extra[0].name", value: A}
+"""
+SETS = """\
+resource "helm_release" "ship" {
+  chart = "service"
+  set {
+    name  = "replicaCount"
+    value = "%s"
+  }
+  set {
+    name  = "env.KAFKA_TRANSACTIONAL_ID"
+    value = "%s"
+  }
+}
+"""
+LIST = """\
+resource "helm_release" "s" {
+  set = [
+    { name = "replicaCount", value = "%s" },
+    { name = "env.KAFKA_TRANSACTIONAL_ID", value = "%s" },
+  ]
+}
+"""
+
+
+@pytest.mark.parametrize(("name", "text", "line"), [("a.yaml", ARGO, 9), ("a.tf", SETS, 9), ("a.tf", LIST, 4)])
+@pytest.mark.parametrize(("count", "identity", "is_found"), [("3", "ship", True), ("1", "ship", False)])
+def test_values_given_one_by_one_are_those_of_a_chart(
+    name: str, text: str, line: int, count: str, identity: str, is_found: bool, tmp_path: Path
+) -> None:
+    result = lint(tmp_path, {name: text % (count, identity)})
+    expected = [("EOS-CFG-147", line)] if is_found else []
+    assert [(one.check_id, dict(one.facts)["line"]) for one in result.found] == expected

@@ -17,6 +17,7 @@ ONE_PER_INSTANCE: Final = "one per instance"
 """The count of a template unit of systemd, which exists to be started several times."""
 ONE_PER_REQUESTS: Final = "as requests need"
 """The count of a service of Knative without a limit."""
+WITHOUT_NUMBER: Final = (ONE_PER_NODE, ONE_PER_INSTANCE, ONE_PER_REQUESTS)
 _KNATIVE_LIMITS: Final = ("autoscaling.knative.dev/max-scale", "autoscaling.knative.dev/maxScale")
 COUNTS: Final = ("replicaCount", "replicas", "desired_count", "DesiredCount", "count", "instances", "numReplicas")
 _LOOPS: Final = ("loop", "with_items", "with_list", "with_sequence")

@@ -17,14 +17,7 @@ from eosctl.model.deployment import Place, Role, Unseen, Value
 from eosctl.settings.container_files import containers_of, kafka_files, overrides_of
 from eosctl.settings.documents import parse_documents
 from eosctl.settings.kafka_commands import CONFIGURATION
-from eosctl.settings.process_counts import (
-    COUNT,
-    ONE_PER_INSTANCE,
-    ONE_PER_NODE,
-    ONE_PER_REQUESTS,
-    knative_count,
-    process_counts,
-)
+from eosctl.settings.process_counts import COUNT, ONE_PER_NODE, WITHOUT_NUMBER, knative_count, process_counts
 from eosctl.settings.sources import Source, value_of
 from eosctl.settings.tree import Branch, Leaf, Node, Row
 
@@ -196,11 +189,7 @@ def _total(counts: list[Value]) -> Value | None:
         return counts[0] if counts else None
     largest = max(counts, key=lambda one: one.number or 0)
     total = sum(one.number or 0 for one in counts)
-    return (
-        largest
-        if largest.text in (ONE_PER_NODE, ONE_PER_INSTANCE, ONE_PER_REQUESTS)
-        else replace(largest, text=str(total))
-    )
+    return largest if largest.text in WITHOUT_NUMBER else replace(largest, text=str(total))
 
 
 def _merged(workloads: Iterable[Workload]) -> dict[str, Workload]:

@@ -115,7 +115,7 @@ def test_an_image_with_a_node_id_is_one_broker(tmp_path: Path) -> None:
     ("name", "build"),
     [("Dockerfile", "."), ("kafka/Dockerfile", "{context: ./kafka}"), ("a.Dockerfile", "{dockerfile: a.Dockerfile}")],
 )
-def test_brokers_that_are_built_have_the_variables_of_their_image(name: str, build: str, tmp_path: Path) -> None:
+def test_built_brokers_have_the_variables_of_their_image(name: str, build: str, tmp_path: Path) -> None:
     services = "".join(BUILT % (node, build, node) for node in (1, 2, 3))
     found = found_in(tmp_path, {name: IMAGE % 1, "compose.yaml": f"services:\n{services}"})
     assert set(found) == {("EOS-CFG-036", name, 3), ("EOS-CFG-032", name, 3), ("EOS-CFG-032", name, 4)}

@@ -35,6 +35,8 @@ _NUMBER: Final = LazyPattern(
     r"|\[Error (-?\d{1,3})\]|(?:^|[:,] |\()\[(\d{1,3})\] (?=[A-Z][a-z]+ [A-Z][a-z]+)",
     re.MULTILINE,
 )
+_LOCAL: Final = LazyPattern(r"\borigin\W{1,6}local\b")
+"""An error object of node-rdkafka that a broker did not send; it has -1 in place of a code."""
 
 
 def plain_text(text: str) -> str:
@@ -76,5 +78,8 @@ def _without_frames(text: str) -> str:
 
 
 def _numbers(text: str) -> Iterator[int]:
+    is_local = _LOCAL.re.search(text) is not None
     for match in _NUMBER.re.finditer(text):
-        yield int(next(group for group in match.groups() if group is not None))
+        number = int(next(group for group in match.groups() if group is not None))
+        if not (is_local and number == -1):
+            yield number

@@ -55,6 +55,12 @@ def test_numbers_of_errors_are_found(text: str, number: int) -> None:
     assert number in read_pasted(text).numbers
 
 
+def test_an_error_that_no_broker_sent_has_no_number() -> None:
+    text = "{ Error: Local: Broker transport failure\n  origin: 'local',\n  code: -1,\n  errno: -1 }"
+    assert read_pasted(text).numbers == ()
+    assert read_pasted(text.replace("local", "kafka")).numbers == (-1,)
+
+
 @pytest.mark.parametrize(
     ("text", "values"),
     [

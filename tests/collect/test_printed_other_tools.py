@@ -9,6 +9,7 @@ import pytest
 
 from eosctl.collect.printed.evidence import is_tool_output, read_printed
 from eosctl.collect.printed.sections import sections_of
+from eosctl.errors import ExitCode
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction import TopicPartition
 from eosctl.services.callbacks import SILENT
@@ -151,6 +152,11 @@ def test_quoted_output_is_read_like_plain_output(mark: str, name: str) -> None:
         ("Found log directories:\n  /d1\n\nFound problems:\n  /d1 is not formatted.\n", "kafka-storage.sh"),
         ("Status of partition reassignment:\n", "kafka-reassign-partitions.sh"),
         ("Quota configs for user-principal 'svc' are producer_byte_rate=1024.0\n", "kafka-configs.sh --describe"),
+        (
+            "Dynamic configs for broker-logger 1 are:\n  root=INFO sensitive=false\n",
+            "kafka-configs.sh --describe of loggers",
+        ),
+        ("Dynamic configs for group app are:\n", "kafka-configs.sh --describe of loggers, groups"),
         ("b:9092 (id: 3 rack: null isFenced: false) -> (\n", "kafka-broker-api-versions.sh"),
         ("GROUP        billing\nCOORDINATOR  1\nSTATE        Empty\n", "rpk group describe"),
     ],
@@ -167,6 +173,13 @@ def test_texts_that_resemble_output(text: str) -> None:
     found = read_printed({"a.txt": text}, 0)
     assert found.snapshot is None
     assert not is_tool_output(text) or text.startswith("{")
+
+
+def test_levels_of_loggers_are_not_read_as_broker_settings(tmp_path: Path) -> None:
+    path = tmp_path / "loggers.txt"
+    path.write_text("Dynamic configs for broker-logger 1 are:\n  root=INFO sensitive=false synonyms={}\n")
+    linted = lint_configuration(LintRequest((path,)))
+    assert (linted.exit_code, linted.linted.read_as) == (ExitCode.BAD_INPUT, ())
 
 
 def test_lint_names_the_command_for_what_no_check_judges(tmp_path: Path) -> None:

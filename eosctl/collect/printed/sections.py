@@ -42,6 +42,7 @@ ELECTION: Final = "kafka-leader-election.sh"
 STORAGE: Final = "kafka-storage.sh"
 REASSIGNMENT: Final = "kafka-reassign-partitions.sh"
 QUOTAS: Final = "kafka-configs.sh --describe of users and clients"
+OTHER_CONFIGS: Final = "kafka-configs.sh --describe of loggers, groups, or client metrics"
 API_VERSIONS: Final = "kafka-broker-api-versions.sh"
 KCAT: Final = "kcat -L"
 RPK_HEALTH: Final = "rpk cluster health"
@@ -69,7 +70,8 @@ _HEADERS: Final = tuple(
     for tool, pattern in (
         (TOPICS, r"^\s*Topic:\s*\S+\s+(?:TopicId:\s*\S+\s+)?PartitionCount:\s*\d+\s+ReplicationFactor:\s*\d+"),
         (TOPICS, r"^\s*Topic:\s*\S+\s+Partition:\s*\d+\s+Leader:"),
-        (CONFIGS, r"^(?:All|Dynamic|Default)?\s*[Cc]onfigs for (?:topic|broker|brokers)\b.*\bare:\s*$"),
+        (CONFIGS, r"^(?:All|Dynamic|Default)?\s*[Cc]onfigs for (?:topic|broker|brokers)(?![\w-]).*\bare:\s*$"),
+        (OTHER_CONFIGS, r"^(?:All|Dynamic) configs for (?:broker-logger|client-metric|group)s?\b.*\bare:\s*$"),
         (TRANSACTION, r"^CoordinatorId\s+TransactionalId\s+ProducerId\s+ProducerEpoch\s+TransactionState"),
         (TRANSACTIONS, r"^TransactionalId\s+Coordinator\s+ProducerId\s+TransactionState"),
         (HANGING, r"^Topic\s+Partition\s+ProducerId\s+ProducerEpoch\s+CoordinatorEpoch\s+StartOffset"),
@@ -98,7 +100,20 @@ _QUOTED: Final = re.compile(r"[\s>|│]*")
 _PAGE: Final = re.compile(r'"(?:inSync|inSyncs|ISRs|isrs)"\s*:')
 # Tools whose header looks like the lines below it; the next header of the same tool continues the section.
 _REPEATED: Final = frozenset(
-    {TOPICS, CONFIGS, FEATURES, ACLS, DUMP, ELECTION, STORAGE, REASSIGNMENT, QUOTAS, API_VERSIONS, RPK_HEALTH}
+    {
+        TOPICS,
+        CONFIGS,
+        FEATURES,
+        ACLS,
+        DUMP,
+        ELECTION,
+        STORAGE,
+        REASSIGNMENT,
+        QUOTAS,
+        OTHER_CONFIGS,
+        API_VERSIONS,
+        RPK_HEALTH,
+    }
 )
 
 

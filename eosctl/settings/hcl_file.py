@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from eosctl.settings.tree import Branch, Leaf, Node, Row
+from eosctl.settings.tree import Branch, Leaf, Node, ParseError, Row
 
 if TYPE_CHECKING:
     from lark import Token, Tree
@@ -33,13 +33,8 @@ _OF_VARIABLES: Final = ("default", "sensitive")
 _CONSTANTS: Final = frozenset({"int_lit", "float_lit", "literal_value", "keyword"})
 
 
-class HclError(Exception):
-    """The text is not HCL: the line, and why."""
-
-    def __init__(self, line: int, reason: str) -> None:
-        super().__init__(reason)
-        self.line = line
-        self.reason = reason
+class HclError(ParseError):
+    """The text is not HCL."""
 
 
 def can_parse() -> bool:

@@ -15,7 +15,7 @@ from enum import Enum, auto
 from itertools import groupby, islice
 from typing import Final, NamedTuple, NoReturn
 
-from eosctl.settings.tree import Branch, Leaf, Node, Row
+from eosctl.settings.tree import Branch, Leaf, Node, ParseError, Row
 
 MAX_NODES: Final = 50_000
 """More values than any configuration has; references to references reach it soon."""
@@ -29,13 +29,8 @@ _ASSIGN: Final = re.compile(r"\s*(?:(\+=)|[=:]|(?=\{))\s*")
 _INCLUDE: Final = re.compile(r"include[^\S\n]+[^\n]*")
 
 
-class HoconError(Exception):
-    """The text is not HOCON: the line, and why."""
-
-    def __init__(self, line: int, reason: str) -> None:
-        super().__init__(reason)
-        self.line = line
-        self.reason = reason
+class HoconError(ParseError):
+    """The text is not HOCON."""
 
 
 class _Text(NamedTuple):

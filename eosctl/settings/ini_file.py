@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from eosctl.settings.tree import Branch, Leaf, Node
+from eosctl.settings.tree import Branch, Leaf, Node, ParseError
 
 _HEADER: Final = re.compile(r"\[([^\]]+)\]")
 _KEY: Final = re.compile(r"([^\s=:#;\[][^=:]*?)\s*[=:]")
@@ -16,17 +16,8 @@ _DEFAULTS: Final = ("DEFAULT", "default")
 """What the library shares among sections, and what Confluent's own examples name so."""
 
 
-class IniError(Exception):
-    """A file that is not an INI file.
-
-    Attributes:
-        line: Where.
-        reason: What is wrong there.
-    """
-
-    def __init__(self, line: int, reason: str) -> None:
-        super().__init__(reason)
-        self.line, self.reason = line, reason
+class IniError(ParseError):
+    """A file is not an INI file."""
 
 
 def parse_ini(text: str) -> Branch:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from eosctl.settings.tree import Branch, Leaf, Node, Row
+from eosctl.settings.tree import Branch, Leaf, Node, ParseError, Row
 
 _TOKEN: Final = re.compile(
     r"""(?P<blank>\s+|\#[^\n]*)|(?P<arrow>=>)|(?P<mark>[{}\[\](),])"""
@@ -19,17 +19,8 @@ LOGSTASH: Final = "logstash"
 _MAX_DEPTH: Final = 100
 
 
-class LogstashError(Exception):
-    """A file that is not a pipeline.
-
-    Attributes:
-        line: Where.
-        reason: What is wrong there.
-    """
-
-    def __init__(self, line: int, reason: str) -> None:
-        super().__init__(reason)
-        self.line, self.reason = line, reason
+class LogstashError(ParseError):
+    """A file is not a pipeline of Logstash."""
 
 
 class _Token(NamedTuple):

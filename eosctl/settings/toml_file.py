@@ -7,24 +7,15 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from eosctl.settings.tree import Branch, Leaf, Node, Row
+from eosctl.settings.tree import Branch, Leaf, Node, ParseError, Row
 
 _MOST_PARTS: Final = 100
 _PART: Final = r"""(?>[\w-]+|"[^"\n]*"|'[^'\n]*')"""
 _DEEP_KEY: Final = re.compile(rf"(?<![\w-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{_MOST_PARTS}}}")
 
 
-class TomlError(Exception):
-    """The text is not TOML.
-
-    Attributes:
-        line: Where.
-        reason: What is wrong there.
-    """
-
-    def __init__(self, line: int, reason: str) -> None:
-        super().__init__(reason)
-        self.line, self.reason = line, reason
+class TomlError(ParseError):
+    """The text is not TOML."""
 
 
 def parse_toml(text: str) -> Node:

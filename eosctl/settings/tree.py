@@ -7,6 +7,19 @@ from collections.abc import Iterator
 import msgspec
 
 
+class ParseError(Exception):
+    """A text is malformed; each format has a subclass.
+
+    Attributes:
+        line: Where.
+        reason: What is wrong there.
+    """
+
+    def __init__(self, line: int, reason: str) -> None:
+        super().__init__(reason)
+        self.line, self.reason = line, reason
+
+
 class Leaf(msgspec.Struct, frozen=True):
     """A scalar: its text (None for null), its line, which counts from 1, and its file where another one brought it."""
 

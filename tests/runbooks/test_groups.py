@@ -99,9 +99,9 @@ def test_a_position_out_of_range_is_moved_to_the_nearest_offset() -> None:
             # Two records, two markers: the end is 4.
             assert "orders-0: 99 -> 4" in done.err
             assert run_for_group(cluster.bootstrap, "offsets-out-of-range").code == NO_ACTION
-            unknown = run(cluster.bootstrap, "offsets-out-of-range", "-i", "group=nobody")
+            unknown = run(cluster.bootstrap, "offsets-out-of-range", "-i", "group=absent")
             assert (unknown.code, item_of(unknown)["step"]) == (MANUAL, "unknown")
-            page = run(cluster.bootstrap, "offsets-out-of-range", "-i", "group=nobody", "-o", "table")
+            page = run(cluster.bootstrap, "offsets-out-of-range", "-i", "group=absent", "-o", "table")
             assert "A dry run cannot be resumed: start it again with --yes." in page.out
             bare = run(cluster.bootstrap, "offsets-out-of-range", "-i", "group")
             assert (bare.code, "--input group has no value" in bare.err) == (2, True)

@@ -8,9 +8,8 @@ smallest set that matches a sample.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
-from operator import and_
 from typing import Final, NamedTuple
 
 _ZONE = r"(?: ?(?:Z|[+-]\d\d:?\d\d)| (?:UTC|GMT|WES?T|CES?T|EES?T|MSK|[JK]ST|[EMP][SD]T|CDT)\b)?"
@@ -252,25 +251,36 @@ def detect_layouts(sample: bytes, choices: Sequence[Layout] = LAYOUTS) -> Verdic
         choices: The layouts to choose from, the most specific first.
     """
     lines = [line for line in sample.split(b"\n")[:_SAMPLE_LINES] if not _CONTINUATION.match(line)]
-    explained = {
-        layout: [bool(line_pattern.match(line)) for line in lines] for layout, line_pattern in _compiled(choices)
-    }
     embedded = tuple(layout for layout in choices if layout.name in _EMBEDDED)
-    remaining = [not any(explained[layout][number] for layout in embedded) for number in range(len(lines))]
+    patterns = [compile_line(layout) for layout in embedded]
+    remaining = [line for line in lines if not any(pattern.match(line) for pattern in patterns)]
     chosen: list[Layout] = []
     for tier in (_specific(choices), _general(choices)):
-        while any(remaining):
-            gains = {layout: sum(map(and_, explained[layout], remaining)) for layout in tier}
-            best = max(tier, key=lambda layout: gains[layout], default=None)
-            if best is None or gains[best] == 0 or (chosen and gains[best] < len(lines) / 200):
+        while remaining:
+            best, hits = _best_layout(tier, remaining)
+            if best is None or (chosen and sum(hits) < len(lines) / 200):
                 break
             chosen.append(best)
-            remaining = [is_open and not hit for is_open, hit in zip(remaining, explained[best], strict=True)]
-    if any(remaining) and [layout.name for layout in chosen] == [_WHOLE]:
+            remaining = [line for line, hit in zip(remaining, hits, strict=True) if not hit]
+    if remaining and [layout.name for layout in chosen] == [_WHOLE]:
         chosen.append(_TEXT)
     chosen.sort(key=lambda layout: choices.index(layout) if layout in choices else len(choices))
     ordered = tuple(layout for layout in embedded if layout not in chosen) + tuple(chosen)
-    return Verdict(ordered, len(lines), sum(remaining))
+    return Verdict(ordered, len(lines), len(remaining))
+
+
+def _best_layout(tier: Sequence[Layout], lines: Sequence[bytes]) -> tuple[Layout | None, list[bool]]:
+    """Return the first layout of those that match the most lines, and which lines it matches; None if none matches."""
+    best, most, hits = None, 0, [False] * len(lines)
+    for layout in tier:
+        pattern = compile_line(layout)
+        found = [pattern.match(line) is not None for line in lines]
+        if sum(found) > most:
+            best, most, hits = layout, sum(found), found
+        if most == len(lines):
+            # Later layouts cannot match more, and most files have only one layout.
+            break
+    return best, hits
 
 
 @cache
@@ -315,10 +325,6 @@ def _with_all_space(pattern: str) -> str:
 
 def _anonymous(pattern: str) -> str:
     return re.sub(r"\(\?P<\w+>", "(?:", pattern)
-
-
-def _compiled(layouts: Sequence[Layout]) -> Iterator[tuple[Layout, re.Pattern[bytes]]]:
-    return ((layout, compile_line(layout)) for layout in layouts)
 
 
 def _specific(layouts: Sequence[Layout]) -> tuple[Layout, ...]:

@@ -187,6 +187,8 @@ _NEEDS_STAMPS: Final = {
 """Wrappers that ordinary words may look like: one in this many of their lines must start like a record."""
 _OF_PROSE: Final = frozenset({QUOTED, ROW})
 """Wrappers in mail and Markdown, where other text is around the lines."""
+_AMID_OTHERS: Final = _OF_PROSE | {MISREAD}
+"""Wrappers that need not be around nine lines in ten."""
 _CONTINUES: Final = (b"\t", b"    ")
 INSIDE: Final = "+"
 SPAN_BYTES: Final = 256 * 1024
@@ -224,7 +226,7 @@ def _outer_wrapper(sample: bytes) -> str:
     if not lines:
         return ""
     for name, unwrap in _WRAPPERS:
-        unwrapped = [unwrap(line) for line in lines]
+        unwrapped = _unwrapped(lines, unwrap, needs_most=name not in _AMID_OTHERS)
         hits = [one for one in unwrapped if one is not None]
         # Ordinary text may contain a pipe, but not a wrapper's timestamp before another one. Settings and stack
         # traces, which are indented, may be most of a program's first output.
@@ -240,6 +242,19 @@ def _outer_wrapper(sample: bytes) -> str:
     if indent := indentation_of(lines, _is_stamped):
         return indent
     return "ansi" if _ANSI.search(sample) else ""
+
+
+def _unwrapped(lines: Sequence[bytes], unwrap: Unwrap, *, needs_most: bool) -> list[Inner | None]:
+    """Remove a wrapper from each line, or, if nine in ten must have it, until that is impossible."""
+    unwrapped: list[Inner | None] = []
+    lacking = 0
+    for line in lines:
+        inner = unwrap(line)
+        unwrapped.append(inner)
+        lacking += inner is None
+        if needs_most and lacking * 10 > len(lines):
+            break
+    return unwrapped
 
 
 def _is_amid_others(name: str, lines: Sequence[bytes], unwrapped: Sequence[Inner | None]) -> bool:

@@ -6,6 +6,7 @@
 # Four workers suit two cores, as many tests wait for other processes; JOBS=0 runs everything in one process.
 JOBS ?= 4
 # Real brokers take more processor time than the tests that wait for them: two files at a time.
+# In the order of tests/apache/conftest.py, where files that share brokers follow each other.
 KAFKA_JOBS ?= 2
 EXTRAS ?= dev,spark
 RUN := .venv/bin/python
@@ -51,7 +52,7 @@ lint: static ## The same, and known vulnerabilities of what is installed.
 	scripts/audit-dependencies || [ $$? -eq 2 ]
 
 test-kafka: environment ## The verdicts and bytes against real Apache Kafka (needs Java 17 and Maven).
-	$(RUN) -m pytest -n $(KAFKA_JOBS) --dist loadfile -m "apache and not long" tests/apache
+	$(RUN) -m pytest -n $(KAFKA_JOBS) --dist loadfile --no-loadscope-reorder -m "apache and not long" tests/apache
 
 mutate-checks: environment ## Invert every comparison of every check; a case must notice each.
 	$(RUN) -m scripts.mutate_checks

@@ -202,7 +202,7 @@ PROOFS = {
         (("EOSCTL_REQUIRE", "java"), ("EOSCTL_INCIDENTS", "1")),
     ),
     "real-kafka": Proof(
-        "Real Apache Kafka 3.9.2 and 4.3.1 give the same verdicts and read the same bytes.",
+        "Real Apache Kafka 3.9.2, 4.3.1, and 4.4.0 give the same verdicts and read the same bytes.",
         (*PYTEST, "-m", "apache", "tests/apache"),
         (("EOSCTL_REQUIRE", "java"),),
     ),

@@ -53,7 +53,6 @@ _NEEDS: Final = pytest.StashKey[dict[Path, frozenset[str]]]()
 _BROKERS: Final = pytest.StashKey[SharedBrokers]()
 
 
-@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark every test of this folder (``-m apache``), and put files that share brokers one after the other."""
     folder = f"{Path(__file__).parent}{os.sep}"
@@ -71,7 +70,7 @@ def needed_brokers(item: pytest.Item) -> frozenset[str]:
     fixtures = set(getattr(item, "fixturenames", ()))
     values = {str(value) for value in item.callspec.params.values()} if hasattr(item, "callspec") else set()
     named = (fixtures | values) & {*SHARED.values(), CLUSTER}
-    by_release = values & SHARED.keys() if fixtures & {"apache", "request"} else set()
+    by_release = values & SHARED.keys() if "apache" in fixtures else set()
     return frozenset(named | {SHARED[release] for release in by_release})
 
 

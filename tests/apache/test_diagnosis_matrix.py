@@ -21,7 +21,7 @@ __all__ = ["own_home"]
 NEEDS_4 = frozenset({"two_phase"})
 
 
-@pytest.mark.parametrize("version", ["3.9.2", "4.3.1"])
+@pytest.mark.parametrize("version", [pytest.param("3.9.2", marks=pytest.mark.long), "4.3.1"])
 def test_all_faults_together(
     version: str, apache_running: Callable[..., AbstractContextManager[ApacheNodes]], tmp_path: Path, own_home: Path
 ) -> None:

@@ -7,6 +7,8 @@ import threading
 import uuid
 from pathlib import Path
 
+import pytest
+
 from eosctl.client import Client
 from eosctl.client.producer import TransactionalProducer
 from eosctl.client.topics import ensure_topic
@@ -30,6 +32,7 @@ def warnings_of(directory: Path, *, second_look_after: str) -> set[tuple[str, st
     return {(item["kind"], item["file"], item["offset"]) for item in items}
 
 
+@pytest.mark.parametrize("apache", [pytest.param("3.9.2", marks=pytest.mark.long), "4.3.1"], indirect=True)
 def test_a_busy_broker_raises_no_alarm(apache: ApacheNodes, own_home: Path) -> None:
     run = uuid.uuid4().hex[:8]
     (directory,) = apache.data_dirs().values()

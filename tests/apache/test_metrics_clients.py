@@ -43,7 +43,7 @@ def scrape(port: int) -> list[Sample]:
         return []
 
 
-@pytest.mark.parametrize("version", ["3.9.2", "4.3.1"])
+@pytest.mark.parametrize("version", [pytest.param("3.9.2", marks=pytest.mark.long), "4.3.1"])
 def test_a_streams_application_has_the_catalogs_metrics(version: str, agent: Path, tmp_path: Path) -> None:
     word_count = compile_word_count(fetch_streams(version), tmp_path)
     configuration, port = tmp_path / "exporter.yaml", free_port()

@@ -131,7 +131,9 @@ QUICK_SESSIONS = {
 }
 
 
-@pytest.mark.parametrize(("version", "release"), [("4.3.1", "4.3"), ("4.4.0", "4.4")])
+@pytest.mark.parametrize(
+    ("version", "release"), [pytest.param("4.3.1", "4.3", marks=pytest.mark.long), ("4.4.0", "4.4")]
+)
 def test_a_streams_group_counts_through_a_crash(
     version: str, release: str, kafka_tool: KafkaTool, tmp_path: Path
 ) -> None:

@@ -92,7 +92,7 @@ def of_kafka(engine: ApacheNodes) -> list[dict[str, Any]]:
 SESSION_S = 5
 
 
-@pytest.mark.parametrize("version", ["3.9.2", "4.3.1"])
+@pytest.mark.parametrize("version", [pytest.param("3.9.2", marks=pytest.mark.long), "4.3.1"])
 def test_the_same_is_decided(
     tmp_path: Path, apache_running: Callable[..., AbstractContextManager[ApacheNodes]], version: str
 ) -> None:

@@ -80,7 +80,7 @@ $(PROOFS):
 	@:
 endif
 prove: environment ## The long runs; `make prove` lists them, `make prove NAME` writes docs/proofs/NAME.json.
-	@$(RUN) scripts/prove.py $(PROOFS)
+	@$(RUN) -m scripts.prove $(PROOFS)
 
 bench: environment ## Measure against the named peers, one program after the other.
 	@for program in benchmarks/[a-z]*.py; do \

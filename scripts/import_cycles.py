@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 PACKAGES = ("eosctl", "spark_log_analytics")
 
 
-def import_graph(root: Path) -> dict[str, frozenset[str]]:
-    """Return the imports of each module of the product, anywhere in the file."""
-    paths = {_module(path.relative_to(root)): path for name in PACKAGES for path in (root / name).rglob("*.py")}
+def import_graph(root: Path, packages: Sequence[str] = PACKAGES) -> dict[str, frozenset[str]]:
+    """Return the imports of each module of the packages, anywhere in the file."""
+    paths = {module_name(path.relative_to(root)): path for name in packages for path in (root / name).rglob("*.py")}
     return {module: frozenset(_imported(path, paths)) - {module} for module, path in paths.items()}
 
 
@@ -31,7 +31,8 @@ def find_cycle(graph: Mapping[str, Set[str]]) -> tuple[str, ...]:
     return ()
 
 
-def _module(path: Path) -> str:
+def module_name(path: Path) -> str:
+    """Return the name of the module in a file."""
     return ".".join(path.with_suffix("").parts).removesuffix(".__init__")
 
 

@@ -20,11 +20,9 @@ from eosctl.lab.apache.java import Runtime, ToolResult, prepare_runtime, run_too
 from eosctl.lab.apache.nodes import ApacheConfig, ApacheNodes
 from eosctl.lab.apache.releases import resolve_release
 from eosctl.lab.engine import MissingTool
-from eosctl.testing import SandboxThread
 from tests.apache.class_archives import archive_classes
 from tests.apache.libraries import streams
 from tests.apache.shared_brokers import SharedBrokers
-from tests.logs.shipping import shipped_by_all
 
 # Those with which the protocol scenarios were recorded: few partitions, quick timers.
 SETTINGS = {
@@ -244,10 +242,3 @@ def kafka_jars() -> Path:
         return resolve_jars(resolve_release("4.3.1"))
     except MissingTool as missing:
         pytest.skip(f"{missing.tool} is missing: {missing.what}")
-
-
-@pytest.fixture(scope="module")
-def shipped_logs() -> Iterator[SandboxThread]:
-    """Run a sandbox with a topic that every shipper has sent logs to, behind a password."""
-    with shipped_by_all() as running:
-        yield running

@@ -19,11 +19,13 @@ from eosctl.logs.topics.address import parse_topics
 from eosctl.logs.topics.plan import scan_topics
 from eosctl.testing import SandboxThread
 from spark_log_analytics.archive import build_archive
+from tests.apache.shipped import shipped_logs
 from tests.apache.spark_daemons import SHORT_LIVED_JAVA, bare_python, free_port, spark_process, wait_for
 from tests.logs import shipping
 from tests.logs.partitions import SHIPPERS, expected
 from tests.logs.results import json_rows
 
+__all__ = ["shipped_logs"]
 pytestmark = pytest.mark.apache
 
 LOGS = Path(__file__).parents[1] / "fixtures" / "logs" / "second-producer-392"

@@ -23,11 +23,13 @@ from eosctl.testing import SandboxThread
 from spark_log_analytics.kafka_data.business_key import parse_business_key
 from spark_log_analytics.kafka_data.local import summarize_here
 from spark_log_analytics.kafka_data.plan import plan_partitions
+from tests.apache.shipped import shipped_logs
 from tests.apache.spark_daemons import PATIENCE_S, SHORT_LIVED_JAVA, bare_python, free_port, spark_process, wait_for
 from tests.logs import shipping
 from tests.logs.partitions import SHIPPERS, expected
 from tests.logs.results import json_rows
 
+__all__ = ["shipped_logs"]
 pytestmark = pytest.mark.apache
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "logs"

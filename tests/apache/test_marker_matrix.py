@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import random
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -22,7 +23,6 @@ from eosctl.model.client_config import ClientConfig
 from eosctl.settings.endpoints import parse_endpoints
 from tests.actions import marker_scenes as scenes
 from tests.actions.marker_verdicts import end_rightly
-from tests.runbooks.conftest import now_ms
 
 ALL = "EOSCTL_INCIDENTS"
 HANGS = (
@@ -71,7 +71,11 @@ def test_one_action_applies_and_works(
         async def play() -> None:
             config = ClientConfig(parse_endpoints(engine.bootstrap, "matrix"))
             async with connect(config) as client:
-                cluster = RehearsalCluster(config, now_ms, None, client, random.Random(1), engine=engine)
+                cluster = RehearsalCluster(config, clock_ms, None, client, random.Random(1), engine=engine)
                 await end_rightly(cluster, hang, change, TV2 if level == 2 else TV1)
 
         asyncio.run(play())
+
+
+def clock_ms() -> int:
+    return time.time_ns() // 1_000_000

@@ -1,30 +1,10 @@
-"""Run long proofs, and save the results in docs/proofs/NAME.json.
-
-    python scripts/prove.py              list the proofs
-    python scripts/prove.py NAME...      run them one after the other
-
-A proof is a command. Its record contains the commit, so the work tree must be clean for the result to be repeatable.
-The exit status is 0 when every proof succeeded, 1 when one failed (its record contains that), 2 for an unknown name or
-a work tree with changes.
-"""
+"""The proofs: the claim of each, and the command that shows it."""
 
 from __future__ import annotations
 
-import json
-import os
-import platform
-import shlex
-import subprocess
 import sys
-import time
-from collections.abc import Sequence
-from datetime import UTC, datetime
-from pathlib import Path
-from typing import NamedTuple
-
-ROOT = Path(__file__).parents[1]
-RECORDS = ROOT / "docs" / "proofs"
-LAST_LINES = 15
+from collections.abc import Mapping
+from typing import Final, NamedTuple
 
 
 class Proof(NamedTuple):
@@ -34,17 +14,19 @@ class Proof(NamedTuple):
         claim: The claim that its success proves, in one sentence.
         command: The command, run in the root of the project.
         environment: Additional environment variables.
+        by_case: Whether the command is pytest, and each of its cases runs in a process of its own and is kept.
     """
 
     claim: str
     command: tuple[str, ...]
     environment: tuple[tuple[str, str], ...] = ()
+    by_case: bool = False
 
 
-PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
-MANY_EXAMPLES = (("EOSCTL_HYPOTHESIS_PROFILE", "prove"),)
+PYTEST: Final = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
+MANY_EXAMPLES: Final = (("EOSCTL_HYPOTHESIS_PROFILE", "prove"),)
 
-PROOFS = {
+PROOFS: Final[Mapping[str, Proof]] = {
     "fuzz-files": Proof(
         "A million mutated files go through the decoders and fsck without a crash, a hang or growing memory.",
         (*PYTEST, "tests/commands/decode/test_fuzz.py"),
@@ -200,6 +182,7 @@ PROOFS = {
         "applications that share an application.id are found.",
         (*PYTEST, "tests/apache/test_marker_matrix.py", "tests/apache/test_streams_shared_id.py"),
         (("EOSCTL_REQUIRE", "java"), ("EOSCTL_INCIDENTS", "1")),
+        by_case=True,
     ),
     "real-kafka": Proof(
         "Real Apache Kafka 3.9.2, 4.3.1, and 4.4.0 give the same verdicts and read the same bytes.",
@@ -233,71 +216,3 @@ PROOFS = {
         (("EOSCTL_REQUIRE", "java"), ("EOSCTL_CALIBRATE_TIMES", "1")),
     ),
 }
-
-
-def main(names: Sequence[str]) -> int:
-    """List the proofs, or run the named ones."""
-    if not names:
-        for name, proof in PROOFS.items():
-            print(f"{name:<14} {proof.claim}")
-        return 0
-    if unknown := [name for name in names if name not in PROOFS]:
-        print(f"There is no proof {', '.join(unknown)}. Known: {', '.join(PROOFS)}.", file=sys.stderr)
-        return 2
-    if changed := git("status", "--porcelain"):
-        print(
-            f"The work tree has changes; commit them first, so that the record names its code:\n{changed}",
-            file=sys.stderr,
-        )
-        return 2
-    results = [run(name, PROOFS[name]) for name in names]
-    return 0 if all(results) else 1
-
-
-def run(name: str, proof: Proof) -> bool:
-    """Run a proof, show its output, and write its record; return whether it succeeded."""
-    print(f"{name}: {proof.claim}\n$ {shown(proof)}", flush=True)
-    # A commit made meanwhile is not the running code.
-    commit, began_at, began = git("rev-parse", "HEAD"), datetime.now(UTC), time.monotonic()
-    lines: list[str] = []
-    with subprocess.Popen(
-        proof.command,
-        cwd=ROOT,
-        env=os.environ | dict(proof.environment),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-    ) as process:
-        for line in process.stdout or ():
-            print(line, end="", flush=True)
-            lines = [*lines[1 - LAST_LINES :], line.rstrip()]
-    record = {
-        "claim": proof.claim,
-        "command": shown(proof),
-        "commit": commit,
-        "began_at": began_at.isoformat(timespec="seconds"),
-        "duration_ms": round((time.monotonic() - began) * 1000),
-        "machine": f"{os.cpu_count()} CPUs, {platform.platform()}, Python {platform.python_version()}",
-        "succeeded": process.returncode == 0,
-        "exit_code": process.returncode,
-        "last_lines": lines,
-    }
-    RECORDS.mkdir(parents=True, exist_ok=True)
-    (RECORDS / f"{name}.json").write_text(json.dumps(record, indent=2) + "\n", "utf-8")
-    return process.returncode == 0
-
-
-def shown(proof: Proof) -> str:
-    """Return the command as typed in the project."""
-    words = ["python" if word == sys.executable else word for word in proof.command]
-    return " ".join([f"{key}={value}" for key, value in proof.environment] + [shlex.join(words)])
-
-
-def git(*args: str) -> str:
-    """Return the output of a git command, without the last line end."""
-    return subprocess.run(["git", *args], cwd=ROOT, capture_output=True, text=True, check=True).stdout.rstrip()
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

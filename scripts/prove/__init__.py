@@ -1,0 +1,1 @@
+"""Long proofs, with their records in docs/proofs."""

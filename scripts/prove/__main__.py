@@ -49,5 +49,6 @@ def main(names: Sequence[str], root: Path = ROOT, proofs: Mapping[str, Proof] = 
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for number in (signal.SIGINT, signal.SIGTERM):  # a shell lets programs in the background ignore SIGINT
+        signal.signal(number, signal.default_int_handler)
     sys.exit(main(sys.argv[1:]))

@@ -58,6 +58,8 @@ def _damaged(codec: str, reason: object, offset: int = 0) -> WireError:
 
 _GZIP_WINDOW: Final = 16 + zlib.MAX_WBITS
 _GZIP_MAGIC: Final = b"\x1f\x8b"
+_GZIP_INPUT_BYTES: Final = 256
+"""The first part of a member's input; each following part is twice as large."""
 
 
 def _compress_gzip(data: bytes) -> bytes:
@@ -65,22 +67,39 @@ def _compress_gzip(data: bytes) -> bytes:
 
 
 def _decompress_gzip(data: bytes, max_bytes: int) -> bytes:
-    members: list[bytes] = []
-    space = max_bytes
-    rest = data
-    while not members or rest.startswith(_GZIP_MAGIC):  # Like Java's reader, ignore bytes after the last member.
-        member = zlib.decompressobj(wbits=_GZIP_WINDOW)
-        try:
-            members.append(member.decompress(rest, space + 1))
-        except zlib.error as error:
-            raise _damaged("gzip", error, len(data) - len(rest)) from None
-        space -= len(members[-1])
+    parts: list[bytes] = []
+    space, position = max_bytes, 0
+    while not parts or data.startswith(
+        _GZIP_MAGIC, position
+    ):  # Like Java's reader, ignore bytes after the last member.
+        part, position = _decompress_member(data, position, space)
+        space -= len(part)
         if space < 0:
             raise _too_large("gzip", max_bytes)
-        if not member.eof:
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _decompress_member(data: bytes, position: int, space: int) -> tuple[bytes, int]:
+    """Return one member, of at most `space` and one bytes, and the position after it.
+
+    zlib copies what it does not use of its input, so a member of a few bytes must not be given all that follows.
+    """
+    member = zlib.decompressobj(wbits=_GZIP_WINDOW)
+    parts: list[bytes] = []
+    space, size = space + 1, _GZIP_INPUT_BYTES
+    while not member.eof and space > 0:
+        if position >= len(data):
             raise _damaged("gzip", "it ends early", len(data))
-        rest = member.unused_data
-    return b"".join(members)
+        given = data[position : position + size]
+        try:
+            parts.append(member.decompress(given, space))
+        except zlib.error as error:
+            raise _damaged("gzip", error, position) from None
+        space -= len(parts[-1])
+        position += len(given) - len(member.unused_data)
+        size *= 2
+    return b"".join(parts), position
 
 
 # --- snappy: raw blocks in the framing of the Java library xerial ----------------------------------------------------

@@ -44,6 +44,44 @@ def test_garbage_is_refused(codec: Compression) -> None:
             decompress(codec, garbage)
 
 
+@pytest.mark.parametrize("member_bytes", [0, 1, 5_000])
+def test_twice_the_gzip_members_take_twice_the_work(member_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    member = gzip.compress(bytes(member_bytes))
+    given_bytes = 0
+    real = zlib.decompressobj
+
+    class Counted:
+        def __init__(self, wbits: int) -> None:
+            self._real = real(wbits)
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(self._real, name)
+
+        def decompress(self, data: bytes, most: int) -> bytes:
+            nonlocal given_bytes
+            given_bytes += len(data)  # zlib copies what it does not use.
+            return self._real.decompress(data, most)
+
+    monkeypatch.setattr(zlib, "decompressobj", Counted)
+
+    def work(count: int) -> int:
+        nonlocal given_bytes
+        given_bytes = 0
+        assert len(decompress(Compression.GZIP, member * count)) == member_bytes * count
+        return given_bytes
+
+    assert work(400) < 2.2 * work(200)
+
+
+@pytest.mark.parametrize("size", [0, 255, 256, 257, 512, 70_000])
+def test_gzip_members_of_every_size_are_joined(size: int) -> None:
+    member = zlib.compress(bytes(range(256)) * 300, level=0, wbits=31) if size == 70_000 else gzip.compress(bytes(size))
+    once = decompress(Compression.GZIP, member)
+    assert decompress(Compression.GZIP, member * 3 + b"not a member") == once * 3
+    with pytest.raises(WireError, match="ends early"):
+        decompress(Compression.GZIP, member * 2 + member[:-1])
+
+
 def test_unknown_codecs_are_refused() -> None:
     for codec in (5, 6, 7):
         with pytest.raises(WireError) as error:

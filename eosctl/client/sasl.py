@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from eosctl.client.gssapi import kerberos_exchange
 from eosctl.client.tokens import fetch_token
@@ -11,6 +12,9 @@ from eosctl.errors import AuthenticationFailed
 from eosctl.model.client_config import KerberosLogin, SaslConfig, SaslMechanism
 
 Exchange: TypeAlias = Generator[bytes, bytes, None]
+MAX_ITERATIONS: Final = 1_000_000
+"""Brokers of Kafka store at most 16,384. The largest number that a broker can send would take minutes."""
+_ITERATIONS: Final = re.compile(r"(?:^|,)i=([0-9]+)")
 
 
 def authenticate(sasl: SaslConfig, host: str) -> Exchange:
@@ -35,7 +39,9 @@ def _scram(sasl: SaslConfig) -> Exchange:
 
     scram = ScramClient([sasl.mechanism.value], sasl.username, _password(sasl))
     try:
-        scram.set_server_first((yield scram.get_client_first().encode()).decode())
+        server_first = (yield scram.get_client_first().encode()).decode()
+        _check_iterations(sasl.mechanism, server_first)
+        scram.set_server_first(server_first)
         scram.set_server_final((yield scram.get_client_final().encode()).decode())
     except (ScramException, UnicodeDecodeError) as error:
         raise AuthenticationFailed(
@@ -43,6 +49,18 @@ def _scram(sasl: SaslConfig) -> Exchange:
             "The broker could not prove that it knows the password, or refused it.",
             "Check user and password, and that the address is the right cluster.",
         ) from error
+
+
+def _check_iterations(mechanism: SaslMechanism, server_first: str) -> None:
+    """Reject a broker's first message that would keep this client busy: the iterations cannot be interrupted."""
+    for found in _ITERATIONS.finditer(server_first):
+        digits = found[1].lstrip("0")
+        if len(digits) > len(str(MAX_ITERATIONS)) or int(digits or "0") > MAX_ITERATIONS:
+            raise AuthenticationFailed(
+                f"{mechanism.value} failed: the broker asks for more than {MAX_ITERATIONS:,} iterations.",
+                "Kafka stores at most 16,384: this is another program, or a host on the path changed its message.",
+                "Check that the address is the right cluster, and use TLS.",
+            )
 
 
 def _oauth_bearer(sasl: SaslConfig) -> Exchange:

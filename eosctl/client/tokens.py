@@ -21,6 +21,7 @@ from eosctl.model.secret import Secret
 TIMEOUT_S: Final = 10
 _SHORTEST_USE_S: Final = 30
 """A token that expires sooner is fetched anew."""
+_LONGEST_USE_S: Final = 30 * 86_400
 _LARGEST_REPLY: Final = 1 << 20
 
 _kept: dict[TokenRequest | CloudLogin, Token] = {}
@@ -74,8 +75,12 @@ def _of_issuer(wanted: TokenRequest) -> Token:
     text = body.get("access_token") if isinstance(body, dict) else None
     if not isinstance(text, str) or not text:
         raise _refused(wanted.url, "Its answer has no access_token.")
-    lifetime_s = body.get("expires_in")
-    return Token(Secret(text), time.time() + lifetime_s if isinstance(lifetime_s, int) else 0)
+    return Token(Secret(text), time.time() + _lifetime_s(body.get("expires_in")))
+
+
+def _lifetime_s(given: object) -> int:
+    """Return the lifetime that an issuer gives, in bounds; 0, so that the token is used once, if it gives none."""
+    return max(0, min(given, _LONGEST_USE_S)) if isinstance(given, int) else 0
 
 
 def _reason(error: urllib.error.HTTPError) -> str:

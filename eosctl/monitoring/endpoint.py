@@ -70,11 +70,13 @@ async def serve(host: str, port: int, present: Present, access: Access = OPEN) -
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         # A client that sends nothing, too much, or an invalid request is disconnected.
-        with contextlib.suppress(OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+        with (
+            contextlib.closing(writer),
+            contextlib.suppress(OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError),
+        ):
             head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), REQUEST_TIMEOUT_S)
             writer.write(respond(head, present, access, local_only=local_only))
             await asyncio.wait_for(writer.drain(), REQUEST_TIMEOUT_S)
-        writer.close()
 
     handshake_s = None if access.tls is None else REQUEST_TIMEOUT_S
     try:

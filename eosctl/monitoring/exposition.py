@@ -34,17 +34,24 @@ def negotiated_page(gauges: Callable[[], tuple[Gauge, ...]]) -> Present:
     registry.register(_Collector(gauges))
     application = make_wsgi_app(registry)
 
-    def present(fields: Fields) -> Page:
+    def render(accept: str, encoding: str) -> Page:
         given: list[tuple[str, str]] = []
         environment = {
             "REQUEST_METHOD": "GET",
             "PATH_INFO": "/metrics",
             "QUERY_STRING": "",
-            "HTTP_ACCEPT": fields.get("accept", ""),
-            "HTTP_ACCEPT_ENCODING": "gzip" if accepts_gzip(fields.get("accept-encoding", "")) else "",
+            "HTTP_ACCEPT": accept,
+            "HTTP_ACCEPT_ENCODING": encoding,
         }
         body = b"".join(application(environment, lambda _status, headers: given.extend(headers)))
         return Page(body, (*given, ("Vary", "Accept, Accept-Encoding")))
+
+    def present(fields: Fields) -> Page:
+        encoding = "gzip" if accepts_gzip(fields.get("accept-encoding", "")) else ""
+        try:
+            return render(fields.get("accept", ""), encoding)
+        except (TypeError, ValueError):
+            return render("", encoding)  # prometheus_client fails on versions that are not numbers.
 
     return present
 

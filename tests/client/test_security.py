@@ -286,6 +286,17 @@ def test_a_broker_that_does_not_know_the_password_is_refused() -> None:
         run(log_in(Impostor("SCRAM-SHA-256"), sasl_config(SaslMechanism.SCRAM_SHA_256)))
 
 
+@pytest.mark.parametrize("asked", ["1000001", "2147483647", "9" * 5_000, "0" * 20 + "1000001"])
+def test_a_broker_cannot_ask_for_endless_iterations(asked: str) -> None:
+    class Busy(SaslBroker):
+        def scram(self, server: Any, request: SaslAuthenticateRequest) -> SaslAuthenticateResponse:
+            answer = super().scram(server, request)
+            return replace(answer, auth_bytes=answer.auth_bytes.replace(b"i=4096", f"i={asked}".encode()))
+
+    with pytest.raises(AuthenticationFailed, match="more than 1,000,000 iterations"):
+        run(log_in(Busy("SCRAM-SHA-512"), sasl_config(SaslMechanism.SCRAM_SHA_512)))
+
+
 def test_a_mechanism_that_is_not_offered_names_those_that_are() -> None:
     with pytest.raises(AuthenticationFailed, match="does not offer PLAIN") as caught:
         run(log_in(SaslBroker("SCRAM-SHA-512", "OAUTHBEARER"), sasl_config(SaslMechanism.PLAIN)))

@@ -48,6 +48,12 @@ def test_a_token_that_expires_soon_is_renewed(reply: dict[str, object]) -> None:
         assert len(server.forms) == 2
 
 
+@pytest.mark.parametrize("lifetime", [10**4_000, -(10**4_000), -1, True, 1e300, "3600", None, []])
+def test_any_lifetime_gives_a_usable_token(lifetime: object) -> None:
+    with issuer({"access_token": "t", "expires_in": lifetime}) as server:
+        assert fetch_token(request_to(server)) == Secret("t")
+
+
 def test_a_refusal_shows_the_reason_and_not_the_secret() -> None:
     with issuer({}) as server, pytest.raises(AuthenticationFailed) as caught:
         fetch_token(request_to(server, secret="hunter2"))

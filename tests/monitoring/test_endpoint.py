@@ -54,6 +54,22 @@ def serving(present: Present, access: Access = OPEN) -> Iterator[int]:
         thread.join()
 
 
+def test_the_connection_ends_when_a_page_fails() -> None:
+    def fails(_: object) -> Page:
+        raise ZeroDivisionError
+
+    async def run() -> bytes:
+        asyncio.get_running_loop().set_exception_handler(lambda _loop, _context: None)
+        async with await serve("127.0.0.1", 0, fails) as server:
+            reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+            writer.write(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            read = await reader.read()
+            writer.close()
+            return read
+
+    assert asyncio.run(run()) == b""
+
+
 def get(
     port: int, path: str = "/metrics", tls: ssl.SSLContext | None = None, **fields: str
 ) -> tuple[int, dict[str, str], bytes]:
@@ -331,6 +347,11 @@ class TestNegotiation:
         page = present({})
         done = subprocess.run(["promtool", "check", "metrics"], input=page.body, capture_output=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
+
+    @pytest.mark.parametrize("kind", ["text/plain", "application/openmetrics-text"])
+    @pytest.mark.parametrize("version", ["abc", "", "\u00b2", "1.x", "9" * 5_000, "1.0.0;escaping=none"])
+    def test_any_accepted_version_gets_a_page(self, kind: str, version: str, present: Present) -> None:
+        assert b"eosctl_up 1.0\n" in present({"accept": f"{kind};version={version}"}).body
 
     @pytest.mark.parametrize(
         ("accepted", "compressed"),

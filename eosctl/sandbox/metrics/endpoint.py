@@ -66,13 +66,15 @@ class MetricsEndpoints:
     def _answerer(self, node_id: int) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]:
         async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             # A client that sends nothing, too much, or an invalid request is disconnected and cannot delay the brokers.
-            with contextlib.suppress(OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+            with (
+                contextlib.closing(writer),
+                contextlib.suppress(OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError),
+            ):
                 head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), REQUEST_TIMEOUT_S)
                 node = self._core.nodes.get(node_id)
                 if node is not None:
                     writer.write(respond(head, node, self._core.passwords))
                     await asyncio.wait_for(writer.drain(), REQUEST_TIMEOUT_S)
-            writer.close()
 
         return answer
 

@@ -17,7 +17,11 @@ ONE_PER_INSTANCE: Final = "one per instance"
 """The count of a template unit of systemd, which exists to be started several times."""
 ONE_PER_REQUESTS: Final = "as requests need"
 """The count of a service of Knative without a limit."""
-WITHOUT_NUMBER: Final = (ONE_PER_NODE, ONE_PER_INSTANCE, ONE_PER_REQUESTS)
+ONE_PER_CORE: Final = "one per core"
+"""The count of PM2's application with ``instances: max``."""
+WITHOUT_NUMBER: Final = (ONE_PER_NODE, ONE_PER_INSTANCE, ONE_PER_REQUESTS, ONE_PER_CORE)
+_OF_CORES: Final = re.compile(r"max|0|-1|.*\bcpus\b.*")
+"""What PM2 takes for all cores of the machine, or for all but one."""
 _KNATIVE_LIMITS: Final = ("autoscaling.knative.dev/max-scale", "autoscaling.knative.dev/maxScale")
 COUNTS: Final = ("replicaCount", "replicas", "desired_count", "DesiredCount", "count", "instances", "numReplicas")
 _LOOPS: Final = ("loop", "with_items", "with_list", "with_sequence")
@@ -66,6 +70,9 @@ def _own_count(node: Branch, file: str) -> Value | None:
         limit = scaling.get("maxReplicas")
         if isinstance(limit, Leaf):
             return value_of("maxReplicas", limit, file, COUNT)
+    cores = node.get("instances")
+    if isinstance(cores, Leaf) and _OF_CORES.fullmatch(cores.text or "") and node.get("script") is not None:
+        return value_of("instances", Leaf(ONE_PER_CORE, cores.line), file, COUNT)
     leaves = ((key, leaf) for key, leaf in node.entries if isinstance(leaf, Leaf))
     own = next((value_of(key, leaf, file, COUNT) for key, leaf in leaves if _is_count(key, leaf)), None)
     return own or _loop(node, file)

@@ -258,6 +258,10 @@ module.exports = {
     [
         ("4", "'worker'", [("EOS-CFG-147", 10)]),
         ("4", "`worker`", [("EOS-CFG-147", 10)]),
+        ("'max'", "'worker'", [("EOS-CFG-147", 10)]),
+        ("0", "'worker'", [("EOS-CFG-147", 10)]),
+        ("os.cpus().length", "'worker'", [("EOS-CFG-147", 10)]),
+        ("'max'", "process.env.ID", []),
         ("1", "'worker'", []),
         ("4", "process.env.ID", []),
         ("4", "make('worker')", []),

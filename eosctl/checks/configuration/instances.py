@@ -10,6 +10,7 @@ _WITHOUT_NUMBER: Final = {
     "one per node": "processes of the nodes",
     "one per instance": "instances of the unit",
     "as requests need": "processes that requests need",
+    "one per core": "processes of the machine's cores",
 }
 """Counts without a number, and what the processes are called."""
 

@@ -83,14 +83,20 @@ def _begin(match: re.Match[str]) -> int:
     return match.start("plain") if match["plain"] else match.start("escaped")
 
 
-def containers_run(lines: Iterable[tuple[int, str]]) -> Branch | None:
-    """Return the containers that ``docker run`` starts with variables, as Compose writes services; None without any."""
+def containers_run(lines: Iterable[tuple[int, str]], count: Leaf | None = None) -> list[tuple[str, Node]]:
+    """Return the containers that ``docker run`` starts with variables, as Compose writes services.
+
+    Args:
+        lines: The commands, each with the number of its line.
+        count: How many containers each of them starts; None for one.
+    """
     services: list[tuple[str, Node]] = []
     for number, line in lines:
         found = _RUN.search(line)
         if found is not None and (service := _container(line[found.end() :], number)) is not None:
-            services.append((f"{service[0]}", service[1]))
-    return Branch((("services", Branch(tuple(services), 1)),), 1) if services else None
+            name, own = service
+            services.append((name, own if count is None else Branch((*own.entries, ("scale", count)), own.line)))
+    return services
 
 
 def _container(text: str, number: int) -> tuple[str, Branch] | None:

@@ -19,7 +19,9 @@ ONE_PER_REQUESTS: Final = "as requests need"
 """The count of a service of Knative without a limit."""
 ONE_PER_CORE: Final = "one per core"
 """The count of PM2's application with ``instances: max``."""
-WITHOUT_NUMBER: Final = (ONE_PER_NODE, ONE_PER_INSTANCE, ONE_PER_REQUESTS, ONE_PER_CORE)
+ONE_PER_ROUND: Final = "one per round"
+"""The count of a loop in a script whose rounds are not known."""
+WITHOUT_NUMBER: Final = (ONE_PER_NODE, ONE_PER_INSTANCE, ONE_PER_REQUESTS, ONE_PER_CORE, ONE_PER_ROUND)
 _OF_CORES: Final = re.compile(r"max|0|-1|.*\bcpus\b.*")
 """What PM2 takes for all cores of the machine, or for all but one."""
 _KNATIVE_LIMITS: Final = ("autoscaling.knative.dev/max-scale", "autoscaling.knative.dev/maxScale")

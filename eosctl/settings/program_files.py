@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 from eosctl.settings.command_lines import OPTION_HEADS, bodies_in, containers_run, files_written, options_in
 from eosctl.settings.environment import is_image_of_broker
 from eosctl.settings.kafka_commands import brokers_started, entities_in
 from eosctl.settings.process_counts import ONE_PER_INSTANCE
+from eosctl.settings.shell_loops import as_service, started_together
 from eosctl.settings.shell_variables import filled, repeated, variables_in
 from eosctl.settings.tree import Branch, Leaf, Node, Row
 
@@ -34,6 +35,7 @@ _PREFIXED: Final = re.compile(
     r"""(?P<rest>(?:[A-Za-z_]\w*=(?:"[^"\n]*"|'[^'\n]*'|[^\s"']*)\s+)+)(?![A-Za-z_]\w*=)\S"""
 )
 """A command behind variables of its own, also as a process of a Procfile."""
+_REFERENCE: Final = re.compile(r"(?<![\\$])\$([A-Za-z_]\w*)")
 _QUOTED_LIST: Final = re.compile(r"""\["']|["'][ \t]*,[ \t]*["']|["'][ \t]*\]""")
 IMAGE: Final = "image"
 """The name of the service that an image of a broker is read as."""
@@ -109,24 +111,58 @@ def parse_script(text: str) -> tuple[Branch, ...]:
     """
     files, rest = files_written(text.replace("$$", "$").splitlines())
     variables_of_file = variables_in(rest)
-    lines = [(number, filled(line, variables_of_file)) for number, line in repeated(_lines("\n".join(rest)))]
-    exported = tuple(one for number, line in lines for one in _exported(line, number))
+    single = [(number, filled(line, variables_of_file)) for number, line in _lines("\n".join(rest))]
+    lines = [(number, filled(line, variables_of_file)) for number, line in repeated(single)]
+    together = _processes(single)
+    once = [(number, line) for number, line in lines if number not in together.lines]
+    exported = tuple(one for number, line in once for one in _exported(line, number))
     given = [
         (f"{OPTIONS}{number}", Branch(options, number))
-        for number, line in lines
+        for number, line in once
         if (options := tuple(options_in(line, number)))
     ]
     plain = "\n".join("" if line.lstrip().startswith("#") else line for line in rest)
-    variables = [("env", Branch(exported, 1))] if exported else []
+    variables = [("env", Branch(exported, 1))] if exported and not together.has_exported else []
     variables += [
-        (f"env of line {number}", Branch(tuple(_pairs(found["rest"], number)), number))
-        for number, line in lines
-        if (found := _PREFIXED.match(line)) is not None
+        (f"env of line {number}", Branch(tuple(before), number))
+        for number, line in once
+        if (before := list(_before_command(line, number)))
     ]
     own = Branch((*files, *entities_in(lines), *bodies_in(plain), *variables, *given), 1)
-    containers = containers_run(lines)
-    started = _services(brokers_started(lines))
-    return (own, *started) if containers is None else (own, containers, *started)
+    return (own, *_services(containers_run(once)), *_services([*together.services, *brokers_started(lines)]))
+
+
+class _Processes(NamedTuple):
+    """Processes that run several times, as services, the lines that start them, and whether they get exports."""
+
+    services: list[tuple[str, Node]]
+    lines: frozenset[int]
+    has_exported: bool
+
+
+def _processes(lines: list[tuple[int, str]]) -> _Processes:
+    """Return what a script starts several times at the same time, where variables or options configure it."""
+    services: list[tuple[str, Node]] = []
+    taken: set[int] = set()
+    has_exported = False
+    exported = [one for number, line in lines for one in _exported(line, number)]
+    for group in started_together(lines):
+        if containers := containers_run(group.lines.items(), group.rounds):
+            services += containers
+            taken |= group.lines.keys()
+            continue
+        before = [one for number, line in group.lines.items() for one in _before_command(line, number)]
+        options = [one for number, line in group.lines.items() for one in options_in(line, number)]
+        if exported or before or options:
+            services.append(as_service(group, tuple({**dict(exported), **dict(before)}.items())))
+            taken |= group.lines.keys()
+            has_exported = has_exported or bool(exported)
+    return _Processes(services, frozenset(taken), has_exported)
+
+
+def _before_command(line: str, number: int) -> Iterator[tuple[str, Leaf]]:
+    if (found := _PREFIXED.match(line)) is not None:
+        yield from _pairs(found["rest"], number)
 
 
 def _services(found: list[tuple[str, Node]]) -> tuple[Branch, ...]:
@@ -162,4 +198,5 @@ def _pairs(text: str, first: int) -> Iterator[tuple[str, Leaf]]:
     for match in _PAIR.finditer(text):
         value = match["value"]
         bare = value[1:-1] if len(value) > 1 and value[0] in "\"'" and value[-1] == value[0] else value
+        bare = bare if value[:1] == "'" else _REFERENCE.sub(r"${\1}", bare)
         yield match["name"], Leaf(bare, first + text.count("\n", 0, match.start()))

@@ -325,3 +325,29 @@ def test_values_given_one_by_one_are_those_of_a_chart(
     result = lint(tmp_path, {name: text % (count, identity)})
     expected = [("EOS-CFG-147", line)] if is_found else []
     assert [(one.check_id, dict(one.facts)["line"]) for one in result.found] == expected
+
+
+@pytest.mark.parametrize(
+    ("script", "expected"),
+    [
+        ("for i in 1 2 3; do\n  KAFKA_TRANSACTIONAL_ID=w ./w --shard $i &\ndone\nwait\n", ["all 3 processes"]),
+        ("for i in {1..4}\ndo KAFKA_TRANSACTIONAL_ID=w ./w &\ndone\n", ["all 4 processes"]),
+        ("for i in $(seq 2 3); do java -Dkafka.transactional.id=w -jar w.jar & done\n", ["all 2 processes"]),
+        (
+            "export KAFKA_TRANSACTIONAL_ID=w\nfor ((i=0; i<5; i++)); do nohup ./w >$i.log 2>&1 & done",
+            ["all 5 processes"],
+        ),
+        ("export KAFKA_TRANSACTIONAL_ID=w\nfor i in $SHARDS; do\n  ./w $i &\ndone\n", ["all processes of the loop"]),
+        ("for n in 1 2; do docker run -d -e KAFKA_TRANSACTIONAL_ID=w --name w-$n w:1; done", ["all 2 processes"]),
+        ("export KAFKA_TRANSACTIONAL_ID=w\n./w --port 1 &\n./w --port 2 &\nwait\n", ["all 2 processes"]),
+        ("export KAFKA_TRANSACTIONAL_ID=w\n./w --port 1 &\n./other &\nwait\n", []),
+        ("for i in 1 2 3; do\n  KAFKA_TRANSACTIONAL_ID=w-$i ./w &\ndone\n", []),
+        ("for i in 1 2 3; do\n  export KAFKA_TRANSACTIONAL_ID=w-$i\n  ./w &\ndone\n", []),
+        ("while true; do\n  KAFKA_TRANSACTIONAL_ID=w ./w &\n  wait $!\ndone\n", []),
+        ("for i in 1 2 3; do\n  KAFKA_TRANSACTIONAL_ID=w ./w 2>&1\ndone\n", []),
+        ("for i in 1; do KAFKA_TRANSACTIONAL_ID=w ./w & done\n", []),
+    ],
+)
+def test_a_script_starts_processes_in_the_background(script: str, expected: list[str], tmp_path: Path) -> None:
+    found = [one for one in lint(tmp_path, {"run.sh": script}).found if one.check_id == "EOS-CFG-147"]
+    assert [one.message.partition("is the id of ")[2].rstrip(".") for one in found] == expected

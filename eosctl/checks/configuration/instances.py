@@ -11,6 +11,7 @@ _WITHOUT_NUMBER: Final = {
     "one per instance": "instances of the unit",
     "as requests need": "processes that requests need",
     "one per core": "processes of the machine's cores",
+    "one per round": "processes of the loop",
 }
 """Counts without a number, and what the processes are called."""
 

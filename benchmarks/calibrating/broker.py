@@ -14,11 +14,11 @@ from benchmarks.calibrating.jvm import (
     NETWORK_THREAD,
     REQUEST_HANDLER,
     parse_coordinator_loads,
-    read_live_heap_bytes,
+    read_live_object_bytes,
     read_thread_cpu_ms,
 )
 from eosctl.capacity.calibration import COUNT_TOLERANCE
-from eosctl.capacity.memory import coordinator_heap_bytes, producer_heap_bytes
+from eosctl.capacity.memory import producer_heap_bytes, transaction_heap_bytes
 from eosctl.capacity.record_sizes import producer_snapshot_bytes
 from eosctl.capacity.recovery import coordinator_load_ms
 from eosctl.capacity.threads import busy_network_threads, busy_request_handlers, requests_per_transaction
@@ -47,6 +47,8 @@ LOAD_PARTITIONS: Final = 3
 RECORD_BYTES: Final = 300
 _ENDED_MS: Final = 600_000
 _LOADED_S: Final = 300
+#: Tolerance of measured sizes.
+HEAP_TOLERANCE: Final = 0.25
 #: Tolerance of processor time, between a compiling JVM and one that shares two cores.
 THREAD_FACTOR: Final = 2.5
 
@@ -74,9 +76,9 @@ async def measure_broker(
         # The JVM compiles frequently executed code; a cold one costs twice as much.
         await _run(client, _load("warm", "loaded", LOAD_PARTITIONS, transaction_count // 2), now_ms)
         rows = [*await _threads(client, record, now_ms, transaction_count)]
-        before = read_live_heap_bytes(record)
+        before = read_live_object_bytes(record)
         await _run(client, _left_open(open_count), now_ms)
-        rows.append(_heap(open_count, read_live_heap_bytes(record) - before))
+        rows.append(_heap(open_count, read_live_object_bytes(record) - before))
         records = await _log_records(client)
     await engine.stop(BROKER)
     rows += _snapshots(engine.data_dirs()[BROKER])
@@ -149,11 +151,11 @@ async def _threads(client: Client, record: Path, now_ms: WallClock, count: int) 
 
 
 def _heap(open_count: int, grown: float) -> CalibrationRow:
-    low, most = coordinator_heap_bytes(open_count)
-    # The lower anchor already has the state of three producers.
-    high = most + producer_heap_bytes(open_count * OPEN_PARTITIONS)[1]
+    """Compare the heap; each producer has one batch in each partition."""
+    predicted = transaction_heap_bytes(open_count, OPEN_PARTITIONS, 1)
+    predicted += producer_heap_bytes(open_count * OPEN_PARTITIONS)[0]
     figure = f"heap of {open_count:,} open transactions of {OPEN_PARTITIONS} partitions"
-    return CalibrationRow(TRIAL, figure, Unit.BYTES, low, grown, 0.0, high)
+    return CalibrationRow(TRIAL, figure, Unit.BYTES, predicted, grown, HEAP_TOLERANCE)
 
 
 async def _log_records(client: Client) -> int:

@@ -16,8 +16,6 @@ from eosctl.lab.engine import EngineError, MissingTool
 REQUEST_HANDLER: Final = "request handler"
 NETWORK_THREAD: Final = "network thread"
 _TIMEOUT_S: Final = 120
-#: One heap (G1), or generations to add up (serial); other figures in the output are not heap.
-_HEAP_USED: Final = re.compile(r"(?:garbage-first heap|new generation|tenured generation)\s+total \d+K, used (\d+)K")
 _CLASS: Final = re.compile(r"^\s*\d+:\s+\d+\s+(\d+)\s+(\S+)", re.MULTILINE)
 _THREAD: Final = re.compile(r'^"([^"]+)".*? cpu=([\d.]+)ms', re.MULTILINE)
 _LOADED: Final = re.compile(
@@ -25,32 +23,13 @@ _LOADED: Final = re.compile(
 )
 
 
-def read_live_heap_bytes(record: Path) -> int:
-    """Run a garbage collection in a broker and return its live heap.
-
-    Args:
-        record: The record of the running process (`eosctl.lab.apache.node`).
-
-    Raises:
-        MissingTool: `jcmd` is not installed.
-        EngineError: The process does not run or does not respond.
-    """
-    _ask(record, "GC.run")
-    answer = _ask(record, "GC.heap_info")
-    found = _HEAP_USED.findall(answer)
-    if not found:
-        raise EngineError(
-            "jcmd answers without the heap's use.",
-            f"It said: {answer.strip()[:200]}",
-            "Run the broker on a HotSpot JVM, such as OpenJDK's, with the collector that it chooses by itself.",
-        )
-    return sum(map(int, found)) * 1024
-
-
 def read_live_object_bytes(record: Path) -> int:
     """Return the size of all reachable objects of a broker but byte arrays, by its class histogram.
 
     Byte arrays are buffers and text: a quorum's leader alone takes one of 8 MiB with its first append.
+
+    Args:
+        record: The record of the running process (`eosctl.lab.apache.node`).
 
     Raises:
         MissingTool: `jcmd` is not installed.

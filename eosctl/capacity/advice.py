@@ -7,7 +7,7 @@ from math import ceil
 
 from eosctl.capacity.disk_advice import relieve_disks
 from eosctl.capacity.latency import checkpoint_timeout_floor_ms, transaction_timeout_floor_ms
-from eosctl.capacity.memory import MAX_PRODUCER_EPOCH, coordinator_heap_bytes, producer_heap_bytes
+from eosctl.capacity.memory import MAX_PRODUCER_EPOCH, producer_heap_bytes, transaction_heap_bytes
 from eosctl.capacity.recovery import useful_thread_count
 from eosctl.capacity.resources import LASTING_HEAP_SHARE, OPEN_AT_A_TIME
 from eosctl.model.capacity_plan import Advice, ApplicationPlan, ResourceUse, TopicPlan
@@ -132,14 +132,14 @@ def _renewed_ids(workload: Workload, application: ApplicationSpec, plan: Applica
     cluster = workload.cluster
     idle = max(0, plan.transactional_ids - plan.producers * OPEN_AT_A_TIME)
     states = producer_heap_bytes(plan.producer_entries)[1] / cluster.broker_count
-    ids = coordinator_heap_bytes(0, idle)[1] / cluster.broker_count
+    ids = transaction_heap_bytes(0, 0, cluster.replication_factor, idle) / cluster.broker_count
     heap = states + ids
     if not application.renews_ids or heap <= HEAP_SHARE_WORTH_A_WORD * (cluster.heap_bytes or 2**30):
         return
     after_loss = heap * cluster.broker_count / max(1, cluster.broker_count - cluster.brokers_lost)
     figures = (
         f"{number_text(plan.producer_entries)} producer states, up to {bytes_text(states)} of heap on each broker, and "
-        f"{number_text(plan.transactional_ids)} transactional ids, up to {bytes_text(ids)}"
+        f"{number_text(plan.transactional_ids)} transactional ids, about {bytes_text(ids)}"
     )
     if application.kind is ApplicationKind.FLINK:
         setting, value = "TransactionNamingStrategy", "POOLING"

@@ -88,9 +88,7 @@ def _count_for(workload: Workload, plan: CapacityPlan, topics: Sequence[TopicPla
     """
     cluster = workload.cluster
     requests_per_s = request_rate(workload, plan.topics, plan.applications, work_out_rhythms(workload))
-    demand = total_demand(cluster, topics, plan.applications, requests_per_s)._replace(
-        open_transactions=0, idle_transactional_ids=0
-    )
+    demand = total_demand(cluster, topics, plan.applications, requests_per_s)._replace(transaction_heap_bytes=0.0)
     bottleneck = find_bottleneck(use_resources(cluster, demand))
     if bottleneck is None or (bottleneck.utilisation or 0.0) <= 1:
         return cluster.broker_count

@@ -8,7 +8,7 @@ from eosctl.capacity.advice import advise
 from eosctl.capacity.application_plan import plan_application, work_out_rhythms
 from eosctl.capacity.bytes_and_network import cross_zone_rate, network_out_after_zone_loss
 from eosctl.capacity.disk import file_descriptor_count, memory_map_count
-from eosctl.capacity.memory import coordinator_heap_bytes, producer_heap_bytes
+from eosctl.capacity.memory import producer_heap_bytes
 from eosctl.capacity.record_sizes import producer_snapshot_bytes
 from eosctl.capacity.recovery import coordinator_load_ms, producer_snapshot_load_ms
 from eosctl.capacity.refusal import check_possible
@@ -71,7 +71,6 @@ def _figures(
     moved_records = moved_bytes / (state.written / state.data_batches_per_s) if state.data_batches_per_s else 0.0
     load = coordinator_load_ms(moved_records, moved_bytes)
     low, high = producer_heap_bytes(demand.producer_entries)
-    low_ids, high_ids = coordinator_heap_bytes(demand.open_transactions, demand.idle_transactional_ids)
     busiest = max((topic.stored_bytes / topic.partition_count / rf for topic in topics), default=0.0)
     segments = demand.partition_count / count + demand.stored_bytes / cluster.segment_bytes / count
     entries_each = demand.producer_entries / max(1, demand.partition_count)
@@ -85,8 +84,7 @@ def _figures(
         Figure("producer states, all replicas", demand.producer_entries, Unit.COUNT, "F17", Grade.EXACT),
         Figure("heap for producer states, at least", low, Unit.BYTES, "F16", Grade.MEASURED),
         Figure("heap for producer states, at most", high, Unit.BYTES, "F16", Grade.MEASURED),
-        Figure("heap for transactions, at least", low_ids, Unit.BYTES, "F16", Grade.MEASURED),
-        Figure("heap for transactions, at most", high_ids, Unit.BYTES, "F16", Grade.MEASURED),
+        Figure("heap for transactions", demand.transaction_heap_bytes, Unit.BYTES, "F16", Grade.MEASURED),
         Figure(
             "producer snapshot of an average replica",
             producer_snapshot_bytes(round(entries_each)),

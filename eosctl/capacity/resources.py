@@ -15,7 +15,7 @@ from eosctl.capacity.bytes_and_network import (
     network_out_per_broker,
     page_cache_bytes,
 )
-from eosctl.capacity.memory import coordinator_heap_bytes, producer_heap_bytes
+from eosctl.capacity.memory import producer_heap_bytes, transaction_heap_bytes
 from eosctl.capacity.threads import busy_network_threads, busy_request_handlers
 from eosctl.model.capacity_plan import ApplicationPlan, Grade, ResourceUse, TopicPlan, Unit
 from eosctl.model.workload import ClusterSpec
@@ -42,8 +42,7 @@ class Demand(NamedTuple):
     appends_per_s: float
     requests_per_s: float
     producer_entries: float
-    open_transactions: int
-    idle_transactional_ids: int
+    transaction_heap_bytes: float
 
 
 def total_demand(
@@ -54,7 +53,11 @@ def total_demand(
 ) -> Demand:
     """Add up what topics and applications cause; requests are counted apart (see `eosctl.capacity.requests`)."""
     latest = max((a.visible_p99_ms for a in applications), default=0.0) / 1000
-    open_transactions = sum(min(a.transactional_ids, a.producers * OPEN_AT_A_TIME) for a in applications)
+    open_counts = [min(a.transactional_ids, a.producers * OPEN_AT_A_TIME) for a in applications]
+    idle_count = sum(application.transactional_ids for application in applications) - sum(open_counts)
+    heap = transaction_heap_bytes(0, 0, cluster.replication_factor, idle_count)
+    for application, count in zip(applications, open_counts, strict=True):
+        heap += transaction_heap_bytes(count, application.marked_partitions, cluster.replication_factor)
     return Demand(
         written=sum(topic.written for topic in topics),
         read=sum(topic.read for topic in topics),
@@ -64,8 +67,7 @@ def total_demand(
         appends_per_s=sum(topic.data_batches_per_s + topic.markers_per_s for topic in topics),
         requests_per_s=requests_per_s,
         producer_entries=sum(application.producer_entries for application in applications),
-        open_transactions=open_transactions,
-        idle_transactional_ids=sum(application.transactional_ids for application in applications) - open_transactions,
+        transaction_heap_bytes=heap,
     )
 
 
@@ -104,8 +106,7 @@ def use_resources(cluster: ClusterSpec, demand: Demand) -> tuple[ResourceUse, ..
     network_in = network_in_per_broker(demand.written, rf, count)
     network_out = network_out_per_broker(demand.written, demand.read, rf, count)
     out_after = network_out_after_broker_loss(demand.written, demand.read, rf, count, cluster.brokers_lost)
-    heap = producer_heap_bytes(demand.producer_entries)[1]
-    heap += coordinator_heap_bytes(demand.open_transactions, demand.idle_transactional_ids)[1]
+    heap = producer_heap_bytes(demand.producer_entries)[1] + demand.transaction_heap_bytes
     cache = page_cache_bytes(disk_write, demand.delayed_bytes / count)
     memory = None
     if cluster.memory_bytes is not None and cluster.heap_bytes is not None:

@@ -120,6 +120,11 @@ class ApplicationPlan(msgspec.Struct, frozen=True):
     abort_ratio: float
     instance: InstancePlan | None
 
+    @property
+    def marked_partitions(self) -> float:
+        """Return the partitions of a transaction, that of the offsets included: each gets a marker."""
+        return self.markers_per_s / self.transactions_per_s if self.transactions_per_s else self.data_partitions
+
 
 class ResourceUse(msgspec.Struct, frozen=True):
     """The use of a broker's resource.

@@ -23,7 +23,7 @@ def now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-@pytest.mark.parametrize("release", ["4.3.1", "4.4.0"] if TIMES else ["4.4.0"])
+@pytest.mark.parametrize("release", ["3.9.2", "4.4.0"] if TIMES else ["4.4.0"])
 def test_heap_snapshots_and_threads_lie_where_plans_say(
     release: str, apache_running: Callable[..., AbstractContextManager[ApacheNodes]], tmp_path: Path
 ) -> None:

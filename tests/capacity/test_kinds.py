@@ -177,7 +177,7 @@ applications: {fn: {kind: short-lived, producers: 20, transactions: 200/s, write
     assert function.transactional_ids == 20 + 200 * 86_400 * DAYS_OF_IDS
     figures = {figure.name: figure.value for figure in plan.figures}
     # 330 B were measured for an id without a transaction, on 4.4.0.
-    assert figures["heap for transactions, at least"] == pytest.approx(function.transactional_ids * 330, rel=0.01)
+    assert figures["heap for transactions"] == pytest.approx(function.transactional_ids * 365, rel=0.01)
     assert plan.advice[0].setting == "fn: transactional.id"
     assert plan.advice[0].urgent
 

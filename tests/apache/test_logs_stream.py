@@ -9,6 +9,8 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -55,35 +57,62 @@ def test_a_stream_returns_each_event_once_across_a_restart(tmp_path: Path) -> No
 
 
 STREAM = """
-import os, signal, sys
-from pathlib import Path
+import json, os, signal, sys
 from pyspark.errors import PySparkException
 from spark_log_analytics.datasource import register
 from spark_log_analytics.session import session
 
-logs, place, kill_at, kill_in, *options = sys.argv[1:]
+logs, place = sys.argv[1:]
 with session("eosctl tests", cores="2", streams=True) as spark:
     register(spark)
+    for command in sys.stdin:
+        end, end_in, options = json.loads(command)
 
-    def write(rows, batch):
-        is_last = batch == int(kill_in)
-        if is_last and kill_at == "planned":
-            os.kill(os.getpid(), signal.SIGKILL)
-        rows.write.mode("overwrite").json(f"{place}/rows/{batch}")
-        if is_last and kill_at == "written":
-            os.kill(os.getpid(), signal.SIGKILL)
+        def write(rows, batch):
+            is_last = batch == end_in
+            if is_last and end == "fails":
+                raise ValueError("the batch fails")
+            if is_last and end == "planned":
+                os.kill(os.getpid(), signal.SIGKILL)
+            rows.write.mode("overwrite").json(f"{place}/rows/{batch}")
+            if is_last and end == "written":
+                os.kill(os.getpid(), signal.SIGKILL)
 
-    stream = spark.readStream.format("eos_logs").option("idle_ms", "0")
-    for option in options:
-        stream = stream.option(*option.split("="))
-    query = stream.load(logs).writeStream.option("checkpointLocation", f"{place}/checkpoint")
-    started = query.foreachBatch(write).trigger(availableNow=True).start()
-    try:
-        started.awaitTermination()
-    except PySparkException as error:
-        sys.exit(str(error))
+        stream = spark.readStream.format("eos_logs").option("idle_ms", "0").options(**options)
+        query = stream.load(logs).writeStream.option("checkpointLocation", f"{place}/checkpoint")
+        started = query.foreachBatch(write).trigger(availableNow=True).start()
+        error = ""
+        try:
+            started.awaitTermination()
+        except PySparkException as raised:
+            error = str(raised)
+        print(json.dumps({"error": error}), flush=True)
 """
 LINE = "[2026-11-21 09:{:02d}:{:02d},000] ERROR {} lost its transaction (a.B)\n"
+
+
+class Reading:
+    """A process with a session of Spark's, which runs the query each time that it is asked to."""
+
+    def __init__(self, process: subprocess.Popen[str], errors: Path) -> None:
+        self._process = process
+        self._errors = errors
+
+    def run(self, end: str = "", end_in: int = -1, **options: str) -> str:
+        """Read until nothing is new, or until batch ``end_in`` fails; return the query's error."""
+        line = self._ask(end, end_in, options)
+        assert line, self._errors.read_text(errors="replace")[-2000:]
+        return str(json.loads(line)["error"])
+
+    def die(self, end: str, end_in: int) -> None:
+        """Read until the process is killed in a batch, when it is planned or when it is written."""
+        assert not self._ask(end, end_in, {})
+        assert self._process.wait() == -signal.SIGKILL, self._errors.read_text(errors="replace")[-2000:]
+
+    def _ask(self, end: str, end_in: int, options: dict[str, str]) -> str:
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._process.stdin.write(json.dumps([end, end_in, options]) + "\n")
+        return self._process.stdout.readline()
 
 
 class Streamed:
@@ -92,6 +121,7 @@ class Streamed:
     def __init__(self, folder: Path) -> None:
         self.logs = folder / "logs"
         self.place = folder / "query"
+        self.errors = folder / "errors"
         self.written: list[str] = []
         self.logs.mkdir()
 
@@ -103,9 +133,21 @@ class Streamed:
                 file.write(line)
                 self.written.append(line)
 
-    def run(self, kill_at: str = "", kill_in: int = -1, *options: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-c", STREAM, str(self.logs), str(self.place), kill_at, str(kill_in), *options]
-        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=400)
+    @contextmanager
+    def reading(self) -> Iterator[Reading]:
+        """Start the process of the query."""
+        command = [sys.executable, "-c", STREAM, str(self.logs), str(self.place)]
+        with self.errors.open("ab") as errors:
+            process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True, bufsize=1
+            )
+        try:
+            yield Reading(process, self.errors)
+        finally:
+            assert process.stdin is not None and process.stdout is not None
+            process.stdin.close()
+            process.wait()
+            process.stdout.close()
 
     def delivered(self) -> list[str]:
         files = (self.place / "rows").glob("*/part-*.json")
@@ -116,18 +158,18 @@ class Streamed:
         )
 
 
-@pytest.mark.timeout(1800)
 def test_rotation_and_kills_lose_and_repeat_nothing(tmp_path: Path) -> None:
     """Four kinds of rotation, and kill -9 before a batch is written, and after that but before its commit."""
     streamed = Streamed(tmp_path)
     logs, names = streamed.logs, ("gzip.log", "copied.log", "archived.log", "away.log")
     for name in names:
         streamed.write(name)
-    assert streamed.run().returncode == 0
-    for name in names[:3]:
-        streamed.write(name)
-    away = (logs / "away.log").rename(tmp_path / "away.log")
-    assert streamed.run("planned", 1).returncode == -signal.SIGKILL
+    with streamed.reading() as reading:
+        assert not reading.run()
+        for name in names[:3]:
+            streamed.write(name)
+        away = (logs / "away.log").rename(tmp_path / "away.log")
+        reading.die("planned", 1)
     assert len(streamed.delivered()) == 20
     (logs / "gzip.log.1.gz").write_bytes(gzip.compress((logs / "gzip.log").read_bytes()))
     (logs / "gzip.log").unlink()
@@ -136,23 +178,21 @@ def test_rotation_and_kills_lose_and_repeat_nothing(tmp_path: Path) -> None:
     (logs / "archived.log").rename(logs / "archived.log.1")
     away.rename(logs / "away.log")
     streamed.write("away.log")
-    assert streamed.run("written", 2).returncode == -signal.SIGKILL
+    with streamed.reading() as reading:
+        reading.die("written", 2)
     for name in names:
         streamed.write(name)
-    done = streamed.run("", -1, "maxFilesPerTrigger=1")
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert streamed.delivered() == sorted(streamed.written)
-    batches = {path.name for path in (streamed.place / "rows").iterdir()}
-    assert batches >= {str(number) for number in range(7)}
+    with streamed.reading() as reading:
+        assert not reading.run(maxFilesPerTrigger="1")
+        assert streamed.delivered() == sorted(streamed.written)
+        batches = {path.name for path in (streamed.place / "rows").iterdir()}
+        assert batches >= {str(number) for number in range(7)}
 
-    streamed.write("archived.log")
-    lost = [streamed.written.pop() for _ in range(5)]
-    last = 1 + max(map(int, batches))
-    assert streamed.run("planned", last).returncode == -signal.SIGKILL
-    (logs / "archived.log").unlink()
-    done = streamed.run()
-    assert done.returncode == 1
-    assert f"archived.log no longer exists, and {len(''.join(lost))} bytes of it" in done.stderr
-    done = streamed.run("", -1, "failOnDataLoss=false")
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert streamed.delivered() == sorted(streamed.written)
+        streamed.write("archived.log")
+        lost = [streamed.written.pop() for _ in range(5)]
+        assert "the batch fails" in reading.run("fails", 1 + max(map(int, batches)))
+        (logs / "archived.log").unlink()
+        error = reading.run()
+        assert f"archived.log no longer exists, and {len(''.join(lost))} bytes of it" in error
+        assert not reading.run(failOnDataLoss="false")
+        assert streamed.delivered() == sorted(streamed.written)

@@ -15,8 +15,9 @@ from eosctl.lab.rehearsals.clusters import RehearsalCluster
 from eosctl.lab.rehearsals.steps.cluster import kill_broker, start_broker, stop_broker
 from eosctl.model.transaction import TopicPartition
 from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages import alter_partition_reassignments as reassign
-from eosctl.wire.messages import create_topics, elect_leaders
+from eosctl.wire.messages import create_topics, describe_producers, elect_leaders
 
 OWNER: Final = "shop"
 BROKERS: Final = (1, 2, 3)
@@ -183,7 +184,16 @@ async def _leader(client: Client, partition: TopicPartition) -> int:
 
 
 async def _led_by(cluster: RehearsalCluster, partition: TopicPartition, brokers: tuple[int, ...]) -> None:
-    while (info := await _info(cluster.client, partition)) is None or info.leader_id not in brokers:
+    """Return once one of these brokers leads and knows it, which others may report before."""
+    request = describe_producers.DescribeProducersRequest(
+        [describe_producers.TopicRequest(partition.topic, [partition.partition])]
+    )
+    while True:
+        info = await _info(cluster.client, partition)
+        if info is not None and info.leader_id is not None and info.leader_id in brokers:
+            answer = await cluster.client.request(info.leader_id, ApiKey.DESCRIBE_PRODUCERS, request)
+            if answer.topics[0].partitions[0].error_code == ErrorCode.NONE:
+                return
         await asyncio.sleep(0.1)
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final
 
+NAMED: Final = 8
+"""The number of names that `name_some` shows."""
 _FIRST_MS: Final = int(datetime.min.replace(tzinfo=UTC).timestamp()) * 1000
 _END_MS: Final = int(datetime.max.replace(tzinfo=UTC).timestamp()) * 1000
 
@@ -46,6 +49,17 @@ def count_text(count: int, noun: str, plural: str | None = None) -> str:
     ('1 record', '12,345 records', '2 entries')
     """
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
+def name_some(noun: str, names: Sequence[str], plural: str | None = None) -> str:
+    """Name a few things and count the rest.
+
+    >>> name_some("broker", ["1"]), name_some("broker", ["1", "2"])
+    ('broker 1', 'brokers 1, 2')
+    """
+    shown = ", ".join(names[:NAMED])
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return f"{noun if len(names) == 1 else plural or noun + 's'} {shown}{more}"
 
 
 def hidden_text(offset_count: int, record_count: int | None) -> str:

@@ -22,6 +22,7 @@ from eosctl.model.incident import Incident
 from eosctl.model.log_tables import PUBLISHED
 from eosctl.model.period import Period
 from eosctl.model.redaction import redact_text
+from eosctl.text import count_text
 from spark_log_analytics.incidents import explain_judging, incident_of, judge_events
 from spark_log_analytics.job import (
     SMALL_FILE_EVENTS,
@@ -105,7 +106,8 @@ def _report(done: Done, what: str, out: str) -> int:
         if row["status"] in named:
             reason = f": {row['reason']}" if row["reason"] else ""
             report_problem(f"{named[row['status']]}: {row['file']}{reason}")
-    counted = f"{done.run.event_count} events of {done.file_count} {what}, {done.run.incident_count} incidents"
+    incidents = count_text(done.run.incident_count, "incident")
+    counted = f"{count_text(done.run.event_count, 'event')} of {done.file_count} {what}, {incidents}"
     sys.stdout.write(f"{counted}: {out} (run {done.run.run_id}{'' if done.is_new else ', unchanged'})\n")
     is_strange = "unrecognized" in by_status and not by_status.keys() & {"read", "little", "partial"}
     return 1 if is_strange or by_status.keys() & {"partial", "failed"} else 0

@@ -17,6 +17,7 @@ from eosctl.model.evidence import EvidenceKind
 from eosctl.model.plan import ChangeOutcome
 from eosctl.model.snapshot import ClusterSnapshot, Group, PartitionInfo
 from eosctl.model.transaction import TopicPartition
+from eosctl.text import count_text
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages import offset_commit
 
@@ -82,7 +83,7 @@ def plan_positions(snapshot: ClusterSnapshot, group_id: str) -> OffsetPlan:
         raise UsageError(f"Unknown group {group_id!r}.", "No coordinator lists it.", "List: eosctl group lag")
     if group.members or group.state not in EMPTY_STATES:
         raise PlanRefused(
-            f"Group {group_id} is {group.state} with {len(group.members)} members: nothing was changed.",
+            f"Group {group_id} is {group.state} with {count_text(len(group.members), 'member')}: nothing was changed.",
             "A member would overwrite the position with its own, and brokers refuse the commit.",
             "Stop its application first.",
         )
@@ -130,7 +131,7 @@ async def _commit(client: Client, plan: OffsetPlan, permit: Permit) -> Verificat
 
 async def _report(plan: OffsetPlan) -> ChangeOutcome:
     # The coordinator responds after it has written the positions; the caller reads them.
-    return ChangeOutcome(True, f"{len(plan.moves)} positions of group {plan.group_id} were moved.")
+    return ChangeOutcome(True, f"Moved {count_text(len(plan.moves), 'position')} of group {plan.group_id}.")
 
 
 GROUP_OFFSETS: Final = Action[OffsetPlan, ChangeOutcome](lambda plan: plan, _commit)

@@ -18,6 +18,7 @@ from eosctl.errors import PlanRefused
 from eosctl.model.plan import ChangeOutcome
 from eosctl.model.snapshot import ClusterSnapshot, PartitionInfo
 from eosctl.model.transaction import TopicPartition
+from eosctl.text import count_text
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages import elect_leaders
@@ -97,7 +98,7 @@ async def _verify(client: Client, plan: ElectionPlan) -> ChangeOutcome:
         found = {info.partition: info for topic in shape.value.topics for info in topic.partitions}
         left = [str(p) for p in plan.partitions if p not in found or is_displaced(found[p])]
         if not left:
-            return ChangeOutcome(True, f"{len(plan.partitions)} partitions are led by their first replica.")
+            return ChangeOutcome(True, f"Led by its first replica: {count_text(len(plan.partitions), 'partition')}.")
     return ChangeOutcome(False, f"Not yet led by the first replica: {', '.join(left[:3])} ({len(left)} in all).")
 
 

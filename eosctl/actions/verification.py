@@ -15,6 +15,7 @@ from eosctl.model.evidence import EvidenceKind
 from eosctl.model.plan import ChangeOutcome
 from eosctl.model.setting import SettingSource
 from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.text import name_some
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.incremental_alter_configs import (
     AlterableConfig,
@@ -65,8 +66,8 @@ def plan_verification(snapshot: ClusterSnapshot) -> VerificationPlan:
     own = [node_id for node_id in found if _source(snapshot, node_id) is SettingSource.DYNAMIC_BROKER]
     if own:
         raise PlanRefused(
-            f"Partition verification is off by a value of its own on broker {', '.join(map(str, own))}: nothing was "
-            "changed.",
+            f"Partition verification is off by a value of its own on {name_some('broker', list(map(str, own)))}: "
+            "nothing was changed.",
             "The default of all brokers, which this action sets, does not change such a value.",
             f"Remove it first: kafka-configs.sh --alter --entity-type brokers --entity-name {own[0]} --delete-config "
             f"{VERIFICATION_SETTING}",

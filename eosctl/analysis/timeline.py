@@ -254,7 +254,7 @@ def _within(focus: Focus, lanes: Mapping[_Place, list[Mark]], observed_at_ms: in
         )
         shown = sorted(inside, key=lambda mark: mark.order)
         if len(shown) > MAX_MARKS_PER_LANE:
-            more.append(f"{name}: only the last {MAX_MARKS_PER_LANE:,} of {len(shown):,} marks are shown.")
+            more.append(f"{name}: only the last {MAX_MARKS_PER_LANE:,} of {count_text(len(shown), 'mark')} are shown.")
         if shown:
             found.append(Lane(kind, name, tuple(shown[-MAX_MARKS_PER_LANE:])))
     if len(found) > MAX_LANES:

@@ -21,6 +21,7 @@ from eosctl.capacity.workload_schema import API_VERSION, EDITOR_HEADER, KIND
 from eosctl.errors import EosctlError, UsageError
 from eosctl.model.broker_counters import BrokerCounters, TopicCounters
 from eosctl.model.workload import ApplicationKind
+from eosctl.text import count_text
 
 GUESSED_ID_BYTES: Final = 49
 GUESSED_GROUP_BYTES: Final = 20
@@ -78,7 +79,7 @@ def write_measured(name: str, before: Sequence[BrokerCounters], after: Sequence[
     _fit_lengths(document, counted)
     seconds = max(1, min(b.read_at_ms - a.read_at_ms for a, b in zip(before, after, strict=True))) / 1000
     head = (
-        f"# Measured by the metrics of {len(after)} brokers over {seconds:.1f} s; sizes are as stored.\n"
+        f"# Measured by the metrics of {count_text(len(after), 'broker')} over {seconds:.1f} s; sizes are as stored.\n"
         "# All applications are taken as one. Markers are known in all, not by topic: they are shared by appends.\n"
         "# The lengths of ids are those with which the internal topics get as many bytes as they got.\n"
     )

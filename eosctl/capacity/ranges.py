@@ -23,6 +23,7 @@ from eosctl.model.capacity_figures import PlacedFigure, list_figures
 from eosctl.model.capacity_plan import Advice, CapacityPlan
 from eosctl.model.capacity_ranges import FigureRange, PlanRanges, RangedInput
 from eosctl.model.workload import Workload
+from eosctl.text import count_text
 
 #: Every range doubles the plans: ten give 1,024, which take a second or two.
 MOST_RANGES: Final = 10
@@ -55,7 +56,7 @@ def plan_ranges(root: yaml.Node | None, source: str, likely: CapacityPlan) -> Pl
         return None
     if len(found) > MOST_RANGES:
         raise ConfigFileError(
-            f"{source} has {len(found)} ranges; a plan can combine {MOST_RANGES}.",
+            f"{source} has {count_text(len(found), 'range')}; a plan can combine {MOST_RANGES}.",
             "Each range doubles the number of plans.",
             "State likely values for those that matter least; capacity plan --sensitivity shows which these are.",
         )

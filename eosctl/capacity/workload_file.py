@@ -40,6 +40,7 @@ from eosctl.model.workload import (
     TopicSpec,
     Workload,
 )
+from eosctl.text import count_text
 
 TOP_KEYS: Final = ("apiVersion", "kind", "name", "cluster", "topics", "applications", "growth_per_year")
 AUTO: Final = "auto"
@@ -72,7 +73,7 @@ def read_tree(root: yaml.Node | None, source: str) -> Workload:
     workload = reading.workload(root)
     if reading.mistakes or workload is None:
         mistakes = sorted(reading.mistakes)
-        count = "1 mistake" if len(mistakes) == 1 else f"{len(mistakes)} mistakes"
+        count = count_text(len(mistakes), "mistake")
         raise ConfigFileError(
             f"{source} is not a workload: {count}.",
             "\n".join(f"{source}:{line}:{column}: {what}" for line, column, what in mistakes),
@@ -83,7 +84,7 @@ def read_tree(root: yaml.Node | None, source: str) -> Workload:
         for path, what in find_contradictions(workload)
     )
     if refused:
-        count = "1 contradiction" if len(refused) == 1 else f"{len(refused)} contradictions"
+        count = count_text(len(refused), "contradiction")
         raise WorkloadRefused(
             f"{source} cannot be: {count}.",
             "\n".join(f"{source}:{line}:{column}: {what}" for line, column, what in refused),

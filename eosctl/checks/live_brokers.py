@@ -16,6 +16,7 @@ from eosctl.model.deployment import Deployment
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.verdict import Resource
+from eosctl.text import name_some
 
 _LIVE: Final = frozenset(
     {
@@ -47,7 +48,7 @@ def judge_live_brokers(snapshot: ClusterSnapshot) -> tuple[CheckResult, ...]:
     if EvidenceKind.BROKER_CONFIGS not in snapshot.collected or not snapshot.brokers:
         return ()
     silent = [str(broker.node_id) for broker in snapshot.brokers if not broker.settings]
-    reason = f"{EvidenceKind.BROKER_CONFIGS.value}: not reported by broker {', '.join(silent)}" if silent else ""
+    reason = f"{EvidenceKind.BROKER_CONFIGS.value}: not reported by {name_some('broker', silent)}" if silent else ""
     components = broker_components(snapshot)
     if not components:
         return tuple(

@@ -7,10 +7,10 @@ import shlex
 from collections import defaultdict
 from typing import Final
 
-from eosctl.checks.wording import name_some
 from eosctl.findings.bootstrap import bootstrap_of
 from eosctl.findings.finding import Command
 from eosctl.model.snapshot import Broker, ClusterSnapshot, Topic
+from eosctl.text import name_some
 
 PLAN_FILE: Final = "plan.json"
 

@@ -9,6 +9,7 @@ from eosctl.findings.finding import Command
 from eosctl.model.setting import Setting, SettingSource
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.verdict import Evidence
+from eosctl.text import name_some
 
 
 class BrokerValue(NamedTuple):
@@ -51,7 +52,7 @@ def set_on_all_brokers(values: Iterable[BrokerValue], name: str, value: str, boo
         broker = own[0] if len(own) == 1 else "$broker"
         remove = f"{alter} --entity-name {broker} --delete-config {name}"
         line = remove if len(own) == 1 else f"for broker in {' '.join(own)}; do {remove}; done"
-        commands.append(Command(line, f"the own value of broker {', '.join(own)} stands before the default"))
+        commands.append(Command(line, f"the own value of {name_some('broker', own)} stands before the default"))
     return tuple(commands)
 
 

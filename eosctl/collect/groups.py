@@ -18,6 +18,7 @@ from eosctl.collect.streams_groups import STREAMS_GROUP, describe_streams_groups
 from eosctl.model.evidence import EvidenceGap, EvidenceKind
 from eosctl.model.snapshot import CommittedOffset, Group, GroupMember
 from eosctl.model.transaction import TopicPartition
+from eosctl.text import count_text
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages import (
@@ -202,7 +203,7 @@ async def _ask_for_offsets(
     )
     return await attempt(
         EvidenceKind.GROUP_OFFSETS,
-        group_ids[0] if len(group_ids) == 1 else f"{len(group_ids)} groups at broker {broker_id}",
+        group_ids[0] if len(group_ids) == 1 else f"{count_text(len(group_ids), 'group')} at broker {broker_id}",
         lambda: reader.request(broker_id, ApiKey.OFFSET_FETCH, request, cap=cap),
     )
 

@@ -20,6 +20,7 @@ from eosctl.logs.fingerprints import head_of, mark_before, marks_of
 from eosctl.logs.positions import Position, Positions
 from eosctl.logs.scan import SPLIT_BYTES, Split, cut_split, number_lines, scan_split
 from eosctl.model.log_event import LogEvent
+from eosctl.text import count_text
 
 IDLE_MS: Final = 5_000
 """In a file without writes for this long, no event grows."""
@@ -57,7 +58,8 @@ class Loss(NamedTuple):
 
     def __str__(self) -> str:
         count = self.end_offset - self.first_offset
-        return f"{self.path} no longer exists, and {count} bytes of it (from offset {self.first_offset}) were not read"
+        lost = f"{count_text(count, 'byte')} of it (from offset {self.first_offset})"
+        return f"{self.path} no longer exists, and {lost} were not read"
 
 
 class TailPlan(NamedTuple):

@@ -25,6 +25,7 @@ from eosctl.model.runbook import Value
 from eosctl.model.transaction import TopicPartition
 from eosctl.runbooks.probe_kind import Parameter, with_defaults
 from eosctl.runbooks.readings import Arguments
+from eosctl.text import count_text
 
 
 class Risk(StrEnum):
@@ -192,7 +193,7 @@ CHANGES: Final[tuple[ChangeKind[Any, Any], ...]] = (
         risk=Risk.SAFE,
         rollback="stop the broker in order: its leaderships move away again",
         prepare=_elect,
-        summary=lambda plan: f"elect the preferred leaders of {len(plan.partitions)} partitions",
+        summary=lambda plan: f"elect the preferred leaders of {count_text(len(plan.partitions), 'partition')}",
         action=ELECTION,
         parameters={"topic": Parameter("Only this topic", "")},
     ),

@@ -24,6 +24,7 @@ from eosctl.model.runbook import Value
 from eosctl.model.severity import Severity
 from eosctl.model.snapshot import ClusterSnapshot, PartitionInfo
 from eosctl.model.transaction import TopicPartition, TransactionState
+from eosctl.text import name_some
 
 Arguments = Mapping[str, Value]
 Facts = dict[str, Value]
@@ -257,7 +258,7 @@ def read_doctor(snapshot: ClusterSnapshot, given: Arguments) -> Facts:
     wanted = {check_id_of(word.strip()) for word in str(given["checks"]).split(",") if word.strip()}
     unknown = wanted - {check.id for check in ALL_CHECKS}
     if unknown:
-        raise UsageError(f"There is no check {', '.join(sorted(unknown))}.", "", "List: eosctl check list")
+        raise UsageError(f"Unknown {name_some('check', sorted(unknown))}.", "", "List: eosctl check list")
     checks = [check for check in ALL_CHECKS if not wanted or check.id in wanted]
     diagnosis = diagnose(checks, Case(snapshot))
     bad = [f for f in diagnosis.findings if wanted or f.severity.at_least(Severity.ERROR)]

@@ -21,6 +21,7 @@ from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.connection import Connection
 from eosctl.services.decode_input import Source
 from eosctl.services.read_cluster import read_cluster
+from eosctl.text import count_text
 from eosctl.wire.errors import WireError
 
 
@@ -99,7 +100,7 @@ def _chosen(infos: Sequence[PartitionInfo], request: LiveRequest) -> list[Partit
     if missing:
         raise UsageError(
             f"{request.topic} has no partition {missing[0]}.",
-            f"It has {len(known)} partitions, from 0.",
+            f"It has {count_text(len(known), 'partition')}, from 0.",
             "Check --partition.",
         )
     return [known[index] for index in request.partitions or sorted(known)]

@@ -27,6 +27,7 @@ from eosctl.services.gate_options import GateOptions
 from eosctl.services.notify import fleet_lines, resolve_address, send
 from eosctl.services.profiles import find_profiles, profiles_file
 from eosctl.services.run_history import SinceLast, compare_with_last
+from eosctl.text import count_text
 
 CLUSTERS_AT_A_TIME: Final = 4
 _OF_ONE_CLUSTER: Final = ("EOSCTL_BOOTSTRAP_SERVERS", "EOSCTL_COMMAND_CONFIG")
@@ -166,7 +167,7 @@ async def read_fleet(
                 return error
             finally:
                 done += 1
-                callbacks.progress(f"{done} of {len(names)} clusters")
+                callbacks.progress(f"{done} of {count_text(len(names), 'cluster')}")
 
     return list(await asyncio.gather(*map(one, names)))
 

@@ -29,6 +29,7 @@ from eosctl.services.connection import Connection
 from eosctl.services.hanging import EXPLAINED, NEEDS_ACTION
 from eosctl.services.read_cluster import read_cluster
 from eosctl.services.transactions import DESCRIBED
+from eosctl.text import name_some
 
 _ALL_OPEN: Final = DESCRIBED | {EvidenceKind.OFFSETS, EvidenceKind.GROUPS, EvidenceKind.GROUP_OFFSETS}
 PENDING: Final = _ALL_OPEN | {EvidenceKind.PENDING_OFFSETS}
@@ -187,7 +188,7 @@ def _evidence(request: GroupsRequest, kinds: frozenset[EvidenceKind], callbacks:
     missing = [group for group in request.groups if group not in known]
     if missing and not any(gap.kind is EvidenceKind.GROUPS for gap in snapshot.gaps):
         raise UsageError(
-            f"Unknown group {', '.join(map(repr, missing))}.",
+            f"Unknown {name_some('group', list(map(repr, missing)))}.",
             "No coordinator lists it: it never committed, it expired, or this principal may not describe it.",
             "List all groups: eosctl group lag",
         )

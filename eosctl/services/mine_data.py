@@ -12,6 +12,7 @@ from eosctl.model.kafka_data import DataSummary
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.log_engine import EngineChoice, spark_session, takes_spark
 from eosctl.services.log_places import existing
+from eosctl.text import count_text
 
 if TYPE_CHECKING:
     from spark_log_analytics.kafka_data.plan import Plan
@@ -87,7 +88,8 @@ def _plan(request: DataRequest) -> Plan:
         raise UsageError("There is no partition directory with segments.", "", "Name data directories, as in log.dirs.")
     if len(plan.cluster_ids) > 1:
         raise UsageError(
-            f"The directories belong to {len(plan.cluster_ids)} clusters: {', '.join(sorted(plan.cluster_ids))}.",
+            f"The directories belong to {count_text(len(plan.cluster_ids), 'cluster')}: "
+            f"{', '.join(sorted(plan.cluster_ids))}.",
             "Partitions with the same name in two clusters are not replicas of each other.",
             "Read one cluster's directories at a time.",
         )

@@ -30,6 +30,7 @@ from eosctl.services.connect import resolve_connection
 from eosctl.services.connection import Connection
 from eosctl.services.event_loop import run
 from eosctl.settings.client_resolution import ResolvedClient
+from eosctl.text import count_text
 
 METRICS_TIMEOUT_MS: Final = 30_000
 
@@ -172,7 +173,7 @@ def _saved(request: ObserveRequest, callbacks: Callbacks) -> str:
     if request.value is None:
         raise UsageError("--value is missing.", "Snapshots have offsets, but not the size of records.", "Add it.")
     if len(paths) > 2:
-        raise UsageError(f"{len(paths)} snapshots were given.", "Rates are between two moments.", "Give two.")
+        raise UsageError(f"{count_text(len(paths), 'snapshot')} given.", "Rates are between two moments.", "Give two.")
     try:
         size = round(parse_bytes(request.value))
     except QuantityError as error:

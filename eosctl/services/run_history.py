@@ -12,7 +12,7 @@ import msgspec
 from eosctl.errors import ConfigFileError, EosctlError, UsageError
 from eosctl.findings.diagnosis import CheckStatus, Diagnosis
 from eosctl.findings.finding import Finding
-from eosctl.text import time_text
+from eosctl.text import count_text, time_text
 from eosctl.user_folders import state_home
 
 _EVALUATED: Final = frozenset({CheckStatus.PASSED, CheckStatus.FAILED})
@@ -91,7 +91,9 @@ def describe(finding: Finding) -> str:
 def sentences(since: SinceLast, diagnosis: Diagnosis) -> tuple[str, ...]:
     """Return the difference as lines."""
     if since.last_at_ms is None:
-        return (f"since last: the first run on this cluster; {len(diagnosis.findings)} findings recorded",)
+        return (
+            f"since last: the first run on this cluster; {count_text(len(diagnosis.findings), 'finding')} recorded",
+        )
     new = [describe(finding) for finding in diagnosis.findings if finding.fingerprint in since.new]
     counts = f"{len(new)} new, {len(since.gone)} gone, {len(diagnosis.findings) - len(new)} as before"
     unknown = f", {len(since.unknown)} unknown" if since.unknown else ""

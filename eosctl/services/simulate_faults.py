@@ -18,6 +18,7 @@ from eosctl.model.emulation import NEWEST
 from eosctl.model.fault_simulation import FailedSeed, FaultSimulation, SeedAnomaly
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.sandboxes import check_release, parse_bugs, parse_setting
+from eosctl.text import count_text
 
 REPLICAS: Final = 3
 TRANSACTIONS: Final = 6
@@ -105,7 +106,7 @@ def simulate_faults(
         if request.keep_history and seed == numbers[-1]:
             history = encode_history(trial.history)
         if done % _NOTE_EVERY == 0:
-            callbacks.remark(f"{done} of {request.seed_count} schedules played, {len(failures)} failed")
+            callbacks.remark(f"{done} of {count_text(request.seed_count, 'schedule')} played, {len(failures)} failed")
     count = request.seed_count
     simulation = FaultSimulation(
         plan=request.plan,

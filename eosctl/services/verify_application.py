@@ -27,6 +27,7 @@ from eosctl.services.protection import protecting_profile
 from eosctl.services.stopwatch import SYSTEM, Stopwatch
 from eosctl.services.verification_findings import diagnose_application
 from eosctl.settings.client_resolution import ResolvedClient
+from eosctl.text import count_text
 
 _EXAMPLE_NUMBER: Final = 17
 _SEEDS: Final = 1_000_000
@@ -174,9 +175,10 @@ def _check_template(option: str, template: str) -> None:
 
 
 def _words(plan: AppPlan) -> tuple[str, ...]:
-    how = f"{plan.rate_per_s:g} a second, {plan.key_count:,} keys, {plan.abort_share:.0%} in aborted transactions"
+    keys = count_text(plan.key_count, "key")
+    how = f"{plan.rate_per_s:g} a second, {keys}, {plan.abort_share:.0%} in aborted transactions"
     words = [
-        f"plan: write {plan.input_count:,} inputs to {plan.input_topic} as {plan.transactional_id} ({how})",
+        f"plan: write {count_text(plan.input_count, 'input')} to {plan.input_topic} as {plan.transactional_id} ({how})",
         f"      such as: {fill_template(plan.template, plan.run, _EXAMPLE_NUMBER, 3)}",
     ]
     if plan.dead_letter_topic is not None:

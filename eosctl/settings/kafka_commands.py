@@ -16,6 +16,7 @@ from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Client, Place, Role, Value
 from eosctl.settings.sources import Source, values_of
 from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
+from eosctl.text import count_text
 
 _TOPICS: Final = re.compile(r"\bkafka-topics(?:\.sh|\.bat)?[ \t]|\brpk[ \t]+topic[ \t]+(?=create[ \t])")
 _CONFIGS: Final = re.compile(r"\bkafka-(?:configs|topics)(?:\.sh|\.bat)?[ \t]")
@@ -189,7 +190,7 @@ def _granted(line: str, number: int) -> Iterator[tuple[str, Branch]]:
             users.append((word.removeprefix("--").partition("-")[0], leaf))
     if len(resources) * len(users) > _MOST_RULES:
         raise ConfigFileError(
-            f"The command in line {number} adds {len(resources) * len(users):,} rules.",
+            f"The command in line {number} adds {count_text(len(resources) * len(users), 'rule')}.",
             f"At most {_MOST_RULES:,} rules of one command are read.",
             "Split the command.",
         )

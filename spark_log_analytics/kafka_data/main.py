@@ -12,6 +12,7 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Final
 
+from eosctl.text import count_text
 from spark_log_analytics.kafka_data.environment import enter_environment
 from spark_log_analytics.outcome import failure_line, job_errors, report_problem, write_json
 from spark_log_analytics.session import session
@@ -61,7 +62,10 @@ def main(arguments: Sequence[str]) -> int:
         return 1
     for damage in summary.damages:
         report_problem(f"not read: {damage.file}, byte {damage.position}: {damage.kind}: {damage.what}")
-    sys.stdout.write(f"{len(plan.directories)} partitions of {len(summary.topics)} topics: {options.out}\n")
+    sys.stdout.write(
+        f"{count_text(len(plan.directories), 'partition')} of {count_text(len(summary.topics), 'topic')}: "
+        f"{options.out}\n"
+    )
     return 1 if summary.damage_count else 0
 
 

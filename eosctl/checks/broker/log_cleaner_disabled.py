@@ -7,11 +7,11 @@ from typing import Final
 
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.checks.settings import broker_values
-from eosctl.checks.wording import name_some
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Resource
+from eosctl.text import name_some
 
 SETTING: Final = "log.cleaner.enable"
 

@@ -10,6 +10,7 @@ from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Resource
+from eosctl.text import name_some
 
 SETTING = "transaction.partition.verification.enable"
 
@@ -55,10 +56,10 @@ def partition_verification_disabled(case: Case) -> Iterator[Problem]:
     disabled = [found for found in broker_values(case.snapshot, SETTING) if found.setting.value == "false"]
     if not disabled:
         return
-    brokers = ", ".join(str(found.broker_id) for found in disabled)
+    brokers = [str(found.broker_id) for found in disabled]
     yield Problem(
         resource=Resource("cluster", case.snapshot.cluster_id),
-        message=f"{SETTING} is false on broker{'s' if len(disabled) > 1 else ''} {brokers}.",
+        message=f"{SETTING} is false on {name_some('broker', brokers)}.",
         cause=_source(disabled[0]),
         impact="A delayed Produce request can leave a hanging transaction on any partition these brokers lead.",
         evidence=tuple(found.evidence for found in disabled),
@@ -66,7 +67,7 @@ def partition_verification_disabled(case: Case) -> Iterator[Problem]:
         commands=set_on_all_brokers(disabled, SETTING, "true", case.bootstrap),
         verify=(Command(f"eosctl check run EOS-BRK-002 -b {case.bootstrap}"),),
         incident=SETTING,
-        facts=(("setting", SETTING), ("brokers", brokers)),
+        facts=(("setting", SETTING), ("brokers", ", ".join(brokers))),
     )
 
 

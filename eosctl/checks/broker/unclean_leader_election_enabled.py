@@ -7,12 +7,12 @@ from typing import Final
 
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.checks.settings import broker_values, set_on_all_brokers
-from eosctl.checks.wording import name_some
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.setting import SettingSource
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Evidence, Resource
+from eosctl.text import name_some
 
 SETTING = "unclean.leader.election.enable"
 _LOST_COORDINATION: Final = "Decided transactions, transactional ids, and committed offsets can be lost."

@@ -13,6 +13,7 @@ from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Evidence, Resource
+from eosctl.text import count_text
 
 NOTABLE: Final = 3
 
@@ -65,7 +66,8 @@ def coordinators_on_few_brokers(case: Case) -> Iterator[Problem]:
         if most > share * (100 + case.limits.coordinator_skew_percent) / 100 and most >= share + NOTABLE:
             yield Problem(
                 resource=Resource("topic", name),
-                message=f"Broker {broker_id} leads {most} of {len(topic.partitions)} partitions of {name}.",
+                message=f"Broker {broker_id} leads {most} of {count_text(len(topic.partitions), 'partition')} "
+                f"of {name}.",
                 impact="Its transactions or groups wait for one busy broker, and all of them move when it fails.",
                 evidence=tuple(
                     Evidence(f"broker {b}", f"{leads.get(b, 0)} partitions", "Metadata") for b in answering[:8]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.checks.wording import name_some
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Evidence, Resource
+from eosctl.text import count_text, name_some
 
 
 @check(
@@ -53,7 +53,8 @@ def members_without_partitions(case: Case) -> Iterator[Problem]:
         ):
             yield Problem(
                 resource=Resource("group", group.group_id),
-                message=f"{len(idle)} of {len(group.members)} members of {group.group_id} have no partition.",
+                message=f"{group.group_id}: no partition for {len(idle)} of "
+                f"{count_text(len(group.members), 'member')}.",
                 impact="They do no work.",
                 evidence=(Evidence("without partitions", name_some("client", sorted(idle)), "DescribeGroups"),),
                 remedy=("Stop the surplus, or add partitions.",),

@@ -8,13 +8,12 @@ from shlex import quote
 
 from eosctl.analysis.locate import locate_group
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.checks.wording import name_some
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.severity import Severity
 from eosctl.model.transaction import TopicPartition
 from eosctl.model.verdict import Evidence, Resource
-from eosctl.text import duration_text
+from eosctl.text import duration_text, name_some
 
 
 @check(

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from shlex import quote
 
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.checks.wording import name_some
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Evidence, Resource
-from eosctl.text import count_text
+from eosctl.text import count_text, name_some
 
 
 @check(
@@ -63,7 +62,9 @@ def position_was_deleted(case: Case) -> Iterator[Problem]:
                 resource=Resource("group", group.group_id),
                 message=f"{group.group_id} stands before {name_some('partition', [name for name, _ in gone])} begins.",
                 impact=f"{count_text(lost, 'offset')} were deleted before it read them.",
-                evidence=tuple(Evidence(name, f"{count:,} offsets gone", "OffsetFetch") for name, count in gone[:8]),
+                evidence=tuple(
+                    Evidence(name, f"{count_text(count, 'offset')} gone", "OffsetFetch") for name, count in gone[:8]
+                ),
                 remedy=("Decide where the group continues, and raise the retention.",),
                 commands=(
                     Command(

@@ -7,13 +7,13 @@ from shlex import quote
 
 from eosctl.analysis.streams_topics import find_topic_problems
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.checks.wording import name_some
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.group_details import TopicProblems
 from eosctl.model.severity import Severity
 from eosctl.model.snapshot import Group
 from eosctl.model.verdict import Evidence, Resource
+from eosctl.text import count_text, name_some
 
 NOT_READY = "NotReady"
 DESCRIBED = "StreamsGroupDescribe"
@@ -71,7 +71,11 @@ def _problem(group: Group, found: TopicProblems, case: Case) -> Problem:
         evidence=(
             Evidence("state", group.state, DESCRIBED),
             *(
-                Evidence(one.topic, f"{one.partition_count} partitions, {one.expected_count} tasks", "Metadata")
+                Evidence(
+                    one.topic,
+                    f"{count_text(one.partition_count, 'partition')}, {count_text(one.expected_count, 'task')}",
+                    "Metadata",
+                )
                 for one in found.mismatches
             ),
         ),

@@ -8,13 +8,12 @@ from shlex import quote
 from typing import Final
 
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.checks.wording import name_some
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.severity import Severity
 from eosctl.model.snapshot import Group
 from eosctl.model.verdict import Evidence, Resource
-from eosctl.text import count_text, duration_text
+from eosctl.text import count_text, duration_text, name_some
 
 #: The assignor of Kafka Streams in classic groups (StreamsPartitionAssignor).
 STREAMS: Final = "stream"

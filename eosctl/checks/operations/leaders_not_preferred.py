@@ -7,12 +7,11 @@ from typing import Final
 
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.checks.partition_commands import elect_preferred_leaders
-from eosctl.checks.wording import name_some
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Evidence, Resource
-from eosctl.text import count_text
+from eosctl.text import count_text, name_some
 
 NOTABLE: Final = 10
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.checks.wording import name_some
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Evidence, Resource
-from eosctl.text import count_text
+from eosctl.text import count_text, name_some
 
 
 @check(

@@ -8,14 +8,13 @@ from typing import Final
 
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.checks.settings import BrokerValue, broker_values, number
-from eosctl.checks.wording import name_some
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.setting import SettingSource
 from eosctl.model.severity import Severity
 from eosctl.model.snapshot import Topic
 from eosctl.model.verdict import Evidence, Resource
-from eosctl.text import byte_rate_text
+from eosctl.text import byte_rate_text, name_some
 
 RATES: Final = ("leader.replication.throttled.rate", "follower.replication.throttled.rate")
 REPLICAS: Final = ("leader.replication.throttled.replicas", "follower.replication.throttled.replicas")

@@ -6,13 +6,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.checks.wording import name_some
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.severity import Severity
 from eosctl.model.snapshot import PartitionInfo
 from eosctl.model.verdict import Evidence, Resource
-from eosctl.text import count_text
+from eosctl.text import count_text, name_some
 
 
 @check(

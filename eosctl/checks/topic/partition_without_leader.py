@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from eosctl.analysis.coordinators import CONSUMER_OFFSETS_TOPIC, TRANSACTION_STATE_TOPIC
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.checks.wording import name_some
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.severity import Severity
 from eosctl.model.snapshot import PartitionInfo
 from eosctl.model.verdict import Evidence, Resource
+from eosctl.text import name_some
 
 _IMPACT = {
     TRANSACTION_STATE_TOPIC: "Transactional ids of these partitions have no coordinator: they can neither begin nor "

@@ -67,8 +67,8 @@ def _problem(transactional_id: str, started: Sequence[TransactionLogEntry], comm
     return Problem(
         resource=Resource("transaction", transactional_id),
         message=(
-            f"{transactional_id} was initialized {len(started)} times within {duration_text(span_ms)}, last at "
-            f"{time_text(last.written_at_ms)}."
+            f"{transactional_id} was initialized {count_text(len(started), 'time')} within {duration_text(span_ms)}, "
+            f"last at {time_text(last.written_at_ms)}."
         ),
         cause=works,
         impact="Every InitProducerId fences the producer before it and writes to the transaction log.",

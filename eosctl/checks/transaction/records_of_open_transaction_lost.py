@@ -7,12 +7,11 @@ from shlex import quote
 
 from eosctl.analysis.lost_records import find_lost_records
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.checks.wording import name_some
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Confidence, Evidence, Resource
-from eosctl.text import time_text
+from eosctl.text import name_some, time_text
 
 
 @check(

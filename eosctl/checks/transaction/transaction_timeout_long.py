@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.checks.wording import name_some
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.severity import Severity
 from eosctl.model.transaction import NO_TIMEOUT_MS
 from eosctl.model.verdict import Evidence, Resource
-from eosctl.text import count_text, duration_text
+from eosctl.text import count_text, duration_text, name_some
 
 DEFAULT_MS: Final = 900_000
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from shlex import quote
 
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.checks.wording import name_some
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Evidence, Resource
+from eosctl.text import name_some
 
 
 @check(

@@ -16,6 +16,7 @@ from eosctl.errors import ConfigFileError
 from eosctl.input_file import open_input
 from eosctl.model.bundle import BUNDLE_SCHEMA, BUNDLE_SCHEMA_VERSION, BundleManifest, BundlePart, MissingPart
 from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.text import count_text
 from eosctl.whole_file import result_file
 
 MANIFEST: Final = "manifest.json"
@@ -138,7 +139,7 @@ def _check(archive: zipfile.ZipFile, path: Path) -> None:
     """Reject names outside of the folder, links, and excessive sizes, which a valid bundle never contains."""
     members = archive.infolist()
     if len(members) > MAX_MEMBERS:
-        raise _refused(path, f"It holds {len(members):,} files; a bundle holds {MAX_MEMBERS:,} at most.")
+        raise _refused(path, f"It holds {count_text(len(members), 'file')}; a bundle holds {MAX_MEMBERS:,} at most.")
     seen: set[str] = set()
     for member in members:
         name = PurePosixPath(member.filename)

@@ -24,6 +24,7 @@ from eosctl.render.sandbox.faults import (
 from eosctl.services import sandbox_faults
 from eosctl.services.sandbox_faults import KIND_NAMES
 from eosctl.services.sandboxes import DEFAULT_NAME
+from eosctl.text import count_text
 
 
 def inject_fault(
@@ -81,7 +82,7 @@ def heal(name: Name = DEFAULT_NAME) -> None:
         eosctl sandbox heal --name tv1
     """
     count = sandbox_faults.heal(name)
-    write_result(f"Sandbox {name}: {count} faults ended, every node runs.\n")
+    write_result(f"Sandbox {name}: {count_text(count, 'fault')} ended, every node runs.\n")
 
 
 def advance(

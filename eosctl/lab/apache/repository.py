@@ -18,6 +18,7 @@ from eosctl.errors import UsageError
 from eosctl.lab.engine import EngineError
 from eosctl.model.loopback import is_loopback
 from eosctl.model.secret import Secret
+from eosctl.text import count_text
 
 SETTING: Final = "EOSCTL_MAVEN_REPOSITORY"
 """Environment variable with the root of the user's Maven repository."""
@@ -91,7 +92,7 @@ def download(
         try:
             for count, job in enumerate(as_completed(jobs), 1):
                 size_bytes += job.result()
-                progress(f"{count} of {len(jobs)} jars, {size_bytes / (1 << 20):.0f} MiB")
+                progress(f"{count} of {count_text(len(jobs), 'jar')}, {size_bytes / (1 << 20):.0f} MiB")
         finally:
             stopped.set()
             pool.shutdown(wait=False, cancel_futures=True)

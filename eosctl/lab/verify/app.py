@@ -23,6 +23,7 @@ from eosctl.lab.verify.tags import TagFinder, fill_template
 from eosctl.lab.workloads.transactional import Fate, attempt_transaction
 from eosctl.model.application_work import AppWork
 from eosctl.model.transaction import TopicPartition
+from eosctl.text import count_text
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.records.record import Record
 
@@ -144,7 +145,7 @@ async def _write(
         )
         await producer.init_transactions()
         while number < plan.input_count:
-            progress(f"{number} of {plan.input_count} inputs written")
+            progress(f"{number} of {count_text(plan.input_count, 'input')} written")
             size = min(chance.randint(1, 5), plan.input_count - number)
             batch = [
                 (number + index, chance.randrange(plan.key_count), chance.random() < plan.poison_share)

@@ -23,6 +23,7 @@ from eosctl.lab.verify.plan import STREAMS_MODES, PlannedFault, Workload
 from eosctl.lab.verify.scene import Scene
 from eosctl.lab.verify.streams import run_streams
 from eosctl.model.transaction import TopicPartition
+from eosctl.text import count_text
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 
@@ -184,7 +185,7 @@ class _Course:
             task.result()
         late = [name for name, task in everyone.items() if task in pending]
         if late:
-            others = f" and {len(late) - 3} others" if len(late) > 3 else ""
+            others = f" and {count_text(len(late) - 3, 'other')}" if len(late) > 3 else ""
             self.unsettled.append(f"{', '.join(late[:3])}{others} did not finish")
         for task in pending:
             task.cancel()

@@ -13,6 +13,7 @@ from eosctl.lab.history.events import History, OffsetsSent
 from eosctl.lab.history.parts import check_in_parts
 from eosctl.lab.history.summary import Summary, summarize
 from eosctl.model.verification import HintItem
+from eosctl.text import count_text
 
 #: Kinds caused by an EndTxn request that arrives after the next transaction has started.
 _LATE_END: Final = frozenset(
@@ -155,7 +156,7 @@ def explain_anomalies(kinds: frozenset[Kind], *, speaks_end_txn_5: bool) -> tupl
 
 
 def _headline(verdict: Verdict, summary: Summary, anomaly_count: int, reasons: Sequence[str]) -> str:
-    tried = f"{summary.transaction_count:,} transactions, {summary.fault_count:,} faults"
+    tried = f"{count_text(summary.transaction_count, 'transaction')}, {count_text(summary.fault_count, 'fault')}"
     match verdict:
         case Verdict.CLEAN:
             return f"no anomaly in {tried}; this is evidence, not proof"

@@ -35,6 +35,7 @@ from eosctl.sandbox.cluster import Cluster
 from eosctl.sandbox.process import manage
 from eosctl.sandbox.process.spec import SandboxSpec
 from eosctl.settings.client_resolution import resolve_client
+from eosctl.text import count_text
 
 #: All nodes of a sandbox share one loop. On an overloaded machine, nodes lose contact briefly, each time writing
 #: hundreds of records, which a starting node must read. Frequent snapshots keep start-up fast; Kafka's default is 20 MB
@@ -197,7 +198,7 @@ async def running_cluster(config: ClientConfig) -> Target:
             else:
                 controllers = [node["id"] for node in status["controllers"]]
                 ranges, release = sandbox_ranges(brokers, controllers), f"as {status['emulate']}"
-            words = f"sandbox {found.sandbox.name}: {len(brokers)} brokers {release}"
+            words = f"sandbox {found.sandbox.name}: {count_text(len(brokers), 'broker')} {release}"
             return Target(
                 config=config,
                 cluster_id=cluster_id,
@@ -208,7 +209,11 @@ async def running_cluster(config: ClientConfig) -> Target:
                 nemesis=SandboxNemesis(control),
             )
     return Target(
-        config, cluster_id, f"{len(brokers)} brokers at {', '.join(map(str, config.bootstrap))}", False, brokers
+        config,
+        cluster_id,
+        f"{count_text(len(brokers), 'broker')} at {', '.join(map(str, config.bootstrap))}",
+        False,
+        brokers,
     )
 
 

@@ -19,6 +19,7 @@ from eosctl.logs.incidents.trouble import TROUBLE
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.model.severity import Severity
+from eosctl.text import count_text
 
 AROUND_MS: Final = 30_000
 FAILURE_SPREAD_MS: Final = 3_000
@@ -281,8 +282,8 @@ def _kept_stores(timeline: LogTimeline, start: LogEvent) -> str:
         return ""
     all_count = len(restored.kept | restored.emptied)
     return (
-        f" It kept the stores of {len(restored.kept)} of {all_count} changelogs, and restored "
-        f"{restored.record_count:,} records."
+        f" It kept the stores of {len(restored.kept)} of {count_text(all_count, 'changelog')}, and restored "
+        f"{count_text(restored.record_count, 'record')}."
     )
 
 

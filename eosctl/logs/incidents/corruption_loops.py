@@ -9,6 +9,7 @@ from eosctl.logs.incidents.applications import StreamsNames
 from eosctl.logs.incidents.timeline import LogTimeline, by_key, episodes, incident, time_of
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
+from eosctl.text import count_text
 
 GAP_MS: Final = 900_000
 """A store that restores for longer than this makes progress."""
@@ -40,8 +41,8 @@ def find_corruption_loops(timeline: LogTimeline) -> Iterator[Incident]:
                 "corruption-loop",
                 {"application.id": application, "tasks": tasks},
                 episode,
-                f"Tasks of {application} were corrupted {len(moments)} times, every {_seconds(interval_s)} on average: "
-                f"{cause}, so they make no progress.{_thrown(episode)}",
+                f"Tasks of {application} were corrupted {count_text(len(moments), 'time')}, every "
+                f"{_seconds(interval_s)} on average: {cause}, so they make no progress.{_thrown(episode)}",
                 remedy,
                 confidence=0.9,
             )

@@ -101,7 +101,7 @@ def _repeated(fencings: Sequence[LogEvent]) -> str:
     if len(fencings) < 2:
         return ""
     lasted_ms = time_of(fencings[-1]) - time_of(fencings[0])
-    return f"{len(fencings)} times, every {duration_text(lasted_ms // (len(fencings) - 1))} on average"
+    return f"{count_text(len(fencings), 'time')}, every {duration_text(lasted_ms // (len(fencings) - 1))} on average"
 
 
 def find_stalled_brokers(timeline: LogTimeline, outages: Sequence[Outage]) -> Iterator[Incident]:

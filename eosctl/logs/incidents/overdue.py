@@ -10,6 +10,7 @@ from eosctl.logs.incidents.index import within
 from eosctl.logs.incidents.timeline import LogTimeline, incident, time_of
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
+from eosctl.text import name_some
 
 LATE_MS: Final = 60_000
 """Coordinators search for timed-out transactions every 10 s, and their clocks differ from the tool's."""
@@ -72,7 +73,7 @@ def _overdue(
             else "not written all of its markers"
         )
         + ". read_committed readers wait for its end, and its client cannot begin another transaction.",
-        f"Start broker {', '.join(brokers)}, which has the replicas of the partition: the coordinator then writes the "
+        f"Start {name_some('broker', brokers)} with the replicas of the partition: the coordinator then writes the "
         "marker by itself. Do not abort the transaction: it is decided."
         if is_blocked
         else "Check the coordinator's log, and the leaders and in-sync replicas of __transaction_state and of the "

@@ -13,6 +13,7 @@ from eosctl.logs.incidents.timeline import LogTimeline, episodes, incident, time
 from eosctl.logs.incidents.trouble import FELT
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
+from eosctl.text import name_some
 
 SHORTAGE_GAP_MS = 30_000
 SHORTAGE_MIN_MS = 3_000
@@ -55,7 +56,7 @@ def find_shortages(timeline: LogTimeline, outages: Sequence[Outage]) -> Iterator
             {"brokers": brokers, "topics": tuple(topics), "topic-partition": only},
             [*episode, *(event for outage in causes for event in outage.events), *first_of_each(timeline, felt)],
             f"{what} had fewer in-sync replicas than min.insync.replicas"
-            + (f": broker {', '.join(brokers)} was down." if brokers else "."),
+            + (f": {name_some('broker', brokers)} down." if brokers else "."),
             "Restart the brokers. Waiting transactions then end by themselves; those that timed out were aborted.",
             confidence=0.95 if crashed else 0.9 if causes else 0.6,
             t_start_ms=min([start, *(outage.down_ms for outage in causes)]),

@@ -31,7 +31,15 @@ from eosctl.render.envelope import listing
 from eosctl.render.machine import render_csv, render_json, render_tsv, render_yaml
 from eosctl.render.markdown_page import render_markdown_page
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
-from eosctl.text import both_bytes_text, byte_rate_text, bytes_text, milliseconds_text, number_text, rate_text
+from eosctl.text import (
+    both_bytes_text,
+    byte_rate_text,
+    bytes_text,
+    count_text,
+    milliseconds_text,
+    number_text,
+    rate_text,
+)
 
 
 class PlanFormat(StrEnum):
@@ -76,11 +84,13 @@ def verdict_text(plan: CapacityPlan) -> str:
         return "No limit of the brokers is stated, so there is no verdict; add disk, network and disk_write."
     resource = plan.resource(plan.bottleneck)
     share = f"{resource.utilisation or 0:.0%} of what is planned"
-    lost = f" with {plan.brokers_lost} of {plan.broker_count} brokers lost" if plan.brokers_lost else ""
+    lost = f" with {plan.brokers_lost} of {count_text(plan.broker_count, 'broker')} lost" if plan.brokers_lost else ""
     if plan.fits:
         return f"It fits. The bottleneck is {plan.bottleneck}: {share}{lost}."
     needed = (
-        f"{plan.broker_count_needed} brokers would do" if plan.broker_count_needed else "no number of brokers will do"
+        f"{count_text(plan.broker_count_needed, 'broker')} would do"
+        if plan.broker_count_needed
+        else "no number of brokers will do"
     )
     return f"It does not fit: {plan.bottleneck} is {share}{lost}; {needed}."
 
@@ -97,7 +107,10 @@ def eos_text(plan: CapacityPlan) -> str:
 def _blocks(item: CapacityReport, wide: bool, width: int | None) -> list[Block]:
     plan = item.plan
     blocks: list[Block] = [
-        Line(f"{plan.workload}: {plan.broker_count} brokers, replication factor {plan.replication_factor}", "bold"),
+        Line(
+            f"{plan.workload}: {count_text(plan.broker_count, 'broker')}, replication factor {plan.replication_factor}",
+            "bold",
+        ),
         *(Line(text, _TONES[fits]) for text, fits in verdicts(item)),
         Line(eos_text(plan)),
         *_range_blocks(item, wide),

@@ -8,6 +8,7 @@ from typing import Final
 from eosctl.model.capacity_plan import Unit
 from eosctl.model.capacity_ranges import FigureRange, PlanRanges
 from eosctl.render.capacity.figure_text import figure_text
+from eosctl.text import count_text
 
 RANGE_HEADER: Final = ("FIGURE", "LOW", "LIKELY", "HIGH", "FORMULA", "GRADE")
 INPUT_HEADER: Final = ("INPUT", "LOW", "LIKELY", "HIGH", "SIZED-BY")
@@ -16,7 +17,7 @@ INPUT_HEADER: Final = ("INPUT", "LOW", "LIKELY", "HIGH", "SIZED-BY")
 def sizing_text(ranges: PlanRanges) -> str:
     """Say in one sentence by which values a plan is sized, and whether it fits."""
     values = ", ".join(f"{name} = {value}" for name, value in ranges.sized_by)
-    rule = f"Sized by the least favorable of {ranges.plan_count} plans within the ranges ({values})"
+    rule = f"Sized by the least favorable of {count_text(ranges.plan_count, 'plan')} within the ranges ({values})"
     if not ranges.bottleneck:
         return f"{rule}: no limit of the brokers is stated, so there is no verdict."
     use = f"{ranges.bottleneck} is {ranges.utilisation:.0%} of what is planned"

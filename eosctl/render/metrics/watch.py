@@ -14,7 +14,7 @@ from eosctl.render.live import row_count
 from eosctl.render.machine import render_json_line
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
 from eosctl.render.transactions.watch import sparkline
-from eosctl.text import time_text
+from eosctl.text import count_text, time_text
 
 WIDE: Final = 110
 NARROW: Final = 72
@@ -80,7 +80,7 @@ def render_metric_frame(moments: Sequence[MetricMoment], rows: int, style: Style
     """
     now = moments[-1]
     bad = sum(one.is_bad is True for one in now.values)
-    programs = "1 program" if now.program_count == 1 else f"{now.program_count} programs"
+    programs = count_text(now.program_count, "program")
     verdict = f"{bad} beyond {'its limit' if bad == 1 else 'their limits'}" if bad else "all within their limits"
     blocks: list[Block] = [Line(f"{time_text(now.at_ms)}  {programs}, {verdict}", "bold red" if bad else "bold")]
     blocks += [Field("unread", f"{gap.subject}: {gap.detail}", "yellow") for gap in now.gaps[:3]]

@@ -8,6 +8,7 @@ from typing import Final
 from eosctl.model.rehearsal import RehearsalItem
 from eosctl.render.listing import Column
 from eosctl.render.page import Block, Field, Line
+from eosctl.text import count_text
 
 REHEARSAL_COLUMNS: Final = (
     Column[RehearsalItem]("RUNBOOK", lambda item: item.runbook),
@@ -26,7 +27,10 @@ def rehearsal_blocks(items: Sequence[RehearsalItem], *, ways: bool) -> list[Bloc
         taken = f", {item.way_count - len(item.untaken)} of {item.way_count} branches taken" if ways else ""
         bad = item.failed or (ways and item.untaken)
         blocks.append(
-            Line(f"{item.runbook}: {passed} of {len(item.scenarios)} scenarios passed{taken}", "red" if bad else "")
+            Line(
+                f"{item.runbook}: {passed} of {count_text(len(item.scenarios), 'scenario')} passed{taken}",
+                "red" if bad else "",
+            )
         )
         blocks += [Field("failed", f"{scenario.name}: {scenario.failure}") for scenario in item.failed]
         blocks += [Field("not taken", way) for way in item.untaken if ways]

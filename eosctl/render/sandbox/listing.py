@@ -10,6 +10,7 @@ from eosctl.render.envelope import listing
 from eosctl.render.formats import OutputFormat
 from eosctl.render.listing import Column, render_listing
 from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
+from eosctl.text import count_text
 
 FILES_NAMED: Final = 5
 
@@ -50,7 +51,7 @@ def left_text(data_dir: str, left: Sequence[str]) -> str:
 def render_started(item: SandboxItem, style: Style = PLAIN) -> str:
     """Say where a new sandbox listens and what to do with it."""
     name = "" if item.name == "default" else f" --name {item.name}"
-    brokers = "1 broker" if item.broker_count == 1 else f"{item.broker_count} brokers"
+    brokers = count_text(item.broker_count, "broker")
     blocks: list[Block] = [
         Line(f"Sandbox {item.name}: {brokers} on {item.bootstrap}", "bold"),
         Field("runs", f"Apache Kafka {item.kafka}") if item.kafka else Field("emulates", f"Kafka {item.emulate}"),

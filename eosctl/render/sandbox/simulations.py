@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from eosctl.model.fault_simulation import FailedSeed, FaultSimulation
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
+from eosctl.text import count_text
 
 
 def render_simulations(item: FaultSimulation, replay: str, style: Style = PLAIN) -> str:
@@ -12,10 +13,10 @@ def render_simulations(item: FaultSimulation, replay: str, style: Style = PLAIN)
     verdict = f"{len(item.failures)} of them failed" if item.failures else "none failed"
     tone = "bold red" if item.failures else "bold green"
     blocks: list[Block] = [
-        Line(f"{item.seed_count} fault schedules (seeds {item.first_seed} to {last}): {verdict}", tone),
+        Line(f"{count_text(item.seed_count, 'fault schedule')} (seeds {item.first_seed} to {last}): {verdict}", tone),
         Field("cluster", f"Kafka {item.emulate}, {item.clients} clients, plan {item.plan}"),
         Field("bugs", ", ".join(name for name, on in item.bugs.items() if on) or "none"),
-        Field("history", f"{item.event_count:,} events over {item.virtual_s:,.0f} s of virtual time"),
+        Field("history", f"{count_text(item.event_count, 'event')} over {item.virtual_s:,.0f} s of virtual time"),
         Field(
             "speed",
             f"{item.schedules_per_minute:,.0f} schedules a minute, "

@@ -151,7 +151,8 @@ def _described(group: Group, partitions: tuple[LagItem, ...], topics: TopicProbl
         topology=group.topology,
         missing_topics=(*topics.missing_sources, *topics.missing_internal),
         wrong_partition_counts=tuple(
-            f"{one.topic}: {one.partition_count} partitions, {one.expected_count} tasks" for one in topics.mismatches
+            f"{one.topic}: {count_text(one.partition_count, 'partition')}, {count_text(one.expected_count, 'task')}"
+            for one in topics.mismatches
         ),
     )
 

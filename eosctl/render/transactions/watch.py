@@ -13,7 +13,7 @@ from eosctl.render.live import row_count
 from eosctl.render.machine import render_json_line
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
 from eosctl.render.transactions.listing import age_text
-from eosctl.text import duration_text, time_text
+from eosctl.text import count_text, duration_text, time_text
 
 _BARS: Final = "▁▂▃▄▅▆▇█"
 SPARK_WIDTH: Final = 30
@@ -96,7 +96,7 @@ def render_frame(moments: Sequence[Moment], rows: int, style: Style = PLAIN) -> 
     now = moments[-1]
     opens, hidden = [len(m.transactions) for m in moments], [m.hidden_offsets for m in moments]
     blocks: list[Block] = [
-        Line(f"{time_text(now.at_ms)}  {now.id_count} transactional ids", "bold"),
+        Line(f"{time_text(now.at_ms)}  {count_text(now.id_count, 'transactional id')}", "bold"),
         Field("open", f"{opens[-1]:>8}  {sparkline(opens)}"),
         Field("LSO lag", f"{hidden[-1]:>8}  {sparkline(hidden)}  offsets that read_committed does not see"),
     ]

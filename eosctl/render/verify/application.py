@@ -16,6 +16,7 @@ from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
 from eosctl.render.verify.findings import NAMES, finding_rows, verification_report
 from eosctl.render.verify.html import render_app_html
 from eosctl.render.verify.run import TONES, anomaly_blocks, anomaly_markdown
+from eosctl.text import count_text
 
 
 def render_app(
@@ -40,7 +41,7 @@ def _fields(item: AppItem) -> Iterator[tuple[str, str]]:
     poison = f", {item.poison_count:,} of them poison" if item.poison_count else ""
     ends = f"{item.committed_count:,} committed, {item.aborted_count:,} aborted, {item.unknown_count:,} end unknown"
     yield "inputs", f"{item.input_count:,}{poison}: {ends}"
-    letters = f", {item.dead_letter_count:,} dead letters" if item.dead_letters else ""
+    letters = f", {count_text(item.dead_letter_count, 'dead letter')}" if item.dead_letters else ""
     yield "outputs", f"{item.output_count:,} visible{letters}"
     if item.p50_ms is not None and item.p99_ms is not None:
         yield "latency", f"input to visible output: median {item.p50_ms:,.0f} ms, P99 {item.p99_ms:,.0f} ms"

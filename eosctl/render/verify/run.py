@@ -16,7 +16,7 @@ from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_pa
 from eosctl.render.verify.findings import NAMES, finding_rows, verification_report
 from eosctl.render.verify.html import render_verify_html
 from eosctl.render.verify.items import coverage_line, cycles_line
-from eosctl.text import duration_text
+from eosctl.text import count_text, duration_text
 
 
 def render_verify(
@@ -45,7 +45,7 @@ def _blocks(item: VerifyItem, *, wide: bool) -> Iterator[Block]:
     yield Field(
         "ended",
         f"{item.committed_count:,} committed, {item.aborted_count:,} aborted, {item.unknown_count:,} without a known "
-        f"end; {item.sent_count:,} records sent, {item.read_count:,} read",
+        f"end; {count_text(item.sent_count, 'record')} sent, {item.read_count:,} read",
     )
     if item.cycles is not None:
         yield Field("circles", cycles_line(item.cycles))

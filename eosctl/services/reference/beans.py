@@ -8,6 +8,7 @@ from typing import Final
 from eosctl.knowledge.beans import Bean, find_beans
 from eosctl.knowledge.protocol import releases_text
 from eosctl.model.reference import Entry, EntryKind, Fact
+from eosctl.text import count_text
 
 MOST_ATTRIBUTES: Final = 40
 
@@ -48,7 +49,7 @@ def _listed(names: Sequence[str]) -> str:
 def _meaning(bean: Bean, count: int) -> str:
     if count == 1 or bean.name:
         return f"A metric of {_owner(bean)}. Kafka does not describe it."
-    return f"A bean of {_owner(bean)} with {count} attributes; give one after it for its meaning."
+    return f"A bean of {_owner(bean)} with {count_text(count, 'attribute')}; give one after it for its meaning."
 
 
 def _owner(bean: Bean) -> str:

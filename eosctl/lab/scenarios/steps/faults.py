@@ -8,6 +8,7 @@ from eosctl.client.destinations import group_coordinator, transaction_coordinato
 from eosctl.errors import UsageError
 from eosctl.lab.scenarios.steps.play import Play, partition_of
 from eosctl.sandbox.faults.order import parse_ms, parse_order
+from eosctl.text import count_text
 
 _WHO = re.compile(r"\{(leader|follower|second-follower|coordinator|group-coordinator|named):([^}]+)\}")
 
@@ -66,6 +67,6 @@ async def _follower(play: Play, key: str, number: int) -> int:
     found = next((each for each in topic.partitions if each.partition == partition), None) if topic else None
     followers = [node for node in found.isr if node != found.leader_id] if found else []
     if len(followers) < number:
-        what = f"{partition} has {len(followers)} followers in sync, not {number}."
+        what = f"{partition} has {count_text(len(followers), 'follower')} in sync, not {number}."
         raise UsageError(what, "", "Give its topic more replicas.")
     return followers[number - 1]

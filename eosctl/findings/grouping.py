@@ -9,12 +9,14 @@ from eosctl.findings.diagnosis import CheckStatus, Diagnosis
 from eosctl.findings.finding import Command, Finding
 from eosctl.model.evidence import GapReason
 from eosctl.model.snapshot import ClusterSnapshot
-from eosctl.text import count_text
+from eosctl.text import count_text, name_some
 
 ACTIONS: Final = 3
 _OF_A_LOST_BROKER: Final = "brokers lost"
 _OF_A_FAILED_DIRECTORY: Final = "log directories failed"
 _DIRECTORY_FAILED: Final = "EOS-OPS-004"
+_WITHOUT_LEADER: Final = "EOS-TXN-007"
+_UNEVEN: Final = "EOS-CAP-002"
 _LOGS: Final = "EOS-LOG-"
 
 
@@ -23,6 +25,17 @@ class FindingGroup(NamedTuple):
 
     cause: Finding
     symptoms: tuple[Finding, ...] = ()
+
+    @property
+    def causes(self) -> tuple[Finding, ...]:
+        """The cause, and the same finding about other brokers that are gone with it."""
+        same = (one for one in self.symptoms if (one.check_id, one.resource.kind) == (self.cause.check_id, "broker"))
+        return (self.cause, *same)
+
+    @property
+    def consequences(self) -> tuple[Finding, ...]:
+        """The symptoms that are not causes themselves."""
+        return tuple(one for one in self.symptoms if one not in self.causes)
 
     @property
     def rank(self) -> int:
@@ -75,6 +88,8 @@ def first_actions(groups: Iterable[FindingGroup]) -> tuple[Action, ...]:
     for group in groups:
         cause = group.cause
         step = cause.remedy[0] if cause.remedy else cause.message
+        if others := [one.resource.name for one in group.causes[1:]]:
+            step = f"{step} The same applies to {name_some('broker', others)}."
         command = cause.commands[0] if cause.commands else None
         ids = tuple(dict.fromkeys(finding.check_id for finding in (cause, *group.symptoms)))
         same = next((i for i, one in enumerate(actions) if (one.step, one.command) == (step, command)), None)
@@ -155,6 +170,14 @@ _AVAILABILITY: Final = frozenset(
 
 
 def _follows_from(finding: Finding, snapshot: ClusterSnapshot, lost: frozenset[int]) -> bool:
+    if finding.check_id == _WITHOUT_LEADER:
+        names = str(dict(finding.facts).get("partitions", "")).split(",")
+        found = [info for topic in snapshot.topics for info in topic.partitions if str(info.partition) in names]
+        return bool(found) and all(lost & set(info.replicas) for info in found)
+    if finding.check_id == _UNEVEN:
+        # No preferred leader can be elected on a broker that is gone.
+        topics = [topic for topic in snapshot.topics if topic.name == finding.resource.name]
+        return any(lost & set(info.replicas[:1]) for topic in topics for info in topic.partitions)
     if finding.check_id not in _AVAILABILITY:
         return False
     resource = finding.resource

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from eosctl.findings.diagnosis import CheckResult, CheckStatus
@@ -10,9 +10,14 @@ from eosctl.findings.finding import Finding
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.severity import Severity
 from eosctl.model.snapshot import ClusterSnapshot
-from eosctl.text import count_text, duration_text
+from eosctl.text import count_text, duration_text, name_some
 
 GAPS_NAMED: Final = 3
+_HELD_UP: Final = "EOS-TXN-007"
+_GONE: Final[Mapping[str, tuple[str, str]]] = {
+    "EOS-BRK-006": ("does not answer", "do not answer"),
+    "EOS-BRK-007": ("is fenced", "are fenced"),
+}
 
 
 def summarize(results: Iterable[CheckResult], gaps: Sequence[EvidenceGap] = ()) -> tuple[str, ...]:
@@ -33,8 +38,17 @@ def summarize(results: Iterable[CheckResult], gaps: Sequence[EvidenceGap] = ()) 
     headline = f"{count_text(len(findings), 'finding')} ({', '.join(counts)})" if findings else "No findings"
     tail = f"{count_text(evaluated, 'check')} evaluated, {skipped} skipped"
     impacts = (_impact(f) for f in findings if f.severity is Severity.CRITICAL and f.impact)
-    lines = (f"{headline}; {tail}.", *dict.fromkeys(impacts))
+    held_up = (f.message for f in findings if f.check_id == _HELD_UP)
+    lines = (f"{headline}; {tail}.", *_gone(findings), *dict.fromkeys(impacts), *held_up)
     return (*unread, *lines) if unread and not evaluated else (*lines, *unread)
+
+
+def _gone(findings: Sequence[Finding]) -> Iterator[str]:
+    """Yield which brokers are gone: all of them together, as they are one incident."""
+    for check_id, (is_so, are_so) in _GONE.items():
+        if names := [f.resource.name for f in findings if f.check_id == check_id]:
+            brokers = name_some("broker", names).capitalize()
+            yield f"{brokers} {are_so if names[1:] else is_so}."
 
 
 def _unread(gaps: Sequence[EvidenceGap]) -> tuple[str, ...]:

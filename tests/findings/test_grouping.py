@@ -13,6 +13,7 @@ from eosctl.findings.diagnosis import CheckResult, CheckStatus, Diagnosis
 from eosctl.findings.finding import Finding
 from eosctl.findings.grade import grade
 from eosctl.findings.grouping import ACTIONS, Action, evidence_action, first_actions, group_findings
+from eosctl.findings.summary import summarize
 from eosctl.model.cluster_state import LogDirectory
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.severity import Severity
@@ -59,6 +60,26 @@ def test_the_metadata_log_of_a_lost_broker_is_a_symptom() -> None:
     silent, behind = (replace(one, resource=Resource("broker", "3")) for one in (silent, finding("EOS-OPS-003", "3")))
     (group,) = group_findings((behind, silent), without_broker_3(build({})))
     assert (group.cause, group.symptoms) == (silent, (behind,))
+
+
+def fenced(node_id: int) -> Finding:
+    step = f"Start broker {node_id}."
+    return replace(finding("EOS-BRK-007", str(node_id)), resource=Resource("broker", str(node_id)), remedy=(step,))
+
+
+def test_brokers_that_are_gone_together_are_one_cause() -> None:
+    snapshot = build({})
+    brokers = tuple(replace(one, fenced=one.node_id in (1, 2)) for one in snapshot.brokers)
+    held = finding("EOS-TXN-007", "pay", facts=(("partitions", "payments-0"),))
+    uneven = finding("EOS-CAP-002", "__transaction_state", Severity.WARNING)
+    found = (fenced(1), fenced(2), held, uneven)
+    (group,) = group_findings(found, replace(snapshot, brokers=brokers))
+    assert (group.causes, group.consequences) == ((fenced(1), fenced(2)), (held, uneven))
+    (action,) = first_actions((group,))
+    assert action.step == "Start broker 1. The same applies to broker 2."
+    result = CheckResult("EOS-BRK-007", "", "", CheckStatus.FAILED, findings=found)
+    assert summarize([result])[1:] == ("Brokers 1, 2 are fenced.", "pay is broken")
+    assert summarize([replace(result, findings=found[:1])])[1:] == ("Broker 1 is fenced.",)
 
 
 def test_what_a_failed_directory_took_is_a_symptom() -> None:

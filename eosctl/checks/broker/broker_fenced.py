@@ -50,7 +50,7 @@ def broker_fenced(case: Case) -> Iterator[Problem]:
                 message=f"Broker {broker.node_id} is fenced.",
                 impact="It leads no partition and is in no ISR.",
                 evidence=(Evidence("fenced", "true", "DescribeCluster"),),
-                remedy=("Start it, or check its connection to the controllers.",),
+                remedy=(f"Start broker {broker.node_id}, or check its connection to the controllers.",),
                 verify=(Command(f"eosctl check run EOS-BRK-007 -b {case.bootstrap}"),),
                 facts=(("broker", broker.node_id),),
             )

@@ -59,7 +59,11 @@ def broker_unreachable(case: Case) -> Iterator[Problem]:
                 else f"Broker {broker.node_id} cannot be used: {gap.detail}",
                 impact="Its coordinators and leaders cannot be used from here.",
                 evidence=(Evidence("address", address, "Metadata"),),
-                remedy=("Check its process and its advertised.listeners." if gap is None else gap.next_step,),
+                remedy=(
+                    f"Check the process of broker {broker.node_id} and its advertised.listeners."
+                    if gap is None
+                    else gap.next_step,
+                ),
                 verify=(Command(f"eosctl check run EOS-BRK-006 -b {case.bootstrap}"),),
                 facts=(("broker", broker.node_id), ("host", broker.host), ("port", broker.port)),
             )

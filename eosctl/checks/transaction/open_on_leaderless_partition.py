@@ -60,8 +60,8 @@ def open_on_leaderless_partition(case: Case) -> Iterator[Problem]:
             owner = verdict.transaction.transactional_id
             yield Problem(
                 resource=Resource("transaction", owner),
-                message=f"{owner} is {verdict.transaction.state}, and "
-                f"{name_some('partition', [str(p) for p in headless])} without a leader.",
+                message=f"{owner} is {verdict.transaction.state}; without a leader: "
+                f"{name_some('partition', [str(p) for p in headless])}.",
                 impact="Its marker there is missing or skipped: committed records can stay invisible.",
                 evidence=tuple(Evidence(str(partition), "no leader", "Metadata") for partition in headless[:8]),
                 remedy=("Bring the partition's broker back before the transaction ends.",),

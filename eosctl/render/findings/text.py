@@ -77,8 +77,8 @@ def _groups(groups: tuple[FindingGroup, ...], wide: bool) -> Iterator[Block]:
             alike.setdefault(cause.check_id, []).append(cause)
             continue
         yield Line("")
-        yield from _finding(number, cause, wide)
-        for index, one in enumerate(group.symptoms):
+        yield from _finding(number, cause, wide, group.causes[1:])
+        for index, one in enumerate(group.consequences):
             text = f"{one.severity.value} {one.check_id} {one.message}"
             yield Field("symptoms" if index == 0 else "", text)
     for check_id, causes in alike.items():
@@ -102,14 +102,14 @@ def _information(groups: tuple[FindingGroup, ...]) -> Iterator[Block]:
                 yield Line(f"  {one.check_id}  {one.message}", "dim")
 
 
-def _finding(number: int, finding: Finding, wide: bool) -> Iterator[Block]:
-    tone = TONES[finding.severity]
+def _finding(number: int, finding: Finding, wide: bool, others: tuple[Finding, ...]) -> Iterator[Block]:
+    tone, about = TONES[finding.severity], ", ".join(str(one.resource) for one in (finding, *others))
     sure = "" if finding.confidence is Confidence.CERTAIN else f", {finding.confidence.value}"
     yield Line(
-        f"{number}. {finding.severity.value.upper()}{sure}  {finding.check_id}  {finding.title}: {finding.resource}",
+        f"{number}. {finding.severity.value.upper()}{sure}  {finding.check_id}  {finding.title}: {about}",
         tone,
     )
-    yield Field("what", finding.message)
+    yield Field("what", " ".join(one.message for one in (finding, *others)))
     if finding.cause:
         yield Field("cause", finding.cause)
     if finding.impact:
@@ -121,9 +121,11 @@ def _finding(number: int, finding: Finding, wide: bool) -> Iterator[Block]:
         yield Field("evidence" if index == 0 else "", f"{source}: {text}")
     if len(shown) < len(by_source):
         yield Field("", f"{count_text(len(by_source) - len(shown), 'more source')} with -o wide")
-    for index, step in enumerate(finding.remedy):
+    for index, step in enumerate(dict.fromkeys(step for one in (finding, *others) for step in one.remedy)):
         yield Field("do" if index == 0 else "", step)
-    yield from (command_block("", command) for command in finding.commands)
+    yield from (
+        command_block("", command) for command in dict.fromkeys(c for one in (finding, *others) for c in one.commands)
+    )
     for index, command in enumerate(finding.verify):
         yield command_block("verify" if index == 0 else "", command)
     yield Field("more", f"eosctl check explain {finding.check_id}")

@@ -16,6 +16,7 @@ from typer.main import get_command
 from eosctl import __version__
 from eosctl.command_line.invocation import Invocation, invocation_of, write_error
 from eosctl.command_line.lazy import HELP, group_class
+from eosctl.command_line.next_command import with_connection
 from eosctl.commands.registry import COMMANDS, FIRST_STEPS
 from eosctl.errors import EosctlError, ExitCode, UsageError, defect_error, file_error
 from eosctl.render.terminal import ColorChoice
@@ -135,7 +136,7 @@ def _report(error: EosctlError, invocation: Invocation) -> int:
 
     # Both quote what a user wrote or a server answered; the next step is our own text.
     error.what, error.why = redact_text(error.what), redact_text(error.why)
-    write_error(error)
+    write_error(with_connection(error, invocation.cluster))
     if invocation.output == "json":
         from eosctl.render.failure import render_failure
 

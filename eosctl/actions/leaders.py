@@ -53,7 +53,7 @@ async def prepare_election(cluster: Cluster, topic: str = "") -> ElectionPlan:
         raise PlanRefused(
             "No election is needed.",
             "Every partition is led by its first replica, or that one is out of sync.",
-            "See who is out of sync: eosctl doctor -b ADDRESS",
+            "See who is out of sync: eosctl doctor",
         )
     return plan
 

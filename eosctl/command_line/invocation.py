@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -23,12 +24,13 @@ from eosctl.whole_file import is_standard_output, result_file
 class Invocation:
     """Choices of the root command, and the output format as soon as it is known.
 
-    Tests replace the clock.
+    Tests replace the clock. ``cluster`` has the typed options that name the cluster, without secrets.
     """
 
     color: ColorChoice = ColorChoice.AUTO
     debug: bool = False
     output: str = "table"
+    cluster: dict[str, str] = field(default_factory=dict)
     now_ms: Callable[[], int] = field(default=lambda: time.time_ns() // 1_000_000)
 
     def style(self) -> Style:
@@ -48,6 +50,13 @@ def remember_output(context: typer.Context, value: StrEnum) -> StrEnum:
     """Note the format while the options are parsed, so that a later error can answer in it."""
     if not context.resilient_parsing:
         invocation_of(context).output = value.value
+    return value
+
+
+def remember_cluster(context: typer.Context, parameter: typer.CallbackParam, value: Any) -> Any:
+    """Note an option that names the cluster, so that a later error can name it in its commands."""
+    if value is not None and not context.resilient_parsing:
+        invocation_of(context).cluster[parameter.opts[-1]] = str(value)
     return value
 
 

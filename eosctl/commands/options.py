@@ -9,7 +9,7 @@ from typing import Annotated, Final, NamedTuple
 
 import typer
 
-from eosctl.command_line.invocation import remember_output
+from eosctl.command_line.invocation import remember_cluster, remember_output
 from eosctl.command_line.option_groups import options
 from eosctl.command_line.values import parse_duration_ms
 from eosctl.errors import UsageError
@@ -28,11 +28,22 @@ DEFAULT_SECOND_LOOK: Final = 500
 
 CommandConfig = Annotated[
     Path | None,
-    _connection("--command-config", metavar="FILE", help="Java client.properties file. [env: EOSCTL_COMMAND_CONFIG]"),
+    _connection(
+        "--command-config",
+        metavar="FILE",
+        help="Java client.properties file. [env: EOSCTL_COMMAND_CONFIG]",
+        callback=remember_cluster,
+    ),
 ]
 Overrides = Annotated[tuple[str, ...], _connection("-X", metavar="KEY=VALUE", help="Client setting; repeatable.")]
 Profile = Annotated[
-    str | None, _connection("--profile", metavar="NAME", help="Profile from the profiles file. [env: EOSCTL_PROFILE]")
+    str | None,
+    _connection(
+        "--profile",
+        metavar="NAME",
+        help="Profile from the profiles file. [env: EOSCTL_PROFILE]",
+        callback=remember_cluster,
+    ),
 ]
 ConnectionOptions = Annotated[
     Connection,
@@ -42,6 +53,7 @@ ConnectionOptions = Annotated[
             "-b",
             metavar="HOST:PORT",
             help="Brokers to connect to. [env: EOSCTL_BOOTSTRAP_SERVERS]",
+            callback=remember_cluster,
         ),
         command_config=CommandConfig,
         overrides=Overrides,

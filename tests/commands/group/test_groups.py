@@ -261,3 +261,9 @@ def test_transactions_block_share_groups_that_wait(isolation: str, blocked: int,
     (lag,) = items("lag", one_broker.bootstrap, "workers")
     assert (lag["readable_offsets"], lag["blocked_offsets"]) == (4 - blocked, blocked)
     assert (lag["blocked_by"] is not None) == (blocked > 0)
+
+
+def test_the_next_step_of_an_error_runs_as_it_is(one_broker: SandboxThread) -> None:
+    failed = eosctl("group", "lag", "unknown", "-b", one_broker.bootstrap)
+    assert f"next: List all groups: eosctl group lag -b {one_broker.bootstrap}\n" in failed.err
+    assert eosctl("group", "lag", "-b", one_broker.bootstrap).code == 0

@@ -1,0 +1,40 @@
+"""Commands in the next step of an error reach the cluster that the failed command was about."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping
+from typing import Final
+
+from eosctl.errors import EosctlError
+
+CONNECTED: Final = (
+    *("doctor", "timeline", "top", "fencing explain", "check run", "check acl", "runbook run", "checklist run"),
+    *("snapshot capture", "group list", "group describe", "group lag", "group pending"),
+    *("txn list", "txn describe", "txn hanging", "txn producers", "txn blame", "txn watch"),
+    *("txn abort", "txn complete", "txn fence"),
+)
+"""The commands that read or change one cluster, which next steps name."""
+_COMMAND: Final = re.compile(rf"\beosctl (?:{'|'.join(CONNECTED)})(?![\w-])")
+_SENTENCE: Final = re.compile(r"[.;](?= |$)|$")
+_HAS_CLUSTER: Final = re.compile(r" (?:-b|--bootstrap-server|--profile|--command-config|--snapshot)\b")
+
+
+def with_connection(error: EosctlError, typed: Mapping[str, str]) -> EosctlError:
+    """Add the options that name the cluster to the commands of an error's next step.
+
+    Args:
+        error: The error; it is changed.
+        typed: The options of the failed command, with their values. Without any, the environment names the cluster.
+    """
+    if typed:
+        words = " ".join(f"{option} {shlex.quote(value)}" for option, value in typed.items())
+        error.next_step = _COMMAND.sub(lambda found: _completed(found, words), error.next_step)
+    return error
+
+
+def _completed(found: re.Match[str], words: str) -> str:
+    sentence = _SENTENCE.search(found.string, found.end())
+    rest = found.string[found.end() : sentence.start() if sentence else None]
+    return found.group() if _HAS_CLUSTER.search(rest) else f"{found.group()} {words}"

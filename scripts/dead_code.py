@@ -53,7 +53,6 @@ _CALLED_BY: Final = {
 _FOR_TESTS: Final = {
     "tests drive or measure with it what they cannot reach otherwise": (
         *("stop_listening", "decode_history", "packed_bytes", "queue_size", "read_components"),
-        "read_live_object_bytes",
     ),
 }
 #: The reasons for names without a use.

@@ -10,6 +10,7 @@ from eosctl.capacity.latency import checkpoint_timeout_floor_ms, transaction_tim
 from eosctl.capacity.memory import MAX_PRODUCER_EPOCH, producer_heap_bytes, transaction_heap_bytes
 from eosctl.capacity.recovery import useful_thread_count
 from eosctl.capacity.resources import LASTING_HEAP_SHARE, OPEN_AT_A_TIME
+from eosctl.capacity.zones import ZoneLoss, zone_advice
 from eosctl.model.capacity_plan import Advice, ApplicationPlan, ResourceUse, TopicPlan
 from eosctl.model.workload import ApplicationKind, ApplicationSpec, Cleanup, Workload
 from eosctl.text import bytes_text, milliseconds_text, number_text, rate_text
@@ -24,10 +25,13 @@ def advise(
     plans: Sequence[ApplicationPlan],
     resources: Sequence[ResourceUse],
     broker_count_needed: int | None,
+    zone_loss: ZoneLoss | None,
 ) -> tuple[Advice, ...]:
     """Recommend settings; urgent ones first, and among them what removes a cause before more brokers."""
     specs = {application.name: application for application in workload.applications}
     found = [*_cluster(workload, plans), *_changelogs(workload)]
+    if zone_loss is not None:
+        found += zone_advice(workload.cluster, zone_loss)
     for plan in plans:
         for rule in _APPLICATION_RULES:
             found += rule(workload, specs[plan.name], plan)

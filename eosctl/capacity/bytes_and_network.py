@@ -74,7 +74,7 @@ def network_out_per_broker(written: float, read: float, replication_factor: int,
 def network_out_after_broker_loss(
     written: float, read: float, replication_factor: int, broker_count: int, lost_count: int = 1
 ) -> float:
-    """Return bytes/s that each remaining broker sends before partitions are reassigned (F24a).
+    """Return bytes/s that each remaining broker sends before partitions are reassigned (F24a, F24b).
 
     Copies that were on the lost brokers are not fetched, but the rest lead all partitions.
 
@@ -83,24 +83,17 @@ def network_out_after_broker_loss(
     >>> before, after = network_out_per_broker(60, 240, 3, 6), network_out_after_broker_loss(60, 240, 3, 6)
     >>> round(after / before, 2)
     1.1
+
+    A zone of three, two of these brokers (F24b): published sheets multiply everything by 1.33; the truth depends on the
+    readers: nothing more at one, a quarter more at four.
+
+    >>> one, four = network_out_per_broker(60, 60, 3, 6), before
+    >>> [round(network_out_after_broker_loss(60, read, 3, 6, 2) / usual, 2) for read, usual in ((60, one), (240, four))]
+    [1.0, 1.25]
     """
     left = broker_count - lost_count
     copies_left = replication_factor * left / broker_count
     return (read + written * max(0.0, copies_left - 1)) / left
-
-
-def network_out_after_zone_loss(written: float, read: float, broker_count: int, zone_count: int = 3) -> float:
-    """Return bytes/s that each remaining broker sends when a zone is lost; RF 3, one copy in each of 3 zones (F24b).
-
-    Published sheets multiply everything by 1.33; the truth depends on the readers: nothing more at one, a quarter more
-    at four.
-
-    >>> one, four = network_out_per_broker(60, 60, 3, 6), network_out_per_broker(60, 240, 3, 6)
-    >>> round(network_out_after_zone_loss(60, 60, 6) / one, 2), round(network_out_after_zone_loss(60, 240, 6) / four, 2)
-    (1.0, 1.25)
-    """
-    left = broker_count * (zone_count - 1) / zone_count
-    return (read + written) / left
 
 
 def cross_zone_rate(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from eosctl.capacity.advice import advise
 from eosctl.capacity.application_plan import plan_application, work_out_rhythms
-from eosctl.capacity.bytes_and_network import cross_zone_rate, network_out_after_zone_loss
+from eosctl.capacity.bytes_and_network import cross_zone_rate
 from eosctl.capacity.disk import file_descriptor_count, memory_map_count
 from eosctl.capacity.memory import producer_heap_bytes
 from eosctl.capacity.record_sizes import producer_snapshot_bytes
@@ -16,6 +16,7 @@ from eosctl.capacity.requests import request_rate
 from eosctl.capacity.resources import Demand, brokers_needed, find_bottleneck, total_demand, use_resources
 from eosctl.capacity.topic_plan import TRANSACTION_STATE, plan_internal_topics, plan_topic
 from eosctl.capacity.transactions import lag_inflation, marker_bytes_per_s
+from eosctl.capacity.zones import lose_zone, zone_figures
 from eosctl.model.capacity_plan import ApplicationPlan, CapacityPlan, Figure, Grade, TopicPlan, Unit
 from eosctl.model.workload import Workload
 
@@ -54,7 +55,7 @@ def plan_capacity(workload: Workload) -> CapacityPlan:
         bottleneck=bottleneck.name if bottleneck else "",
         fits=(bottleneck.utilisation or 0.0) <= 1 if bottleneck else None,
         broker_count_needed=needed,
-        advice=advise(workload, topics, applications, resources, needed),
+        advice=advise(workload, topics, applications, resources, needed, lose_zone(cluster, demand)),
         assumptions=workload.assumptions,
     )
 
@@ -126,9 +127,8 @@ def _figures(
     if cluster.zone_count > 1:
         between = cross_zone_rate(demand.written, demand.read, rf, cluster.zone_count)
         rows.append(Figure("between zones", between, Unit.BYTES_PER_S, "F31", Grade.ASSUMED))
-        left = network_out_after_zone_loss(demand.written, demand.read, count, cluster.zone_count)
-        name = "network out of each broker that is left when a zone is lost"
-        rows.append(Figure(name, left, Unit.BYTES_PER_S, "F24b", Grade.ASSUMED))
+    if zone_loss := lose_zone(cluster, demand):
+        rows += zone_figures(zone_loss)
     if remote := sum(topic.remote_bytes for topic in topics):
         rows.append(Figure("in remote storage, one copy", remote, Unit.BYTES, "F7", Grade.ASSUMED))
     return tuple(rows)

@@ -66,7 +66,7 @@ def total_demand(
         partition_count=sum(topic.partition_count for topic in topics) * cluster.replication_factor,
         appends_per_s=sum(topic.data_batches_per_s + topic.markers_per_s for topic in topics),
         requests_per_s=requests_per_s,
-        producer_entries=sum(application.producer_entries for application in applications),
+        producer_entries=sum(a.producer_entries for a in applications) + sum(t.producer_entries for t in topics),
         transaction_heap_bytes=heap,
     )
 

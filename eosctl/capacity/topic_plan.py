@@ -14,6 +14,7 @@ from eosctl.capacity.disk import (
     tiered_remote_bytes,
     transaction_log_bytes,
 )
+from eosctl.capacity.memory import producer_entry_count
 from eosctl.capacity.record_sizes import MARKER_BATCH_BYTES, batch_bytes, transaction_state_bytes
 from eosctl.model.capacity_plan import ApplicationPlan, TopicPlan
 from eosctl.model.workload import Cleanup, TopicSpec, Workload
@@ -65,7 +66,22 @@ def plan_topic(workload: Workload, topic: TopicSpec, rhythms: Mapping[str, Rhyth
         stored_bytes=stored,
         partition_count=topic.partition_count,
         remote_bytes=remote,
+        producer_entries=_entries_of_writers(workload, topic),
     )
+
+
+def _entries_of_writers(workload: Workload, topic: TopicSpec) -> float:
+    """Return the states of producers other than the applications, which are idempotent by default (KIP-679).
+
+    A producer that sends less than a record to each partition within ``producer.id.expiration.ms`` is not remembered
+    everywhere.
+    """
+    if any(topic.name in dict(application.writes) for application in workload.applications):
+        return 0.0
+    cluster = workload.cluster
+    sent = topic.rate_per_s * cluster.producer_id_expiration_ms / 1000 / topic.writer_count
+    reached = min(float(topic.partition_count), sent)
+    return producer_entry_count(topic.writer_count, reached, cluster.replication_factor)
 
 
 def plan_internal_topics(workload: Workload, applications: Sequence[ApplicationPlan]) -> tuple[TopicPlan, TopicPlan]:

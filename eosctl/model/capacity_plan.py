@@ -45,7 +45,8 @@ class Figure(msgspec.Struct, frozen=True):
 class TopicPlan(msgspec.Struct, frozen=True):
     """The load of a topic, for one copy except `stored_bytes`, which covers all copies on the brokers' disks.
 
-    `remote_bytes` is the size in tiered storage, for one copy.
+    `remote_bytes` is the size in tiered storage, for one copy. `producer_entries` are the states, on all replicas, of
+    idempotent producers that no application is.
     """
 
     name: str
@@ -58,6 +59,7 @@ class TopicPlan(msgspec.Struct, frozen=True):
     stored_bytes: float
     partition_count: int
     remote_bytes: float = 0.0
+    producer_entries: float = 0.0
 
 
 class InstancePlan(msgspec.Struct, frozen=True):

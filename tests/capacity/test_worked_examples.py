@@ -138,7 +138,7 @@ def test_kip_447_follows_its_arithmetic() -> None:
         found = values(plan)
         rate = producers * 10 * (1 - exp(-20_000 / producers / 10))
         assert found["transactions"] == pytest.approx(rate)
-        assert found["producer states, all replicas"] == producers * (100 + 1) * 3
+        assert found["producer states, all replicas"] == (producers * (100 + 1) + 20 * 1_000) * 3
         (application,) = plan.applications
         assert found["markers"] == pytest.approx(rate * (application.data_partitions + 1))
         appends = rate * (application.partition_waves + 3)

@@ -9,7 +9,9 @@ import re
 import shutil
 import signal
 import socket
+import sys
 import tempfile
+import uuid
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -52,7 +54,36 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
+#: Ends what a run leaves, however the run ends: brokers have sessions of their own, which no signal to pytest reaches.
+#: Only a run that ends in order keeps its temporary files or removes them itself.
+_REAPER: Final = """
+import os, shutil, sys, time
+
+marker, scratch = sys.argv[1].encode(), sys.argv[2]
+in_order = sys.stdin.buffer.read()
+
+
+def is_left(pid):
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            return marker in file.read().split(bytes(1))
+    except OSError:
+        return False
+
+
+while left := [int(pid) for pid in os.listdir("/proc") if pid.isdigit() and is_left(pid)]:
+    for pid in left:
+        try:
+            os.kill(pid, 9)
+        except OSError:
+            pass
+    time.sleep(0.05)
+if scratch and not in_order:
+    shutil.rmtree(scratch, ignore_errors=True)
+"""
+_RUN: Final = "EOSCTL_TEST_RUN"
 _SCRATCH: Final = pytest.StashKey[Path]()
+_REAPING: Final = pytest.StashKey[int]()
 _FAILED: Final = pytest.StashKey[bool]()
 #: How a reason to skip names the package that is missing: "kcat is missing (Debian: kcat)".
 _PACKAGE: Final = re.compile(r"\(Debian: ([\w.-]+)\)")
@@ -84,19 +115,44 @@ def fast_folder(memory: Path = Path("/dev/shm"), *, wanted: int = 8 << 30) -> Pa
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Give the run one directory for all temporary files: programs that a test kills leave theirs."""
-    if hasattr(config, "workerinput") or config.option.basetemp is not None:
+    """Give the run one directory for all temporary files, since killed programs leave theirs, and a reaper."""
+    if hasattr(config, "workerinput"):
         return
+    scratch = _make_scratch(config)
+    if Path("/proc/self/environ").exists():
+        config.stash[_REAPING] = start_reaper(scratch)
+
+
+def start_reaper(scratch: Path | None) -> int:
+    """Start the process that ends marked ones after this one; return the descriptor to which to write before an end."""
+    reading, writing = os.pipe()
+    marker = uuid.uuid4().hex
+    command = [sys.executable, "-I", "-S", "-c", _REAPER, f"{_RUN}={marker}", str(scratch or "")]
+    unmarked = {name: value for name, value in os.environ.items() if name != _RUN}
+    silent = [(os.POSIX_SPAWN_OPEN, descriptor, os.devnull, os.O_WRONLY, 0) for descriptor in (1, 2)]
+    actions = [(os.POSIX_SPAWN_DUP2, reading, 0), *silent]
+    os.posix_spawn(command[0], command, unmarked, file_actions=actions, setsid=True)
+    os.close(reading)
+    os.environ[_RUN] = marker
+    return writing
+
+
+def _make_scratch(config: pytest.Config) -> Path | None:
+    if config.option.basetemp is not None:
+        return None
     scratch = Path(tempfile.mkdtemp(prefix="eosctl-tests-", dir=fast_folder()))
     config.stash[_SCRATCH] = scratch
     # A short name: the paths of Unix sockets are limited.
     config.option.basetemp = str(scratch / "t")
     os.environ["TMPDIR"] = str(scratch)
     tempfile.tempdir = None
+    return scratch
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Remove the temporary files, unless a failed test may be explained by its own."""
+    if (reaping := config.stash.get(_REAPING, None)) is not None:
+        os.write(reaping, b".")
     scratch = config.stash.get(_SCRATCH, None)
     if scratch is not None and not config.stash.get(_FAILED, False):
         shutil.rmtree(scratch, ignore_errors=True)

@@ -122,9 +122,11 @@ async def clean_election(cluster: RehearsalCluster, partition: TopicPartition) -
     other = next(broker for broker in BROKERS if broker != leader)
     await _assign(cluster, partition, (other, leader))
     chosen = elect_leaders.TopicPartitions(partition.topic, [partition.partition])
-    await cluster.client.request(
-        Role.CONTROLLER, ApiKey.ELECT_LEADERS, elect_leaders.ElectLeadersRequest(0, [chosen], 10_000)
-    )
+    # Refused until the new replica is in sync; without another attempt, brokers try again after five minutes.
+    while await _leader(cluster.client, partition) != other:
+        await cluster.client.request(
+            Role.CONTROLLER, ApiKey.ELECT_LEADERS, elect_leaders.ElectLeadersRequest(0, [chosen], 10_000)
+        )
     await _led_by(cluster, partition, (other,))
 
 

@@ -14,7 +14,7 @@ from eosctl.settings.ansible_inventory import parse_inventory
 from eosctl.settings.file_texts import read_text
 
 _NAME: Final = re.compile(r"(?:^[ \t]*|[ \t])([A-Za-z_]\w*)[ \t]*[:=]", re.MULTILINE)
-_EXPRESSION: Final = re.compile(r"\{[{%](.*?)[%}]\}", re.DOTALL)
+_EXPRESSION: Final = re.compile(r"\{[{%]((?:(?!\{[{%]|[%}]\}).)*)[%}]\}", re.DOTALL)
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
 _TASKS: Final = ("tasks", "handlers")
 

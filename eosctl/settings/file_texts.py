@@ -22,7 +22,7 @@ _MARKS: Final = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-_COMMENT: Final = re.compile(r"^\s*(?:#|//|--|!|;|\{\{-?\s*/\*).*$", re.MULTILINE)
+_COMMENT: Final = re.compile(r"^[^\S\n]*+(?:#|//|--|!|;|\{\{-?\s*/\*).*$", re.MULTILINE)
 _KAFKA: Final = re.compile(
     r"kafka|redpanda|bootstrap[._-]?servers|transactional[._-]?id|isolation[._-]?level|processing[._-]guarantee"
     r"|enable[._-]?idempotence|min[._-]?insync[._-]?replicas|connector\.class|exactly[._-]?once",

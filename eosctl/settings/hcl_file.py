@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 MAX_CHARACTERS: Final = 1_000_000
 """The parser needs about a second per 100,000."""
-_HEREDOC: Final = re.compile(r"<<(-?)[\w.-]+\r?\n(.*?)[^\S\n]*[\w.-]+\r?\n?\Z", re.DOTALL)
+_HEREDOC: Final = re.compile(r"<<(-?)[\w.-]+\r?\n")
 MERGED: Final = "merge of "
 """How the key of an object begins that ``merge`` takes from a variable or a local."""
 _NAMED: Final = re.compile(r"\$\{(?:var|local|each)\.[\w.-]+\}")
@@ -172,7 +172,7 @@ class _Reader:
         match = _HEREDOC.match(text)
         if match is None:
             return Leaf(text, line)
-        lines = match[2].splitlines(keepends=True)
+        lines = text[match.end() :].splitlines(keepends=True)[:-1]  # The last one is the mark at its end.
         if match[1]:
             margin = min((len(one) - len(one.lstrip()) for one in lines if one.strip()), default=0)
             lines = [one[margin:] if one.strip() else one.lstrip(" \t") for one in lines]

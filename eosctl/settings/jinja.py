@@ -8,7 +8,8 @@ from typing import Final
 
 from eosctl.settings.tree import Branch, Leaf, Node, Row
 
-_EXPRESSION: Final = re.compile(r"\{\{-?\s*(.*?)\s*-?\}\}")
+# An opening that no end follows is given up at the next one: a line of openings is searched once.
+_EXPRESSION: Final = re.compile(r"\{\{-?((?:(?!\{\{|\}\}).)*)\}\}")
 _VARIABLE: Final = re.compile(
     r"^(?P<path>[A-Za-z_]\w*(?:\.\w+|\[['\"][^'\"\]]+['\"]\]|\[\d+\])*)(?P<filters>(?:\s*\|.*)?)$"
 )
@@ -28,7 +29,7 @@ def fill(text: str, variables: Mapping[str, Node], depth: int = 0) -> str:
         return text
 
     def filled(match: re.Match[str]) -> str:
-        value = evaluate(match[1], variables)
+        value = evaluate(match[1].strip().removesuffix("-").rstrip(), variables)
         return match[0] if value is None or "\n" in value else fill(value, variables, depth + 1)
 
     return _EXPRESSION.sub(filled, text)

@@ -11,7 +11,7 @@ from eosctl.input_file import read_input
 
 MAX_BYTES: Final = 1_000_000
 _SETTING: Final = re.compile(
-    r"^\s*(consumer\.offset\.sync\.enable|acl\.sync\.enable|auto\.create\.mirror\.topics\.enable"
+    r"^[^\S\n]*+(consumer\.offset\.sync\.enable|acl\.sync\.enable|auto\.create\.mirror\.topics\.enable"
     r"|cluster\.link\.prefix|cluster\.link\.paused|link\.mode)\s*[=:]",
     re.MULTILINE,
 )

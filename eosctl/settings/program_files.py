@@ -195,8 +195,11 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _pairs(text: str, first: int) -> Iterator[tuple[str, Leaf]]:
+    line, counted = first, 0
     for match in _PAIR.finditer(text):
+        line += text.count("\n", counted, match.start())
+        counted = match.start()
         value = match["value"]
         bare = value[1:-1] if len(value) > 1 and value[0] in "\"'" and value[-1] == value[0] else value
         bare = bare if value[:1] == "'" else _REFERENCE.sub(r"${\1}", bare)
-        yield match["name"], Leaf(bare, first + text.count("\n", 0, match.start()))
+        yield match["name"], Leaf(bare, line)

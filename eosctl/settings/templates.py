@@ -18,7 +18,7 @@ _CONTROL: Final = re.compile(
     r"|\{%.*?%\}|\{#.*?#\})[ \t]*$",
     re.MULTILINE | re.DOTALL,
 )
-_EXPRESSION: Final = re.compile(r"\{\{.*?\}\}")
+_EXPRESSION: Final = re.compile(r"\{\{(?:(?!\{\{|\}\}).)*\}\}")
 _VALUE: Final = re.compile(r"\{\{-?[ \t]*\.Values\.([\w.-]+?)(?:[ \t]*\|[ \t]*(?:quote|int|toString))*[ \t]*-?\}\}")
 _HEAD: Final = r"(?P<head>[ \t]*(?:-[ \t]+)*(?:[\w./-]+:[ \t]+)?)"
 _ENTRY: Final = re.compile(rf"^{_HEAD}(?P<rest>[^\n]*\{{\{{[^\n]*)$", re.MULTILINE)

@@ -21,7 +21,7 @@ _LEVELS: Final = frozenset(
     ]
 )
 _SENTENCE: Final = re.compile(r"\S+ \S+")
-_TRACE: Final = re.compile(r"\n\s*at |\n\s+File |^Traceback \(|^(?:\w+\.)+\w+(?:Exception|Error)\b")
+_TRACE: Final = re.compile(r"\n[^\S\n]*+at |\n[^\S\n]++File |^Traceback \(|^(?:\w+\.)+\w+(?:Exception|Error)\b")
 
 
 def flattened(

@@ -104,7 +104,7 @@ _ALIASES: Final = {
 _SYSLOG_LEVELS: Final = ("FATAL", "FATAL", "FATAL", "ERROR", "WARN", "NOTICE", "INFO", "DEBUG")
 _TENS_LEVELS: Final = {"10": "TRACE", "20": "DEBUG", "30": "INFO", "40": "WARN", "50": "ERROR", "60": "FATAL"}
 """Levels of bunyan and pino."""
-_TRACE: Final = re.compile(r"^\s*at |Exception|Error|Throwable|Traceback", re.MULTILINE)
+_TRACE: Final = re.compile(r"^[^\S\n]*+at |Exception|Error|Throwable|Traceback", re.MULTILINE)
 _PAIR: Final = re.compile(r'([\w.@-]+)=("(?:[^"\\]|\\.)*"|[^\s"]*)')
 
 

@@ -10,18 +10,21 @@ from typing import Final
 from eosctl.model.log_event import LoggedException
 
 _CLASS: Final = r"(?:[a-z][\w$]*\.)+[A-Z][\w$]*"
+_MARGIN: Final = r"[^\S\n]*+"
+"""Ends with its line: one that took all blank lines that follow would be searched anew from each of them."""
 _FIRST: Final = re.compile(
-    rf"^\s*(?:[A-Z][^\n]{{0,200}}? )??({_CLASS}(?:Exception|Error|Throwable|Failure|Death))\b(?::|\s*$)", re.MULTILINE
+    rf"^{_MARGIN}(?:[A-Z][^\n]{{0,200}}? )??({_CLASS}(?:Exception|Error|Throwable|Failure|Death))\b(?::|\s*$)",
+    re.MULTILINE,
 )
-_INLINE: Final = re.compile(r"\b((?:[A-Za-z][\w$]*\.)+[A-Z][\w$]*(?:Exception|Error))\b")
-"""A class in passing; namespaces of .NET begin with capital letters."""
+_INLINE: Final = re.compile(r"(?<![\w$])(?<![\w$]\.)((?:[A-Za-z][\w$]*\.)+[A-Z][\w$]*(?:Exception|Error))\b")
+"""A class in passing, searched from the beginning of a name alone; namespaces of .NET begin with capital letters."""
 _CAUSE: Final = re.compile(rf"\n([ \t]*)(Caused by|Wrapped by): ({_CLASS})")
 _QUOTED: Final = re.compile(rf"[ \t]*({_CLASS}(?:Exception|Error))(?::|[ \t]*(?:\n|$))")
 """The message of an exception that was made from its cause alone: the text of the cause (``Throwable.toString``)."""
 _SENT: Final = re.compile(rf" due to:\n({_CLASS}(?:Exception|Error))(?::|[ \t]*(?:\n|$))")
 """The cause in the message of Streams' exception about a record that was not sent, which has a line of its own."""
 _SUPPRESSED: Final = re.compile(r"\n([ \t]+)Suppressed: ")
-_FRAME: Final = re.compile(r"\n\s+at ([\w.$/@<>-]+)\(")
+_FRAME: Final = re.compile(r"\n[^\S\n]++at ([\w.$/@<>-]+)\(")
 _MARKED: Final = re.compile(r"^! ?", re.MULTILINE)
 """Dropwizard marks the lines of a stack trace."""
 _VOLATILE: Final = re.compile(r"\$\$Lambda[^.\n]*|\$\d+|0x[0-9a-f]+")

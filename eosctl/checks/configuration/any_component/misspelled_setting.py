@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from difflib import get_close_matches
+from functools import lru_cache
 from typing import Final
 
 from eosctl.checks.configuration.problem import problem
@@ -66,8 +67,13 @@ RELEVANT: Final = (
 
 def _ends_known(name: str, known: frozenset[str]) -> bool:
     """Return whether a name is known, or is behind any prefix."""
-    parts = name.split(".")
+    parts = name.split(".")[-_most_parts(known) :]
     return any(".".join(parts[start:]) in known for start in range(len(parts)))
+
+
+@lru_cache(maxsize=8)
+def _most_parts(known: frozenset[str]) -> int:
+    return max((name.count(".") + 1 for name in known), default=1)
 
 
 SIMILAR: Final = 0.9

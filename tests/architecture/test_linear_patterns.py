@@ -1,0 +1,101 @@
+"""Patterns do not search a text again and again: a run of blank lines or of openings takes time that grows with it."""
+
+from __future__ import annotations
+
+import pkgutil
+import re
+import time
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+import eosctl
+from eosctl.checks.judge import judge
+from eosctl.errors import ConfigFileError
+from eosctl.logs.scan import scan_paths
+from eosctl.settings.deployment_files import read_deployment
+
+LINES: Final = re.compile(r"\^\s*\\s[*+]")
+"""What takes the blank lines after the beginning of a line, where each of them is a beginning as well."""
+BREAK: Final = re.compile(r"\\n\\s[*+]")
+SIZE: Final = 3_000
+GROWTH: Final = 8
+LIMIT: Final = 30
+"""Eight times the text takes eight times the processor time; searched anew from each place, it would take 64 times."""
+
+
+def patterns() -> Iterator[tuple[str, re.Pattern[str]]]:
+    for found in pkgutil.walk_packages(eosctl.__path__, "eosctl."):
+        if found.name.startswith(("eosctl.wire.", "eosctl.demo.programs")) or found.name.endswith("__main__"):
+            continue
+        for name, value in vars(import_module(found.name)).items():
+            if isinstance(value, re.Pattern) and isinstance(value.pattern, str):
+                yield f"{found.name}.{name}", value
+
+
+def test_no_pattern_takes_the_blank_lines_that_follow() -> None:
+    faulty = [
+        name
+        for name, one in patterns()
+        if (one.flags & re.MULTILINE and LINES.search(one.pattern)) or BREAK.search(one.pattern)
+    ]
+    assert faulty == []
+
+
+def processor_s(work: Callable[[], object]) -> float:
+    """Return the shortest of three runs."""
+    taken = []
+    for _ in range(3):
+        before = time.process_time()
+        work()
+        taken.append(time.process_time() - before)
+    return min(taken)
+
+
+def assert_linear(work: Callable[[int], object]) -> None:
+    work(SIZE)  # fills the caches
+    few, many = (processor_s(lambda count=count: work(count)) for count in (SIZE, GROWTH * SIZE))
+    assert many < LIMIT * max(few, 0.005)
+
+
+@pytest.mark.parametrize(
+    ("name", "unit", "end"),
+    [
+        ("a.properties", "{{", "\nacks={{ range }}{% for %}\n"),
+        ("a.properties", "{%", "\nacks={{ range }}{% for %}\n"),
+        ("a.properties", "a.", "=1\n"),
+        ("a.properties", "\n", "acks=all\n"),
+        ("a.sh", "export A=", "\n"),
+        ("a.tf", "<<EOF\n", ""),
+        ("a.yaml", "${", "\nacks: ${x}\n"),
+        ("a.conf", "\n", "acks=all\n"),
+    ],
+)
+def test_a_configuration_of_one_unit_is_read_in_linear_time(name: str, unit: str, end: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+
+    def read(count: int) -> None:
+        path.write_text(unit * count + end, "utf-8")
+        try:
+            judge(read_deployment((path,)).deployment)
+        except ConfigFileError:
+            return
+
+    assert_linear(read)
+
+
+@pytest.mark.parametrize(
+    "begin", ["", "[2026-01-01 00:00:00,000] ERROR XException ", '{"level":"ERROR","message":"']
+)
+@pytest.mark.parametrize("unit", ["\n", "\\n", " ", "\n ", "\n at ", "aA", "a.", "A_", "{", "[", "a="])
+def test_a_record_of_one_unit_is_read_in_linear_time(begin: str, unit: str, tmp_path: Path) -> None:
+    path = tmp_path / "server.log"
+
+    def read(count: int) -> None:
+        path.write_text(begin + unit * count + ('"}' if begin.startswith("{") else "x") + "\n", "utf-8")
+        scan_paths([path])
+
+    assert_linear(read)

@@ -87,9 +87,7 @@ def test_a_configuration_of_one_unit_is_read_in_linear_time(name: str, unit: str
     assert_linear(read)
 
 
-@pytest.mark.parametrize(
-    "begin", ["", "[2026-01-01 00:00:00,000] ERROR XException ", '{"level":"ERROR","message":"']
-)
+@pytest.mark.parametrize("begin", ["", "[2026-01-01 00:00:00,000] ERROR XException ", '{"level":"ERROR","message":"'])
 @pytest.mark.parametrize("unit", ["\n", "\\n", " ", "\n ", "\n at ", "aA", "a.", "A_", "{", "[", "a="])
 def test_a_record_of_one_unit_is_read_in_linear_time(begin: str, unit: str, tmp_path: Path) -> None:
     path = tmp_path / "server.log"

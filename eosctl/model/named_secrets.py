@@ -71,7 +71,8 @@ _FOLLOWS: Final = re.compile(
 )
 # A word with letters and digits, or with signs between letters: password x9-Trea$ure failed.
 _LOOKS_SECRET: Final = re.compile(
-    r"(?=[^\s\"'(){}\[\]<>,;]{6})(?=\S*[\d$!%^&*+])(?=\S*[A-Za-z])(?!\w+=|[\w-]+(?:\.[\w-]+)*[.:]\d+(?![\w$!%^&*+.-]))",
+    r"(?=[^\s\"'(){}\[\]<>,;]{6})(?=\S{0,256}[\d$!%^&*+])(?=\S{0,256}[A-Za-z])"
+    r"(?!\w+=|[\w-]+(?:\.[\w-]+)*[.:]\d+(?![\w$!%^&*+.-]))",
     re.ASCII,
 )
 _LOOKS_RANDOM: Final = re.compile(r"(?=[\w+/=-]{12})(?=[\w+/=-]*\d)(?=[\w+/=-]*[a-z])[\w+/=-]*[A-Z]", re.ASCII)
@@ -170,7 +171,7 @@ def named_spans(text: str, lower: str) -> Iterator[tuple[int, int]]:
         position = head.end()
         if not _is_name(text, lower, head):
             continue
-        value = _value(text, head)
+        value = _value(text, head, masked_to)
         # A bare value may hold a name whose own value goes further: token: password="two words".
         if value.is_bare and position < masked_to:
             continue
@@ -222,7 +223,7 @@ def _looks_secret(text: str, head: re.Match[str]) -> bool:
     return shape.match(text, head.end()) is not None
 
 
-def _value(text: str, head: re.Match[str]) -> _Value:
+def _value(text: str, head: re.Match[str], masked_to: int) -> _Value:
     start = head.end()
     if head["sign"] and (tag := _YAML_TAG.match(text, start)):
         start = tag.end()
@@ -244,6 +245,9 @@ def _value(text: str, head: re.Match[str]) -> _Value:
         return _Value(start, _line_end(text, start))
     if _NESTED.match(text, start):
         return _Value(start, _closing_bracket(text, start))
+    if start < masked_to:  # Within a bare value, which ends where this one does.
+        continues = text[masked_to - 1] == "\\" and text.startswith(("\n", "\r\n"), masked_to)
+        return _Value(start, _line_end(text, start)) if continues else _Value(start, start, is_bare=True)
     return _in_message(text, head, start)
 
 

@@ -1,4 +1,4 @@
-"""Patterns do not search a text again and again: a run of blank lines or of openings takes time that grows with it."""
+"""Patterns do not search a text again and again: a run of blank lines, openings, or names of secrets."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import eosctl
 from eosctl.checks.judge import judge
 from eosctl.errors import ConfigFileError
 from eosctl.logs.scan import scan_paths
+from eosctl.model.redaction import redact_text
 from eosctl.settings.deployment_files import read_deployment
 
 LINES: Final = re.compile(r"\^\s*\\s[*+]")
@@ -97,3 +98,9 @@ def test_a_record_of_one_unit_is_read_in_linear_time(begin: str, unit: str, tmp_
         scan_paths([path])
 
     assert_linear(read)
+
+
+@pytest.mark.parametrize("name", ["password", "token", "ssl.key", "sig"])
+@pytest.mark.parametrize("sign", ["=", ": ", " ", "(", "[", "={", "='", " = ", "</a><b>", "=\\\n", "@", "=a;"])
+def test_names_of_secrets_are_masked_in_linear_time(name: str, sign: str) -> None:
+    assert_linear(lambda count: redact_text(f"x {name}{sign}" * count))

@@ -75,7 +75,7 @@ def test_one_line_of_two_processes_is_named_once(tmp_path: Path) -> None:
         "for i in 1 2; do\n  docker run -d --name p-$i -e KAFKA_TRANSACTIONAL_ID=pay acme/pay:1\ndone\n", "utf-8"
     )
     (found,) = lint_configuration(LintRequest((tmp_path,))).found
-    assert found.message == "KAFKA_TRANSACTIONAL_ID=pay is used by more than one process."
+    assert found.message == "KAFKA_TRANSACTIONAL_ID=pay is the id of all 2 processes."
 
 
 def test_equal_names_in_two_files_are_not_joined(tmp_path: Path) -> None:

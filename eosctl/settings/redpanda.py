@@ -13,7 +13,11 @@ from eosctl.model.deployment import Client, Place, Role, Value
 from eosctl.settings.sources import Source, value_of
 from eosctl.settings.tree import Branch, Leaf, Node, flatten
 
+DEVELOPER_MODE: Final = "developer_mode"
+MODE: Final = "--mode"
+"""The option of a command that sets the mode of developers."""
 _MEANT: Final[Mapping[str, str]] = {
+    MODE: DEVELOPER_MODE,
     "group_max_session_timeout_ms": "group.max.session.timeout.ms",
     "group_min_session_timeout_ms": "group.min.session.timeout.ms",
     "kafka_batch_max_bytes": "message.max.bytes",
@@ -21,7 +25,6 @@ _MEANT: Final[Mapping[str, str]] = {
 }
 ENABLE_TRANSACTIONS: Final = "enable_transactions"
 ENABLE_IDEMPOTENCE: Final = "enable_idempotence"
-DEVELOPER_MODE: Final = "developer_mode"
 WRITE_CACHING: Final = "write_caching_default"
 INTERNAL_REPLICAS: Final = "internal_topic_replication_factor"
 DEFAULT_REPLICAS: Final = "default_topic_replications"
@@ -82,7 +85,7 @@ def _options(leaves: Iterable[Leaf]) -> Iterator[tuple[str, Leaf]]:
         for match in _OPTION.finditer(text):
             yield match[1], Leaf(match[2], leaf.line)
         if _DEVELOPMENT.search(text):
-            yield DEVELOPER_MODE, Leaf("true", leaf.line)
+            yield MODE, Leaf("true", leaf.line)
 
 
 def _source(node: Branch, file: str, shown: str, label: str = "") -> Source:

@@ -9,7 +9,7 @@ from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Client, Role
 from eosctl.model.severity import Severity
-from eosctl.settings.redpanda import DEVELOPER_MODE, WRITE_CACHING
+from eosctl.settings.redpanda import DEVELOPER_MODE, MODE, WRITE_CACHING
 
 _REMEDIES: Final = {
     DEVELOPER_MODE: "Run rpk redpanda mode production on each broker.",
@@ -30,7 +30,8 @@ def redpanda_acknowledges_before_disk(case: Case) -> Iterator[Problem]:
     """Find brokers of Redpanda that acknowledge records before they are on a disk.
 
     What it checks:
-        developer_mode=true, the mode dev-container or development of a command, and write_caching_default=true.
+        developer_mode=true, and write_caching_default=true. The mode dev-container or development of a command is
+        an explicit choice, and therefore information.
 
     Why it matters for exactly-once:
         acks=all is answered when a majority has the records in memory. If these brokers lose power together, committed
@@ -52,7 +53,8 @@ def redpanda_acknowledges_before_disk(case: Case) -> Iterator[Problem]:
                 yield problem(
                     broker,
                     (value,),
-                    f"{value.key} is true.",
+                    f"{name} is true.",
+                    severity=Severity.INFO if value.key == MODE else None,
                     impact="A loss of power of several brokers loses committed transactions.",
                     remedy=remedy,
                 )

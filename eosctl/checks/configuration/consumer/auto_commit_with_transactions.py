@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from eosctl.checks.configuration.clients import SHARE_SETTINGS, share_setting, transactional_producers_near
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.model.deployment import Role
+from eosctl.model.deployment import Component, Role
 from eosctl.model.severity import Severity
 
 
@@ -26,6 +26,7 @@ def auto_commit_with_transactions(case: Case) -> Iterator[Problem]:
 
     What it checks:
         enable.auto.commit=true, written or by default, in an application whose producer has a transactional id.
+        The default is information where variables alone are known: the program sets the rest.
         And share consumers (share.acknowledgement.mode, share.acquire.mode) in such an application.
 
     Why it matters for exactly-once:
@@ -61,11 +62,17 @@ def auto_commit_with_transactions(case: Case) -> Iterator[Problem]:
             continue
         if auto.flag is not True:
             continue
+        default = Severity.INFO if _is_of_variables(consumer) else Severity.WARNING
         yield problem(
             consumer,
             (auto, writers[0].value("transactional.id")),
             f"{auto.key} is true{'' if auto.is_given else ' by default'}, and the application writes in transactions.",
-            severity=None if auto.is_given else Severity.WARNING,
+            severity=None if auto.is_given else default,
             impact="Offsets are committed even if the transaction aborts: records are lost or processed twice.",
             remedy="Set enable.auto.commit=false and commit offsets with sendOffsetsToTransaction.",
         )
+
+
+def _is_of_variables(consumer: Component) -> bool:
+    """Return whether nothing but environment variables is known of a consumer's settings."""
+    return bool(consumer.given) and all(value.key.isupper() for value in consumer.given.values())

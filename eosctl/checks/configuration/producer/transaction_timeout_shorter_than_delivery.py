@@ -50,7 +50,8 @@ def transaction_timeout_shorter_than_delivery(case: Case) -> Iterator[Problem]:
         if not is_transactional(producer) or timeout.number is None or delivery.number is None:
             continue
         set_on_purpose = any(
-            value.is_given and value.text != producer.defaults.get(value.name) for value in (timeout, delivery)
+            value.is_given and value.text != producer.framework.get(value.name, producer.defaults.get(value.name))
+            for value in (timeout, delivery)
         )
         if delivery.source is not ValueSource.FRAMEWORK and set_on_purpose and timeout.number < delivery.number:
             yield problem(

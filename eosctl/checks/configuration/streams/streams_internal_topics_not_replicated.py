@@ -31,7 +31,8 @@ def streams_internal_topics_not_replicated(case: Case) -> Iterator[Problem]:
     What it checks:
         replication.factor=1 in an exactly-once application; before 3.0 also when it is not set, because the default
         was 1. Since 3.0 the default is that of the brokers. ksql.internal.topic.replicas=1 of an exactly-once ksqlDB
-        server. Applications next to the description of a cluster with one broker are left out.
+        server, a warning if its state has more replicas. Applications next to the description of a cluster with one
+        broker are left out.
 
     Why it matters for exactly-once:
         Changelogs are the state. With one replica the loss of a broker is the loss of state and of repartitioned
@@ -49,16 +50,16 @@ def streams_internal_topics_not_replicated(case: Case) -> Iterator[Problem]:
     for streams in exactly_once_streams(case.deployment):
         if runs_on_one_broker(case.deployment, streams):
             continue
-        commands = streams.value(KSQL_REPLICAS)
+        commands, factor = streams.value(KSQL_REPLICAS), streams.value("replication.factor")
         if commands.is_given and commands.number == 1:
             yield problem(
                 streams,
                 (commands,),
                 f"{commands.key} is 1.",
+                severity=Severity.WARNING if factor.is_given and factor.number != 1 else None,
                 impact="The loss of one broker loses the command topic: no server can rebuild its queries.",
                 remedy=f"Set {commands.key}=3.",
             )
-        factor = streams.value("replication.factor")
         if factor.number == 1:
             values = (factor,) if factor.is_given else (streams.value("processing.guarantee"), factor)
             yield problem(

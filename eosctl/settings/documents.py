@@ -16,12 +16,13 @@ from eosctl.settings.ini_file import IniError, parse_ini
 from eosctl.settings.logstash_file import LOGSTASH, PIPELINE, LogstashError, parse_logstash
 from eosctl.settings.pm2_file import NAMES as PM2_FILES
 from eosctl.settings.pm2_file import as_json5
-from eosctl.settings.program_files import parse_image, parse_script, parse_unit
+from eosctl.settings.program_files import parse_image, parse_script
 from eosctl.settings.properties_file import MalformedEscape, properties_in
 from eosctl.settings.sql_file import SqlError, parse_sql
 from eosctl.settings.supervisor_file import PROGRAM, parse_supervisor
 from eosctl.settings.toml_file import TomlError, parse_toml
 from eosctl.settings.tree import Branch, Leaf, Node, Row
+from eosctl.settings.unit_file import parse_unit
 from eosctl.settings.yaml_tags import is_own_tag, tagged
 
 MAX_NODES: Final = 200_000

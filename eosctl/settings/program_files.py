@@ -1,4 +1,4 @@
-"""Files that start programs: images, systemd units, and scripts.
+"""Files that start programs: images and scripts.
 
 What sets variables, gives settings as options, creates topics, or writes and sends configurations is read; every other
 line is the program's own.
@@ -13,10 +13,9 @@ from typing import Final, NamedTuple
 from eosctl.settings.command_lines import OPTION_HEADS, bodies_in, containers_run, files_written, options_in
 from eosctl.settings.environment import is_image_of_broker
 from eosctl.settings.kafka_commands import brokers_started, entities_in
-from eosctl.settings.process_counts import ONE_PER_INSTANCE
 from eosctl.settings.shell_loops import as_service, started_together
 from eosctl.settings.shell_variables import filled, repeated, variables_in
-from eosctl.settings.tree import Branch, Leaf, Node, Row
+from eosctl.settings.tree import Branch, Leaf, Node
 
 _CONTINUED: Final = re.compile(r"\\[ \t]*$")
 _FROM: Final = re.compile(r"^[ \t]*FROM[ \t]+(?:--\S+[ \t]+)*(?P<image>\S+)", re.IGNORECASE)
@@ -24,11 +23,7 @@ _BROKER_ID: Final = re.compile(r"KAFKA_(?:CFG_)?(?:NODE|BROKER)_ID$")
 _ENV: Final = re.compile(r"^[ \t]*ENV[ \t]+(?P<rest>.+)$", re.IGNORECASE | re.DOTALL)
 _OLD_ENV: Final = re.compile(r"^(?P<name>[A-Za-z_]\w*)[ \t]+(?P<value>[^=\s].*)$", re.DOTALL)
 _PAIR: Final = re.compile(r"""(?<![\w.-])(?P<name>[A-Za-z_][\w.-]*)=(?P<value>"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"']*)""")
-_UNIT: Final = re.compile(r"^[ \t]*Environment=(?P<rest>.*)$", re.DOTALL)
-_UNIT_FILE: Final = re.compile(r"^[ \t]*EnvironmentFile=-?(?P<path>\S+)")
-_TEMPLATE_UNIT: Final = re.compile(r"(?:^|/)(?P<name>[^/@]+)@\.service(?:\.\w+)?$")
 _IMAGE_COMMAND: Final = re.compile(r"^[ \t]*(?:ENV|CMD|ENTRYPOINT)[ \t]", re.IGNORECASE)
-_UNIT_COMMAND: Final = re.compile(r"^[ \t]*(?:Environment|Exec\w+)=")
 _EXPORT: Final = re.compile(r"^[ \t]*(?:export|declare[ \t]+-x)[ \t]+(?P<rest>(?:\"[^\"]*\"|'[^']*'|[^;&|\"'])*)")
 _PREFIXED: Final = re.compile(
     r"""^[ \t]*(?:[\w-]+:[ \t]+)?(?:(?:exec|nohup|env|sudo)[ \t]+)*"""
@@ -46,20 +41,20 @@ OPTIONS: Final = "options in line "
 def parse_image(text: str) -> tuple[Branch, ...]:
     """Return what a Dockerfile sets: ``ENV NAME=value``, the older ``ENV NAME value``, and options of its command."""
     entries: list[tuple[str, Node]] = []
-    lines = list(_lines(text))
+    lines = list(lines_in(text))
     for number, line in lines:
         if found := _ENV.match(line):
             old = _OLD_ENV.match(found["rest"].strip())
             if old:
                 entries.append((old["name"], Leaf(old["value"].strip(), number)))
             else:
-                entries += _pairs(line, number)
+                entries += pairs_in(line, number)
         if _IMAGE_COMMAND.match(line):
             entries += options_in(line, number)
     plain = ((number, _QUOTED_LIST.sub(" ", line)) for number, line in lines)
-    started = _services(brokers_started(plain))
+    started = as_services(brokers_started(plain))
     if (broker := _broker_of_image(lines, entries)) is not None:
-        return (*_services([broker]), *started)
+        return (*as_services([broker]), *started)
     return (Branch(tuple(entries), 1), *started)
 
 
@@ -73,36 +68,6 @@ def _broker_of_image(lines: list[tuple[int, str]], entries: list[tuple[str, Node
     return IMAGE, Branch((("image", Leaf(base, number)), ("environment", Branch(tuple(variables), number))), number)
 
 
-def parse_unit(text: str, file: str = "") -> tuple[Branch, ...]:
-    """Return what a systemd unit sets, and the brokers that it starts, as services of Compose.
-
-    That is ``Environment=NAME=value "OTHER=value"``, and the options of its commands. A template (``pay@.service``) is
-    also a service that reads its own file and its environment files, with one process per instance.
-    """
-    entries: list[tuple[str, Node]] = []
-    files: list[Leaf] = []
-    lines = list(_lines(text))
-    for number, line in lines:
-        if found := _UNIT_FILE.match(line):
-            files.append(Leaf(found["path"], number))
-        if found := _UNIT.match(line):
-            entries += _pairs(re.sub(r'"([A-Za-z_][\w.-]*=)', r'\1"', found["rest"]), number)
-        if _UNIT_COMMAND.match(line):
-            entries += options_in(line, number)
-    template = _TEMPLATE_UNIT.search(file)
-    started = brokers_started(lines) + ([_of_template(template["name"], files)] if template else [])
-    return (Branch(tuple(entries), 1), *_services(started))
-
-
-def _of_template(name: str, files: list[Leaf]) -> tuple[str, Node]:
-    """Return the instances of a template unit as a service; a file of each instance may hold what differs."""
-    near = [Leaf((leaf.text or "").rpartition("/")[2], leaf.line) for leaf in files]
-    entries: list[tuple[str, Node]] = [("env_file", Row((Leaf(f"{name}@.service", 1), *files, *near), 1))]
-    if not any("%" in (leaf.text or "") for leaf in files):
-        entries.append(("scale", Leaf(ONE_PER_INSTANCE, 1)))
-    return f"{name}@", Branch(tuple(entries), 1)
-
-
 def parse_script(text: str) -> tuple[Branch, ...]:
     """Return what a script configures, and the containers that it starts, as services of Compose.
 
@@ -111,7 +76,7 @@ def parse_script(text: str) -> tuple[Branch, ...]:
     """
     files, rest = files_written(text.replace("$$", "$").splitlines())
     variables_of_file = variables_in(rest)
-    single = [(number, filled(line, variables_of_file)) for number, line in _lines("\n".join(rest))]
+    single = [(number, filled(line, variables_of_file)) for number, line in lines_in("\n".join(rest))]
     lines = [(number, filled(line, variables_of_file)) for number, line in repeated(single)]
     together = _processes(single)
     once = [(number, line) for number, line in lines if number not in together.lines]
@@ -129,7 +94,7 @@ def parse_script(text: str) -> tuple[Branch, ...]:
         if (before := list(_before_command(line, number)))
     ]
     own = Branch((*files, *entities_in(lines), *bodies_in(plain), *variables, *given), 1)
-    return (own, *_services(containers_run(once)), *_services([*together.services, *brokers_started(lines)]))
+    return (own, *as_services(containers_run(once)), *as_services([*together.services, *brokers_started(lines)]))
 
 
 class _Processes(NamedTuple):
@@ -162,19 +127,20 @@ def _processes(lines: list[tuple[int, str]]) -> _Processes:
 
 def _before_command(line: str, number: int) -> Iterator[tuple[str, Leaf]]:
     if (found := _PREFIXED.match(line)) is not None:
-        yield from _pairs(found["rest"], number)
+        yield from pairs_in(found["rest"], number)
 
 
-def _services(found: list[tuple[str, Node]]) -> tuple[Branch, ...]:
+def as_services(found: list[tuple[str, Node]]) -> tuple[Branch, ...]:
+    """Return named services as a document of Compose; nothing without any."""
     return (Branch((("services", Branch(tuple(found), 1)),), 1),) if found else ()
 
 
 def _exported(line: str, number: int) -> Iterator[tuple[str, Leaf]]:
     if found := _EXPORT.match(line):
-        yield from _pairs(found["rest"], number)
+        yield from pairs_in(found["rest"], number)
 
 
-def _lines(text: str) -> Iterator[tuple[int, str]]:
+def lines_in(text: str) -> Iterator[tuple[int, str]]:
     """Yield the lines with the number of the first part of each; a backslash continues a line."""
     parts: list[str] = []
     first = 1
@@ -194,7 +160,8 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
         yield first, "\n".join(parts)
 
 
-def _pairs(text: str, first: int) -> Iterator[tuple[str, Leaf]]:
+def pairs_in(text: str, first: int) -> Iterator[tuple[str, Leaf]]:
+    """Yield the variables that a text assigns, ``NAME=value OTHER="value"``, each with its line."""
     line, counted = first, 0
     for match in _PAIR.finditer(text):
         line += text.count("\n", counted, match.start())

@@ -180,7 +180,16 @@ def is_read(held: str, path: str, reads: frozenset[str]) -> bool:
     """
     if held in reads or path in reads:
         return True
-    return any(path.startswith(f"{one}/") or (one[:1] == "/" and f"/{path}".endswith(one)) for one in reads)
+    return any(
+        path.startswith(f"{one}/") or (one[:1] == "/" and f"/{path}".endswith(one)) or _is_near(path, one)
+        for one in reads
+    )
+
+
+def _is_near(path: str, pattern: str) -> bool:
+    """Return whether a file has the name of a pattern (``deploy/**/pay.env``) somewhere in the folder of it."""
+    folder, stars, name = pattern.partition("**/")
+    return bool(stars) and path.startswith(folder.removeprefix("./")) and path.rpartition("/")[2] == name
 
 
 def _total(counts: list[Value]) -> Value | None:

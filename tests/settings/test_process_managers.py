@@ -351,3 +351,34 @@ def test_values_given_one_by_one_are_those_of_a_chart(
 def test_a_script_starts_processes_in_the_background(script: str, expected: list[str], tmp_path: Path) -> None:
     found = [one for one in lint(tmp_path, {"run.sh": script}).found if one.check_id == "EOS-CFG-147"]
     assert [one.message.partition("is the id of ")[2].rstrip(".") for one in found] == expected
+
+
+UNIT = "[Service]\nEnvironmentFile=/etc/pay/common.env\nEnvironmentFile=/etc/pay/shard-%i.env\nExecStart=/opt/pay/run\n"
+
+
+@pytest.mark.parametrize(
+    ("shards", "expected"),
+    [
+        ({"a": "PORT=1", "b": "PORT=2"}, ["all 2 processes"]),
+        ({"a": "PORT=1"}, ["all instances of the unit"]),
+        ({"a": "PORT=1", "b": "KAFKA_TRANSACTIONAL_ID=pay-b"}, []),
+        ({}, []),
+    ],
+)
+def test_files_of_instances_may_hold_what_differs(shards: dict[str, str], expected: list[str], tmp_path: Path) -> None:
+    files = {f"etc/shard-{name}.env": f"{text}\n" for name, text in shards.items()}
+    common = "KAFKA_BOOTSTRAP_SERVERS=k:1\nKAFKA_TRANSACTIONAL_ID=pay\n"
+    result = lint(tmp_path, {"systemd/pay@.service": UNIT, "etc/common.env": common, **files})
+    found = [one for one in result.found if one.check_id == "EOS-CFG-147"]
+    assert [one.message.partition("is the id of ")[2].rstrip(".") for one in found] == expected
+
+
+def test_a_unit_is_one_application_with_its_files(tmp_path: Path) -> None:
+    unit = "[Service]\nEnvironmentFile=-/etc/default/pay\nEnvironment=KAFKA_TRANSACTIONAL_ID=pay\nExecStart=/opt/pay\n"
+    files = {
+        "units/pay.service": unit,
+        "files/pay": "",
+        "etc/default/pay": "KAFKA_ACKS=1\nKAFKA_BOOTSTRAP_SERVERS=k:1\n",
+    }
+    found = lint(tmp_path, files).found
+    assert [(one.check_id, dict(one.facts)["line"]) for one in found] == [("EOS-CFG-011", 1)]

@@ -177,7 +177,8 @@ async def collect_broker_facts(reader: ReadOnly, brokers: Sequence[Broker]) -> P
             by_id[broker.node_id] = replace(broker, reachable=False)
             continue
         ranges = tuple(ApiRange(key.api_key, key.min_version, key.max_version) for key in answer.api_keys)
-        by_id[broker.node_id] = replace(broker, api_ranges=ranges)
+        known = answer.finalized_features_epoch if answer.finalized_features_epoch >= 0 else None
+        by_id[broker.node_id] = replace(broker, api_ranges=ranges, metadata_offset=known)
         ranges_of.append(
             {feature.name: (feature.min_version, feature.max_version) for feature in answer.supported_features}
         )

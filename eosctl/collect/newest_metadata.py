@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final, NamedTuple
+
+from msgspec.structs import replace
 
 from eosctl.collect.cluster import BrokerFacts, ClusterShape, collect_broker_facts, collect_fenced, collect_shape
 from eosctl.collect.reader import Probed, ReadOnly
@@ -35,7 +38,8 @@ async def collect_current_cluster(reader: ReadOnly) -> Probed[CurrentCluster]:
         return first
     newest = max(offsets, key=lambda node_id: offsets[node_id])
     try:
-        return await _collect(reader, newest)
+        current = await _collect(reader, newest)
+        return Probed(_with_cut_off(current.value, offsets), current.gaps)
     except EosctlError as error:
         detail = (
             f"brokers have metadata of different age, and the newest, broker {newest}, did not answer: {error.what}"
@@ -48,6 +52,17 @@ async def collect_current_cluster(reader: ReadOnly) -> Probed[CurrentCluster]:
             )
         )
         return Probed(first.value, (*first.gaps, *frozen))
+
+
+def _with_cut_off(current: CurrentCluster, answered: Mapping[int, int]) -> CurrentCluster:
+    """Keep how old the metadata is of fenced brokers that have answered."""
+    brokers = tuple(
+        replace(broker, metadata_offset=answered[broker.node_id])
+        if broker.fenced and broker.node_id in answered
+        else broker
+        for broker in current.facts.brokers
+    )
+    return current._replace(facts=current.facts._replace(brokers=brokers))
 
 
 async def _collect(reader: ReadOnly, node_id: int | None) -> Probed[CurrentCluster]:

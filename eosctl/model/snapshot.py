@@ -50,7 +50,8 @@ class Broker(msgspec.Struct, frozen=True):
     """A broker of the metadata response.
 
     `reachable` False means that it could not be queried. `certificate` is the one of its TLS listener; None over a
-    connection in plain text, or without a connection.
+    connection in plain text, or without a connection. `metadata_offset` is how far the metadata reached with which it
+    answered (KRaft); None where that is not known. A fenced broker with one is cut off and still answers.
     """
 
     node_id: int
@@ -62,6 +63,7 @@ class Broker(msgspec.Struct, frozen=True):
     api_ranges: tuple[ApiRange, ...] = ()
     settings: tuple[Setting, ...] = ()
     certificate: Certificate | None = None
+    metadata_offset: int | None = None
 
     def setting(self, name: str) -> Setting | None:
         """Return the named setting, or None when this broker did not report it."""

@@ -137,6 +137,18 @@ def _open_special(path: Path) -> int:
     return descriptor
 
 
+def open_private(path: Path) -> BinaryIO:
+    """Open a file of eosctl's own to append to it; only its owner may read it, also if it was made with other access.
+
+    Raises:
+        OSError: It cannot be opened, or is a link.
+    """
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(path, flags, OWNER_ONLY)
+    os.fchmod(descriptor, OWNER_ONLY)
+    return os.fdopen(descriptor, "ab")
+
+
 @contextmanager
 def only_writer(path: Path) -> Iterator[None]:
     """Hold the lock of a state file from reading it to writing it, so that no change of another process is lost.

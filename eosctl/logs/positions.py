@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from eosctl.whole_file import whole_file
+
 SETTLED: Final = "settled"
 """The key of the name of the file; identities have colons."""
 MOST_UNSETTLED: Final = 64
@@ -122,9 +124,8 @@ def _write(folder: Path, positions: Positions) -> str:
     text = json.dumps(_plain(positions))
     name = f"positions-{hashlib.sha256(text.encode()).hexdigest()[:16]}.json"
     folder.mkdir(parents=True, exist_ok=True)
-    temporary = folder / f"{name}.tmp"
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(folder / name)
+    with whole_file(folder / name) as file:
+        file.write(text.encode())
     known = sorted(folder.glob("positions-*.json"), key=lambda path: path.stat().st_mtime_ns)
     for path in known[:-KEPT_FILES]:
         path.unlink(missing_ok=True)

@@ -6,7 +6,6 @@ that the profile and the cluster's brokers share.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
@@ -17,6 +16,7 @@ from eosctl.errors import ConfigFileError
 from eosctl.services.profiles import find_profiles
 from eosctl.settings.client_resolution import ResolvedClient
 from eosctl.user_folders import state_home
+from eosctl.whole_file import only_writer, whole_file
 
 _FILE: Final = "protected-clusters.json"
 _BOOTSTRAP: Final = "bootstrap.servers"
@@ -35,15 +35,12 @@ def remember_cluster(resolved: ResolvedClient, cluster_id: str) -> None:
     """
     if not resolved.protected or resolved.profile is None or not cluster_id:
         return
-    known = _read()
-    if known.get(cluster_id) == resolved.profile:
+    if _read().get(cluster_id) == resolved.profile:
         return
     path = protected_clusters_file()
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        fresh = path.with_suffix(f".{os.getpid()}")
-        fresh.write_bytes(msgspec.json.encode(known | {cluster_id: resolved.profile}))
-        fresh.replace(path)
+        with only_writer(path), whole_file(path) as file:
+            file.write(msgspec.json.encode(_read() | {cluster_id: resolved.profile}))
     except OSError:
         return
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +13,7 @@ from eosctl.findings.diagnosis import CheckStatus, Diagnosis
 from eosctl.findings.finding import Finding
 from eosctl.text import count_text, time_text
 from eosctl.user_folders import state_home
+from eosctl.whole_file import whole_file
 
 _EVALUATED: Final = frozenset({CheckStatus.PASSED, CheckStatus.FAILED})
 
@@ -125,9 +125,8 @@ def _read(path: Path) -> PastRun | None:
 def _write(path: Path, run: PastRun) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        fresh = path.with_suffix(f".{os.getpid()}")
-        fresh.write_bytes(msgspec.json.encode(run))
-        fresh.replace(path)
+        with whole_file(path) as file:
+            file.write(msgspec.json.encode(run))
     except OSError as error:
         raise EosctlError(
             f"Cannot write {path}: {error.strerror}.",

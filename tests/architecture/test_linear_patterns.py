@@ -6,6 +6,7 @@ import pkgutil
 import re
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Final
@@ -58,7 +59,7 @@ def processor_s(work: Callable[[], object]) -> float:
 
 def assert_linear(work: Callable[[int], object]) -> None:
     work(SIZE)  # fills the caches
-    few, many = (processor_s(lambda count=count: work(count)) for count in (SIZE, GROWTH * SIZE))
+    few, many = (processor_s(partial(work, count)) for count in (SIZE, GROWTH * SIZE))
     assert many < LIMIT * max(few, 0.005)
 
 

@@ -14,6 +14,7 @@ from eosctl.lab.history.events import History
 from eosctl.lab.history.packed import PackedHistory
 from eosctl.lab.verify.plan import PlannedFault, VerifyPlan
 from eosctl.user_folders import state_home
+from eosctl.whole_file import whole_file
 
 _RECORD = "run.json"
 _HISTORY = "history.jsonl"
@@ -69,9 +70,10 @@ def save_run(record: RunRecord, history: History) -> Path:
     folder = runs_folder() / record.run_id
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with (folder / _HISTORY).open("w", encoding="utf-8") as file:
-            file.writelines(f"{encode_event(event)}\n" for event in history)
-        (folder / _RECORD).write_bytes(msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n")
+        with whole_file(folder / _HISTORY) as file:
+            file.writelines(f"{encode_event(event)}\n".encode() for event in history)
+        with whole_file(folder / _RECORD) as file:
+            file.write(msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n")
     except OSError as error:
         raise EosctlError(
             f"Cannot write the run to {folder}.",

@@ -20,7 +20,7 @@ from eosctl.sandbox.process.data_directory import check_data_directory, remove_d
 from eosctl.sandbox.process.identity import is_readable_within, is_same_process, send_signal, wait_for_exit
 from eosctl.sandbox.process.own_files import planned
 from eosctl.sandbox.process.spec import RunningSandbox, SandboxSpec
-from eosctl.whole_file import only_writer
+from eosctl.whole_file import only_writer, open_private
 
 #: Sandboxes started by this process, which must collect their exit status.
 _children: Final[dict[int, subprocess.Popen[bytes]]] = {}
@@ -63,7 +63,7 @@ def start(spec: SandboxSpec, *, program: str = OWN_PROGRAM, timeout_s: float = S
             # Of two starts of one name, the second waits, and finds the sandbox of the first.
             held.enter_context(only_writer(folder))
             make_way(spec)
-            log = held.enter_context(paths.log_file(spec.name).open("ab"))
+            log = held.enter_context(open_private(paths.log_file(spec.name)))
         except OSError as error:
             why, next_step = error.strerror or str(error), "Set XDG_STATE_HOME to a folder you may write."
             raise SandboxFailed(f"Cannot write to {folder}.", why, next_step) from error

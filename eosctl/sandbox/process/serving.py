@@ -118,6 +118,7 @@ def serve(
     spec = SandboxSpec.from_json(arguments[0])
     ready = int(arguments[1])
     os.set_inheritable(ready, False)
+    os.umask(0o077)  # The metadata log holds credentials, and the logs hold what clients sent.
     try:
         with asyncio.Runner(loop_factory=partial(new_loop, spec) if new_loop is not None else None) as runner:
             runner.run(run(spec, make, ready))

@@ -249,7 +249,7 @@ def render_lags(
     pins = tuple(first_pins)
     listed = listing("group-lag", "group lag", now_ms, tuple(map(lag_item, lags)), snapshot)
     result = LagListing(**structs.asdict(listed), first_offsets=tuple(map(_pin_item, pins)))
-    text = render_listing(result, LAG_COLUMNS, output, style, empty="No group has committed an offset.")
+    text = render_listing(result, LAG_COLUMNS, output, style, empty="The groups that were read have no committed offset.")
     if output not in FOR_PEOPLE:
         return text
     return text + _first_pins(pins, style) + _holders(holders, style) + _share_groups(snapshot, style)

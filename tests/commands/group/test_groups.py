@@ -227,7 +227,7 @@ def test_a_share_group_without_state_is_named(one_broker: SandboxThread) -> None
 
     on(one_broker.bootstrap, scenario)
     done = eosctl("group", "lag", "-b", one_broker.bootstrap)
-    assert "No group has committed an offset." in done.out
+    assert "The groups that were read have no committed offset." in done.out
     assert "1 share group without state: workers" in done.out
 
 

@@ -60,6 +60,8 @@ def measure_lag(
                     unstable=committed.unstable,
                     client=clients.get(committed.partition, ""),
                     group_type=group.group_type,
+                    deleted_offsets=position - committed.offset,
+                    beyond_end_offsets=max(0, committed.offset - end),
                 )
             )
         for share in group.share_partitions if not wanted or group.group_id in wanted else ():

@@ -17,6 +17,8 @@ class PartitionLag(msgspec.Struct, frozen=True):
     not read. `blocked_by` is the transaction at the LSO, None when nothing is blocked or no transaction was found.
     `client` is the current reader of the partition, or empty. For a share group, `committed_offset` is the start
     offset of the share-partition, and the lag is what brokers report: it does not count records that are done.
+    `deleted_offsets` are those from the committed one on that no longer exist, and `beyond_end_offsets` how far it lies
+    beyond the end: in both cases `auto.offset.reset` decides where the group continues.
     """
 
     group_id: str
@@ -31,6 +33,8 @@ class PartitionLag(msgspec.Struct, frozen=True):
     unstable: bool
     client: str
     group_type: str = ""
+    deleted_offsets: int = 0
+    beyond_end_offsets: int = 0
 
     @property
     def lag_offsets(self) -> int:

@@ -51,6 +51,8 @@ class LagItem(msgspec.Struct, frozen=True):
     unstable: bool
     client: str
     group_type: str = ""
+    deleted_offsets: int = 0
+    beyond_end_offsets: int = 0
 
 
 class PinItem(msgspec.Struct, frozen=True):
@@ -99,6 +101,8 @@ def lag_item(lag: PartitionLag) -> LagItem:
         unstable=lag.unstable,
         client=lag.client,
         group_type=lag.group_type,
+        deleted_offsets=lag.deleted_offsets,
+        beyond_end_offsets=lag.beyond_end_offsets,
     )
 
 
@@ -249,10 +253,30 @@ def render_lags(
     pins = tuple(first_pins)
     listed = listing("group-lag", "group lag", now_ms, tuple(map(lag_item, lags)), snapshot)
     result = LagListing(**structs.asdict(listed), first_offsets=tuple(map(_pin_item, pins)))
-    text = render_listing(result, LAG_COLUMNS, output, style, empty="The groups that were read have no committed offset.")
+    text = render_listing(
+        result, LAG_COLUMNS, output, style, empty="The groups that were read have no committed offset."
+    )
     if output not in FOR_PEOPLE:
         return text
-    return text + _first_pins(pins, style) + _holders(holders, style) + _share_groups(snapshot, style)
+    misplaced = _misplaced(result.items, style)
+    return text + misplaced + _first_pins(pins, style) + _holders(holders, style) + _share_groups(snapshot, style)
+
+
+def _misplaced(items: Iterable[LagItem], style: Style) -> str:
+    """Name positions outside of their log, as a lag of 0 says nothing about them."""
+    blocks: list[Block] = []
+    for item in items:
+        where = f"{item.group_id} on {item.topic}-{item.partition}"
+        if item.deleted_offsets:
+            gone = count_text(item.deleted_offsets, "offset")
+            text = f"{where}: {gone} from its position {item.committed_offset} on deleted unread"
+            blocks.append(Field("deleted", text))
+        if item.beyond_end_offsets:
+            text = f"{where}: its position {item.committed_offset} lies beyond the end {item.high_watermark}"
+            blocks.append(Field("beyond", text))
+    return (
+        render_page([*blocks, Field("next", "auto.offset.reset decides where it continues")], style) if blocks else ""
+    )
 
 
 def _first_pins(pins: Iterable[Pin], style: Style) -> str:

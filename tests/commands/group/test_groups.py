@@ -267,3 +267,14 @@ def test_the_next_step_of_an_error_runs_as_it_is(one_broker: SandboxThread) -> N
     failed = eosctl("group", "lag", "unknown", "-b", one_broker.bootstrap)
     assert f"next: List all groups: eosctl group lag -b {one_broker.bootstrap}\n" in failed.err
     assert eosctl("group", "lag", "-b", one_broker.bootstrap).code == 0
+
+
+def test_a_position_beyond_the_end_is_named_next_to_no_lag(one_broker: SandboxThread) -> None:
+    async def scenario(client: Client) -> None:
+        await committed(client, "writer", 2)
+        await commit_offset(client, "reader", 50)
+
+    on(one_broker.bootstrap, scenario)
+    (item,) = eosctl("group", "lag", "billing", "-b", one_broker.bootstrap, "-o", "json").json["items"]
+    assert (item["lag_offsets"], item["beyond_end_offsets"], item["deleted_offsets"]) == (0, 47, 0)
+    assert "its position 50 lies beyond the end 3" in eosctl("group", "lag", "-b", one_broker.bootstrap).out

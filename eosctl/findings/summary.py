@@ -13,7 +13,9 @@ from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.text import count_text, duration_text, name_some
 
 GAPS_NAMED: Final = 3
-_HELD_UP: Final = "EOS-TXN-007"
+_WITHOUT_LEADER: Final = "EOS-TXN-007"
+_OPEN: Final = "EOS-TXN-001"
+_WITHOUT_COORDINATOR: Final = "coordinator-unavailable"
 _GONE: Final[Mapping[str, tuple[str, str]]] = {
     "EOS-BRK-006": ("does not answer", "do not answer"),
     "EOS-BRK-007": ("is fenced", "are fenced"),
@@ -38,9 +40,18 @@ def summarize(results: Iterable[CheckResult], gaps: Sequence[EvidenceGap] = ()) 
     headline = f"{count_text(len(findings), 'finding')} ({', '.join(counts)})" if findings else "No findings"
     tail = f"{count_text(evaluated, 'check')} evaluated, {skipped} skipped"
     impacts = (_impact(f) for f in findings if f.severity is Severity.CRITICAL and f.impact)
-    held_up = (f.message for f in findings if f.check_id == _HELD_UP)
+    held_up = (f.message for f in findings if _is_held_up(f))
     lines = (f"{headline}; {tail}.", *_gone(findings), *dict.fromkeys(impacts), *held_up)
     return (*unread, *lines) if unread and not evaluated else (*lines, *unread)
+
+
+def _is_held_up(finding: Finding) -> bool:
+    """Return whether an open transaction waits for brokers that are gone."""
+    if finding.check_id == _WITHOUT_LEADER:
+        return True
+    # Information is about evidence that is missing for another reason.
+    is_open = finding.check_id == _OPEN and finding.severity is not Severity.INFO
+    return is_open and dict(finding.facts).get("cause") == _WITHOUT_COORDINATOR
 
 
 def _gone(findings: Sequence[Finding]) -> Iterator[str]:

@@ -82,6 +82,13 @@ def test_brokers_that_are_gone_together_are_one_cause() -> None:
     assert summarize([replace(result, findings=found[:1])])[1:] == ("Broker 1 is fenced.",)
 
 
+def test_transactions_that_wait_for_a_coordinator_are_in_the_summary() -> None:
+    waits = finding("EOS-TXN-001", "t9-1", Severity.WARNING, facts=(("cause", "coordinator-unavailable"),))
+    unclear = replace(waits, severity=Severity.INFO, message="t9-2 is unclear")
+    result = CheckResult("EOS-TXN-001", "", "", CheckStatus.FAILED, findings=(waits, unclear))
+    assert summarize([result])[1:] == ("t9-1 is broken",)
+
+
 def test_what_a_failed_directory_took_is_a_symptom() -> None:
     snapshot = build({})
     offline = PartitionInfo(TopicPartition("held", 0), None, 0, (1,), (), (1,))

@@ -10,7 +10,7 @@ from eosctl.findings.finding import Command
 from eosctl.findings.impact import impact_text, incident_of, radius_facts
 from eosctl.findings.summary import describe_looks
 from eosctl.model.evidence import EvidenceKind
-from eosctl.model.hang import HangStatus, HangVerdict
+from eosctl.model.hang import HangCause, HangStatus, HangVerdict
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Confidence, Evidence, Resource
 
@@ -80,19 +80,27 @@ def _undecided(verdict: HangVerdict, case: Case) -> Problem:
     transaction = verdict.transaction
     where = str(transaction.partition)
     look_again = Command(f"eosctl txn hanging -b {case.bootstrap}", "look again")
+    is_held_up = verdict.cause is HangCause.COORDINATOR_UNAVAILABLE and not all(
+        broker.reachable for broker in case.snapshot.brokers
+    )
+    outcome = "its coordinator does not answer" if is_held_up else "whether it hangs could not be decided"
     return Problem(
         resource=Resource("partition", where),
         message=(
             f"Producer id {transaction.producer_id}, epoch {transaction.producer_epoch}, has a transaction open on "
             f"{where} "
-            f"since offset {transaction.first_offset}; whether it hangs could not be decided."
+            f"since offset {transaction.first_offset}; {outcome}."
         ),
-        severity=Severity.INFO,
+        severity=Severity.WARNING if is_held_up else Severity.INFO,
         confidence=Confidence.POSSIBLE,
         cause=verdict.explanation,
         impact=impact_text(verdict),
         evidence=(*verdict.evidence, Evidence("observation", describe_looks(case.snapshot), "eosctl")),
-        remedy=("Close the gap in the evidence and look again; do not abort on a guess.",),
+        remedy=(
+            "Start the brokers that do not answer: the coordinator then ends it, or shows that it hangs."
+            if is_held_up
+            else "Close the gap in the evidence and look again; do not abort on a guess.",
+        ),
         commands=(look_again,),
         verify=(look_again,),
         incident=incident_of(verdict),

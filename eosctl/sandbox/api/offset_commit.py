@@ -9,13 +9,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
+from eosctl.sandbox.broker.sliced_requests import SLICE, in_turns
 from eosctl.sandbox.coordinator.group.offset_rules import Committer
 from eosctl.sandbox.coordinator.group.offset_store import CommittedOffset
 from eosctl.sandbox.coordinator.group.requests import partition_exists
@@ -36,9 +37,19 @@ _TOPIC_ID_VERSION = 10
 
 
 def handle(broker: BrokerServices, context: RequestContext, request: OffsetCommitRequest) -> None:
-    """Commit offsets of a group."""
-    topics = [_named(broker, context, topic) for topic in request.topics]
-    known = _known_offsets(broker, request, topics)
+    """Commit offsets of a group, all in one batch, however many turns it takes to find their topics."""
+    in_turns(broker.runtime, _steps(broker, context, request))
+
+
+def _steps(broker: BrokerServices, context: RequestContext, request: OffsetCommitRequest) -> Iterator[None]:
+    topics: list[OffsetCommitRequestTopic] = []
+    known: dict[TopicPartition, CommittedOffset] = {}
+    for start in range(0, len(request.topics), SLICE):
+        if start:
+            yield
+        part = [_named(broker, context, topic) for topic in request.topics[start : start + SLICE]]
+        topics += part
+        known |= _known_offsets(broker, request, part)
 
     def reply(errors: Mapping[TopicPartition, ErrorCode]) -> None:
         nonlocal topics

@@ -12,6 +12,7 @@ partition is added to the transaction), KIP-951 (current leader from version 10)
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import Final
 
@@ -20,6 +21,7 @@ from msgspec.structs import replace
 from eosctl.model.transaction import TopicPartition, topic_partition
 from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
+from eosctl.sandbox.broker.sliced_requests import SLICE, in_turns
 from eosctl.sandbox.coordinator.transaction.add_partitions_to_txn_manager import produce_error
 from eosctl.sandbox.log.validation import SLICE_RECORDS, RecordsCheck, Refusal, check_request_batch
 from eosctl.sandbox.ports import AppendResult, RequestContext
@@ -73,21 +75,26 @@ class Produce:
 
     def start(self) -> None:
         """Append the batches that need no verification, and start the verification of the others."""
-        request = self._request
-        if request.acks not in (0, 1, ACKS_ALL):
+        in_turns(self._broker.runtime, self._steps())
+
+    def _steps(self) -> Iterator[None]:
+        """Handle a slice of the batches in each step."""
+        if self._request.acks not in (0, 1, ACKS_ALL):
             self._refuse_all(ErrorCode.INVALID_REQUIRED_ACKS)
         else:
-            parsed = self._parse()
-            if parsed is not None:
-                for slot, topic_partition, found in parsed:
-                    self._begin(slot, topic_partition, found)
+            parsed: list[tuple[Slot, TopicPartition | ErrorCode, ClientBatch | Refusal]] = []
+            yield from self._parse(parsed)
+            for slot, target, found in parsed:
+                if self._responses[slot] is None:  # Otherwise, the whole request was rejected.
+                    self._begin(slot, target, found)
+                if slot % SLICE == SLICE - 1:
+                    yield
         self._started = True
         self._maybe_reply()
 
-    def _parse(self) -> list[tuple[Slot, TopicPartition | ErrorCode, ClientBatch | Refusal]] | None:
-        """Check the form of every batch; return None after the whole request was rejected."""
+    def _parse(self, parsed: list[tuple[Slot, TopicPartition | ErrorCode, ClientBatch | Refusal]]) -> Iterator[None]:
+        """Check the form of every batch, and reject the whole request where one decides on all."""
         request, version = self._request, self._context.api_version
-        parsed: list[tuple[Slot, TopicPartition | ErrorCode, ClientBatch | Refusal]] = []
         producers = set()
         transactional = False
         for topic in request.topic_data:
@@ -107,15 +114,14 @@ class Produce:
                         producers.add((found.producer_id, found.producer_epoch))
                 target = ErrorCode.UNKNOWN_TOPIC_ID if name is None else topic_partition(name, data.index)
                 parsed.append((len(parsed), target, batch))
+                if len(parsed) % SLICE == 0:
+                    yield
         if transactional:
             if request.transactional_id is None:
                 self._refuse_all(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
-                return None
-            if len(producers) > 1:
+            elif len(producers) > 1:
                 text = "Transactional records contained more than one producer ID"
                 self._refuse_all(ErrorCode.INVALID_PRODUCER_ID_MAPPING, text)
-                return None
-        return parsed
 
     def _begin(self, slot: Slot, target: TopicPartition | ErrorCode, given: ClientBatch | Refusal) -> None:
         broker = self._broker

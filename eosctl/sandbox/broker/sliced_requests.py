@@ -1,12 +1,12 @@
 """Requests with many entries, handled a slice per turn, so that other clients are served in between.
 
-A broker of Kafka serves other clients with its other request handler threads. Only APIs are sliced that treat each
-entry separately; the response has the entries of all slices.
+A broker of Kafka serves other clients with its other request handler threads. Only requests are sliced that treat each
+entry separately; the response has the entries of all slices. Handlers of the others take turns themselves (`in_turns`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple
 
@@ -15,20 +15,42 @@ from msgspec.structs import replace
 from eosctl.sandbox.ports import Runtime
 from eosctl.sandbox.replies import Reply
 from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.uuid import ZERO_UUID
 
 SLICE: Final = 500
 """Entries of one turn, which take some 10 ms."""
 
 
+def _always(_: Sequence[Any]) -> bool:
+    return True
+
+
+def _are_distinct(field: str) -> Callable[[Sequence[Any]], bool]:
+    """Return whether no two entries have the same value: APIs refuse or drop the second one."""
+    return lambda entries: len({getattr(entry, field) for entry in entries}) == len(entries)
+
+
+def _are_of_one_kind(topics: Sequence[Any]) -> bool:
+    """Return whether topics are all given by id, or all by names that differ."""
+    if any(topic.topic_id != ZERO_UUID for topic in topics):
+        return all(topic.topic_id != ZERO_UUID for topic in topics)
+    names = {topic.name for topic in topics}
+    return len(names) == len(topics) and None not in names
+
+
 class Entries(NamedTuple):
-    """The fields with the entries of a request and of its response."""
+    """The fields with the entries of a request and of its response, and whether the entries are independent."""
 
     request: str
     response: str
+    are_separate: Callable[[Sequence[Any]], bool] = _always
 
 
 SLICED: Final[Mapping[int, Entries]] = {
     ApiKey.LIST_OFFSETS: Entries("topics", "topics"),
+    ApiKey.METADATA: Entries("topics", "topics", _are_of_one_kind),
+    ApiKey.DELETE_RECORDS: Entries("topics", "topics", _are_distinct("name")),
+    ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS: Entries("users", "results", _are_distinct("name")),
     ApiKey.OFFSET_FETCH: Entries("groups", "groups"),
     ApiKey.FIND_COORDINATOR: Entries("coordinator_keys", "coordinators"),
     ApiKey.DESCRIBE_GROUPS: Entries("groups", "groups"),
@@ -46,7 +68,17 @@ SLICED: Final[Mapping[int, Entries]] = {
 def has_many_entries(api_key: int, request: Any) -> bool:
     """Return whether a request is handled in slices."""
     entries = SLICED.get(api_key)
-    return entries is not None and len(getattr(request, entries.request)) > SLICE
+    if entries is None:
+        return False
+    given = getattr(request, entries.request)
+    return given is not None and len(given) > SLICE and entries.are_separate(given)
+
+
+def in_turns(runtime: Runtime, steps: Iterator[None]) -> None:
+    """Take the first step of a request, and each following one in a turn of its own."""
+    for _ in steps:
+        runtime.call_later(0, partial(in_turns, runtime, steps))
+        return
 
 
 class SlicedRequest:

@@ -10,24 +10,39 @@ import pytest
 
 from eosctl.sandbox.api.registry import client_route, client_versions
 from eosctl.sandbox.broker.routes import ServedRequests
-from eosctl.sandbox.broker.sliced_requests import SLICE, SLICED
+from eosctl.sandbox.broker.sliced_requests import SLICE, SLICED, has_many_entries
 from eosctl.sandbox.ports import Emulation, RequestContext
 from eosctl.sandbox.replies import Reply
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.api_versions import ApiVersionsRequest
 from eosctl.wire.messages.consumer_group_describe import ConsumerGroupDescribeRequest
 from eosctl.wire.messages.delete_groups import DeleteGroupsRequest
+from eosctl.wire.messages.delete_records import DeleteRecordsPartition, DeleteRecordsRequest, DeleteRecordsTopic
 from eosctl.wire.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from eosctl.wire.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
 from eosctl.wire.messages.describe_producers import DescribeProducersRequest, TopicRequest
 from eosctl.wire.messages.describe_transactions import DescribeTransactionsRequest
+from eosctl.wire.messages.describe_user_scram_credentials import DescribeUserScramCredentialsRequest, UserName
 from eosctl.wire.messages.find_coordinator import FindCoordinatorRequest
 from eosctl.wire.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
+from eosctl.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
+from eosctl.wire.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+    OffsetCommitResponse,
+)
 from eosctl.wire.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup
 from eosctl.wire.messages.offset_for_leader_epoch import (
     OffsetForLeaderEpochRequest,
     OffsetForLeaderPartition,
     OffsetForLeaderTopic,
+)
+from eosctl.wire.messages.produce import (
+    PartitionProduceData,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceData,
 )
 from eosctl.wire.messages.share_group_describe import ShareGroupDescribeRequest
 from eosctl.wire.messages.streams_group_describe import StreamsGroupDescribeRequest
@@ -37,6 +52,15 @@ COUNT: Final = 2 * SLICE + 2
 REQUESTS: Final[Mapping[int, Callable[[list[str]], Any]]] = {
     ApiKey.LIST_OFFSETS: lambda names: ListOffsetsRequest(
         topics=[ListOffsetsTopic(name, [ListOffsetsPartition(0, timestamp=-1)]) for name in names]
+    ),
+    ApiKey.METADATA: lambda names: MetadataRequest(
+        [MetadataRequestTopic(name=name) for name in names], allow_auto_topic_creation=False
+    ),
+    ApiKey.DELETE_RECORDS: lambda names: DeleteRecordsRequest(
+        [DeleteRecordsTopic(name, [DeleteRecordsPartition(0, offset=-1)]) for name in names]
+    ),
+    ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS: lambda names: DescribeUserScramCredentialsRequest(
+        [UserName(name) for name in names]
     ),
     ApiKey.OFFSET_FETCH: lambda names: OffsetFetchRequest(
         groups=[OffsetFetchRequestGroup(name, topics=None) for name in names]
@@ -90,6 +114,48 @@ def test_other_clients_are_answered_between_slices(api_key: int, harness: Harnes
     ]
     assert len(parts) == COUNT
     assert getattr(many.response, entries) == parts
+
+
+def test_a_produce_of_many_topics_leaves_turns_to_others(harness: Harness) -> None:
+    topics = [TopicProduceData(f"n{number}", partition_data=[PartitionProduceData(0, b"")]) for number in range(COUNT)]
+    many, response = answered_after_others(harness, ApiKey.PRODUCE, 11, ProduceRequest(acks=-1, topic_data=topics))
+    assert isinstance(response, ProduceResponse)
+    assert [topic.name for topic in response.responses] == [topic.name for topic in many.topic_data]
+    assert {part.error_code for topic in response.responses for part in topic.partition_responses} == {3}
+
+
+def test_a_commit_of_many_topics_leaves_turns_to_others(harness: Harness) -> None:
+    topics = [OffsetCommitRequestTopic(f"n{n}", partitions=[OffsetCommitRequestPartition(0, 5)]) for n in range(COUNT)]
+    request = OffsetCommitRequest("first", topics=topics)
+    many, response = answered_after_others(harness, ApiKey.OFFSET_COMMIT, 9, request)
+    assert isinstance(response, OffsetCommitResponse)
+    assert [topic.name for topic in response.topics] == [topic.name for topic in many.topics]
+
+
+def answered_after_others(harness: Harness, api_key: int, version: int, request: Any) -> tuple[Any, Any]:
+    """Send a request, and see that another client is answered first; return it and its response."""
+    large, witness = harness.client(), harness.client(client_id="witness")
+    many = large.send(api_key, version, request)
+    one = witness.send(ApiKey.API_VERSIONS, 3, ApiVersionsRequest("test", "1"))
+    harness.run_until(lambda: one.is_over)
+    assert not many.is_over
+    harness.run_until(lambda: many.is_over)
+    return request, many.response
+
+
+@pytest.mark.parametrize(
+    ("names", "is_sliced"),
+    [
+        ([f"n{number}" for number in range(COUNT)], True),
+        ([f"n{number % SLICE}" for number in range(COUNT)], False),
+        ([*(f"n{number}" for number in range(COUNT)), None], False),
+        (["n"], False),
+    ],
+)
+def test_only_independent_entries_are_sliced(names: list[str | None], is_sliced: bool) -> None:
+    request = MetadataRequest([MetadataRequestTopic(name=name) for name in names])
+    assert has_many_entries(ApiKey.METADATA, request) is is_sliced
+    assert not has_many_entries(ApiKey.METADATA, MetadataRequest(None))
 
 
 def test_a_client_that_leaves_ends_its_request(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Files of a sandbox are its owner's alone, wherever its directories are, and whatever access new files would get."""
+"""Files of a sandbox are its owner's alone, wherever its directories are, also where the umask permits others."""
 
 from __future__ import annotations
 

@@ -80,6 +80,14 @@ LIBRARIES: Final[Mapping[Client, Library]] = {
     Client.RUBY_KAFKA: Library(("ruby-kafka", "ruby_kafka")),
     Client.PHPKAFKA: Library(("phpkafka",)),
 }
+_SEND: Final = re.compile(r"""["']?\b(?:send|run)\w*["']?\s*:\s*(?:\{|$)""", re.MULTILINE)
+_APART: Final = (
+    ("net", _SARAMA_REQUESTS, "producer"),
+    ("send", "acks", "producer"),
+    ("sendoptions", "acks", "producer"),
+    ("run", "autocommit", "consumer"),
+)
+"""Options that stand next to a client: the mapping that has them, their name, and the client."""
 # Words that stand for a library only where its names do, too.
 _NODE: Final = "node"
 _CAMEL: Final = frozenset({"groupId", "transactionalId", "clientId"})
@@ -129,25 +137,31 @@ def library_of(keys: Iterable[str], hints: str) -> Client | None:
     return Client.KAFKAJS if _NODE in hints and not last.isdisjoint(_CAMEL) else None
 
 
-def has_net_of_sarama(text: str) -> bool:
-    """Return whether a file names the requests in flight as sarama does."""
-    return _MAX_OPEN.search(text) is not None
+def has_options_apart(text: str) -> bool:
+    """Return whether a file names options of a client as sarama or KafkaJS do, apart from the client's other ones."""
+    return _MAX_OPEN.search(text) is not None or _SEND.search(text) is not None
 
 
-def with_net_of_sarama(node: Node) -> Node:
-    """Return a tree with the requests in flight at each producer, which sarama keeps in ``Net`` next to it."""
+def with_options_joined(node: Node) -> Node:
+    """Return a tree with the options of producers and consumers at each of them.
+
+    sarama keeps the requests in flight in ``Net`` next to the producer; KafkaJS takes acks with ``send``, and the
+    automatic commit with ``run``.
+    """
     if isinstance(node, Row):
-        return Row(tuple(map(with_net_of_sarama, node.nodes)), node.line)
+        return Row(tuple(map(with_options_joined, node.nodes)), node.line)
     if not isinstance(node, Branch):
         return node
-    entries = {key: with_net_of_sarama(child) for key, child in node.entries}
+    entries = {key: with_options_joined(child) for key, child in node.entries}
     named = {relaxed(key): key for key in entries}
-    net, producer = entries.get(named.get("net", "")), entries.get(named.get("producer", ""))
-    if isinstance(net, Branch) and isinstance(producer, Branch):
-        moved = tuple(entry for entry in net.entries if relaxed(entry[0]) == _SARAMA_REQUESTS)
-        entries[named["net"]] = Branch(tuple(entry for entry in net.entries if entry not in moved), net.line)
-        below = tuple((f"{named['net']}.{key}", child) for key, child in moved)
-        entries[named["producer"]] = Branch((*producer.entries, *below), producer.line)
+    for part, option, client in _APART:
+        around, own = entries.get(named.get(part, "")), entries.get(named.get(client, ""))
+        if isinstance(around, Branch) and isinstance(own, Branch):
+            moved = tuple(entry for entry in around.entries if relaxed(entry[0]) == option)
+            entries[named[part]] = Branch(tuple(entry for entry in around.entries if entry not in moved), around.line)
+            head = f"{named[part]}." if option == _SARAMA_REQUESTS else ""
+            below = tuple((f"{head}{key}", child) for key, child in moved)
+            entries[named[client]] = Branch((*own.entries, *below), own.line)
     return Branch(tuple(entries.items()), node.line)
 
 

@@ -25,7 +25,7 @@ from eosctl.settings.ansible_inventory import inventory_of
 from eosctl.settings.ansible_parts import serves_templates
 from eosctl.settings.broker_overrides import with_overridden
 from eosctl.settings.chart_parameters import has_chart_parameters, with_chart_parameters
-from eosctl.settings.client_libraries import has_net_of_sarama, with_net_of_sarama
+from eosctl.settings.client_libraries import has_options_apart, with_options_joined
 from eosctl.settings.cloud_formation import evaluated, uses_functions
 from eosctl.settings.compose_variables import interpolated, with_env_files
 from eosctl.settings.detection import sources_of
@@ -319,8 +319,8 @@ def _documents(file: str, text: str) -> tuple[Node, ...]:
         parsed = tuple(with_variables(document, file) for document in parsed)
     if has_chart_parameters(text):
         parsed = tuple(map(with_chart_parameters, parsed))
-    if has_net_of_sarama(text):
-        parsed = tuple(map(with_net_of_sarama, parsed))
+    if has_options_apart(text):
+        parsed = tuple(map(with_options_joined, parsed))
     return tuple(part for document in parsed for part in _members(document))
 
 

@@ -16,6 +16,7 @@ from eosctl.model.deployment import Client, Role, ValueSource
 from eosctl.model.severity import Severity
 
 FEWER_REPLICAS: Final = frozenset({"0", "1"})
+_SENDS: Final = "KafkaJS refuses every send."
 # Where a framework takes acks from.
 OWN_NAMES: Final = {Role.SPRING: "spring.cloud.stream.kafka.binder.required-acks"}
 
@@ -64,7 +65,7 @@ def idempotence_without_all_acks(case: Case) -> Iterator[Problem]:
                 producer,
                 (acks, producer.value("transactional.id"), producer.value("enable.idempotence")),
                 f"{setting}={acks.word} contradicts idempotence, which needs acks=all.",
-                impact="The producer does not start.",
+                impact=_SENDS if producer.client is Client.KAFKAJS else "The producer does not start.",
                 remedy=f"Set {key}=all.",
             )
         elif acks.is_given and is_idempotent_by_default(producer):

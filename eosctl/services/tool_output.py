@@ -29,6 +29,7 @@ from eosctl.model.read_as import TOOL_OUTPUT, ReadAs
 from eosctl.model.setting import SettingSource
 from eosctl.model.severity import Severity
 from eosctl.model.snapshot import Topic
+from eosctl.services.printed_lines import line_about
 from eosctl.settings.file_texts import read_text
 from eosctl.settings.files_read import FilesRead
 
@@ -137,15 +138,9 @@ def judge_printed(printed: PrintedEvidence, texts: Mapping[str, str]) -> Printed
 
 
 def _placed(finding: Finding, outputs: Sequence[ToolOutput], texts: Mapping[str, str]) -> Finding:
-    """Return a finding with the line that first prints its subject, or the first line of the outputs."""
+    """Return a finding with the line that prints most of what it names, or the first line of the outputs."""
     subject = finding.resource.name
-    lines = (
-        (output.file, number)
-        for output in outputs
-        for number, line in enumerate(texts.get(output.file, "").splitlines(), 1)
-        if number >= output.line and subject and subject in line
-    )
-    file, line = next(lines, (outputs[0].file, outputs[0].line))
+    file, line = line_about(subject, finding.message, outputs, texts) or (outputs[0].file, outputs[0].line)
     facts = {
         **dict(finding.facts),
         "file": file,

@@ -1,0 +1,38 @@
+"""The line of a tool's output that a finding names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from eosctl.collect.printed.evidence import ToolOutput
+from eosctl.services.lint_configuration import LintRequest, lint_configuration
+from eosctl.services.printed_lines import line_about
+
+HEAD = "Topic: pay\tPartitionCount: 3\tReplicationFactor: 3\tConfigs: min.insync.replicas=2\n"
+ROWS = "".join(
+    f"\tTopic: pay\tPartition: {n}\tLeader: 1\tReplicas: 1,2,3\tIsr: {isr}\n"
+    for n, isr in enumerate(("1,2,3", "1", "1,2,3"))
+)
+
+
+def test_a_partition_is_found_at_its_own_line(tmp_path: Path) -> None:
+    (tmp_path / "topics.txt").write_text(HEAD + ROWS, "utf-8")
+    found = lint_configuration(LintRequest((tmp_path,))).found
+    lines = {one.check_id: dict(one.facts)["line"] for one in found}
+    assert lines["EOS-TOP-002"] == 3
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ("Producer id 7, epoch 2, has an open transaction on pay-3.", ("hanging", 2)),
+        ("Group g waits on pay-3.", ("group", 2)),
+        ("Nothing of it is printed.", None),
+    ],
+)
+def test_the_line_that_prints_most_is_chosen(message: str, expected: tuple[str, int] | None) -> None:
+    texts = {"group": "GROUP TOPIC PARTITION\ng pay 3 10", "hanging": "Topic Partition ProducerId\npay 3 7 2"}
+    outputs = [ToolOutput(file, 1, "a tool", is_evidence=True) for file in texts]
+    assert line_about("", message, outputs, texts) == expected

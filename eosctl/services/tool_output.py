@@ -30,6 +30,7 @@ from eosctl.model.setting import SettingSource
 from eosctl.model.severity import Severity
 from eosctl.model.snapshot import Topic
 from eosctl.services.printed_lines import line_about
+from eosctl.services.printed_rules import printed_rules
 from eosctl.settings.file_texts import read_text
 from eosctl.settings.files_read import FilesRead
 
@@ -179,7 +180,7 @@ def with_printed(files: FilesRead, printed: PrintedEvidence, texts: Mapping[str,
     """
     others = dict.fromkeys(one.file for one in printed.outputs if one.tool not in _SETTINGS and not one.is_evidence)
     read = (*files.read, *dict.fromkeys(one.file for one in printed.outputs))
-    components = printed_components(printed, texts)
+    components = (*printed_components(printed, texts), *(printed_rules(printed) if files.deployment.components else ()))
     deployment = files.deployment.joined_by(components)
     return files._replace(deployment=deployment, read=read, not_understood=(*files.not_understood, *others))
 

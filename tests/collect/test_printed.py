@@ -199,7 +199,7 @@ def test_printed_topics_are_linted(text: str, expected: list[str], tmp_path: Pat
                 "Topic: ledger\tTopicId: b\tPartitionCount: 1\tReplicationFactor: 3\tConfigs: \n"
                 "\tTopic: ledger\tPartition: 0\tLeader: none\tReplicas: 1,2,3\tIsr: 2\n"
             ),
-            [("EOS-TOP-001", 3)],
+            [("EOS-TOP-001", 4)],
         ),
         (
             (

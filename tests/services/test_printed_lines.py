@@ -24,6 +24,24 @@ def test_a_partition_is_found_at_its_own_line(tmp_path: Path) -> None:
     assert lines["EOS-TOP-002"] == 3
 
 
+ACLS = """\
+Current ACLs for resource `ResourcePattern(resourceType=GROUP, name=cdc, patternType=LITERAL)`:
+ \t(principal=User:c, host=*, operation=READ, permissionType=ALLOW)
+
+Current ACLs for resource `ResourcePattern(resourceType=TRANSACTIONAL_ID, name=%s, patternType=PREFIXED)`:
+ \t(principal=User:c, host=*, operation=WRITE, permissionType=ALLOW)
+"""
+WORKER = "group.id=cdc\nexactly.once.source.support=enabled\nconfig.storage.topic=c\noffset.storage.topic=o\n"
+
+
+@pytest.mark.parametrize(("prefix", "expected"), [("cdc-", ["EOS-CFG-175"]), ("connect-", [])])
+def test_printed_rules_are_those_of_clients_nearby(prefix: str, expected: list[str], tmp_path: Path) -> None:
+    (tmp_path / "acls.txt").write_text(ACLS % prefix, "utf-8")
+    (tmp_path / "worker.properties").write_text(WORKER, "utf-8")
+    found = lint_configuration(LintRequest((tmp_path,))).found
+    assert [one.check_id for one in found if one.severity.value == "error"] == expected
+
+
 @pytest.mark.parametrize(
     ("message", "expected"),
     [

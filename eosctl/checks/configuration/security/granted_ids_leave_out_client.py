@@ -1,0 +1,118 @@
+"""EOS-CFG-175."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from eosctl.checks.configuration.clients import transactional_producers
+from eosctl.checks.configuration.problem import problem
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.deployment import Component, Deployment, Role, Value
+from eosctl.model.severity import Severity
+from eosctl.model.verdict import Confidence
+
+_REFERENCE: Final = re.compile(r"\$[{(\w]|\{\{|<%|%\(|%[iIjn]")
+_WRITING: Final = frozenset({"write", "all"})
+_SUPPORT: Final = "exactly.once.source.support"
+
+
+class _Client(NamedTuple):
+    """Who uses a transactional id, the id, the group that shows the user, and whether a rule may be misspelled."""
+
+    component: Component
+    identity: str
+    shown: Value
+    group: str
+    is_own: bool
+
+
+@check(
+    "EOS-CFG-175",
+    "Access rules grant other transactional ids than the client uses",
+    Area.CONFIGURATION,
+    Severity.ERROR,
+    roles=(Role.ACCESS_RULE,),
+    reads=("resource.type", "resource.name", "pattern.type", "operations", "transactional.id", _SUPPORT),
+    tags=("security",),
+    references=("KIP-98", "KIP-618", "DistributedConfig.transactionalProducerId"),
+)
+def granted_ids_leave_out_client(case: Case) -> Iterator[Problem]:
+    """Find clients whose user is granted transactional ids, but not the one that the client uses.
+
+    What it checks:
+        The ids that rules grant to the user who may read with the client's group: that of the consumer next to a
+        transactional producer, or of Connect's workers. Workers with exactly.once.source.support write their own
+        topic with the id connect-cluster-GROUP, in addition to the ids of tasks. Of an id with a placeholder, the text
+        before it decides.
+
+    Why it matters for exactly-once:
+        The broker refuses InitProducerId with TRANSACTIONAL_ID_AUTHORIZATION_FAILED, and no transaction begins.
+
+    Example:
+        A rule for the prefix payengine-, and transactional.id=pay-engine-1.
+
+    Fix:
+        Grant Write and Describe on the id, or on a prefix of it.
+
+    Verify:
+        eosctl config lint reports it no longer.
+    """
+    rules = [rule for rule in case.deployment.of(Role.ACCESS_RULE) if _allows(rule)]
+    for client in _clients(case.deployment) if rules else ():
+        users = {
+            rule.value("principal").text for rule in rules if _kind(rule) == "group" and _covers(rule, client.group)
+        }
+        own = [rule for rule in rules if rule.value("principal").text in users and _kind(rule) == "transactionalid"]
+        if not own or any(_covers(rule, client.identity) for rule in own):
+            continue
+        name = own[0].value("resource.name")
+        at_rule = client.is_own and len(own) == 1
+        yield problem(
+            own[0] if at_rule else client.component,
+            (name, client.shown) if at_rule else (client.shown, name),
+            f"The transactional id {client.identity} is not among the granted ids: {_names(own)}.",
+            confidence=Confidence.LIKELY,
+            impact="The client is refused when it initializes, and no transaction begins.",
+            remedy=f"Grant Write and Describe on the transactional id {client.identity}.",
+        )
+
+
+def _clients(deployment: Deployment) -> Iterator[_Client]:
+    for producer in transactional_producers(deployment):
+        identity = producer.value("transactional.id")
+        for consumer in deployment.same_application(producer, Role.CONSUMER):
+            if identity.text and producer.inside is None and (group := consumer.word("group.id")):
+                yield _Client(producer, identity.text, identity, group, is_own=True)
+    for worker in deployment.of(Role.CONNECT_WORKER):
+        group = worker.word("group.id")
+        if group and (worker.word(_SUPPORT) or "").lower() in ("enabled", "preparing"):
+            yield _Client(worker, f"connect-cluster-{group}", worker.value("group.id"), group, is_own=False)
+
+
+def _covers(rule: Component, identity: str) -> bool:
+    """Return whether a rule grants an id, or may grant it where one of them has a placeholder."""
+    name = rule.value("resource.name")
+    if name.word is None or name.word == "*":
+        return True
+    found = _REFERENCE.search(identity)
+    known = identity if found is None else identity[: found.start()]
+    is_prefix = (rule.word("pattern.type") or "literal").lower().startswith("prefix")
+    if found is None:
+        return known.startswith(name.word) if is_prefix else known == name.word
+    return name.word.startswith(known) or (is_prefix and known.startswith(name.word))
+
+
+def _allows(rule: Component) -> bool:
+    operations = {word.strip(" []\"'").lower() for word in (rule.word("operations") or "").split(",")}
+    needed = _WRITING if _kind(rule) == "transactionalid" else {"read", "all"}
+    return bool(operations & needed) and (rule.word("permission") or "allow").lower() == "allow"
+
+
+def _kind(rule: Component) -> str:
+    return (rule.word("resource.type") or "").lower().replace("_", "")
+
+
+def _names(rules: list[Component]) -> str:
+    return ", ".join(sorted({rule.word("resource.name") or "" for rule in rules}))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
@@ -91,6 +92,10 @@ def reader_of_transactions_by_default(case: Case) -> Iterator[Problem]:
 
 
 _NAMES: Final = ("topic", "topics", "topic_id", "topic.name")
+_OUTPUT: Final = re.compile(
+    r"(?:topics?|output|out|target|sink)[._-]?(?:out|output|topics?|target|name)", re.IGNORECASE
+)
+"""What applications call the topics that they write to."""
 
 
 class _Client(NamedTuple):
@@ -106,7 +111,9 @@ def _client(deployment: Deployment, component: Component) -> _Client:
 def _topics_of(deployment: Deployment, client: Component) -> frozenset[str]:
     """Return the topics of a client; nothing where no file names them."""
     around = deployment.same_application(client, Role.FLINK)[:1] if client.inside is Role.FLINK else ()
-    found = (one.word(name) for one in (client, *around) for name in _NAMES)
+    found = [one.word(name) for one in (client, *around) for name in _NAMES]
+    if client.role is Role.PRODUCER:
+        found += [client.word(name) for name in client.given if _OUTPUT.fullmatch(name)]
     return frozenset(
         part.strip() for text in found if text for part in text.replace(";", ",").split(",") if part.strip()
     )

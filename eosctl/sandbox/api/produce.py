@@ -84,11 +84,12 @@ class Produce:
         else:
             parsed: list[tuple[Slot, TopicPartition | ErrorCode, ClientBatch | Refusal]] = []
             yield from self._parse(parsed)
-            for slot, target, found in parsed:
-                if self._responses[slot] is None:  # Otherwise, the whole request was rejected.
-                    self._begin(slot, target, found)
-                if slot % SLICE == SLICE - 1:
-                    yield
+            if self._open_count:  # Otherwise, the whole request was rejected.
+                for start in range(0, len(parsed), SLICE):
+                    if start:
+                        yield
+                    for slot, target, found in parsed[start : start + SLICE]:
+                        self._begin(slot, target, found)
         self._started = True
         self._maybe_reply()
 

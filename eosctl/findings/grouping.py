@@ -16,6 +16,7 @@ _OF_A_LOST_BROKER: Final = "brokers lost"
 _OF_A_FAILED_DIRECTORY: Final = "log directories failed"
 _DIRECTORY_FAILED: Final = "EOS-OPS-004"
 _WITHOUT_LEADER: Final = "EOS-TXN-007"
+_BEHIND: Final = "EOS-OPS-003"
 _UNEVEN: Final = "EOS-CAP-002"
 _LOGS: Final = "EOS-LOG-"
 
@@ -119,7 +120,8 @@ def _group(cause: str, found: list[Finding]) -> FindingGroup:
     def place(finding: Finding) -> tuple[bool, int, bool, str]:
         about_broker = cause in (_OF_A_LOST_BROKER, _OF_A_FAILED_DIRECTORY) and finding.resource.kind != "broker"
         about_transaction = not finding.check_id.startswith("EOS-TXN-")
-        return about_broker, finding.severity.rank, about_transaction, finding.check_id
+        is_lag = finding.check_id == _BEHIND  # of the metadata: that of a broker which is down
+        return about_broker or is_lag, finding.severity.rank, about_transaction, finding.check_id
 
     first = min(found, key=place)
     return FindingGroup(first, tuple(finding for finding in found if finding is not first))

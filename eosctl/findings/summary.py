@@ -19,6 +19,7 @@ _WITHOUT_COORDINATOR: Final = "coordinator-unavailable"
 _GONE: Final[Mapping[str, tuple[str, str]]] = {
     "EOS-BRK-006": ("does not answer", "do not answer"),
     "EOS-BRK-007": ("is fenced", "are fenced"),
+    "EOS-TOP-003": ("has offline replicas", "have offline replicas"),
 }
 
 
@@ -56,8 +57,11 @@ def _is_held_up(finding: Finding) -> bool:
 
 def _gone(findings: Sequence[Finding]) -> Iterator[str]:
     """Yield which brokers are gone: all of them together, as they are one incident."""
+    named: set[str] = set()
     for check_id, (is_so, are_so) in _GONE.items():
-        if names := [f.resource.name for f in findings if f.check_id == check_id]:
+        about = [f.resource.name for f in findings if f.check_id == check_id and f.resource.kind == "broker"]
+        if names := [name for name in about if name not in named]:
+            named.update(names)
             brokers = name_some("broker", names).capitalize()
             yield f"{brokers} {are_so if names[1:] else is_so}."
 

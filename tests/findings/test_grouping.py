@@ -82,6 +82,17 @@ def test_brokers_that_are_gone_together_are_one_cause() -> None:
     assert summarize([replace(result, findings=found[:1])])[1:] == ("Broker 1 is fenced.",)
 
 
+def test_a_lost_broker_that_is_not_listed_leads_its_metadata_lag() -> None:
+    offline, behind = (
+        replace(finding(check_id, "3", Severity.WARNING), resource=Resource("broker", "3"))
+        for check_id in ("EOS-TOP-003", "EOS-OPS-003")
+    )
+    (group,) = group_findings((behind, offline), without_broker_3(build({})))
+    assert (group.cause, group.symptoms) == (offline, (behind,))
+    result = CheckResult("EOS-TOP-003", "", "", CheckStatus.FAILED, findings=(behind, offline))
+    assert summarize([result])[1:] == ("Broker 3 has offline replicas.",)
+
+
 def test_transactions_that_wait_for_a_coordinator_are_in_the_summary() -> None:
     waits = finding("EOS-TXN-001", "t9-1", Severity.WARNING, facts=(("cause", "coordinator-unavailable"),))
     unclear = replace(waits, severity=Severity.INFO, message="t9-2 is unclear")

@@ -63,7 +63,9 @@ def offline_replicas(case: Case) -> Iterator[Problem]:
                 Evidence("offline", name_some("partition", [str(info.partition) for info in partitions]), "Metadata"),
             ),
             remedy=(
-                "Start the broker." if down else "Find the failed directory in the broker's log, and replace the disk.",
+                f"Start broker {node_id}."
+                if down
+                else "Find the failed directory in the broker's log, and replace the disk.",
             ),
             commands=(
                 Command(

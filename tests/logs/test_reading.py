@@ -262,13 +262,11 @@ def test_every_category_explains_itself() -> None:
         ),
         ("Loading transaction metadata from __transaction_state-3 at epoch 4", "COORDINATOR_LOAD"),
         (
-            "The cluster does not support the STREAMS group protocol or does not support the versions of the STREAMS "
-            "group protocol used by this client (used versions: 0 to 1).",
+            "The cluster does not support the STREAMS group protocol or does not support the versions of the STREAMS group",
             "UNSUPPORTED_VERSION",
         ),
         (
-            "The cluster does not support the new CONSUMER group protocol. Set group.protocol=classic on the consumer "
-            "configs to revert to the CLASSIC protocol until the cluster is upgraded.",
+            "The cluster does not support the new CONSUMER group protocol. Set group.protocol=classic on the consumer",
             "UNSUPPORTED_VERSION",
         ),
         (

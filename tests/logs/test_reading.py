@@ -262,7 +262,7 @@ def test_every_category_explains_itself() -> None:
         ),
         ("Loading transaction metadata from __transaction_state-3 at epoch 4", "COORDINATOR_LOAD"),
         (
-            "The cluster does not support the STREAMS group protocol or does not support the versions of the STREAMS group",
+            "The cluster does not support the STREAMS group protocol or does not support the versions of the STREAMS",
             "UNSUPPORTED_VERSION",
         ),
         (

@@ -50,9 +50,9 @@ from eosctl.settings.resolution import UNKNOWN, resolve
 from eosctl.settings.shared_environments import with_shared_environments
 from eosctl.settings.sources import Releases, Source
 from eosctl.settings.spring_environments import with_spring_environments
-from eosctl.settings.templates import chart_values, fills_templates, without_templates
+from eosctl.settings.templates import chart_values, fills_templates, places_of_values, without_templates
 from eosctl.settings.terraform_variables import refers_to_variables, with_variables
-from eosctl.settings.tree import Branch, Node
+from eosctl.settings.tree import Branch, Leaf, Node
 from eosctl.settings.unread_lines import lines_not_read
 from eosctl.settings.workloads import (
     Workload,
@@ -216,7 +216,7 @@ def _read_any(file: str, text: str, role: Role | None, *, is_named: bool, withou
         if variants:
             return _of_variants([(one, _read(file, one.text, role)) for one in variants])
         values = chart_values(file) if is_template(text) else {}
-        return _read(file, without_templates(text, values) if values else text, role)
+        return _of_chart(file, text, values, role) if values else _read(file, text, role)
     except ConfigFileError:
         if is_named and format_of(file) is None:
             raise
@@ -224,9 +224,16 @@ def _read_any(file: str, text: str, role: Role | None, *, is_named: bool, withou
         if (is_settings or mentions_kafka(file, text)) and not is_template(text):
             raise
     try:
-        return _read(file, without_templates(text, chart_values(file)), role) if is_template(text) else _NOTHING
+        return _of_chart(file, text, chart_values(file), role) if is_template(text) else _NOTHING
     except ConfigFileError:
         return _NOTHING
+
+
+def _of_chart(file: str, text: str, values: Mapping[str, Leaf], role: Role | None) -> _File:
+    """Return what a template configures with the values of its chart, each at its line in the file of values."""
+    read = _read(file, without_templates(text, values), role)
+    places = places_of_values(text, values)
+    return read._replace(sources=[replace(one, values=_at_variables(one.values, places)) for one in read.sources])
 
 
 def _of_variants(variants: list[tuple[Variant, _File]]) -> _File:

@@ -61,12 +61,18 @@ def with_config_maps(sources: Iterable[Source], maps: Iterable[ConfigMaps]) -> l
 
 
 def without_referred(sources: Iterable[Source]) -> list[Source]:
-    """Leave out what a file configures with values that another file uses."""
+    """Leave out what a file configures with values that another file uses; all of them, in the values of a chart."""
     given = list(sources)
     used = {place for one in given for place in _places(one) if place.file != one.place.file}
     if not used:
         return given
-    return [one for one in given if one.place.file not in {p.file for p in used} or used.isdisjoint(_places(one))]
+    files = {place.file for place in used}
+
+    def is_referred(one: Source) -> bool:
+        places = _places(one)
+        return places <= used if _is_of_chart(one) else not used.isdisjoint(places)
+
+    return [one for one in given if one.place.file not in files or not is_referred(one)]
 
 
 def _places(source: Source) -> set[Place]:

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Final
 
 from eosctl.errors import ConfigFileError
+from eosctl.model.deployment import Place
 from eosctl.settings.documents import parse_documents
 from eosctl.settings.file_texts import read_text
-from eosctl.settings.tree import Branch, flatten
+from eosctl.settings.tree import Branch, Leaf, flatten
 
 _WORDS: Final = "if|else|end|range|with|define|template|include|toYaml|tpl|block"
 _CONTROL: Final = re.compile(
@@ -19,28 +20,29 @@ _CONTROL: Final = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 _EXPRESSION: Final = re.compile(r"\{\{(?:(?!\{\{|\}\}).)*\}\}")
-_VALUE: Final = re.compile(r"\{\{-?[ \t]*\.Values\.([\w.-]+?)(?:[ \t]*\|[ \t]*(?:quote|int|toString))*[ \t]*-?\}\}")
+_FILTERS: Final = r"s?quote|int(?:64)?|float64|toString|trim|default[ \t]+[\w.\"-]+"
+_VALUE: Final = re.compile(rf"\{{\{{-?[ \t]*\.Values\.([\w.-]+?)(?:[ \t]*\|[ \t]*(?:{_FILTERS}))*[ \t]*-?\}}\}}")
 _HEAD: Final = r"(?P<head>[ \t]*(?:-[ \t]+)*(?:[\w./-]+:[ \t]+)?)"
 _ENTRY: Final = re.compile(rf"^{_HEAD}(?P<rest>[^\n]*\{{\{{[^\n]*)$", re.MULTILINE)
 
 
-def without_templates(text: str, values: Mapping[str, str] | None = None) -> str:
+def without_templates(text: str, values: Mapping[str, Leaf] | None = None) -> str:
     """Return a template without its control lines, and with its expressions in quotes; lines keep their numbers.
 
     Args:
         text: The template.
         values: What a chart's values file gives, by the path of each value.
 
-    >>> without_templates("a: {{ .Values.a }}\\n{{- if .Values.b }}\\nb: x-{{ .Release.Name }}", {"a": "3"})
+    >>> without_templates("a: {{ .Values.a }}\\n{{- if .Values.b }}\\nb: x-{{ .Release.Name }}", {"a": Leaf("3", 1)})
     "a: 3\\n\\nb: 'x-{{ .Release.Name }}'"
     """
     plain = _CONTROL.sub(lambda match: re.sub(r"[^\n]", "", match[0]), text)
     if values:
-        plain = _VALUE.sub(lambda match: values.get(match[1], match[0]), plain)
+        plain = _VALUE.sub(lambda match: own.text or match[0] if (own := values.get(match[1])) else match[0], plain)
     return _ENTRY.sub(_quoted, plain)
 
 
-def chart_values(file: str) -> dict[str, str]:
+def chart_values(file: str) -> dict[str, Leaf]:
     """Return the default values of the chart that a template belongs to; nothing where it belongs to none."""
     folder = next((parent for parent in Path(file).parents if parent.name == "templates"), None)
     path = None if folder is None else folder.parent / "values.yaml"
@@ -51,7 +53,21 @@ def chart_values(file: str) -> dict[str, str]:
     except ConfigFileError:
         return {}  # reported where the file itself is read
     leaves = (pair for document in documents if isinstance(document, Branch) for pair in flatten(document))
-    return {key: leaf.text for key, leaf in leaves if leaf.text is not None and "\n" not in leaf.text}
+    return {
+        key: Leaf(leaf.text, leaf.line, str(path))
+        for key, leaf in leaves
+        if leaf.text is not None and "\n" not in leaf.text
+    }
+
+
+def places_of_values(text: str, values: Mapping[str, Leaf]) -> dict[int, Place]:
+    """Return where the values stand that a chart's file gives, by the line of the template that takes one."""
+    found = ((number, _VALUE.findall(line)) for number, line in enumerate(text.splitlines(), 1))
+    return {
+        number: Place(leaf.file, leaf.line)
+        for number, names in found
+        if len(names) == 1 and (leaf := values.get(names[0])) is not None and leaf.file
+    }
 
 
 def _quoted(match: re.Match[str]) -> str:

@@ -382,3 +382,31 @@ def test_a_unit_is_one_application_with_its_files(tmp_path: Path) -> None:
     }
     found = lint(tmp_path, files).found
     assert [(one.check_id, dict(one.facts)["line"]) for one in found] == [("EOS-CFG-011", 1)]
+
+
+CHART = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: pay}
+spec:
+  replicas: {{ .Values.replicaCount }}
+  template:
+    spec:
+      containers:
+        - name: pay
+          env:
+            - name: KAFKA_TRANSACTIONAL_ID
+              value: {{ .Values.kafka.id | default "pay" | quote }}
+            - name: KAFKA_TRANSACTION_TIMEOUT_MS
+              value: "{{ .Values.kafka.timeout | int64 }}"
+"""
+
+
+@pytest.mark.parametrize(("count", "expected"), [("3", [("EOS-CFG-147", "values.yaml", 3)]), ("1", [])])
+def test_a_value_of_a_chart_stands_in_its_file(
+    count: str, expected: list[tuple[str, str, int]], tmp_path: Path
+) -> None:
+    values = f"replicaCount: {count}\nkafka:\n  id: pay\n  timeout: 60000\n"
+    files = {"Chart.yaml": "name: pay\n", "values.yaml": values, "templates/deployment.yaml": CHART}
+    facts = [(one.check_id, dict(one.facts)) for one in lint(tmp_path, files).found]
+    assert [(name, str(own["file"]).rpartition("/")[2], own["line"]) for name, own in facts] == expected

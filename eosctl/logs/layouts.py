@@ -283,6 +283,11 @@ def _best_layout(tier: Sequence[Layout], lines: Sequence[bytes]) -> tuple[Layout
     return best, hits
 
 
+def is_continuation(line: bytes) -> bool:
+    """Return whether a line has the form of a further line of a record, such as one of a stack trace."""
+    return _CONTINUATION.match(line) is not None
+
+
 @cache
 def compile_line(layout: Layout) -> re.Pattern[bytes]:
     """Compile one layout's pattern for a line that starts where matching starts."""

@@ -99,6 +99,7 @@ _LOCALIZED: Final = re.compile(
 )
 _AFTERNOON: Final = ("p", "nachm", "午後", "下午", "오후")
 _DAYLESS: Final = re.compile(r"(?:[A-Z][a-z]{2} +\d{1,2} |\d\d[/-]?\d\d[ T])?\d{1,2}:\d\d")
+_CLOCK_ALONE: Final = re.compile(r"\d{1,2}:\d\d")
 _DAY_MS: Final = 86_400_000
 
 
@@ -132,6 +133,11 @@ _LATEST_MS: Final = 1 << 47
 def lacks_date(text: str) -> bool:
     """Return whether a timestamp has no year or no date at all."""
     return _DAYLESS.match(text) is not None
+
+
+def lacks_day(text: str) -> bool:
+    """Return whether a timestamp is only a time of day."""
+    return _CLOCK_ALONE.match(text) is not None
 
 
 def _incomplete(text: str, reference: TimeReference) -> Instant | None:

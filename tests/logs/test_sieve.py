@@ -104,6 +104,8 @@ def test_most_records_are_skipped() -> None:
 
 
 def test_a_record_that_is_too_long_counts_as_truncated() -> None:
+    # Kinds that an earlier test has made known would change the number of unknown lines.
+    kinds.kinds_of.cache_clear()
     line = b"[2026-11-21 09:31:18,670] INFO all is well (a.B)\n"
     data = line + line + b"more\n" * (MAX_EVENT_BYTES // 5 + 1) + line * 2
     assert [record.truncated for record in sift(data, detect_layouts(line * 3))] == [False, True, False]

@@ -20,7 +20,7 @@ from eosctl.logs.layouts import Verdict, detect_layouts
 from eosctl.logs.records.forms import Forms
 from eosctl.logs.records.record import Record
 from eosctl.logs.records.sieve import sift_records
-from eosctl.logs.timestamps import lacks_date
+from eosctl.logs.timestamps import lacks_date, lacks_day
 
 MARGINS: Final = Margins(SPAN_BYTES + 1, SPAN_BYTES, has_whole_lines=True)
 """What must be read on both sides of a part of a wrapped file."""
@@ -180,7 +180,8 @@ def _cut(record: Record, part: Peeled, verdict: Verdict) -> Record:
 
 def _time(own: str, around: str) -> str:
     """Return the time of a record, or the wrapper's if the record has none, or only a clock."""
-    return around if around and (not own or (lacks_date(own) and not lacks_date(around))) else own
+    is_fuller = any(lacks(own) and not lacks(around) for lacks in (lacks_date, lacks_day))
+    return around if around and (not own or is_fuller) else own
 
 
 def _verdict_of(part: Peeled, source: SourceFile) -> Verdict:

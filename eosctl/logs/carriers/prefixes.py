@@ -38,6 +38,7 @@ _KUBETAIL: Final = re.compile(rb"\[(?!\S*thread)([a-z0-9][a-z0-9.-]{0,251}-[a-z0
 _HEROKU: Final = re.compile(rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S{0,16}) (?:app|heroku)\[([\w.-]{1,80})\]: (.*)")
 _PM2: Final = re.compile(rb"\d{1,4}\|([^|\s][^|\n]{0,80}?) *\| ?(.*)", re.DOTALL)
 _LOGCLI: Final = re.compile(rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S{0,16}) (\{[^}\n]{0,2000}\}) (.*)")
+_LABELS: Final = re.compile(rb'(\{\w{1,64}="[^}\n]{0,2000}"\}):? (.*)')
 _LABEL: Final = re.compile(rb'\b(?:pod|container|app|job|service_name|unit|filename)="([^"]{1,253})"')
 _MONOTONIC: Final = re.compile(rb"\[ {0,10}\d{1,10}\.\d{3,6}\] (\S{1,253}) ([^\s:\[]{1,100})(?:\[\d+\])?: (.*)")
 _QUOTED: Final = re.compile(rb"(?:> ?)+(.*)")
@@ -50,6 +51,7 @@ NAMED: Final = "named"
 """The wrapper of lines after a name and a blank."""
 TAILED: Final = "aws-tail"
 STAMPED: Final = "stamped"
+LABELED: Final = "labels"
 MARKED: Final = "marked"
 QUOTED: Final = "quoted"
 ROW: Final = "row"
@@ -132,6 +134,15 @@ def _logcli(line: bytes) -> Inner | None:
     return Inner(label[1].decode("utf-8", "replace") if label else "", found[3], stamp=found[1].decode())
 
 
+def _labeled(line: bytes) -> Inner | None:
+    """Unwrap a line of Loki after its labels, as dashboards copy it and ``logcli`` prints it without a timestamp."""
+    found = _LABELS.match(line)
+    if found is None:
+        return None
+    label = _LABEL.search(found[1])
+    return Inner(label[1].decode("utf-8", "replace") if label else "", found[2])
+
+
 def _monotonic(line: bytes) -> Inner | None:
     """Unwrap ``journalctl -o short-monotonic``: seconds since the boot of the machine are not a time of day."""
     found = _MONOTONIC.match(line)
@@ -157,6 +168,7 @@ PREFIXES: Final[tuple[tuple[str, Callable[[bytes], Inner | None]], ...]] = (
     ("monotonic", _monotonic),
     ("heroku", _heroku),
     ("logcli", _logcli),
+    (LABELED, _labeled),
     ("pm2", _pm2),
     ("kubetail", _kubetail),
     ("grep", _grep),
@@ -169,7 +181,9 @@ PREFIXES: Final[tuple[tuple[str, Callable[[bytes], Inner | None]], ...]] = (
     (MARKED, _marked),
     (NAMED, _named),
 )
-NAME_SERVICES: Final = frozenset({"monotonic", "heroku", "logcli", "pm2", "kubetail", "grep", "host", TAILED, NAMED})
+NAME_SERVICES: Final = frozenset(
+    {"monotonic", "heroku", "logcli", LABELED, "pm2", "kubetail", "grep", "host", TAILED, NAMED}
+)
 """The prefixes that name a service, a machine, or a file."""
 
 

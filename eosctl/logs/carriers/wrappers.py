@@ -14,12 +14,23 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from eosctl.logs.carriers.carriers import Inner, ends_line, read_carried
+from eosctl.logs.carriers.carriers import Inner, read_carried
+from eosctl.logs.carriers.containers import (
+    COMPOSE_ITSELF,
+    SAME,
+    unwrap_compose,
+    unwrap_cri,
+    unwrap_docker,
+    unwrap_kubectl,
+    unwrap_prefix,
+    unwrap_stern,
+)
 from eosctl.logs.carriers.documents import Piece, pieces_of
 from eosctl.logs.carriers.exports import JOURNAL, JSON, TABLE, export_pieces
 from eosctl.logs.carriers.misread import MISREAD
 from eosctl.logs.carriers.otlp import OTLP
 from eosctl.logs.carriers.prefixes import (
+    LABELED,
     MARKED,
     NAME_SERVICES,
     NAMED,
@@ -33,19 +44,12 @@ from eosctl.logs.carriers.prefixes import (
     unindent,
     without_nuls,
 )
+from eosctl.logs.layouts import is_continuation
 
-_CRI: Final = re.compile(rb"(\d{4}-\d\d-\d\dT\S+) (stdout|stderr) ([FP]) ?(.*)")
-_COMPOSE: Final = re.compile(rb"([\w.@-]+) +\| ?(?:(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z) )?(.*)")
-_COMPOSE_ITSELF: Final = "compose"
-_EXITED: Final = re.compile(rb"[\w.@-]+ exited with code \d+\r?$")
-"""What Docker Compose itself writes between the lines of containers."""
-_KUBECTL: Final = re.compile(rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6,9}Z) (.*)")
 _SYSLOG: Final = re.compile(
     rb"(?:<\d{1,3}>)?(?:1 )?([A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S*) (\S+) "
     rb"(?:([^\s:\[]+)(?:\[\d+\])?:|([^\s:\[]+) [\w.-]+ [\w.-]+ (?:-|\[[^\n]*?\])) ?(.*)"
 )
-_PREFIX: Final = re.compile(rb"\[pod/([^\]/]+)/[^\]]+\] ?(?:(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6,9}Z) )?(.*)")
-_STERN: Final = re.compile(rb"([a-z0-9][a-z0-9.-]*-[a-z0-9]+) [a-z0-9][a-z0-9-]* (.*)")
 _ANSI: Final = re.compile(rb"(?:\x1b|\^\[)\[[0-9;]*[A-Za-z]")
 
 
@@ -84,45 +88,6 @@ Unwrap = Callable[[bytes], Inner | None]
 """Returns a line without its wrapper; None if it is not wrapped."""
 
 
-def _cri(line: bytes) -> Inner | None:
-    found = _CRI.match(line)
-    return Inner(found[2].decode(), found[4], found[3] == b"F", found[1].decode()) if found else None
-
-
-def _docker(line: bytes) -> Inner | None:
-    if not line.startswith(b'{"log":'):
-        return None
-    try:
-        entry = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(entry["log"], str):
-        return None
-    # JSON can name half of a pair of surrogates, which UTF-8 cannot hold.
-    inner = entry["log"].encode("utf-8", "replace")
-    stamp = str(entry.get("time", ""))
-    return Inner(str(entry.get("stream", "")), inner.rstrip(b"\r\n"), ends_line(inner), stamp)
-
-
-def _compose(line: bytes) -> Inner | None:
-    if found := _COMPOSE.match(line):
-        return Inner(found[1].decode(), *_behind(found))
-    # Its own stream, so that it does not belong to the container's last record.
-    return Inner(_COMPOSE_ITSELF, line) if _EXITED.match(line) else None
-
-
-def _behind(found: re.Match[bytes]) -> tuple[bytes, bool, str]:
-    """Return the text after a name, that it is complete, and its timestamp, unless an inner wrapper has it."""
-    if found[2] and _CRI.match(found.string, found.start(2)):
-        return found.string[found.start(2) :], True, ""
-    return found[3], True, (found[2] or b"").decode()
-
-
-def _kubectl(line: bytes) -> Inner | None:
-    found = _KUBECTL.match(line)
-    return Inner("", found[2], stamp=found[1].decode()) if found and not _CRI.match(line) else None
-
-
 def _syslog(line: bytes) -> Inner | None:
     found = _SYSLOG.match(line)
     if found is None:
@@ -130,19 +95,6 @@ def _syslog(line: bytes) -> Inner | None:
     unit = (found[3] or found[4]).decode("utf-8", "replace")
     host = found[2].decode("utf-8", "replace")
     return Inner(unit, found[5].replace(b"#011", b"\t"), stamp=found[1].decode(), host="" if host == "-" else host)
-
-
-def _prefix(line: bytes) -> Inner | None:
-    found = _PREFIX.match(line)
-    if found is None:
-        return None
-    pod = found[1].decode()
-    return Inner(pod, *_behind(found), host=pod)
-
-
-def _stern(line: bytes) -> Inner | None:
-    found = _STERN.match(line)
-    return Inner(found[1].decode(), found[2], host=found[1].decode()) if found else None
 
 
 def _ansi(line: bytes) -> Inner:
@@ -159,14 +111,14 @@ def _without_colors(line: bytes) -> bytes:
 
 
 _WRAPPERS: Final[tuple[tuple[str, Unwrap], ...]] = (
-    ("cri", _cri),
-    ("docker", _docker),
+    ("cri", unwrap_cri),
+    ("docker", unwrap_docker),
     ("carrier", read_carried),
-    ("kubectl", _kubectl),
+    ("kubectl", unwrap_kubectl),
     (SYSLOG, _syslog),
-    ("compose", _compose),
-    ("kubectl-prefix", _prefix),
-    ("stern", _stern),
+    ("compose", unwrap_compose),
+    ("kubectl-prefix", unwrap_prefix),
+    ("stern", unwrap_stern),
     *PREFIXES,
 )
 _EARLY_STAMP: Final = re.compile(rb".{0,16}?(?:20|\d\d:\d\d:\d\d)")
@@ -187,7 +139,9 @@ _NEEDS_STAMPS: Final = {
 """Wrappers that ordinary words may look like: one in this many of their lines must start like a record."""
 _OF_PROSE: Final = frozenset({QUOTED, ROW})
 """Wrappers in mail and Markdown, where other text is around the lines."""
-_AMID_OTHERS: Final = _OF_PROSE | {MISREAD}
+_ONCE: Final = frozenset({"compose", "kubectl-prefix", "logcli", "heroku", LABELED})
+"""Wrappers that ordinary words do not look like, so that some tools' first lines of records are enough."""
+_AMID_OTHERS: Final = _OF_PROSE | _ONCE | {MISREAD}
 """Wrappers that need not be around nine lines in ten."""
 _CONTINUES: Final = (b"\t", b"    ")
 INSIDE: Final = "+"
@@ -226,7 +180,8 @@ def _outer_wrapper(sample: bytes) -> str:
     if not lines:
         return ""
     for name, unwrap in _WRAPPERS:
-        unwrapped = _unwrapped(lines, unwrap, needs_most=name not in _AMID_OTHERS)
+        begins_wrapped = name not in _ONCE or unwrap(lines[0]) is not None
+        unwrapped = _unwrapped(lines, unwrap, needs_most=name not in _AMID_OTHERS or not begins_wrapped)
         hits = [one for one in unwrapped if one is not None]
         # Ordinary text may contain a pipe, but not a wrapper's timestamp before another one. Settings and stack
         # traces, which are indented, may be most of a program's first output.
@@ -236,7 +191,7 @@ def _outer_wrapper(sample: bytes) -> str:
         is_outside = name not in _NEEDS_STAMPS or stamped * _NEEDS_STAMPS[name] > len(starts)
         # A program stamps its records once; only a carrier adds a second timestamp.
         is_outside |= name == "kubectl" and any(hit.text.startswith(_CONTINUES) for hit in hits)
-        is_outside &= any(hit.stream != _COMPOSE_ITSELF for hit in hits)
+        is_outside &= any(hit.stream not in (COMPOSE_ITSELF, SAME) for hit in hits)
         if is_outside and (len(hits) * 10 >= len(lines) * 9 or _is_amid_others(name, lines, unwrapped)):
             return name
     if indent := indentation_of(lines, _is_stamped):
@@ -259,19 +214,27 @@ def _unwrapped(lines: Sequence[bytes], unwrap: Unwrap, *, needs_most: bool) -> l
 
 def _is_amid_others(name: str, lines: Sequence[bytes], unwrapped: Sequence[Inner | None]) -> bool:
     """Return whether a wrapper need not be around all lines, as the others are traces or the text of a mail."""
+    if name not in _AMID_OTHERS or len(unwrapped) < len(lines):
+        return False
     if name == MISREAD:
         return True
-    if name not in _OF_PROSE:
-        return False
     around = [line for line, inner in zip(lines, unwrapped, strict=True) if inner is None]
-    return len(around) * 2 <= len(lines) and not any(map(_is_stamped, around))
+    if any(map(_is_stamped, around)):
+        return False
+    if name in _OF_PROSE:
+        return len(around) * 2 <= len(lines)
+    # Some tools print the prefix before the first line of a record only, and terminals wrap long lines.
+    begun = sum(inner is not None and _begins_record(inner.text) for inner in unwrapped)
+    first = unwrapped[0]
+    is_begun = first is not None and _begins_record(first.text)
+    return is_begun and sum(not is_continuation(line) for line in around) <= 2 * begun
 
 
 def _begins_record(text: bytes, depth: int = _DEEPEST - 1) -> bool:
     """Return whether a text begins like a record, possibly after the names of services."""
     if _EARLY_STAMP.match(text) or text[:1] == b"{":
         return True
-    below = (unwrap(text) for unwrap in (_prefix, _compose, _stern)) if depth else ()
+    below = (unwrap(text) for unwrap in (unwrap_prefix, unwrap_compose, unwrap_stern)) if depth else ()
     return any(inner is not None and _begins_record(inner.text, depth - 1) for inner in below)
 
 
@@ -327,7 +290,9 @@ def _peel_lines(data: bytes, wrapper: str) -> Iterator[Peeled]:
     parts: dict[tuple[str, str, str], _Part] = defaultdict(_Part)
     last, offset = ("", "", ""), 0
     for number, line in enumerate(data.split(b"\n")):
-        inner = unwrap(_without_colors(line)) or Inner(last[0], line, host=last[1], path=last[2])
+        inner = unwrap(_without_colors(line))
+        if inner is None or inner.stream == SAME:
+            inner = Inner(last[0], line if inner is None else inner.text, host=last[1], path=last[2])
         last = inner.stream, inner.host, inner.path
         parts[last].add(inner, offset, number)
         offset += len(line) + 1

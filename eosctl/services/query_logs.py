@@ -275,6 +275,7 @@ def _create_view(database: DuckDBPyConnection, name: str, folder: Path) -> None:
 @contextmanager
 def _opened_on_spark(result: str, callbacks: Callbacks, settings: Mapping[str, str]) -> Iterator[OpenedResult]:
     with spark_session(callbacks.remark, settings) as spark:
+        from spark_log_analytics.confined import NotConfinedError, confined_query
         from spark_log_analytics.outcome import job_errors, reason_of
         from spark_log_analytics.results import open_result
         from spark_log_analytics.storage_problems import storage_problem
@@ -291,7 +292,9 @@ def _opened_on_spark(result: str, callbacks: Callbacks, settings: Mapping[str, s
 
         def ask(query: str) -> tuple[tuple[str, ...], tuple[tuple[Any, ...], ...]]:
             try:
-                found = spark.sql(query).toArrow()
+                found = confined_query(spark, query)
+            except NotConfinedError:
+                raise _not_a_query() from None
             except job_errors() as error:
                 if problem := storage_problem(str(error)):
                     raise _unreadable(result, problem) from error

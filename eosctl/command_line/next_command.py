@@ -1,4 +1,7 @@
-"""Commands in the next step of an error reach the cluster that the failed command was about."""
+"""Commands in the next step of an error reach the cluster that the failed command was about.
+
+Options that may hold a secret (``-X``) are not repeated.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +30,10 @@ def with_connection(error: EosctlError, typed: Mapping[str, str]) -> EosctlError
     Args:
         error: The error; it is changed.
         typed: The options of the failed command, with their values. Without any, the environment names the cluster.
+
+    >>> failed = EosctlError("Nothing hangs.", "", "Run eosctl txn list.")
+    >>> with_connection(failed, {"-b": "kafka:9092"}).next_step
+    'Run eosctl txn list -b kafka:9092.'
     """
     if typed:
         words = " ".join(f"{option} {shlex.quote(value)}" for option, value in typed.items())
@@ -35,6 +42,7 @@ def with_connection(error: EosctlError, typed: Mapping[str, str]) -> EosctlError
 
 
 def _completed(found: re.Match[str], words: str) -> str:
+    """Return a command with the options, unless its sentence names a cluster already."""
     sentence = _SENTENCE.search(found.string, found.end())
     rest = found.string[found.end() : sentence.start() if sentence else None]
     return found.group() if _HAS_CLUSTER.search(rest) else f"{found.group()} {words}"

@@ -18,8 +18,10 @@ from eosctl.services.connection import Connection
 
 CONNECTION: Final = "Connection"
 _connection = partial(typer.Option, rich_help_panel=CONNECTION)
+_cluster = partial(_connection, callback=remember_cluster)
 OUTPUT: Final = "Output"
 output_option = partial(typer.Option, rich_help_panel=OUTPUT)
+_format = partial(output_option, "--output", "-o", callback=remember_output, help="Format of the result.")
 FILTER: Final = "Filter"
 filter_option = partial(typer.Option, rich_help_panel=FILTER)
 duration_option = partial(typer.Option, metavar="DURATION", parser=parse_duration_ms)
@@ -28,32 +30,20 @@ DEFAULT_SECOND_LOOK: Final = 500
 
 CommandConfig = Annotated[
     Path | None,
-    _connection(
-        "--command-config",
-        metavar="FILE",
-        help="Java client.properties file. [env: EOSCTL_COMMAND_CONFIG]",
-        callback=remember_cluster,
-    ),
+    _cluster("--command-config", metavar="FILE", help="Java client.properties file. [env: EOSCTL_COMMAND_CONFIG]"),
 ]
 Overrides = Annotated[tuple[str, ...], _connection("-X", metavar="KEY=VALUE", help="Client setting; repeatable.")]
 Profile = Annotated[
-    str | None,
-    _connection(
-        "--profile",
-        metavar="NAME",
-        help="Profile from the profiles file. [env: EOSCTL_PROFILE]",
-        callback=remember_cluster,
-    ),
+    str | None, _cluster("--profile", metavar="NAME", help="Profile from the profiles file. [env: EOSCTL_PROFILE]")
 ]
 ConnectionOptions = Annotated[
     Connection,
     options(
-        bootstrap=_connection(
+        bootstrap=_cluster(
             "--bootstrap-server",
             "-b",
             metavar="HOST:PORT",
             help="Brokers to connect to. [env: EOSCTL_BOOTSTRAP_SERVERS]",
-            callback=remember_cluster,
         ),
         command_config=CommandConfig,
         overrides=Overrides,
@@ -72,12 +62,8 @@ SecondLookAfter = Annotated[
 SnapshotFile = Annotated[
     Path | None, _connection("--snapshot", metavar="FILE", help="Saved snapshot to read instead of a cluster.")
 ]
-Output = Annotated[
-    OutputFormat, output_option("--output", "-o", callback=remember_output, help="Format of the result.")
-]
-FindingOutput = Annotated[
-    FindingFormat, output_option("--output", "-o", callback=remember_output, help="Format of the result.")
-]
+Output = Annotated[OutputFormat, _format()]
+FindingOutput = Annotated[FindingFormat, _format()]
 Header = Annotated[
     bool | None,
     output_option("--header/--no-header", help="Header line with column names in tsv and csv; csv has one by default."),

@@ -106,12 +106,9 @@ def with_instances(sources: Iterable[Source], workloads: Iterable[Workload]) -> 
 
 def unseen_by(workloads: Iterable[Workload], sources: Iterable[Source]) -> list[Unseen]:
     """Return the configurations of Kafka that workloads read, where no source is one of theirs."""
-    given = list(sources)
-    found: list[Unseen] = []
+    given, found = list(sources), list[Unseen]()
     for one in workloads:
-        if not one.kafka_files:
-            continue
-        held = {source.held_by or source.place.file for source in given}
+        held = {source.held_by or source.place.file for source in given} if one.kafka_files else ()
         is_seen = any(source.part_of == one.name for source in given) or any(
             is_read(name, posixpath.normpath(name), one.reads) for name in held
         )

@@ -93,7 +93,7 @@ def test_a_lost_broker_that_is_not_listed_leads_its_metadata_lag() -> None:
     assert summarize([result])[1:] == ("Broker 3 has offline replicas.",)
 
 
-def test_transactions_that_wait_for_a_coordinator_are_in_the_summary() -> None:
+def test_transactions_without_a_coordinator_are_summarized() -> None:
     waits = finding("EOS-TXN-001", "t9-1", Severity.WARNING, facts=(("cause", "coordinator-unavailable"),))
     unclear = replace(waits, severity=Severity.INFO, message="t9-2 is unclear")
     result = CheckResult("EOS-TXN-001", "", "", CheckStatus.FAILED, findings=(waits, unclear))

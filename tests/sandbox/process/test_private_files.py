@@ -1,4 +1,4 @@
-"""Files of a sandbox are its owner's alone, wherever its directories are, also where the umask permits others."""
+"""Files of a sandbox are its owner's alone, wherever its directories are, also where the umask lets others read."""
 
 from __future__ import annotations
 

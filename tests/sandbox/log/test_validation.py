@@ -23,6 +23,11 @@ def varint(value: int) -> bytes:
     return unsigned_varint(value << 1 if value >= 0 else (-value << 1) - 1)
 
 
+def packed(data: bytes) -> bytes:
+    """Compress without the time of day: a worker of the tests must give each case the same name as the others."""
+    return gzip.compress(data, mtime=0)
+
+
 def records(*deltas: int) -> bytes:
     bodies = [b"\0" + varint(0) + varint(delta) + varint(-1) + varint(1) + b"v" + varint(0) for delta in deltas]
     return b"".join(varint(len(body)) + body for body in bodies)
@@ -41,19 +46,19 @@ def refusal(section: bytes, count: int, codec: int = GZIP) -> Refusal | None:
 @pytest.mark.parametrize(
     ("section", "count", "error"),
     [
-        (gzip.compress(records(0, 1, 2)), 3, None),
-        (gzip.compress(records(0)) + gzip.compress(records(1)), 2, None),
-        (gzip.compress(b"") + gzip.compress(records(0)), 1, None),
-        (gzip.compress(records(0, 0)), 2, ErrorCode.UNKNOWN_SERVER_ERROR),
-        (gzip.compress(records(1, 0)), 2, ErrorCode.UNKNOWN_SERVER_ERROR),
-        (gzip.compress(records(0, 2)), 2, ErrorCode.UNKNOWN_SERVER_ERROR),
-        (gzip.compress(records(-1, 0)), 2, ErrorCode.UNKNOWN_SERVER_ERROR),
+        (packed(records(0, 1, 2)), 3, None),
+        (packed(records(0)) + packed(records(1)), 2, None),
+        (packed(b"") + packed(records(0)), 1, None),
+        (packed(records(0, 0)), 2, ErrorCode.UNKNOWN_SERVER_ERROR),
+        (packed(records(1, 0)), 2, ErrorCode.UNKNOWN_SERVER_ERROR),
+        (packed(records(0, 2)), 2, ErrorCode.UNKNOWN_SERVER_ERROR),
+        (packed(records(-1, 0)), 2, ErrorCode.UNKNOWN_SERVER_ERROR),
         (b"not gzip", 1, ErrorCode.UNKNOWN_SERVER_ERROR),
-        (gzip.compress(records(0, 1)), 5, ErrorCode.INVALID_RECORD),
-        (gzip.compress(records(0, 1, 2)), 2, ErrorCode.INVALID_RECORD),
-        (gzip.compress(records(0)), 2**31 - 1, ErrorCode.INVALID_RECORD),
-        (gzip.compress(records(0) + b"xx"), 1, ErrorCode.INVALID_RECORD),
-        (gzip.compress(b""), 1, ErrorCode.INVALID_RECORD),
+        (packed(records(0, 1)), 5, ErrorCode.INVALID_RECORD),
+        (packed(records(0, 1, 2)), 2, ErrorCode.INVALID_RECORD),
+        (packed(records(0)), 2**31 - 1, ErrorCode.INVALID_RECORD),
+        (packed(records(0) + b"xx"), 1, ErrorCode.INVALID_RECORD),
+        (packed(b""), 1, ErrorCode.INVALID_RECORD),
     ],
 )
 def test_records_must_be_those_of_the_header(section: bytes, count: int, error: ErrorCode | None) -> None:
@@ -64,9 +69,9 @@ def test_records_must_be_those_of_the_header(section: bytes, count: int, error: 
 
 def test_a_gap_between_slices_is_found() -> None:
     deltas = list(range(2 * SLICE_RECORDS))
-    assert refusal(gzip.compress(records(*deltas)), len(deltas)) is None
+    assert refusal(packed(records(*deltas)), len(deltas)) is None
     deltas[SLICE_RECORDS:] = [delta + 1 for delta in deltas[SLICE_RECORDS:]]
-    found = refusal(gzip.compress(records(*deltas)), len(deltas))
+    found = refusal(packed(records(*deltas)), len(deltas))
     assert found is not None
     assert found.error is ErrorCode.UNKNOWN_SERVER_ERROR
 

@@ -9,7 +9,6 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from eosctl.checks.registry import CATALOG, check_id_of, find_check, names_of
 from eosctl.errors import ConfigFileError, ExitCode, unknown_name
 from eosctl.findings.diagnosis import Diagnosis
 from eosctl.findings.fsck.consequences import CONSEQUENCES
@@ -93,6 +92,10 @@ def _with_ids(suppressions: tuple[Suppression, ...], path: Path) -> tuple[Suppre
     Raises:
         ConfigFileError: A name is not that of a check. An unknown id hides nothing, and the run reports it.
     """
+    if not suppressions:
+        return ()
+    from eosctl.checks.registry import CATALOG, check_id_of, find_check, names_of  # a log scan needs no check
+
     for one in suppressions:
         area, slash, _ = one.check_id.partition("/")
         is_kind = slash and area in (*_kinds(), *_OPEN_AREAS)
@@ -121,6 +124,8 @@ def without_suppressed(diagnosis: Diagnosis, files: GateFiles, at_ms: int) -> Di
 
 def _is_known(check_id: str) -> bool:
     """Return whether findings may have this id."""
+    from eosctl.checks.registry import find_check
+
     area, _, kind = check_id.partition("/")
     return kind in _kinds().get(area, ()) or area in _OPEN_AREAS or find_check(check_id) is not None
 

@@ -17,7 +17,9 @@ from eosctl.checks.files_with_cluster import masked
 from eosctl.checks.judge import judge
 from eosctl.checks.registry import ALL_CHECKS
 from eosctl.checks.runner import diagnose as run_checks
+from eosctl.collect.printed.access_rules import printed_rules
 from eosctl.collect.printed.evidence import PrintedEvidence, ToolOutput, is_tool_output, read_printed
+from eosctl.collect.printed.lines import line_about
 from eosctl.collect.printed.sections import CONFIGS, TOPICS
 from eosctl.errors import ConfigFileError
 from eosctl.findings.diagnosis import CheckResult, CheckStatus
@@ -29,8 +31,6 @@ from eosctl.model.read_as import TOOL_OUTPUT, ReadAs
 from eosctl.model.setting import SettingSource
 from eosctl.model.severity import Severity
 from eosctl.model.snapshot import Topic
-from eosctl.services.printed_lines import line_about
-from eosctl.services.printed_rules import printed_rules
 from eosctl.settings.file_texts import read_text
 from eosctl.settings.files_read import FilesRead
 

@@ -85,7 +85,7 @@ def lint(folder: Path, files: Mapping[str, str]) -> LintResult:
         ({"compose.yaml": (JSON % "1").replace("}}}}", "}}")}, []),
         ({"pay.yaml": DOTNET % "false"}, [("EOS-CFG-070", 15)]),
         ({"pay.yaml": DOTNET % "true"}, []),
-        (CHART, [("EOS-CFG-072", 16)]),
+        (CHART, [("EOS-CFG-072", 2)]),
         ({"it.yml": WORKFLOW % "3"}, [("EOS-CFG-149", 13)]),
         ({"it.yml": WORKFLOW % "1"}, []),
     ],

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from eosctl.collect.printed.evidence import ToolOutput
+from eosctl.collect.printed.lines import line_about
 from eosctl.services.lint_configuration import LintRequest, lint_configuration
-from eosctl.services.printed_lines import line_about
 
 HEAD = "Topic: pay\tPartitionCount: 3\tReplicationFactor: 3\tConfigs: min.insync.replicas=2\n"
 ROWS = "".join(

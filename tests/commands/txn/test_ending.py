@@ -89,7 +89,7 @@ def test_late_records_are_not_completed() -> None:
         refused = eosctl("txn", "complete", *where, "-b", cluster.bootstrap, "--yes")
         assert refused.code == 1
         assert "arrived after their transaction had ended" in refused.err
-        assert f"eosctl txn abort {' '.join(where)}" in refused.err
+        assert f"eosctl txn abort -b {cluster.bootstrap} {' '.join(where)}" in refused.err
         script = eosctl("txn", "abort", *where, "-b", cluster.bootstrap, "--script", "/nonexistent/abort.sh")
         assert script.code == 1
 

@@ -90,7 +90,7 @@ def main(arguments: Sequence[str]) -> int:
     except job_errors() as error:
         report_problem(failure_line(error))
         return 1
-    return _report(done, "files" if reading.sources or stored else "partitions", options.out)
+    return _report(done, "file" if reading.sources or stored else "partition", options.out)
 
 
 def _report(done: Done, what: str, out: str) -> int:
@@ -107,7 +107,7 @@ def _report(done: Done, what: str, out: str) -> int:
             reason = f": {row['reason']}" if row["reason"] else ""
             report_problem(f"{named[row['status']]}: {row['file']}{reason}")
     incidents = count_text(done.run.incident_count, "incident")
-    counted = f"{count_text(done.run.event_count, 'event')} of {done.file_count} {what}, {incidents}"
+    counted = f"{count_text(done.run.event_count, 'event')} of {count_text(done.file_count, what)}, {incidents}"
     sys.stdout.write(f"{counted}: {out} (run {done.run.run_id}{'' if done.is_new else ', unchanged'})\n")
     is_strange = "unrecognized" in by_status and not by_status.keys() & {"read", "little", "partial"}
     return 1 if is_strange or by_status.keys() & {"partial", "failed"} else 0

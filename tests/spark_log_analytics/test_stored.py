@@ -174,7 +174,7 @@ def test_files_that_cannot_be_read_are_named_with_the_reason(
     (folder / ".broken [1].log.crc").write_bytes(b"crc\0" + (512).to_bytes(4, "big") + bytes(4))
     assert main.main([url, "--out", str(folder.parent / "result")]) == 1
     done = capfd.readouterr()
-    assert "1 events of 1 files" in done.out
+    assert "1 event of 1 file," in done.out
     [line] = [line for line in done.err.splitlines() if line.startswith("not read: ")]
     assert line.startswith(f"not read: {url}/broken [1].log: org.apache.hadoop.fs.ChecksumException: Checksum error")
 

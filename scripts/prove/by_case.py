@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Final
 from scripts.prove.case_record import CaseResult, read_cases, write_cases
 from scripts.prove.catalog import Proof
 from scripts.prove.covered import covered_digests
-from scripts.prove.runs import changed_files, git, run_command, shown
+from scripts.prove.runs import changed_files, git, own_environment, run_command, shown
 
 #: pytest's exit statuses with a verdict on the case; with another one, it was interrupted or could not run.
 VERDICTS: Final = {0: True, 1: False}
@@ -62,7 +61,7 @@ def collect_cases(root: Path, proof: Proof) -> dict[str, str]:
     listed = subprocess.run(
         [*proof.command, "--collect-only", "-p", "no:randomly"],
         cwd=root,
-        env=os.environ | dict(proof.environment),
+        env=own_environment(proof.environment),
         capture_output=True,
         text=True,
         check=False,

@@ -57,7 +57,7 @@ def run_command(root: Path, command: Sequence[str], environment: Sequence[tuple[
     with subprocess.Popen(
         command,
         cwd=root,
-        env=os.environ | dict(environment),
+        env=own_environment(environment),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -73,6 +73,11 @@ def run_command(root: Path, command: Sequence[str], environment: Sequence[tuple[
             process.wait()
             raise
     return Ended(process.returncode, began_at, round((time.monotonic() - began) * 1000), tuple(lines))
+
+
+def own_environment(added: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """Return the environment of a proof, without options of a run of tests around it, such as a second try."""
+    return {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"} | dict(added)
 
 
 def write_record(root: Path, name: str, record: Mapping[str, object]) -> None:

@@ -16,7 +16,7 @@ from eosctl.model.deployment import Client, Role, ValueSource
 from eosctl.model.severity import Severity
 
 FEWER_REPLICAS: Final = frozenset({"0", "1"})
-_SENDS: Final = "KafkaJS refuses every send."
+_IMPACTS: Final = {Client.KAFKAJS: "KafkaJS refuses every send."}
 # Where a framework takes acks from.
 OWN_NAMES: Final = {Role.SPRING: "spring.cloud.stream.kafka.binder.required-acks"}
 
@@ -65,7 +65,7 @@ def idempotence_without_all_acks(case: Case) -> Iterator[Problem]:
                 producer,
                 (acks, producer.value("transactional.id"), producer.value("enable.idempotence")),
                 f"{setting}={acks.word} contradicts idempotence, which needs acks=all.",
-                impact=_SENDS if producer.client is Client.KAFKAJS else "The producer does not start.",
+                impact=_IMPACTS.get(producer.client, "The producer does not start."),
                 remedy=f"Set {key}=all.",
             )
         elif acks.is_given and is_idempotent_by_default(producer):

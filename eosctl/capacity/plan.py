@@ -38,6 +38,7 @@ def plan_capacity(workload: Workload) -> CapacityPlan:
     demand = total_demand(cluster, topics, applications, request_rate(workload, topics, applications, rhythms))
     resources = use_resources(cluster, demand)
     bottleneck, needed = find_bottleneck(resources), brokers_needed(cluster, demand)
+    zone_loss = lose_zone(cluster, demand)
     data = sum(topic.data_batches_per_s for topic in topics if not topic.internal)
     return CapacityPlan(
         workload=workload.name,
@@ -46,7 +47,7 @@ def plan_capacity(workload: Workload) -> CapacityPlan:
         replication_factor=cluster.replication_factor,
         topics=topics,
         applications=applications,
-        figures=_figures(workload, topics, applications, demand),
+        figures=(*_figures(workload, topics, applications, demand), *(zone_figures(zone_loss) if zone_loss else ())),
         resources=resources,
         eos_appends_per_s=(demand.appends_per_s - data) * cluster.replication_factor,
         data_appends_per_s=data * cluster.replication_factor,
@@ -55,7 +56,7 @@ def plan_capacity(workload: Workload) -> CapacityPlan:
         bottleneck=bottleneck.name if bottleneck else "",
         fits=(bottleneck.utilisation or 0.0) <= 1 if bottleneck else None,
         broker_count_needed=needed,
-        advice=advise(workload, topics, applications, resources, needed, lose_zone(cluster, demand)),
+        advice=advise(workload, topics, applications, resources, needed, zone_loss),
         assumptions=workload.assumptions,
     )
 
@@ -127,8 +128,6 @@ def _figures(
     if cluster.zone_count > 1:
         between = cross_zone_rate(demand.written, demand.read, rf, cluster.zone_count)
         rows.append(Figure("between zones", between, Unit.BYTES_PER_S, "F31", Grade.ASSUMED))
-    if zone_loss := lose_zone(cluster, demand):
-        rows += zone_figures(zone_loss)
     if remote := sum(topic.remote_bytes for topic in topics):
         rows.append(Figure("in remote storage, one copy", remote, Unit.BYTES, "F7", Grade.ASSUMED))
     return tuple(rows)

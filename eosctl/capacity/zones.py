@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 from math import ceil
 from typing import Final, NamedTuple
 
@@ -60,7 +61,7 @@ def zone_advice(cluster: ClusterSpec, loss: ZoneLoss) -> Iterator[Advice]:
         zones = _zones_that_suffice(cluster)
         yield Advice(
             "zones" if zones else "replication.factor",
-            str(zones or cluster.min_insync_replicas + 1),
+            str(zones or _copies_that_suffice(cluster)),
             f"a zone can hold {cluster.replication_factor - loss.copies_left} of {cluster.replication_factor} copies; "
             f"without it, fewer than min.insync.replicas={cluster.min_insync_replicas} are left: no transaction could "
             "commit",
@@ -75,6 +76,11 @@ def zone_advice(cluster: ClusterSpec, loss: ZoneLoss) -> Iterator[Advice]:
             "this value has the brokers that it needs",
             False,
         )
+
+
+def _copies_that_suffice(cluster: ClusterSpec) -> int:
+    """Return the fewest copies of which enough are left in the other zones."""
+    return next(n for n in count(1) if n - ceil(n / cluster.zone_count) >= cluster.min_insync_replicas)
 
 
 def _zones_that_suffice(cluster: ClusterSpec) -> int | None:

@@ -28,8 +28,8 @@ def value(plan: CapacityPlan, name: str) -> float | None:
         ("zones: 3", 2, "", ""),
         ("zones: 6", 2, "", ""),
         ("zones: 2", 1, "zones", "3"),
-        # One copy in each of two zones, and both are needed.
-        ("zones: 2, replication_factor: 2", 1, "replication.factor", "3"),
+        # One copy in each of two zones, and both are needed; of three copies, one zone would have two.
+        ("zones: 2, replication_factor: 2", 1, "replication.factor", "4"),
         ("zones: 2, replication_factor: 4", 2, "", ""),
     ],
 )

@@ -24,6 +24,7 @@ MODULES: Final = (
     "change_configuration",
     "edit_configuration",
     "tool_output",
+    "printed_components",
     "compare_configuration",
     "releases",
     "inspect_files",

@@ -3,47 +3,37 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from eosctl.checks.configuration.cluster import broker_components
 from eosctl.checks.declaration import Case, Check
 from eosctl.checks.files_with_cluster import masked
 from eosctl.checks.judge import judge
 from eosctl.checks.registry import ALL_CHECKS
 from eosctl.checks.runner import diagnose as run_checks
-from eosctl.collect.printed.access_rules import printed_rules
 from eosctl.collect.printed.evidence import PrintedEvidence, ToolOutput, is_tool_output, read_printed
 from eosctl.collect.printed.lines import line_about
-from eosctl.collect.printed.sections import CONFIGS, TOPICS
 from eosctl.errors import ConfigFileError
 from eosctl.findings.diagnosis import CheckResult, CheckStatus
 from eosctl.findings.finding import Finding
 from eosctl.knowledge.parameter_tables import load_tables
-from eosctl.model.deployment import Component, Deployment, Place, Role, Value
+from eosctl.model.deployment import Deployment
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.read_as import TOOL_OUTPUT, ReadAs
-from eosctl.model.setting import SettingSource
 from eosctl.model.severity import Severity
-from eosctl.model.snapshot import Topic
+from eosctl.services.printed_components import OUTPUTS_OF_SETTINGS, printed_components, printed_rules
 from eosctl.settings.file_texts import read_text
 from eosctl.settings.files_read import FilesRead
 
 _ENDINGS: Final = (".txt", ".out")
-_SETTINGS: Final = (CONFIGS, TOPICS)
 _OF_SETTINGS: Final = frozenset({EvidenceKind.BROKER_CONFIGS, EvidenceKind.TOPIC_CONFIGS})
 _LASTING: Final = frozenset({EvidenceKind.FEATURES})
 """What does not change by itself."""
 _SERIOUS: Final = (Severity.CRITICAL, Severity.ERROR, Severity.WARNING)
-_SUBJECT: Final = re.compile(
-    r"onfigs for (?:broker (?P<broker>\d+)|topic '?(?P<name>[\w.-]+))|Topic: ?(?P<topic>[\w.-]+)"
-)
-_FACTOR: Final = re.compile(r"ReplicationFactor: ?(\d+)")
 
 
 class PrintedVerdict(NamedTuple):
@@ -133,7 +123,7 @@ def judge_printed(printed: PrintedEvidence, texts: Mapping[str, str]) -> Printed
                 is_release_assumed=False,
             )
             for one in shown
-            if one.tool not in _SETTINGS
+            if one.tool not in OUTPUTS_OF_SETTINGS
         ),
     )
 
@@ -178,7 +168,9 @@ def with_printed(files: FilesRead, printed: PrintedEvidence, texts: Mapping[str,
         printed: The outputs.
         texts: The text of each file with output.
     """
-    others = dict.fromkeys(one.file for one in printed.outputs if one.tool not in _SETTINGS and not one.is_evidence)
+    others = dict.fromkeys(
+        one.file for one in printed.outputs if one.tool not in OUTPUTS_OF_SETTINGS and not one.is_evidence
+    )
     read = (*files.read, *dict.fromkeys(one.file for one in printed.outputs))
     components = (*printed_components(printed, texts), *(printed_rules(printed) if files.deployment.components else ()))
     deployment = files.deployment.joined_by(components)
@@ -203,72 +195,6 @@ def with_settings(files: FilesRead | None, printed: PrintedEvidence, texts: Mapp
     deployment = before.deployment.joined_by(components)
     read = dict.fromkeys((*before.read, *(one.place.file for one in components)))
     return before._replace(deployment=deployment, read=tuple(read))
-
-
-def printed_components(printed: PrintedEvidence, texts: Mapping[str, str]) -> tuple[Component, ...]:
-    """Return the brokers and topics that outputs show settings of, each setting with the line that prints it.
-
-    The topics exist, and what is printed of them may be an excerpt: their number of partitions is left out.
-    """
-    outputs = [one for one in printed.outputs if one.tool in _SETTINGS]
-    if printed.snapshot is None or not outputs:
-        return ()
-    output = outputs[0]
-    place = Place(output.file, output.line)
-    lines = [line for one in outputs for line in _lines(one, texts.get(one.file, ""))]
-    factors = {one.subject: shown[1] for one in lines if (shown := _FACTOR.search(one.text))}
-    topics = (_topic(topic, place, factors.get(topic.name)) for topic in printed.snapshot.topics)
-    found = (*broker_components(printed.snapshot), *(topic for topic in topics if topic.given))
-    return tuple(
-        replace(
-            one,
-            place=place,
-            recognized_by=output.tool,
-            given={
-                name: replace(value, place=_place(lines, one.name, name, place)) for name, value in one.given.items()
-            },
-        )
-        for one in found
-    )
-
-
-class _Line(NamedTuple):
-    """A line of an output, and the broker or topic that it is about."""
-
-    subject: str
-    text: str
-    place: Place
-
-
-def _lines(output: ToolOutput, text: str) -> Iterator[_Line]:
-    subject = ""
-    for number, line in enumerate(text.splitlines(), 1):
-        if number >= output.line:
-            found = _SUBJECT.search(line)
-            subject = subject if found is None else _subject(found)
-            yield _Line(subject, line, Place(output.file, number))
-
-
-def _subject(found: re.Match[str]) -> str:
-    return f"broker {found['broker']}" if found["broker"] else found["name"] or found["topic"]
-
-
-def _place(lines: Iterable[_Line], subject: str, name: str, default: Place) -> Place:
-    """Return where an output prints a setting of a broker or topic."""
-    printed = "ReplicationFactor" if name == "replication.factor" else f"{name}="
-    return next((one.place for one in lines if one.subject == subject and printed in one.text), default)
-
-
-def _topic(topic: Topic, place: Place, factor: str | None) -> Component:
-    """Return a topic; of partitions with fewer replicas than the topic's factor, these count."""
-    overridden = {
-        s.name: s.value for s in topic.settings if s.source is SettingSource.DYNAMIC_TOPIC and not s.sensitive
-    }
-    factors = {len(partition.replicas) for partition in topic.partitions}
-    if factors or factor:
-        overridden["replication.factor"] = str(min(factors)) if factors else str(factor)
-    given = {name: Value(name, text, name, place) for name, text in overridden.items()}
-    return Component(Role.TOPIC, topic.name, place, place.file, given)
 
 
 def _candidates(paths: Sequence[Path]) -> Iterator[Path]:

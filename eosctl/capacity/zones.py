@@ -79,7 +79,7 @@ def zone_advice(cluster: ClusterSpec, loss: ZoneLoss) -> Iterator[Advice]:
 
 
 def _copies_that_suffice(cluster: ClusterSpec) -> int:
-    """Return the fewest copies of which enough are left in the other zones."""
+    """Return the fewest copies that leave enough in the other zones."""
     return next(n for n in count(1) if n - ceil(n / cluster.zone_count) >= cluster.min_insync_replicas)
 
 

@@ -6,14 +6,12 @@ locally, submitted to a cluster, and through Spark Connect.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import tzinfo
 from itertools import chain, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
-from eosctl.logs.arrays import array_of
 from eosctl.logs.classifier.classify import own_classifier
 from eosctl.logs.files.sources import SourceFile, Unread
 from eosctl.logs.layouts import Layout
@@ -23,7 +21,6 @@ from eosctl.logs.topics.address import Topics, around, is_topic_url, parse_topic
 from eosctl.logs.topics.plan import TopicPart, plan_topics, scan_part, summarize_topics
 from eosctl.model.log_event import LogEvent, SourceSummary
 from eosctl.model.period import ALL_TIME, Period
-from spark_log_analytics.packing import pack, unpack
 from spark_log_analytics.rows import (
     SCAN_COLUMNS,
     CountedSplit,
@@ -47,12 +44,6 @@ ENOUGH_TASKS: Final = 16
 MOST_SPLITS: Final = 4
 """Maximum size of a task as a multiple of a split."""
 
-ONE_RESULT_BYTES: Final = 256 * 1024 * 1024
-"""Logs up to this size reach the driver in one result: their events are far below spark.driver.maxResultSize."""
-
-EVENT_BYTES: Final = 3 * 1024
-"""The memory that a process needs to read, sort, and judge an event."""
-
 SMALL_FILE_EVENTS: Final = 25_000
 MOST_SMALL_FILES: Final = 8
 FILE_EVENTS: Final = 250_000
@@ -61,13 +52,6 @@ FILE_EVENTS: Final = 250_000
 
 Bin: TypeAlias = tuple[Split | TopicPart, ...]
 """What a task reads."""
-
-
-class TooManyEventsError(Exception):
-    """The events are more than this process can hold; only a job that leaves them on the executors can judge them."""
-
-    def __init__(self, event_count: int) -> None:
-        super().__init__(f"The logs have {event_count:,} events, which is more than the memory of this machine holds.")
 
 
 class Reading(NamedTuple):
@@ -227,30 +211,6 @@ def into_files(events: DataFrame, event_count: int) -> DataFrame:
     return events.coalesce(files)
 
 
-def scan_on_spark(
-    spark: SparkSession,
-    paths: Iterable[str | Path | Topics],
-    zone: tzinfo | None = None,
-    layouts: tuple[Layout, ...] = (),
-    split_bytes: int = SPLIT_BYTES,
-    period: Period = ALL_TIME,
-) -> LogScan:
-    """Scan on Spark and collect the result on the driver: the same value that ``scan_paths`` returns for files.
-
-    ``period`` limits the range of topics that is read; the result has all events in that range.
-
-    Raises:
-        TopicError: A topic cannot be read.
-        TooManyEventsError: This process cannot hold the events.
-    """
-    reading = plan_reading(paths, zone, layouts, period)
-    if not reading.sources and not reading.parts:
-        return LogScan((), (), reading.unread)
-    frame = scan_frame(spark, reading.sources, split_bytes, reading.parts)
-    is_small = not reading.parts and sum(source.size_bytes for source in reading.sources) <= ONE_RESULT_BYTES
-    return collect_scan(reading, frame.toArrow().to_batches() if is_small else _fetched(frame))
-
-
 def collect_scan(reading: Reading, batches: Iterable[pa.RecordBatch]) -> LogScan:
     """Return the scan of an input from the batches of its frame."""
     import pyarrow.compute as pc
@@ -275,39 +235,6 @@ def collect_scan(reading: Reading, batches: Iterable[pa.RecordBatch]) -> LogScan
     by_file |= {file: tuple(own) for file, own in groupby(events, key=lambda event: event.file)}
     joined = join_cut_records(by_file, reading.cut_records(splits))
     return LogScan(tuple(chain(*joined.values())), reading.summarize(splits), reading.unread)
-
-
-def _fetched(frame: DataFrame) -> Iterator[pa.RecordBatch]:
-    """Yield the batches task by task: those of all tasks together may exceed the driver's result limit.
-
-    Raises:
-        TooManyEventsError: This process cannot hold the events.
-    """
-    packed = frame.mapInArrow(_packed, "event_count long, batch binary").persist()
-    try:
-        # All tasks run in parallel here; afterwards, each result is only transferred.
-        event_count = packed.selectExpr("coalesce(sum(event_count), 0)").collect()[0][0]
-        if event_count * EVENT_BYTES > _memory_bytes():
-            raise TooManyEventsError(event_count)
-        for row in packed.toLocalIterator():
-            yield from unpack(row.batch)
-    finally:
-        packed.unpersist()
-
-
-def _packed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Turn each batch into one compressed value: a result with rows is several times as large."""
-    import pyarrow as pa
-
-    for batch in batches:
-        event_count = batch.column("counts").null_count
-        values = [array_of([event_count], pa.int64()), array_of([pack([batch])], pa.binary())]
-        yield pa.RecordBatch.from_arrays(values, ["event_count", "batch"])
-
-
-def _memory_bytes() -> int:
-    """Return the memory of this machine."""
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def in_period(rows: DataFrame, period: Period, start: str = "time_ms", end: str = "time_ms") -> DataFrame:

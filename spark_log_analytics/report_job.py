@@ -1,4 +1,4 @@
-"""Read logs for a report: few events reach the driver, and more are judged and counted where they are."""
+"""Read logs for a report or a list: few events reach the driver, and more are judged and counted where they are."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from eosctl.logs.layouts import Layout
 from eosctl.logs.scan import SPLIT_BYTES, LogScan, as_named
 from eosctl.logs.seams import CutRecord
 from eosctl.logs.topics.address import Topics
+from eosctl.model.log_digest import LogDigest
 from eosctl.model.log_event import LogEvent
 from eosctl.model.period import ALL_TIME, Period
 from spark_log_analytics.job import (
@@ -19,11 +20,13 @@ from spark_log_analytics.job import (
     Reading,
     collect_counts,
     collect_scan,
+    in_period,
     number_rows,
     plan_reading,
     scan_frame,
 )
-from spark_log_analytics.report_tables import TableReport, report_tables
+from spark_log_analytics.listing import list_events
+from spark_log_analytics.report_tables import TableReport, digest_tables, report_tables
 from spark_log_analytics.rows import EVENT_COLUMNS, CountedSplit, event_batch
 
 if TYPE_CHECKING:
@@ -51,6 +54,7 @@ class ReportRequest(NamedTuple):
         period: The time that matters.
         split_bytes: The number of bytes that a task reads.
         collected_events: The number of events up to which the driver gets them all.
+        listed: The categories whose events are listed, none for all; None for a digest of the messages instead.
     """
 
     logs: Input
@@ -60,6 +64,7 @@ class ReportRequest(NamedTuple):
     period: Period = ALL_TIME
     split_bytes: int = SPLIT_BYTES
     collected_events: int = COLLECTED_EVENTS
+    listed: frozenset[str] | None = None
 
 
 class SparkReport(NamedTuple):
@@ -68,12 +73,14 @@ class SparkReport(NamedTuple):
     Attributes:
         scan: The scan; without events if they are many.
         usual: The events of the baseline, if they are few and there is one.
-        tables: The report of many events; None for few.
+        tables: The verdict on many events; None for few. Its events are those of a list, if one is wanted.
+        digest: The digest of many events; None for few, and for a list.
     """
 
     scan: LogScan
     usual: Sequence[LogEvent] | None
-    tables: TableReport | None
+    tables: TableReport | None = None
+    digest: LogDigest | None = None
 
 
 class _Counted(NamedTuple):
@@ -120,6 +127,7 @@ def report_on_spark(spark: SparkSession, request: ReportRequest) -> SparkReport:
 
     Raises:
         TopicError: A topic cannot be read.
+        TooManyEventsError: This process cannot hold the events of a list.
     """
     with ExitStack() as cached:
         logs = _counted(spark, request, request.logs, request.period, cached)
@@ -127,11 +135,15 @@ def report_on_spark(spark: SparkSession, request: ReportRequest) -> SparkReport:
         most = max(one.event_count for one in (logs, usual) if one is not None)
         events = logs.events()
         if events is None or most <= request.collected_events:
-            return SparkReport(logs.collected(), None if usual is None else usual.collected().events, None)
+            return SparkReport(logs.collected(), None if usual is None else usual.collected().events)
         scan = logs.without_events()
+        tables = report_tables(events, scan.sources, logs.event_count, request.period)
+        if request.listed is not None:
+            listed = list_events(events, scan.sources, request.period, request.listed)
+            return SparkReport(scan, None, tables._replace(events=listed))
         baseline = events.limit(0) if usual is not None and usual.rows is None else usual and usual.events()
-        tables = report_tables(events, scan.sources, logs.event_count, request.period, baseline)
-        return SparkReport(scan, None, tables)
+        digest = digest_tables(in_period(events, request.period), tables.totals, baseline)
+        return SparkReport(scan, None, tables, digest)
 
 
 def _counted(spark: SparkSession, request: ReportRequest, wanted: Input, period: Period, cached: ExitStack) -> _Counted:

@@ -54,7 +54,6 @@ class TableReport(NamedTuple):
         recognized: The number of recognized records by file.
         totals: The totals of all events of the period.
         activity: When each application had problems.
-        digest: The digest of all events of the period.
     """
 
     events: tuple[LogEvent, ...]
@@ -64,7 +63,6 @@ class TableReport(NamedTuple):
     recognized: Mapping[str, int]
     totals: EventTotals
     activity: Activity | None
-    digest: LogDigest
 
 
 def report_tables(
@@ -72,16 +70,14 @@ def report_tables(
     sources: Sequence[SourceSummary],
     event_count: int,
     period: Period,
-    baseline: DataFrame | None = None,
 ) -> TableReport:
-    """Judge events in parallel, and aggregate what a report shows.
+    """Judge events in parallel, and count them.
 
     Args:
         everything: The events of a scan, cached, with ``EVENT_COLUMNS``.
         sources: The summaries of their files, in scan order.
         event_count: The number of events.
         period: The time that matters; causes may be older.
-        baseline: The events of a healthy period.
     """
     judging = judge_events(everything, sources, event_count, period=period)
     try:
@@ -100,7 +96,6 @@ def report_tables(
         recognized=_recognized(everything),
         totals=totals,
         activity=activity_of(totals, _moments(events, totals)),
-        digest=_digest(events, totals, baseline),
     )
 
 
@@ -189,7 +184,14 @@ def _histogram(events: DataFrame, totals: EventTotals) -> Histogram | None:
     return Histogram(start_ms, step_ms, counts, problems)
 
 
-def _digest(events: DataFrame, totals: EventTotals, baseline: DataFrame | None) -> LogDigest:
+def digest_tables(events: DataFrame, totals: EventTotals, baseline: DataFrame | None) -> LogDigest:
+    """Return the digest of events.
+
+    Args:
+        events: The events of the period.
+        totals: Their totals.
+        baseline: The events of a healthy period; None without a comparison.
+    """
     ranked = collected(digests.precursors(events))
     return LogDigest(
         templates=tuple(

@@ -115,7 +115,7 @@ def spark_session(
 
     Raises:
         UsageError: The settings would not reach the Spark Connect server that the environment names.
-        EosctlError: Spark cannot be used here, or the logs have more events than this process can hold.
+        EosctlError: Spark cannot be used here, or a list has more events than this process can hold.
     """
     if obstacle := spark_obstacle():
         raise obstacle
@@ -125,7 +125,7 @@ def spark_session(
             "SPARK_REMOTE names one, and they count when it starts.",
             "Give them to the server, or unset SPARK_REMOTE.",
         )
-    from spark_log_analytics.job import TooManyEventsError
+    from spark_log_analytics.listing import TooManyEventsError
     from spark_log_analytics.session import session
 
     if sys.stderr.isatty():
@@ -140,7 +140,7 @@ def spark_session(
             raise EosctlError(
                 "The logs have too many events for a list of all.",
                 str(error),
-                "Run eosctl logs report, or eosctl logs submit PATH... --out DIR: both judge events where they are.",
+                "Name --category, --from, or --until; or run eosctl logs report, which leaves events where they are.",
             ) from error
 
 

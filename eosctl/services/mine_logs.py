@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
@@ -24,6 +24,11 @@ from eosctl.services.log_places import files_and_topics, reading_topics
 
 if TYPE_CHECKING:
     from eosctl.logs.scan import LogScan
+    from eosctl.logs.topics.address import Topics
+    from spark_log_analytics.report_job import SparkReport
+
+Places: TypeAlias = "tuple[list[Path], list[Topics]]"
+"""Files and topics."""
 
 
 class MineRequest(msgspec.Struct, frozen=True):
@@ -81,7 +86,12 @@ def mine_logs(request: MineRequest, callbacks: Callbacks = SILENT) -> Mined:
         EosctlError: The topics cannot be read, or Spark was chosen and cannot be used.
     """
     wanted = check_categories(request.categories)
-    mined = _mined(judge_scan(_scan(request, callbacks), request.period), request)
+    places = files_and_topics(request.paths, request.connection, callbacks.remark)
+    if takes_spark(request.engine, places[0], callbacks.remark):
+        findings = _findings(_read_on_spark(request, places, callbacks, listed=wanted), request.period)
+    else:
+        findings = judge_scan(_scan(request, places, callbacks), request.period)
+    mined = _mined(findings, request)
     if not wanted:
         return mined
     events = tuple(event for event in mined.findings.events if event.category in wanted)
@@ -113,24 +123,31 @@ def report_logs(
     Raises:
         EosctlError: As `mine_logs`.
     """
-    files, _ = files_and_topics(request.paths, request.connection, callbacks.remark)
-    if takes_spark(request.engine, [*files, *(baseline or ())], callbacks.remark):
-        return _report_on_spark(request, baseline, callbacks)
-    here = replace(request, engine=EngineChoice.PYTHON)
-    mined = mine_logs(here, callbacks)
+    places = files_and_topics(request.paths, request.connection, callbacks.remark)
+    if takes_spark(request.engine, [*places[0], *(baseline or ())], callbacks.remark):
+        report = _read_on_spark(request, places, callbacks, baseline)
+        mined = _mined(_findings(report, request.period), request)
+        return MinedReport(mined, report.digest or digest_events(mined.findings.events, report.usual))
+    mined = _mined(judge_scan(_scan(request, places, callbacks), request.period), request)
     usual = None
     if baseline is not None:
-        before = replace(here, paths=tuple(baseline), period=ALL_TIME)
-        usual = mine_logs(before, callbacks).findings.events
+        before = files_and_topics(tuple(baseline), request.connection, callbacks.remark)
+        usual = _scan(replace(request, period=ALL_TIME), before, callbacks).events
     return MinedReport(mined, digest_events(mined.findings.events, usual))
 
 
-def _report_on_spark(request: MineRequest, baseline: Sequence[Path] | None, callbacks: Callbacks) -> MinedReport:
-    """Report on Spark; the events of a large input stay on the executors."""
+def _read_on_spark(
+    request: MineRequest,
+    places: Places,
+    callbacks: Callbacks,
+    baseline: Sequence[Path] | None = None,
+    listed: frozenset[str] | None = None,
+) -> SparkReport:
+    """Read logs on Spark; of a large input, only the listed events leave the executors."""
     from eosctl.logs.files.inputs import opened_inputs
 
     zone, layouts = find_zone(request.zone), layouts_of(request.pattern)
-    paths, topics = files_and_topics(request.paths, request.connection, callbacks.remark)
+    paths, topics = places
     before, past = files_and_topics(tuple(baseline or ()), request.connection, callbacks.remark)
     with (
         opened_inputs(paths, callbacks.progress) as opened,
@@ -140,7 +157,7 @@ def _report_on_spark(request: MineRequest, baseline: Sequence[Path] | None, call
     ):
         from spark_log_analytics.report_job import Input, ReportRequest, report_on_spark
 
-        report = report_on_spark(
+        return report_on_spark(
             spark,
             ReportRequest(
                 logs=Input(opened, topics),
@@ -148,32 +165,23 @@ def _report_on_spark(request: MineRequest, baseline: Sequence[Path] | None, call
                 zone=zone,
                 layouts=layouts,
                 period=request.period,
+                listed=listed,
             ),
         )
-    if report.tables is None:
-        mined = _mined(judge_scan(report.scan, request.period), request)
-        return MinedReport(mined, digest_events(mined.findings.events, report.usual))
-    return MinedReport(_mined(judge_tables(report.tables, report.scan.unread), request), report.tables.digest)
 
 
-def _scan(request: MineRequest, callbacks: Callbacks) -> LogScan:
-    from eosctl.logs.files.inputs import opened_inputs
-    from eosctl.logs.scan import as_named, join_scans, scan_paths
+def _findings(report: SparkReport, period: Period) -> LogFindings:
+    return judge_scan(report.scan, period) if report.tables is None else judge_tables(report.tables, report.scan.unread)
+
+
+def _scan(request: MineRequest, places: Places, callbacks: Callbacks) -> LogScan:
+    """Scan in this process."""
+    from eosctl.logs.scan import join_scans, scan_paths
     from eosctl.logs.topics.address import around
     from eosctl.logs.topics.plan import scan_topics
 
     zone, layouts = find_zone(request.zone), layouts_of(request.pattern)
-    files, topics = files_and_topics(request.paths, request.connection, callbacks.remark)
-    if takes_spark(request.engine, files, callbacks.remark):
-        with (
-            opened_inputs(files, callbacks.progress) as opened,
-            spark_session(callbacks.remark) as spark,
-            reading_topics(),
-        ):
-            from spark_log_analytics.job import scan_on_spark
-
-            scan = scan_on_spark(spark, [*opened.paths, *topics], zone, layouts, period=request.period)
-            return as_named(scan, opened)
+    files, topics = places
     scan = scan_paths(files, zone, layouts, callbacks.progress)
     if not topics:
         return scan

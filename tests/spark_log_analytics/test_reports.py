@@ -38,7 +38,8 @@ def on_spark(
         )
         report = report_on_spark(spark, request)
     if report.tables is not None:
-        return judge_tables(report.tables, report.scan.unread), report.tables.digest
+        assert report.digest is not None
+        return judge_tables(report.tables, report.scan.unread), report.digest
     findings = judge_scan(report.scan, period)
     return findings, digest_events(findings.events, report.usual)
 

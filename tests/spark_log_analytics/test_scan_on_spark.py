@@ -15,8 +15,10 @@ from typing import Any
 import pytest
 
 from eosctl.logs.scan import plan_scan, scan_paths
+from eosctl.services.log_findings import judge_scan
 from spark_log_analytics.archive import build_archive
 from tests.logs.results import json_rows
+from tests.spark_log_analytics.scans import listed_on_spark, scan_on_spark
 
 pytestmark = pytest.mark.spark
 
@@ -34,14 +36,10 @@ LAYOUT_MIX = (
 
 @pytest.mark.parametrize("split_bytes", [7_001, 1 << 26])
 def test_any_split_gives_the_rows_of_the_scanner(split_bytes: int, spark: Any) -> None:
-    from spark_log_analytics.job import scan_on_spark
-
     assert scan_on_spark(spark, [POISON], split_bytes=split_bytes) == scan_paths([POISON])
 
 
 def test_splits_of_a_few_bytes_give_the_rows_of_the_scanner(spark: Any, tmp_path: Path) -> None:
-    from spark_log_analytics.job import scan_on_spark
-
     path = tmp_path / "sync.log"
     path.write_text(LAYOUT_MIX)
     assert scan_on_spark(spark, [path], split_bytes=37) == scan_paths([path])
@@ -58,17 +56,21 @@ def largest_result(spark: Any, size: str) -> Iterator[None]:
         settings.remove(name)
 
 
-def test_events_beyond_one_result_are_read(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_events_beyond_one_result_are_listed(spark: Any) -> None:
     """In one result they are too large for the driver, so the same scan fails there."""
-    from spark_log_analytics import job
-
     folder = FIXTURES / "rolling-restart-392"
     with largest_result(spark, "512k"):
-        monkeypatch.setattr(job, "ONE_RESULT_BYTES", 0)
-        assert job.scan_on_spark(spark, [folder], split_bytes=30_000) == scan_paths([folder])
-        monkeypatch.setattr(job, "ONE_RESULT_BYTES", 1 << 40)
+        assert listed_on_spark(spark, [folder]).events == scan_paths([folder]).events
         with pytest.raises(Exception, match="maxResultSize"):
-            job.scan_on_spark(spark, [folder], split_bytes=30_000)
+            scan_on_spark(spark, [folder], split_bytes=30_000)
+
+
+def test_a_list_of_some_events_has_the_verdict_on_all(spark: Any) -> None:
+    whole = judge_scan(scan_paths([POISON]))
+    rare = min(whole.totals.by_category, key=lambda category: whole.totals.by_category[category])
+    found = listed_on_spark(spark, [POISON], frozenset({rare}))
+    assert found.events == tuple(event for event in whole.events if event.category == rare)
+    assert found.incidents == whole.incidents
 
 
 def test_the_data_source_gives_the_events_of_the_scanner(spark: Any) -> None:
@@ -198,10 +200,9 @@ def test_local_workers_import_the_installed_package(spark: Any) -> None:
     assert row["file"] == pyspark.__file__
 
 
-def test_events_beyond_the_memory_are_refused(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from spark_log_analytics import job
+def test_lists_beyond_the_memory_are_refused(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from spark_log_analytics import listing
 
-    monkeypatch.setattr(job, "ONE_RESULT_BYTES", 0)
-    monkeypatch.setattr(job, "EVENT_BYTES", 1 << 40)
-    with pytest.raises(job.TooManyEventsError, match="more than the memory"):
-        job.scan_on_spark(spark, [FIXTURES / "poll-interval-392"])
+    monkeypatch.setattr(listing, "EVENT_BYTES", 1 << 40)
+    with pytest.raises(listing.TooManyEventsError, match="more than the memory"):
+        listed_on_spark(spark, [FIXTURES / "poll-interval-392"])

@@ -16,6 +16,7 @@ from eosctl.testing import SandboxThread
 from tests.logs.partitions import expected, lines_of, without_place
 from tests.logs.results import json_rows
 from tests.logs.shipping import create, ship
+from tests.spark_log_analytics.scans import scan_on_spark
 
 pytestmark = pytest.mark.spark
 
@@ -30,10 +31,8 @@ def cluster() -> Iterator[SandboxThread]:
 
 
 def test_the_job_gives_the_rows_of_one_process(cluster: SandboxThread, spark: Any) -> None:
-    from spark_log_analytics.job import scan_on_spark
-
     topics = parse_topics(f"kafka://{cluster.bootstrap}/lines")
-    assert scan_on_spark(spark, [topics]) == scan_topics(topics)
+    assert scan_on_spark(spark, [], [topics]) == scan_topics(topics)
 
 
 def test_the_submitted_job_reads_a_topic(cluster: SandboxThread, spark: Any, tmp_path: Path) -> None:

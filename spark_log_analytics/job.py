@@ -22,11 +22,13 @@ from eosctl.logs.topics.plan import TopicPart, plan_topics, scan_part, summarize
 from eosctl.model.log_event import LogEvent, SourceSummary
 from eosctl.model.period import ALL_TIME, Period
 from spark_log_analytics.rows import (
+    EVENT_COLUMNS,
     SCAN_COLUMNS,
     CountedSplit,
     collected,
     counted_splits,
     counts_by_file,
+    event_batch,
     events_of,
     line_bases,
     scan_batches,
@@ -198,6 +200,42 @@ def number_rows(
     if name_of is not None:
         numbered = numbered.withColumn("file", f.col("shown"))
     return numbered.drop("split_start", "kept_count", "counts", "base", "shown")
+
+
+def whole_rows(
+    rows: DataFrame,
+    reading: Reading,
+    splits: Sequence[CountedSplit],
+    name_of: Callable[[str], str] | None = None,
+) -> DataFrame:
+    """Number the rows of a scan, and read the records that rotation cut in two as one.
+
+    ``name_of`` returns the name by which a file is reported; None for the name by which it is read.
+    """
+    numbered = number_rows(rows, splits, name_of)
+    cuts = reading.cut_records(splits)
+    return _joined(numbered, cuts, name_of or str) if cuts else numbered
+
+
+def _joined(events: DataFrame, cuts: Sequence[CutRecord], name_of: Callable[[str], str]) -> DataFrame:
+    """Return events with those of records that rotation cut read as a whole."""
+    import pyarrow as pa
+    from pyspark.sql import functions as f
+
+    ends = [(name_of(cut.older), cut.offset) for cut in cuts]
+    heads = [(name_of(cut.newer), cut.rest_bytes) for cut in cuts]
+    spark = events.sparkSession
+    kept = (
+        events.join(f.broadcast(spark.createDataFrame(ends, "file string, end_offset long")), "file", "left")
+        .join(f.broadcast(spark.createDataFrame(heads, "file string, head_bytes long")), "file", "left")
+        .where("end_offset is null or offset < end_offset")
+        .where("head_bytes is null or offset >= head_bytes")
+        .drop("end_offset", "head_bytes")
+    )
+    whole = [event._replace(file=name_of(cut.older)) for cut in cuts for event in cut.events]
+    if not whole:
+        return kept
+    return kept.unionByName(spark.createDataFrame(pa.Table.from_batches([event_batch(whole)]), EVENT_COLUMNS))
 
 
 def in_one_task(events: DataFrame) -> DataFrame:

@@ -30,9 +30,9 @@ from spark_log_analytics.job import (
     collect_counts,
     in_one_task,
     in_period,
-    number_rows,
     plan_reading,
     scan_frame,
+    whole_rows,
 )
 from spark_log_analytics.outcome import failure_line, job_errors, reason_of, report_problem, write_json
 from spark_log_analytics.planning import planned_once
@@ -168,7 +168,7 @@ def _scan_and_save(reading: Reading, stored: Sequence[str], period: Period, opti
             event_count = sum(split.kept_count for split in splits)
             is_small = event_count <= SMALL_FILE_EVENTS
             with planned_once(spark, is_small=is_small):
-                everything = number_rows(rows, splits)
+                everything = whole_rows(rows, reading, splits)
                 if is_small:
                     everything = in_one_task(everything)
                     cached.append(everything)

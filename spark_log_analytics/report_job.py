@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from datetime import tzinfo
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from eosctl.logs.files.inputs import Opened
 from eosctl.logs.layouts import Layout
 from eosctl.logs.scan import SPLIT_BYTES, LogScan, as_named
-from eosctl.logs.seams import CutRecord
 from eosctl.logs.topics.address import Topics
 from eosctl.model.log_digest import LogDigest
 from eosctl.model.log_event import LogEvent
@@ -21,13 +20,13 @@ from spark_log_analytics.job import (
     collect_counts,
     collect_scan,
     in_period,
-    number_rows,
     plan_reading,
     scan_frame,
+    whole_rows,
 )
 from spark_log_analytics.listing import list_events
 from spark_log_analytics.report_tables import TableReport, digest_tables, report_tables
-from spark_log_analytics.rows import EVENT_COLUMNS, CountedSplit, event_batch
+from spark_log_analytics.rows import CountedSplit
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -116,10 +115,8 @@ class _Counted(NamedTuple):
         """Return the events, with lines and names as they are reported."""
         if self.rows is None:
             return None
-        name_of = self.opened.name_of if self.opened.names else str
-        numbered = number_rows(self.rows, self.splits, name_of)
-        cuts = self.reading.cut_records(self.splits)
-        return joined_frame(numbered, cuts, name_of) if cuts else numbered
+        name_of = self.opened.name_of if self.opened.names else None
+        return whole_rows(self.rows, self.reading, self.splits, name_of)
 
 
 def report_on_spark(spark: SparkSession, request: ReportRequest) -> SparkReport:
@@ -153,24 +150,3 @@ def _counted(spark: SparkSession, request: ReportRequest, wanted: Input, period:
     rows = scan_frame(spark, reading.sources, request.split_bytes, reading.parts).persist()
     cached.callback(rows.unpersist)
     return _Counted(reading, wanted.opened, rows, collect_counts(rows))
-
-
-def joined_frame(events: DataFrame, cuts: Sequence[CutRecord], name_of: Callable[[str], str]) -> DataFrame:
-    """Return events with those of records that rotation cut read as a whole."""
-    import pyarrow as pa
-    from pyspark.sql import functions as f
-
-    ends = [(name_of(cut.older), cut.offset) for cut in cuts]
-    heads = [(name_of(cut.newer), cut.rest_bytes) for cut in cuts]
-    spark = events.sparkSession
-    kept = (
-        events.join(f.broadcast(spark.createDataFrame(ends, "file string, end_offset long")), "file", "left")
-        .join(f.broadcast(spark.createDataFrame(heads, "file string, head_bytes long")), "file", "left")
-        .where("end_offset is null or offset < end_offset")
-        .where("head_bytes is null or offset >= head_bytes")
-        .drop("end_offset", "head_bytes")
-    )
-    whole = [event._replace(file=name_of(cut.older)) for cut in cuts for event in cut.events]
-    if not whole:
-        return kept
-    return kept.unionByName(spark.createDataFrame(pa.Table.from_batches([event_batch(whole)]), EVENT_COLUMNS))

@@ -16,6 +16,7 @@ from eosctl.model.log_findings import LogFindings
 from eosctl.model.log_totals import Activity
 from eosctl.model.period import ALL_TIME, Period
 from eosctl.services.log_findings import judge_scan, judge_tables
+from tests.logs.results import json_rows
 from tests.logs.test_seams import BEFORE, BEHIND, CUT, parts
 
 pytestmark = pytest.mark.spark
@@ -99,3 +100,13 @@ def test_a_record_that_rotation_cut_is_one(spark: Any, tmp_path: Path, most: int
     assert {event.category for event in here.events} >= {"PRODUCER_FENCED"}
     assert without_lists(there) == without_lists(here)
     assert digest == expected
+
+
+def test_a_cut_record_is_one_row_of_the_tables(spark: Any, tmp_path: Path) -> None:
+    from spark_log_analytics.main import main
+
+    paths = parts(tmp_path, BEFORE + CUT[:100], CUT[100:] + BEHIND)
+    out = tmp_path / "out"
+    assert main([*map(str, paths), "--out", str(out), "--format", "json"]) == 0
+    found = sorted((Path(row["file"]).name, row["byte_offset"]) for row in json_rows(out, "events"))
+    assert found == sorted((Path(event.file).name, event.offset) for event in scan_paths(paths).events)

@@ -69,6 +69,14 @@ def committed_offsets(bootstrap: str, group: str, topic: str) -> dict[int, int]:
     return found
 
 
+def commit_start(bootstrap: str, group: str, topic: str) -> None:
+    """Commit the start of each partition for a group."""
+    consumer = _librdkafka(bootstrap, {"group.id": group})
+    places = [confluent_kafka.TopicPartition(topic, place, 0) for place in range(PARTITIONS)]
+    consumer.commit(offsets=places, asynchronous=False)
+    consumer.close()
+
+
 def watch(bootstrap: str, topic: str, watched: dict[tuple[int, int], str], ended: threading.Event) -> None:
     """Note each committed record by its partition and offset until the end."""
     consumer = _librdkafka(bootstrap, {"auto.offset.reset": "error"})

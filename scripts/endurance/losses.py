@@ -39,7 +39,13 @@ from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-def
 
 from scripts.endurance.foreign_clients import WRITERS, Writer, bounded
 from scripts.endurance.foreign_copiers import COPIERS, Copier, positions_after
-from scripts.endurance.foreign_readers import committed_offsets, read_with_kafka_python, read_with_librdkafka, watch
+from scripts.endurance.foreign_readers import (
+    commit_start,
+    committed_offsets,
+    read_with_kafka_python,
+    read_with_librdkafka,
+    watch,
+)
 from scripts.endurance.kept_sandbox import KeptSandbox, disturb
 from scripts.endurance.ledger import PARTITIONS, Ledger, Outcome, copy_violations, vanished, violations
 from scripts.test_compiled import compile_copy
@@ -119,7 +125,7 @@ def copy(
 ) -> None:
     """Copy the topic until the end, and note the offsets of acknowledged commits."""
     copier: Copier | None = None
-    while not ended.is_set():
+    while not ended.wait(PAUSE_S):
         outcome = Outcome.UNKNOWN
         try:
             if copier is None:
@@ -158,6 +164,8 @@ def check(sandbox: KeptSandbox, fault_count: int, gap_s: float, rng: random.Rand
     topics = [TOPIC, *(f"copies-{kind}" for kind in COPIERS)]
     for created in admin.create_topics([NewTopic(topic, PARTITIONS, 3) for topic in topics]).values():
         created.result(60)
+    for kind in COPIERS:
+        commit_start(bootstrap, f"copier-{kind}", TOPIC)
     ledger: Ledger = {}
     acknowledged: dict[str, dict[int, int]] = {kind: {} for kind in COPIERS}
     copies: Counter[str] = Counter()

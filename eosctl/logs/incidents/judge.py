@@ -23,6 +23,7 @@ from eosctl.logs.incidents.markers import find_refused_markers
 from eosctl.logs.incidents.overdue import find_overdue_transactions
 from eosctl.logs.incidents.quorum import find_lost_quorums
 from eosctl.logs.incidents.refusals import find_denials, find_failed_log_dirs, find_large_records, find_settings
+from eosctl.logs.incidents.repeats import join_repeats
 from eosctl.logs.incidents.rollbacks import find_rollbacks
 from eosctl.logs.incidents.servers import find_outages, find_planned_restarts
 from eosctl.logs.incidents.shortages import find_shortages, without_shortage
@@ -71,12 +72,10 @@ def judge_timeline(timeline: LogTimeline, events: Sequence[LogEvent]) -> Judgmen
         (_doubted(one, timeline.guessed_ids), records) for one, records in find_cataloged(timeline, left, known)
     ]
     joined = join_effects(timeline, join_kills(timeline, (*_merged(kept), *(one for one, _ in cataloged))))
-    incidents = sorted(
-        _name_components(joined, events),
-        key=lambda one: (one.t_start_ms, one.kind, str(one.subject)),
-    )
+    single = tuple(_name_components(joined, events))
+    incidents = sorted(join_repeats(single), key=lambda one: (one.t_start_ms, one.kind, str(one.subject)))
     covered = {(one.file, one.offset) for _, records in cataloged for one in records}
-    covered |= {(place.file, place.offset) for one in incidents for place in one.evidence}
+    covered |= {(place.file, place.offset) for one in single for place in one.evidence}
     open_ones = {(one.file, one.offset): one for one in left if _is_open(one, acting, covered)}
     # The timeline completes names; the time stays the one that the record carries.
     read = {place: event for event in events if (place := (event.file, event.offset)) in open_ones}

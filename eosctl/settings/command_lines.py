@@ -14,6 +14,9 @@ OPTION_HEADS: Final = (
     "quarkus.kafka-streams.",
 )
 """What the options begin with that Spring, MicroProfile, and Quarkus take as settings of Kafka."""
+FLINK_RUN: Final = re.compile(r"\bflink[ \t]+run(?:-application)?\b")
+JOBS: Final = "job in line "
+"""What the key of a Flink job begins with that a script starts, in the script's tree."""
 _OPTION: Final = re.compile(
     r"""(?:^|(?<=[\s,"'\[=]))(?:--|-D)(?P<name>[\w.\[\]-]+)=(?P<value>"[^"]*"|'[^']*'|[^\s"'\],]+(?:,(?!-)[^\s"'\],]+)*)"""
 )

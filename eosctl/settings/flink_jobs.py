@@ -23,6 +23,8 @@ from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
 
 FLINK_SOURCE: Final = "source of a Flink job"
 """The hint of a source: its client is a consumer, although no option of a scan is written."""
+FLINK_PROGRAM: Final = "sink that a Flink job makes"
+"""The hint of a sink in a program's arguments: it writes in transactions where one of them is their timeout."""
 CDC: Final = "Flink CDC"
 """What shows that a sink or a source is one of a pipeline of Flink CDC."""
 _GUARANTEE: Final = "sink.delivery-guarantee"
@@ -43,10 +45,11 @@ _TIMEOUTS: Final = ("transactiontimeout", "transactiontimeoutms")
 
 
 class _Found(NamedTuple):
-    """A mapping, with the name of its file and the keys above it."""
+    """A mapping, with the name of its file and the keys above it, and what its own keys begin with in the file."""
 
     path: tuple[str, ...]
     node: Branch
+    prefix: str = ""
 
 
 def flink_jobs(document: Node, file: str) -> list[Source] | None:
@@ -55,14 +58,35 @@ def flink_jobs(document: Node, file: str) -> list[Source] | None:
         return None  # Flink's own spelling, which needs no translation
     if (pipeline := _cdc_pipeline(document, file)) is not None:
         return pipeline
-    sinks = list(_sinks(document, (file,)))
+    in_properties = _prefixed_sinks(document, file)
+    sinks = in_properties or list(_sinks(document, (file,)))
     if not sinks or (not any(_is_flinks(one) for one in sinks) and not _has_flinks_words(document)):
         return None
     inside = {id(found.node) for found in sinks}
+    sources = _prefixed_sources(document, file, sinks) if in_properties else _sources(document, (file,), inside)
     found = [_sink(one, file) for one in sinks]
-    found += [_source(one, file) for one in _sources(document, (file,), inside)]
+    found += [_source(one, file) for one in sources]
     cluster = _checkpoints(document, file)
     return [*found, cluster] if cluster is not None else found
+
+
+def sink_of_program(document: Branch, file: str) -> list[Source]:
+    """Return what flat arguments of a job configure whose program itself makes its sink.
+
+    The sink is one of Kafka that writes in transactions where an argument is their timeout.
+    """
+    parts: dict[bool, list[tuple[str, Node]]] = {True: [], False: []}
+    for key, child in document.entries:
+        parts[_SOURCE.search(key) is not None].append((key, child))
+    sink, source = (_Found((file, "arguments"), Branch(tuple(parts[one]), document.line)) for one in (False, True))
+    found: list[Source] = []
+    if any(name == _TIMEOUT for name, _, _ in _settings(sink.node)):
+        found.append(_as_source(sink, {}, file, FLINK_PROGRAM))
+        # What no argument gives a source, the program may give it.
+        is_decided = any(name == "isolation.level" for name, _, _ in _settings(source.node))
+        found += [_source(source, file)] if is_decided else []
+    checkpoints = _checkpoints(document, file)
+    return found if checkpoints is None else [*found, checkpoints]
 
 
 def _cdc_pipeline(document: Branch, file: str) -> list[Source] | None:
@@ -89,21 +113,59 @@ def _is_flat(node: Branch) -> bool:
     return all(isinstance(child, Leaf) for _, child in node.entries) and node.get(_GUARANTEE) is not None
 
 
+def _prefixed_sinks(document: Branch, file: str) -> list[_Found]:
+    """Return the sinks of a file without mappings: keys with one beginning, as in ``sink.delivery.guarantee``."""
+    if not all(isinstance(child, Leaf) for _, child in document.entries):
+        return []
+    begins = dict.fromkeys(begin for key, _ in document.entries if (begin := _before_option(key)))
+    found = (_under(begin, document, file) for begin in begins)
+    return [one for one in found if _PREFIX in _options(one.node) or _mentions_kafka(one.node, one.path)]
+
+
+def _before_option(key: str) -> str:
+    """Return what stands before an option of sinks in a key with dots; empty where the key is the option.
+
+    >>> _before_option("job.sink.transactional-id.prefix"), _before_option("delivery.guarantee")
+    ('job.sink.', '')
+    """
+    parts = key.split(".")
+    options = (first for first in range(len(parts) - 1, 0, -1) if relaxed(".".join(parts[first:])) in _SINK_KEYS)
+    first = next(options, 0)
+    return ".".join(parts[:first]) + "." if first else ""
+
+
+def _prefixed_sources(document: Branch, file: str, sinks: list[_Found]) -> list[_Found]:
+    """Return the sources of a file without mappings: keys whose beginning names a source, and that hold settings."""
+    taken = tuple(sink.prefix for sink in sinks)
+    free = (key.split(".") for key, _ in document.entries if not key.startswith(taken))
+    named = ((parts, next((n for n, part in enumerate(parts[:-1], 1) if _SOURCE.search(part)), 0)) for parts in free)
+    begins = dict.fromkeys(".".join(parts[:length]) + "." for parts, length in named if length)
+    return [found for begin in begins if _settings((found := _under(begin, document, file)).node)]
+
+
+def _under(begin: str, document: Branch, file: str) -> _Found:
+    own = tuple((key[len(begin) :], child) for key, child in document.entries if key.startswith(begin))
+    return _Found((file, *begin.rstrip(".").split(".")), Branch(own, own[0][1].line), begin)
+
+
 def _sinks(node: Node, path: tuple[str, ...]) -> Iterator[_Found]:
     if isinstance(node, Row):
         for member in node.nodes:
             yield from _sinks(member, path)
     if not isinstance(node, Branch):
         return
-    own = {
-        option for key, child in node.entries if isinstance(child, Leaf) and (option := _SINK_KEYS.get(relaxed(key)))
-    }
+    own = _options(node)
     if own and (_PREFIX in own or _mentions_kafka(node, path)):
         yield _Found(path, node)
         return
     for key, child in node.entries:
         if not isinstance(child, Leaf):
             yield from _sinks(child, (*path, key))
+
+
+def _options(node: Branch) -> set[str]:
+    leaves = (key for key, child in node.entries if isinstance(child, Leaf))
+    return {option for key in leaves if (option := _SINK_KEYS.get(relaxed(key)))}
 
 
 def _is_flinks(sink: _Found) -> bool:
@@ -165,7 +227,7 @@ def _sink(found: _Found, file: str) -> Source:
         if option == _GUARANTEE and not key.endswith(_GUARANTEE):
             leaf = replace(leaf, text=(leaf.text or "").lower().replace("_", "-"))
         if option is not None or key in ("topic", "connector"):
-            values[option or key] = value_of(key, leaf, file, option or key)
+            values[option or key] = value_of(found.prefix + key, leaf, file, option or key)
     return _as_source(found, values, file, "sink")
 
 
@@ -177,7 +239,9 @@ def _as_source(found: _Found, values: dict[str, Value], file: str, hint: str) ->
     for name, key, leaf in _settings(found.node):
         is_duration = name.endswith(".ms") and (milliseconds := duration_ms(leaf.text)) is not None
         text = str(milliseconds) if is_duration else leaf.text
-        values[f"properties.{name}"] = value_of(key, replace(leaf, text=text), file, f"properties.{name}")
+        values[f"properties.{name}"] = value_of(
+            found.prefix + key, replace(leaf, text=text), file, f"properties.{name}"
+        )
     shown = next((values[name] for name in (_GUARANTEE, _PREFIX) if name in values), next(iter(values.values()))).key
     return Source(
         Place(file, found.node.line),

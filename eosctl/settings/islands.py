@@ -13,16 +13,20 @@ from eosctl.model.parameter import relaxed
 from eosctl.settings.access_rule_declarations import access_rules_declared
 from eosctl.settings.camel import CAMEL
 from eosctl.settings.client_parts import with_parts
+from eosctl.settings.command_lines import JOBS
 from eosctl.settings.container_scripts import scripts_within
 from eosctl.settings.documents import format_of, parse_documents, parse_properties_tree
 from eosctl.settings.environment import container_environment, environment_of, variables_of
 from eosctl.settings.file_texts import is_of_others
+from eosctl.settings.flink_arguments import arguments_of_jobs
+from eosctl.settings.flink_jobs import flink_jobs
 from eosctl.settings.kafka_commands import altered_entity
 from eosctl.settings.logstash_file import PIPELINE
 from eosctl.settings.nomad_jobs import files_of_tasks
+from eosctl.settings.own_prefixes import own_prefixes, sources_under
 from eosctl.settings.pipeline_services import is_pipeline, pipeline_scripts, pipeline_services, without_services
-from eosctl.settings.recognition import PREFIXED, decide, streams_prefixes
-from eosctl.settings.setting_names import COMMON_WORDS, LIBRARY_PREFIXES, SPRING, is_setting
+from eosctl.settings.recognition import PREFIXED, decide
+from eosctl.settings.setting_names import COMMON_WORDS, SPRING, is_setting
 from eosctl.settings.sources import Source, value_of, values_of
 from eosctl.settings.spark_options import spark_client
 from eosctl.settings.spellings import respelled
@@ -58,7 +62,8 @@ def sources_within(node: Node, file: str, hints: tuple[str, ...]) -> list[Source
         return [*jobs, *_of_scripts(list(pipeline_scripts(node)), file, hints, jobs)]
     known = find_sources(node, file)
     found = list(_islands(node, file, hints)) if known is None else [*known, *_of_templates(node, file, hints)]
-    return [*found, *_of_scripts(list(scripts_within(node)), file, hints, found)]
+    scripts = _of_scripts(list(scripts_within(node)), file, hints, found)
+    return [*found, *scripts, *arguments_of_jobs(node, file)]
 
 
 def _of_templates(node: Node, file: str, hints: tuple[str, ...]) -> Iterator[Source]:
@@ -155,8 +160,8 @@ def _by_leaves(
     if (flink := _flink_cluster(leaves, file, hints)) is not None:
         yield flink
         return
-    if _is_flat(node) and (own := _own_prefixes(keys)):
-        yield from _under_prefixes(leaves, own, file, hints)
+    if _is_flat(node) and (own := own_prefixes(leaves, file)):
+        yield from sources_under(leaves, own, file, hints)
         rest = [entry for entry in node.entries if not entry[0].startswith(own)]
         yield from _islands(Branch(tuple(rest), node.line), file, hints, key)
         return
@@ -268,21 +273,6 @@ def _mentions_kafka(file: str, hints: tuple[str, ...], leaves: list[tuple[str, L
     return any(word in words for word in ("kafka", "producer", "consumer", "rdkafka", "streams", "redpanda"))
 
 
-def _own_prefixes(keys: list[str]) -> tuple[str, ...]:
-    return tuple(prefix for prefix in streams_prefixes(keys) if prefix not in LIBRARY_PREFIXES)
-
-
-def _under_prefixes(
-    leaves: list[tuple[str, Leaf]], prefixes: tuple[str, ...], file: str, hints: tuple[str, ...]
-) -> Iterator[Source]:
-    """Yield the Streams applications whose settings stand under prefixes that a program made up."""
-    for prefix in prefixes:
-        own = [(name.removeprefix(prefix), name, leaf) for name, leaf in leaves if name.startswith(prefix)]
-        values = {name: value_of(key, leaf, file, name) for name, key, leaf in own}
-        label = prefix.rstrip(".") if len(prefixes) > 1 else ""
-        yield Source(Place(file, own[0][2].line), values, label, hints=(*hints, "streams"))
-
-
 def _own_values(node: Branch, file: str) -> dict[str, Value]:
     return values_of(((name, leaf) for name, leaf in node.entries if isinstance(leaf, Leaf)), file)
 
@@ -299,7 +289,7 @@ def _members(row: Row, file: str, hints: tuple[str, ...], key: str) -> Iterator[
             found = find_sources(child, file)
             if found is not None:
                 yield from found
-            elif isinstance(child, Leaf):
+            elif isinstance(child, Leaf) and not key.startswith(JOBS):
                 yield from _file_within(child, file, hints)
             else:
                 yield from _islands(child, file, hints, key)
@@ -368,7 +358,12 @@ def _file_within(leaf: Leaf, file: str, hints: tuple[str, ...], name: str = "") 
         tree = parse_properties_tree(file, leaf.text, leaf.line)
     except ConfigFileError:
         return  # a block of some other text
-    if any(key not in COMMON_WORDS and is_setting(key) for key, _ in tree.entries) or any(
+    if jobs := flink_jobs(tree, file):
+        yield from (replace(source, label=source.label or label) for source in jobs)
+    elif own_prefixes(flatten(tree), file):
+        for source in _islands(tree, file, hints):
+            yield replace(source, label=source.label or label)
+    elif any(key not in COMMON_WORDS and is_setting(key) for key, _ in tree.entries) or any(
         SPRING.match(key) for key, _ in tree.entries
     ):
         yield Source(Place(file, leaf.line), values_of(flatten(tree), file), label, hints=hints)

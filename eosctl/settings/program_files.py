@@ -10,12 +10,20 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from eosctl.settings.command_lines import OPTION_HEADS, bodies_in, containers_run, files_written, options_in
+from eosctl.settings.command_lines import (
+    FLINK_RUN,
+    JOBS,
+    OPTION_HEADS,
+    bodies_in,
+    containers_run,
+    files_written,
+    options_in,
+)
 from eosctl.settings.environment import is_image_of_broker
 from eosctl.settings.kafka_commands import brokers_started, entities_in
 from eosctl.settings.shell_loops import as_service, started_together
 from eosctl.settings.shell_variables import filled, repeated, variables_in
-from eosctl.settings.tree import Branch, Leaf, Node
+from eosctl.settings.tree import Branch, Leaf, Node, Row
 
 _CONTINUED: Final = re.compile(r"\\[ \t]*$")
 _FROM: Final = re.compile(r"^[ \t]*FROM[ \t]+(?:--\S+[ \t]+)*(?P<image>\S+)", re.IGNORECASE)
@@ -93,7 +101,8 @@ def parse_script(text: str) -> tuple[Branch, ...]:
         for number, line in once
         if (before := list(_before_command(line, number)))
     ]
-    own = Branch((*files, *entities_in(lines), *bodies_in(plain), *variables, *given), 1)
+    jobs = [(f"{JOBS}{number}", Row((Leaf(line, number),), number)) for number, line in once if FLINK_RUN.search(line)]
+    own = Branch((*files, *entities_in(lines), *bodies_in(plain), *variables, *given, *jobs), 1)
     return (own, *as_services(containers_run(once)), *as_services([*together.services, *brokers_started(lines)]))
 
 

@@ -16,7 +16,7 @@ from eosctl.knowledge.parameter_tables import FRAMEWORKS, load_tables, parse_rel
 from eosctl.model.deployment import PYTHON_CLIENTS, TABULATED, Client, Component, Role, Value, table_name
 from eosctl.model.parameter import ParameterTable, Release
 from eosctl.settings.client_libraries import library_defaults
-from eosctl.settings.flink_jobs import FLINK_SOURCE
+from eosctl.settings.flink_jobs import FLINK_PROGRAM, FLINK_SOURCE
 from eosctl.settings.sources import Releases, Source
 from eosctl.settings.spring_names import SpringSettings, spring_settings
 from eosctl.settings.unread import client_with, unread, unread_of_connector, unread_of_worker
@@ -294,7 +294,8 @@ def _flink(source: Source, release: Release) -> Iterator[Component]:
         yield _component(source, Role.PRODUCER, client, release, framework=framework, inside=Role.FLINK)
     is_source = FLINK_SOURCE in source.hints or any(key.startswith("scan.") for key in values)
     if client and not is_source and not _is_exactly_once(guarantee):
-        yield _component(source, Role.PRODUCER, client, release, inside=Role.FLINK)
+        made = {"transactional.id": "(generated)"} if FLINK_PROGRAM in source.hints else {}
+        yield _component(source, Role.PRODUCER, client, release, framework=made, inside=Role.FLINK)
     if is_source:
         yield _component(source, Role.CONSUMER, client, release, inside=Role.FLINK)
 

@@ -38,6 +38,15 @@ sink.kafka {
   properties { transaction.timeout.ms = 300000 }
 }
 """
+PROPERTIES = """job.checkpoint.interval.ms=%s
+source.topic=in
+source.group.id=dedupe
+source.isolation.level=%s
+sink.topic=out
+sink.delivery.guarantee=EXACTLY_ONCE
+sink.transactional.id.prefix=dedupe
+sink.transaction.timeout.ms=300000
+"""
 SINK = """sinks:
   out: {topic: out, delivery-guarantee: exactly-once, transactional-id-prefix: out, transaction.timeout.ms: 300000}
 """
@@ -105,3 +114,28 @@ def test_delivery_guarantees_of_other_systems_are_not_flink() -> None:
 def test_vector_keeps_its_sinks() -> None:
     text = "sinks:\n  out: {type: kafka, inputs: [a], bootstrap_servers: 'k:9092', topic: a}\n"
     assert [one.role for one in read_components("vector.yaml", text)] == [Role.PRODUCER]
+
+
+def in_config_map(name: str, text: str) -> str:
+    block = "".join(f"    {line}\n" for line in text.splitlines())
+    return f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: job}}\ndata:\n  {name}: |\n{block}"
+
+
+def test_a_sink_of_flat_keys_is_compared_with_its_checkpoints() -> None:
+    late, early = (PROPERTIES % (interval, "read_committed") for interval in (900_000, 10_000))
+    assert findings(("job.properties", late)) == ["EOS-CFG-084 job.properties:8"]
+    assert findings(("job.properties", early)) == []
+    assert findings(("map.yaml", in_config_map("job.properties", late))) == ["EOS-CFG-084 map.yaml:13"]
+    assert findings(("map.yaml", in_config_map("job.properties", early))) == []
+
+
+def test_a_source_of_flat_keys_is_not_a_part_of_the_sink() -> None:
+    text = PROPERTIES % (10_000, "read_uncommitted")
+    assert findings(("job.properties", text)) == ["EOS-CFG-020 job.properties:4"]
+    read = [one for one in read_components("job.properties", text) if one.role is Role.PRODUCER]
+    assert [one.value("transaction.timeout.ms").key for one in read] == ["sink.transaction.timeout.ms"]
+
+
+def test_flat_keys_of_another_sink_are_not_flink() -> None:
+    text = "pulsar.sink.delivery.guarantee=exactly-once\npulsar.sink.topic=a\n"
+    assert list(read_components("job.properties", text)) == []

@@ -12,9 +12,11 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from msgspec.structs import replace
+
 from eosctl.model.deployment import Client, Role
 from eosctl.model.parameter import relaxed
-from eosctl.settings.tree import Branch, Node, Row
+from eosctl.settings.tree import Branch, Leaf, Node, Row
 
 Defaults = Mapping[str, str | None]
 _UNKNOWN: Final[Defaults] = MappingProxyType({})
@@ -159,10 +161,17 @@ def with_options_joined(node: Node) -> Node:
         if isinstance(around, Branch) and isinstance(own, Branch):
             moved = tuple(entry for entry in around.entries if relaxed(entry[0]) == option)
             entries[named[part]] = Branch(tuple(entry for entry in around.entries if entry not in moved), around.line)
-            head = f"{named[part]}." if option == _SARAMA_REQUESTS else ""
-            below = tuple((f"{head}{key}", child) for key, child in moved)
+            is_sarama = option == _SARAMA_REQUESTS
+            below = tuple(
+                (f"{named[part]}.{key}", child) if is_sarama else (key, _moved(child, f"{named[part]}.{key}"))
+                for key, child in moved
+            )
             entries[named[client]] = Branch((*own.entries, *below), own.line)
     return Branch(tuple(entries.items()), node.line)
+
+
+def _moved(node: Node, written: str) -> Node:
+    return replace(node, written=written) if isinstance(node, Leaf) else node
 
 
 def names_library(word: str) -> bool:

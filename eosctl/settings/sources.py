@@ -74,7 +74,21 @@ class Source(msgspec.Struct, frozen=True):
 def value_of(key: str, leaf: Leaf, file: str, name: str = "") -> Value:
     """Return a leaf as a value; what refers to something outside of the file is marked as not resolved."""
     unresolved = leaf.text is not None and _ELSEWHERE.search(leaf.text.strip()) is not None
-    return Value(name or key, leaf.text, key, Place(leaf.file or file, leaf.line), resolved=not unresolved)
+    return Value(
+        name or key, leaf.text, _as_written(key, leaf), Place(leaf.file or file, leaf.line), resolved=not unresolved
+    )
+
+
+def _as_written(key: str, leaf: Leaf) -> str:
+    """Return a key with the end that it has in the file.
+
+    >>> _as_written("kafka.producer.acks", Leaf("1", 1, written="send.acks"))
+    'kafka.send.acks'
+    """
+    if not leaf.written:
+        return key
+    kept = key.split(".")[: -leaf.written.count(".") - 1]
+    return ".".join((*kept, leaf.written))
 
 
 def values_of(pairs: Iterable[tuple[str, Leaf]], file: str) -> dict[str, Value]:

@@ -21,11 +21,15 @@ class ParseError(Exception):
 
 
 class Leaf(msgspec.Struct, frozen=True):
-    """A scalar: its text (None for null), its line, which counts from 1, and its file where another one brought it."""
+    """A scalar: its text (None for null), its line, which counts from 1, and its file where another one brought it.
+
+    ``written`` is the end of its path in the file, where the tree has it under other keys: ``send.acks``.
+    """
 
     text: str | None
     line: int
     file: str = ""
+    written: str = ""
 
 
 class Branch(msgspec.Struct, frozen=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from eosctl.checks.configuration.spelled import spelled
 from eosctl.checks.declaration import Problem
 from eosctl.findings.finding import Command
 from eosctl.model.deployment import TABULATED, Client, Component, Value, ValueSource
@@ -32,7 +33,7 @@ def problem(
         component: What is configured wrongly.
         values: The settings of the judged relation, the one to change first; its line is the finding's line.
         message: What is wrong, with the numbers.
-        remedy: What to do.
+        remedy: What to do, with Kafka's names; the file's own keys take their place.
         impact: What happens otherwise.
         cause: Why, when it is not plain.
         severity: Where it differs from the check's.
@@ -49,7 +50,7 @@ def problem(
         cause=cause or _doubt(component),
         impact=impact,
         evidence=tuple(_evidence(component, value) for value in values),
-        remedy=(remedy,),
+        remedy=(spelled(remedy, component),),
         commands=commands,
         incident=",".join(keys),
         facts=(

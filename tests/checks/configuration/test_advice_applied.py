@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
+from eosctl.checks.configuration.spelled import spelled
 from eosctl.checks.judge import judge
 from eosctl.findings.finding import Finding
 from eosctl.findings.linted import findings_of
@@ -15,13 +16,13 @@ from eosctl.model.deployment import Component, Deployment, Value
 from eosctl.model.severity import Severity
 from tests.checks.configuration.test_rule_cases import CASES
 
-KEY: Final = r"(?P<key>it|the setting|[\w-]+(?:[.>-][\w-]+)+)"
+KEY: Final = r"(?P<key>it|the setting|[\w-]+(?:[.>-][\w-]+)+|[A-Za-z]+_\w+|[a-z]+(?-i:[A-Z])\w+)"
 SET: Final = re.compile(
     rf"\b(?:set|raise|lower|keep)\s+{KEY}"
     r"(?:\s*=\s*(?P<text>-?[\w-]+(?:\.[\w-]+)*)|\s+to\s+(?:at most |at least )?(?P<value>-?\d+|enabled|true|false)\b)",
     re.IGNORECASE,
 )
-TOGETHER: Final = re.compile(r"\((?P<key>[\w-]+(?:\.[\w-]+)+): (?P<value>\d+)\)")
+TOGETHER: Final = re.compile(r"\((?P<key>[\w.-]+): (?P<value>\d+)\)")
 EVERYWHERE: Final = re.compile(r"\bon all (?:workers|brokers)\b")
 REMOVE: Final = re.compile(rf"\bremove\s+{KEY}", re.I)
 ALTERNATIVE: Final = re.compile(r",? or (?=[a-z]+ )")
@@ -63,7 +64,9 @@ def applied(deployment: Deployment, edits: list[Edit]) -> Deployment:
 def _edited(component: Component, edits: list[Edit]) -> Component:
     given: dict[str, Value] = dict(component.given)
     table = set(component.defaults) | set(component.framework)
+    absent = {key: name for name in table if (key := spelled(name, component)) != name}
     for edit in (one for one in edits if one.file in (None, component.place.file)):
+        edit = edit._replace(key=absent.get(edit.key, edit.key))
         name = next((name for name, value in given.items() if edit.key in (value.key, name)), None)
         if name is not None and edit.text is None:
             del given[name]

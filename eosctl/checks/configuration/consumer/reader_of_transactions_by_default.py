@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from eosctl.checks.configuration.clients import transactional_producers, transactional_producers_near
 from eosctl.checks.configuration.problem import problem
+from eosctl.checks.configuration.topics import topics_of
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Client, Component, Deployment, Role, Value, folder_of
 from eosctl.model.severity import Severity
@@ -91,13 +91,6 @@ def reader_of_transactions_by_default(case: Case) -> Iterator[Problem]:
         )
 
 
-_NAMES: Final = ("topic", "topics", "topic_id", "topic.name")
-_OUTPUT: Final = re.compile(
-    r"(?:topics?|output|out|target|sink)[._-]?(?:out|output|topics?|target|name)", re.IGNORECASE
-)
-"""What applications call the topics that they write to."""
-
-
 class _Client(NamedTuple):
     component: Component
     topics: frozenset[str]
@@ -105,18 +98,7 @@ class _Client(NamedTuple):
 
 
 def _client(deployment: Deployment, component: Component) -> _Client:
-    return _Client(component, _topics_of(deployment, component), folder_of(component))
-
-
-def _topics_of(deployment: Deployment, client: Component) -> frozenset[str]:
-    """Return the topics of a client; nothing where no file names them."""
-    around = deployment.same_application(client, Role.FLINK)[:1] if client.inside is Role.FLINK else ()
-    found = [one.word(name) for one in (client, *around) for name in _NAMES]
-    if client.role is Role.PRODUCER:
-        found += [client.word(name) for name in client.given if _OUTPUT.fullmatch(name)]
-    return frozenset(
-        part.strip() for text in found if text for part in text.replace(";", ",").split(",") if part.strip()
-    )
+    return _Client(component, topics_of(deployment, component), folder_of(component))
 
 
 def _is_related(writer: _Client, reader: _Client) -> bool:

@@ -31,8 +31,8 @@ from eosctl.settings.files_read import FilesRead
 
 _ENDINGS: Final = (".txt", ".out")
 _OF_SETTINGS: Final = frozenset({EvidenceKind.BROKER_CONFIGS, EvidenceKind.TOPIC_CONFIGS})
-_LASTING: Final = frozenset({EvidenceKind.FEATURES})
-"""What does not change by itself."""
+_LASTING: Final = frozenset({EvidenceKind.FEATURES, EvidenceKind.PRODUCERS})
+"""What does not change by itself: features, and the transaction of a producer that is gone."""
 _SERIOUS: Final = (Severity.CRITICAL, Severity.ERROR, Severity.WARNING)
 
 

@@ -148,7 +148,7 @@ def diagnose_text(text: str) -> tuple[object, ...]:
     return run_checks(known, Case(evidence)).results
 
 
-@pytest.mark.parametrize("name", ["groups-members", "transactions-describe-producers"])
+@pytest.mark.parametrize("name", ["groups-members"])
 def test_output_that_no_check_judges_is_not_an_all_clear(tmp_path: Path, name: str) -> None:
     path = tmp_path / "a.txt"
     path.write_text(printed("4.3.1", name), "utf-8")

@@ -81,12 +81,21 @@ def _looks(parts: list[tuple[Section, Part]], at_ms: int) -> tuple[TransactionLo
     for _, part in parts:
         for one in part.producers:
             before = producers.get(one.partition)
-            known = () if before is None else before.producers
-            hangs = one.is_reported_hanging or (before is not None and before.is_reported_hanging)
-            producers[one.partition] = PartitionProducers(one.partition, -1, (*known, *one.producers), hangs)
+            producers[one.partition] = one if before is None else _joined_producers(before, one)
     if not transactions and not producers:
         return ()
     return (TransactionLook(at_ms, at_ms, tuple(producers.values()), transactions),)
+
+
+def _joined_producers(one: PartitionProducers, other: PartitionProducers) -> PartitionProducers:
+    """Join two outputs about a partition; of open transactions those count that find-hanging lists, where it ran."""
+    if one.is_reported_hanging == other.is_reported_hanging:
+        return PartitionProducers(
+            one.partition, -1, tuple(dict.fromkeys((*one.producers, *other.producers))), one.is_reported_hanging
+        )
+    listed, described = (one, other) if one.is_reported_hanging else (other, one)
+    closed = (state for state in described.producers if state.current_txn_start_offset is None)
+    return PartitionProducers(one.partition, -1, (*listed.producers, *closed), True)
 
 
 def _joined_topics(topics: Iterable[Topic]) -> tuple[Topic, ...]:

@@ -10,6 +10,7 @@ from typing import Any, Final
 from eosctl.collect.printed import sections as tools
 from eosctl.collect.printed.other_tools import OTHER_READERS
 from eosctl.collect.printed.part import Part
+from eosctl.collect.printed.producers import PRODUCER_READERS
 from eosctl.collect.printed.sections import Section, rows_of
 from eosctl.model.cluster_state import AccessRule, AccessRules, LogDirectory, QuorumReplica
 from eosctl.model.evidence import EvidenceKind
@@ -330,5 +331,6 @@ _READERS: Final[Mapping[str, Callable[[Section], Part | None]]] = {
     tools.FEATURES: _features,
     tools.LOG_DIRS: _log_dirs,
     tools.ACLS: _acls,
+    **PRODUCER_READERS,
     **OTHER_READERS,
 }

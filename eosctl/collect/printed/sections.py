@@ -15,12 +15,14 @@ class Section(NamedTuple):
         header: The line that identifies it, with the column names of a table.
         lines: The lines below.
         line: The number of the header's line, from 1.
+        command: The line above with the tool's call; empty where the text does not show it.
     """
 
     tool: str
     header: str
     lines: tuple[str, ...]
     line: int
+    command: str = ""
 
 
 TOPICS: Final = "kafka-topics.sh --describe"
@@ -96,6 +98,7 @@ _HEADERS: Final = tuple(
         (RPK_TOPIC, r"^PARTITION\s+LEADER\s+EPOCH\s+REPLICAS"),
     )
 )
+_CALL: Final = re.compile(r"\bkafka-[a-z-]+(?:\.sh|\.bat)?\s+.*--")
 _QUOTED: Final = re.compile(r"[\s>|│]*")
 _PAGE: Final = re.compile(r'"(?:inSync|inSyncs|ISRs|isrs)"\s*:')
 # Tools whose header looks like the lines below it; the next header of the same tool continues the section.
@@ -125,12 +128,12 @@ def sections_of(text: str) -> list[Section]:
     if text.lstrip()[:1] in ("{", "[") and _PAGE.search(text):
         return [Section(TOPIC_PAGE, text, (), 1)]
     found: list[Section] = []
-    tool, header, quoted, start = "", "", "", 0
+    tool, header, quoted, start, call, called = "", "", "", 0, "", ""
     lines: list[str] = []
 
     def close() -> None:
         if tool:
-            found.append(Section(tool, header, tuple(lines), start))
+            found.append(Section(tool, header, tuple(lines), start, called))
 
     for number, raw in enumerate(text.splitlines(), 1):
         line = raw.rstrip().removeprefix(quoted)
@@ -138,11 +141,14 @@ def sections_of(text: str) -> list[Section]:
         if named and not (named == tool and named in _REPEATED):
             close()
             tool, header, start, lines = named, line[len(before) :], number, []
+            call, called = "", call
             quoted += before
             if named in _REPEATED:
                 lines.append(header)
         elif tool:
             lines.append(line)
+        if not named:
+            call = f"{call} {line}" if call.endswith("\\") else line if _CALL.search(line) else call
     close()
     return found
 

@@ -118,14 +118,16 @@ def lint_configuration(request: LintRequest, callbacks: Callbacks = SILENT) -> L
     )
     for broken in files.unreadable:
         callbacks.report_error(broken.error)
-    return LintResult(linted, everything.findings, _exit_code(linted, request, judge_run(linted.diagnosis, gate.gate)))
+    outputs = frozenset(one.file for one in printed.outputs)
+    verdict = judge_run(linted.diagnosis, gate.gate)
+    return LintResult(linted, everything.findings, _exit_code(linted, request, verdict, outputs))
 
 
-def _exit_code(linted: Linted, request: LintRequest, verdict: Verdict) -> ExitCode:
+def _exit_code(linted: Linted, request: LintRequest, verdict: Verdict, outputs: frozenset[str]) -> ExitCode:
     """Return the exit code; files that were not read or not understood never give an all-clear.
 
     A folder without any file is the wrong folder. Files without settings of Kafka are not: hooks name all that changed.
-    The output of tools shows a part of a cluster.
+    The output of tools, in the files `outputs`, shows a part of a cluster.
     """
     code, demands = verdict.exit_code, request.gate
     if linted.unreadable:
@@ -135,7 +137,8 @@ def _exit_code(linted: Linted, request: LintRequest, verdict: Verdict) -> ExitCo
     if linted.is_unjudged:
         return ExitCode.INCOMPLETE if linted.is_tool_output else ExitCode.BAD_INPUT
     if not linted.read_as and (linted.not_understood or not linted.read):
-        return ExitCode.BAD_INPUT
+        is_of_tools = bool(outputs) and outputs.issuperset(linted.not_understood)
+        return ExitCode.INCOMPLETE if is_of_tools else ExitCode.BAD_INPUT
     if not linted.read_as and linted.unseen:
         return ExitCode.INCOMPLETE  # all settings stand in files that were not given
     is_incomplete = demands.require_complete and bool(linted.undecided or linted.not_understood or linted.unseen)

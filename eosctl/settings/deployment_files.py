@@ -53,7 +53,7 @@ from eosctl.settings.spring_environments import with_spring_environments
 from eosctl.settings.templates import chart_values, fills_templates, places_of_values, without_templates
 from eosctl.settings.terraform_variables import refers_to_variables, with_variables
 from eosctl.settings.tree import Branch, Leaf, Node
-from eosctl.settings.unread_lines import lines_not_read
+from eosctl.settings.unread_lines import lines_not_read, names_setting
 from eosctl.settings.workloads import (
     Workload,
     generated_by,
@@ -138,7 +138,8 @@ def read_deployment(
         found.append(one._replace(sources=libraries.given_to(one.sources, path)) if one.sources else one)
         if not one.sources and one is not _IN_AN_OVERLAY and not any(workload.overrides for workload in one.workloads):
             without.append(file)
-            if not one.workloads and not one.has_no_place and not starts_programs(file) and is_about:
+            is_judged = not starts_programs(file) or names_setting(text)
+            if not one.workloads and not one.has_no_place and is_judged and is_about:
                 not_understood.append(file)
         if starts_programs(file):
             not_understood += [f"{file}:{line}" for line in lines_not_read(text, _values(one))]

@@ -17,6 +17,9 @@ _OTHERS: Final = (
 _NAMES: Final = "|".join(re.escape(name) for name in sorted({*CLIENT_SETTINGS, *_OTHERS}))
 _SETTING: Final = re.compile(rf"""(?<![\w.-])(?:[\w-]+\.)*(?:{_NAMES})["']?[ \t]*[=:]""")
 _COMMENT: Final = re.compile(r"^[ \t]*[#;]")
+_NAMED: Final = re.compile(rf"(?<![\w.-])(?:{_NAMES})(?![\w-])")
+# Tools that show settings, and what searches in their output.
+_SHOWN: Final = re.compile(r"\bkafka-[a-z]+|\brpk\b|\bgrep\b|\bawk\b|\bsed\b")
 # Tools that people try things with: what they read and write is for the person who calls them.
 _TRIED: Final = re.compile(r"\bkafka-(?:console|verifiable|producer-perf|consumer-perf|e2e)[\w-]*")
 
@@ -39,6 +42,16 @@ def lines_not_read(text: str, values: Iterable[Value]) -> tuple[int, ...]:
     places = (value.place for value in values if value.place is not None)
     read = {line for place in places for line in (place.line, begins.get(place.line, 0))}
     return tuple(number for number in found if number not in read and begins[number] not in read)
+
+
+def names_setting(text: str) -> bool:
+    """Return whether a script names such a setting, other than in a comment or in a command of Kafka's tools.
+
+    >>> names_setting("# transactional.id"), names_setting("echo transactional.id")
+    (False, True)
+    """
+    lines = text.splitlines() if _NAMED.search(text) else []
+    return any(_NAMED.search(line) and not _COMMENT.match(line) and not _SHOWN.search(line) for line in lines)
 
 
 def _commands(lines: Sequence[str]) -> dict[int, int]:

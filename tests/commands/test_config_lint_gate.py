@@ -138,3 +138,20 @@ def test_a_comment_after_a_value_is_part_of_it_in_properties(project: Path) -> N
     done = eosctl("config", "lint", "app.properties", "-o", "json")
     assert done.json["counts"]["suppressed"] == 0
     assert "needs a line of its own" in done.json["remarks"][0]
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "code"),
+    [
+        ("start.sh", "# each has its own transactional.id\nexec app\n", 0),
+        ("values.yaml", "# each has its own transactional.id\na: 1\n", 0),
+        ("start.sh", 'echo "the transactional.id is made by the chart"\n', 2),
+        ("Dockerfile", "FROM app\nRUN echo transactional.id >id\n", 2),
+        ("values.yaml", "text: the transactional.id is made by the chart\n", 2),
+        ("list.sh", "kafka-configs.sh --describe --all | grep min.insync.replicas\n", 0),
+        ("quotas.txt", "Quota configs for client-id 'a' are consumer_byte_rate=1.0\n", 4),
+    ],
+)
+def test_a_file_without_settings_ends_alike_by_any_name(project: Path, file: str, text: str, code: int) -> None:
+    (project / file).write_text(text, "utf-8")
+    assert eosctl("config", "lint", file).code == code

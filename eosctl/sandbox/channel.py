@@ -9,7 +9,8 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from eosctl.sandbox.network import Frame, Network, Passed
-from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.ports import CLUSTER_PRINCIPAL, Envelope, RequestContext
+from eosctl.sandbox.replies import Reply
 from eosctl.sandbox.runtime import ROUNDING_MS, NodeRuntime
 from eosctl.sandbox.timing_wheel import Pace, WheelTimer
 from eosctl.wire.error_codes import ErrorCode
@@ -24,7 +25,7 @@ from eosctl.wire.frames import (
 
 Done = Callable[[Any | None], None]
 INTER_BROKER_LISTENER: Final = "REPLICATION"
-CLUSTER_PRINCIPAL: Final = "User:CLUSTER"
+LOOPBACK: Final = "127.0.0.1"
 
 
 class PeerService(Protocol):
@@ -72,23 +73,34 @@ class NodeChannel:
         self._client_id = f"broker-{node_id}"
 
     def send(
-        self, node_id: int, api_key: int, version: int, message: Any, done: Done, *, timeout_ms: int = 30_000
+        self,
+        node_id: int,
+        api_key: int,
+        version: int,
+        message: Any,
+        done: Done,
+        *,
+        timeout_ms: int = 30_000,
+        envelope: Envelope | None = None,
     ) -> None:
-        """Send a request; `done` receives the response, or None after a disconnect or timeout."""
+        """Send a request; `done` receives the response, or None after a disconnect or timeout.
+
+        `envelope` is the client of a forwarded request.
+        """
         if self._runtime.stopped:
             return
         if node_id == self._node_id and not self._network.has_faults:
-            self._runtime.ticks.post_settled(partial(self._serve_self, api_key, version, message, done))
+            self._runtime.ticks.post_settled(partial(self._serve_self, api_key, version, message, done, envelope))
             return
         self._correlation_id = correlation_id = (self._correlation_id + 1) & 0x7FFF_FFFF
         deadline = self._runtime.loop.time() + timeout_ms / 1000
         self._pending[correlation_id] = _Pending(node_id, api_key, version, done, deadline)
         if self._network.has_faults:
             data = encode_request(api_key, version, correlation_id, self._client_id, message)[4:]
-            is_sent = self._network.send(Frame(self._node_id, node_id, api_key, True, data))
+            is_sent = self._network.send(Frame(self._node_id, node_id, api_key, True, data, envelope))
         else:
             is_sent = self._network.hand_over(
-                Passed(self._node_id, node_id, api_key, True, version, correlation_id, message)
+                Passed(self._node_id, node_id, api_key, True, version, correlation_id, message, envelope)
             )
         if not is_sent:
             self._runtime.ticks.post(partial(self._receive_response, correlation_id, None))
@@ -96,15 +108,25 @@ class NodeChannel:
             self._sweep_at(deadline)
 
     def send_to_controller(
-        self, api_key: int, version: int, message: Any, done: Done, *, timeout_ms: int = 30_000
+        self,
+        api_key: int,
+        version: int,
+        message: Any,
+        done: Done,
+        *,
+        timeout_ms: int = 30_000,
+        envelope: Envelope | None = None,
     ) -> None:
-        """Send a request to the active controller; `done` receives None without one or without a response."""
+        """Send a request to the active controller; `done` receives None without one or without a response.
+
+        `envelope` is the client of a forwarded request.
+        """
         controller = self._locate_controller()
         if controller is None:
             self._runtime.ticks.post(partial(done, None))
         else:
             answered = partial(_unless_refused, done)
-            self.send(controller, api_key, version, message, answered, timeout_ms=timeout_ms)
+            self.send(controller, api_key, version, message, answered, timeout_ms=timeout_ms, envelope=envelope)
 
     def receive(self, frame: Frame | Passed) -> None:
         """Receive a frame, or the message passed in its place."""
@@ -112,7 +134,9 @@ class NodeChannel:
             return
         if isinstance(frame, Passed):
             if frame.is_request:
-                self._serve(frame.source, frame.api_key, frame.version, frame.correlation_id, frame.message)
+                self._serve(
+                    frame.source, frame.api_key, frame.version, frame.correlation_id, frame.message, frame.envelope
+                )
             else:
                 self._receive_response(frame.correlation_id, frame.message)
         elif frame.is_request:
@@ -126,13 +150,10 @@ class NodeChannel:
             if pending.destination == node_id:
                 self._receive_response(correlation_id, None)
 
-    def _serve_self(self, api_key: int, version: int, message: Any, done: Done) -> None:
+    def _serve_self(self, api_key: int, version: int, message: Any, done: Done, envelope: Envelope | None) -> None:
         if self._runtime.stopped:
             return  # The node halted in the turn in which it sent a request to itself.
-        reply = partial(self._answer_self, done)
-        context = RequestContext(
-            api_key, version, self._client_id, "127.0.0.1", CLUSTER_PRINCIPAL, INTER_BROKER_LISTENER, True, reply
-        )
+        context = _context(api_key, version, self._node_id, partial(self._answer_self, done), envelope)
         self._service.serve(api_key, version, context, message)
 
     def _answer_self(self, done: Done, response: Any | None) -> None:
@@ -148,13 +169,19 @@ class NodeChannel:
             request = self._service.decode(header.api_key, header.api_version, frame.data, header.body_position)
         except WireError:
             return
-        self._serve(frame.source, header.api_key, header.api_version, header.correlation_id, request)
+        self._serve(frame.source, header.api_key, header.api_version, header.correlation_id, request, frame.envelope)
 
-    def _serve(self, node_id: int, api_key: int, version: int, correlation_id: int, request: Any) -> None:
+    def _serve(
+        self,
+        node_id: int,
+        api_key: int,
+        version: int,
+        correlation_id: int,
+        request: Any,
+        envelope: Envelope | None,
+    ) -> None:
         reply = partial(self._answer, node_id, api_key, version, correlation_id)
-        context = RequestContext(
-            api_key, version, f"broker-{node_id}", "127.0.0.1", CLUSTER_PRINCIPAL, INTER_BROKER_LISTENER, True, reply
-        )
+        context = _context(api_key, version, node_id, reply, envelope)
         self._service.serve(api_key, version, context, request)
 
     def _answer(self, node_id: int, api_key: int, version: int, correlation_id: int, response: Any | None) -> None:
@@ -202,6 +229,16 @@ class NodeChannel:
         self._sweep_timer = self._runtime.call_later(
             (deadline - self._runtime.loop.time()) * 1000, self._sweep, Pace.KEEP_ALIVE
         )
+
+
+def _context(api_key: int, version: int, node_id: int, reply: Reply, envelope: Envelope | None) -> RequestContext:
+    """Return the context of another node's request, or of the client's that it forwards."""
+    if envelope is None:
+        return RequestContext(
+            api_key, version, f"broker-{node_id}", LOOPBACK, CLUSTER_PRINCIPAL, INTER_BROKER_LISTENER, True, reply
+        )
+    principal, client_id, host = envelope
+    return RequestContext(api_key, version, client_id, host, principal, INTER_BROKER_LISTENER, True, reply)
 
 
 def _unless_refused(done: Done, response: Any | None) -> None:

@@ -50,6 +50,11 @@ class ClientProtocol(asyncio.BufferedProtocol):
             return
         peer = transport.get_extra_info("peername") or ("",)
         self._open_sockets.add(self)
+        throttle_ms = self._broker.connection_quotas.record(peer[0], self._broker.runtime.now_ms())
+        if throttle_ms:  # Kafka accepts the connection, but serves no request until it closes it.
+            self._transport.pause_reading()
+            self._broker.runtime.call_later(throttle_ms, self._transport.close)
+            return
         self._connection = Connection(self._broker, self._listener, peer[0], self._output_ready, self._hang_up)
 
     def get_buffer(self, sizehint: int) -> memoryview:

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from eosctl.sandbox.ports import Envelope
 from eosctl.sandbox.ticks import Loop, Ticks
 from eosctl.wire.api_keys import ApiKey
 
@@ -20,13 +21,14 @@ CLIENTS: Final = -1
 
 
 class Frame(msgspec.Struct, frozen=True, gc=False):
-    """A request or response in transit; `data` has no size prefix."""
+    """A request or response in transit; `data` has no size prefix, and `envelope` is the client of a forwarded one."""
 
     source: int
     destination: int
     api_key: int
     is_request: bool
     data: bytes
+    envelope: Envelope | None = None
 
 
 class Passed(msgspec.Struct, frozen=True, gc=False):
@@ -43,6 +45,7 @@ class Passed(msgspec.Struct, frozen=True, gc=False):
     version: int
     correlation_id: int
     message: Any
+    envelope: Envelope | None = None
 
 
 class FaultAction(StrEnum):

@@ -23,6 +23,16 @@ CONSUMER_OFFSETS_TOPIC: Final = "__consumer_offsets"
 SHARE_GROUP_STATE_TOPIC: Final = "__share_group_state"
 METADATA_TOPIC: Final = "__cluster_metadata"
 FIRST_CONTROLLER_ID: Final = 100  # Ids of controllers that are separate nodes.
+CLUSTER_PRINCIPAL: Final = "User:CLUSTER"
+"""The principal of brokers and controllers."""
+
+
+class Envelope(NamedTuple):
+    """The client of a request that a broker forwards (KIP-590)."""
+
+    principal: str
+    client_id: str
+    client_host: str
 
 
 class Timer(Protocol):
@@ -194,9 +204,19 @@ class Channel(Protocol):
         """Send a request; `done` receives the response, or None after a disconnect or timeout."""
 
     def send_to_controller(
-        self, api_key: int, version: int, message: Any, done: Callable[[Any | None], None], *, timeout_ms: int = 30_000
+        self,
+        api_key: int,
+        version: int,
+        message: Any,
+        done: Callable[[Any | None], None],
+        *,
+        timeout_ms: int = 30_000,
+        envelope: Envelope | None = None,
     ) -> None:
-        """Send a request to the active controller; `done` receives None without one or without a response."""
+        """Send a request to the active controller; `done` receives None without one or without a response.
+
+        `envelope` is the client of a forwarded request.
+        """
 
 
 class RequestContext(msgspec.Struct, frozen=True):
@@ -211,6 +231,11 @@ class RequestContext(msgspec.Struct, frozen=True):
     from_broker: bool
     reply: Reply
     size_bytes: int = 0  # Of a client's request, header and body.
+
+    @property
+    def envelope(self) -> Envelope:
+        """Return the client, for a request that is forwarded in its name."""
+        return Envelope(self.principal, self.client_id, self.client_host)
 
 
 class TransactionHooks(Protocol):

@@ -26,6 +26,9 @@ class ClientReply(Reply, Protocol):
     def throttle(self, throttle_ms: int) -> None:
         """Handle the client's next request only after this time; called before the response is sent."""
 
+    def request_throttle_ms(self) -> int:
+        """Count the time that the request took so far, the first time; return the throttle time that it causes."""
+
 
 @runtime_checkable
 class ConnectionReply(Reply, Protocol):

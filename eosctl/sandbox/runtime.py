@@ -138,7 +138,8 @@ class NodeRuntime:
     """A node's clock, timers, and random source.
 
     `wall_base_ms` is the wall clock (ms since the epoch) at the loop's time 0. `skew_ms` is added for this node alone
-    and may change while the node runs. `log` receives the node's log lines; `loggers` has their levels.
+    and may change while the node runs. `log` receives the node's log lines; `loggers` has their levels. `work_ns` is a
+    clock for the time that work takes, which is none in a simulation.
     """
 
     def __init__(self, loop: Loop, ticks: Ticks, wall_base_ms: float, seed: int = 0) -> None:
@@ -151,6 +152,7 @@ class NodeRuntime:
         self.skew_ms = 0.0
         self.log: EventLog = NO_LOG
         self.loggers = LoggerLevels()
+        self.work_ns: Callable[[], int] = getattr(loop, "work_ns", _take_no_time)
         self.stopped = False
 
     def now_ms(self) -> int:
@@ -185,3 +187,8 @@ class NodeRuntime:
         """Cancel every timer of this node and accept no new one."""
         self.stopped = True
         self.timers.stop()
+
+
+def _take_no_time() -> int:
+    """Return the same time always."""
+    return 0

@@ -1,4 +1,4 @@
-"""The quota `consumer_byte_rate` of fetches: smaller reads, and empty responses for clients above it."""
+"""The quotas of fetches: smaller reads, and empty responses for clients above them."""
 
 from __future__ import annotations
 
@@ -30,19 +30,20 @@ def throttled_reply(
     opened: FetchContext,
     results: Sequence[tuple[CachedPartition, PartitionData]],
 ) -> FetchResponse | None:
-    """Count a response to a consumer; return an empty one instead if it exceeds the quota.
+    """Count a response to a consumer; return an empty one instead if it exceeds a quota.
 
     The records of an empty response do not count, and a session that it would have opened is closed.
     """
     quota, now_ms = broker.fetch_quota, broker.runtime.now_ms()
-    if not quota.is_active:
-        return None
-    principal, client_id = context.principal, context.client_id
-    size_bytes = _size_of(context.api_version, opened, results)
-    throttle_ms = quota.record(principal, client_id, size_bytes, now_ms)
+    throttle_ms = broker.request_throttle_ms(context)
+    if quota.is_active:
+        principal, client_id = context.principal, context.client_id
+        size_bytes = _size_of(context.api_version, opened, results)
+        throttle_ms = max(throttle_ms, quota.record(principal, client_id, size_bytes, now_ms))
+        if throttle_ms:
+            quota.record(principal, client_id, -size_bytes, now_ms)
     if not throttle_ms:
         return None
-    quota.record(principal, client_id, -size_bytes, now_ms)
     broker.throttle(context, throttle_ms)
     if opened.incremental:
         return FetchResponse(throttle_ms, 0, opened.session.session_id)

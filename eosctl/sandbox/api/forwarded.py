@@ -5,7 +5,6 @@ A request that is already past its own timeout is not started (KIP-500). Differe
 - CreateTopics: a broker may learn of the topic shortly after the response, as in Kafka.
 - DeleteTopics: `delete.topic.enable=false` is ignored.
 - AlterPartitionReassignments: `allowReplicationFactorChange` false (version 1) is not enforced.
-- AlterClientQuotas: of the quotas, only `producer_byte_rate` and `consumer_byte_rate` throttle clients.
 - UnregisterBroker: a running broker registers again immediately.
 - IncrementalAlterConfigs: unknown broker settings are stored, as for plugins.
 """

@@ -103,7 +103,7 @@ def _requested_topics(
         if state is not None:
             topics.append(_describe(broker, context, state))
         else:
-            topics.append(_missing(broker, name, request.allow_auto_topic_creation))
+            topics.append(_missing(broker, context, name, request.allow_auto_topic_creation))
     for requested in request.topics or ():
         if requested.topic_id != ZERO_UUID:
             state = broker.metadata.topics_by_id.get(requested.topic_id)
@@ -114,14 +114,14 @@ def _requested_topics(
     return topics
 
 
-def _missing(broker: BrokerServices, name: str, may_create: bool) -> MetadataResponseTopic:
+def _missing(broker: BrokerServices, context: RequestContext, name: str, may_create: bool) -> MetadataResponseTopic:
     if topic_name_problem(name) is not None:
         return MetadataResponseTopic(ErrorCode.INVALID_TOPIC_EXCEPTION, name)
     if may_create and broker.config.get_bool("auto.create.topics.enable"):
         if name in INTERNAL_TOPICS:
             broker.ensure_internal_topic(name)
         else:
-            broker.create_topic(name, -1, -1, {})
+            broker.create_topic(name, -1, -1, {}, context.envelope)
     return MetadataResponseTopic(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, name)
 
 

@@ -7,7 +7,7 @@ partition is added to the transaction), KIP-951 (current leader from version 10)
 - A transactional batch in a request without transactional id, or of several producers, fails the whole request.
 - A partition without records (null) gets no response, as in Kafka.
 - acks=0 gets no response; an error closes the connection so that the client refreshes its metadata.
-- Not implemented: quotas, and message format conversion for versions 0 to 2, which succeed only without data.
+- Not implemented: message format conversion for versions 0 to 2, which succeed only without data.
 """
 
 from __future__ import annotations

@@ -26,19 +26,22 @@ from eosctl.wire.frames import FrameSplitter, RequestHeader, request_header_fiel
 from eosctl.wire.messages.api_versions import ApiVersionsRequest
 
 SLICED_FROM_BYTES: Final = 1_000  # Shorter requests have few entries.
+NANOSECONDS_PER_PERCENT: Final = 10_000_000  # Of a second of one thread.
 OUTPUT_LIMIT_BYTES: Final = 1 << 20  # With more unsent bytes than this, the next request waits.
 
 
 class Exchange:
     """The reply of a request. Repeated calls, and calls after the connection was closed, have no effect."""
 
-    __slots__ = ("_answered", "_connection", "_correlation_id", "_form")
+    __slots__ = ("_answered", "_client_id", "_connection", "_correlation_id", "_form", "_request_throttle_ms")
 
-    def __init__(self, connection: Connection, correlation_id: int, form: Codec) -> None:
+    def __init__(self, connection: Connection, client_id: str, correlation_id: int, form: Codec) -> None:
         self._connection = connection
+        self._client_id = client_id
         self._correlation_id = correlation_id
         self._form = form
         self._answered = False
+        self._request_throttle_ms: int | None = None
 
     def __call__(self, response: Any | None) -> None:
         """Send the response; None closes the connection."""
@@ -50,6 +53,8 @@ class Exchange:
             connection.abort()
         else:
             form = self._form
+            if connection.broker.request_quota.is_active:
+                response = self._throttled(response)
             counts = connection.broker.error_counts
             if counts is not None:
                 counts.add(form.api_key, response)
@@ -60,6 +65,18 @@ class Exchange:
     def throttle(self, throttle_ms: int) -> None:
         """Handle the client's next request only after this time; called before the response is sent."""
         self._connection.throttle(throttle_ms)
+
+    def request_throttle_ms(self) -> int:
+        """Count the time that the request took so far, the first time; return the throttle time that it causes."""
+        if self._request_throttle_ms is None:
+            self._request_throttle_ms = self._connection.count_request_time(self._client_id)
+        return self._request_throttle_ms
+
+    def _throttled(self, response: Any) -> Any:
+        throttle_ms = self.request_throttle_ms()
+        self.throttle(throttle_ms)
+        shown_ms = getattr(response, "throttle_time_ms", throttle_ms)
+        return replace(response, throttle_time_ms=throttle_ms) if shown_ms < throttle_ms else response
 
     def on_close(self, key: object, call: Callable[[], None]) -> None:
         """Run `call` when the client's connection ends; it replaces the one of the same key."""
@@ -106,6 +123,8 @@ class Connection:
         self.on_drained: Callable[[], None] | None = None  # Called once no request is queued any more.
         self._login = Login(self, broker.passwords) if broker.needs_login(listener) else None
         self._session_end_ms: int | None = None
+        self._began_ns: int | None = None  # When the handler of the present request was called; None once it returned.
+        self._took_ns = 0
         self._stream: ClientStream | None = None
 
     def disturbed_stream(self) -> ClientStream | None:
@@ -165,6 +184,15 @@ class Connection:
     def throttle(self, throttle_ms: int) -> None:
         """Keep the connection muted for this time after the next response."""
         self._throttle_ms = max(self._throttle_ms, throttle_ms)
+
+    def count_request_time(self, client_id: str) -> int:
+        """Add the time in the handler to the client's `request_percentage`; return its throttle time."""
+        broker = self.broker
+        if not broker.request_quota.is_active:
+            return 0
+        took_ns = self._took_ns if self._began_ns is None else broker.runtime.work_ns() - self._began_ns
+        percentage = took_ns / NANOSECONDS_PER_PERCENT
+        return broker.request_quota.record(self.principal, client_id, percentage, broker.runtime.now_ms())
 
     def _unmute(self) -> None:
         self._muted = False
@@ -230,6 +258,7 @@ class Connection:
         try:
             while frames and not (self._muted or self._held or self.closed or self._output_bytes >= OUTPUT_LIMIT_BYTES):
                 self._muted = True
+                self._began_ns = began_ns = self.broker.runtime.work_ns()
                 try:
                     self._handle(frames.popleft())
                 except WireError:
@@ -237,6 +266,7 @@ class Connection:
                 except BaseException:
                     self.abort()  # An internal error closes this client's connection and is reported by the loop.
                     raise
+                self._began_ns, self._took_ns = None, self.broker.runtime.work_ns() - began_ns
         finally:
             self._pumping = False
         if self.on_drained is not None and not frames:
@@ -266,7 +296,7 @@ class Connection:
             self.principal,
             self.listener,
             False,
-            Exchange(self, correlation_id, route.codec),
+            Exchange(self, client_id or "", correlation_id, route.codec),
             len(frame),
         )
         if len(frame) > SLICED_FROM_BYTES and has_many_entries(api_key, request):
@@ -315,6 +345,6 @@ class Connection:
             self.principal,
             self.listener,
             False,
-            Exchange(self, header.correlation_id, form),
+            Exchange(self, header.client_id or "", header.correlation_id, form),
         )
         handler(ApiKey.API_VERSIONS)(self.broker, context, ApiVersionsRequest())

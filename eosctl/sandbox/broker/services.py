@@ -26,9 +26,16 @@ from eosctl.sandbox.ports import (
     SHARE_GROUP_STATE_TOPIC,
     TRANSACTION_STATE_TOPIC,
     Emulation,
+    Envelope,
     RequestContext,
 )
-from eosctl.sandbox.quotas.client_quota_manager import CONSUMER_BYTE_RATE, PRODUCER_BYTE_RATE, ClientQuotaManager
+from eosctl.sandbox.quotas.client_quota_manager import (
+    CONSUMER_BYTE_RATE,
+    PRODUCER_BYTE_RATE,
+    REQUEST_PERCENTAGE,
+    ClientQuotaManager,
+)
+from eosctl.sandbox.quotas.connection_quotas import ConnectionQuotas
 from eosctl.sandbox.replication.assignments_manager import AssignmentsManager
 from eosctl.sandbox.replication.fetch_sessions import FetchSessions
 from eosctl.sandbox.replication.isr import IsrManager
@@ -103,6 +110,8 @@ class BrokerServices:
         windows = config.get_int("quota.window.num"), config.get_int("quota.window.size.seconds")
         self.produce_quota = ClientQuotaManager(PRODUCER_BYTE_RATE, self.metadata, *windows)
         self.fetch_quota = ClientQuotaManager(CONSUMER_BYTE_RATE, self.metadata, *windows)
+        self.request_quota = ClientQuotaManager(REQUEST_PERCENTAGE, self.metadata, *windows, bounded=True)
+        self.connection_quotas = ConnectionQuotas(self.metadata, *windows)
         self.local_broker: Callable[[int], BrokerServices | None] = _find_no_broker
         self.count_request: Callable[[int, int], None] = _count_nothing
         self.stopped = False
@@ -229,6 +238,10 @@ class BrokerServices:
         if throttle_ms > 0 and isinstance(context.reply, ClientReply):
             context.reply.throttle(throttle_ms)
 
+    def request_throttle_ms(self, context: RequestContext) -> int:
+        """Count the time that this request took so far; return the time for which its client must be throttled."""
+        return context.reply.request_throttle_ms() if isinstance(context.reply, ClientReply) else 0
+
     def may_produce_to(self, topic: str, context: RequestContext) -> bool:
         """Return whether this client may write to a topic; internal topics are restricted to admin clients."""
         return topic not in INTERNAL_TOPICS or context.client_id == ADMIN_CLIENT_ID
@@ -239,11 +252,17 @@ class BrokerServices:
 
         def send() -> None:
             self.channel.send_to_controller(
-                context.api_key, context.api_version, request, answered, timeout_ms=max(timeout_ms, 1000)
+                context.api_key,
+                context.api_version,
+                request,
+                answered,
+                timeout_ms=max(timeout_ms, 1000),
+                envelope=context.envelope,
             )
 
         def answered(response: Any | None) -> None:
             if response is not None or self.runtime.now_ms() >= deadline_ms:
+                self.throttle(context, getattr(response, "throttle_time_ms", 0))
                 context.reply(response)
             else:
                 self.runtime.call_later(50, send)
@@ -277,9 +296,14 @@ class BrokerServices:
         )
 
     def create_topic(
-        self, name: str, partition_count: int, replication_factor: int, configs: Mapping[str, str]
+        self,
+        name: str,
+        partition_count: int,
+        replication_factor: int,
+        configs: Mapping[str, str],
+        envelope: Envelope | None = None,
     ) -> None:
-        """Request a topic from the controller unless it was requested already (auto-creation)."""
+        """Request a topic from the controller unless it was requested already, for a client or the broker itself."""
         if name in self._creating or self.metadata.partition_count(name):
             return
         self._creating.add(name)
@@ -295,6 +319,7 @@ class BrokerServices:
             CREATE_TOPICS_VERSION,
             CreateTopicsRequest([topic], 30_000, False),
             partial(self._created, name),
+            envelope=envelope,
         )
 
     def _created(self, name: str, _: Any | None) -> None:

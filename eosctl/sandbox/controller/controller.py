@@ -15,6 +15,7 @@ from eosctl.sandbox.metadata.image import BROKER_RESOURCE, TOPIC_RESOURCE, Clust
 from eosctl.sandbox.metadata.log import MetadataLog
 from eosctl.sandbox.metadata.replay import replay
 from eosctl.sandbox.ports import Emulation, RequestContext
+from eosctl.sandbox.quotas.controller_mutation_quota import ControllerMutationQuotaManager
 from eosctl.sandbox.replies import Reply
 from eosctl.sandbox.runtime import NodeRuntime
 from eosctl.wire.api_keys import ApiKey
@@ -85,7 +86,7 @@ class Controller:
         self.config = config
         self.emulation = emulation
         self.voters = tuple(voters)
-        self.image = ClusterImage()
+        self._renew_image()
         self.events = ControllerEvents(runtime.log, node_id, is_3_9=emulation.is_3_9)
         self.leader_epoch = 0
         self.is_active = False
@@ -109,7 +110,7 @@ class Controller:
 
     def _activate(self) -> None:
         """Replay the log, which is fully committed now; bootstrap an empty log."""
-        self.image = ClusterImage()
+        self._renew_image()
         delta = ImageDelta()
         for batch in self.log.batches():
             for record in batch.records:
@@ -123,6 +124,15 @@ class Controller:
         for broker in self.image.brokers.values():
             if not broker.fenced:
                 self.heartbeats.touch(broker.broker_id, now_ms)
+
+    def _renew_image(self) -> None:
+        """Start with an empty image and no balances of quotas, which a controller keeps while it is active."""
+        self.image = ClusterImage()
+        windows = (
+            self.config.get_int("controller.quota.window.num"),
+            self.config.get_int("controller.quota.window.size.seconds"),
+        )
+        self.mutation_quotas = ControllerMutationQuotaManager(self.image, *windows, self.runtime.now_ms)
 
     def resign(self) -> None:
         """Resign as active controller; pending requests get no response from here."""

@@ -1,7 +1,4 @@
-"""AlterClientQuotas on the controller (`ClientQuotaControlManager`, KIP-546).
-
-Quotas are stored and described, but not enforced.
-"""
+"""AlterClientQuotas on the controller (`ClientQuotaControlManager`, KIP-546)."""
 
 from __future__ import annotations
 

@@ -19,6 +19,7 @@ from eosctl.sandbox.controller import (
     reassignments,
     scram,
     topic_deletion,
+    topic_growth,
     topics,
 )
 from eosctl.sandbox.controller.controller import Controller
@@ -49,7 +50,7 @@ ROUTES: dict[int, ControllerHandler] = {
     ApiKey.BROKER_HEARTBEAT: broker_registration.broker_heartbeat,
     ApiKey.BROKER_REGISTRATION: broker_registration.register_broker,
     ApiKey.CREATE_ACLS: acls.create_acls,
-    ApiKey.CREATE_PARTITIONS: topics.create_partitions,
+    ApiKey.CREATE_PARTITIONS: topic_growth.create_partitions,
     ApiKey.CREATE_TOPICS: topics.create_topics,
     ApiKey.DELETE_ACLS: acls.delete_acls,
     ApiKey.DELETE_TOPICS: topic_deletion.delete_topics,

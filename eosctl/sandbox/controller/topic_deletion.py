@@ -15,6 +15,7 @@ from eosctl.wire.messages.delete_topics import DeletableTopicResult, DeleteTopic
 from eosctl.wire.messages.internal.metadata.remove_topic_record import RemoveTopicRecord
 from eosctl.wire.uuid import ZERO_UUID
 
+FIRST_STRICT_VERSION = 5  # Earlier clients are only throttled by `controller_mutation_rate`.
 Wanted = Sequence[tuple[str | None, bytes]]  # Name or id; the other one is None or the zero id.
 
 
@@ -22,6 +23,7 @@ def delete_topics(controller: Controller, context: RequestContext, request: Dele
     """Delete topics by name (versions 1 to 5), or by name or id (version 6). Each has its own result."""
     wanted: list[tuple[str | None, bytes]] = [(name, ZERO_UUID) for name in request.topic_names]
     wanted += [(state.name, state.topic_id) for state in request.topics]
+    quota = controller.mutation_quotas.quota_for(context, FIRST_STRICT_VERSION)
     twice = _named_and_identified(controller, wanted)
     twice_ids = {topic.topic_id for topic in twice.values()}
     results: list[DeletableTopicResult] = []
@@ -40,11 +42,13 @@ def delete_topics(controller: Controller, context: RequestContext, request: Dele
             if topic is None:
                 error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if name is not None else ErrorCode.UNKNOWN_TOPIC_ID
                 results.append(DeletableTopicResult(name, topic_id, error, kafka_text(error)))
+            elif not quota.record(len(topic.partitions)):
+                throttled = ErrorCode.THROTTLING_QUOTA_EXCEEDED
+                results.append(DeletableTopicResult(topic.name, topic.topic_id, throttled, None))
             else:
                 records.append(RemoveTopicRecord(topic.topic_id))
                 results.append(DeletableTopicResult(topic.name, topic.topic_id))
-    response = DeleteTopicsResponse(0, results)
-    controller.write(records, lambda: context.reply(response))
+    controller.write(records, lambda: context.reply(DeleteTopicsResponse(quota.throttle_ms(), results)))
 
 
 def _problem(name: str | None, topic_id: bytes, *, repeated: bool) -> str | None:

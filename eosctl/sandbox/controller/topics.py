@@ -1,4 +1,4 @@
-"""CreateTopics and CreatePartitions, with Kafka's error messages (`ReplicationControlManager`)."""
+"""CreateTopics, with Kafka's error messages (`ReplicationControlManager`)."""
 
 from __future__ import annotations
 
@@ -13,14 +13,9 @@ from eosctl.sandbox.controller.replica_placer import Candidate, place_replicas
 from eosctl.sandbox.metadata.image import MIGRATING_DIRECTORY, TOPIC_RESOURCE, UNASSIGNED_DIRECTORY
 from eosctl.sandbox.metadata.records import MAX_BATCH_RECORDS
 from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.quotas.controller_mutation_quota import ControllerMutationQuota
 from eosctl.sandbox.settings import ConfigSource, InvalidSetting
 from eosctl.wire.error_codes import ErrorCode
-from eosctl.wire.messages.create_partitions import (
-    CreatePartitionsRequest,
-    CreatePartitionsResponse,
-    CreatePartitionsTopic,
-    CreatePartitionsTopicResult,
-)
 from eosctl.wire.messages.create_topics import (
     CreatableTopic,
     CreatableTopicConfigs,
@@ -33,6 +28,7 @@ from eosctl.wire.messages.internal.metadata.partition_record import PartitionRec
 from eosctl.wire.messages.internal.metadata.topic_record import TopicRecord
 from eosctl.wire.uuid import ZERO_UUID
 
+FIRST_STRICT_VERSION = 6  # Earlier clients are only throttled by `controller_mutation_rate`.
 MAX_NAME_LENGTH = 249
 _LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]+")
 
@@ -72,9 +68,6 @@ def topic_name_problem(name: str) -> str | None:
     return None
 
 
-# --- create -----------------------------------------------------------------------------------------------------
-
-
 def create_topics(controller: Controller, context: RequestContext, request: CreateTopicsRequest) -> None:
     """Create topics. Each has its own result, except those that do not fit into one batch together."""
     default_count = controller.config.get_int("num.partitions")
@@ -83,6 +76,7 @@ def create_topics(controller: Controller, context: RequestContext, request: Crea
         return
     counts = Counter(topic.name for topic in request.topics)
     colliding = _names_that_collide(controller)
+    quota = controller.mutation_quotas.quota_for(context, FIRST_STRICT_VERSION)
     defaults = _default_configs(controller)
     results: dict[str, CreatableTopicResult] = {}
     records: list[Any] = []
@@ -91,7 +85,7 @@ def create_topics(controller: Controller, context: RequestContext, request: Crea
             results[topic.name] = _refused_topic(topic.name, ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
             continue
         try:
-            planned = _plan_topic(controller, topic, colliding)
+            planned = _plan_topic(controller, topic, colliding, quota)
         except Refused as refused:
             results[topic.name] = _refused_topic(topic.name, refused.error, refused.message)
             continue
@@ -108,8 +102,11 @@ def create_topics(controller: Controller, context: RequestContext, request: Crea
     if len(records) > MAX_BATCH_RECORDS:
         _refuse_all(context, request, TOO_LARGE)
         return
-    response = CreateTopicsResponse(0, list(results.values()))
-    controller.write([] if request.validate_only else records, lambda: context.reply(response))
+    topics = list(results.values())
+    controller.write(
+        [] if request.validate_only else records,
+        lambda: context.reply(CreateTopicsResponse(quota.throttle_ms(), topics)),
+    )
 
 
 def _refused_topic(name: str, error: ErrorCode, message: str | None) -> CreatableTopicResult:
@@ -124,7 +121,9 @@ def _refused_topic(name: str, error: ErrorCode, message: str | None) -> Creatabl
     )
 
 
-def _plan_topic(controller: Controller, topic: CreatableTopic, colliding: Mapping[str, str]) -> _Planned:
+def _plan_topic(
+    controller: Controller, topic: CreatableTopic, colliding: Mapping[str, str], quota: ControllerMutationQuota
+) -> _Planned:
     _check_name(controller, topic.name, colliding)
     for config in topic.configs:
         try:
@@ -135,10 +134,12 @@ def _plan_topic(controller: Controller, topic: CreatableTopic, colliding: Mappin
         assignments = _manual_assignments(controller, topic)
     else:
         assignments = _placed(controller, topic.num_partitions, topic.replication_factor)
+    if not quota.record(len(assignments)):
+        raise Refused(ErrorCode.THROTTLING_QUOTA_EXCEEDED)
     topic_id = new_topic_id(controller)
     records: list[Any] = [TopicRecord(topic.name, topic_id)]
     records += [ConfigRecord(TOPIC_RESOURCE, topic.name, config.name, config.value) for config in topic.configs]
-    records += [_partition_record(controller, topic_id, index, replicas) for index, replicas in enumerate(assignments)]
+    records += [partition_record(controller, topic_id, index, replicas) for index, replicas in enumerate(assignments)]
     return _Planned(records, topic_id, len(assignments), len(assignments[0]))
 
 
@@ -177,10 +178,11 @@ def _placed(controller: Controller, partition_count: int, replication_factor: in
         partition_count = controller.config.get_int("num.partitions")
     if replication_factor == -1:
         replication_factor = controller.config.get_int("default.replication.factor")
-    return _place(controller, partition_count, replication_factor)
+    return place(controller, partition_count, replication_factor)
 
 
-def _place(controller: Controller, partition_count: int, replication_factor: int) -> list[tuple[int, ...]]:
+def place(controller: Controller, partition_count: int, replication_factor: int) -> list[tuple[int, ...]]:
+    """Return the brokers of each new partition."""
     brokers = controller.image.brokers.values()
     candidates = [Candidate(broker.broker_id, broker.rack, broker.fenced) for broker in brokers]
     if len(candidates) < replication_factor:
@@ -269,7 +271,8 @@ def new_topic_id(controller: Controller) -> bytes:
             return topic_id
 
 
-def _partition_record(controller: Controller, topic_id: bytes, index: int, replicas: Sequence[int]) -> PartitionRecord:
+def partition_record(controller: Controller, topic_id: bytes, index: int, replicas: Sequence[int]) -> PartitionRecord:
+    """Return the record of a new partition, led by the first of its active brokers."""
     isr = [broker for broker in replicas if controller.is_broker_active(broker)]
     if not isr:
         raise Refused(
@@ -332,67 +335,3 @@ def _wanted_count(topic: CreatableTopic, default_count: int) -> int:
 def _refuse_all(context: RequestContext, request: CreateTopicsRequest, text: str) -> None:
     refused = [_refused_topic(topic.name, ErrorCode.POLICY_VIOLATION, text) for topic in request.topics]
     context.reply(CreateTopicsResponse(0, refused))
-
-
-# --- grow -------------------------------------------------------------------------------------------------------
-
-
-def create_partitions(controller: Controller, context: RequestContext, request: CreatePartitionsRequest) -> None:
-    """Add partitions to topics.
-
-    When the partitions do not fit into one batch of the metadata log, the response is an unknown error but those that
-    fit are added, as in Kafka (`ReplicationControlManager.createPartitions` fills a bounded list).
-    """
-    counts = Counter(topic.name for topic in request.topics)
-    results: dict[str, CreatePartitionsTopicResult] = {}
-    records: list[Any] = []
-    for topic in request.topics:
-        if counts[topic.name] > 1:
-            results[topic.name] = CreatePartitionsTopicResult(
-                topic.name, ErrorCode.INVALID_REQUEST, "Duplicate topic name."
-            )
-            continue
-        remaining = MAX_BATCH_RECORDS - len(records)
-        try:
-            planned = _plan_growth(controller, topic, remaining + 1)
-            records += planned[:remaining]
-            fits = len(planned) <= remaining
-            error = ErrorCode.NONE if fits else ErrorCode.UNKNOWN_SERVER_ERROR
-            results[topic.name] = CreatePartitionsTopicResult(topic.name, error)
-        except Refused as refused:
-            results[topic.name] = CreatePartitionsTopicResult(topic.name, refused.error, refused.message)
-    response = CreatePartitionsResponse(0, list(results.values()))
-    controller.write([] if request.validate_only else records, lambda: context.reply(response))
-
-
-def _plan_growth(controller: Controller, topic: CreatePartitionsTopic, limit: int) -> list[Any]:
-    """Plan the partitions to add, at most `limit`, since a request may ask for two billion."""
-    known = controller.image.topics.get(topic.name)
-    if known is None:
-        raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-    present = len(known.partitions)
-    if topic.count == present:
-        raise Refused(ErrorCode.INVALID_PARTITIONS, f"Topic already has {present} partition(s).")
-    if topic.count < present:
-        raise Refused(
-            ErrorCode.INVALID_PARTITIONS,
-            f"The topic {topic.name} currently has {present} partition(s); {topic.count} would not be an increase.",
-        )
-    added = topic.count - present
-    size = len(known.partitions[0].replicas)
-    if topic.assignments is not None:
-        if len(topic.assignments) != added:
-            raise Refused(
-                ErrorCode.INVALID_REPLICA_ASSIGNMENT,
-                f"Attempted to add {added} additional partition(s), but only {len(topic.assignments)} assignment(s) "
-                "were specified.",
-            )
-        assignments = [tuple(assignment.broker_ids) for assignment in topic.assignments]
-        for replicas in assignments:
-            check_assignment(controller, replicas, size)
-    else:
-        assignments = _place(controller, min(added, limit), size)
-    return [
-        _partition_record(controller, known.topic_id, present + index, replicas)
-        for index, replicas in enumerate(assignments)
-    ]

@@ -10,6 +10,8 @@ from eosctl.sandbox.quotas.rate import WindowedRate
 
 PRODUCER_BYTE_RATE = "producer_byte_rate"
 CONSUMER_BYTE_RATE = "consumer_byte_rate"
+CONTROLLER_MUTATION_RATE = "controller_mutation_rate"
+REQUEST_PERCENTAGE = "request_percentage"
 _USER, _CLIENT_ID = "user", "client-id"
 _PRINCIPAL_PREFIX = "User:"
 Quotas: TypeAlias = Mapping[QuotaEntity, float]
@@ -22,50 +24,71 @@ class Client(NamedTuple):
     client_id: str
 
 
-class ClientQuotaManager:
-    """The rates of one quota key on one broker; each broker enforces the whole quota."""
+class ClientLimits:
+    """The quotas of one key, with the limit of each client."""
 
-    def __init__(self, key: str, image: ClusterImage, window_count: int, window_seconds: int) -> None:
+    def __init__(self, key: str, image: ClusterImage) -> None:
         self._key = key
         self._image = image
-        self._windows = window_count, window_seconds * 1000
         self._quotas: Quotas = {}
         self._generation = -1
-        self._rates: dict[Client, WindowedRate] = {}
 
-    @property
-    def is_active(self) -> bool:
-        """Return whether any client has a quota."""
-        return bool(self._current())
-
-    def record(self, principal: str, client_id: str, value: float, now_ms: int) -> int:
-        """Add a value to a client's rate; return the milliseconds for which the client must be throttled."""
-        quotas = self._current()
+    def find(self, principal: str, client_id: str) -> tuple[Client, float | None] | None:
+        """Return the clients that share a rate with this one, and their limit; None if no client has a quota."""
+        quotas = self.current()
         if not quotas:
-            return 0
+            return None
         client = sharing(quotas, principal.removeprefix(_PRINCIPAL_PREFIX), client_id)
-        rate = self._rates.get(client)
-        if rate is None:
-            rate = self._rates[client] = WindowedRate(*self._windows)
-        rate.record(value, now_ms)
-        limit = limit_of(quotas, client)
-        return 0 if limit is None else rate.throttle_ms(limit, now_ms)
+        return client, limit_of(quotas, client)
 
-    def limit_bytes(self, principal: str, client_id: str, asked: int) -> int:
-        """Return at most what a client may fetch in all windows but the last; more would always be throttled."""
-        quotas = self._current()
-        if not quotas:
-            return asked
-        limit = limit_of(quotas, sharing(quotas, principal.removeprefix(_PRINCIPAL_PREFIX), client_id))
-        count, window_ms = self._windows
-        return asked if limit is None else int(min(asked, limit * (count - 1) * window_ms // 1000))
-
-    def _current(self) -> Quotas:
+    def current(self) -> Quotas:
+        """Return the quotas of all entities."""
         image = self._image
         if image.quota_generation != self._generation:
             self._generation = image.quota_generation
             self._quotas = {entity: values[self._key] for entity, values in image.quotas.items() if self._key in values}
         return self._quotas
+
+
+class ClientQuotaManager:
+    """The rates of one quota key on one broker; each broker enforces the whole quota.
+
+    A `bounded` throttle time is at most one window.
+    """
+
+    def __init__(
+        self, key: str, image: ClusterImage, window_count: int, window_seconds: int, *, bounded: bool = False
+    ) -> None:
+        self._limits = ClientLimits(key, image)
+        self._windows = window_count, window_seconds * 1000
+        self._bounded = bounded
+        self._rates: dict[Client, WindowedRate] = {}
+
+    @property
+    def is_active(self) -> bool:
+        """Return whether any client has a quota."""
+        return bool(self._limits.current())
+
+    def record(self, principal: str, client_id: str, value: float, now_ms: int) -> int:
+        """Add a value to a client's rate; return the milliseconds for which the client must be throttled."""
+        found = self._limits.find(principal, client_id)
+        if found is None:
+            return 0
+        client, limit = found
+        rate = self._rates.get(client)
+        if rate is None:
+            rate = self._rates[client] = WindowedRate(*self._windows)
+        rate.record(value, now_ms)
+        throttle_ms = 0 if limit is None else rate.throttle_ms(limit, now_ms)
+        return min(throttle_ms, self._windows[1]) if self._bounded else throttle_ms
+
+    def limit_bytes(self, principal: str, client_id: str, asked: int) -> int:
+        """Return at most what a client may fetch in all windows but the last; more would always be throttled."""
+        found = self._limits.find(principal, client_id)
+        if found is None or found[1] is None:
+            return asked
+        count, window_ms = self._windows
+        return int(min(asked, found[1] * (count - 1) * window_ms // 1000))
 
 
 def sharing(quotas: Quotas, user: str, client_id: str) -> Client:

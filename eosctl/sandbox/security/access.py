@@ -103,6 +103,10 @@ class Amended:
         if isinstance(self._context.reply, ClientReply):
             self._context.reply.throttle(throttle_ms)
 
+    def request_throttle_ms(self) -> int:
+        """Count the time that the request took so far, the first time; return the throttle time that it causes."""
+        return self._context.reply.request_throttle_ms() if isinstance(self._context.reply, ClientReply) else 0
+
 
 def may(
     broker: BrokerServices, context: RequestContext, operation: AclOperation, resource_type: ResourceType, name: str

@@ -80,7 +80,7 @@ def _figures(
     rows = [
         Figure("written by clients and coordinators, one copy", demand.written, Unit.BYTES_PER_S, "F1", Grade.ASSUMED),
         Figure("markers, all copies", marker_bytes_per_s(markers, rf), Unit.BYTES_PER_S, "F8", Grade.EXACT),
-        Figure("__transaction_state appends, one copy", state.data_batches_per_s, Unit.PER_S, "F9", Grade.ASSUMED),
+        Figure("__transaction_state appends, one copy", state.data_batches_per_s, Unit.PER_S, "F9", Grade.EXACT),
         Figure("__transaction_state bytes, one copy", state.written, Unit.BYTES_PER_S, "F9", Grade.ASSUMED),
         Figure("stored, all copies", demand.stored_bytes, Unit.BYTES, "F5, F6", Grade.ASSUMED),
         Figure("producer states, all replicas", demand.producer_entries, Unit.COUNT, "F17", Grade.EXACT),

@@ -23,8 +23,8 @@ class Unit(StrEnum):
 class Grade(StrEnum):
     """The reliability of a figure.
 
-    `exact` follows from encodings and protocol, `assumed` from a model with assumptions, `measured` from a published
-    measurement.
+    `exact` follows from encodings and protocol, `measured` from a measurement made elsewhere, `assumed` from a model
+    with assumptions or from an input that the workload file does not state.
     """
 
     EXACT = "exact"
@@ -40,6 +40,18 @@ class Figure(msgspec.Struct, frozen=True):
     unit: Unit
     formula: str
     grade: Grade
+
+
+class FigureGuesses(msgspec.Struct, frozen=True):
+    """The unstated inputs of a figure, those that move it most first; such a figure is assumed.
+
+    `section`, `subject`, and `name` are those of `PlacedFigure`.
+    """
+
+    section: str
+    subject: str
+    name: str
+    inputs: tuple[str, ...]
 
 
 class TopicPlan(msgspec.Struct, frozen=True):
@@ -197,7 +209,8 @@ class CapacityPlan(msgspec.Struct, frozen=True):
     """All of a plan. Totals are in one copy unless said otherwise.
 
     `eos_appends_per_s` and `data_appends_per_s` are over all copies. `bottleneck` is empty without a known limit.
-    `broker_count_needed` None: no number of brokers is enough, or no limit is known.
+    `broker_count_needed` None: no number of brokers is enough, or no limit is known. `guesses` has the figures that
+    depend on inputs that are not stated.
     """
 
     workload: str
@@ -217,6 +230,7 @@ class CapacityPlan(msgspec.Struct, frozen=True):
     broker_count_needed: int | None
     advice: tuple[Advice, ...]
     assumptions: tuple[Assumption, ...]
+    guesses: tuple[FigureGuesses, ...] = ()
 
     @property
     def eos_append_share(self) -> float:

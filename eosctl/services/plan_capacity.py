@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from eosctl.capacity.costs import price_plan
-from eosctl.capacity.plan import plan_capacity
+from eosctl.capacity.grades import plan_with_grades
 from eosctl.capacity.quantities import QuantityError, parse_rate
 from eosctl.capacity.ranges import plan_ranges
 from eosctl.capacity.sensitivity import find_sensitivities
@@ -94,7 +94,7 @@ def plan_workload(request: PlanRequest, callbacks: Callbacks = SILENT) -> Capaci
     root = parse_tree(_read_text(request.path), source)
     workload = read_tree(root, source)
     prices = None if request.prices is None else _read_prices(request.prices)
-    plan = plan_capacity(workload)
+    plan = plan_with_grades(workload)
     today = datetime.fromtimestamp(callbacks.now_ms() / 1000, UTC).date()
     return CapacityReport(
         plan=plan,
@@ -112,7 +112,7 @@ def plan_both(one: Path, other: Path, callbacks: Callbacks = SILENT) -> tuple[Ca
     Raises:
         ConfigFileError: A workload cannot be read.
     """
-    first, second = (plan_capacity(_read_likely(path, callbacks)) for path in (one, other))
+    first, second = (plan_with_grades(_read_likely(path, callbacks)) for path in (one, other))
     return first, second
 
 

@@ -49,13 +49,14 @@ def test_json_follows_its_schema(workload: Path) -> None:
 def test_yaml_and_tsv_hold_the_same(workload: Path) -> None:
     assert "capacity-plan" in eosctl("capacity", "plan", workload, "-o", "yaml").out
     rows = eosctl("capacity", "plan", workload, "-o", "tsv").rows
-    assert {len(row) for row in rows} == {8}
+    assert {len(row) for row in rows} == {9}
     header, *same = csv.reader(eosctl("capacity", "plan", workload, "-o", "csv").out.splitlines())
     assert same == [list(row) for row in rows]
     values = {tuple(row[1:4]): (float(row[4]), row[6], row[7]) for row in same if row[4]}
     assert header[4] == "value"
     assert values["topic", "__transaction_state", "stored"][1:] == ("F5, F6", "assumed")
     assert {grade for _, _, grade in values.values()} == {"exact", "assumed", "measured"}
+    assert all(row[7] == "assumed" for row in same if row[8])
     plan = eosctl("capacity", "plan", workload, "-o", "json").json["items"][0]["plan"]
     assert values["application", "enrich", "markers"][0] == plan["applications"][0]["markers_per_s"]
 

@@ -11,9 +11,9 @@ from eosctl.model.capacity_report import CapacityReport
 from eosctl.model.capacity_sensitivity import Sensitivity
 from eosctl.model.prices import Costs
 
-HEADER: Final = ("workload", "section", "subject", "figure", "value", "unit", "formula", "grade")
+HEADER: Final = ("workload", "section", "subject", "figure", "value", "unit", "formula", "grade", "not_stated")
 
-
+_ASSUMED: Final = Grade.ASSUMED.value
 _VARIANT: Final = (
     ("transactions_per_s", "transactions", Unit.PER_S),
     ("markers_per_s", "markers", Unit.PER_S),
@@ -50,11 +50,12 @@ def _rows(item: CapacityReport) -> Iterator[tuple[str, ...]]:
             figure.unit.value,
             figure.formula,
             figure.grade.value,
+            " ".join(figure.guesses),
         )
     for one in item.ranges.figures if item.ranges else ():
         for bound, value in (("low", one.low), ("likely", one.likely), ("high", one.high)):
             place = (one.section, one.subject, f"{one.name}, {bound}")
-            yield (*place, _number(value), one.unit.value, one.formula, one.grade.value)
+            yield (*place, _number(value), one.unit.value, one.formula, one.grade.value, "")
     for variant in item.what_if:
         yield from _what_if(variant)
     for row in item.sensitivity:
@@ -71,12 +72,12 @@ def _what_if(variant: Variant) -> Iterator[tuple[str, ...]]:
     """Yield a row for each figure of a variant; a refused one has its reason in place of a figure."""
     place = ("what if", f"{variant.parameter}={variant.value}")
     if variant.refusal:
-        yield (*place, f"refused: {variant.refusal}", "", "", "", "")
+        yield (*place, f"refused: {variant.refusal}", "", "", "", "", "")
         return
     instances = _VARIANT_INSTANCES if variant.instance_count else ()
     for field, name, unit in (*_VARIANT, *instances):
         value = getattr(variant, field)
-        yield (*place, name, "" if value is None else repr(float(value)), unit.value, "what if", Grade.ASSUMED.value)
+        yield (*place, name, "" if value is None else repr(float(value)), unit.value, "what if", _ASSUMED, "")
 
 
 def _sensitivity(row: Sensitivity) -> Iterator[tuple[str, ...]]:
@@ -85,11 +86,11 @@ def _sensitivity(row: Sensitivity) -> Iterator[tuple[str, ...]]:
         for text, value in ((row.half, moved.at_half), (row.double, moved.at_double)):
             if text:
                 place = ("sensitivity", f"{row.parameter}={text}", moved.result)
-                yield (*place, _number(value), moved.unit.value, "sensitivity", Grade.ASSUMED.value)
+                yield (*place, _number(value), moved.unit.value, "sensitivity", _ASSUMED, "")
 
 
 def _costs(costs: Costs) -> Iterator[tuple[str, ...]]:
     for cost in costs.items:
         for name, count in (("with transactions", cost.exactly_once), ("without", cost.at_least_once)):
             amount = repr(cost.price * count)
-            yield ("cost of a month", cost.name, name, amount, costs.currency, "costs", Grade.ASSUMED.value)
+            yield ("cost of a month", cost.name, name, amount, costs.currency, "costs", _ASSUMED, "")

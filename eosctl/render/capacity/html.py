@@ -14,13 +14,13 @@ from typing import NamedTuple
 from eosctl import __version__
 from eosctl.model.capacity_plan import CapacityPlan, GrowthPoint, ResourceUse, Variant
 from eosctl.model.capacity_report import CapacityReport
-from eosctl.render.capacity.figure_text import figure_text
 from eosctl.render.capacity.plan import (
     advice_title,
     application_rows,
     cost_rows,
     cost_text,
     eos_text,
+    figure_table,
     instance_rows,
     topic_rows,
     variant_table,
@@ -76,7 +76,7 @@ def render_plan_html(
         "range_rows": range_rows,
         "range_notes": range_notes,
         "eos": eos_text,
-        "figure_text": figure_text,
+        "figure_table": figure_table,
         "tiles": _tiles,
         "topic_rows": topic_rows,
         "application_rows": application_rows,

@@ -7,10 +7,11 @@ from enum import StrEnum
 from itertools import groupby
 from typing import Final
 
-from eosctl.model.capacity_plan import CapacityPlan, Figure, GrowthPoint, ResourceUse, Unit, Variant
+from eosctl.model.capacity_figures import list_figures
+from eosctl.model.capacity_plan import CapacityPlan, GrowthPoint, ResourceUse, Unit, Variant
 from eosctl.model.capacity_report import CapacityReport
 from eosctl.model.prices import Costs
-from eosctl.render.capacity.figure_text import figure_text
+from eosctl.render.capacity.figure_text import figure_text, guesses_text
 from eosctl.render.capacity.figures import HEADER, figure_rows
 from eosctl.render.capacity.ranges import (
     INPUT_HEADER,
@@ -121,8 +122,7 @@ def _blocks(item: CapacityReport, wide: bool, width: int | None) -> list[Block]:
     instances = instance_rows(plan)
     blocks += _table("INSTANCES, what each of them needs", _INSTANCE_HEADER, instances, width)
     if wide:
-        header = ("FIGURE", "VALUE", "FORMULA", "GRADE")
-        blocks += _table("FIGURES", header, [_figure(figure) for figure in plan.figures])
+        blocks += _table("FIGURES", FIGURE_HEADER, figure_table(plan))
     for name, group in groupby(item.what_if, key=lambda variant: variant.parameter):
         variants = tuple(group)
         blocks += _table(f"WHAT IF {name}", *variant_table(variants), width)
@@ -206,6 +206,7 @@ _VARIANT_HEADER: Final = (
 )
 _VARIANT_INSTANCES: Final = ("INSTANCES", "CORES", "HEAP/INSTANCE", "DISK/INSTANCE", "RESTORE")
 COST_HEADER: Final = ("COST", "QUANTITY", "PRICE", "WITH-TRANSACTIONS", "WITHOUT")
+FIGURE_HEADER: Final = ("FIGURE", "VALUE", "FORMULA", "GRADE", "NOT-STATED")
 GROWTH_HEADER: Final = ("DATE", "RATE", "BOTTLENECK", "UTILISATION", "BROKERS")
 
 
@@ -303,8 +304,19 @@ def _money(amount: float, costs: Costs) -> str:
     return f"{costs.currency} {amount:,.2f}"
 
 
-def _figure(figure: Figure) -> tuple[str, ...]:
-    return (figure.name, figure_text(figure.value, figure.unit), figure.formula, figure.grade.value)
+def figure_table(plan: CapacityPlan, *, everything: bool = False) -> list[tuple[str, ...]]:
+    """Return the table of the figures of the cluster, or of everything, each with the guesses behind it."""
+    return [
+        (
+            figure.title,
+            "unknown" if figure.value is None else figure_text(figure.value, figure.unit),
+            figure.formula,
+            figure.grade.value,
+            guesses_text(figure.guesses),
+        )
+        for figure in list_figures(plan)
+        if everything or figure.section == "cluster"
+    ]
 
 
 def variant_table(variants: Sequence[Variant]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:

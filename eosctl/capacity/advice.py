@@ -6,17 +6,24 @@ from collections.abc import Callable, Iterator, Sequence
 from math import ceil
 
 from eosctl.capacity.disk_advice import relieve_disks
+from eosctl.capacity.heap_advice import relieve_heap
 from eosctl.capacity.latency import checkpoint_timeout_floor_ms, transaction_timeout_floor_ms
 from eosctl.capacity.memory import MAX_PRODUCER_EPOCH, producer_heap_bytes, transaction_heap_bytes
 from eosctl.capacity.recovery import useful_thread_count
 from eosctl.capacity.resources import LASTING_HEAP_SHARE, OPEN_AT_A_TIME
 from eosctl.capacity.zones import ZoneLoss, zone_advice
 from eosctl.model.capacity_plan import Advice, ApplicationPlan, ResourceUse, TopicPlan
-from eosctl.model.workload import ApplicationKind, ApplicationSpec, Cleanup, Workload
+from eosctl.model.workload import ApplicationKind, ApplicationSpec, Cleanup, ClusterSpec, Workload
 from eosctl.text import bytes_text, milliseconds_text, number_text, rate_text
 
 HEAP_SHARE_WORTH_A_WORD = 0.05
 RESTORE_WORTH_A_STANDBY_MS = 60_000
+#: Settings of the threads that a plan counts.
+THREAD_SETTINGS = {"request handlers": "num.io.threads", "network threads": "num.network.threads"}
+#: Resources with remedies other than more brokers.
+RELIEVED = frozenset({"disk space", "heap for EOS state", *THREAD_SETTINGS})
+#: Where something else helps, brokers are recommended only up to this many times those of the cluster.
+FEW_MORE = 2
 
 
 def advise(
@@ -26,34 +33,66 @@ def advise(
     resources: Sequence[ResourceUse],
     broker_count_needed: int | None,
     zone_loss: ZoneLoss | None,
+    use_heap: Callable[[ClusterSpec], float],
 ) -> tuple[Advice, ...]:
-    """Recommend settings; urgent ones first, and among them what removes a cause before more brokers."""
+    """Recommend settings; urgent ones first, and among them what removes a cause before more brokers.
+
+    `use_heap` plans the workload on other brokers, and returns the share of the planned heap that it uses.
+    """
     specs = {application.name: application for application in workload.applications}
-    found = [*_cluster(workload, plans), *_changelogs(workload)]
+    found = [*_cluster(workload, plans, resources), *_changelogs(workload)]
     if zone_loss is not None:
         found += zone_advice(workload.cluster, zone_loss)
     for plan in plans:
         for rule in _APPLICATION_RULES:
             found += rule(workload, specs[plan.name], plan)
     exceeded = [resource for resource in resources if (resource.utilisation or 0.0) > 1]
-    if [resource.name for resource in exceeded] == ["disk space"]:
-        found += relieve_disks(workload, topics, exceeded[0], broker_count_needed)
-    elif exceeded:
-        for resource in exceeded:
-            if resource.name == "disk space":
-                found += relieve_disks(workload, topics, resource, None)
-        found.append(_brokers(exceeded, broker_count_needed))
+    found += _relieve(workload, topics, exceeded, use_heap)
+    found += _brokers(workload.cluster, exceeded, broker_count_needed)
     return tuple(sorted(found, key=lambda advice: not advice.urgent))
 
 
-def _brokers(exceeded: Sequence[ResourceUse], broker_count_needed: int | None) -> Advice:
-    """Recommend brokers once for all that is exceeded."""
+def _relieve(
+    workload: Workload,
+    topics: Sequence[TopicPlan],
+    exceeded: Sequence[ResourceUse],
+    use_heap: Callable[[ClusterSpec], float],
+) -> Iterator[Advice]:
+    """Recommend what helps without more brokers."""
+    for use in exceeded:
+        if use.name == "disk space":
+            yield from relieve_disks(workload, topics, use)
+        elif use.name == "heap for EOS state":
+            yield from relieve_heap(workload.cluster, use, use_heap)
+        elif (setting := THREAD_SETTINGS.get(use.name)) is not None:
+            threads = ceil(use.used_after_loss / workload.cluster.max_utilisation)
+            yield Advice(
+                setting,
+                str(threads),
+                f"{use.name} are at {use.utilisation:.0%} of what is planned; {number_text(use.used_after_loss)} are "
+                "busy on average, and each busy one takes a processor core",
+                True,
+            )
+
+
+def _brokers(
+    cluster: ClusterSpec, exceeded: Sequence[ResourceUse], broker_count_needed: int | None
+) -> Iterator[Advice]:
+    """Recommend brokers once for all that is exceeded: where nothing else helps, or where a few more are enough."""
+    if not exceeded:
+        return
     uses = ", ".join(f"{resource.name} at {resource.utilisation:.0%}" for resource in exceeded)
-    needed = "more" if broker_count_needed is None else str(broker_count_needed)
-    return Advice("brokers", needed, f"of what is planned: {uses}", True)
+    if not {resource.name for resource in exceeded} <= RELIEVED:
+        needed = "more" if broker_count_needed is None else str(broker_count_needed)
+        yield Advice("brokers", needed, f"of what is planned: {uses}", True)
+    elif broker_count_needed is not None and broker_count_needed <= FEW_MORE * cluster.broker_count:
+        reason = f"of what is planned: {uses}; with these brokers everything fits without the other changes"
+        yield Advice("brokers", str(broker_count_needed), reason, True)
 
 
-def _cluster(workload: Workload, plans: Sequence[ApplicationPlan]) -> Iterator[Advice]:
+def _cluster(
+    workload: Workload, plans: Sequence[ApplicationPlan], resources: Sequence[ResourceUse]
+) -> Iterator[Advice]:
     cluster = workload.cluster
     if cluster.replication_factor < 3 or cluster.min_insync_replicas < 2:
         yield Advice(
@@ -83,7 +122,9 @@ def _cluster(workload: Workload, plans: Sequence[ApplicationPlan]) -> Iterator[A
     heap = producer_heap_bytes(entries)[1] / cluster.broker_count
     kept = [(plan, spec) for plan, spec in _pairs(workload, plans) if not spec.renews_ids]
     fastest = max((plan.transactions_per_s / spec.producer_count for plan, spec in kept), default=0.0)
-    if cluster.heap_bytes and heap > HEAP_SHARE_WORTH_A_WORD * cluster.heap_bytes and fastest:
+    # Where the heap is exceeded, the remedies for it name the expiration.
+    is_held = all(use.name != "heap for EOS state" or (use.utilisation or 0.0) <= 1 for use in resources)
+    if cluster.heap_bytes and heap > HEAP_SHARE_WORTH_A_WORD * cluster.heap_bytes and fastest and is_held:
         epochs_ms = MAX_PRODUCER_EPOCH / fastest * 1000
         yield Advice(
             "producer.id.expiration.ms",

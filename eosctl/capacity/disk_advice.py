@@ -1,4 +1,4 @@
-"""What helps when disks do not hold what is stored: retention, tiering, compression, larger disks, more brokers."""
+"""What helps when disks do not hold what is stored: retention, tiering, compression, larger disks."""
 
 from __future__ import annotations
 
@@ -25,24 +25,19 @@ class _Way(NamedTuple):
     reason: str
 
 
-def relieve_disks(
-    workload: Workload, topics: Sequence[TopicPlan], disk: ResourceUse, broker_count_needed: int | None
-) -> Iterator[Advice]:
+def relieve_disks(workload: Workload, topics: Sequence[TopicPlan], disk: ResourceUse) -> Iterator[Advice]:
     """Recommend remedies for a full disk, the cheapest first; each is enough by itself.
 
     Args:
         workload: The workload.
         topics: What each topic stores.
         disk: The use of disk space, above its planned limit.
-        broker_count_needed: The brokers with which everything fits, None if that is not known.
     """
     fitting = (disk.planned or 0.0) / disk.used_after_loss
     stored = sum(topic.stored_bytes for topic in topics)
     ways = [*_shrink(workload, topics, stored, stored * (1 - fitting))]
     needed = disk.used_after_loss / (1 - workload.cluster.free_disk_share)
     ways.append(_Way("disk of each broker", bytes_text(needed), "larger disks, free space included"))
-    if broker_count_needed is not None:
-        ways.append(_Way("brokers", str(broker_count_needed), "everything fits then"))
     share = f"disk space is {disk.utilisation:.0%} of what is planned"
     for at, way in enumerate(ways, 1):
         yield Advice(way.setting, way.value, f"{share}; way {at} of {len(ways)}: {way.reason}", True)

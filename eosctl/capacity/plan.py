@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+
+from msgspec.structs import replace
 
 from eosctl.capacity.advice import advise
 from eosctl.capacity.application_plan import plan_application, work_out_rhythms
@@ -18,7 +21,7 @@ from eosctl.capacity.topic_plan import TRANSACTION_STATE, plan_internal_topics, 
 from eosctl.capacity.transactions import lag_inflation, marker_bytes_per_s
 from eosctl.capacity.zones import lose_zone, zone_figures
 from eosctl.model.capacity_plan import ApplicationPlan, CapacityPlan, Figure, Grade, TopicPlan, Unit
-from eosctl.model.workload import Workload
+from eosctl.model.workload import ClusterSpec, Workload
 
 
 def plan_capacity(workload: Workload) -> CapacityPlan:
@@ -29,13 +32,7 @@ def plan_capacity(workload: Workload) -> CapacityPlan:
     """
     check_possible(workload)
     cluster = workload.cluster
-    rhythms = work_out_rhythms(workload)
-    applications = tuple(plan_application(workload, application, rhythms) for application in workload.applications)
-    topics = (
-        *(plan_topic(workload, topic, rhythms) for topic in workload.topics),
-        *plan_internal_topics(workload, applications),
-    )
-    demand = total_demand(cluster, topics, applications, request_rate(workload, topics, applications, rhythms))
+    applications, topics, demand = _work_out(workload)
     resources = use_resources(cluster, demand)
     bottleneck, needed = find_bottleneck(resources), brokers_needed(cluster, demand)
     zone_loss = lose_zone(cluster, demand)
@@ -56,9 +53,26 @@ def plan_capacity(workload: Workload) -> CapacityPlan:
         bottleneck=bottleneck.name if bottleneck else "",
         fits=(bottleneck.utilisation or 0.0) <= 1 if bottleneck else None,
         broker_count_needed=needed,
-        advice=advise(workload, topics, applications, resources, needed, zone_loss),
+        advice=advise(workload, topics, applications, resources, needed, zone_loss, partial(_use_heap, workload)),
         assumptions=workload.assumptions,
     )
+
+
+def _work_out(workload: Workload) -> tuple[tuple[ApplicationPlan, ...], tuple[TopicPlan, ...], Demand]:
+    rhythms = work_out_rhythms(workload)
+    applications = tuple(plan_application(workload, application, rhythms) for application in workload.applications)
+    topics = (
+        *(plan_topic(workload, topic, rhythms) for topic in workload.topics),
+        *plan_internal_topics(workload, applications),
+    )
+    requests = request_rate(workload, topics, applications, rhythms)
+    return applications, topics, total_demand(workload.cluster, topics, applications, requests)
+
+
+def _use_heap(workload: Workload, cluster: ClusterSpec) -> float:
+    """Return the share of the planned heap that EOS state uses on other brokers."""
+    _, _, demand = _work_out(replace(workload, cluster=cluster))
+    return next(use.utilisation or 0.0 for use in use_resources(cluster, demand) if use.name == "heap for EOS state")
 
 
 def _figures(

@@ -43,6 +43,15 @@ applications:
 """
 
 
+FUNCTIONS = """
+kind: Workload
+name: functions
+cluster: {brokers: 3, heap: 6 GiB}
+topics: {events: {partitions: 12, rate: 1000/s, key: 10 B, value: 500 B}}
+applications: {fn: {kind: short-lived, producers: 20, transactions: 1000/s, writes: {events: 1}}}
+"""
+
+
 def workload(text: str = STREAMS) -> Workload:
     return parse_workload(text, "w.yaml")
 
@@ -178,7 +187,9 @@ def test_what_cannot_be_is_refused_with_the_arithmetic(old: str, new: str, reaso
         ("live: 50 GB", "live: 5 GB", "segment.bytes of changelog"),
         (r"rate: \d+/s", "rate: 100/s", "enrich: commit.interval.ms"),
         ("heap: 6 GiB", "heap: 100 MiB", "producer.id.expiration.ms"),
-        ("12 TB", "1 TB", "brokers"),
+        ("12 TB", "1 TB", "disk of each broker"),
+        ("10 Gb/s", "100 Mb/s", "brokers"),
+        ("brokers: 6", "brokers: 6, network_threads: 1", "num.network.threads"),
     ],
 )
 def test_advice_comes_when_it_is_needed(old: str, new: str, setting: str) -> None:
@@ -192,12 +203,36 @@ def test_advice_comes_when_it_is_needed(old: str, new: str, setting: str) -> Non
 
 def test_brokers_are_advised_once_after_what_removes_the_cause() -> None:
     text = (Path(__file__).parents[2] / "docs/capacity/flink.yaml").read_text("utf-8")
-    first, brokers, *rest = plan_capacity(parse_workload(text, "flink.yaml")).advice
-    assert (first.value, first.urgent) == ("POOLING", True)
-    assert brokers.setting == "brokers"
-    assert "heap for EOS state" in brokers.reason
-    assert "network threads" in brokers.reason
-    assert "brokers" not in {advice.setting for advice in rest}
+    first, *rest = [one for one in plan_capacity(parse_workload(text, "flink.yaml")).advice if one.urgent]
+    assert first.value == "POOLING"
+    *others, brokers = [one.setting for one in rest]
+    assert others == ["producer.id.expiration.ms", "heap of each broker", "num.network.threads"]
+    assert brokers == "brokers"
+    assert "heap for EOS state" in rest[-1].reason
+    assert "network threads" in rest[-1].reason
+
+
+def test_many_brokers_are_not_advised_for_what_disks_or_heap_lack() -> None:
+    for found, urgent in (
+        (plan_capacity(workload(STREAMS.replace("disk: 12 TB", "disk: 1 TB"))), "disk of each broker"),
+        (plan_capacity(workload(FUNCTIONS)), "fn: transactional.id"),
+    ):
+        assert (found.broker_count_needed or 0) > 20
+        settings = [one.setting for one in found.advice]
+        assert urgent in settings
+        assert "brokers" not in settings
+
+
+@pytest.mark.parametrize(
+    ("setting", "key"),
+    [("producer.id.expiration.ms", "producer_id_expiration: {} ms"), ("heap of each broker", "heap: {}")],
+)
+def test_what_is_advised_for_a_full_heap_is_enough(setting: str, key: str) -> None:
+    text = (Path(__file__).parents[2] / "docs/capacity/flink.yaml").read_text("utf-8")
+    found = plan_capacity(parse_workload(text, "flink.yaml"))
+    value = next(one.value for one in found.advice if one.setting == setting)
+    remedied = text.replace("heap: 6 GiB", key.format(value) + ("" if "heap" in key else ", heap: 6 GiB"))
+    assert 0.2 < (plan_capacity(parse_workload(remedied, "w")).resource("heap for EOS state").utilisation or 0) <= 1
 
 
 def test_a_full_disk_next_to_another_limit_advises_brokers_once() -> None:

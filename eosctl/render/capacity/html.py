@@ -125,4 +125,6 @@ def _tiles(item: CapacityReport) -> tuple[Tile, ...]:
         Tile(milliseconds_text(plan.visible_p99_ms), "visible after (P99)"),
         Tile(bytes_text(plan.resource("disk space").used * plan.broker_count), "on disk, all copies"),
     ]
-    return (*tiles, Tile(str(needed), "brokers needed")) if needed is not None else tuple(tiles)
+    advice = item.ranges.advice if item.ranges else plan.advice
+    is_needed = plan.fits or any(one.setting == "brokers" for one in advice)
+    return (*tiles, Tile(str(needed), "brokers needed")) if needed is not None and is_needed else tuple(tiles)

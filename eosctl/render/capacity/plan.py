@@ -19,6 +19,7 @@ from eosctl.render.capacity.ranges import (
     input_rows,
     range_notes,
     range_rows,
+    remedy_text,
     sizing_text,
 )
 from eosctl.render.capacity.sensitivity import (
@@ -88,12 +89,7 @@ def verdict_text(plan: CapacityPlan) -> str:
     lost = f" with {plan.brokers_lost} of {count_text(plan.broker_count, 'broker')} lost" if plan.brokers_lost else ""
     if plan.fits:
         return f"It fits. The bottleneck is {plan.bottleneck}: {share}{lost}."
-    needed = (
-        f"{count_text(plan.broker_count_needed, 'broker')} would do"
-        if plan.broker_count_needed
-        else "no number of brokers will do"
-    )
-    return f"It does not fit: {plan.bottleneck} is {share}{lost}; {needed}."
+    return f"It does not fit: {plan.bottleneck} is {share}{lost}; {remedy_text(plan.advice)}."
 
 
 def eos_text(plan: CapacityPlan) -> str:

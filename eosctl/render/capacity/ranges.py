@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from eosctl.model.capacity_plan import Unit
+from eosctl.model.capacity_plan import Advice, Unit
 from eosctl.model.capacity_ranges import FigureRange, PlanRanges
 from eosctl.render.capacity.figure_text import figure_text
 from eosctl.text import count_text
@@ -23,8 +23,15 @@ def sizing_text(ranges: PlanRanges) -> str:
     use = f"{ranges.bottleneck} is {ranges.utilisation:.0%} of what is planned"
     if ranges.fits:
         return f"{rule}: it fits; {use}."
-    needed = ranges.broker_count_needed
-    return f"{rule}: it does not fit; {use}; {f'{needed} brokers' if needed else 'no number of brokers'} will do."
+    return f"{rule}: it does not fit; {use}; {remedy_text(ranges.advice)}."
+
+
+def remedy_text(advice: Sequence[Advice]) -> str:
+    """Say what helps a plan that does not fit: more brokers where nothing else does, else what is recommended."""
+    urgent = [one for one in advice if one.urgent]
+    if [one.setting for one in urgent] == ["brokers"] and urgent[0].value.isdecimal():
+        return f"{count_text(int(urgent[0].value), 'broker')} would do"
+    return "see what is recommended" if urgent else "no number of brokers will do"
 
 
 def input_rows(ranges: PlanRanges) -> list[tuple[str, ...]]:

@@ -34,8 +34,10 @@ def throttled_reply(
 
     The records of an empty response do not count, and a session that it would have opened is closed.
     """
-    quota, now_ms = broker.fetch_quota, broker.runtime.now_ms()
-    throttle_ms = broker.request_throttle_ms(context)
+    quota = broker.fetch_quota
+    if not broker.metadata.quotas or not (quota.is_active or broker.request_quota.is_active):
+        return None
+    throttle_ms, now_ms = broker.request_throttle_ms(context), broker.runtime.now_ms()
     if quota.is_active:
         principal, client_id = context.principal, context.client_id
         size_bytes = _size_of(context.api_version, opened, results)

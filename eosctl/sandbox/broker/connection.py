@@ -53,7 +53,7 @@ class Exchange:
             connection.abort()
         else:
             form = self._form
-            if connection.broker.request_quota.is_active:
+            if connection.broker.metadata.quotas and connection.broker.request_quota.is_active:
                 response = self._throttled(response)
             counts = connection.broker.error_counts
             if counts is not None:
@@ -258,7 +258,9 @@ class Connection:
         try:
             while frames and not (self._muted or self._held or self.closed or self._output_bytes >= OUTPUT_LIMIT_BYTES):
                 self._muted = True
-                self._began_ns = began_ns = self.broker.runtime.work_ns()
+                began_ns = None
+                if self.broker.metadata.quotas and self.broker.request_quota.is_active:
+                    self._began_ns = began_ns = self.broker.runtime.work_ns()
                 try:
                     self._handle(frames.popleft())
                 except WireError:
@@ -266,7 +268,8 @@ class Connection:
                 except BaseException:
                     self.abort()  # An internal error closes this client's connection and is reported by the loop.
                     raise
-                self._began_ns, self._took_ns = None, self.broker.runtime.work_ns() - began_ns
+                if began_ns is not None:
+                    self._began_ns, self._took_ns = None, self.broker.runtime.work_ns() - began_ns
         finally:
             self._pumping = False
         if self.on_drained is not None and not frames:

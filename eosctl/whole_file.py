@@ -101,10 +101,17 @@ def result_file(path: Path, beginning: bytes, *, is_private: bool = False) -> It
         with os.fdopen(_open_special(path) if stream is None else os.dup(stream), "wb") as file:
             yield file
         return
-    target = path.resolve()  # A link stays, and leads to the new content.
+    target = _target_of(path)
     _refuse_foreign_file(target, beginning)
     with whole_file(target, is_private=is_private) as file:
         yield file
+
+
+def _target_of(path: Path) -> Path:
+    """Return the file behind a link: the link stays, and leads to the new content."""
+    with suppress(FileNotFoundError):
+        path.stat()  # Refuses a loop of links, as `resolve` does, with an error that is the system's.
+    return path.resolve()
 
 
 def is_standard_output(path: Path) -> bool:

@@ -64,6 +64,16 @@ def test_a_link_leads_to_the_new_result(name: str, tmp_path: Path) -> None:
     assert target.stat().st_size
 
 
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_loop_of_links_is_refused(name: str, tmp_path: Path) -> None:
+    loop = tmp_path / "loop"
+    loop.symlink_to("loop")
+    done = eosctl(*WRITERS[name], name, loop)
+    assert "loop" in done.err
+    assert "Too many levels of symbolic links" in done.err
+    assert loop.is_symlink()
+
+
 def run(*words: str, stdout: int) -> subprocess.CompletedProcess[bytes]:
     command, arguments, environment = program(*words)
     return subprocess.run(

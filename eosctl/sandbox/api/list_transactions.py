@@ -9,16 +9,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from msgspec.structs import replace
 
 from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
-from eosctl.sandbox.coordinator.group.consumer.patterns import InvalidPattern, compile_re2
 from eosctl.sandbox.coordinator.transaction.metadata import DEAD, STATE_BY_STATUS, TransactionMetadata
 from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.re2.nodes import InvalidPattern
+from eosctl.sandbox.re2.pattern import Pattern, compile_re2
 from eosctl.sandbox.security.access import Access
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.list_transactions import (
@@ -55,7 +55,7 @@ def handle(broker: BrokerServices, context: RequestContext, request: ListTransac
 def _filter(
     transactions: list[TransactionMetadata],
     request: ListTransactionsRequest,
-    pattern: re.Pattern[str] | None,
+    pattern: Pattern | None,
     now_ms: int,
 ) -> Iterator[TransactionMetadata]:
     states = frozenset(request.state_filters)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 from eosctl.sandbox.coordinator.group.consumer.group import JOIN_EPOCH, LEAVE_EPOCH, STATIC_LEAVE_EPOCH, Assignment
-from eosctl.sandbox.coordinator.group.consumer.patterns import InvalidPattern, compile_re2
+from eosctl.sandbox.re2.nodes import InvalidPattern
+from eosctl.sandbox.re2.pattern import Pattern, compile_re2
 from eosctl.wire.error_codes import ErrorCode
 
 #: First version with a client-generated member id and subscription patterns.
@@ -79,7 +79,7 @@ def check_request(request: ConsumerHeartbeat, assignors: tuple[str, ...]) -> Non
         raise RefusedError(ErrorCode.UNSUPPORTED_ASSIGNOR, message)
 
 
-def compile_pattern(pattern: str) -> re.Pattern[str]:
+def compile_pattern(pattern: str) -> Pattern:
     """Compile a subscription pattern.
 
     Raises:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Final
 
 import msgspec
 
@@ -20,6 +21,10 @@ class SettingSource(StrEnum):
     FILE = "file"
     PROFILE = "profile"
     UNKNOWN = "unknown"
+
+
+AT_LEAST: Final = "a filter of kafka-topics.sh"
+"""The origin of a value that an output implies: it is the least that the setting can have."""
 
 
 class Setting(msgspec.Struct, frozen=True):

@@ -9,6 +9,7 @@ from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.checks.settings import number
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
+from eosctl.model.setting import AT_LEAST
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Evidence, Resource
 from eosctl.text import name_some
@@ -58,12 +59,14 @@ def partition_under_min_isr(case: Case) -> Iterator[Problem]:
         ]
         if not short:
             continue
-        required = number(topic.setting("min.insync.replicas")) or 0
+        setting = topic.setting("min.insync.replicas")
+        required = number(setting) or 0
+        shown = "" if setting is not None and setting.origin == AT_LEAST else f"={required}"
         numbers = [str(info.partition.partition) for info in short]
         yield Problem(
             resource=Resource("topic", topic.name),
             message=(
-                f"{topic.name}: {name_some('partition', numbers)} below min.insync.replicas={required} "
+                f"{topic.name}: {name_some('partition', numbers)} below min.insync.replicas{shown} "
                 f"({len(short)} of {len(topic.partitions)})."
             ),
             impact="Writes with acks=all are refused with NOT_ENOUGH_REPLICAS; transactions on it run into their "

@@ -9,6 +9,7 @@ from eosctl.collect.printed.part import Part
 from eosctl.collect.printed.readers import read_section
 from eosctl.collect.printed.sections import Section, sections_of
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
+from eosctl.model.setting import AT_LEAST
 from eosctl.model.snapshot import Broker, ClusterSnapshot, Group, Topic
 from eosctl.model.transaction import PartitionProducers, TransactionLook
 
@@ -103,8 +104,11 @@ def _joined_topics(topics: Iterable[Topic]) -> tuple[Topic, ...]:
     for topic in topics:
         other = found.get(topic.name)
         if other is not None:
-            partitions = other.partitions or topic.partitions
-            settings = {setting.name: setting for setting in (*topic.settings, *other.settings)}
+            shown = {info.partition: info for info in (*topic.partitions, *other.partitions)}
+            # What a filter only suggests gives way to what another output prints.
+            given = sorted((*topic.settings, *other.settings), key=lambda one: one.origin != AT_LEAST)
+            settings = {setting.name: setting for setting in given}
+            partitions = tuple(shown[where] for where in sorted(shown))
             topic = Topic(topic.name, other.topic_id, topic.internal, partitions, tuple(settings.values()))
         found[topic.name] = topic
     return tuple(found.values())

@@ -14,7 +14,7 @@ from eosctl.collect.printed.producers import PRODUCER_READERS
 from eosctl.collect.printed.sections import Section, rows_of
 from eosctl.model.cluster_state import AccessRule, AccessRules, LogDirectory, QuorumReplica
 from eosctl.model.evidence import EvidenceKind
-from eosctl.model.setting import Setting, SettingSource
+from eosctl.model.setting import AT_LEAST, Setting, SettingSource
 from eosctl.model.snapshot import Broker, CommittedOffset, FeatureLevel, Group, PartitionInfo, QuorumInfo, Topic
 from eosctl.model.transaction import PartitionProducers, ProducerState, TopicPartition, Transaction
 
@@ -34,6 +34,8 @@ def read_section(section: Section) -> Part | None:
     return None if reader is None else reader(section)
 
 
+_MIN_ISR_FILTERS: Final = {"--under-min-isr-partitions": 1, "--at-min-isr-partitions": 0}
+"""How many more replicas in sync a topic needs than the partitions have that kafka-topics.sh lists with an option."""
 _TOPIC: Final = re.compile(
     r"Topic:\s*(?P<name>\S+)\s+(?:TopicId:\s*(?P<id>\S+)\s+)?PartitionCount:.*?(?:Configs:\s*(?P<configs>\S*).*)?$"
 )
@@ -60,7 +62,13 @@ def _topics(section: Section) -> Part:
                 Setting(name, value, SettingSource.DYNAMIC_TOPIC, match["name"]) for name, _, value in pairs
             )
     topics = tuple(
-        Topic(name, ids.get(name, ""), name in _INTERNAL, tuple(partitions.get(name, ())), settings.get(name, ()))
+        Topic(
+            name,
+            ids.get(name, ""),
+            name in _INTERNAL,
+            tuple(partitions.get(name, ())),
+            settings.get(name, ()) or _by_filter(section.command, partitions.get(name, [])),
+        )
         for name in dict.fromkeys((*ids, *partitions))
     )
     return Part(
@@ -68,6 +76,15 @@ def _topics(section: Section) -> Part:
         {EvidenceKind.TOPIC_CONFIGS: "only overrides are printed; those of broker defaults are not"},
         topics=topics,
     )
+
+
+def _by_filter(command: str, partitions: list[PartitionInfo]) -> tuple[Setting, ...]:
+    """Return the least min.insync.replicas by which the tool's own filter lists these partitions."""
+    more = next((more for option, more in _MIN_ISR_FILTERS.items() if option in command), None)
+    if more is None or not partitions:
+        return ()
+    least = max(len(info.isr) for info in partitions) + more
+    return (Setting("min.insync.replicas", str(least), SettingSource.UNKNOWN, AT_LEAST),)
 
 
 def _numbers(text: str) -> tuple[int, ...]:

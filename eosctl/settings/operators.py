@@ -184,11 +184,14 @@ def _mirror_maker_resource(document: Branch, file: str, name: str) -> list[Sourc
             continue
         config = mirror.branch("sourceConnector", "config")
         values = values_of(flatten(config), file) if config else {}
+        checkpoints = mirror.branch("checkpointConnector", "config")
+        for name, leaf in flatten(checkpoints) if checkpoints else ():
+            values[f"checkpointConnector.{name}"] = value_of(name, leaf, file, f"checkpointConnector.{name}")
         alias = mirror.text("targetCluster") or (target.text("alias") if target is not None else None)
         if (promise := promised.get(alias)) is not None:
             values.setdefault(support, promise)
         if values:
-            line = (config or mirror).line
+            line = (config or checkpoints or mirror).line
             sources.append(replace(made, place=Place(file, line), values=values, role=Role.MIRROR_MAKER))
     for cluster in clusters:
         if config := cluster.branch("config"):

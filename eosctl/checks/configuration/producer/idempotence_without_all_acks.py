@@ -35,9 +35,9 @@ def idempotence_without_all_acks(case: Case) -> Iterator[Problem]:
 
     What it checks:
         acks other than all (or -1) with enable.idempotence=true or a transactional.id; and acks other than all
-        where only the default of Kafka 3.0 makes the producer idempotent: information where nothing of the input writes
-        in transactions. Other words than 0 and 1 are those of EOS-CFG-088. Spring Cloud Stream sets acks=1 unless
-        required-acks says otherwise.
+        where only the default of Kafka 3.0 makes the producer idempotent: acks=1 is information where nothing of the
+        input writes in transactions. Other words than 0 and 1 are those of EOS-CFG-088. Spring Cloud Stream sets
+        acks=1 unless required-acks says otherwise.
 
     Why it matters for exactly-once:
         A contradiction that is written down ends in a ConfigException. Where idempotence comes from the default,
@@ -73,7 +73,7 @@ def idempotence_without_all_acks(case: Case) -> Iterator[Problem]:
                 producer,
                 (acks,),
                 f"{acks.key}={acks.word} silently switches idempotence off, which Kafka 3.0 and later have by default.",
-                severity=Severity.WARNING if has_transactions(case.deployment) else Severity.INFO,
+                severity=Severity.WARNING if has_transactions(case.deployment) or acks.word == "0" else Severity.INFO,
                 impact="A retry can write a record twice, and a lost leader can lose acknowledged records.",
                 remedy=f"Set {acks.key}=all and enable.idempotence=true.",
             )

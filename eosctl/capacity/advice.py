@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from math import ceil
+from math import ceil, log2
 
+from eosctl.capacity.disk import active_bytes
 from eosctl.capacity.disk_advice import relieve_disks
 from eosctl.capacity.heap_advice import relieve_heap
 from eosctl.capacity.latency import checkpoint_timeout_floor_ms, transaction_timeout_floor_ms
@@ -18,6 +19,9 @@ from eosctl.text import bytes_text, milliseconds_text, number_text, rate_text
 
 HEAP_SHARE_WORTH_A_WORD = 0.05
 RESTORE_WORTH_A_STANDBY_MS = 60_000
+SMALL_SEGMENT_BYTES = 100 * 2**20
+#: ``max.message.bytes`` and ``max.request.size``.
+LARGEST_RECORD_BYTES = 2**20
 #: Settings of the threads that a plan counts.
 THREAD_SETTINGS = {"request handlers": "num.io.threads", "network threads": "num.network.threads"}
 #: Resources with remedies other than more brokers.
@@ -40,7 +44,7 @@ def advise(
     `use_heap` plans the workload on other brokers, and returns the share of the planned heap that it uses.
     """
     specs = {application.name: application for application in workload.applications}
-    found = [*_cluster(workload, plans, resources), *_changelogs(workload)]
+    found = [*_cluster(workload, plans, resources), *_changelogs(workload, topics), *_large_records(workload)]
     if zone_loss is not None:
         found += zone_advice(workload.cluster, zone_loss)
     for plan in plans:
@@ -140,17 +144,34 @@ def _pairs(workload: Workload, plans: Sequence[ApplicationPlan]) -> Iterator[tup
     return ((plan, specs[plan.name]) for plan in plans)
 
 
-def _changelogs(workload: Workload) -> Iterator[Advice]:
+def _changelogs(workload: Workload, plans: Sequence[TopicPlan]) -> Iterator[Advice]:
     segment = workload.cluster.segment_bytes
-    for topic in workload.topics:
-        active = topic.partition_count * segment
-        if topic.cleanup is Cleanup.COMPACT and active > topic.live_bytes / 2 and segment > 128 * 2**20:
+    for topic, plan in zip(workload.topics, plans, strict=False):
+        active = active_bytes(plan.written, topic.partition_count, segment)
+        if (
+            topic.cleanup is Cleanup.COMPACT
+            and active > topic.live_bytes / 2
+            and active > topic.partition_count * SMALL_SEGMENT_BYTES
+        ):
             yield Advice(
                 f"segment.bytes of {topic.name}",
-                str(100 * 2**20),
+                str(SMALL_SEGMENT_BYTES),
                 f"{topic.partition_count} active segments, which are never cleaned, take up to {bytes_text(active)} a "
                 f"copy in addition to {bytes_text(topic.live_bytes)} of live records",
                 False,
+            )
+
+
+def _large_records(workload: Workload) -> Iterator[Advice]:
+    for topic in workload.topics:
+        size = topic.key_bytes + topic.value_bytes
+        if size > LARGEST_RECORD_BYTES:
+            yield Advice(
+                f"max.message.bytes of {topic.name}, max.request.size of its producers",
+                str(2 ** ceil(log2(size))),
+                f"records have {bytes_text(size)} on average, and the defaults of both are 1 MiB: larger records are "
+                "refused (RecordTooLargeException)",
+                True,
             )
 
 

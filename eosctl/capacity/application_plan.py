@@ -126,6 +126,7 @@ def plan_application(
     is_streams = application.kind is ApplicationKind.STREAMS
     one = plan_instance(workload, application, tasks) if is_streams else None
     stall = STREAMS_STALL_MS if offsets else PRODUCER_STALL_MS
+    started = _initializations_per_s(application, rhythm)
     return ApplicationPlan(
         name=application.name,
         producers=application.producer_count,
@@ -133,9 +134,11 @@ def plan_application(
         data_partitions=rhythm.data_partitions,
         partition_waves=waves,
         markers_per_s=marker_rate(rhythm.transactions_per_s, rhythm.data_partitions, offsets=offsets),
-        transaction_log_appends_per_s=transaction_log_append_rate(rhythm.transactions_per_s, waves, offsets=offsets),
-        transaction_log_bytes_per_s=rhythm.transactions_per_s
-        * _transaction_log_bytes(workload, application, rhythm, waves),
+        initializations_per_s=started,
+        transaction_log_appends_per_s=transaction_log_append_rate(
+            rhythm.transactions_per_s, waves, offsets=offsets, initializations_per_s=started
+        ),
+        transaction_log_bytes_per_s=_transaction_log_bytes(workload, application, rhythm, waves, started),
         offset_bytes_per_s=_offset_bytes(workload, application, rhythm) if offsets else 0.0,
         producer_entries=_producer_entries(workload, application, rhythm),
         transactional_ids=_transactional_ids(workload, application, rhythm),
@@ -189,10 +192,20 @@ def _transactional_ids(workload: Workload, application: ApplicationSpec, rhythm:
     """
     if not application.renews_ids:
         return transactional_id_count(_ids_in_use(application))
+    new_per_s = _initializations_per_s(application, rhythm)
+    return transactional_id_count(_ids_in_use(application), new_per_s, workload.cluster.transactional_id_expiration_ms)
+
+
+def _initializations_per_s(application: ApplicationSpec, rhythm: Rhythm) -> float:
+    """Return the InitProducerId requests per second of producers that begin anew with each transaction.
+
+    A Flink sink initializes a producer for each subtask and checkpoint, also where it takes an id again (POOLING), and
+    with or without records.
+    """
+    if not application.initializes_each_transaction:
+        return 0.0
     interval = application.commit_interval_ms
-    new_per_s = rhythm.transactions_per_s if interval is None else application.producer_count * 1000 / interval
-    expiration_ms = workload.cluster.transactional_id_expiration_ms
-    return transactional_id_count(_ids_in_use(application), new_per_s, expiration_ms)
+    return rhythm.transactions_per_s if interval is None else application.producer_count * 1000 / interval
 
 
 def _task_count(workload: Workload, application: ApplicationSpec) -> int:
@@ -224,8 +237,10 @@ def _waves(workload: Workload, application: ApplicationSpec, rhythm: Rhythm) -> 
     return min(max(1.0, waves), max(1.0, rhythm.data_partitions))
 
 
-def _transaction_log_bytes(workload: Workload, application: ApplicationSpec, rhythm: Rhythm, waves: float) -> float:
-    """Return the bytes that one transaction appends to ``__transaction_state``."""
+def _transaction_log_bytes(
+    workload: Workload, application: ApplicationSpec, rhythm: Rhythm, waves: float, initializations_per_s: float
+) -> float:
+    """Return the bytes per second that transactions append to ``__transaction_state``."""
     cluster = workload.cluster
     tags = transaction_state_tag_bytes(cluster.transaction_version, kafka_major=cluster.kafka_major)
     flexible = cluster.transaction_version >= 1
@@ -240,8 +255,10 @@ def _transaction_log_bytes(workload: Workload, application: ApplicationSpec, rhy
     joining = waves * record(*(topic._replace(partition_count=topic.partition_count * joined) for topic in data))
     if application.commits_offsets:
         everything = record(*data, TopicPartitions(OFFSETS_TOPIC_NAME_BYTES, 1))
-        return joining + 2 * everything + record()
-    return joining + record(*data) + record()
+        each = joining + 2 * everything + record()
+    else:
+        each = joining + record(*data) + record()
+    return rhythm.transactions_per_s * each + initializations_per_s * record()
 
 
 def _offset_bytes(workload: Workload, application: ApplicationSpec, rhythm: Rhythm) -> float:

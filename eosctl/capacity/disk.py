@@ -18,13 +18,14 @@ def retained_bytes(
 ) -> float:
     """Return what a topic with cleanup.policy=delete keeps on all brokers (F5), without free space.
 
-    Segments are deleted whole and never while written to, hence one more for each partition.
+    Segments are deleted whole and never while written to, hence one more for each partition. A segment ends when it is
+    full, or with the first record after a week (``log.roll.hours``), also where the retention is shorter.
 
     Args:
         rate: Bytes per second.
         retention_ms: ``retention.ms``.
         partition_count: Partitions.
-        segment_bytes: ``segment.bytes``; smaller where the partition fills less in its retention.
+        segment_bytes: ``segment.bytes``.
         replication_factor: Copies.
 
     A much copied example has 1 KB x 10,000/s x 7 days = "5.8 TB", and RF for the changelog alone:
@@ -47,24 +48,46 @@ def retained_bytes(
     >>> round(retained_bytes(39_000 * 1_941, 21_600_000, 0, 0, 3) / 2**40, 2)
     4.46
     """
-    retention_s = retention_ms / 1000
-    open_segments = partition_count * min(segment_bytes, rate * retention_s / partition_count) if partition_count else 0
-    return replication_factor * (rate * retention_s + open_segments)
+    return replication_factor * (rate * retention_ms / 1000 + active_bytes(rate, partition_count, segment_bytes))
+
+
+def active_bytes(rate: float, partition_count: int, segment_bytes: float) -> float:
+    """Return the most that the active segments of a topic hold in one copy: full, or the writes of a week.
+
+    25 partitions that share 41 B/s never fill a segment of 1 GiB:
+
+    >>> active_bytes(41, 25, 2**30) / 1e6, active_bytes(1e6, 25, 2**30) / 2**30
+    (24.7968, 25.0)
+    """
+    return min(partition_count * segment_bytes, rate * ROLL_S)
 
 
 def compacted_bytes(
-    live_bytes: float, partition_count: int, segment_bytes: float, replication_factor: int, dirty_ratio: float = 0.5
+    live_bytes: float,
+    rate: float,
+    partition_count: int,
+    segment_bytes: float,
+    replication_factor: int,
+    dirty_ratio: float = 0.5,
 ) -> float:
     """Return the most that a compacted topic takes on all brokers (F6), without the cleaner's scratch space.
 
     The cleaner starts when ``dirty_ratio`` of the log is dirty, and never touches the active segment.
 
+    Args:
+        live_bytes: The newest records by key.
+        rate: Bytes per second.
+        partition_count: Partitions.
+        segment_bytes: ``segment.bytes``.
+        replication_factor: Copies.
+        dirty_ratio: ``min.cleanable.dirty.ratio``.
+
     G5: 50 GB live, 32 partitions, RF 3, with segments of 1 GiB and of 100 MiB; "150 GB" is often quoted.
 
-    >>> [round(compacted_bytes(50e9, 32, segment, 3) / 1e9) for segment in (2**30, 100 * 2**20)]
+    >>> [round(compacted_bytes(50e9, 1e6, 32, segment, 3) / 1e9) for segment in (2**30, 100 * 2**20)]
     [403, 310]
     """
-    return replication_factor * (live_bytes / (1 - dirty_ratio) + partition_count * segment_bytes)
+    return replication_factor * (live_bytes / (1 - dirty_ratio) + active_bytes(rate, partition_count, segment_bytes))
 
 
 def tiered_local_bytes(
@@ -75,7 +98,8 @@ def tiered_local_bytes(
     >>> round(tiered_local_bytes(10e6, 3_600_000, 32, 2**30, 3) / 1e9, 1)
     314.2
     """
-    return replication_factor * (rate * local_retention_ms / 1000 + 2 * partition_count * segment_bytes)
+    segments = 2 * active_bytes(rate, partition_count, segment_bytes)
+    return replication_factor * (rate * local_retention_ms / 1000 + segments)
 
 
 def tiered_remote_bytes(rate: float, retention_ms: float) -> float:
@@ -109,8 +133,7 @@ def transaction_log_bytes(
     >>> transaction_log_bytes(314_000, 50, 0, 100 * 2**20)
     628000.0
     """
-    active = min(partition_count * segment_bytes, append_rate * ROLL_S)
-    return live_bytes / (1 - dirty_ratio) + active
+    return live_bytes / (1 - dirty_ratio) + active_bytes(append_rate, partition_count, segment_bytes)
 
 
 def live_bytes(store: StoreSpec) -> float:

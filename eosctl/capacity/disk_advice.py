@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from eosctl.capacity.disk import tiered_remote_bytes
+from eosctl.capacity.disk import active_bytes, tiered_remote_bytes
+from eosctl.capacity.topic_plan import segment_bytes
 from eosctl.model.capacity_plan import Advice, ResourceUse, TopicPlan
 from eosctl.model.workload import Cleanup, Workload
 from eosctl.text import bytes_text, milliseconds_text
@@ -51,20 +52,28 @@ def _shrink(workload: Workload, topics: Sequence[TopicPlan], stored: float, exce
         return
     topic = workload.topic(largest.name)
     kept = 1 - excess / largest.stored_bytes
-    retention_ms = topic.retention_ms * kept
+    cluster = workload.cluster
+    active = active_bytes(largest.written, topic.partition_count, segment_bytes(workload, topic))
+    retained = largest.stored_bytes - active * cluster.replication_factor
+
+    def shorten(more: float = 0.0) -> float:
+        return topic.retention_ms * (1 - (excess + more) / retained) if retained > 0 else 0.0
+
+    retention_ms = shorten()
     if topic.local_retention_ms is None and retention_ms >= SHORTEST_RETENTION_MS:
-        retention = str(int(retention_ms))
         yield _Way(
             f"retention.ms of {topic.name}",
-            retention,
+            str(int(retention_ms)),
             f"it stores {bytes_text(largest.stored_bytes)} of {bytes_text(stored)}; "
             f"{milliseconds_text(retention_ms)} instead of {milliseconds_text(topic.retention_ms)} fit",
         )
-        if workload.cluster.release >= TIERED_STORAGE_SINCE:
+        # Local disks also keep the segment that is being copied.
+        local_ms = shorten(active * cluster.replication_factor)
+        if cluster.release >= TIERED_STORAGE_SINCE and local_ms >= SHORTEST_RETENTION_MS:
             remote = bytes_text(tiered_remote_bytes(largest.written, topic.retention_ms))
             yield _Way(
                 f"local.retention.ms of {topic.name}",
-                retention,
+                str(int(local_ms)),
                 f"with remote.storage.enable=true its retention stays, and {remote} are in remote storage",
             )
     if topic.compression_ratio == 1 and 1 / kept <= LIKELY_RATIO:

@@ -15,7 +15,7 @@ from eosctl.capacity.memory import (
 from eosctl.capacity.record_sizes import record_bytes
 from eosctl.capacity.recovery import kept_restore_ms, restore_ms, standby_takeover_ms
 from eosctl.model.capacity_plan import InstancePlan
-from eosctl.model.workload import ApplicationSpec, Cleanup, TopicSpec, Workload
+from eosctl.model.workload import ApplicationSpec, Cleanup, StoreSpec, TopicSpec, Workload
 
 #: ``acceptable.recovery.lag``, in offsets.
 ACCEPTABLE_RECOVERY_LAG = 10_000
@@ -65,19 +65,12 @@ def busy_core_count(threads: int, *, has_state: bool) -> int:
 
 
 def _off_heap_bytes(workload: Workload, application: ApplicationSpec, copies: int) -> float:
-    """Return what RocksDB takes for the stores of one instance; a state without named stores is taken as one store.
-
-    Every task of a store's sub-topology has a RocksDB of its own: as many as the input with the most partitions.
-    """
-    tasks = _store_tasks(workload, application)
-    windowed = sum(store.windowed for store in application.stores)
-    plain = max(1, len(application.stores)) - windowed
-
-    def held(stores: int) -> int:
-        return ceil(stores * tasks * copies / application.instance_count)
-
+    """Return what RocksDB takes for the stores of one instance; every task of a store's sub-topology has one."""
     readers = table_reader_bytes(application.state_bytes * copies / application.instance_count)
-    return rocksdb_bytes(held(plain)) + rocksdb_bytes(held(windowed), windowed=True) + readers
+    return readers + sum(
+        rocksdb_bytes(ceil(tasks * copies / application.instance_count), windowed=is_windowed)
+        for is_windowed, tasks in _store_tasks(workload, application)
+    )
 
 
 def _takeover_ms(workload: Workload, application: ApplicationSpec) -> float:
@@ -91,8 +84,9 @@ def _takeover_ms(workload: Workload, application: ApplicationSpec) -> float:
 
 
 def _kept_restore_ms(workload: Workload, application: ApplicationSpec) -> float:
-    segments = sum(WINDOW_SEGMENTS if store.windowed else 1 for store in application.stores) or 1
-    stores = ceil(segments * _store_tasks(workload, application) / application.instance_count)
+    tasks = _store_tasks(workload, application)
+    segments = sum(count * (WINDOW_SEGMENTS if is_windowed else 1) for is_windowed, count in tasks)
+    stores = ceil(segments / application.instance_count)
     return kept_restore_ms(application.state_bytes / application.instance_count, application.restore_rate, stores)
 
 
@@ -109,6 +103,18 @@ def _changelogs(workload: Workload, application: ApplicationSpec) -> list[TopicS
     return [t for name, _ in application.writes if (t := workload.topic(name)).cleanup is Cleanup.COMPACT]
 
 
-def _store_tasks(workload: Workload, application: ApplicationSpec) -> int:
-    """Return the tasks of a store's sub-topology: as many as its input with the most partitions has."""
-    return max((workload.topic(name).partition_count for name in application.reads), default=0)
+def _store_tasks(workload: Workload, application: ApplicationSpec) -> list[tuple[bool, int]]:
+    """Return for each store whether it is windowed, and the tasks of its sub-topology.
+
+    A store's changelog has a partition for each task. Without one of its name there are at most as many as the input
+    with the most partitions has. A state without named stores is taken as one store.
+    """
+    most = max((workload.topic(name).partition_count for name in application.reads), default=0)
+    changelogs = {topic.name: topic.partition_count for topic in _changelogs(workload, application)}
+
+    def count_tasks(store: StoreSpec) -> int:
+        name = f"{store.name}-changelog"
+        found = [tasks for topic, tasks in changelogs.items() if topic == name or topic.endswith(f"-{name}")]
+        return found[0] if len(found) == 1 else most
+
+    return [(store.windowed, count_tasks(store)) for store in application.stores] or [(False, most)]

@@ -63,7 +63,8 @@ def _of_transactions(
     each = requests_per_transaction(
         cluster.transaction_version, produces, plan.partition_waves, marked, offsets=application.commits_offsets
     )
-    return plan.transactions_per_s * each
+    # A producer that begins anew also looks for its coordinator.
+    return plan.transactions_per_s * each + 2 * plan.initializations_per_s
 
 
 def _writer_count(workload: Workload, topic: str) -> int:

@@ -23,6 +23,15 @@ TRANSACTION_STATE: Final = "__transaction_state"
 CONSUMER_OFFSETS: Final = "__consumer_offsets"
 INTERNAL_SEGMENT_BYTES: Final = 100 * 2**20
 OFFSET_RECORD_BYTES: Final = 100
+#: ``segment.bytes`` of the repartition topics of Kafka Streams (``RepartitionTopicConfig``).
+REPARTITION_SEGMENT_BYTES: Final = 50 * 2**20
+
+
+def segment_bytes(workload: Workload, topic: TopicSpec) -> float:
+    """Return ``segment.bytes`` of a topic; Kafka Streams creates its repartition topics with smaller segments."""
+    if any(application.repartitions(topic.name) for application in workload.applications):
+        return min(workload.cluster.segment_bytes, REPARTITION_SEGMENT_BYTES)
+    return workload.cluster.segment_bytes
 
 
 def plan_topic(workload: Workload, topic: TopicSpec, rhythms: Mapping[str, Rhythm]) -> TopicPlan:
@@ -38,23 +47,14 @@ def plan_topic(workload: Workload, topic: TopicSpec, rhythms: Mapping[str, Rhyth
     written = data + touched_per_s * MARKER_BATCH_BYTES
     readers = topic.reader_count + sum(topic.name in application.reads for application in workload.applications)
     remote = 0.0
+    segment, copies = segment_bytes(workload, topic), cluster.replication_factor
     if topic.cleanup is Cleanup.COMPACT:
-        stored = compacted_bytes(
-            topic.live_bytes, topic.partition_count, cluster.segment_bytes, cluster.replication_factor
-        )
+        stored = compacted_bytes(topic.live_bytes, written, topic.partition_count, segment, copies)
     elif topic.local_retention_ms is not None:
-        stored = tiered_local_bytes(
-            written,
-            topic.local_retention_ms,
-            topic.partition_count,
-            cluster.segment_bytes,
-            cluster.replication_factor,
-        )
+        stored = tiered_local_bytes(written, topic.local_retention_ms, topic.partition_count, segment, copies)
         remote = tiered_remote_bytes(written, topic.retention_ms)
     else:
-        stored = retained_bytes(
-            written, topic.retention_ms, topic.partition_count, cluster.segment_bytes, cluster.replication_factor
-        )
+        stored = retained_bytes(written, topic.retention_ms, topic.partition_count, segment, copies)
     return TopicPlan(
         name=topic.name,
         internal=False,

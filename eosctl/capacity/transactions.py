@@ -76,7 +76,9 @@ def marker_bytes_per_s(markers_per_s: float, replication_factor: int = 1) -> flo
     return markers_per_s * MARKER_BATCH_BYTES * replication_factor
 
 
-def transaction_log_append_rate(transactions_per_s: float, partition_waves: float, *, offsets: bool) -> float:
+def transaction_log_append_rate(
+    transactions_per_s: float, partition_waves: float, *, offsets: bool, initializations_per_s: float = 0.0
+) -> float:
     """Return appends per second to ``__transaction_state`` in one copy (F9).
 
     Each transaction appends once for every request that adds new partitions, once for the offsets topic, once to
@@ -87,11 +89,15 @@ def transaction_log_append_rate(transactions_per_s: float, partition_waves: floa
         partition_waves: AddPartitionsToTxn requests that added something: at least 1; at TV2 the brokers send them,
             about one for each broker that leads some of the partitions.
         offsets: Whether offsets are committed in the transaction.
+        initializations_per_s: InitProducerId requests, which append once each: functions and Flink's sinks send one for
+            each transaction.
 
     >>> transaction_log_append_rate(320, 1, offsets=True), transaction_log_append_rate(320, 1, offsets=False)
-    (1280, 960)
+    (1280.0, 960.0)
+    >>> transaction_log_append_rate(2_000, 1, offsets=False, initializations_per_s=2_000)
+    8000
     """
-    return transactions_per_s * (partition_waves + (1 if offsets else 0) + 2)
+    return transactions_per_s * (partition_waves + (1 if offsets else 0) + 2) + initializations_per_s
 
 
 def lag_inflation(records_per_s: float, markers_per_s: float) -> float:

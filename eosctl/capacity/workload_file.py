@@ -21,6 +21,7 @@ from eosctl.capacity.workload_schema import (
     CLUSTER_KEYS,
     DEFAULTS_BY_KIND,
     KIND,
+    PURGED,
     STORE_KEYS,
     TOPIC_KEYS,
     UNKNOWN,
@@ -206,6 +207,8 @@ class _Reading:
         """Replace what was assumed by what applications of this kind set themselves."""
         own = [values for values in applications if values.get("kind") is kind]
         written = {name for values in own for name, _ in values["writes"]}
+        if kind is ApplicationKind.STREAMS:
+            self.assume_purged(topics, own)
         for name, assumed in DEFAULTS_BY_KIND[kind].items():
             if name in TOPIC_KEYS:
                 for _, values in topics:
@@ -214,6 +217,14 @@ class _Reading:
             for values in own:
                 if name in APPLICATION_KEYS:
                     self.assume(values, f"applications.{values['name']}.{name}", APPLICATION_KEYS[name], assumed)
+
+    def assume_purged(self, topics: list[tuple[yaml.Node, dict[str, Any]]], applications: list[dict[str, Any]]) -> None:
+        """Replace the retention that was assumed for repartition topics: Kafka Streams deletes what it has read."""
+        own = [values for values in applications if values.get("kind") is ApplicationKind.STREAMS]
+        purged = {name for values in own for name, _ in values["writes"] if name in values["reads"]}
+        for _, values in topics:
+            if values["name"] in purged and values["name"].endswith("-repartition"):
+                self.assume(values, f"topics.{values['name']}.retention", TOPIC_KEYS["retention"], PURGED)
 
     def assume(self, values: dict[str, Any], path: str, key: Key, assumed: Assumed) -> None:
         for at, assumption in enumerate(self.assumptions):

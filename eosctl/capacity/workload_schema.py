@@ -39,6 +39,8 @@ class Assumed(NamedTuple):
     why: str
 
 
+#: ``repartition.purge.interval.ms``
+PURGED: Final = Assumed("30 s", "Kafka Streams deletes what it has read")
 #: What applications of a kind set by themselves, where it differs from the plain clients. `linger` is of their topics.
 DEFAULTS_BY_KIND: Final[Mapping[ApplicationKind, Mapping[str, Assumed]]] = {
     ApplicationKind.STREAMS: {

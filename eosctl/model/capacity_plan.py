@@ -105,6 +105,7 @@ class InstancePlan(msgspec.Struct, frozen=True):
 class ApplicationPlan(msgspec.Struct, frozen=True):
     """What one application's transactions cause, in one copy, and what its readers see.
 
+    `initializations_per_s` are the InitProducerId requests of producers that begin anew with each transaction.
     `data_partitions` and `partition_waves` are per transaction; `visible_p50_ms` and `visible_p99_ms` are from writing
     a record until read_committed consumers see it, over all chained applications up to this one (`stage_count`).
     `throughput_share` is what remains of at-least-once throughput, from published measurements. `task_count` is how
@@ -133,6 +134,7 @@ class ApplicationPlan(msgspec.Struct, frozen=True):
     task_count: int
     abort_ratio: float
     instance: InstancePlan | None
+    initializations_per_s: float = 0.0
 
     @property
     def marked_partitions(self) -> float:

@@ -184,6 +184,16 @@ class ApplicationSpec(msgspec.Struct, frozen=True):
             return self.naming is TransactionalIdNaming.INCREMENTING
         return self.kind is ApplicationKind.SHORT_LIVED
 
+    def repartitions(self, topic: str) -> bool:
+        """Return whether a topic is one of its repartition topics: Kafka Streams writes, reads, and empties them."""
+        is_streams = self.kind is ApplicationKind.STREAMS
+        return is_streams and topic.endswith("-repartition") and topic in self.reads and topic in dict(self.writes)
+
+    @property
+    def initializes_each_transaction(self) -> bool:
+        """Return whether a producer sends InitProducerId before each of its transactions."""
+        return self.kind in (ApplicationKind.FLINK, ApplicationKind.SHORT_LIVED)
+
 
 class Workload(msgspec.Struct, frozen=True):
     """A cluster with its workload.

@@ -155,6 +155,52 @@ def test_the_shorter_retention_that_is_advised_fits() -> None:
     assert shorter.resource("disk space").utilisation == pytest.approx(1, abs=0.02)
 
 
+def test_the_local_retention_that_is_advised_fits() -> None:
+    found = plan(("disk: 12 TB", "disk: 8 TB"))
+    setting, value = next((a.setting, a.value) for a in found.advice if a.setting.startswith("local.retention.ms of "))
+    topic = setting.removeprefix("local.retention.ms of ")
+    tiered = plan(
+        ("disk: 12 TB", "disk: 8 TB"), (f"  {topic}: {{", f"  {topic}: {{local_retention: {int(value) // 1000} s, ")
+    )
+    assert tiered.resource("disk space").utilisation == pytest.approx(1, abs=0.02)
+
+
+SUB_TOPOLOGIES = """
+kind: Workload
+name: w
+cluster: {brokers: 3}
+topics:
+  in: {partitions: 60, rate: 3000/s, key: 16 B, value: 100 B}
+  regions-repartition: {partitions: 12, rate: 3000/s, key: 4 B, value: 100 B}
+  app-regions-changelog: {partitions: 12, rate: 3000/s, key: 4 B, value: 100 B, cleanup: compact, live: 1 GB}
+applications:
+  app:
+    kind: streams
+    producers: 6
+    instances: 6
+    reads: [in, regions-repartition]
+    writes: {regions-repartition: auto, app-regions-changelog: 1}
+    stores:
+      regions: {keys: 1000000, key: 4 B, value: 100 B}
+"""
+
+
+def test_a_store_has_the_tasks_of_its_own_sub_topology() -> None:
+    def cached(text: str) -> float:
+        (application,) = plan_capacity(parse_workload(text, "w")).applications
+        assert application.instance is not None
+        return application.instance.off_heap_bytes // MIB
+
+    assert cached(SUB_TOPOLOGIES) == 12 / 6 * 98
+    # Without a changelog of its name it may be in the sub-topology with the most tasks.
+    assert cached(SUB_TOPOLOGIES.replace("app-regions-changelog", "app-other-changelog")) == 60 / 6 * 98
+
+
+def test_a_repartition_topic_keeps_what_was_not_read_yet() -> None:
+    repartition = plan_capacity(parse_workload(SUB_TOPOLOGIES, "w")).topics[1]
+    assert repartition.stored_bytes == pytest.approx(3 * (30 * repartition.written + 12 * 50 * MIB))
+
+
 def test_tiered_storage_is_advised_only_where_it_exists() -> None:
     found = plan(("disk: 12 TB", "disk: 8 TB, kafka_version: 3.6, transaction_version: 0"))
     assert not [name for name in advised(found) if name.startswith("local.retention.ms")]

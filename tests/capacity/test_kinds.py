@@ -162,6 +162,14 @@ def test_a_short_lived_producer_leaves_an_id_per_transaction() -> None:
     assert job.transactional_ids == SUBTASKS + 2 * 86_400 * DAYS_OF_IDS
 
 
+@pytest.mark.parametrize("naming", ["incrementing", "pooling"])
+def test_a_sink_initializes_a_producer_for_each_checkpoint(naming: str) -> None:
+    (job,) = plan_capacity(parse_workload(Sink(naming).text(), "w.yaml")).applications
+    assert job.initializations_per_s == pytest.approx(SUBTASKS / 60)
+    appended = job.transaction_log_appends_per_s - job.transactions_per_s * (job.partition_waves + 2)
+    assert appended == pytest.approx(SUBTASKS / 60)
+
+
 def test_producers_that_take_new_ids_are_to_keep_them() -> None:
     # 200 invocations of a function in a second, each with a random transactional.id and one record.
     text = """

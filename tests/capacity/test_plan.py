@@ -188,6 +188,11 @@ def test_what_cannot_be_is_refused_with_the_arithmetic(old: str, new: str, reaso
         (r"rate: \d+/s", "rate: 100/s", "enrich: commit.interval.ms"),
         ("heap: 6 GiB", "heap: 100 MiB", "producer.id.expiration.ms"),
         ("12 TB", "1 TB", "disk of each broker"),
+        (
+            "key: 16 B, value: 1000 B, readers: 1",
+            "value: 5 MB, readers: 1",
+            "max.message.bytes of orders, max.request.size of its producers",
+        ),
         ("10 Gb/s", "100 Mb/s", "brokers"),
         ("brokers: 6", "brokers: 6, network_threads: 1", "num.network.threads"),
     ],
@@ -210,6 +215,23 @@ def test_brokers_are_advised_once_after_what_removes_the_cause() -> None:
     assert brokers == "brokers"
     assert "heap for EOS state" in rest[-1].reason
     assert "network threads" in rest[-1].reason
+
+
+def test_a_quiet_topic_does_not_fill_its_segments() -> None:
+    text = STREAMS.replace("partitions: 32, rate: 5000/s, value: 200 B", "partitions: 32, rate: 1/s, value: 100 B")
+    plan = plan_capacity(
+        workload(text.replace("live: 50 GB", "live: 1 MB").replace("changelog: 1", "changelog: 0.001"))
+    )
+    changelog = plan.topics[2]
+    assert changelog.stored_bytes == pytest.approx(3 * (2e6 + 7 * 86_400 * changelog.written))
+    assert "segment.bytes of changelog" not in {one.setting for one in plan.advice}
+
+
+def test_a_segment_outlives_a_short_retention() -> None:
+    text = STREAMS.replace("readers: 1, writers: 8", "readers: 1, writers: 8, retention: 1 h")
+    orders = plan_capacity(workload(text.replace("rate: 10000/s", "rate: 10/s"))).topics[0]
+    # A partition's segment ends after a week or at 1 GiB, not after the retention.
+    assert orders.stored_bytes == pytest.approx(3 * (3_600 + 7 * 86_400) * orders.written)
 
 
 def test_many_brokers_are_not_advised_for_what_disks_or_heap_lack() -> None:

@@ -45,7 +45,7 @@ class Sequence(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """Parts of which one matches."""
+    """Parts; one of them matches."""
 
     parts: tuple[Node, ...]
 

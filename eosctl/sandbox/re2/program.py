@@ -21,7 +21,7 @@ class Instruction(NamedTuple):
 
 
 class Program(NamedTuple):
-    """The instructions, of which the first one accepts, and where the text begins."""
+    """The instructions (the first one accepts), and where the text begins."""
 
     instructions: Items[Instruction]
     start: int

@@ -11,6 +11,7 @@ import yaml
 
 from eosctl.errors import ConfigFileError
 from eosctl.input_file import read_input
+from eosctl.knowledge.yaml_aliases import check_aliases
 
 T = TypeVar("T")
 
@@ -23,6 +24,10 @@ _MOST_DIGITS: Final = 64
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
     """Reads plain values, by libyaml where it is there (ten times as fast), and refuses numbers that nothing has."""
+
+    def construct_document(self, node: Any) -> Any:
+        check_aliases(node)
+        return super().construct_document(node)
 
 
 def _number(loader: Any, node: Any) -> Any:

@@ -170,11 +170,15 @@ def _properties(file: str, text: str) -> tuple[Node, ...]:
 def _yaml(file: str, text: str) -> tuple[Node, ...]:
     import yaml
 
+    from eosctl.knowledge.yaml_aliases import check_aliases
+
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         nodes = [node for node in yaml.compose_all(text, Loader=loader) if node is not None]
+        for node in nodes if "*" in text else ():
+            check_aliases(node)
         budget = iter(range(MAX_NODES))
-        return tuple(_tree(node, file, set(), budget) for node in nodes)
+        return tuple(_tree(node, file, budget) for node in nodes)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         raise _malformed(file, mark.line + 1 if mark else 1, error.problem or "malformed YAML") from error
@@ -182,12 +186,12 @@ def _yaml(file: str, text: str) -> tuple[Node, ...]:
         raise _malformed(file, 1, str(error).splitlines()[0]) from error
 
 
-def _tree(node: Any, file: str, above: set[int], budget: Iterator[int]) -> Node:
-    found = _untagged(node, file, above, budget)
+def _tree(node: Any, file: str, budget: Iterator[int]) -> Node:
+    found = _untagged(node, file, budget)
     return tagged(node.tag, found) if is_own_tag(node.tag) else found
 
 
-def _untagged(node: Any, file: str, above: set[int], budget: Iterator[int]) -> Node:
+def _untagged(node: Any, file: str, budget: Iterator[int]) -> Node:
     import yaml
 
     line = node.start_mark.line + 1
@@ -197,16 +201,13 @@ def _untagged(node: Any, file: str, above: set[int], budget: Iterator[int]) -> N
         return Leaf(None if null else node.value, line + 1 if node.style in ("|", ">") else line)
     if next(budget, None) is None:
         raise _malformed(file, line, f"more than {MAX_NODES} values, aliases expanded")
-    if id(node) in above:
-        raise _malformed(file, line, "an alias refers to itself")
-    inside = above | {id(node)}
     if isinstance(node, yaml.MappingNode):
         if (expression := _expression(node)) is not None:
             return Leaf(f"{{{{ {expression} }}}}", line)
         entries: list[tuple[str, Node]] = []
         merges: list[list[tuple[str, Node]]] = []
         for key, value in node.value:
-            child = _tree(value, file, inside, budget)
+            child = _tree(value, file, budget)
             if key.tag == "tag:yaml.org,2002:merge":
                 merged = child.nodes if isinstance(child, Row) else (child,)
                 merges.append([e for part in merged if isinstance(part, Branch) for e in part.entries])
@@ -216,7 +217,7 @@ def _untagged(node: Any, file: str, above: set[int], budget: Iterator[int]) -> N
                 # The key's line is where people look, also when the value is an alias to elsewhere.
                 entries.append((str(key.value), _at_key(child, key.start_mark.line + 1)))
         return Branch((*chain.from_iterable(reversed(merges)), *entries), line)
-    return Row(tuple(_tree(child, file, inside, budget) for child in node.value), line)
+    return Row(tuple(_tree(child, file, budget) for child in node.value), line)
 
 
 def _expression(node: Any) -> str | None:

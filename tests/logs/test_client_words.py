@@ -165,9 +165,9 @@ def test_the_group_of_a_stalled_librdkafka_consumer_is_named(tmp_path: Path) -> 
         "(kafka.coordinator.group.GroupCoordinator)\n"
     )
     (found,) = judge(tmp_path, {"app.log": client})
-    assert (found.kind, found.subject) == ("poll_interval_exceeded", {"application": "app"})
+    assert (found.kind, found.subject) == ("poll_interval_exceeded", {"application": "app", "client.id": "ship"})
     (found,) = judge(tmp_path, {"broker-1/server.log": broker})
-    assert (found.kind, found.subject) == ("poll_interval_exceeded", {"group": "ship-eu"})
+    assert (found.kind, found.subject) == ("poll_interval_exceeded", {"group": "ship-eu", "client.id": "ship"})
 
 
 def test_newer_coordinators_name_group_and_member_in_front(tmp_path: Path) -> None:
@@ -177,7 +177,7 @@ def test_newer_coordinators_name_group_and_member_in_front(tmp_path: Path) -> No
         "client reason: consumer poll timeout has expired. (org.apache.kafka.coordinator.group.GroupMetadataManager)\n"
     )
     (found,) = judge(tmp_path, {"broker-1/server.log": broker})
-    assert (found.kind, found.subject) == ("poll_interval_exceeded", {"group": "clicks v2"})
+    assert (found.kind, found.subject) == ("poll_interval_exceeded", {"group": "clicks v2", "broker": "1"})
 
 
 def test_a_streams_application_with_a_slow_stop_was_stopped(tmp_path: Path) -> None:

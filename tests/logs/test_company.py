@@ -159,6 +159,7 @@ def test_a_refused_marker_is_not_a_zombie(tmp_path: Path) -> None:
         "producerId": "5100",
         "producerEpoch": "22",
         "topic-partition": "ledger-3",
+        "broker": "1",
     }
     assert len(found.evidence) == 2
 

@@ -68,7 +68,7 @@ def test_an_id_of_streams_belongs_to_one_process(tmp_path: Path) -> None:
 def test_a_coordinators_log_shows_a_late_client(tmp_path: Path) -> None:
     broker = BROKER.format("07:40,100", ROLLBACK)
     (found,) = judge(tmp_path, {"broker-1/server.log": broker + BROKER.format("07:58,300", LATE)})
-    assert (found.kind, found.root_cause, found.subject) == (*PAUSED, {"transactional.id": "pay-7"})
+    assert (found.kind, found.root_cause, found.subject) == (*PAUSED, {"transactional.id": "pay-7", "broker": "1"})
 
 
 @pytest.mark.parametrize("client", ["", "2026-11-21 11:07:50.301 INFO [main] a.Relay - started\n"])
@@ -76,13 +76,14 @@ def test_a_rollback_without_a_client_log_has_low_confidence(client: str, tmp_pat
     broker = BROKER.format("01:55,100", INIT) + BROKER.format("07:40,100", ROLLBACK)
     found = judge(tmp_path, {"broker-1/server.log": broker} | ({"relay.log": client} if client else {}))
     verdicts_found = [((one.kind, one.root_cause), one.subject, one.confidence) for one in found]
-    assert verdicts_found == [(PAUSED, {"transactional.id": "pay-7"}, 0.5)]
+    assert verdicts_found == [(PAUSED, {"transactional.id": "pay-7", "broker": "1"}, 0.5)]
 
 
 def test_a_coordinators_log_alone_shows_a_second_instance(tmp_path: Path) -> None:
     broker = BROKER.format("07:50,100", INIT) + BROKER.format("07:58,300", LATE)
     (found,) = judge(tmp_path, {"broker-1/server.log": broker})
-    assert (found.kind, found.root_cause, found.subject) == (*REPLACED, {"transactional.id": "pay-7"})
+    assert (found.kind, found.root_cause) == REPLACED
+    assert found.subject == {"transactional.id": "pay-7", "producerId": "9", "broker": "1"}
 
 
 def test_an_ended_transaction_of_a_valid_epoch_was_rolled_back(tmp_path: Path) -> None:

@@ -50,9 +50,9 @@ def test_a_job_shows_the_first_and_counts_the_others() -> None:
 
 @pytest.fixture
 def flood(tmp_path: Path) -> Path:
-    stamp = "[2026-11-26 10:{:02d}:{:02d},000]"
+    stamp = "[2026-11-26 {:02d}:{:02d}:00,000]"
     lines: Sequence[str] = [
-        f"{stamp.format(*divmod(number, 60))} INFO [TransactionCoordinator id=1] Completed rollback of ongoing "
+        f"{stamp.format(*divmod(11 * number, 60))} INFO [TransactionCoordinator id=1] Completed rollback of ongoing "
         f"transaction for transactionalId t-{number} due to timeout "
         "(kafka.coordinator.transaction.TransactionCoordinator)\n"
         for number in range(FENCED_COUNT)

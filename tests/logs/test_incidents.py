@@ -149,7 +149,12 @@ INITIALIZED = (
 def test_a_gap_in_a_producers_sequence(tmp_path: Path) -> None:
     found = judge(tmp_path, {"broker-1/server.log": INITIALIZED + SEQUENCE})
     assert kinds(found) == [("out_of_order_sequence", "sequence-gap")]
-    assert found[0].subject == {"transactional.id": "gate-9", "producerId": "7", "topic-partition": "ledger-0"}
+    assert found[0].subject == {
+        "transactional.id": "gate-9",
+        "producerId": "7",
+        "topic-partition": "ledger-0",
+        "broker": "1",
+    }
 
 
 def test_a_retry_after_lost_state_is_not_a_gap(tmp_path: Path) -> None:

@@ -22,11 +22,22 @@ DENIALS = (
     *("{}: none", "{}=0", "{} errors: 0, batches: 17", "{} count = 0", "0 {}", "batches: 17, 0 {}", "with 0 {} errors"),
     *("3 {} in the last hour", "{}=17 over the past 5 minutes", "{}: 4 since startup", "17 {} errors so far"),
     *("No {} while 5 batches went", "neither '{}' nor anything else"),
+    *("Will retry on {}", "Will retry on NOT_COORDINATOR and {}", "Handling of {} is enabled, policy=restart"),
+    *("Registered error handlers: [TimeoutException, {}]", "retryableExceptions=[TimeoutException, {}]"),
+    *("fatal errors that stop it: {}, OutOfOrderSequenceException", "INVALID_TXN_STATE and {} end the process"),
+    *("in case of {} the producer is created anew", "{} handling enabled", "would be restarted on {}"),
 )
 REPORTS = (
     *("{}", "Error: {}", "failed with {}: no leader", "Offset 0 is late: {}", "no progress: {}", "partition: 0, {}"),
     *("got {} from broker 0", "could not send: {}", "3 attempts, {}", "not retrying, error {}", "{} (attempt 0)"),
     *("cannot go on due to {}", "request was not sent because of {}", "{}: 0 of 3 partitions are led", "node 0: {}"),
+    *(
+        "retrying on {}",
+        "Handling {}",
+        "handler failed: {}",
+        "Got retriable error: {}",
+        "aborted in the handler due to {}",
+    ),
     *("without a coordinator: {}", "17 {} while sending", "no rest for {} and the like\nCaused by: {}"),
 )
 

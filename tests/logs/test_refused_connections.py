@@ -21,16 +21,20 @@ def categories(tmp_path: Path, line: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "fields",
+    ("category", "fields"),
     [
-        '"msg":"unable to open connection to broker","addr":"k1:9093","err":"tls: failed to verify: x509: bad"',
-        f'"msg":"end transaction failed","error":"unable to dial: tls: failed to verify certificate: {EXPIRED}"',
-        f'"msg":"unable to fetch from broker","broker":"3","err":"{EXPIRED}"',
+        ("TLS_FAILED", '"msg":"unable to open connection to broker","addr":"k1:9093","err":"tls: failed: x509: bad"'),
+        ("CERTIFICATE_EXPIRED", f'"msg":"commit failed","error":"unable to dial: tls: failed to verify: {EXPIRED}"'),
+        ("CERTIFICATE_EXPIRED", f'"msg":"unable to fetch from broker","broker":"3","err":"{EXPIRED}"'),
+        (
+            "TLS_FAILED",
+            f'"msg":"broker 3 failed","err":"{EXPIRED}: current time 2025-01-01T00:00:00Z is before 2025-12-01"',
+        ),
     ],
 )
-def test_a_certificate_in_a_field_of_json_is_the_cause(tmp_path: Path, fields: str) -> None:
+def test_a_certificate_in_a_field_of_json_is_the_cause(tmp_path: Path, category: str, fields: str) -> None:
     line = f'{{"level":"warn","ts":"2025-12-01T00:00:02.000Z","logger":"kgo",{fields}}}'
-    assert categories(tmp_path, line) == {"TLS_FAILED"}
+    assert categories(tmp_path, line) == {category}
 
 
 @pytest.mark.parametrize(

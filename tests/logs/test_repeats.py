@@ -76,7 +76,7 @@ def test_joining_loses_no_name_time_or_severity(drawn: list[tuple[int, str, Seve
         for minute, name, severity in drawn
     ]
     joined = list(join_repeats(single))
-    names = {one.subject["transactional.id"] for one in single}
+    names = {str(one.subject["transactional.id"]) for one in single}
     assert all(any(name in str(one.subject) for one in joined) for name in names)
     for one in single:
         home = [

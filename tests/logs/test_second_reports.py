@@ -57,7 +57,7 @@ def test_truncation_behind_a_reader_is_critical(tmp_path: Path) -> None:
 
 def test_an_election_without_end_is_a_lost_quorum(tmp_path: Path) -> None:
     (found,) = judge(tmp_path, {"server.log": ROUNDS + UNREACHABLE})
-    assert (found.kind, found.subject) == ("controller_quorum_lost", {"controller": "2"})
+    assert (found.kind, found.subject) == ("controller_quorum_lost", {"controller": "2", "unreachable": ("1",)})
     assert found.explanation.startswith("Controller 2 could not win")
 
 

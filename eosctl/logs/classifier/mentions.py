@@ -1,4 +1,4 @@
-"""Separate reports of errors from mentions: a record may deny an error, or count the errors of a period.
+"""Separate reports of errors from mentions: a record may deny an error, plan for it, or count those of a period.
 
 ``no REQUEST_TIMED_OUT in the last hour`` contains the name of an error but does not report one. Only the text next to
 a name on the same line counts. In doubt, a mention is a report.
@@ -44,6 +44,24 @@ _SPAN: Final = re.compile(
     r"(?:milliseconds?|seconds?|minutes?|hours?|days?|weeks?|ms|s|min|h|d|run|interval|window|period)\b"
     r"|\bsince (?:start|startup|boot|midnight|yesterday|the start)\b|\bso far\b|\bin total\b)"
 )
+_LISTED: Final = rf"(?:[\[({{:]? ?(?:(?:\w+\.)*{_NAME}(?:,|,? (?:or|and)|/) ?)*)[\"'`(\[]?$"
+_INTENDED_BEFORE: Final = re.compile(
+    r"(?i:\b(?:(?:will|would|shall|should|may|must|always|never) (?:only )?(?:be )?"
+    r"(?:retr(?:y|ied)|restart(?:ed)?|ignored?|skip(?:ped)?|recover) (?:on|upon|in case of)|in case of"
+    r"|handl(?:e|er|ers|es|ing) (?:of|for|on)|handlers?:? ?(?=[\[({])"
+    r"|(?:retr\w+|recoverable|handled|ignored|tolerated|known)[ ._-]?(?:on|errors|exceptions|codes)[\"']? ?[=:])"
+    r"(?: (?:any|an?|the|errors?|exceptions?|like))*) ?" + _LISTED
+)
+"""Words of a plan for an error that may happen: a policy, a handler, or a setting with a list of errors."""
+_INTENDED_BEHIND: Final = re.compile(
+    r"(?i: (?:handling|handler|policy|retries|retry) (?:is |are )?(?:now )?"
+    r"(?:enabled|disabled|on|off|registered|configured|installed|set)\b)"
+)
+_CAUSES: Final = "causes include "
+"""Kafka lists the possible causes of an error that happened (``TransactionMarkerChannelManager``)."""
+_NEXT_IN_LIST: Final = re.compile(rf"(?:, ?(?:and |or )?| and | or )(?:\w+\.)*{_NAME}(?![\w:])")
+_LAST_IN_LIST: Final = re.compile(rf"(?<![\w.])(?:\w+\.)*{_NAME}(?:, ?(?:and |or )?| and | or )$")
+"""Several names in a row are a list of what may happen: a record of a failure names one."""
 _REACH: Final = 160
 """Number of characters next to a name that are read."""
 _WORD: Final = re.compile(r"[\w$]*")
@@ -58,7 +76,7 @@ def counts_nothing(text: str) -> bool:
 def is_report(text: str, start: int, end: int) -> bool:
     """Return whether a text reports the error from ``start`` to ``end`` as having happened.
 
-    A negation, a count of zero, or a count for a period next to the name makes it a mention.
+    A negation, a count of zero, a count for a period, or a plan for the case next to the name makes it a mention.
     """
     line_start = text.rfind("\n", 0, start) + 1
     line_end = text.find("\n", end)
@@ -74,6 +92,11 @@ def is_report(text: str, start: int, end: int) -> bool:
         return False
     if _NAMED.fullmatch(line[first:last]) is None:
         return True
+    if _INTENDED_BEFORE.search(before) is not None or _INTENDED_BEHIND.match(behind) is not None:
+        return False
+    is_listed = _NEXT_IN_LIST.match(behind) is not None or _LAST_IN_LIST.search(before) is not None
+    if is_listed and _CAUSES not in line:
+        return False
     if _ZERO_BEFORE.search(before) is not None or _NOTHING_BEHIND.match(behind) is not None:
         return False
     counted = _COUNT_BEFORE.search(before) is not None or _COUNT_BEHIND.match(behind) is not None

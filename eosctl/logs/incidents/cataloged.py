@@ -76,6 +76,12 @@ _INTERNAL_TOPICS: Final[Mapping[str, str]] = {
 }
 _OF_TOPICS: Final = ("UNKNOWN_TOPIC", "NOT_LEADER", "TIMEOUT_METADATA", "STORAGE_ECHO", "OFFSET_OUT_OF_RANGE")
 """Categories of faults of topics, which other records of the same client name."""
+_VAGUE: Final[Mapping[EventCategory, frozenset[EventCategory]]] = {
+    "TLS_FAILED": frozenset({"CERTIFICATE_EXPIRED"}),
+    "AUTHENTICATION_FAILED": frozenset({"CERTIFICATE_EXPIRED", "TLS_FAILED"}),
+    "BROKERS_UNREACHED": frozenset({"CERTIFICATE_EXPIRED", "TLS_FAILED", "AUTHENTICATION_FAILED"}),
+}
+"""Categories of records that repeat a more precise one of the same program: the reason is in its exception."""
 _OF_PARTITION: Final = "{topic-partition}"
 """The begin of a verdict on a partition, which several programs report."""
 _NAMES: Final = ("transactional.id", "group", "connector.task", "application.id", "client.id")
@@ -166,12 +172,13 @@ def _joined(
     timeline: LogTimeline, faults: Iterable[Sequence[LogEvent]], known: Mapping[EventCategory, CatalogedIncident]
 ) -> Iterator[Sequence[LogEvent]]:
     """Yield faults with their echoes: records of the same program and time that only repeat it."""
-    of_log: dict[str, _Faults] = defaultdict(_Faults)
+    faults_of_logs = _Faults()
     # Causes first; among echoes, the one with the highest weight leads. Faults without their own name are last.
     ranked = sorted(
         faults,
         key=lambda events: (
             known[events[0].category].is_echo,
+            _vagueness(events[0]),
             known[events[0].category].severity.rank,
             known[events[0].category].cause == UNEXPLAINED,
             not _is_named(timeline, events[0], known[events[0].category]),
@@ -187,13 +194,20 @@ def _joined(
         repeats: Set[EventCategory] = frozenset()
         if is_client and own.is_echo:
             repeats = known.keys()
+        elif is_client and events[0].category in _VAGUE:
+            repeats = _VAGUE[events[0].category]
         elif own.cause == UNEXPLAINED:
             repeats = alike[own.kind] - {events[0].category}
         elif not _is_named(timeline, events[0], own) and (is_client or _name(timeline, events[0])):
             # A client repeats its library's record, and a coordinator its partition's, but without the name.
             repeats = {events[0].category}
-        of_log[timeline.log_of(events[0])].add(events, repeats)
-    yield from (events for faults_of_log in of_log.values() for events in faults_of_log.all)
+        logs = {timeline.log_of(one) for one in events}
+        faults_of_logs.add(events, timeline.log_of(events[0]), logs, repeats)
+    yield from faults_of_logs.all
+
+
+def _vagueness(event: LogEvent) -> int:
+    return len(_VAGUE.get(event.category, ()))
 
 
 def _is_named(timeline: LogTimeline, event: LogEvent, known: CatalogedIncident) -> bool:
@@ -204,43 +218,44 @@ def _is_named(timeline: LogTimeline, event: LogEvent, known: CatalogedIncident) 
 
 
 class _Faults:
-    """The faults of a log, indexed by the time slots that they overlap and by category."""
+    """Faults, indexed by the logs that report them, the time slots that they overlap, and by category."""
 
     def __init__(self) -> None:
         self.all: list[list[LogEvent]] = []
         self._spans: list[tuple[int, int]] = []
-        self._at: dict[tuple[int, EventCategory], list[int]] = defaultdict(list)
+        self._at: dict[tuple[str, int, EventCategory], list[int]] = defaultdict(list)
 
-    def add(self, events: Sequence[LogEvent], repeats: Set[EventCategory]) -> None:
+    def add(self, events: Sequence[LogEvent], log: str, logs: Set[str], repeats: Set[EventCategory]) -> None:
         """Add records as a fault of their own, or to the first fault near them that they repeat.
 
         Args:
             events: Records of one category, in order of time.
+            log: The log of the first one, in which they may repeat a fault.
+            logs: All of their logs.
             repeats: The categories of the faults that such records may repeat.
         """
         begin, end = time_of(events[0]), time_of(events[-1])
-        home = next(self._near(begin, end, repeats), None)
+        home = next(self._near(log, begin, end, repeats), None)
         if home is None:
             home = len(self.all)
             self.all.append([])
             self._spans.append((begin, end))
-            reached = range(0)
         else:
-            reached = _parts(*self._spans[home])
             self._spans[home] = min(begin, self._spans[home][0]), max(end, self._spans[home][1])
         self.all[home] += events
         category = self.all[home][0].category
         for part in _parts(*self._spans[home]):
-            if part not in reached:
-                self._at[part, category].append(home)
+            for one in logs:
+                if home not in self._at[one, part, category][-1:]:
+                    self._at[one, part, category].append(home)
 
-    def _near(self, begin: int, end: int, categories: Set[EventCategory]) -> Iterator[int]:
-        """Yield the faults of some categories near a time, the first one first."""
+    def _near(self, log: str, begin: int, end: int, categories: Set[EventCategory]) -> Iterator[int]:
+        """Yield the faults of some categories in a log near a time, the first one first."""
         near = {
             fault
             for part in _parts(begin - ECHO_MS, end + ECHO_MS)
             for category in categories
-            for fault in self._at.get((part, category), ())
+            for fault in self._at.get((log, part, category), ())
         }
         for fault in sorted(near):
             if self._spans[fault][0] - ECHO_MS <= end and self._spans[fault][1] + ECHO_MS >= begin:

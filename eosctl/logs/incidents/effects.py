@@ -21,6 +21,14 @@ from eosctl.model.severity import Severity
 _ECHOES: Final = frozenset({"connect_task_failed", "streams_client_failed", "transaction_rolled_back_by_framework"})
 """Kinds that repeat a failure, if their own cause is unexplained."""
 _UNEXPLAINED: Final = "unexplained"
+_DEAD: Final = "producer_dead"
+_DEADLY: Final = frozenset(
+    {
+        *("cluster_authorization", "invalid_producer_epoch", "out_of_order_sequence", "producer_fenced"),
+        *("transaction_timeout", "transactional_id_authorization", "transactional_id_expired", "unknown_producer_id"),
+    }
+)
+"""Kinds of errors after which librdkafka refuses every further call to the producer."""
 _BEFORE_MS: Final = 5_000
 _AFTER_MS: Final = 30_000
 _LASTING_MS: Final = 600_000
@@ -45,7 +53,7 @@ _EFFECTS: Final = (
         Severity.ERROR,
     ),
     _Effect(
-        re.compile(r"All stream threads have died"),
+        re.compile(r"All stream threads have died|State transition from \w+ to ERROR\b"),
         "Effect: all threads of the Streams client are dead, and it processes nothing until it is restarted.",
         Severity.CRITICAL,
     ),
@@ -57,7 +65,7 @@ _EFFECTS: Final = (
     _Effect(
         re.compile(r"^Query .{0,300}\bterminated with error"),
         "Effect: the streaming query has ended.",
-        Severity.ERROR,
+        Severity.CRITICAL,
     ),
 )
 
@@ -117,21 +125,21 @@ class _Logs:
 
     def cause_of(self, echo: Incident, causes: Sequence[Incident]) -> Incident | None:
         """Return the last incident of the same log that an echo may repeat."""
-        is_lasting = any(_ERROR_STATE.search(event.message) for event in self.events_of(echo))
+        is_lasting = echo.kind == _DEAD or any(_ERROR_STATE.search(event.message) for event in self.events_of(echo))
         since_ms = echo.t_start_ms - (_LASTING_MS if is_lasting else _AFTER_MS)
         first = bisect_left(causes, since_ms, key=lambda one: one.t_start_ms)
         last = bisect_right(causes, echo.t_start_ms + _BEFORE_MS, key=lambda one: one.t_start_ms)
         return next((one for one in reversed(causes[first:last]) if self._may_be_of(one, echo)), None)
 
     def _may_be_of(self, cause: Incident, echo: Incident) -> bool:
-        if cause.severity is Severity.INFO:
+        if cause.severity is Severity.INFO or (echo.kind == _DEAD and cause.kind not in _DEADLY):
             return False
         ids = (cause.subject.get("transactional.id"), echo.subject.get("transactional.id"))
         return _agree(*ids) and _agree(self.task_of(cause), self.task_of(echo))
 
 
 def _is_echo(one: Incident) -> bool:
-    return one.kind in _ECHOES and one.root_cause == _UNEXPLAINED
+    return one.kind == _DEAD or (one.kind in _ECHOES and one.root_cause == _UNEXPLAINED)
 
 
 def _joined(cause: Incident, echoes: Sequence[Incident]) -> Incident:

@@ -100,7 +100,7 @@ class Causes:
         if is_certain and one.root_cause == "duplicate-transactional-id":
             return False
         # A client that another one fenced does not recover with the brokers.
-        is_own = is_certain or one.root_cause == "duplicate-transactional-id"
+        is_own = is_certain or one.root_cause in ("duplicate-transactional-id", "takeover-or-timeout")
         about = None
         for rule in EXPLANATIONS:
             if one.kind not in rule.consequences and (is_own or one.kind not in rule.echoes):

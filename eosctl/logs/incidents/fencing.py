@@ -15,18 +15,26 @@ from pathlib import PurePath
 from typing import Final
 
 from eosctl.logs.incidents.announced import GUESSED
+from eosctl.logs.incidents.fencing_verdicts import (
+    displaced,
+    displaced_by,
+    expired_by_client,
+    had_trouble,
+    outdated_task,
+    replaced,
+    stood_still,
+    timed_out,
+    unexplained,
+)
 from eosctl.logs.incidents.index import within
 from eosctl.logs.incidents.inits import identity_of
 from eosctl.logs.incidents.names import is_of_streams
-from eosctl.logs.incidents.program_names import client_id_of, opening, program_of
 from eosctl.logs.incidents.rivals import fenced_in_turn, rivals_in
-from eosctl.logs.incidents.timeline import LogTimeline, by_key, episodes, incident, speaks_protocol, time_of
-from eosctl.logs.incidents.trouble import TROUBLE, UNANSWERED
+from eosctl.logs.incidents.timeline import LogTimeline, by_key, episodes, speaks_protocol, time_of
+from eosctl.logs.incidents.trouble import UNANSWERED
 from eosctl.logs.incidents.unnamed import UNKNOWN_CLOCK_MS, Owners
-from eosctl.model.event_names import EventCategory
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
-from eosctl.model.severity import Severity
 
 REFUSALS: Final = ("PRODUCER_FENCED", "INVALID_PRODUCER_EPOCH", "INVALID_TXN_STATE", "CLIENT_FATAL", "TASK_MIGRATED")
 _DECIDING: Final = ("INIT_PRODUCER_ID", "TXN_TIMEOUT_ABORT", "TXN_LATE_COMMIT")
@@ -35,8 +43,6 @@ BURST_MS = 30_000
 CLOCK_SLACK_MS = 1_500
 """If two hosts' clocks differ by more, the order of their events is not trusted."""
 LOOK_BACK_MS = 600_000
-TROUBLE_MS = 90_000
-"""Maximum time between the cause of a timeout and the rollback: a minute, plus the interval of the check for it."""
 SOON_MS: Final = 5_000
 """A transaction that began this recently has not timed out: even a short timeout is checked only every ten seconds."""
 _CALM: Final = frozenset({"TRACE", "DEBUG", "INFO", "NOTICE"})
@@ -100,22 +106,9 @@ def _late_ends(timeline: LogTimeline, known: Container[str]) -> Iterator[Inciden
                 continue
             last_ms = time_of(late)
             if ended.category == "TXN_TIMEOUT_ABORT":
-                yield _timed_out(timeline, transactional_id, [ended, late], time_of(ended))
+                yield timed_out(timeline, transactional_id, [ended, late], time_of(ended))
             else:
-                yield _displaced_at(transactional_id, ended, late)
-
-
-def _displaced_at(transactional_id: str, init: LogEvent, late: LogEvent) -> Incident:
-    return incident(
-        "producer_fenced",
-        "duplicate-transactional-id",
-        {"transactional.id": transactional_id},
-        [init, late],
-        f"{transactional_id} was initialized again while another client had a transaction open, which that client "
-        "then tried to commit.",
-        "Give every live instance a transactional.id of its own; make sure an instance is gone before it is replaced.",
-        confidence=0.75,
-    )
+                yield displaced_by(transactional_id, ended, late)
 
 
 def _is_refusal(timeline: LogTimeline, event: LogEvent) -> bool:
@@ -134,7 +127,7 @@ def _is_refusal(timeline: LogTimeline, event: LogEvent) -> bool:
 def _judge(timeline: LogTimeline, transactional_id: str, burst: Sequence[LogEvent]) -> Iterator[Incident]:
     first = burst[0]
     if fencing := _fencing_of_connect(timeline, first):
-        yield _outdated_task(timeline, transactional_id, [*fencing, *burst])
+        yield outdated_task(timeline, transactional_id, [*fencing, *burst])
         return
     until = time_of(first) + CLOCK_SLACK_MS + BURST_MS
     since = time_of(first) - LOOK_BACK_MS
@@ -146,18 +139,21 @@ def _judge(timeline: LogTimeline, transactional_id: str, burst: Sequence[LogEven
     foreign = _last_foreign_init(timeline, transactional_id, first, before)
     if rollback is not None and not (foreign and time_of(foreign) < time_of(rollback)):
         late = [event for event in server if event.category == "TXN_LATE_COMMIT"]
-        yield _timed_out(timeline, transactional_id, [rollback, *late, *burst], time_of(rollback))
+        if expired := _reported_expiry(timeline, burst):
+            yield expired_by_client(timeline, transactional_id, [rollback, *late, *expired, *burst])
+        else:
+            yield timed_out(timeline, transactional_id, [rollback, *late, *burst], time_of(rollback))
     elif foreign:
-        yield _replaced(
+        yield replaced(
             timeline, transactional_id, [*timeline.own_inits(first).until(time_of(burst[-1])), foreign, *burst], foreign
         )
     elif late := [event for event in server if event.category == "TXN_LATE_COMMIT"]:
-        yield _timed_out(timeline, transactional_id, [*late, *burst], time_of(first))
+        yield timed_out(timeline, transactional_id, [*late, *burst], time_of(first))
     elif second := _second_start(timeline, transactional_id, first):
-        yield _replaced(timeline, transactional_id, [*before[-1:], second, *burst], second)
+        yield replaced(timeline, transactional_id, [*before[-1:], second, *burst], second)
     elif before and timeline.own_inits(first).events:
         if first.category != "TASK_MIGRATED":
-            yield _unexplained(timeline, transactional_id, burst)
+            yield unexplained(timeline, transactional_id, burst)
     else:
         yield from _guess(timeline, transactional_id, burst)
 
@@ -183,12 +179,12 @@ def _guess(timeline: LogTimeline, transactional_id: str, burst: Sequence[LogEven
     if is_of_streams(transactional_id):
         # An id that contains the random name of a process belongs to that process alone.
         if first.category != "TASK_MIGRATED":
-            yield _stood_still(timeline, transactional_id, burst)
+            yield stood_still(timeline, transactional_id, burst)
     elif any(event.category == "COMMIT_LOST" for event in burst):
         # Flink names both causes itself. What counts is that the records of a checkpoint are gone.
         return
-    elif expired := timeline.log_between(first, time_of(first) - WOKE_MS, time_of(burst[-1]) + WOKE_MS, EXPIRED):
-        yield _expired(timeline, transactional_id, [*expired, *burst])
+    elif expired := _reported_expiry(timeline, burst):
+        yield expired_by_client(timeline, transactional_id, [*expired, *burst])
     elif first.category != "TASK_MIGRATED":
         around = timeline.log_between(first, time_of(first) - WOKE_MS, time_of(first))
         stalled = [event for event in around if _STALLED.search(event.message)]
@@ -197,11 +193,16 @@ def _guess(timeline: LogTimeline, transactional_id: str, burst: Sequence[LogEven
             return
         # A newer producer takes over the epoch; if only the transaction has ended, it timed out.
         if stalled or is_ended:
-            yield _stood_still(timeline, transactional_id, [*stalled, *burst])
-        elif _had_trouble(timeline, first, time_of(first), UNANSWERED):
-            yield _unexplained(timeline, transactional_id, burst)
+            yield stood_still(timeline, transactional_id, [*stalled, *burst])
+        elif had_trouble(timeline, first, time_of(first), UNANSWERED):
+            yield unexplained(timeline, transactional_id, burst)
         else:
-            yield _displaced(timeline, transactional_id, burst)
+            yield displaced(timeline, transactional_id, burst)
+
+
+def _reported_expiry(timeline: LogTimeline, burst: Sequence[LogEvent]) -> Sequence[LogEvent]:
+    """Return the records near a refusal in which the client itself names the timeout as the reason."""
+    return timeline.log_between(burst[0], time_of(burst[0]) - WOKE_MS, time_of(burst[-1]) + WOKE_MS, EXPIRED)
 
 
 def _last_foreign_init(
@@ -256,73 +257,6 @@ def _had_it_before(timeline: LogTimeline, transactional_id: str, last: LogEvent,
     return timeline.is_of_library(victim) and time_of(known[0]) < time_of(last)
 
 
-def _replaced(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent], foreign: LogEvent) -> Incident:
-    victim = events[-1]
-    epoch = foreign.fields.get("producer_epoch", "?")
-    who = program_of(timeline, victim)
-    is_of_same_log = timeline.log_of(foreign) == timeline.log_of(victim)
-    return incident(
-        "producer_fenced",
-        "duplicate-transactional-id",
-        _subject(timeline, transactional_id, victim),
-        events,
-        f"{transactional_id} was initialized again (epoch {epoch}) while {who} was still using it; {who} was fenced.",
-        "Give every live instance a transactional.id of its own; make sure an instance is gone before it is replaced.",
-        # Two clients of one log may be two lives of one program.
-        confidence=0.85 if is_of_same_log and foreign.category == "INIT_PRODUCER_ID" else 0.95,
-        t_start_ms=min(time_of(foreign), time_of(victim)),
-    )
-
-
-def _had_trouble(timeline: LogTimeline, client: LogEvent, until_ms: int, categories: tuple[EventCategory, ...]) -> bool:
-    """Return whether a client logged before a moment that it waits for brokers; a stalled client logs nothing."""
-    return bool(timeline.log_between(client, until_ms - TROUBLE_MS, until_ms, categories))
-
-
-def _timed_out(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent], rollback_ms: int) -> Incident:
-    victim = events[-1]
-    who = "its client" if victim.application in timeline.servers() else program_of(timeline, victim)
-    waited_s = (time_of(victim) - rollback_ms) / 1000
-    had_trouble = _had_trouble(timeline, victim, rollback_ms, TROUBLE)
-    return incident(
-        "transaction_timeout",
-        "process-pause-beyond-transaction-timeout",
-        _subject(timeline, transactional_id, victim),
-        events,
-        f"The coordinator rolled back the open transaction of {transactional_id} because it timed out; {who} resumed "
-        f"{waited_s:.0f} s later and was refused. No other producer had taken the id.",
-        "Find what stopped the process (GC, a stopped container, a slow call); raise transaction.timeout.ms only then.",
-        confidence=0.65 if had_trouble or not timeline.is_of_library(victim) else 0.9,
-    )
-
-
-def _stood_still(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
-    return incident(
-        "transaction_timeout",
-        "process-pause-beyond-transaction-timeout",
-        _subject(timeline, transactional_id, events[-1]),
-        events,
-        f"{transactional_id or opening(program_of(timeline, events[-1]))} was refused when it resumed: "
-        "most likely its transaction had timed out and been rolled back. No coordinator's log here shows it.",
-        "Add the transaction coordinator's server.log of this time, and look for what stopped the process.",
-        confidence=0.5,
-    )
-
-
-def _expired(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
-    return incident(
-        "transaction_timeout",
-        "transaction-longer-than-its-timeout",
-        _subject(timeline, transactional_id, events[-1]),
-        events,
-        f"A transaction of {transactional_id or program_of(timeline, events[-1])} took longer than its timeout, so the "
-        "coordinator aborted it; the client reports so itself.",
-        "Raise transaction.timeout.ms of this client (producer.override.transaction.timeout.ms for a connector), or "
-        "make its transactions shorter; then restart the task.",
-        confidence=0.9,
-    )
-
-
 def _fencing_of_connect(timeline: LogTimeline, victim: LogEvent) -> Sequence[LogEvent]:
     """Return the records of a worker that fenced the producers of a task's connector just before the task failed."""
     connector = victim.fields.get("connector_task", "").rpartition("-")[0]
@@ -330,68 +264,3 @@ def _fencing_of_connect(timeline: LogTimeline, victim: LogEvent) -> Sequence[Log
         return ()
     fencings = timeline.with_value("connector", connector, "CONNECT_FENCING")
     return within(fencings, time_of(victim) - BURST_MS, time_of(victim) + CLOCK_SLACK_MS)
-
-
-def _outdated_task(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
-    task = events[-1].fields.get("connector_task", "")
-    return incident(
-        "producer_fenced",
-        "older-task-generation",
-        _subject(timeline, transactional_id, events[-1]),
-        events,
-        f"Connect fenced the producer of task {task} before it started the connector's new tasks: the old task was "
-        "still running and failed. Its open transaction was aborted; the new task sends the records again.",
-        "Check that the connector's new tasks are running; restart the task if none of them is. If it repeats, look "
-        "for a second Connect cluster with the same group.id.",
-        confidence=0.8,
-    )
-
-
-def _displaced(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
-    return incident(
-        "producer_fenced",
-        "duplicate-transactional-id",
-        _subject(timeline, transactional_id, events[0]),
-        events,
-        f"{transactional_id or opening(program_of(timeline, events[0]))} was fenced: "
-        f"most likely {_taker(events[0])} took its id. A rollback after a timeout looks the same to a client, "
-        "and no coordinator's log here shows which it was.",
-        "Add the transaction coordinator's server.log of this time, and look for a second instance with the same id.",
-        confidence=0.5,
-    )
-
-
-def _taker(victim: LogEvent) -> str:
-    """Return who may have taken an id: Connect derives a task's id from its group, the connector, and the number."""
-    if victim.fields.get("connector_task"):
-        return "a newer generation of the task, or a second Connect cluster with the same group.id,"
-    return "another instance"
-
-
-def _unexplained(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
-    return incident(
-        "producer_fenced",
-        "unexplained",
-        _subject(timeline, transactional_id, events[0]),
-        events,
-        f"{transactional_id} was refused; no log here shows a second initialization or a rollback.",
-        "Add the transaction coordinator's server.log of this time.",
-        severity=Severity.WARNING,
-        confidence=0.3,
-    )
-
-
-def _subject(timeline: LogTimeline, transactional_id: str, victim: LogEvent) -> dict[str, str | tuple[str, ...]]:
-    if victim.application in timeline.servers():
-        return {"transactional.id": transactional_id}
-    group = timeline.group_of(victim)
-    producer_id = next((event.fields.get("producer_id", "") for event in timeline.own_inits(victim).events), "")
-    return {
-        "transactional.id": transactional_id,
-        "group": group,
-        "producerId": producer_id,
-        "application": victim.application,
-        "client.id": "" if transactional_id else client_id_of(victim),
-        "client": "" if transactional_id else victim.fields.get("rdkafka_client", ""),
-        "connector.task": victim.fields.get("connector_task", ""),
-    }

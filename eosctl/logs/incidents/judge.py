@@ -20,6 +20,7 @@ from eosctl.logs.incidents.fencing import find_fenced_producers
 from eosctl.logs.incidents.kills import find_forced_kills, join_kills
 from eosctl.logs.incidents.lost_commits import find_lost_commits
 from eosctl.logs.incidents.markers import find_refused_markers
+from eosctl.logs.incidents.outcomes import settle_outcomes
 from eosctl.logs.incidents.overdue import find_overdue_transactions
 from eosctl.logs.incidents.quorum import find_lost_quorums
 from eosctl.logs.incidents.refusals import find_denials, find_failed_log_dirs, find_large_records, find_settings
@@ -27,6 +28,7 @@ from eosctl.logs.incidents.repeats import join_repeats
 from eosctl.logs.incidents.rollbacks import find_rollbacks
 from eosctl.logs.incidents.servers import find_outages, find_planned_restarts
 from eosctl.logs.incidents.shortages import find_shortages, without_shortage
+from eosctl.logs.incidents.subjects import complete_subjects
 from eosctl.logs.incidents.timeline import LogTimeline
 from eosctl.logs.incidents.topic_denials import find_hidden_resources, find_topic_denials
 from eosctl.logs.incidents.unexplained import find_unexplained
@@ -72,8 +74,9 @@ def judge_timeline(timeline: LogTimeline, events: Sequence[LogEvent]) -> Judgmen
         (_doubted(one, timeline.guessed_ids), records) for one, records in find_cataloged(timeline, left, known)
     ]
     joined = join_effects(timeline, join_kills(timeline, (*_merged(kept), *(one for one, _ in cataloged))))
-    single = tuple(_name_components(joined, events))
-    incidents = sorted(join_repeats(single), key=lambda one: (one.t_start_ms, one.kind, str(one.subject)))
+    single = tuple(complete_subjects(timeline, _name_components(joined, events)))
+    settled = settle_outcomes(timeline, join_repeats(single))
+    incidents = sorted(settled, key=lambda one: (one.t_start_ms, one.kind, str(one.subject)))
     covered = {(one.file, one.offset) for _, records in cataloged for one in records}
     covered |= {(place.file, place.offset) for one in single for place in one.evidence}
     open_ones = {(one.file, one.offset): one for one in left if _is_open(one, acting, covered)}

@@ -19,6 +19,8 @@ GIVE_UP_MS: Final = 120_000
 """Maximum time from a client's last attempt until it reports that it gave up."""
 _ENDED: Final[tuple[EventCategory, ...]] = ("TIMEOUT_INIT_PID", "TIMEOUT_METADATA", "PRODUCER_MISUSED")
 """A client that could not start in time, or that left a transaction open and cannot begin the next one."""
+_OF_TOPICS: Final[tuple[EventCategory, ...]] = ("NOT_LEADER", "UNKNOWN_TOPIC")
+"""Faults of topics: a producer that cannot initialize does not end because of them."""
 UNFINISHED_PARTS: Final = 4
 """A fault at the end of a log counts from this part of the time that it must last elsewhere."""
 EXCERPT_MS: Final = 60_000
@@ -65,7 +67,8 @@ def _is_all_of_it(timeline: LogTimeline, event: LogEvent, known: CatalogedIncide
 def gave_up(timeline: LogTimeline, events: Sequence[LogEvent]) -> bool:
     """Return whether a client ended because of a fault: its record of it is final, or an end follows."""
     last = events[-1]
-    ends = timeline.log_between(last, time_of(events[0]), time_of(last) + GIVE_UP_MS, _ENDED)
+    endings: tuple[EventCategory, ...] = ("TIMEOUT_METADATA",) if last.category in _OF_TOPICS else _ENDED
+    ends = timeline.log_between(last, time_of(events[0]), time_of(last) + GIVE_UP_MS, endings)
     is_client = last.application not in timeline.servers()
     return bool(ends) or any(event.level in FATAL_LEVELS or (is_client and _has_given_up(event)) for event in events)
 

@@ -14,6 +14,7 @@ from eosctl.logs.incidents.trouble import DISCONNECTS
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.model.severity import Severity
+from eosctl.text import name_some
 
 FAILOVER_MS: Final = 60_000
 WITHOUT_LEADER_MS: Final = 30_000
@@ -24,6 +25,9 @@ _NOTICED_MS: Final = 1_000
 """A lost connection may be logged this long before the assumed time of a crash."""
 _FETCH_CUT: Final = re.compile(
     r"\[RaftManager (?:nodeId|id)=\d+\] Cancelled in-flight FETCH request .*\bdue to node (\d+) being disconnected"
+)
+_NOT_CONNECTED: Final = re.compile(
+    r"\[RaftManager (?:nodeId|id)=\d+\] Connection to node (\d+) \(\S+ could not be established"
 )
 
 
@@ -39,6 +43,12 @@ def fetched_from(event: LogEvent) -> str:
     It is the quorum's leader: nodes that know the leader fetch from it alone.
     """
     found = _FETCH_CUT.search(event.message)
+    return found[1] if found else ""
+
+
+def voter_not_reached(event: LogEvent) -> str:
+    """Return the node of the quorum that a node could not connect to; empty for any other record."""
+    found = _NOT_CONNECTED.search(event.message)
     return found[1] if found else ""
 
 
@@ -107,15 +117,18 @@ def find_lost_quorums(timeline: LogTimeline) -> Iterator[Incident]:
         seen.add(log)
         node = next((name for event in rounds if (name := event.fields.get("candidate", ""))), "")
         who = f"Controller {node}" if node else "A controller"
+        silent = _unreachable(timeline, first, last_ms)
         yield incident(
             "controller_quorum_lost",
             "voters-without-majority",
             # Only voters stand for election, and every voter is a controller.
-            {"controller": node},
+            {"controller": node, "unreachable": silent},
             rounds,
             f"{who} could not win an election of the metadata quorum and found no other leader "
             + (f"for {lasted_ms / 1000:,.0f} s" if lasted_ms >= WITHOUT_LEADER_MS else f"in {retries} elections")
-            + ": the voters have no majority. Without a controller, no "
+            + ": the voters have no majority. "
+            + (f"It could not connect to {name_some('node', silent)}. " if silent else "")
+            + "Without a controller, no "
             "partition gets a new leader, no topic is created, and no producer ids are allocated.",
             "Start or reconnect the other voters of the quorum: check their processes, and the network between the "
             "controllers. eosctl doctor shows who answers.",
@@ -123,6 +136,12 @@ def find_lost_quorums(timeline: LogTimeline) -> Iterator[Incident]:
             confidence=0.85,
             t_end_ms=last_ms,
         )
+
+
+def _unreachable(timeline: LogTimeline, first: LogEvent, end_ms: int) -> tuple[str, ...]:
+    """Return the nodes of the quorum that a node could not connect to during its elections."""
+    near = timeline.log_between(first, time_of(first) - 2 * _NOTICED_MS, end_ms, DISCONNECTS)
+    return tuple(sorted({node for event in near if (node := voter_not_reached(event))}, key=int))
 
 
 def _rounds(timeline: LogTimeline, first: LogEvent) -> tuple[list[LogEvent], int | None]:

@@ -88,6 +88,8 @@ def find_denials(timeline: LogTimeline) -> Iterator[Incident]:
 
 def _what(name: str, asked: str, event: LogEvent) -> str:
     """Name a denied resource; one that is in no record by its connector."""
+    if not asked and (connector := event.fields.get("connector")):
+        return f"a {name} of connector {connector}"
     if asked or "connector_task" not in event.fields:
         return f"{name} {asked or '(unnamed)'}"
     return f"a {name} of connector task {event.fields['connector_task']}"
@@ -113,7 +115,13 @@ def _client_of(event: LogEvent) -> dict[str, str]:
     """Identify a client by its settings other than its transactional id or group."""
     client = event.fields.get("client_id") or event.fields.get("rdkafka_client", "").rpartition("#")[0]
     task = event.fields.get("connector_task", "")
-    return {"application": event.application, "connector.task": task, "client.id": "" if client == _NO_NAME else client}
+    connector = event.fields.get("connector", "")
+    return {
+        "application": event.application,
+        "connector": connector,
+        "connector.task": task,
+        "client.id": "" if client == _NO_NAME else client,
+    }
 
 
 def find_settings(timeline: LogTimeline) -> Iterator[Incident]:

@@ -45,8 +45,7 @@ def join_repeats(incidents: Iterable[Incident]) -> Iterator[Incident]:
     """Yield incidents; those that repeat within ``PAUSE_MS`` become one with their number and names."""
     equal: dict[tuple[str, ...], list[Incident]] = defaultdict(list)
     for one in incidents:
-        owner = one.subject.get("transactional.id") or sorted(one.subject.items())
-        equal[one.kind, one.root_cause, str(owner)].append(one)
+        equal[one.kind, one.root_cause, _owner_of(one.subject)].append(one)
     alike: dict[tuple[str, ...], list[tuple[Incident, int]]] = defaultdict(list)
     for ones in equal.values():
         for span in _spans(sorted(ones, key=_start)):
@@ -55,6 +54,15 @@ def join_repeats(incidents: Iterable[Incident]) -> Iterator[Incident]:
                 alike[whole.kind, whole.root_cause, _home_of(whole)].append((whole, len(span) // len(wholes)))
     for counted in alike.values():
         yield from _joined_alike(counted)
+
+
+def _owner_of(subject: _Subject) -> str:
+    """Return whom a fault is about: a transactional id, a group with its member's id, or all names of the subject."""
+    if named := subject.get("transactional.id"):
+        return str(named)
+    if named := subject.get("group"):
+        return str((named, subject.get("group.instance.id"), subject.get("connector.task")))
+    return str(sorted(subject.items()))
 
 
 def _start(one: Incident) -> int:
@@ -92,7 +100,8 @@ def _joined_alike(counted: Sequence[tuple[Incident, int]]) -> Iterator[Incident]
     """Yield incidents of one kind and program; those with enough different names at one time are one."""
     counts = {id(one): count for one, count in counted}
     for span in _spans(sorted((one for one, _ in counted), key=_start)):
-        values = {name: {one.subject.get(name) for one in span} for one in span for name in one.subject}
+        names = dict.fromkeys(name for one in span for name in one.subject)
+        values = {name: {one.subject.get(name) for one in span} for name in names}
         apart = [name for name, found in values.items() if len(found) > 1]
         enough = RETURNS if _PARTITIONS.issuperset(apart) else MANY
         named = next((name for name in _COUNTED if name in apart), "")

@@ -18,7 +18,8 @@ from typing import Final, NamedTuple, TypeAlias
 
 from eosctl.logs.classifier.catalog import load_incidents
 from eosctl.logs.incidents.announced import guessed_ids
-from eosctl.logs.incidents.quorum import fetched_from
+from eosctl.logs.incidents.quorum import fetched_from, voter_not_reached
+from eosctl.logs.incidents.trouble import DISCONNECTS
 from eosctl.logs.incidents.unnamed import STARTED_MS, UNKNOWN_CLOCK_MS
 from eosctl.model.event_names import EventCategory, EventField
 from eosctl.model.log_event import LogEvent, SourceSummary
@@ -130,7 +131,9 @@ def is_whole(event: LogEvent, starts: LogStarts) -> bool:
     """Return whether every slice gets an event."""
     if event.category == "INIT_PRODUCER_ID":
         return "coordinator_partition" in event.fields and starts.are_near(event.time_ms or 0)
-    return event.category in _LIVES or (event.category == "NETWORK_DISCONNECT" and fetched_from(event) != "")
+    if event.category in DISCONNECTS:
+        return fetched_from(event) != "" or voter_not_reached(event) != ""
+    return event.category in _LIVES
 
 
 def keys_of(event: LogEvent, log: str) -> Iterator[Key]:

@@ -1,0 +1,208 @@
+"""Describe what fenced a producer: the incidents of each cause."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from eosctl.logs.incidents.program_names import client_id_of, opening, program_of
+from eosctl.logs.incidents.timeline import LogTimeline, incident, time_of
+from eosctl.logs.incidents.trouble import TROUBLE
+from eosctl.model.event_names import EventCategory
+from eosctl.model.incident import Incident
+from eosctl.model.log_event import LogEvent
+from eosctl.model.severity import Severity
+from eosctl.text import duration_text
+
+TROUBLE_MS: Final = 90_000
+"""Maximum time between the cause of a timeout and the rollback: a minute, plus the interval of the check for it."""
+LONG_PAUSE_MS: Final = 5_000
+"""A shorter pause cannot exceed any usual transaction timeout."""
+
+
+def displaced_by(transactional_id: str, init: LogEvent, late: LogEvent) -> Incident:
+    """Return the incident of a commit that came after another client had initialized the id."""
+    return incident(
+        "producer_fenced",
+        "duplicate-transactional-id",
+        {"transactional.id": transactional_id},
+        [init, late],
+        f"{transactional_id} was initialized again while another client had a transaction open, which that client "
+        "then tried to commit.",
+        "Give every live instance a transactional.id of its own; make sure an instance is gone before it is replaced.",
+        confidence=0.75,
+    )
+
+
+def replaced(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent], foreign: LogEvent) -> Incident:
+    """Return the incident of a producer that a later initialization of its id fenced."""
+    victim = events[-1]
+    epoch = foreign.fields.get("producer_epoch", "?")
+    who = program_of(timeline, victim)
+    is_of_same_log = timeline.log_of(foreign) == timeline.log_of(victim)
+    return incident(
+        "producer_fenced",
+        "duplicate-transactional-id",
+        _subject(timeline, transactional_id, victim),
+        events,
+        f"{transactional_id} was initialized again (epoch {epoch}) while {who} was still using it; {who} was fenced.",
+        "Give every live instance a transactional.id of its own; make sure an instance is gone before it is replaced.",
+        # Two clients of one log may be two lives of one program.
+        confidence=0.85 if is_of_same_log and foreign.category == "INIT_PRODUCER_ID" else 0.95,
+        t_start_ms=min(time_of(foreign), time_of(victim)),
+    )
+
+
+def had_trouble(timeline: LogTimeline, client: LogEvent, until_ms: int, categories: tuple[EventCategory, ...]) -> bool:
+    """Return whether a client logged before a moment that it waits for brokers; a stalled client logs nothing."""
+    return bool(timeline.log_between(client, until_ms - TROUBLE_MS, until_ms, categories))
+
+
+def timed_out(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent], rollback_ms: int) -> Incident:
+    """Return the incident of a producer whose transaction the coordinator had rolled back at its timeout."""
+    victim = events[-1]
+    who = "its client" if victim.application in timeline.servers() else program_of(timeline, victim)
+    waited_s = (time_of(victim) - rollback_ms) / 1000
+    is_doubtful = had_trouble(timeline, victim, rollback_ms, TROUBLE) or not timeline.is_of_library(victim)
+    return incident(
+        "transaction_timeout",
+        "process-pause-beyond-transaction-timeout",
+        _subject(timeline, transactional_id, victim),
+        events,
+        f"The coordinator rolled back the open transaction of {transactional_id} because it timed out; {who} resumed "
+        f"{waited_s:.0f} s later and was refused. No other producer had taken the id.",
+        "Find what stopped the process (GC, a stopped container, a slow call); raise transaction.timeout.ms only then.",
+        confidence=0.65 if is_doubtful else 0.9,
+    )
+
+
+def stood_still(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
+    """Return the incident of a producer that most likely lost its transaction to its timeout, because it stalled."""
+    first = min(events, key=time_of)
+    near = timeline.log_between(first, time_of(first) - TROUBLE_MS, time_of(first), ("GC_PAUSE",))
+    pauses = [event for event in near if float(event.fields.get("pause_ms") or 0) >= LONG_PAUSE_MS]
+    longest_ms = max((float(event.fields["pause_ms"]) for event in pauses), default=0)
+    who = transactional_id or opening(program_of(timeline, events[-1]))
+    if pauses:
+        text = (
+            f"The garbage collector stopped {who} for {duration_text(round(longest_ms))}. It was refused when it "
+            "resumed: most likely its transaction had timed out and been rolled back."
+        )
+        step = (
+            "Find what fills the heap, or use a collector with shorter pauses; raise transaction.timeout.ms above them."
+        )
+    else:
+        text = (
+            f"{who} was refused when it resumed: most likely its transaction had timed out and been rolled back. No "
+            "coordinator's log here shows it."
+        )
+        step = "Add the transaction coordinator's server.log of this time, and look for what stopped the process."
+    return incident(
+        "transaction_timeout",
+        "process-pause-beyond-transaction-timeout",
+        _subject(timeline, transactional_id, events[-1]),
+        [*pauses, *events],
+        text,
+        step,
+        confidence=0.75 if pauses else 0.5,
+    )
+
+
+def expired_by_client(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
+    """Return the incident of a producer whose own client reports that its transaction took too long."""
+    return incident(
+        "transaction_timeout",
+        "transaction-longer-than-its-timeout",
+        _subject(timeline, transactional_id, events[-1]),
+        events,
+        f"A transaction of {transactional_id or program_of(timeline, events[-1])} took longer than its timeout, so the "
+        "coordinator aborted it; the client reports so itself.",
+        "Raise transaction.timeout.ms of this client (producer.override.transaction.timeout.ms for a connector), or "
+        "make its transactions shorter; then restart the task.",
+        confidence=0.9,
+    )
+
+
+def outdated_task(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
+    """Return the incident of a task of Connect whose producer the worker fenced for newer tasks."""
+    task = events[-1].fields.get("connector_task", "")
+    return incident(
+        "producer_fenced",
+        "older-task-generation",
+        _subject(timeline, transactional_id, events[-1]),
+        events,
+        f"Connect fenced the producer of task {task} before it started the connector's new tasks: the old task was "
+        "still running and failed. Its open transaction was aborted; the new task sends the records again.",
+        "Check that the connector's new tasks are running; restart the task if none of them is. If it repeats, look "
+        "for a second Connect cluster with the same group.id.",
+        confidence=0.8,
+    )
+
+
+_ONE_ERROR: Final = "aiokafka."
+"""A client that reports a fenced producer and a transaction that timed out with the same error."""
+
+
+def displaced(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
+    """Return the incident of a producer that most likely another instance fenced."""
+    if any(event.exception is not None and event.exception.root_class.startswith(_ONE_ERROR) for event in events):
+        return incident(
+            "producer_fenced",
+            "takeover-or-timeout",
+            _subject(timeline, transactional_id, events[0]),
+            events,
+            f"{transactional_id or opening(program_of(timeline, events[0]))} was fenced: its transaction took longer "
+            "than transaction_timeout_ms, or another instance took its id. The client reports both with one error, and "
+            "no coordinator's log here shows which it was.",
+            "Compare the time since the transaction began with transaction_timeout_ms, and look for a second instance "
+            "with the same id. Add the transaction coordinator's server.log of this time.",
+            confidence=0.5,
+        )
+    return incident(
+        "producer_fenced",
+        "duplicate-transactional-id",
+        _subject(timeline, transactional_id, events[0]),
+        events,
+        f"{transactional_id or opening(program_of(timeline, events[0]))} was fenced: "
+        f"most likely {_taker(events[0])} took its id. A rollback after a timeout looks the same to a client, "
+        "and no coordinator's log here shows which it was.",
+        "Add the transaction coordinator's server.log of this time, and look for a second instance with the same id.",
+        confidence=0.5,
+    )
+
+
+def _taker(victim: LogEvent) -> str:
+    """Return who may have taken an id: Connect derives a task's id from its group, the connector, and the number."""
+    if victim.fields.get("connector_task"):
+        return "a newer generation of the task, or a second Connect cluster with the same group.id,"
+    return "another instance"
+
+
+def unexplained(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
+    """Return the incident of a refusal for which the logs show no reason."""
+    return incident(
+        "producer_fenced",
+        "unexplained",
+        _subject(timeline, transactional_id, events[0]),
+        events,
+        f"{transactional_id} was refused; no log here shows a second initialization or a rollback.",
+        "Add the transaction coordinator's server.log of this time.",
+        severity=Severity.WARNING,
+        confidence=0.3,
+    )
+
+
+def _subject(timeline: LogTimeline, transactional_id: str, victim: LogEvent) -> dict[str, str | tuple[str, ...]]:
+    if victim.application in timeline.servers():
+        return {"transactional.id": transactional_id}
+    group = timeline.group_of(victim)
+    producer_id = next((event.fields.get("producer_id", "") for event in timeline.own_inits(victim).events), "")
+    return {
+        "transactional.id": transactional_id,
+        "group": group,
+        "producerId": producer_id,
+        "application": victim.application,
+        "client.id": "" if transactional_id else client_id_of(victim),
+        "client": "" if transactional_id else victim.fields.get("rdkafka_client", ""),
+        "connector.task": victim.fields.get("connector_task", ""),
+    }

@@ -226,14 +226,25 @@ def _inventories(root: Path) -> Iterator[tuple[Inventory, Path]]:
 def _inventory(path: Path) -> Inventory | None:
     if path.suffix in _YAML:
         documents = _documents(path)
-        return inventory_of(documents[0]) if len(documents) == 1 else None
+        return _placed(inventory_of(documents[0]), path) if len(documents) == 1 else None
     if path.suffix not in ("", ".ini") or path.name.startswith("."):
         return None
     try:
         text = read_text(path)
     except ConfigFileError:
         return None
-    return parse_inventory(text, str(path)) if "[" in text else None
+    return _placed(parse_inventory(text, str(path)), path) if "[" in text else None
+
+
+def _placed(inventory: Inventory | None, path: Path) -> Inventory | None:
+    """Return an inventory with the file at the variables of its hosts."""
+    for own in inventory.host_variables.values() if inventory is not None else ():
+        own |= _in_file(own, path)
+    return inventory
+
+
+def _in_file(variables: Mapping[str, Node], path: Path) -> _Variables:
+    return {key: replace(node, file=str(path)) if isinstance(node, Leaf) else node for key, node in variables.items()}
 
 
 def _of_host(inventory: Inventory, place: Path, root: Path, host: str) -> _Variables:
@@ -247,15 +258,12 @@ def _of_host(inventory: Inventory, place: Path, root: Path, host: str) -> _Varia
     found |= inventory.host_variables.get(host, {})
     for folder in dict.fromkeys((place, root)):
         for path in _files_named(folder / "host_vars" / host):
-            found |= {
-                key: replace(node, file=str(path)) if isinstance(node, Leaf) else node
-                for key, node in _entries([path]).items()
-            }
+            found |= _in_file(_entries([path]), path)
     return found
 
 
 def _of_variables(template: str, known: Mapping[str, Node]) -> Iterator[tuple[int, Place]]:
-    """Yield the lines of a template with nothing but a variable of ``host_vars`` as their value."""
+    """Yield the lines of a template with nothing but a variable of one host as their value."""
     for number, line in enumerate(template.splitlines(), 1):
         match = _VARIABLE_ALONE.match(line)
         node = known.get(match[1]) if match is not None else None

@@ -190,3 +190,10 @@ def test_containers_of_one_name_are_not_one_application(tmp_path: Path) -> None:
     path.write_text(f"{reader}---\n{writer}", "utf-8")
     found = findings_of(judge(read_deployment([path]).deployment))
     assert "EOS-CFG-021" not in {one.check_id for one in found}
+
+
+@pytest.mark.parametrize("file", ["gradle.properties", "gradle/libs.versions.toml", "Cargo.toml"])
+def test_files_of_dependencies_are_not_about_kafka(tmp_path: Path, file: str) -> None:
+    (tmp_path / file).parent.mkdir(exist_ok=True)
+    (tmp_path / file).write_text('kafka = "3.9.0"\n', "utf-8")
+    assert read_deployment([tmp_path]).not_understood == ()

@@ -387,6 +387,9 @@ def _config_map(data: Branch, file: str, name: str) -> Iterator[Source]:
             yield from _file_within(node, file, (key.lower(), name), key)
         else:
             plain.append((key, node))
+    if begins := own_prefixes(plain, file):
+        yield from sources_under(plain, begins, file, (name,))
+        plain = [(key, leaf) for key, leaf in plain if not key.startswith(begins)]
     if plain:
         yield from variables_of(plain, "", name, file) or [
             Source(Place(file, plain[0][1].line), values_of(plain, file), name, hints=(name,))

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from eosctl.model.deployment import Role
-from eosctl.settings.deployment_files import read_components
+from eosctl.checks.judge import judge
+from eosctl.findings.linted import findings_of
+from eosctl.knowledge.parameter_tables import load_tables
+from eosctl.model.deployment import Deployment, Role
+from eosctl.model.severity import Severity
+from eosctl.settings.deployment_files import read_components, read_texts
 from eosctl.settings.own_prefixes import own_prefixes
 from eosctl.settings.tree import Leaf
 from tests.settings.test_deployment_files import findings
@@ -53,3 +57,14 @@ def test_each_beginning_is_a_client_of_one_application() -> None:
 def test_keys_of_other_programs_are_left_alone(file: str) -> None:
     leaves = [(key, Leaf(value, 1)) for key, _, value in (line.partition("=") for line in OTHERS[file].splitlines())]
     assert own_prefixes(leaves, file) == ()
+
+
+def test_keys_of_a_config_map_are_judged_with_its_workload() -> None:
+    held = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ledger}\ndata:\n"
+    held += '  ledger.http.port: "8080"\n  ledger.kafka.transactional.id: ledger\n'
+    container = "{name: app, image: app:1, envFrom: [{configMapRef: {name: ledger}}]}"
+    workload = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: ledger}\nspec:\n  replicas: 2\n"
+    workload += f"  template: {{spec: {{containers: [{container}]}}}}\n"
+    deployment = Deployment(tuple(read_texts({"map.yaml": held, "deploy.yaml": workload})), load_tables())
+    (finding,) = (one for one in findings_of(judge(deployment)) if one.severity.at_least(Severity.WARNING))
+    assert (finding.check_id, dict(finding.facts)["line"]) == ("EOS-CFG-147", 6)

@@ -55,7 +55,8 @@ class ClientProtocol(asyncio.BufferedProtocol):
             self._transport.pause_reading()
             self._broker.runtime.call_later(throttle_ms, self._transport.close)
             return
-        self._connection = Connection(self._broker, self._listener, peer[0], self._output_ready, self._hang_up)
+        host, port = (*peer, 0)[:2]
+        self._connection = Connection(self._broker, self._listener, host, self._output_ready, self._hang_up, port)
 
     def get_buffer(self, sizehint: int) -> memoryview:
         """Return the shared read buffer: the connections of a loop read one after another."""

@@ -57,6 +57,14 @@ class Runtime(Protocol):
         """Run `call` at the end of the current tick, after all frames of this read."""
 
 
+class ClientInformation(NamedTuple):
+    """A client's address, and the name and version of its software."""
+
+    host: str
+    port: int
+    software: tuple[str, str]
+
+
 class AppendResult(msgspec.Struct, frozen=True, gc=False):
     """The outcome of appending a batch.
 
@@ -295,6 +303,7 @@ class Emulation(NamedTuple):
 
     release: str  # One of `model.emulation.RELEASES`.
     unstable_api_versions: bool = False
+    client_telemetry: bool = False  # Whether a reporter receives the metrics of clients (KIP-714).
 
     @property
     def is_3_9(self) -> bool:

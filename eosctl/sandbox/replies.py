@@ -6,7 +6,10 @@ Not among the compiled modules: mypyc cannot compile protocols that are checked 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from eosctl.sandbox.ports import ClientInformation
 
 
 class Reply(Protocol):
@@ -36,3 +39,14 @@ class ConnectionReply(Reply, Protocol):
 
     def on_close(self, key: object, call: Callable[[], None]) -> None:
         """Run `call` when the connection ends; it replaces the one of the same key."""
+
+
+@runtime_checkable
+class IdentifiedReply(ConnectionReply, Protocol):
+    """Responds to a client that may have named its software."""
+
+    def identify(self, software_name: str, software_version: str) -> None:
+        """Record the software that the client names."""
+
+    def client(self) -> ClientInformation:
+        """Return the client."""

@@ -16,6 +16,7 @@ from eosctl.sandbox.api.registry import client_versions
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.controller.features import FEATURES
 from eosctl.sandbox.ports import Emulation, RequestContext
+from eosctl.sandbox.replies import IdentifiedReply
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.api_versions import (
@@ -46,6 +47,8 @@ def handle(broker: BrokerServices, context: RequestContext, request: ApiVersions
     if error := _wrong_node(broker, request):
         context.reply(ApiVersionsResponse(error))
         return
+    if version >= 3 and isinstance(context.reply, IdentifiedReply):
+        context.reply.identify(request.client_software_name, request.client_software_version)
     supported = [
         SupportedFeatureKey(name, levels.minimum, levels.maximum)
         for name, levels in FEATURES[broker.emulation.release].items()

@@ -2,7 +2,7 @@
 
 - A broker describes only itself among the brokers; the empty name is the cluster's dynamic defaults.
 - Synonyms are returned on request; documentation is always null.
-- Groups have settings that override the broker's (KIP-848). Client metrics have only dynamic settings, and none here.
+- Groups have settings that override the broker's (KIP-848). Client metrics have settings of their own.
 - Broker loggers have levels instead of settings.
 """
 
@@ -23,6 +23,7 @@ from eosctl.sandbox.metadata import image
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.security.access import Access, config_denial
 from eosctl.sandbox.settings import ConfigSource, ConfigType, Setting, is_integer
+from eosctl.sandbox.telemetry.subscription import CLIENT_METRICS_RESOURCE, SETTINGS
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.describe_configs import (
     DescribeConfigsRequest,
@@ -33,7 +34,7 @@ from eosctl.wire.messages.describe_configs import (
     DescribeConfigsSynonym,
 )
 
-CLIENT_METRICS_RESOURCE = 16
+UNTYPED = 0
 Configs = list[DescribeConfigsResourceResult]
 
 
@@ -55,7 +56,7 @@ def _describe(broker: BrokerServices, resource: DescribeConfigsResource, synonym
     elif kind == image.GROUP_RESOURCE and not broker.emulation.is_3_9:
         found = _group_configs(broker, resource, synonyms) if name else _unnamed("Group name")
     elif kind == CLIENT_METRICS_RESOURCE:
-        found = _dynamic_only(broker, resource) if name else _unnamed("Client metrics subscription name")
+        found = _client_metrics(broker, resource, synonyms) if name else _unnamed("Client metrics subscription name")
     else:
         found = ErrorCode.INVALID_REQUEST, kafka_text(ErrorCode.INVALID_REQUEST)
     if isinstance(found, list):
@@ -134,22 +135,20 @@ def _cluster_defaults(broker: BrokerServices, resource: DescribeConfigsResource,
     return found
 
 
-def _dynamic_only(broker: BrokerServices, resource: DescribeConfigsResource) -> Configs:
-    values = broker.metadata.config(resource.resource_type, resource.resource_name)
-    return [
-        DescribeConfigsResourceResult(
-            name=name,
-            value=values[name],
-            read_only=False,
-            is_default=False,
-            config_source=ConfigSource.UNKNOWN,
-            is_sensitive=False,
-            synonyms=(),
-            config_type=ConfigType.STRING,
-            documentation=None,
-        )
-        for name in _wanted(resource, values)
-    ]
+def _client_metrics(broker: BrokerServices, resource: DescribeConfigsResource, synonyms: bool) -> Configs:
+    own = broker.metadata.config(resource.resource_type, resource.resource_name)
+    if broker.emulation.is_3_9:  # All settings, without defaults, types, and synonyms.
+        entries = [ConfigEntry(name, value, ConfigSource.DYNAMIC_CLIENT_METRICS) for name, value in sorted(own.items())]
+        return [replace(_result(SETTINGS[entry.name], entry, False, ()), config_type=UNTYPED) for entry in entries]
+    found = []
+    for name in _wanted(resource, SETTINGS):
+        setting = SETTINGS[name]
+        if name in own:
+            entry = ConfigEntry(name, _parsed(setting, own[name]), ConfigSource.DYNAMIC_CLIENT_METRICS)
+            found.append(_result(setting, entry, False, (entry,) if synonyms else ()))
+        else:
+            found.append(_result(setting, ConfigEntry(name, setting.default, ConfigSource.DEFAULT), False, ()))
+    return found
 
 
 def _group_configs(broker: BrokerServices, resource: DescribeConfigsResource, synonyms: bool) -> Configs:

@@ -15,6 +15,7 @@ from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.metadata import image
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.security.access import Access
+from eosctl.sandbox.telemetry.subscription import CLIENT_METRICS_RESOURCE
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.list_config_resources import (
     ConfigResource,
@@ -22,7 +23,6 @@ from eosctl.wire.messages.list_config_resources import (
     ListConfigResourcesResponse,
 )
 
-CLIENT_METRICS_RESOURCE = 16
 LISTABLE = (
     image.TOPIC_RESOURCE,
     image.BROKER_RESOURCE,

@@ -30,6 +30,9 @@ INTER_BROKER_APIS: Final = frozenset(
     }
 )
 
+#: Served only by brokers that receive the metrics of clients.
+TELEMETRY_APIS: Final = frozenset({ApiKey.GET_TELEMETRY_SUBSCRIPTIONS, ApiKey.PUSH_TELEMETRY})
+
 #: Last version of each API that 4.3 serves only with `unstable.api.versions.enable`.
 UNSTABLE: Final[Mapping[int, int]] = {ApiKey.INIT_PRODUCER_ID: 6}
 
@@ -83,6 +86,8 @@ def _table(table: str, api_key: int) -> Mapping[int, Any]:
 def client_versions(api_key: int, emulation: Emulation) -> range:
     """Return the versions of an API that a client of this emulation may use; empty if unsupported."""
     if api_key in INTER_BROKER_APIS or api_key not in APIS:
+        return range(0)
+    if api_key in TELEMETRY_APIS and not emulation.client_telemetry:
         return range(0)
     served = served_versions(api_key, emulation.release)
     if emulation.unstable_api_versions and api_key in UNSTABLE and not emulation.is_3_9:

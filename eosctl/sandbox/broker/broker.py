@@ -30,6 +30,7 @@ from eosctl.sandbox.ports import (
     Emulation,
 )
 from eosctl.sandbox.runtime import NodeRuntime
+from eosctl.sandbox.telemetry.subscription import CLIENT_METRICS_RESOURCE
 from eosctl.sandbox.timing_wheel import Pace
 
 CLIENT_LISTENER: Final = "PLAINTEXT"
@@ -65,7 +66,7 @@ class Broker(BrokerServices):
         self.on_disconnect: Callable[[], None] = _nothing
         self.client_faults = ClientFaults()
         self.error_counts: ErrorCounts | None = None
-        self.requests = ServedRequests(emulation, client_route, peer_route)
+        self.requests = ServedRequests(self.emulation, client_route, peer_route)
         self.count_request = self.requests.count_peer
         self.lifecycle = BrokerLifecycleManager(self, runtime.random.randbytes(16), self.registered)
         self.leaderships = CoordinatorLeaderships(
@@ -155,6 +156,9 @@ class Broker(BrokerServices):
 
     def _apply_configs(self, delta: ImageDelta) -> None:
         image = self.metadata
+        for kind, name in delta.configs:
+            if kind == CLIENT_METRICS_RESOURCE:
+                self.client_metrics.update(name, image.config(kind, name))
         names = {(BROKER_RESOURCE, ""), (BROKER_RESOURCE, str(self.node_id))}
         topics = {name for kind, name in delta.configs if kind == TOPIC_RESOURCE}
         if names & delta.configs:

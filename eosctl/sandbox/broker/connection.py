@@ -14,7 +14,7 @@ from eosctl.sandbox.broker.broker import Broker
 from eosctl.sandbox.broker.client_stream import END, ClientStream
 from eosctl.sandbox.broker.routes import Route
 from eosctl.sandbox.broker.sliced_requests import SlicedRequest, has_many_entries
-from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.ports import ClientInformation, RequestContext
 from eosctl.sandbox.replies import Reply
 from eosctl.sandbox.security.access import Access
 from eosctl.sandbox.security.sasl_server_authenticator import MAX_FRAME_BYTES as MAX_LOGIN_BYTES
@@ -25,6 +25,7 @@ from eosctl.wire.errors import WireError
 from eosctl.wire.frames import FrameSplitter, RequestHeader, request_header_fields, response_frame
 from eosctl.wire.messages.api_versions import ApiVersionsRequest
 
+UNKNOWN_SOFTWARE: Final = ("unknown", "unknown")
 SLICED_FROM_BYTES: Final = 1_000  # Shorter requests have few entries.
 NANOSECONDS_PER_PERCENT: Final = 10_000_000  # Of a second of one thread.
 OUTPUT_LIMIT_BYTES: Final = 1 << 20  # With more unsent bytes than this, the next request waits.
@@ -82,6 +83,15 @@ class Exchange:
         """Run `call` when the client's connection ends; it replaces the one of the same key."""
         self._connection.close_listeners[key] = call
 
+    def identify(self, software_name: str, software_version: str) -> None:
+        """Record the software that the client names."""
+        self._connection.identify(software_name, software_version)
+
+    def client(self) -> ClientInformation:
+        """Return the client."""
+        connection = self._connection
+        return ClientInformation(connection.client_host, connection.client_port, connection.software)
+
     def without_answer(self) -> None:
         """End the request without a response (acks=0)."""
         if not self._answered:
@@ -103,10 +113,13 @@ class Connection:
         client_host: str,
         on_output: Callable[[], None],
         on_close: Callable[[], None],
+        client_port: int = 0,
     ) -> None:
         self.broker = broker
         self.listener = listener
         self.client_host = client_host
+        self.client_port = client_port
+        self.software = UNKNOWN_SOFTWARE
         self.principal = "User:ANONYMOUS"
         self.closed = False
         self.close_listeners: dict[object, Callable[[], None]] = {}
@@ -160,6 +173,10 @@ class Connection:
         """Send a response that a fault held back."""
         if not self.closed:
             self._queue(frame)
+
+    def identify(self, software_name: str, software_version: str) -> None:
+        """Record the software that the client names in ApiVersions."""
+        self.software = software_name, software_version
 
     def authenticated(self, principal: str, lifetime_ms: int) -> None:
         """Set the authenticated principal, for `lifetime_ms` or without limit if that is 0."""
@@ -258,22 +275,25 @@ class Connection:
         try:
             while frames and not (self._muted or self._held or self.closed or self._output_bytes >= OUTPUT_LIMIT_BYTES):
                 self._muted = True
-                began_ns = None
-                if self.broker.metadata.quotas and self.broker.request_quota.is_active:
-                    self._began_ns = began_ns = self.broker.runtime.work_ns()
                 try:
-                    self._handle(frames.popleft())
+                    if self.broker.metadata.quotas:
+                        self._handle_timed(frames.popleft())
+                    else:
+                        self._handle(frames.popleft())
                 except WireError:
                     self.abort()
                 except BaseException:
                     self.abort()  # An internal error closes this client's connection and is reported by the loop.
                     raise
-                if began_ns is not None:
-                    self._began_ns, self._took_ns = None, self.broker.runtime.work_ns() - began_ns
         finally:
             self._pumping = False
         if self.on_drained is not None and not frames:
             self.on_drained()
+
+    def _handle_timed(self, frame: bytes) -> None:
+        self._began_ns = began_ns = self.broker.runtime.work_ns()
+        self._handle(frame)
+        self._began_ns, self._took_ns = None, self.broker.runtime.work_ns() - began_ns
 
     def _handle(self, frame: bytes) -> None:
         if frame is END:

@@ -51,6 +51,7 @@ from eosctl.sandbox.security.protocol import SecurityProtocol
 from eosctl.sandbox.share.dead_letter_queue import DeadLetterQueue
 from eosctl.sandbox.share.partition_manager import SharePartitionManager
 from eosctl.sandbox.share.sessions import ShareSessions
+from eosctl.sandbox.telemetry.client_metrics_manager import ClientMetricsManager, receives_client_metrics
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.create_topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
 
@@ -102,7 +103,7 @@ class BrokerServices:
         self.runtime = runtime
         self.channel = channel
         self.config = config
-        self.emulation = emulation
+        self.emulation = emulation._replace(client_telemetry=receives_client_metrics(config))
         self.logs = logs
         self.listeners = dict(listeners)
         self.metadata = ClusterImage()
@@ -112,6 +113,12 @@ class BrokerServices:
         self.fetch_quota = ClientQuotaManager(CONSUMER_BYTE_RATE, self.metadata, *windows)
         self.request_quota = ClientQuotaManager(REQUEST_PERCENTAGE, self.metadata, *windows, bounded=True)
         self.connection_quotas = ConnectionQuotas(self.metadata, *windows)
+        self.client_metrics = ClientMetricsManager(
+            config.get_int("telemetry.max.bytes"),
+            runtime.now_ms,
+            partial(runtime.random.randbytes, 16),
+            is_3_9=emulation.is_3_9,
+        )
         self.local_broker: Callable[[int], BrokerServices | None] = _find_no_broker
         self.count_request: Callable[[int, int], None] = _count_nothing
         self.stopped = False

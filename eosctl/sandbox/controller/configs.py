@@ -13,6 +13,11 @@ from eosctl.sandbox.group_settings import check_group_settings
 from eosctl.sandbox.metadata.image import BROKER_RESOURCE, GROUP_RESOURCE, TOPIC_RESOURCE
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.settings import ConfigType, InvalidSetting, Setting, is_integer
+from eosctl.sandbox.telemetry.subscription import (
+    CLIENT_METRICS_RESOURCE,
+    InvalidSubscription,
+    check_subscription,
+)
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.alter_configs import (
     AlterConfigsRequest,
@@ -131,6 +136,9 @@ def _resource_rules(
     if resource.resource_type == GROUP_RESOURCE and not controller.emulation.is_3_9:
         _check_group(controller, resource, overrides)
         return (lambda _key, _value: None), {}, lambda key: overrides.get(key, "")
+    if resource.resource_type == CLIENT_METRICS_RESOURCE:
+        _check_client_metrics(resource, overrides, is_3_9=controller.emulation.is_3_9)
+        return (lambda _key, _value: None), {}, lambda key: overrides.get(key, "")
     raise Refused(ErrorCode.INVALID_REQUEST, f"Unknown resource type {resource.resource_type}")
 
 
@@ -138,12 +146,7 @@ def _check_group(controller: Controller, resource: AlterConfigsResource, overrid
     """Check the resulting settings of a group together, as Kafka does."""
     if not resource.resource_name:
         raise Refused(ErrorCode.INVALID_REQUEST, "Default group resources are not allowed.")
-    wanted = dict(overrides)
-    for config in resource.configs:
-        value = _new_value(config, None, "")
-        wanted.pop(config.name, None)
-        if value is not None:
-            wanted[config.name] = value
+    wanted = _resulting(resource, overrides)
     try:
         check_group_settings(
             wanted,
@@ -153,6 +156,29 @@ def _check_group(controller: Controller, resource: AlterConfigsResource, overrid
         )
     except InvalidSetting as error:
         raise Refused(ErrorCode.INVALID_CONFIG, str(error)) from None
+
+
+def _check_client_metrics(resource: AlterConfigsResource, overrides: Mapping[str, str], *, is_3_9: bool) -> None:
+    """Check the resulting settings of a subscription to client metrics together (KIP-714)."""
+    try:
+        check_subscription(resource.resource_name, _resulting(resource, overrides), is_3_9=is_3_9)
+    except InvalidSubscription as error:
+        raise Refused(ErrorCode.INVALID_REQUEST, str(error)) from None
+    except InvalidSetting as error:
+        raise Refused(ErrorCode.INVALID_CONFIG, str(error)) from None
+    except ValueError:
+        raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR) from None
+
+
+def _resulting(resource: AlterConfigsResource, overrides: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings of a resource after its changes, none of which may be of a list."""
+    wanted = dict(overrides)
+    for config in resource.configs:
+        value = _new_value(config, None, "")
+        wanted.pop(config.name, None)
+        if value is not None:
+            wanted[config.name] = value
+    return wanted
 
 
 def _check_broker_name(controller: Controller, resource: AlterConfigsResource) -> None:

@@ -20,9 +20,14 @@ class ConnectionQuotas:
         self._rates: dict[str, WindowedRate] = {}
 
     def record(self, address: str, now_ms: int) -> int:
-        """Count a new connection; return the milliseconds after which the broker closes it, 0 to serve it.
+        """Count a new connection. One that is not served does not count.
 
-        A connection that is not served does not count.
+        Args:
+            address: The client's IP address.
+            now_ms: The time at which the connection was accepted.
+
+        Returns:
+            The milliseconds after which the broker closes the connection, at most one window; 0 to serve it.
         """
         limit = self._limit_of(address) if self._image.quotas else None
         if limit is None:

@@ -10,6 +10,7 @@ from eosctl.sandbox.ports import CLUSTER_PRINCIPAL, RequestContext
 from eosctl.sandbox.quotas.client_quota_manager import CONTROLLER_MUTATION_RATE, Client, ClientLimits
 
 _MILLISECONDS: Final = 1000
+_ROUNDING: Final = 1e-6  # The error of refills, which a client notices that waits exactly as long as it must.
 
 
 class TokenBucket:
@@ -66,7 +67,7 @@ class ControllerMutationQuota:
 
     def _exceeds(self, bucket: TokenBucket, now_ms: int) -> bool:
         balance = bucket.balance(self._limit, now_ms)
-        if balance >= 0:
+        if balance > -_ROUNDING:
             return False
         self._throttled_until_ms = now_ms + int(-balance / self._limit * _MILLISECONDS + 0.5)
         return True

@@ -29,6 +29,7 @@ from eosctl.wire.messages.sasl_handshake import SaslHandshakeRequest, SaslHandsh
 
 MAX_FRAME_BYTES = 524_288  # sasl.server.max.receive.size
 FIRST_SESSION_VERSION = 1
+FIRST_SOFTWARE_VERSION = 3
 
 
 class LoginConnection(Protocol):
@@ -58,6 +59,9 @@ class LoginConnection(Protocol):
 
     def authenticated(self, principal: str, lifetime_ms: int) -> None:
         """Set the authenticated principal, for `lifetime_ms` or without limit if that is 0."""
+
+    def identify(self, software_name: str, software_version: str) -> None:
+        """Record the software that the client names."""
 
 
 class LoginState(Enum):
@@ -115,6 +119,8 @@ class Login:
         def reply(response: Any | None) -> None:
             if response.error_code == ErrorCode.NONE:  # type: ignore[union-attr]
                 self._state = LoginState.HANDSHAKE
+                if version >= FIRST_SOFTWARE_VERSION:
+                    self._connection.identify(request.client_software_name, request.client_software_version)
             self._answer(header, response, version)
 
         api_versions.handle(self._broker, self._context(header, reply), request)

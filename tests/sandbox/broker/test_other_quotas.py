@@ -56,12 +56,14 @@ def test_controller_mutations_are_as_recorded(harness: Harness) -> None:
     recorded = RECORDED["mutations"]
     steps = Conversation(harness, [step["at_ms"] for step in recorded]).run()
     assert [without_times(step) for step in steps] == [without_times(step) for step in recorded]
-    throttled = 0
+    throttled = muted = 0
     for ours, theirs in zip(steps, recorded, strict=True):
         assert ours["throttle_ms"] == pytest.approx(theirs["throttle_ms"], abs=TOLERANCE_MS), (ours, theirs)
-        assert ours["waited_ms"] == pytest.approx(theirs["waited_ms"], abs=2 * TOLERANCE_MS), (ours, theirs)
+        assert ours["waited_ms"] <= theirs["waited_ms"] + TOLERANCE_MS, (ours, theirs)  # The real broker worked, too.
         throttled += theirs["throttle_ms"] > 0
+        muted += ours["waited_ms"] > TOLERANCE_MS
     assert throttled > 5
+    assert muted > 5
 
 
 def test_request_times_are_counted_as_recorded(harness: Harness) -> None:

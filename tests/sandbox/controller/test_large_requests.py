@@ -9,7 +9,8 @@ import pytest
 
 from eosctl.sandbox.controller.controller import Controller
 from eosctl.sandbox.controller.topic_deletion import delete_topics
-from eosctl.sandbox.controller.topics import create_partitions, create_topics
+from eosctl.sandbox.controller.topic_growth import create_partitions
+from eosctl.sandbox.controller.topics import create_topics
 from eosctl.sandbox.core import ClusterShape
 from eosctl.sandbox.ports import Emulation, RequestContext
 from eosctl.wire.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic

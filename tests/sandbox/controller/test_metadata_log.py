@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from eosctl.model.transaction import TopicPartition
-from eosctl.sandbox.controller import topics
+from eosctl.sandbox.controller import topic_growth
 from eosctl.sandbox.core import ClusterShape
 from eosctl.sandbox.metadata.image import ClusterImage, ImageDelta
 from eosctl.sandbox.metadata.records import encode_leader_change, encode_metadata_batch, replay_batches
@@ -149,7 +149,7 @@ def test_a_failed_request_adds_partitions_up_to_the_batch_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int
 ) -> None:
     """As by a broker of 4.3.1, where 1 partition became 10,001 after the unknown error; here a batch takes 10."""
-    monkeypatch.setattr(topics, "MAX_BATCH_RECORDS", 10)
+    monkeypatch.setattr(topic_growth, "MAX_BATCH_RECORDS", 10)
     harness = Harness(tmp_path)
     EosClient(harness).create_topic("orders")
     partitions = CreatePartitionsRequest([CreatePartitionsTopic("orders", count, None)], 1000)

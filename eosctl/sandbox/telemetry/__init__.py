@@ -1,0 +1,1 @@
+"""Client metrics subscriptions (KIP-714): which metrics clients push, and how often."""

@@ -171,7 +171,7 @@ def _check_client_metrics(resource: AlterConfigsResource, overrides: Mapping[str
 
 
 def _resulting(resource: AlterConfigsResource, overrides: Mapping[str, str]) -> dict[str, str]:
-    """Return the settings of a resource after its changes, none of which may be of a list."""
+    """Return the settings of a resource after its changes; no setting is a list."""
     wanted = dict(overrides)
     for config in resource.configs:
         value = _new_value(config, None, "")

@@ -74,9 +74,7 @@ class ClientMetricsManager:
     3.9 throttles clients that subscribe again after an error, too.
     """
 
-    def __init__(
-        self, max_bytes: int, now_ms: Callable[[], int], new_id: Callable[[], bytes], *, is_3_9: bool
-    ) -> None:
+    def __init__(self, max_bytes: int, now_ms: Callable[[], int], new_id: Callable[[], bytes], *, is_3_9: bool) -> None:
         self._max_bytes = max_bytes
         self._excused = () if is_3_9 else _RESUBSCRIBE
         self._now_ms = now_ms

@@ -7,7 +7,7 @@ from math import exp
 from typing import Final, NamedTuple
 
 from eosctl.capacity.batches import records_per_choice
-from eosctl.capacity.instances import plan_instance
+from eosctl.capacity.instances import instance_restore_rate, plan_instance
 from eosctl.capacity.latency import blocked_after_crash_ms, commit_wait_ms, throughput_share
 from eosctl.capacity.memory import (
     producer_entry_count,
@@ -147,20 +147,21 @@ def plan_application(
         visible_p99_ms=fixed + commit_wait_ms(len(stages), mean_wait, 0.99),
         blocked_after_crash_ms=blocked_after_crash_ms(application.transaction_timeout_ms),
         throughput_share=throughput_share(stall, rhythm.interval_ms),
-        restore_ms=_restore_ms(application, one),
+        restore_ms=_restore_ms(workload, application, one),
         task_count=tasks,
         abort_ratio=application.abort_ratio,
         instance=one,
     )
 
 
-def _restore_ms(application: ApplicationSpec, one: InstancePlan | None) -> float:
+def _restore_ms(workload: Workload, application: ApplicationSpec, one: InstancePlan | None) -> float:
     """Return how long an instance restores after a kill."""
     if not application.state_bytes:
         return 0.0
-    if one is not None and application.transactional_stores:
-        return one.kept_restore_ms
-    return restore_ms(application.state_bytes / application.instance_count, application.restore_rate)
+    if one is not None:
+        return one.kept_restore_ms if application.transactional_stores else one.wiped_restore_ms
+    rate = instance_restore_rate(workload, application)
+    return restore_ms(application.state_bytes / application.instance_count, rate)
 
 
 def _producer_entries(workload: Workload, application: ApplicationSpec, rhythm: Rhythm) -> float:

@@ -46,8 +46,8 @@ def relieve_disks(workload: Workload, topics: Sequence[TopicPlan], disk: Resourc
 
 def _shrink(workload: Workload, topics: Sequence[TopicPlan], stored: float, excess: float) -> Iterator[_Way]:
     """Shrink the topic that stores most, if that is enough."""
-    retained = [t for t in topics if not t.internal and workload.topic(t.name).cleanup is Cleanup.DELETE]
-    largest = max(retained, key=lambda topic: topic.stored_bytes, default=None)
+    found = [t for t in topics if not t.internal and workload.topic(t.name).cleanup is Cleanup.DELETE]
+    largest = max(found, key=lambda topic: topic.stored_bytes, default=None)
     if largest is None or excess >= largest.stored_bytes:
         return
     topic = workload.topic(largest.name)

@@ -10,12 +10,14 @@ from msgspec.structs import replace
 
 from eosctl.capacity.application_plan import Rhythm, work_out_rhythms
 from eosctl.capacity.disk import live_bytes
+from eosctl.capacity.instances import instance_restore_rate, restored_record_bytes
 from eosctl.capacity.quantities import parse_share
+from eosctl.capacity.recovery import USUAL_RESTORED_BYTES
 from eosctl.capacity.transactions import transaction_rate
 from eosctl.capacity.workload_schema import APPLICATION_KEYS, CLUSTER_KEYS, STORE_KEYS, TOPIC_KEYS, Key
 from eosctl.model.capacity_plan import ApplicationPlan, CapacityPlan
 from eosctl.model.workload import ApplicationSpec, Assumption, StoreSpec, TopicSpec, Workload
-from eosctl.text import number_text, rate_text
+from eosctl.text import byte_rate_text, number_text, rate_text
 
 #: A share of all partitions from which on a transaction is taken to reach every one of them.
 NEARLY_ALL: Final = 0.99
@@ -156,6 +158,11 @@ def _worked_out(
     workload: Workload, application: ApplicationSpec, plan: ApplicationPlan, rhythm: Rhythm
 ) -> Iterator[tuple[str, float, str, str]]:
     """Yield what models work out for one application: its key, value, text, and reason."""
+    is_restored = application.state_bytes and application.restore_rate is None
+    if is_restored and restored_record_bytes(workload, application) is None:
+        restoring = instance_restore_rate(workload, application)
+        why = f"records of {USUAL_RESTORED_BYTES:g} B; no store or changelog has their size"
+        yield "restore_rate", restoring, byte_rate_text(restoring), why
     rate = plan.transactions_per_s
     if not rate:
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import ceil, inf
 
-from eosctl.capacity.disk import store_disk_bytes
+from eosctl.capacity.disk import WINDOW_KEY_BYTES, store_disk_bytes
 from eosctl.capacity.memory import (
     WINDOW_SEGMENTS,
     rocksdb_bytes,
@@ -13,7 +13,13 @@ from eosctl.capacity.memory import (
     uncommitted_bytes,
 )
 from eosctl.capacity.record_sizes import record_bytes
-from eosctl.capacity.recovery import kept_restore_ms, restore_ms, standby_takeover_ms
+from eosctl.capacity.recovery import (
+    USUAL_RESTORED_BYTES,
+    kept_restore_ms,
+    restore_ms,
+    restore_rate,
+    standby_takeover_ms,
+)
 from eosctl.model.capacity_plan import InstancePlan
 from eosctl.model.workload import ApplicationSpec, Cleanup, StoreSpec, TopicSpec, Workload
 
@@ -33,6 +39,7 @@ def plan_instance(workload: Workload, application: ApplicationSpec, task_count: 
     threads = ceil(application.producer_count / instances)
     copies = 1 + application.standby_count
     live = application.state_bytes / instances
+    rate = instance_restore_rate(workload, application)
     buffers = _uncommitted_bytes(workload, application) if live else 0.0
     # One copy of each write is on the heap, the other is RocksDB's.
     added = buffers / 2 if application.transactional_stores else 0.0
@@ -45,10 +52,10 @@ def plan_instance(workload: Workload, application: ApplicationSpec, task_count: 
         heap_bytes=heap + added,
         off_heap_bytes=_off_heap_bytes(workload, application, copies) + added if live else 0.0,
         disk_bytes=store_disk_bytes(live * copies),
-        takeover_ms=_takeover_ms(workload, application) if live else 0.0,
-        kept_restore_ms=_kept_restore_ms(workload, application) if live else 0.0,
+        takeover_ms=_takeover_ms(workload, application, rate) if live else 0.0,
+        kept_restore_ms=_kept_restore_ms(workload, application, rate) if live else 0.0,
         uncommitted_bytes=buffers,
-        wiped_restore_ms=restore_ms(live, application.restore_rate) if live else 0.0,
+        wiped_restore_ms=restore_ms(restored_bytes(application) / instances, rate) if live else 0.0,
     )
 
 
@@ -73,21 +80,46 @@ def _off_heap_bytes(workload: Workload, application: ApplicationSpec, copies: in
     )
 
 
-def _takeover_ms(workload: Workload, application: ApplicationSpec) -> float:
+def restored_bytes(application: ApplicationSpec) -> float:
+    """Return what the changelogs of all stores hold of live records; without named stores, the state."""
+    records = [_restored(store) for store in application.stores]
+    return sum(count * size for count, size in records) if records else application.state_bytes
+
+
+def _restored(store: StoreSpec) -> tuple[float, float]:
+    return store.key_count, store.key_bytes + store.value_bytes + (WINDOW_KEY_BYTES if store.windowed else 0)
+
+
+def instance_restore_rate(workload: Workload, application: ApplicationSpec) -> float:
+    """Return the bytes per second that an instance restores: stated, or by the size of its stores' records."""
+    if application.restore_rate is not None:
+        return application.restore_rate
+    return restore_rate(restored_record_bytes(workload, application) or USUAL_RESTORED_BYTES)
+
+
+def restored_record_bytes(workload: Workload, application: ApplicationSpec) -> float | None:
+    """Return the average size of the records that an instance restores; None where no store or changelog has one."""
+    if count := sum(store.key_count for store in application.stores):
+        return restored_bytes(application) / count
+    sizes = [topic.key_bytes + topic.value_bytes for topic in _changelogs(workload, application)]
+    return sum(sizes) / len(sizes) if sizes and sum(sizes) else None
+
+
+def _takeover_ms(workload: Workload, application: ApplicationSpec, rate: float) -> float:
     """Return how long a standby catches up at most before it takes a task."""
     changelogs = _changelogs(workload, application)
     if not changelogs:
         return 0.0
     sizes = [record_bytes(round(topic.key_bytes) or None, round(topic.value_bytes)) for topic in changelogs]
-    records_per_s = application.restore_rate / (sum(sizes) / len(sizes))
+    records_per_s = rate / (sum(sizes) / len(sizes))
     return standby_takeover_ms(ACCEPTABLE_RECOVERY_LAG, records_per_s)
 
 
-def _kept_restore_ms(workload: Workload, application: ApplicationSpec) -> float:
+def _kept_restore_ms(workload: Workload, application: ApplicationSpec, rate: float) -> float:
     tasks = _store_tasks(workload, application)
     segments = sum(count * (WINDOW_SEGMENTS if is_windowed else 1) for is_windowed, count in tasks)
     stores = ceil(segments / application.instance_count)
-    return kept_restore_ms(application.state_bytes / application.instance_count, application.restore_rate, stores)
+    return kept_restore_ms(restored_bytes(application) / application.instance_count, rate, stores)
 
 
 def _uncommitted_bytes(workload: Workload, application: ApplicationSpec) -> float:

@@ -169,7 +169,7 @@ def _instances(workload: Workload, application: ApplicationSpec) -> Reported:
 
 
 def _state(workload: Workload, application: ApplicationSpec) -> Reported:
-    if application.state_bytes and not application.restore_rate:
+    if application.state_bytes and application.restore_rate == 0:
         yield "restore_rate", f"at restore_rate 0 its state of {bytes_text(application.state_bytes)} never comes back"
 
 

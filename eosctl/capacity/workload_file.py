@@ -55,11 +55,7 @@ INTERNAL_TOPICS: Final = ("__transaction_state", "__consumer_offsets")
 
 
 def parse_workload(text: str, source: str) -> Workload:
-    """Parse a workload file.
-
-    Args:
-        text: The file's content.
-        source: Its name, for messages.
+    """Parse a workload file; messages name its source.
 
     Raises:
         ConfigFileError: It is not YAML, or not a workload; all mistakes are named, each with line and column.
@@ -143,6 +139,7 @@ class _Reading:
         ]
         for kind in DEFAULTS_BY_KIND:
             self.assume_for_kind(kind, topics, applications)
+        self.assume_purged(topics, applications)
         growth = self.growth(top.get("growth_per_year"))
         for node, values in topics:
             if values.get("cleanup") is Cleanup.COMPACT and not values.get("live_bytes"):
@@ -207,8 +204,6 @@ class _Reading:
         """Replace what was assumed by what applications of this kind set themselves."""
         own = [values for values in applications if values.get("kind") is kind]
         written = {name for values in own for name, _ in values["writes"]}
-        if kind is ApplicationKind.STREAMS:
-            self.assume_purged(topics, own)
         for name, assumed in DEFAULTS_BY_KIND[kind].items():
             if name in TOPIC_KEYS:
                 for _, values in topics:

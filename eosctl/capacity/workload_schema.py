@@ -287,11 +287,7 @@ APPLICATION_KEYS: Final[Mapping[str, Key]] = {
     "abort_ratio": Key("abort_ratio", parse_share, "Transactions that abort.", "0 %", "none is expected"),
     "state": Key("state_bytes", parse_bytes, "Live bytes of all its stores.", "0 B", "no stores"),
     "restore_rate": Key(
-        "restore_rate",
-        parse_byte_rate,
-        "Restoring, per instance.",
-        "50 MB/s",
-        "4.3.1: 43 with records of 166 B, 97 with 1 KB",
+        "restore_rate", parse_byte_rate, "Restoring, per instance; by the size of records if not stated.", UNKNOWN
     ),
     "standbys": Key(
         attribute="standby_count",

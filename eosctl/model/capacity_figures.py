@@ -72,7 +72,7 @@ _APPLICATION: Final[tuple[_Known, ...]] = (
     ("visible_p99_ms", Unit.MILLISECONDS, "F13", Grade.MEASURED),
     ("blocked_after_crash_ms", Unit.MILLISECONDS, "F14", Grade.ASSUMED),
     ("throughput_share", Unit.SHARE, "F34", Grade.MEASURED),
-    ("restore_ms", Unit.MILLISECONDS, "F21", Grade.ASSUMED),
+    ("restore_ms", Unit.MILLISECONDS, "F21", Grade.MEASURED),
 )
 _INSTANCE: Final[tuple[_Known, ...]] = (
     ("instances", Unit.COUNT, "F23", Grade.EXACT),
@@ -82,8 +82,8 @@ _INSTANCE: Final[tuple[_Known, ...]] = (
     ("heap_bytes", Unit.BYTES, "F20", Grade.ASSUMED),
     ("off_heap_bytes", Unit.BYTES, "F20", Grade.ASSUMED),
     ("disk_bytes", Unit.BYTES, "F20", Grade.ASSUMED),
-    ("takeover_ms", Unit.MILLISECONDS, "F22", Grade.ASSUMED),
-    ("wiped_restore_ms", Unit.MILLISECONDS, "F21", Grade.ASSUMED),
+    ("takeover_ms", Unit.MILLISECONDS, "F22", Grade.MEASURED),
+    ("wiped_restore_ms", Unit.MILLISECONDS, "F21", Grade.MEASURED),
     ("kept_restore_ms", Unit.MILLISECONDS, "F21", Grade.MEASURED),
     ("uncommitted_bytes", Unit.BYTES, "F20", Grade.ASSUMED),
 )

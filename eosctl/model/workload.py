@@ -138,9 +138,9 @@ class ApplicationSpec(msgspec.Struct, frozen=True):
 
     Its rhythm is either `commit_interval_ms` (Flink: the checkpoint interval) or, where it was counted,
     `transactions_per_s`. `writes` gives for each topic the partitions that one transaction reaches, None to work it
-    out. `partition_waves` None likewise. `naming`, `concurrent_checkpoints`, and `checkpoint_duration_ms` apply to
-    Flink only. `state_bytes` are the live bytes of all stores, in one copy; `stores` is empty where only the bytes are
-    stated. `standby_count`, `cache_bytes`, and what follows apply to Kafka Streams.
+    out. `partition_waves` and `restore_rate` None likewise. `naming`, `concurrent_checkpoints`, and
+    `checkpoint_duration_ms` apply to Flink only. `state_bytes` are the live bytes of all stores, in one copy; `stores`
+    is empty where only the bytes are stated. `standby_count`, `cache_bytes`, and what follows apply to Kafka Streams.
     """
 
     name: str
@@ -163,7 +163,7 @@ class ApplicationSpec(msgspec.Struct, frozen=True):
     partition_waves: float | None
     abort_ratio: float
     state_bytes: float
-    restore_rate: float
+    restore_rate: float | None
     standby_count: int
     transactional_stores: bool
     cache_bytes: float

@@ -14,9 +14,7 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from eosctl.capacity.memory import MEMTABLE_BYTES, ROCKSDB_BLOCK_CACHE_BYTES, rocksdb_bytes, table_reader_bytes
-from eosctl.capacity.quantities import parse_byte_rate
-from eosctl.capacity.recovery import restore_ms
-from eosctl.capacity.workload_schema import APPLICATION_KEYS
+from eosctl.capacity.recovery import RESTORE_CPU_FACTOR, restore_ms, restore_rate
 from eosctl.lab.apache.nodes import ApacheNodes
 
 SOURCE = Path(__file__).with_name("java") / "RestoredStore.java"
@@ -58,7 +56,8 @@ def run_restoring(jars: Path, classes: Path, bootstrap: str, state: Path) -> lis
 
 
 @pytest.mark.parametrize(
-    ("count", "value_bytes"), [(1_000_000, 150), (300_000, 1_000)] if TIMES else [(300_000, 1_000)]
+    ("count", "value_bytes"),
+    [(2_000_000, 60), (1_000_000, 150), (300_000, 1_000), (100_000, 4_096)] if TIMES else [(300_000, 1_000)],
 )
 def test_a_restored_store_takes_the_planned_memory_and_time(
     count: int,
@@ -82,7 +81,7 @@ def test_a_restored_store_takes_the_planned_memory_and_time(
     names = ("block-cache-usage", "size-all-mem-tables", "estimate-table-readers-mem")
     assert sum(figures[name] for name in names) <= rocksdb_bytes(PARTITIONS) + table_reader_bytes(live)
     if TIMES:
-        assumed = APPLICATION_KEYS["restore_rate"].assumed
-        assert assumed is not None
-        planned_ms = restore_ms(live, parse_byte_rate(assumed), dirty_ratio=0)
-        assert planned_ms / 2 < figures["restore_ms"] < planned_ms * 1.25
+        # Processor time: that of the wall also depends on the other programs of the machine. With ten programs for each
+        # core it was up to half as much more, as they share caches.
+        planned_ms = restore_ms(live, restore_rate(KEY_BYTES + value_bytes), dirty_ratio=0) * RESTORE_CPU_FACTOR
+        assert planned_ms * 0.75 < figures["restore_cpu_ms"] < planned_ms * 1.6

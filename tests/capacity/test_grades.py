@@ -12,7 +12,7 @@ from eosctl.capacity.plan import plan_capacity
 from eosctl.capacity.workload_file import parse_workload
 from eosctl.model.capacity_figures import PlacedFigure, list_figures
 from eosctl.model.capacity_plan import CapacityPlan, Grade
-from tests.capacity.workloads import ROOT
+from tests.capacity.workloads import ROOT, STREAMS
 
 COUNTED = """
 apiVersion: eosctl/v1
@@ -69,6 +69,15 @@ def test_a_figure_of_an_unstated_input_is_assumed(stated: str, left_out: str, fi
     )[figure]
     assert found.grade is Grade.ASSUMED
     assert guess in found.guesses
+
+
+def test_a_restore_time_is_measured_where_the_records_have_a_size() -> None:
+    stores = "stores: {totals: {keys: 100000000, key: 50 B, value: 100 B, windowed: no}}\n    transactional_stores: no"
+    measured = graded(STREAMS.replace("state: 50 GB", stores))["enrich: restore"]
+    assert (measured.grade, measured.guesses) == (Grade.MEASURED, ())
+    unknown = graded(STREAMS.replace("value: 200 B", "value: 0 B"))["enrich: restore"]
+    assert unknown.grade is Grade.ASSUMED
+    assert "applications.enrich.restore_rate" in unknown.guesses
 
 
 def test_what_a_model_works_out_is_listed_with_what_is_assumed() -> None:

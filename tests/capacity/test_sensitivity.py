@@ -29,7 +29,7 @@ def moved(row: Sensitivity, result: str) -> Movement:
 
 
 def test_movements_have_the_arithmetic_of_the_formulas() -> None:
-    rows = varied()
+    rows = varied(STREAMS.replace("state: 50 GB", "state: 50 GB\n    restore_rate: 50 MB/s"))
     interval = moved(rows["applications.enrich.commit_interval"], "transactions")
     assert (interval.at_half, interval.planned, interval.at_double) == pytest.approx((640, 320, 160), rel=1e-5)
     restore = moved(rows["applications.enrich.restore_rate"], "enrich: restore")

@@ -8,6 +8,7 @@ is collected again immediately before the marker is written.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from shlex import quote
 from typing import Final, NamedTuple
 
 from eosctl.actions.marker import MARKER_EVIDENCE
@@ -161,6 +162,7 @@ def choose(snapshot: ClusterSnapshot, verdicts: Sequence[HangVerdict], target: T
     )
 
 
+_FENCE: Final = "eosctl txn fence"
 _INSTEAD: Final = {
     HangCause.MARKERS_UNDELIVERED: (
         "Its outcome is decided and the coordinator has yet to deliver the markers.",
@@ -168,7 +170,7 @@ _INSTEAD: Final = {
     ),
     HangCause.COORDINATOR_NOT_EXPIRING: (
         "The coordinator still knows it; aborting one partition would tear the transaction apart.",
-        "End it through its coordinator: eosctl txn fence ID",
+        f"End it through its coordinator: {_FENCE} ID",
     ),
     HangCause.PREPARED_TWO_PHASE: (
         "It takes part in a two-phase commit: it may be prepared, and may have to be committed.",
@@ -178,7 +180,7 @@ _INSTEAD: Final = {
         (HangCause.WITHIN_TIMEOUT, HangCause.TIMEOUT_RAISED, HangCause.CLIENT_CLOCK_SKEWED),
         (
             "The coordinator knows it and its timeout has not passed.",
-            "Wait for the timeout, or end it through its coordinator: eosctl txn fence ID",
+            f"Wait for the timeout, or end it through its coordinator: {_FENCE} ID",
         ),
     ),
     HangCause.IN_FLIGHT: ("It changed between two readings: it is being worked on.", "Look again: eosctl txn hanging"),
@@ -207,6 +209,8 @@ def refuse_open(verdict: HangVerdict) -> PlanRefused:
     """Return the refusal of a transaction that does not hang."""
     transaction = verdict.transaction
     why, next_step = _INSTEAD.get(verdict.cause, (verdict.explanation, "See: eosctl txn hanging"))
+    if transaction.transactional_id is not None:
+        next_step = next_step.replace(f"{_FENCE} ID", f"{_FENCE} {quote(transaction.transactional_id)}")
     return PlanRefused(
         f"The transaction of producer id {transaction.producer_id} on {transaction.partition} is "
         f"{verdict.status.value}, not hanging: nothing was changed.",

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
+from shlex import quote
 from typing import Final
 
 import msgspec
@@ -163,7 +164,7 @@ def _why_neither(
         return (
             f"{transaction.transactional_id} has another transaction open under the same epoch and may write to this "
             "partition any moment: the marker would tear that transaction apart. Stop or fence the producer first: "
-            f"eosctl txn fence {transaction.transactional_id}"
+            f"eosctl txn fence {quote(transaction.transactional_id or '')}"
         )
     return ""
 

@@ -8,6 +8,7 @@ from typing import Final, Generic, NamedTuple, TypeVar
 from eosctl.model.evidence import EvidenceGap
 from eosctl.render.envelope import Listing
 from eosctl.render.formats import OutputFormat
+from eosctl.render.gap_text import join_gaps
 from eosctl.render.machine import render_json, render_tsv, render_yaml
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
 
@@ -64,23 +65,19 @@ def _blocks(listing: Listing[T], columns: Sequence[Column[T]], empty: str) -> li
         blocks.append(Line(empty))
     if gaps:
         blocks += [Line(""), Line("NOT READ", "yellow")]
-        blocks += [Field("missing", f"{_subject(gap)}: {_why(gap)}. {gap.next_step}".rstrip()) for gap in gaps]
+        blocks += [
+            Field("missing", f"{line.subject}: {line.reason}. {line.gap.next_step}".rstrip())
+            for line in join_gaps(gaps)
+        ]
     return blocks
-
-
-def _why(gap: EvidenceGap) -> str:
-    return (gap.error or gap.detail or gap.reason.value).rstrip(".")
 
 
 def _headline(gaps: Sequence[EvidenceGap], *, is_empty: bool) -> str:
     """Return the first line of a list with gaps, which names them before anything that was read."""
-    more = f" and {len(gaps) - NAMED_GAPS} more" if len(gaps) > NAMED_GAPS else ""
-    unread = f"{', '.join(map(_subject, gaps[:NAMED_GAPS]))}{more} could not be read"
+    lines = join_gaps(gaps)
+    more = f" and {len(lines) - NAMED_GAPS} more" if len(lines) > NAMED_GAPS else ""
+    unread = f"{', '.join(line.subject for line in lines[:NAMED_GAPS])}{more} could not be read"
     return f"INCOMPLETE: {unread}. Nothing was found in the rest." if is_empty else f"INCOMPLETE: {unread}."
-
-
-def _subject(gap: EvidenceGap) -> str:
-    return f"{gap.kind.value} of {gap.subject}"
 
 
 def _rows(listing: Listing[T], columns: Sequence[Column[T]]) -> Iterator[tuple[str, ...]]:

@@ -55,6 +55,14 @@ def test_what_does_not_hang_is_never_aborted(status, cause):
     assert refusal.value.next_step
 
 
+def test_the_printed_fence_names_the_transactional_id():
+    for cause in (HangCause.WITHIN_TIMEOUT, HangCause.COORDINATOR_NOT_EXPIRING):
+        known = verdict(HangStatus.OPEN, cause, transactional_id="pay ments")
+        with pytest.raises(PlanRefused) as refusal:
+            plan_abort(snapshot(), [known], Target(ORDERS))
+        assert refusal.value.next_step.endswith("eosctl txn fence 'pay ments'")
+
+
 def test_a_hanging_one_that_must_not_be_aborted_is_refused():
     with pytest.raises(PlanRefused):
         plan_abort(snapshot(), [verdict(can_abort=False)], Target(ORDERS))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.render.envelope import EvidenceView, Listing
 from eosctl.render.formats import OutputFormat
+from eosctl.render.gap_text import join_gaps
 from eosctl.render.listing import Column, render_listing
 
 COLUMNS = (Column("NAME", str),)
@@ -29,6 +30,19 @@ def test_gaps_stand_before_the_items() -> None:
     assert lines[0] == "INCOMPLETE: producers of broker 0, producers of broker 1 could not be read."
     assert lines[1] == "NAME"
     assert sum("missing" in line for line in lines) == 2
+
+
+def test_a_broker_is_one_line_for_all_kinds_of_evidence_that_it_did_not_give() -> None:
+    kinds = (EvidenceKind.API_VERSIONS, EvidenceKind.PRODUCERS, EvidenceKind.PRODUCERS)
+    silent = [EvidenceGap(kind, "broker 2", GapReason.TIMED_OUT, next_step="Start it.") for kind in kinds]
+    other = EvidenceGap(EvidenceKind.GROUPS, "broker 2", GapReason.NOT_AUTHORIZED, next_step="Grant Describe.")
+    first, second = join_gaps([*silent, other])
+    assert (first.subject, first.reason, first.gap.next_step) == (
+        f"{EvidenceKind.API_VERSIONS}, {EvidenceKind.PRODUCERS} of broker 2",
+        GapReason.TIMED_OUT.value,
+        "Start it.",
+    )
+    assert second.kinds == EvidenceKind.GROUPS
 
 
 def test_an_empty_list_with_gaps_does_not_claim_more() -> None:

@@ -155,8 +155,9 @@ def verdicts(item: CapacityReport) -> list[tuple[str, bool | None]]:
 
 
 def advice_title(item: CapacityReport) -> str:
-    """Return the title of what is recommended."""
-    return "RECOMMENDED, for the least favorable plan" if item.ranges else "RECOMMENDED"
+    """Return the title of what is recommended, and what its mark means."""
+    title = "RECOMMENDED, for the least favorable plan" if item.ranges else "RECOMMENDED"
+    return f"{title} (!: urgent)" if any(one.urgent for one in item.advice) else title
 
 
 def _range_blocks(item: CapacityReport, wide: bool) -> list[Block]:

@@ -12,6 +12,7 @@ from eosctl.model.read_as import sentence
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Evidence
 from eosctl.render.findings.report import FindingReport
+from eosctl.render.gap_text import join_gaps
 from eosctl.render.templating import render_template
 from eosctl.render.transactions.timeline import draw_lanes, timeline_rows
 from eosctl.text import time_text
@@ -52,6 +53,7 @@ def render_html(report: FindingReport) -> str:
         actions=report.actions,
         findings=diagnosis.findings,
         evidence_of=_by_source,
+        join_gaps=join_gaps,
         pictures={picture.incident: picture for picture in pictures},
         other_pictures=others[:PICTURES],
         pictures_left_out=max(0, len(others) - PICTURES),

@@ -14,6 +14,7 @@ from eosctl.model.severity import Severity
 from eosctl.model.verdict import Confidence
 from eosctl.render.findings.report import FindingReport
 from eosctl.render.findings.sections import command_block, first_blocks, note_text, suppressed_blocks
+from eosctl.render.gap_text import join_gaps
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
 from eosctl.text import count_text
 
@@ -156,8 +157,8 @@ def _not_evaluated(report: FindingReport, wide: bool) -> Iterator[Block]:
         yield Line("MISSING EVIDENCE", "bold")
         yield Grid(
             tuple(
-                (gap.kind.value, gap.subject, gap.error or gap.reason.value, gap.detail)
-                for gap in report.diagnosis.gaps
+                (line.kinds, line.gap.subject, line.gap.error or line.gap.reason.value, line.gap.detail)
+                for line in join_gaps(report.diagnosis.gaps)
             ),
             indent=2,
         )

@@ -19,6 +19,7 @@ _LONGEST_MS: Final = 900_000
 """The brokers' default of transaction.max.timeout.ms."""
 _RECENT_MS: Final = 60_000
 """The default of transaction.timeout.ms."""
+_CONFIDENCES: Final = {Severity.INFO: Confidence.POSSIBLE}
 
 _REMEDY: Final = "Compare with the coordinators (find-hanging), and abort what hangs: kafka-transactions.sh abort"
 
@@ -109,7 +110,7 @@ def _problem(
             f"offset {start}{age}."
         ),
         severity=severity,
-        confidence=Confidence.LIKELY if severity is not Severity.INFO else Confidence.POSSIBLE,
+        confidence=_CONFIDENCES.get(severity, Confidence.LIKELY),
         cause=f"{_marker(state)}; {_coordinator(owner)}.",
         impact="Consumers that read committed records wait at this offset until it ends.",
         evidence=(Evidence("coordinator epoch", str(epoch), "DescribeProducers"),),

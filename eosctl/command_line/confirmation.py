@@ -6,6 +6,8 @@ import os
 import signal
 import sys
 
+from eosctl.render.escaping import lines_text
+
 
 def can_ask() -> bool:
     """Return whether a person can answer: both streams are terminals, and no pipeline runs the program."""
@@ -22,7 +24,7 @@ def read_line(prompt: str) -> str:
     """
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        sys.stderr.write(prompt)
+        sys.stderr.write(lines_text(prompt))  # Names of a cluster may be part of it.
         sys.stderr.flush()
         return sys.stdin.readline().strip()
     finally:

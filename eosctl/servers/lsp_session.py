@@ -10,7 +10,8 @@ from eosctl.model.redaction import redact_text
 from eosctl.render.escaping import visible
 
 MESSAGE_LIMIT_BYTES: Final = 64 << 20
-LINE_LIMIT_BYTES: Final = 64 << 10
+LINE_LIMIT_BYTES: Final = 4_000
+"""Python converts no longer numbers."""
 #: The protocol has two header fields.
 HEADER_LIMIT_LINES: Final = 64
 _LONGEST_LINE: Final = 400

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from eosctl.errors import UsageError
 from eosctl.model.metric import SeriesNames
@@ -94,7 +94,10 @@ def _remark(left_out: Iterable[tuple[str, str]], names: SeriesNames, callbacks: 
 def _check_runbook_url(target: Target, url: str) -> None:
     if target not in (Target.RULES, Target.STRIMZI):
         raise UsageError(f"--runbook-url does not go with {target.value}.", "Only alerts link to it.", "Leave it out.")
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # Such as a bracket that is not closed.
+        parts = SplitResult("", "", "", "", "")
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.fragment or url != "".join(url.split()):
         raise UsageError(
             f"{redact_text(url)!r} is not the address of a page.",

@@ -33,8 +33,12 @@ def resolve_address(text: str, environment: Mapping[str, str] = os.environ) -> s
         ConfigFileError: The variable or the file is missing.
     """
     address = resolve_references(Given(text, _OPTION), environment).strip()
-    parts = urlsplit(address)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    try:
+        parts = urlsplit(address)
+        is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_address = False
+    if not is_address:
         raise UsageError(f"{_OPTION} is not the address of a webhook.", "It begins with https://.", "Correct it.")
     is_secret = parts.username is not None or bool(parts.query) or _LONG_WORD.search(parts.path) is not None
     if is_secret and not has_reference(text):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -218,10 +219,11 @@ def _compile(pattern: str | None) -> re.Pattern[str] | None:
     if pattern is None:
         return None
     try:
-        return re.compile(pattern)
-    except re.error as error:
+        with warnings.catch_warnings(action="ignore", category=FutureWarning):
+            return re.compile(pattern)
+    except (re.error, OverflowError, RecursionError) as error:
         raise UsageError(
-            f"--transactional-id-pattern {pattern!r} is not a regular expression.",
-            str(error),
+            f"--transactional-id-pattern {pattern[:80]!r} is not a regular expression.",
+            "It is nested too deeply." if isinstance(error, RecursionError) else str(error),
             "Quote it, or correct it.",
         ) from error

@@ -52,9 +52,9 @@ def parse_oauth(lookup: Lookup, bootstrap: Endpoint) -> SaslConfig:
     if token is not None:
         return SaslConfig(mechanism, token=Secret(token.reveal().strip()))
     url = lookup.text(_ENDPOINT)
-    scheme = urlsplit(url).scheme if url is not None else ""
+    scheme, path = ("", "") if url is None else _scheme_and_path(url)
     if url is not None and scheme == "file":
-        reference = Given(f"${{file:{unquote(urlsplit(url).path)}}}", lookup.origin(_ENDPOINT))
+        reference = Given(f"${{file:{unquote(path)}}}", lookup.origin(_ENDPOINT))
         return SaslConfig(mechanism, token=Secret(resolve_references(reference, {}).strip()))
     if url is not None and scheme in ("http", "https"):
         return SaslConfig(mechanism, token_source=_parse_request(lookup, url))
@@ -67,6 +67,14 @@ def parse_oauth(lookup: Lookup, bootstrap: Endpoint) -> SaslConfig:
         f"Set sasl.oauthbearer.token=${{file:PATH}}, {_ENDPOINT}=file:///PATH to a token that is still valid, or "
         f"{_ENDPOINT}=https://... with the client's id and secret.",
     )
+
+
+def _scheme_and_path(url: str) -> tuple[str, str]:
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # Such as a bracket that is not closed.
+        return "", ""
+    return parts.scheme, parts.path
 
 
 def _parse_request(lookup: Lookup, url: str) -> TokenRequest:

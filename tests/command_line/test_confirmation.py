@@ -9,12 +9,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 #: As the commands ask: while an event loop runs, which notes an interrupt and continues.
-ASK = """
+ASK = r"""
 import asyncio
 from eosctl.command_line.confirmation import read_line
 
 async def ask():
-    print("answer:", read_line("Type orders-2: "))
+    print("answer:", read_line("Type \x1b[2J\u202eorders-2: "))
 
 try:
     asyncio.run(ask())
@@ -53,3 +53,4 @@ def test_the_typed_line_is_the_answer() -> None:
     code, shown = ask_and_type(b"orders-2\n")
     assert code == 0
     assert "answer: orders-2" in shown
+    assert r"Type \x1b[2J\u202eorders-2: " in shown

@@ -37,6 +37,10 @@ RUNNING: Final = frozenset(
         "sandbox up", "txn watch", "verify app", "verify canary", "verify dlq", "verify run",
     }
 )  # fmt: skip
+#: The options with which some of them only show what they would do.
+SHOWING: Final[dict[str, tuple[str, ...]]] = dict.fromkeys(
+    ("logs submit", "logs submit-data"), ("--dry-run", "--out", f"out-{PAYLOAD}", "--conf", f"a={PAYLOAD}")
+)
 
 
 class Leaf(NamedTuple):
@@ -120,6 +124,8 @@ def runs(leaf: Leaf, files: list[Path]) -> Iterator[tuple[list[str], tuple[str, 
     formats = leaf.formats or ("",)
     turn = cycle(formats)
     yield [f"--no-such-{PAYLOAD}"], (next(turn),)
+    if leaf.name in SHOWING:
+        yield from (([*SHOWING[leaf.name], "--", name], formats) for name in (PAYLOAD, *map(str, files)))
     if leaf.name in RUNNING:
         return
     if not arguments:

@@ -64,3 +64,12 @@ def test_hostile_messages_leave_lines_and_a_server() -> None:
     assert b'"id": 2' in done.stdout
     assert b"Unable to handle message" in done.stderr
     assert not [word for word in (b"Traceback", b"\x1b", PASSWORD.encode()) if word in done.stderr]
+
+
+def test_a_length_of_many_digits_is_ignored() -> None:
+    command, arguments, environment = program("lsp")
+    header = b"Content-Length: %s\r\n\r\n{}" % (b"9" * 5_000)
+    done = subprocess.run(
+        [command, *arguments], input=header, capture_output=True, env={**os.environ, **environment}, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, b"")

@@ -18,6 +18,7 @@ from eosctl.commands.session import callbacks
 from eosctl.errors import UsageError
 from eosctl.model.checklist import ChecklistRecord
 from eosctl.render.diagnosis.checklist import SUMMARY_COLUMNS, Run, checklist_summary, render_run
+from eosctl.render.escaping import lines_text
 from eosctl.render.formats import FindingFormat
 from eosctl.render.machine import render_json
 from eosctl.services.checklist_answers import Dialog
@@ -141,10 +142,10 @@ def _rendered(command: str, done: ChecklistRun, result: FindingResultOptions, in
 
 
 def _say(text: str) -> None:
-    sys.stderr.write(f"{text}\n")
+    sys.stderr.write(lines_text(f"{text}\n"))
 
 
 def _read(prompt: str) -> str | None:
-    sys.stderr.write(prompt)
+    sys.stderr.write(lines_text(prompt))
     sys.stderr.flush()
     return sys.stdin.readline() or None

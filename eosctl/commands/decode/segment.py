@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import AbstractContextManager
 from functools import partial
 from typing import Annotated, NamedTuple
@@ -11,7 +10,7 @@ import typer
 
 from eosctl.command_line.invocation import Invocation, note
 from eosctl.command_line.values import parse_bounds, parse_log_position, parse_times
-from eosctl.commands.decode.ending import write_and_end
+from eosctl.commands.decode.ending import write_and_end, write_remark
 from eosctl.commands.decode.options import Dialect, Form, Keys, Offsets, ProducerIds, Strict, Times, Values
 from eosctl.commands.options import ClusterOptions, filter_option
 from eosctl.errors import UsageError
@@ -89,7 +88,7 @@ def decode_segment(
         if output is DecodeFormat.KAFKA:
             from eosctl.render.decode.kafka_text import dump_writer  # only this format decodes all records
 
-            write_and_end(dump_logs(found, damage, dump_writer(dialect), sys.stderr.write, deep=records), damage)
+            write_and_end(dump_logs(found, damage, dump_writer(dialect), write_remark, deep=records), damage)
         writer, needs = log_writer(output, keys, values), outcomes or selection.needs_outcomes
         write_and_end(stream_logs(found, selection, writer, damage, deep=records, with_outcomes=needs), damage)
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated, NamedTuple, NoReturn
 
 import typer
 
 from eosctl.command_line.invocation import note
 from eosctl.command_line.values import parse_bounds, parse_times
-from eosctl.commands.decode.ending import write_and_end
+from eosctl.commands.decode.ending import write_and_end, write_remark
 from eosctl.commands.decode.options import Dialect, Files, Form, Offsets, ProducerIds, Strict, Times
 from eosctl.commands.options import filter_option
 from eosctl.errors import UsageError
@@ -117,6 +116,6 @@ def _decode(
         if records.output is DecodeFormat.KAFKA:
             from eosctl.render.decode.kafka_text import dump_writer  # only this format decodes all records
 
-            dumped = dump_logs(found, damage, dump_writer(dialect), sys.stderr.write, deep=True, topic=topic)
+            dumped = dump_logs(found, damage, dump_writer(dialect), write_remark, deep=True, topic=topic)
             write_and_end(dumped, damage)
         write_and_end(stream_rows(found, selection, row, writer, damage, known), damage)

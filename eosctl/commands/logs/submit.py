@@ -23,6 +23,7 @@ from eosctl.commands.logs.options import (
     reading_option,
 )
 from eosctl.errors import UsageError
+from eosctl.render.escaping import lines_text
 from eosctl.render.logs.job import incident_lines, topic_lines
 from eosctl.services.callbacks import Callbacks
 from eosctl.services.spark_job import DEFAULT_MASTER, DeployMode
@@ -158,8 +159,8 @@ def _fixed(job: JobOptions) -> tuple[str, str, DeployMode, tuple[str, ...]]:
 def _show(result: JobResult, lines_of: Callable[[Any], Iterator[str]]) -> None:
     """Write the command of a dry run, or what the result of a job says."""
     if result.command:
-        sys.stdout.write(f"{result.command}\n")
+        sys.stdout.write(lines_text(f"{result.command}\n"))
     if result.content is not None:
-        sys.stdout.write("".join(f"{line}\n" for line in lines_of(result.content)))
+        sys.stdout.write(lines_text("".join(f"{line}\n" for line in lines_of(result.content))))
     if result.failure is not None:
         raise result.failure

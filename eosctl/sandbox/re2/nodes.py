@@ -45,7 +45,7 @@ class Sequence(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """Parts; one of them matches."""
+    """Alternatives; one of them matches."""
 
     parts: tuple[Node, ...]
 

@@ -21,7 +21,7 @@ class Instruction(NamedTuple):
 
 
 class Program(NamedTuple):
-    """The instructions (the first one accepts), and where the text begins."""
+    """The instructions, and the one where a text begins; the first one accepts."""
 
     instructions: Items[Instruction]
     start: int

@@ -244,7 +244,18 @@ def _prepared_for_ms(
     logged_ms = 0
     if since_ms is not None:
         logged_ms = watch.observed_at_ms - since_ms - watch.limits.clock_tolerance_ms
-    return max(seen_ms, logged_ms)
+    return max(seen_ms, logged_ms, _decided_ms(transaction, watch) if len(snapshot.looks) == 1 else 0)
+
+
+def _decided_ms(transaction: Transaction, watch: Watch) -> int:
+    """Return for how long the outcome is decided at least: a coordinator aborts what reaches its timeout.
+
+    One reading alone, as a tool prints it, shows nothing else.
+    """
+    if not transaction.described or transaction.start_time_ms is None or transaction.timeout_ms >= NO_TIMEOUT_MS:
+        return 0
+    latest_ms = transaction.start_time_ms + transaction.timeout_ms + watch.abort_scan_ms
+    return watch.observed_at_ms - latest_ms - watch.limits.clock_tolerance_ms
 
 
 def _waiting_partitions(transaction: Transaction, snapshot: ClusterSnapshot) -> list[str]:

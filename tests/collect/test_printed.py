@@ -217,3 +217,16 @@ def test_the_state_that_tools_print_is_linted(text: str, expected: list[tuple[st
     assert [(one.check_id, dict(one.facts)["line"]) for one in found.found] == expected
     assert found.linted.read_as
     assert found.linted.not_understood == ()
+
+
+PREPARED = """CoordinatorId TransactionalId ProducerId ProducerEpoch TransactionState TransactionTimeoutMs \
+CurrentTransactionStartTimeMs TransactionDurationMs TopicPartitions
+3 pay-7 7011 2 PrepareCommit 60000 1741000000000 {lasts} pay.out-3
+""".replace("\\\n", "")
+
+
+@pytest.mark.parametrize(("lasts", "expected"), [(5_400_000, ["EOS-TXN-002"]), (61_000, [])])
+def test_a_transaction_prepared_beyond_its_timeout_is_stalled(tmp_path: Path, lasts: int, expected: list[str]) -> None:
+    (tmp_path / "a.txt").write_text(PREPARED.format(lasts=lasts), "utf-8")
+    found = lint_configuration(LintRequest((tmp_path,))).found
+    assert [one.check_id for one in found] == expected

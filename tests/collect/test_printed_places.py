@@ -54,3 +54,16 @@ def test_the_line_that_prints_most_is_chosen(message: str, expected: tuple[str, 
     texts = {"group": "GROUP TOPIC PARTITION\ng pay 3 10", "hanging": "Topic Partition ProducerId\npay 3 7 2"}
     outputs = [ToolOutput(file, 1, "a tool", is_evidence=True) for file in texts]
     assert line_about("", message, outputs, texts) == expected
+
+
+@pytest.mark.parametrize(
+    ("message", "line"),
+    [
+        ("The metadata of voter 3 is 1 h behind.", 3),
+        ("ledger* is compared literally: no TransactionalId is called that.", 4),
+        ("g reads pay.out slowly.", 5),
+    ],
+)
+def test_a_line_is_found_by_a_node_or_a_name(message: str, line: int) -> None:
+    text = "NodeId LogEndOffset\n13 9\n3 7\nname=ledger*, x\nTopic: pay.out"
+    assert line_about("", message, [ToolOutput("a", 1, "a tool", is_evidence=True)], {"a": text}) == ("a", line)

@@ -61,7 +61,7 @@ def partition_under_min_isr(case: Case) -> Iterator[Problem]:
             continue
         setting = topic.setting("min.insync.replicas")
         required = number(setting) or 0
-        shown = "" if setting is not None and setting.origin == AT_LEAST else f"={required}"
+        shown = "" if setting and setting.origin == AT_LEAST else f"={required}"
         numbers = [str(info.partition.partition) for info in short]
         yield Problem(
             resource=Resource("topic", topic.name),

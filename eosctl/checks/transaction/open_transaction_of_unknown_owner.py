@@ -19,7 +19,6 @@ _LONGEST_MS: Final = 900_000
 """The brokers' default of transaction.max.timeout.ms."""
 _RECENT_MS: Final = 60_000
 """The default of transaction.timeout.ms."""
-_CONFIDENCES: Final = {Severity.INFO: Confidence.POSSIBLE}
 
 _REMEDY: Final = "Compare with the coordinators (find-hanging), and abort what hangs: kafka-transactions.sh abort"
 
@@ -80,7 +79,7 @@ def _is_partial(snapshot: ClusterSnapshot) -> bool:
 
 def _newest_ms(snapshot: ClusterSnapshot) -> int:
     stamps = [state.last_timestamp_ms for where in snapshot.producers for state in where.producers]
-    started = [one.start_time_ms for one in snapshot.transactions if one.start_time_ms is not None]
+    started = [one.start_time_ms or -1 for one in snapshot.transactions]
     return max((*stamps, *started), default=-1)
 
 
@@ -110,7 +109,7 @@ def _problem(
             f"offset {start}{age}."
         ),
         severity=severity,
-        confidence=_CONFIDENCES.get(severity, Confidence.LIKELY),
+        confidence=Confidence.LIKELY,
         cause=f"{_marker(state)}; {_coordinator(owner)}.",
         impact="Consumers that read committed records wait at this offset until it ends.",
         evidence=(Evidence("coordinator epoch", str(epoch), "DescribeProducers"),),

@@ -11,6 +11,9 @@ from eosctl.collect.printed.evidence import ToolOutput
 _PARTITION: Final = re.compile(r"(?P<topic>[A-Za-z_][\w.-]*)-(?P<number>\d+)(?![\w-]|\.\w)")
 _NUMBERED: Final = re.compile(r"\bpartitions? (?P<number>\d+)")
 _PRODUCER: Final = re.compile(r"\bproducer id (?P<id>\d+)", re.IGNORECASE)
+_NODE: Final = re.compile(r"\b(?:voter|observer|replica|node|broker) (?P<id>\d+)")
+# Names in a message that are not words: a pattern of access rules, a topic, a feature.
+_NAMES: Final = re.compile(r"(?<!\S)[\w.*-]*[a-z\d][.*_-][\w.*-]*(?=[\s,:.]|$)")
 _LABELED: Final = re.compile(r"Topic:\s*(?P<topic>\S+)\s+Partition:\s*(?P<number>\d+)")
 _CELL: Final = re.compile(r"[^\s,]+")
 
@@ -29,6 +32,8 @@ def line_about(
     named = _PARTITION.search(message)
     numbered = _NUMBERED.search(message)
     producer = _PRODUCER.search(message)
+    node = _NODE.search(message)
+    names = set() if named or numbered else {name.rstrip(".") for name in _NAMES.findall(message)}
     topic = named["topic"] if named else ""
     number = named["number"] if named else numbered["number"] if numbered else ""
     best, place = 0, None
@@ -43,6 +48,8 @@ def line_about(
             score = int(is_about or is_topics)
             score += int(bool(number) and (is_about or is_topics) and number in cells)
             score += int(producer is not None and producer["id"] in cells)
-            if score > best and (is_about or is_topics or producer is not None):
+            score += int(node is not None and [*line.split(), ""][0] == node["id"])
+            score += int(any(name in line for name in names))
+            if score > best:
                 best, place = score, (output.file, at)
     return place

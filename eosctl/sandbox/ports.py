@@ -57,14 +57,6 @@ class Runtime(Protocol):
         """Run `call` at the end of the current tick, after all frames of this read."""
 
 
-class ClientInformation(NamedTuple):
-    """A client's address, and the name and version of its software."""
-
-    host: str
-    port: int
-    software: tuple[str, str]
-
-
 class AppendResult(msgspec.Struct, frozen=True, gc=False):
     """The outcome of appending a batch.
 

@@ -6,10 +6,16 @@ Not among the compiled modules: mypyc cannot compile protocols that are checked 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-if TYPE_CHECKING:
-    from eosctl.sandbox.ports import ClientInformation
+
+class ClientInformation(NamedTuple):
+    """A client's address, the name and version of its software, and whether it logged in with a delegation token."""
+
+    host: str
+    port: int
+    software: tuple[str, str]
+    by_token: bool = False
 
 
 class Reply(Protocol):

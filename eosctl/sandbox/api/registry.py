@@ -75,9 +75,11 @@ def _module(api_key: int) -> ModuleType | None:
 
 def _table(table: str, api_key: int) -> Mapping[int, Any]:
     """Return the module table that contains an API without a module of its own."""
-    from eosctl.sandbox.api import forwarded, share_state, unsupported
+    from eosctl.sandbox.api import delegation_tokens, forwarded, share_state, unsupported
 
-    module = next((known for known in (forwarded, share_state) if api_key in known.HANDLERS), unsupported)
+    module = next(
+        (known for known in (forwarded, share_state, delegation_tokens) if api_key in known.HANDLERS), unsupported
+    )
     found: Mapping[int, Any] = getattr(module, table)
     return found
 

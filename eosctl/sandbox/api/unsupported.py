@@ -1,14 +1,11 @@
 """APIs of features that the sandbox lacks. The responses are those of a broker with the feature disabled.
 
-- Voters of the controller quorum (KIP-853): valid requests are rejected because `kraft.version` is 0.
-- Delegation tokens (KIP-48): disabled as in a broker without `delegation.token.secret.key`; unauthenticated clients
-  cannot request them.
+Voters of the controller quorum (KIP-853): valid requests are rejected because `kraft.version` is 0.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.routes import Handler
@@ -16,17 +13,9 @@ from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.error_messages import kafka_text
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.security.access import Guard, needs_cluster
-from eosctl.sandbox.security.protocol import SecurityProtocol
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
-from eosctl.wire.messages import (
-    add_raft_voter,
-    create_delegation_token,
-    describe_delegation_token,
-    expire_delegation_token,
-    remove_raft_voter,
-    renew_delegation_token,
-)
+from eosctl.wire.messages import add_raft_voter, remove_raft_voter
 
 OFF = ErrorCode.UNSUPPORTED_VERSION
 CONTROLLER_LISTENER = "CONTROLLER"
@@ -60,41 +49,9 @@ def _wrong_cluster(broker: BrokerServices, cluster_id: str | None) -> tuple[Erro
     return ErrorCode.INCONSISTENT_CLUSTER_ID, text
 
 
-def _refuse_token(broker: BrokerServices, context: RequestContext, request: Any) -> None:
-    endpoint = broker.listeners.get(context.listener)
-    logged_in = endpoint is not None and SecurityProtocol(endpoint.security_protocol).uses_sasl
-    error = ErrorCode.DELEGATION_TOKEN_AUTH_DISABLED if logged_in else ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
-    time_ms = 0 if logged_in else -1
-    match context.api_key:
-        case ApiKey.CREATE_DELEGATION_TOKEN:
-            kind, _, name = context.principal.partition(":")
-            context.reply(
-                create_delegation_token.CreateDelegationTokenResponse(
-                    error_code=error,
-                    principal_type=kind,
-                    principal_name=name,
-                    token_requester_principal_type=kind,
-                    token_requester_principal_name=name,
-                    issue_timestamp_ms=time_ms,
-                    expiry_timestamp_ms=time_ms,
-                    max_timestamp_ms=time_ms,
-                )
-            )
-        case ApiKey.RENEW_DELEGATION_TOKEN:
-            context.reply(renew_delegation_token.RenewDelegationTokenResponse(error, time_ms))
-        case ApiKey.EXPIRE_DELEGATION_TOKEN:
-            context.reply(expire_delegation_token.ExpireDelegationTokenResponse(error, time_ms))
-        case _:
-            context.reply(describe_delegation_token.DescribeDelegationTokenResponse(error))
-
-
 HANDLERS: Mapping[int, Handler] = {
     ApiKey.ADD_RAFT_VOTER: _add_voter,
     ApiKey.REMOVE_RAFT_VOTER: _remove_voter,
-    ApiKey.CREATE_DELEGATION_TOKEN: _refuse_token,
-    ApiKey.RENEW_DELEGATION_TOKEN: _refuse_token,
-    ApiKey.EXPIRE_DELEGATION_TOKEN: _refuse_token,
-    ApiKey.DESCRIBE_DELEGATION_TOKEN: _refuse_token,
 }
 
 DENIED = ErrorCode.CLUSTER_AUTHORIZATION_FAILED

@@ -14,8 +14,8 @@ from eosctl.sandbox.broker.broker import Broker
 from eosctl.sandbox.broker.client_stream import END, ClientStream
 from eosctl.sandbox.broker.routes import Route
 from eosctl.sandbox.broker.sliced_requests import SlicedRequest, has_many_entries
-from eosctl.sandbox.ports import ClientInformation, RequestContext
-from eosctl.sandbox.replies import Reply
+from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.replies import ClientInformation, Reply
 from eosctl.sandbox.security.access import Access
 from eosctl.sandbox.security.sasl_server_authenticator import MAX_FRAME_BYTES as MAX_LOGIN_BYTES
 from eosctl.sandbox.security.sasl_server_authenticator import Login
@@ -90,7 +90,9 @@ class Exchange:
     def client(self) -> ClientInformation:
         """Return the client."""
         connection = self._connection
-        return ClientInformation(connection.client_host, connection.client_port, connection.software)
+        return ClientInformation(
+            connection.client_host, connection.client_port, connection.software, connection.by_token
+        )
 
     def without_answer(self) -> None:
         """End the request without a response (acks=0)."""
@@ -120,6 +122,7 @@ class Connection:
         self.client_host = client_host
         self.client_port = client_port
         self.software = UNKNOWN_SOFTWARE
+        self.by_token = False
         self.principal = "User:ANONYMOUS"
         self.closed = False
         self.close_listeners: dict[object, Callable[[], None]] = {}
@@ -178,9 +181,10 @@ class Connection:
         """Record the software that the client names in ApiVersions."""
         self.software = software_name, software_version
 
-    def authenticated(self, principal: str, lifetime_ms: int) -> None:
+    def authenticated(self, principal: str, lifetime_ms: int, *, by_token: bool = False) -> None:
         """Set the authenticated principal, for `lifetime_ms` or without limit if that is 0."""
         self.principal = principal
+        self.by_token = by_token
         self._login = None
         self._session_end_ms = self.broker.runtime.now_ms() + lifetime_ms if lifetime_ms else None
 

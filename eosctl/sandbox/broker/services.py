@@ -46,7 +46,8 @@ from eosctl.sandbox.replication.verification import VerificationPolicy
 from eosctl.sandbox.replies import ClientReply
 from eosctl.sandbox.runtime import NodeRuntime
 from eosctl.sandbox.security.authorizer import authorizer_of
-from eosctl.sandbox.security.mechanisms import ScramCredential
+from eosctl.sandbox.security.delegation_tokens import secret_key, token_credential
+from eosctl.sandbox.security.mechanisms import ScramCredential, TokenCredential
 from eosctl.sandbox.security.protocol import SecurityProtocol
 from eosctl.sandbox.share.dead_letter_queue import DeadLetterQueue
 from eosctl.sandbox.share.partition_manager import SharePartitionManager
@@ -234,6 +235,14 @@ class BrokerServices:
     def scram_credential(self, mechanism: str, user: str) -> ScramCredential | None:
         """Return a user's SCRAM credential."""
         return self.metadata.scram.get((user, mechanism))
+
+    def token_credential(self, mechanism: str, token_id: str) -> TokenCredential | None:
+        """Return the credential of a delegation token for a mechanism of SCRAM; None if tokens are disabled."""
+        key = secret_key(self.config, is_3_9=self.emulation.is_3_9)
+        token = self.metadata.delegation_tokens.get(token_id)
+        if not key or token is None:
+            return None
+        return token_credential(token, key, mechanism, self.runtime.random.randbytes(16))
 
     def end_without_answer(self, context: RequestContext) -> None:
         """End a request that has no response (acks=0)."""

@@ -7,8 +7,10 @@ from functools import partial
 from typing import Any, Final
 
 from eosctl.sandbox.controller.controller import Controller
+from eosctl.sandbox.controller.delegation_tokens import remove_expired_tokens
 from eosctl.sandbox.controller.elections import elect, elect_leader, serving
 from eosctl.sandbox.metadata.image import NO_LEADER
+from eosctl.sandbox.security.delegation_tokens import secret_key
 from eosctl.sandbox.timing_wheel import Pace
 from eosctl.wire.messages.internal.metadata.no_op_record import NoOpRecord
 
@@ -22,6 +24,7 @@ def start_periodic_tasks(controller: Controller) -> None:
     - `leader.imbalance.check.interval.seconds`: elect preferred leaders (`auto.leader.rebalance.enable`).
     - `unclean.leader.election.interval.ms`: elect leaders uncleanly where the topic allows it, including topics that
       allow it only since their partitions became leaderless.
+    - `delegation.token.expiry.check.interval.ms`: remove delegation tokens that have expired.
     - `metadata.max.idle.interval.ms`: append a NoOpRecord, so that the log advances; 0 disables it (KIP-835).
     """
     config = controller.config
@@ -29,6 +32,8 @@ def start_periodic_tasks(controller: Controller) -> None:
         seconds = config.get_int("leader.imbalance.check.interval.seconds")
         _every(controller, seconds * MS_PER_SECOND, elect_preferred_leaders)
     _every(controller, config.get_int("unclean.leader.election.interval.ms"), elect_unclean_leaders)
+    if secret_key(config, is_3_9=controller.emulation.is_3_9):
+        _every(controller, config.get_int("delegation.token.expiry.check.interval.ms"), remove_expired_tokens)
     idle_ms = config.get_int("metadata.max.idle.interval.ms")
     if idle_ms:
         _every(controller, idle_ms, _write_no_op, Pace.KEEP_ALIVE)

@@ -14,6 +14,7 @@ SCRAM_TYPES: Mapping[int, str] = {1: SCRAM_SHA_256, 2: SCRAM_SHA_512}
 #: Minimum iterations that brokers accept (ScramMechanism.minIterations, the same for both), and the tools' default.
 MIN_ITERATIONS = 4096
 MAX_ITERATIONS = 16384
+BY_DELEGATION = "tokenauth"
 
 
 class ScramCredential(NamedTuple):
@@ -25,7 +26,16 @@ class ScramCredential(NamedTuple):
     iterations: int
 
 
+class TokenCredential(NamedTuple):
+    """The credential of a delegation token, with its owner and the time at which it expires."""
+
+    scram: ScramCredential
+    owner: str
+    expires_ms: int
+
+
 FindCredential = Callable[[str, str], ScramCredential | None]
+FindToken = Callable[[str, str], TokenCredential | None]
 
 
 class Refused(Exception):  # noqa: N818 - an answer, not a failure
@@ -46,12 +56,24 @@ class Mechanism(Protocol):
     def user(self) -> str | None:
         """Return the authenticated user; None before the last step."""
 
+    @property
+    def token_expires_ms(self) -> int | None:
+        """Return when the delegation token of this login expires; None for a login without one."""
 
-def begin(mechanism: str, passwords: Mapping[str, Secret], find: FindCredential, nonce: str) -> Mechanism:
+
+def begin(
+    mechanism: str,
+    passwords: Mapping[str, Secret],
+    find: FindCredential,
+    find_token: FindToken,
+    nonce: str,
+    *,
+    is_3_9: bool,
+) -> Mechanism:
     """Start an authentication with one of the enabled mechanisms."""
     if mechanism == PLAIN:
         return PlainServer(passwords)
-    return ScramServer(mechanism, find, nonce)
+    return ScramServer(mechanism, find, find_token, nonce, is_3_9=is_3_9)
 
 
 class PlainServer:
@@ -60,6 +82,7 @@ class PlainServer:
     def __init__(self, passwords: Mapping[str, Secret]) -> None:
         self._passwords = passwords
         self.user: str | None = None
+        self.token_expires_ms: int | None = None
 
     def step(self, token: bytes) -> bytes:
         """Check the password."""
@@ -81,17 +104,28 @@ class PlainServer:
 
 
 class ScramServer:
-    """SCRAM: both sides prove knowledge of the password in two rounds (`ScramSaslServer`)."""
+    """SCRAM: both sides prove knowledge of the password in two rounds (`ScramSaslServer`).
 
-    def __init__(self, mechanism: str, find: FindCredential, nonce: str) -> None:
+    With the extension `tokenauth=true`, the user is the id of a delegation token. Other extensions are ignored; they
+    invalidate the client's signature on 3.9.
+    """
+
+    def __init__(
+        self, mechanism: str, find: FindCredential, find_token: FindToken, nonce: str, *, is_3_9: bool
+    ) -> None:
         from scramp import ScramMechanism
 
         self._mechanism = mechanism
         self._find = find
+        self._find_token = find_token
+        self._is_3_9 = is_3_9
+        self._has_token = False
+        self._expires_ms: int | None = None
         self._claimed = ""
         self._first = True
         self._exchange = ScramMechanism(mechanism).make_server(self._keys, s_nonce=nonce)
         self.user: str | None = None
+        self.token_expires_ms: int | None = None
 
     def step(self, token: bytes) -> bytes:
         """Respond to the client's first or final message."""
@@ -101,12 +135,17 @@ class ScramServer:
             text = token.decode()
             if self._first:
                 self._first = False
-                self._exchange.set_client_first(text)
+                plain, bare, extensions = split_extensions(text)
+                self._has_token = extensions.get(BY_DELEGATION) == "true"
+                if self._is_3_9 and set(extensions) - {BY_DELEGATION}:
+                    raise ValueError(f"unknown extensions: {', '.join(extensions)}")
+                self._exchange.set_client_first(plain)
+                self._exchange.client_first_bare = bare  # Both sides sign the extensions, too.
                 answer = self._exchange.get_server_first()
             else:
                 self._exchange.set_client_final(text)
                 answer = self._exchange.get_server_final()
-                self.user = self._claimed
+                self.user, self.token_expires_ms = self._claimed, self._expires_ms
         except (ScramException, ValueError, KeyError, IndexError):
             # Kafka returns the same error for an unknown user and a wrong password.
             raise Refused(
@@ -116,11 +155,30 @@ class ScramServer:
         return str(answer).encode()
 
     def _keys(self, user: str) -> tuple[bytes, bytes, bytes, int]:
+        if self._has_token:
+            token = self._find_token(self._mechanism, user)
+            if token is None:
+                raise KeyError(user)
+            self._claimed, self._expires_ms = token.owner, token.expires_ms
+            return token.scram
         found = self._find(self._mechanism, user)
         if found is None:
             raise KeyError(user)
         self._claimed = user
         return found
+
+
+def split_extensions(text: str) -> tuple[str, str, dict[str, str]]:
+    """Return a client's first message without its extensions, its signed part, and the extensions.
+
+    Raises:
+        ValueError: It has no signed part.
+    """
+    header, channel, bare = text.split(",", 2)
+    parts = bare.split(",")
+    attributes = [part for part in parts if len(part.partition("=")[0]) == 1]
+    extensions = dict(part.split("=", 1) for part in parts if part not in attributes)
+    return ",".join((header, channel, *attributes)), bare, extensions
 
 
 def scram_credential(mechanism: str, password: bytes, salt: bytes, iterations: int) -> ScramCredential:

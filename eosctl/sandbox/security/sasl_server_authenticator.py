@@ -57,7 +57,7 @@ class LoginConnection(Protocol):
     def answer(self, frame: bytes) -> None:
         """Send a frame and read the next request."""
 
-    def authenticated(self, principal: str, lifetime_ms: int) -> None:
+    def authenticated(self, principal: str, lifetime_ms: int, *, by_token: bool = False) -> None:
         """Set the authenticated principal, for `lifetime_ms` or without limit if that is 0."""
 
     def identify(self, software_name: str, software_version: str) -> None:
@@ -151,7 +151,14 @@ class Login:
         self._bare_tokens = header.api_version == 0
         self._mechanism_name = request.mechanism
         nonce = self._broker.runtime.random.randbytes(18).hex()
-        self._mechanism = begin(request.mechanism, self._passwords, self._broker.scram_credential, nonce)
+        self._mechanism = begin(
+            request.mechanism,
+            self._passwords,
+            self._broker.scram_credential,
+            self._broker.token_credential,
+            nonce,
+            is_3_9=self._broker.emulation.is_3_9,
+        )
         self._state = LoginState.AUTHENTICATE
         self._answer(header, SaslHandshakeResponse(ErrorCode.NONE, enabled))
 
@@ -200,13 +207,20 @@ class Login:
 
     def _finish(self, lifetime_ms: int) -> None:
         if self._mechanism is not None and self._mechanism.user is not None:
-            self._connection.authenticated(f"User:{self._mechanism.user}", lifetime_ms)
+            by_token = self._mechanism.token_expires_ms is not None
+            self._connection.authenticated(f"User:{self._mechanism.user}", lifetime_ms, by_token=by_token)
 
     # --- answers ------------------------------------------------------------------------------------------------
 
     @property
     def _lifetime_ms(self) -> int:
-        return self._broker.config.get_int("connections.max.reauth.ms")
+        """Return the time until the client must authenticate again, at most that until its token expires; 0: never."""
+        longest_ms = self._broker.config.get_int("connections.max.reauth.ms")
+        expires_ms = None if self._mechanism is None else self._mechanism.token_expires_ms
+        if expires_ms is None:
+            return longest_ms
+        left_ms = max(0, expires_ms - self._broker.runtime.now_ms())
+        return min(left_ms, longest_ms) if longest_ms else left_ms
 
     @property
     def _delay_ms(self) -> int:

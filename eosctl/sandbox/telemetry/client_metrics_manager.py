@@ -12,7 +12,8 @@ from typing import Final
 import google_crc32c
 
 from eosctl.sandbox.coordinator.group.streams.java_collections import hash_order
-from eosctl.sandbox.ports import BrokerConfig, ClientInformation
+from eosctl.sandbox.ports import BrokerConfig
+from eosctl.sandbox.replies import ClientInformation
 from eosctl.sandbox.telemetry.subscription import ALL_METRICS, DEFAULT_INTERVAL_MS, Subscription, subscription_of
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.errors import WireError

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from eosctl.sandbox.ports import ClientInformation
+from eosctl.sandbox.replies import ClientInformation
 from eosctl.sandbox.settings import ConfigType, InvalidSetting, Setting
 from eosctl.wire.uuid import render_uuid
 

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eosctl.sandbox.core import ClusterShape
-from eosctl.sandbox.ports import ClientInformation, Emulation
+from eosctl.sandbox.ports import Emulation
+from eosctl.sandbox.replies import ClientInformation
 from eosctl.sandbox.telemetry.client_metrics_manager import MAX_CLIENTS, ClientMetricsManager
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode

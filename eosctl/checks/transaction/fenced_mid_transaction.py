@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from shlex import quote
+from typing import Final
 
 from eosctl.analysis.fencing import own_fence_evidence, own_fence_text
 from eosctl.checks.declaration import Area, Case, Problem, check
@@ -13,7 +14,7 @@ from eosctl.model.evidence import EvidenceKind
 from eosctl.model.fencing import FencingCause, FencingEvent
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Confidence, Evidence, Resource
-from eosctl.text import count_text, time_text
+from eosctl.text import count_text, duration_text, name_some, time_text
 
 CAUSES = (FencingCause.NEWER_INSTANCE, FencingCause.ADMIN_FENCE)
 
@@ -66,7 +67,7 @@ def fenced_mid_transaction(case: Case) -> Iterator[Problem]:
         and event.aborted_at_ms is not None
         and now_ms - event.aborted_at_ms <= case.limits.fencing_window_ms
     ]
-    ordered = sorted(recent, key=lambda event: event.transactional_id)
+    ordered = sorted(recent, key=lambda event: (event.transactional_id, event.aborted_at_ms or 0))
     for transactional_id, events in groupby(ordered, key=lambda event: event.transactional_id):
         yield _problem(transactional_id, tuple(events), case)
 
@@ -94,17 +95,43 @@ def _problem(transactional_id: str, events: Sequence[FencingEvent], case: Case) 
         ),
         severity=Severity.ERROR if fight else None,
         confidence=confidence,
-        cause=last.explanation,
-        impact=_impact(last, partitions),
+        cause=_fight(events, last) if fight else last.explanation,
+        impact=_impact(last, partitions) if not fight else _impact_of_all(events),
         evidence=(*last.evidence, *_offset_evidence(last), *own_evidence),
-        remedy=(
-            "Find out whether two live producers use this transactional id, and give each its own.",
-            "If the earlier instance had crashed or was replaced, nothing is to be done: that is what fencing is for.",
-        ),
+        remedy=_REMEDY_OF_A_FIGHT if fight else _REMEDY,
         commands=(_describe(transactional_id, case),),
         verify=(Command(f"eosctl check run EOS-TXN-004 -b {case.bootstrap}", "no new fencing"),),
         incident=f"{transactional_id}@{last.producer_id}/{last.fenced_epoch}",
         facts=_facts(last, len(events)),
+    )
+
+
+_REMEDY: Final = (
+    "Find out whether two live producers use this transactional id, and give each its own.",
+    "If the earlier instance had crashed or was replaced, nothing is to be done: that is what fencing is for.",
+)
+_REMEDY_OF_A_FIGHT: Final = (
+    "Find the live producers that use this transactional id, stop all but one, and give each an id of its own.",
+    "If there is only one, find out why it starts again and again in the middle of transactions.",
+)
+
+
+def _fight(events: Sequence[FencingEvent], last: FencingEvent) -> str:
+    """Return the cause of repeated fencings: crashes and replacements are rarer."""
+    span_ms = (last.aborted_at_ms or 0) - (events[0].aborted_at_ms or 0)
+    pace = f", one every {duration_text(span_ms // (len(events) - 1))} on average" if span_ms else ""
+    return (
+        f"{len(events)} fencings{pace}: live instances that share the id fence each other, or one instance restarts in "
+        f"the middle of its transactions. The last one: {last.explanation}"
+    )
+
+
+def _impact_of_all(events: Sequence[FencingEvent]) -> str:
+    partitions = {str(partition) for event in events for partition in event.partitions}
+    return (
+        f"{len(events)} transactions were aborted within the hour, with what they wrote to "
+        f"{name_some('partition', sorted(partitions)) if partitions else 'no partition'}; the work is done again, or not "
+        "at all while the instances fence each other."
     )
 
 

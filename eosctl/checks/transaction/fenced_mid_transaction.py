@@ -130,8 +130,8 @@ def _impact_of_all(events: Sequence[FencingEvent]) -> str:
     partitions = {str(partition) for event in events for partition in event.partitions}
     return (
         f"{len(events)} transactions were aborted within the hour, with what they wrote to "
-        f"{name_some('partition', sorted(partitions)) if partitions else 'no partition'}; the work is done again, or not "
-        "at all while the instances fence each other."
+        f"{name_some('partition', sorted(partitions)) if partitions else 'no partition'}; the work is done again, or "
+        "not at all while the instances fence each other."
     )
 
 

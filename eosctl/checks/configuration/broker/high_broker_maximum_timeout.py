@@ -26,7 +26,7 @@ def high_broker_maximum_timeout(case: Case) -> Iterator[Problem]:
     """Find brokers that let one stuck producer hold readers back for hours.
 
     What it checks:
-        transaction.max.timeout.ms above one hour, the longest that a common client (Flink) asks for by itself, and above
+        transaction.max.timeout.ms above one hour, the most that a common client (Flink) asks for by itself, and above
         twice the longest transaction.timeout.ms of the producers that are given with the brokers.
 
     Why it matters for exactly-once:

@@ -38,6 +38,7 @@ REPORTS = (
         "Got retriable error: {}",
         "aborted in the handler due to {}",
     ),
+    *("produce failed for orders: {}, REQUEST_TIMED_OUT", "aborted with {} and NOT_COORDINATOR"),
     *("without a coordinator: {}", "17 {} while sending", "no rest for {} and the like\nCaused by: {}"),
 )
 

@@ -61,7 +61,8 @@ _CAUSES: Final = "causes include "
 """Kafka lists the possible causes of an error that happened (``TransactionMarkerChannelManager``)."""
 _NEXT_IN_LIST: Final = re.compile(rf"(?:, ?(?:and |or )?| and | or )(?:\w+\.)*{_NAME}(?![\w:])")
 _LAST_IN_LIST: Final = re.compile(rf"(?<![\w.])(?:\w+\.)*{_NAME}(?:, ?(?:and |or )?| and | or )$")
-"""Several names in a row are a list of what may happen: a record of a failure names one."""
+"""Several names in a row are a list of what may happen, unless the words in front of them report a failure."""
+_FAILED: Final = re.compile(r"(?i:\b(?:fail\w*|refus\w+|reject\w+|abort\w+|could not|unable|cannot|got|received|died)\b)")
 _REACH: Final = 160
 """Number of characters next to a name that are read."""
 _WORD: Final = re.compile(r"[\w$]*")
@@ -95,7 +96,7 @@ def is_report(text: str, start: int, end: int) -> bool:
     if _INTENDED_BEFORE.search(before) is not None or _INTENDED_BEHIND.match(behind) is not None:
         return False
     is_listed = _NEXT_IN_LIST.match(behind) is not None or _LAST_IN_LIST.search(before) is not None
-    if is_listed and _CAUSES not in line:
+    if is_listed and _CAUSES not in line and _FAILED.search(before) is None:
         return False
     if _ZERO_BEFORE.search(before) is not None or _NOTHING_BEHIND.match(behind) is not None:
         return False

@@ -35,6 +35,8 @@ _SINK_KEYS: Final = {
     "transactionalidprefix": _PREFIX,
     "sinktransactionalidprefix": _PREFIX,
 }
+_MOST_PARTS: Final = 4
+"""Number of words that dots separate in an option of a sink, in any spelling: `sink.transactional.id.prefix`."""
 _CHECKPOINTS: Final = re.compile(
     r"checkpoint(?:ing|s)?(?:config)?(?P<name>interval|timeout|mode)(?P<unit>ms|millis\w*|s|sec\w*|m|min\w*)?$"
 )
@@ -129,7 +131,8 @@ def _before_option(key: str) -> str:
     ('job.sink.', '')
     """
     parts = key.split(".")
-    options = (first for first in range(len(parts) - 1, 0, -1) if relaxed(".".join(parts[first:])) in _SINK_KEYS)
+    rest = range(len(parts) - 1, max(0, len(parts) - 1 - _MOST_PARTS), -1)
+    options = (first for first in rest if relaxed(".".join(parts[first:])) in _SINK_KEYS)
     first = next(options, 0)
     return ".".join(parts[:first]) + "." if first else ""
 

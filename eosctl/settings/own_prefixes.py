@@ -16,6 +16,8 @@ from eosctl.settings.sources import Source, value_of
 from eosctl.settings.tree import Leaf
 from eosctl.settings.unread import CLIENT_SETTINGS
 
+_MOST_PARTS: Final = 8
+"""The largest number of words in the name of a setting."""
 _OF_CLIENTS: Final = frozenset(name for role in CLIENTS for name in CLIENT_KEYS[role])
 # Programs that read all of their file by themselves, and hand parts of it to clients of their own.
 _WHOLE: Final = (Role.BROKER, Role.CONNECT_WORKER, Role.MIRROR_MAKER, Role.STREAMS)
@@ -64,7 +66,7 @@ def _split(key: str) -> tuple[str, str]:
     parts = key.split(".")
     if len(parts) < 2 or is_setting(key):
         return "", ""
-    names = (".".join(parts[first:]) for first in range(1, len(parts)))
+    names = (".".join(parts[first:]) for first in range(max(1, len(parts) - _MOST_PARTS), len(parts)))
     name = next((name for name in names if name in known_names() and ("." in name or name == "acks")), "")
     return key[: -len(name)] if name else "", name
 

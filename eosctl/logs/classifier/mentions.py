@@ -62,7 +62,7 @@ _CAUSES: Final = "causes include "
 _NEXT_IN_LIST: Final = re.compile(rf"(?:, ?(?:and |or )?| and | or )(?:\w+\.)*{_NAME}(?![\w:])")
 _LAST_IN_LIST: Final = re.compile(rf"(?<![\w.])(?:\w+\.)*{_NAME}(?:, ?(?:and |or )?| and | or )$")
 """Several names in a row are a list of what may happen, unless the words in front of them report a failure."""
-_FAILED: Final = re.compile(r"(?i:\b(?:fail\w*|refus\w+|reject\w+|abort\w+|could not|unable|cannot|got|received|died)\b)")
+_FAILED: Final = re.compile(r"(?i:\b(?:fail\w*|refus\w+|reject\w+|abort\w+|could not|unable|cannot|got|received)\b)")
 _REACH: Final = 160
 """Number of characters next to a name that are read."""
 _WORD: Final = re.compile(r"[\w$]*")

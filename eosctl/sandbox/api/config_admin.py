@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -29,10 +29,11 @@ def forward_changes(
     resources: Sequence[alter_configs.AlterConfigsResource | incremental_alter_configs.AlterConfigsResource] = (
         request.resources
     )
+    named = Counter((resource.resource_type, resource.resource_name) for resource in resources)
     own = {
         place: build(*result, resource.resource_type, resource.resource_name)
         for place, resource in enumerate(resources)
-        if (result := _own_result(broker, request, resource)) is not None
+        if (result := _own_result(broker, request, resource, named)) is not None
     }
     if not own:
         broker.forward(context, request, TIMEOUT_MS)
@@ -55,6 +56,7 @@ def _own_result(
     broker: BrokerServices,
     request: alter_configs.AlterConfigsRequest | incremental_alter_configs.IncrementalAlterConfigsRequest,
     resource: alter_configs.AlterConfigsResource | incremental_alter_configs.AlterConfigsResource,
+    named: Mapping[tuple[int, str], int],
 ) -> Refusal | None:
     """Return the result of a resource that this broker handles; None if the controller handles it."""
     text = _problem(broker, resource.resource_type, resource.resource_name)
@@ -66,7 +68,6 @@ def _own_result(
         or not isinstance(resource, incremental_alter_configs.AlterConfigsResource)
     ):
         return None
-    named = Counter((other.resource_type, other.resource_name) for other in request.resources)
     if named[resource.resource_type, resource.resource_name] > 1:
         return None  # The controller refuses every resource that appears twice.
     return change_levels(broker, resource.resource_name, resource.configs, validate_only=request.validate_only)

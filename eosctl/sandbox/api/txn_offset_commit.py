@@ -11,13 +11,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
+from eosctl.sandbox.broker.sliced_requests import SLICE, in_turns
 from eosctl.sandbox.coordinator.group.offset_manager import Producer, TransactionVersion
 from eosctl.sandbox.coordinator.group.offset_rules import Committer
 from eosctl.sandbox.coordinator.group.offset_store import CommittedOffset
@@ -41,10 +42,20 @@ _TOPIC_ID_VERSION = 6
 
 
 def handle(broker: BrokerServices, context: RequestContext, request: TxnOffsetCommitRequest) -> None:
-    """Commit offsets of a group within a transaction."""
+    """Commit offsets of a group within a transaction, however many turns it takes to find their topics."""
+    in_turns(broker.runtime, _steps(broker, context, request))
+
+
+def _steps(broker: BrokerServices, context: RequestContext, request: TxnOffsetCommitRequest) -> Iterator[None]:
     version = context.api_version
-    topics = [_named(broker, version, topic) for topic in request.topics]
-    offsets = _known_offsets(broker, topics)
+    topics: list[TxnOffsetCommitRequestTopic] = []
+    offsets: dict[TopicPartition, CommittedOffset] = {}
+    for start in range(0, len(request.topics), SLICE):
+        if start:
+            yield
+        part = [_named(broker, version, topic) for topic in request.topics[start : start + SLICE]]
+        topics += part
+        offsets |= _known_offsets(broker, part)
 
     def reply(errors: Mapping[TopicPartition, ErrorCode]) -> None:
         context.reply(_response(topics, errors, version))

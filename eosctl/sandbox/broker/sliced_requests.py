@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
 from eosctl.sandbox.ports import Runtime
 from eosctl.sandbox.replies import Reply
+from eosctl.sandbox.security.acls import Acl, AclFilter
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.uuid import ZERO_UUID
 
@@ -25,9 +27,10 @@ def _always(_: Sequence[Any]) -> bool:
     return True
 
 
-def _are_distinct(field: str) -> Callable[[Sequence[Any]], bool]:
-    """Return whether no two entries have the same value: APIs refuse or drop the second one."""
-    return lambda entries: len({getattr(entry, field) for entry in entries}) == len(entries)
+def _are_distinct(*fields: str) -> Callable[[Sequence[Any]], bool]:
+    """Return whether no two entries have the same values: APIs refuse or drop the second one."""
+    values = attrgetter(*fields)
+    return lambda entries: len(set(map(values, entries))) == len(entries)
 
 
 def _are_of_one_kind(topics: Sequence[Any]) -> bool:
@@ -38,6 +41,21 @@ def _are_of_one_kind(topics: Sequence[Any]) -> bool:
     return len(names) == len(topics) and None not in names
 
 
+def _are_of_distinct_entities(entries: Sequence[Any]) -> bool:
+    entities = {frozenset((part.entity_type, part.entity_name) for part in entry.entity) for entry in entries}
+    return len(entities) == len(entries)
+
+
+def _are_of_known_codes(filters: Sequence[Any]) -> bool:
+    """Return whether no filter of ACLs makes Kafka refuse the whole request."""
+    return not any(AclFilter(*astuple(one)).has_unknown_code for one in filters)
+
+
+def _are_without_patterns(creations: Sequence[Any]) -> bool:
+    """Return whether no ACL makes Kafka fail the whole request."""
+    return not any(Acl(*astuple(one)).is_pattern for one in creations)
+
+
 class Entries(NamedTuple):
     """The fields with the entries of a request and of its response, and whether the entries are independent."""
 
@@ -46,6 +64,7 @@ class Entries(NamedTuple):
     are_separate: Callable[[Sequence[Any]], bool] = _always
 
 
+_ARE_DISTINCT_RESOURCES: Final = _are_distinct("resource_type", "resource_name")
 SLICED: Final[Mapping[int, Entries]] = {
     ApiKey.LIST_OFFSETS: Entries("topics", "topics"),
     ApiKey.METADATA: Entries("topics", "topics", _are_of_one_kind),
@@ -62,6 +81,16 @@ SLICED: Final[Mapping[int, Entries]] = {
     ApiKey.CONSUMER_GROUP_DESCRIBE: Entries("group_ids", "groups"),
     ApiKey.SHARE_GROUP_DESCRIBE: Entries("group_ids", "groups"),
     ApiKey.STREAMS_GROUP_DESCRIBE: Entries("group_ids", "groups"),
+    ApiKey.INCREMENTAL_ALTER_CONFIGS: Entries("resources", "responses", _ARE_DISTINCT_RESOURCES),
+    ApiKey.ALTER_CONFIGS: Entries("resources", "responses", _ARE_DISTINCT_RESOURCES),
+    ApiKey.ALTER_CLIENT_QUOTAS: Entries("entries", "entries", _are_of_distinct_entities),
+    ApiKey.ALTER_PARTITION_REASSIGNMENTS: Entries("topics", "responses", _are_distinct("name")),
+    ApiKey.ELECT_LEADERS: Entries("topic_partitions", "replica_election_results", _are_distinct("topic")),
+    ApiKey.CREATE_ACLS: Entries("creations", "results", _are_without_patterns),
+    ApiKey.DELETE_ACLS: Entries("filters", "filter_results", _are_of_known_codes),
+    ApiKey.DESCRIBE_QUORUM: Entries("topics", "topics"),
+    ApiKey.ADD_PARTITIONS_TO_TXN: Entries("transactions", "results_by_transaction", _are_distinct("transactional_id")),
+    ApiKey.WRITE_TXN_MARKERS: Entries("markers", "markers", _are_distinct("producer_id")),
 }
 
 

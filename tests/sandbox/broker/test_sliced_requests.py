@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
@@ -14,16 +15,39 @@ from eosctl.sandbox.broker.sliced_requests import SLICE, SLICED, has_many_entrie
 from eosctl.sandbox.ports import Emulation, RequestContext
 from eosctl.sandbox.replies import Reply
 from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.messages.add_partitions_to_txn import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnTopic,
+    AddPartitionsToTxnTransaction,
+)
+from eosctl.wire.messages.alter_client_quotas import AlterClientQuotasRequest, EntityData, OpData, RequestEntryData
+from eosctl.wire.messages.alter_configs import AlterableConfig as LegacyConfig
+from eosctl.wire.messages.alter_configs import AlterConfigsRequest
+from eosctl.wire.messages.alter_configs import AlterConfigsResource as LegacyResource
+from eosctl.wire.messages.alter_partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+    ReassignablePartition,
+    ReassignableTopic,
+)
 from eosctl.wire.messages.api_versions import ApiVersionsRequest
 from eosctl.wire.messages.consumer_group_describe import ConsumerGroupDescribeRequest
+from eosctl.wire.messages.create_acls import AclCreation, CreateAclsRequest
+from eosctl.wire.messages.delete_acls import DeleteAclsFilter, DeleteAclsRequest
 from eosctl.wire.messages.delete_groups import DeleteGroupsRequest
 from eosctl.wire.messages.delete_records import DeleteRecordsPartition, DeleteRecordsRequest, DeleteRecordsTopic
 from eosctl.wire.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from eosctl.wire.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
 from eosctl.wire.messages.describe_producers import DescribeProducersRequest, TopicRequest
+from eosctl.wire.messages.describe_quorum import DescribeQuorumRequest, RequestTopicData
 from eosctl.wire.messages.describe_transactions import DescribeTransactionsRequest
 from eosctl.wire.messages.describe_user_scram_credentials import DescribeUserScramCredentialsRequest, UserName
+from eosctl.wire.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
 from eosctl.wire.messages.find_coordinator import FindCoordinatorRequest
+from eosctl.wire.messages.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
 from eosctl.wire.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from eosctl.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 from eosctl.wire.messages.offset_commit import (
@@ -46,6 +70,13 @@ from eosctl.wire.messages.produce import (
 )
 from eosctl.wire.messages.share_group_describe import ShareGroupDescribeRequest
 from eosctl.wire.messages.streams_group_describe import StreamsGroupDescribeRequest
+from eosctl.wire.messages.txn_offset_commit import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitRequestTopic,
+    TxnOffsetCommitResponse,
+)
+from eosctl.wire.messages.write_txn_markers import WritableTxnMarker, WritableTxnMarkerTopic, WriteTxnMarkersRequest
 from tests.sandbox.harness import Harness
 
 COUNT: Final = 2 * SLICE + 2
@@ -79,6 +110,36 @@ REQUESTS: Final[Mapping[int, Callable[[list[str]], Any]]] = {
     ApiKey.CONSUMER_GROUP_DESCRIBE: ConsumerGroupDescribeRequest,
     ApiKey.SHARE_GROUP_DESCRIBE: ShareGroupDescribeRequest,
     ApiKey.STREAMS_GROUP_DESCRIBE: StreamsGroupDescribeRequest,
+    ApiKey.INCREMENTAL_ALTER_CONFIGS: lambda names: IncrementalAlterConfigsRequest(
+        [AlterConfigsResource(2 + 6 * (at % 2), name, [AlterableConfig("a", 0, "1")]) for at, name in enumerate(names)]
+    ),
+    ApiKey.ALTER_CONFIGS: lambda names: AlterConfigsRequest(
+        [LegacyResource(2, name, [LegacyConfig("retention.ms", "1")]) for name in names]
+    ),
+    ApiKey.ALTER_CLIENT_QUOTAS: lambda names: AlterClientQuotasRequest(
+        [RequestEntryData([EntityData("user", name)], [OpData("producer_byte_rate", 1e6)]) for name in names]
+    ),
+    ApiKey.ALTER_PARTITION_REASSIGNMENTS: lambda names: AlterPartitionReassignmentsRequest(
+        topics=[ReassignableTopic(name, [ReassignablePartition(0, [1])]) for name in names]
+    ),
+    ApiKey.ELECT_LEADERS: lambda names: ElectLeadersRequest(
+        topic_partitions=[TopicPartitions(name, [0]) for name in names]
+    ),
+    ApiKey.CREATE_ACLS: lambda names: CreateAclsRequest(
+        [AclCreation(2, name, 3, "User:a", "*", 3, 3) for name in names]
+    ),
+    ApiKey.DELETE_ACLS: lambda names: DeleteAclsRequest(
+        [DeleteAclsFilter(2, name, 3, None, None, 1, 1) for name in names]
+    ),
+    ApiKey.DESCRIBE_QUORUM: lambda names: DescribeQuorumRequest([RequestTopicData(name) for name in names]),
+    ApiKey.ADD_PARTITIONS_TO_TXN: lambda names: AddPartitionsToTxnRequest(
+        transactions=[
+            AddPartitionsToTxnTransaction(name, 1, 0, topics=[AddPartitionsToTxnTopic("none", [0])]) for name in names
+        ]
+    ),
+    ApiKey.WRITE_TXN_MARKERS: lambda names: WriteTxnMarkersRequest(
+        [WritableTxnMarker(int(name[1:]), 0, topics=[WritableTxnMarkerTopic("none", [0])]) for name in names]
+    ),
 }
 
 
@@ -130,6 +191,47 @@ def test_a_commit_of_many_topics_leaves_turns_to_others(harness: Harness) -> Non
     many, response = answered_after_others(harness, ApiKey.OFFSET_COMMIT, 9, request)
     assert isinstance(response, OffsetCommitResponse)
     assert [topic.name for topic in response.topics] == [topic.name for topic in many.topics]
+
+
+def test_a_transactional_commit_of_many_topics_leaves_turns(harness: Harness) -> None:
+    parts = [TxnOffsetCommitRequestPartition(0, 5)]
+    topics = [TxnOffsetCommitRequestTopic(f"n{number}", partitions=parts) for number in range(COUNT)]
+    many, response = answered_after_others(
+        harness, ApiKey.TXN_OFFSET_COMMIT, 5, TxnOffsetCommitRequest("t", "first", 1, 0, topics=topics)
+    )
+    assert isinstance(response, TxnOffsetCommitResponse)
+    assert [topic.name for topic in response.topics] == [topic.name for topic in many.topics]
+
+
+def test_changes_of_many_loggers_take_linear_work(harness: Harness) -> None:
+    few, many = (
+        IncrementalAlterConfigsRequest([AlterConfigsResource(8, f"n{number}", ()) for number in range(count)])
+        for count in (SLICE // 4, SLICE // 2)
+    )
+    spent = []
+    for request in (few, many):
+        opcodes = 0
+
+        def count(frame: Any, event: str, _: object) -> Any:
+            nonlocal opcodes
+            frame.f_trace_opcodes = True
+            opcodes += event == "opcode"
+            return count
+
+        sys.settrace(count)
+        try:
+            harness.request(1, ApiKey.INCREMENTAL_ALTER_CONFIGS, 1, request)
+        finally:
+            sys.settrace(None)
+        spent.append(opcodes)
+    assert spent[1] < 2.2 * spent[0]
+
+
+def test_a_filter_that_kafka_refuses_deletes_no_acl(harness: Harness) -> None:
+    request = REQUESTS[ApiKey.DELETE_ACLS]([f"n{number}" for number in range(COUNT)])
+    refused = DeleteAclsRequest([*request.filters, DeleteAclsFilter(0, "n", 3, None, None, 1, 1)])
+    assert has_many_entries(ApiKey.DELETE_ACLS, request)
+    assert not has_many_entries(ApiKey.DELETE_ACLS, refused)
 
 
 def answered_after_others(harness: Harness, api_key: int, version: int, request: Any) -> tuple[Any, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from eosctl.sandbox.authorization import AclOperation
 
@@ -60,6 +60,13 @@ class Acl(NamedTuple):
         )
 
 
+# A request has thousands of filters, and each is compared with them.
+_RESOURCE_CODES: Final = frozenset({ANY_CODE, *map(int, ResourceType)})
+_PATTERN_CODES: Final = frozenset(map(int, PatternType))
+_OPERATION_CODES: Final = frozenset({ANY_CODE, *map(int, AclOperation)})
+_PERMISSION_CODES: Final = frozenset({ANY_CODE, *map(int, Permission)})
+
+
 class AclFilter(NamedTuple):
     """Selects ACLs; None and the ANY codes match everything."""
 
@@ -95,10 +102,10 @@ class AclFilter(NamedTuple):
     def has_unknown_code(self) -> bool:
         """Return whether a field has a code that no release defines."""
         return (
-            self.resource_type not in (ANY_CODE, *ResourceType)
-            or self.pattern_type not in tuple(PatternType)
-            or self.operation not in (ANY_CODE, *AclOperation)
-            or self.permission not in (ANY_CODE, *Permission)
+            self.resource_type not in _RESOURCE_CODES
+            or self.pattern_type not in _PATTERN_CODES
+            or self.operation not in _OPERATION_CODES
+            or self.permission not in _PERMISSION_CODES
         )
 
 

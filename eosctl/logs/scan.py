@@ -303,8 +303,8 @@ def number_lines(scans: Sequence[SplitScan]) -> Iterator[LogEvent]:
     """Turn line numbers of splits into line numbers of the file; the splits must be those of one file, in order."""
     before = 0
     for scan in scans:
-        for event in scan.events:
-            yield event._replace(line=event.line + before)
+        behind = before
+        yield from (event._replace(line=event.line + behind) for event in scan.events) if behind else scan.events
         before += scan.counts.newline_count
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
@@ -70,6 +71,15 @@ def node_of_thread(thread: str) -> str:
     """Return the node id in the name of a server's thread; empty if it has none."""
     found = _SERVER_THREAD.match(thread)
     return next(filter(None, found.groups()), "") if found else ""
+
+
+def servers_among(events: Iterable[LogEvent]) -> set[str]:
+    """Return the applications of the events that brokers or controllers wrote; one event of each decides."""
+    found: set[str] = set()
+    for event in events:
+        if event.application not in found and is_of_server(event):
+            found.add(event.application)
+    return found
 
 
 def is_of_server(event: LogEvent) -> bool:

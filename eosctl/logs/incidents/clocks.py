@@ -13,7 +13,7 @@ from eosctl.logs.digest.clocks import compare_clocks
 from eosctl.logs.incidents.logs import ProgramLogs
 from eosctl.model.log_digest import QUARTER_MS, TOLERATED_MS, ClockOffset
 from eosctl.model.log_event import LogEvent, SourceSummary
-from eosctl.model.server_loggers import is_of_server
+from eosctl.model.server_loggers import servers_among
 
 BEHIND_MS: Final = 1_000
 """A response never arrives before it is sent, so a client's clock that is this far behind is wrong."""
@@ -45,7 +45,7 @@ def on_one_clock(
     offsets = _offsets(events, logs)
     if not any(_is_wrong(offset) for offset in offsets.values()):
         return tuple(events), _with_their_events(sources, read, events)
-    servers = {event.application for event in events if is_of_server(event)}
+    servers = servers_among(events)
     zone_ms = _zone_of_servers(events, offsets, logs)
     right_ms = zone_ms or _shared_by_most(list(offsets.values()), len(servers))
     known = [offset - right_ms for offset in offsets.values()]
@@ -78,6 +78,8 @@ def _with_their_events(
 
     A file's first record may lack a zone even if the events have one. The nearest event decides.
     """
+    if read is moved:
+        return tuple(sources)
     shifts: dict[str, set[int]] = defaultdict(set)
     ends: dict[str, tuple[int, int]] = {}
     for one, other in zip(read, moved, strict=True):

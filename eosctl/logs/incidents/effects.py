@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from eosctl.logs.incidents.index import within
@@ -72,9 +72,8 @@ _EFFECTS: Final = (
 
 def join_effects(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iterator[Incident]:
     """Yield incidents with their effects; an echo without a cause of its own becomes a part of its cause."""
-    events = {(event.file, event.offset): event for event in timeline.events}
     ordered = sorted(incidents, key=lambda one: one.t_start_ms)
-    logs = _Logs(timeline, events)
+    logs = _Logs(timeline)
     causes: dict[str, list[Incident]] = defaultdict(list)
     for one in ordered:
         if not _is_echo(one) and one.root_cause != _UNEXPLAINED and (log := logs.of(one)):
@@ -94,15 +93,14 @@ def join_effects(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iterat
 class _Logs:
     """The logs of incidents that clients reported."""
 
-    def __init__(self, timeline: LogTimeline, events: Mapping[tuple[str, int], LogEvent]) -> None:
+    def __init__(self, timeline: LogTimeline) -> None:
         self._timeline = timeline
-        self._events = events
         self._effects: dict[tuple[str, _Effect], list[LogEvent]] = {}
 
     def events_of(self, one: Incident) -> Sequence[LogEvent]:
         """Return the evidence of an incident that clients wrote."""
-        found = (self._events.get((place.file, place.offset)) for place in one.evidence)
-        return [event for event in found if event and event.application not in self._timeline.servers()]
+        servers = self._timeline.servers()
+        return [event for event in self._timeline.evidence(one) if event.application not in servers]
 
     def of(self, one: Incident) -> str:
         """Return the log of the last client's record of an incident; empty if only servers reported it."""

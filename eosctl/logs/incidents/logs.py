@@ -25,10 +25,12 @@ class ProgramLogs:
     def __init__(self, events: Sequence[LogEvent], sources: Sequence[SourceSummary]) -> None:
         owners = {source.file: source.application for source in sources}
         writers: dict[str, set[tuple[str, str]]] = defaultdict(set)
+        of_servers: set[str] = set()
         for event in events:
             if event.host or event.application != owners.get(event.file):
                 writers[event.file].add((event.application, event.host))
-        of_servers = {event.file for event in events if is_of_server(event)}
+            if event.file not in of_servers and is_of_server(event):
+                of_servers.add(event.file)
         self._shared = frozenset(file for file, found in writers.items() if len(found) > 1 or file in of_servers)
         self._wholes = _whole_logs(sources)
 

@@ -10,7 +10,7 @@ from typing import Final
 from eosctl.model.event_names import EventField
 from eosctl.model.log_event import LogEvent
 
-_NAMED: Final = ("transactional_id", "group")
+_NAMED: Final[tuple[EventField, ...]] = ("transactional_id", "group")
 _END: Final = re.compile(r'[\s,;"]')
 """The signs that end a name in free text."""
 
@@ -36,21 +36,22 @@ def complete_names(events: Sequence[LogEvent]) -> Iterator[LogEvent]:
     A name that was read up to its first blank or comma becomes the longest known name in its message. A topic and a
     partition number become a partition.
     """
-    known = {name: _by_beginning(events, name) for name in _NAMED}
+    known: dict[EventField, Mapping[str, _Names]] = {name: _by_beginning(events, name) for name in _NAMED}
+    cut = [(name, found) for name, found in known.items() if found]
     for event in events:
-        whole: dict[EventField, str] = _partition_of(event) | {
-            name: full
-            for name in _NAMED
-            if (beginning := event.fields.get(name, "")) in known[name]
-            and (full := known[name][beginning].longest_in(event.message))
-        }
+        whole = _partition_of(event)
+        for name, found in cut:
+            beginning = event.fields.get(name, "")
+            if beginning in found and (full := found[beginning].longest_in(event.message)):
+                whole[name] = full
         yield event._replace(fields={**event.fields, **whole}) if whole else event
 
 
 def _partition_of(event: LogEvent) -> dict[EventField, str]:
     """Return the partition of a record that has the topic and the number in separate fields."""
-    topic, number = event.fields.get("topic"), event.fields.get("partition_index")
-    return {"partition": f"{topic}-{number}"} if topic and number and not event.fields.get("partition") else {}
+    number = event.fields.get("partition_index")
+    topic = event.fields.get("topic") if number else None
+    return {"partition": f"{topic}-{number}"} if topic and not event.fields.get("partition") else {}
 
 
 class _Names:

@@ -57,10 +57,8 @@ _CAUSES_THAT_STAY: Final = frozenset({"duplicate-transactional-id", "slow-proces
 
 def settle_outcomes(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iterator[Incident]:
     """Yield incidents with the severity that their outcome deserves, and with the time of their recovery."""
-    known = {(event.file, event.offset): event for event in timeline.events}
     for one in incidents:
-        places = ((place.file, place.offset) for place in one.evidence)
-        events = [known[place] for place in places if place in known]
+        events = timeline.evidence(one)
         yield _settled(timeline, one, events) if events and one.severity is not Severity.INFO else one
 
 

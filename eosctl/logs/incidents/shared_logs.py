@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from eosctl.model.log_event import LogEvent, SourceSummary
-from eosctl.model.server_loggers import is_of_server
+from eosctl.model.server_loggers import is_of_server, servers_among
 
 _OF_KAFKA: Final = ("kafka.", "org.apache.kafka.", "o.a.k.", "o.a.kafka.", "o.apache.kafka.", "state.change.logger")
 CLIENTS_SUFFIX: Final = " (clients)"
@@ -29,8 +29,11 @@ def separate_clients(events: Sequence[LogEvent]) -> Iterator[LogEvent]:
 
     If a transactional client or Streams writes to such a log, loggers other than Kafka's belong to its application.
     """
-    servers = {event.application for event in events if is_of_server(event)}
+    servers = servers_among(events)
     mixed = {event.application for event in events if event.application in servers and _is_of_client(event)}
+    if not mixed:
+        yield from events
+        return
     for event in events:
         is_clients = event.application in mixed and (_is_of_client(event) or _is_of_application(event))
         yield event._replace(application=f"{event.application}{CLIENTS_SUFFIX}") if is_clients else event
@@ -45,15 +48,17 @@ def separate_servers(events: Iterable[LogEvent], sources: Sequence[SourceSummary
     owners = {source.file: source.application for source in sources}
     names: dict[str, set[str]] = defaultdict(set)
     hosts: dict[str, set[str]] = defaultdict(set)
-    of_servers = set()
-    for event in known:
-        names[event.application].add(owners.get(event.file, event.application))
-        hosts[event.application].add(event.host)
-        if is_of_server(event):
-            of_servers.add(event.application)
+    for application, file, host in {(event.application, event.file, event.host) for event in known}:
+        names[application].add(owners.get(file, application))
+        hosts[application].add(host)
+    of_servers = servers_among(known)
     shared = {name for name in of_servers if len(names[name]) > 1}
+    spread = {name for name in of_servers if len(hosts[name] - {""}) > 1}
+    if not shared and not spread:
+        yield from known
+        return
     for event in known:
-        several_hosts = event.application in of_servers and len(hosts[event.application] - {""}) > 1
+        several_hosts = event.application in spread
         owner = event.host if several_hosts else owners.get(event.file) if event.application in shared else ""
         yield event._replace(application=owner) if owner else event
 

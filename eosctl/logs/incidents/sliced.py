@@ -79,7 +79,7 @@ def judge_slice(
         times = {(event.file, event.offset): event.time_ms for event in events}
         if any(times[event.file, event.offset] != event.time_ms for event in timeline.events):
             return SliceVerdict((), has_other_clock=True)
-    known = {(event.file, event.offset): event for event in timeline.events}
+    known = timeline.by_place
     starts = LogStarts(sources)
     kept: list[Incident] = []
     is_open_before = is_open_after = False

@@ -31,10 +31,8 @@ _SERVERS: Final = ("broker", "brokers", "controller", "controllers")
 
 def complete_subjects(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iterator[Incident]:
     """Yield incidents with each name that their subject lacks and that their evidence has with one value."""
-    known = {(event.file, event.offset): event for event in timeline.events}
     for one in incidents:
-        places = ((place.file, place.offset) for place in one.evidence)
-        events = [known[place] for place in places if place in known]
+        events = timeline.evidence(one)
         found = dict(_names_of(timeline, one, events))
         yield one._replace(subject={**one.subject, **found}) if found else one
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import TypeVar
 
 from eosctl.logs.incidents.announced import announced_ids, guessed_ids, owners_of_producers, short_ids
@@ -14,18 +15,17 @@ from eosctl.logs.incidents.inits import Inits, InitsOfLogs
 from eosctl.logs.incidents.logs import ProgramLogs
 from eosctl.logs.incidents.names import complete_names
 from eosctl.logs.incidents.shared_logs import separate_clients, separate_servers
-from eosctl.logs.incidents.writers import Writers
+from eosctl.logs.incidents.writers import Writers, is_of_library
 from eosctl.model.event_names import EventCategory, EventField
 from eosctl.model.incident import EvidenceLine, Incident
 from eosctl.model.log_event import LogEvent, SourceSummary
-from eosctl.model.server_loggers import is_of_server, node_of_thread
+from eosctl.model.server_loggers import node_of_thread, servers_among
 from eosctl.model.severity import Severity
 
 Key = TypeVar("Key", bound=Hashable)
 Item = TypeVar("Item")
 
 _OF_SERVERS = frozenset({"BROKER_ROLE", "BROKER_START", "BROKER_SIGNAL", "COORDINATOR_LOAD", "SERVER_CONFIG"})
-_LIBRARY_FIELDS = frozenset({"client_id", "rdkafka_client"})
 _LIBRARY_EXCEPTIONS = ("org.apache.kafka.", "java.", "cimpl.", "confluent_kafka.")
 
 SAME_MOMENT_MS = 200
@@ -72,11 +72,11 @@ class LogTimeline:
         self._record_counts = {source.file: source.event_count for source in self.sources}
         self._last_ms_of_files = {source.file: source.last_ms for source in self.sources}
         self._sources_of: Mapping[str, list[SourceSummary]] = _grouped(self.sources, lambda one: one.application)
-        self._logs_of_libraries = {self.log_of(event) for event in self.events if _is_of_library(event)}
-        self._servers = frozenset(
+        self._logs_of_libraries = {self.log_of(event) for event in self.events if is_of_library(event)}
+        self._servers = frozenset(servers_among(self.events)).union(
             event.application
             for event in self.events
-            if (event.category in _OF_SERVERS and not event.fields.get("client_id")) or is_of_server(event)
+            if event.category in _OF_SERVERS and not event.fields.get("client_id")
         )
         self._index = EventIndex(self.events, self._servers, _order)
 
@@ -85,8 +85,7 @@ class LogTimeline:
             self._logs.of_file,
             {event.fields.get("transactional_id", "") for event in self.server_events("INIT_PRODUCER_ID")},
         )
-        short = short_ids(self.sources, self._logs.of_file)
-        self._announced = {**short, **self._announced}
+        self._announced = {**(short := short_ids(self.sources, self._logs.of_file)), **self._announced}
         self.owners_of_producers = owners_of_producers(self.sources)
         """The program that logs each producer id at startup, if no other record names its transactional id."""
         announced = {*short.values(), *self.owners_of_producers.values()}
@@ -97,6 +96,16 @@ class LogTimeline:
             for event in self.events
             if event.fields.get("transactional_id") and event.application not in self._servers
         )
+
+    @cached_property
+    def by_place(self) -> Mapping[tuple[str, int], LogEvent]:
+        """The events by file and offset."""
+        return {(event.file, event.offset): event for event in self.events}
+
+    def evidence(self, one: Incident) -> Sequence[LogEvent]:
+        """Return the events that an incident cites."""
+        places = ((place.file, place.offset) for place in one.evidence)
+        return [self.by_place[place] for place in places if place in self.by_place]
 
     def of(self, *categories: EventCategory) -> Sequence[LogEvent]:
         """Return the events of some categories in the order of time."""
@@ -287,11 +296,6 @@ class LogTimeline:
         return self.log_of(event) in self._logs_of_libraries
 
 
-def _is_of_library(event: LogEvent) -> bool:
-    """Return whether the Java client or librdkafka wrote an event; the latter names its thread in any layout."""
-    return bool(event.fields.keys() & _LIBRARY_FIELDS) or "[thrd:" in event.message
-
-
 def speaks_protocol(timeline: LogTimeline, event: LogEvent) -> bool:
     """Return whether a client speaks the protocol itself, without the Java client or librdkafka."""
     if event.exception is not None and event.exception.class_name.startswith(_LIBRARY_EXCEPTIONS):
@@ -343,7 +347,8 @@ def by_key(pairs: Iterable[tuple[str, LogEvent]]) -> dict[str, list[LogEvent]]:
 
 def evidence_of(events: Iterable[LogEvent]) -> tuple[EvidenceLine, ...]:
     """Return events as evidence: the first ones of every file, at most ``MAX_EVIDENCE_COUNT`` in all."""
-    ordered = sorted(set(_places(events)), key=lambda place: place[0])
+    places = {(_order(event), EvidenceLine(event.file, event.offset, event.line)) for event in events}
+    ordered = sorted(places, key=lambda place: place[0])
     files = len({place.file for _, place in ordered}) or 1
     share = max(1, MAX_EVIDENCE_COUNT // files)
     taken: dict[str, int] = defaultdict(int)
@@ -382,11 +387,6 @@ def incident(
         explanation=explanation,
         next_step=next_step,
     )
-
-
-def _places(events: Iterable[LogEvent]) -> Iterator[tuple[tuple[int, str, int], EvidenceLine]]:
-    for event in events:
-        yield (time_of(event), event.file, event.offset), EvidenceLine(event.file, event.offset, event.line)
 
 
 def _order(event: LogEvent) -> tuple[int, str, int]:

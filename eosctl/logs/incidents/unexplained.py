@@ -85,10 +85,12 @@ def find_unexplained(
         incidents: All incidents, including those that another one explains.
         serious: The categories that call for action.
     """
-    known = {(event.file, event.offset): event for event in timeline.events}
+    wanted = [event for event in events if event.category in serious or is_unknown_error(event)]
+    if not wanted:
+        return
+    known = timeline.by_place
     evidence = {(place.file, place.offset) for one in incidents for place in one.evidence}
     explained = _Explained(timeline, incidents, known)
-    wanted = [event for event in events if event.category in serious or is_unknown_error(event)]
     given_up = _GivenUp(timeline, (known.get((event.file, event.offset), event) for event in wanted))
     timed_events = (known.get((event.file, event.offset), event) for event in wanted)
     retries = _retries(event for event in timed_events if not given_up.has(event))
@@ -172,7 +174,7 @@ class _Explained:
     """The categories that incidents explain, by name and time."""
 
     def __init__(
-        self, timeline: LogTimeline, incidents: Sequence[Incident], known: dict[tuple[str, int], LogEvent]
+        self, timeline: LogTimeline, incidents: Sequence[Incident], known: Mapping[tuple[str, int], LogEvent]
     ) -> None:
         self._timeline = timeline
         self._servers = timeline.servers()

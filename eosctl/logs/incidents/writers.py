@@ -9,7 +9,13 @@ from typing import Final
 from eosctl.model.event_names import EventField
 from eosctl.model.log_event import LogEvent
 
+_LIBRARY_FIELDS: Final = frozenset({"client_id", "rdkafka_client"})
 _CLIENTS: Final = ("client_id", "rdkafka_client", "stream_client", "stream_thread")
+
+
+def is_of_library(event: LogEvent) -> bool:
+    """Return whether the Java client or librdkafka wrote an event; the latter names its thread in any layout."""
+    return bool(event.fields.keys() & _LIBRARY_FIELDS) or "[thrd:" in event.message
 
 
 class Writers:

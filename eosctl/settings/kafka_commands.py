@@ -20,6 +20,10 @@ from eosctl.text import count_text
 
 _TOPICS: Final = re.compile(r"\bkafka-topics(?:\.sh|\.bat)?[ \t]|\brpk[ \t]+topic[ \t]+(?=create[ \t])")
 _CONFIGS: Final = re.compile(r"\bkafka-(?:configs|topics)(?:\.sh|\.bat)?[ \t]")
+_FEATURES: Final = re.compile(
+    r"\bkafka-(?:storage|features)(?:\.sh|\.bat)?[ \t]+(?:.*[ \t])?(?:format|upgrade|downgrade)[ \t]"
+)
+_FEATURE: Final = "transaction.version"
 _ALTER: Final = re.compile(r"--alter\b")
 _START: Final = re.compile(r"\bkafka-server-start(?:\.sh|\.bat)?[ \t]+")
 _ACLS: Final = re.compile(r"\bkafka-acls(?:\.sh|\.bat)?[ \t]")
@@ -57,8 +61,7 @@ def entities_in(lines: Iterable[tuple[int, str]]) -> list[tuple[str, Node]]:
     granted: list[tuple[str, Branch]] = []
     for number, line in lines:
         created |= dict(_created(line, number))
-        if (one := _altered(line, number)) is not None:
-            altered.append(one)
+        altered += [one for one in (_altered(line, number), _held(line, number)) if one is not None]
         granted += _granted(line, number)
     for name, change in altered:
         if change.text(_KIND) == "topics" and name in created:
@@ -162,6 +165,21 @@ def _altered(line: str, number: int) -> tuple[str, Branch] | None:
         return None
     entries = ((_KIND, Leaf(kind, number)), ("name", Leaf(name, number)), ("config", Branch(tuple(settings), number)))
     return name, Branch(entries, number)
+
+
+def _held(line: str, number: int) -> tuple[str, Branch] | None:
+    """Return the level at which a command holds the feature of transactions: ``--feature transaction.version=1``."""
+    found = _FEATURES.search(line)
+    arguments = iter(_words(line[found.end() :]) if found is not None else ())
+    for word in arguments:
+        name, _, level = next(arguments, "").partition("=") if word == "--feature" else ("", "", "")
+        if found is not None and name == _FEATURE and level:
+            place = number + _line_of(line, f"{name}={level}", found.end())
+            own = Branch(((name, Leaf(level, place)),), place)
+            return name, Branch(
+                ((_KIND, Leaf("brokers", number)), ("name", Leaf(name, number)), ("config", own)), number
+            )
+    return None
 
 
 def _granted(line: str, number: int) -> Iterator[tuple[str, Branch]]:

@@ -16,7 +16,8 @@ _OUTPUT: Final = re.compile(
 
 def topics_of(deployment: Deployment, client: Component) -> frozenset[str]:
     """Return the topics of a client; nothing where no file names them."""
-    around = deployment.same_application(client, Role.FLINK)[:1] if client.inside is Role.FLINK else ()
+    owner = client.inside if client.inside in (Role.FLINK, Role.SINK_CONNECTOR) else None
+    around = deployment.same_application(client, owner)[:1] if owner else ()
     found = [one.word(name) for one in (client, *around) for name in _NAMES]
     if client.role is Role.PRODUCER:
         found += [client.word(name) for name in client.given if _OUTPUT.fullmatch(name)]

@@ -4,12 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.clients import has_transactions, share_setting, transactional_producers_near
+from eosctl.checks.configuration.clients import (
+    has_transactions,
+    share_setting,
+    transactional_producers,
+    transactional_producers_near,
+)
 from eosctl.checks.configuration.problem import problem
+from eosctl.checks.configuration.topics import topics_of
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.model.deployment import Component, Role, Value
+from eosctl.model.deployment import Component, Deployment, Role, Value
 from eosctl.model.parameter import relaxed
 from eosctl.model.severity import Severity
+
+
+def _severity(deployment: Deployment, consumer: Component, *, is_near: bool) -> Severity | None:
+    """Return None, the check's own severity, if a consumer reads what is written in transactions."""
+    read = topics_of(deployment, consumer)
+    written = (topics_of(deployment, one) for one in transactional_producers(deployment))
+    if is_near or any(not read.isdisjoint(topics) for topics in written):
+        return None
+    return Severity.WARNING if has_transactions(deployment) else Severity.INFO
 
 
 def _remedy(consumer: Component, level: Value) -> str:
@@ -67,5 +82,5 @@ def consumer_reads_uncommitted(case: Case) -> Iterator[Problem]:
                 + (", in an application that writes in transactions." if writers else "."),
                 impact="Records of aborted transactions are read as if they were committed.",
                 remedy=_remedy(consumer, level),
-                severity=None if writers else Severity.WARNING if has_transactions(case.deployment) else Severity.INFO,
+                severity=_severity(case.deployment, consumer, is_near=bool(writers)),
             )

@@ -136,13 +136,13 @@ def read_deployment(
         included += includes_missing(file, text, names) if is_about else ()
         read.append(file)
         found.append(one._replace(sources=libraries.given_to(one.sources, path)) if one.sources else one)
+        unread = lines_not_read(text, _values(one)) if starts_programs(file) else ()
         if not one.sources and one is not _IN_AN_OVERLAY and not any(workload.overrides for workload in one.workloads):
             without.append(file)
-            is_judged = not starts_programs(file) or names_setting(text)
-            if not one.workloads and not one.has_no_place and is_judged and is_about:
+            is_named = not starts_programs(file) or (names_setting(text) and not unread)
+            if not one.workloads and not one.has_no_place and is_named and is_about:
                 not_understood.append(file)
-        if starts_programs(file):
-            not_understood += [f"{file}:{line}" for line in lines_not_read(text, _values(one))]
+        not_understood += [f"{file}:{line}" for line in unread]
     overlays = [_of_overlay(*one) for one in builds.overlays.items()]
     everything = [*found, *overlays]
     variations = tuple(

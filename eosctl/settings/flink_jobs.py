@@ -35,13 +35,13 @@ _SINK_KEYS: Final = {
     "transactionalidprefix": _PREFIX,
     "sinktransactionalidprefix": _PREFIX,
 }
-_MOST_PARTS: Final = 4
-"""Number of words that dots separate in an option of a sink, in any spelling: `sink.transactional.id.prefix`."""
 _CHECKPOINTS: Final = re.compile(
     r"checkpoint(?:ing|s)?(?:config)?(?P<name>interval|timeout|mode)(?P<unit>ms|millis\w*|s|sec\w*|m|min\w*)?$"
 )
 _SOURCE: Final = re.compile(r"source|consumer|input", re.IGNORECASE)
 _FLINKS: Final = re.compile(r"flink|checkpoint|sink|\bjobs?\b", re.IGNORECASE)
+_MOST_PARTS: Final = 12
+"""More parts than the name of any setting or option has."""
 _TIMEOUT: Final = "transaction.timeout.ms"
 _TIMEOUTS: Final = ("transactiontimeout", "transactiontimeoutms")
 
@@ -131,8 +131,8 @@ def _before_option(key: str) -> str:
     ('job.sink.', '')
     """
     parts = key.split(".")
-    rest = range(len(parts) - 1, max(0, len(parts) - 1 - _MOST_PARTS), -1)
-    options = (first for first in rest if relaxed(".".join(parts[first:])) in _SINK_KEYS)
+    lengths = range(len(parts) - 1, max(0, len(parts) - _MOST_PARTS), -1)
+    options = (first for first in lengths if relaxed(".".join(parts[first:])) in _SINK_KEYS)
     first = next(options, 0)
     return ".".join(parts[:first]) + "." if first else ""
 
@@ -214,7 +214,7 @@ def _settings(node: Branch) -> list[tuple[str, str, Leaf]]:
 def _setting(key: str) -> str | None:
     """Return the setting of Kafka that a key ends in; the mappings around it have any name."""
     parts = key.split(".")
-    for first in range(len(parts)):
+    for first in range(max(0, len(parts) - _MOST_PARTS), len(parts)):
         name = ".".join(parts[first:])
         if name in java_names() and ("." in name or name == "acks"):
             return name

@@ -21,6 +21,8 @@ _MOST_PARTS: Final = 8
 _OF_CLIENTS: Final = frozenset(name for role in CLIENTS for name in CLIENT_KEYS[role])
 # Programs that read all of their file by themselves, and hand parts of it to clients of their own.
 _WHOLE: Final = (Role.BROKER, Role.CONNECT_WORKER, Role.MIRROR_MAKER, Role.STREAMS)
+_MOST_PARTS: Final = 12
+"""More parts than the name of any setting has."""
 
 
 def own_prefixes(leaves: Iterable[tuple[str, Leaf]], file: str) -> tuple[str, ...]:

@@ -145,7 +145,6 @@ def test_an_object_that_a_script_sends_is_a_connector(tmp_path: Path) -> None:
     "line",
     [
         "kafka-configs.sh --alter --entity-type users --entity-name a --add-config min.insync.replicas=1",
-        "kafka-storage.sh format -c server.properties --feature transaction.version=0",
         "sed -i 's/^acks=.*/acks=1/' producer.properties",
         'EXTRA="$EXTRA --set enable.idempotence=false"',
     ],

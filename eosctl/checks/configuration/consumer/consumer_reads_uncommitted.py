@@ -49,7 +49,9 @@ def consumer_reads_uncommitted(case: Case) -> Iterator[Problem]:
 
     What it checks:
         isolation.level=read_uncommitted written down; and the Java default (read_uncommitted) in an application
-        that writes in transactions itself. The default of librdkafka and KafkaJS is read_committed.
+        that writes in transactions itself. The default of librdkafka and KafkaJS is read_committed. Written down, it is
+        an error where the input writes a topic of the consumer in transactions, a warning where it writes others, and
+        else information.
 
     Why it matters for exactly-once:
         Records of aborted transactions are processed as if they were committed: the chain is no longer exactly-once

@@ -14,11 +14,15 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
-_TABLES_ONLY: Final = {"spark.sql.runSQLOnFiles": "false"}
-"""Without paths in place of tables (``text.`/etc/passwd```)."""
+_TABLES_ONLY: Final = {"spark.sql.runSQLOnFiles": "false", "spark.sql.variable.substitute": "false"}
+"""Without paths in place of tables (``text.`/etc/passwd```), and without the environment (``${env:NAME}``)."""
 _COMMENT: Final = r"(?:\s|/\*.*?\*/|--[^\n]*\n)*"
-_CALL: Final = re.compile(rf"\b(?:try_)?(?:reflect|java_method)`?{_COMMENT}\(", re.IGNORECASE | re.DOTALL)
+_CALL: Final = re.compile(
+    rf"\b(?:try_)?(?:reflect|java_method|table_changes_by_path)`?{_COMMENT}\(", re.IGNORECASE | re.DOTALL
+)
 _PROGRAM: Final = re.compile(rf"\bUSING{_COMMENT}r?['\"]", re.IGNORECASE | re.DOTALL)
+_OF_PATHS: Final = re.compile(rf"{_COMMENT}DESC(?:RIBE)?{_COMMENT}(?:DETAIL|HISTORY)\b", re.IGNORECASE | re.DOTALL)
+"""Commands of Delta Lake, which also take a path."""
 _READS: Final = re.compile(r"\s*(?:DESC|DESCRIBE|SHOW|EXPLAIN)\b", re.IGNORECASE)
 
 
@@ -30,11 +34,11 @@ def confined_query(spark: SparkSession, query: str) -> pa.Table:
     """Run a query of tables and views.
 
     Raises:
-        NotConfinedError: It calls Java or starts a program.
+        NotConfinedError: It calls Java, starts a program, or describes a table by its path.
         Exception: Spark refuses it (``job_errors``), also because it is a command, or names a file.
     """
     # Text in a literal that looks so is refused, too: where a literal ends depends on settings of Spark.
-    if _CALL.search(query) or _PROGRAM.search(query):
+    if _CALL.search(query) or _PROGRAM.search(query) or _OF_PATHS.match(query):
         raise NotConfinedError
     with changed_settings(spark, _TABLES_ONLY):
         if not _READS.match(query):

@@ -17,7 +17,7 @@ from eosctl.settings.client_properties import (
     explain_ignored_key,
     parse_client_config,
 )
-from eosctl.settings.profiles import profiles_path, read_profiles
+from eosctl.settings.profiles import is_plain_secret, profiles_path, read_profiles
 from eosctl.settings.properties_file import read_properties
 
 _PREFIX: Final = "EOSCTL_"
@@ -67,7 +67,7 @@ def resolve_client(
         profile: The value of ``--profile``.
 
     Raises:
-        UsageError: An override is not of the form key=value.
+        UsageError: An override is not of the form key=value, or holds a secret.
         ConfigFileError: A file cannot be used or a value is not allowed.
     """
     command_config = command_config or _path_of(environment.get("EOSCTL_COMMAND_CONFIG"))
@@ -113,6 +113,12 @@ def _parse_overrides(overrides: Sequence[str]) -> dict[str, Given]:
             # The text may be a password whose key was forgotten: it is not repeated here.
             raise UsageError(
                 f"-X number {number} is not of the form key=value.", "", "Write -X request.timeout.ms=5000."
+            )
+        if is_plain_secret(name.strip(), value):
+            raise UsageError(
+                f"-X {name.strip()} is or contains a secret in clear text.",
+                "Other users of this computer can see the arguments of its processes.",
+                f"Refer to it: -X '{name.strip()}=${{file:PATH}}' or ${{VARIABLE}}; or give it with --command-config.",
             )
         given[name.strip()] = Given(value, "-X")
     return given

@@ -217,15 +217,16 @@ def test_an_authority_that_is_not_known_is_refused(secured: Secured) -> None:
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_topics_of_logs_are_reached_by_every_mechanism(
-    secured: Secured, mechanism: SaslMechanism, capsys: pytest.CaptureFixture[str]
+    secured: Secured, mechanism: SaslMechanism, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The raw client's configuration also reaches librdkafka: passwords, tokens, and authorities."""
     words = ["security.protocol=SASL_SSL", f"sasl.mechanism={mechanism.value}"]
     words += [f"ssl.truststore.certificates={secured.authority_pem}"]
     if mechanism is SaslMechanism.OAUTHBEARER:
-        words += [f"sasl.oauthbearer.token={unsecured_token()}"]
+        monkeypatch.setenv("EOSCTL_SASL_OAUTHBEARER_TOKEN", unsecured_token())
     else:
-        words += ["sasl.username=ops", "sasl.password=word"]
+        words += ["sasl.username=ops"]
+        monkeypatch.setenv("EOSCTL_SASL_PASSWORD", "word")
     given = [part for word in words for part in ("-X", word)]
     assert main(["logs", "scan", f"kafka://{secured.sasl_tls}/missing", *given]) == 1
     assert "Unknown topic or partition" in capsys.readouterr().err

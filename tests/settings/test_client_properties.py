@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from eosctl.errors import ConfigFileError, UsageError
 from eosctl.model.client_config import Endpoint, SaslMechanism, SecurityProtocol
 from eosctl.model.secret import Secret
+from eosctl.settings.client_properties import SECRET_NAMES
 from eosctl.settings.client_resolution import resolve_client
 from eosctl.settings.endpoints import parse_endpoints
 from eosctl.settings.jaas import parse_jaas
@@ -61,12 +62,19 @@ def test_no_output_of_the_result_holds_the_password(tmp_path: Path) -> None:
         'sasl.jaas.config=x.PlainLoginModule required username="u" password="hunter2";\n'
         "ssl.key.password=hunter2\nmy.vault.token=hunter2\n",
     )
-    resolved = resolve_client({}, command_config=file, overrides=["ssl.keystore.password=hunter2"])
+    resolved = resolve_client({}, command_config=file)
     assert "hunter2" not in repr(resolved)
     assert "hunter2" not in " ".join(resolved.warnings)
     shown = {setting.name: setting.shown for setting in resolved.settings}
     assert shown["bootstrap.servers"] == "b:1"
     assert shown["my.vault.token"] == "[hidden]"
+
+
+@pytest.mark.parametrize("name", sorted(SECRET_NAMES | {"my.vault.token", "sasl.oauthbearer.client.secret"}))
+def test_an_argument_holds_no_secret(name: str) -> None:
+    with pytest.raises(UsageError, match=name) as caught:
+        resolve_client({}, bootstrap="b:1", overrides=[f"{name}=hunter2"])
+    assert "hunter2" not in str(caught.value)
 
 
 def test_the_nearest_source_wins(tmp_path: Path) -> None:
@@ -135,9 +143,9 @@ def test_librdkafka_names_are_understood() -> None:
     ],
 )
 def test_a_login_that_cannot_work_is_refused_without_showing_it(mechanism: str, line: str) -> None:
-    overrides = ["security.protocol=SASL_PLAINTEXT", f"sasl.mechanism={mechanism}", f"sasl.jaas.config={line}"]
+    overrides = ["security.protocol=SASL_PLAINTEXT", f"sasl.mechanism={mechanism}"]
     with pytest.raises(ConfigFileError) as caught:
-        resolve_client({}, bootstrap="b:1", overrides=overrides)
+        resolve_client({"EOSCTL_SASL_JAAS_CONFIG": line}, bootstrap="b:1", overrides=overrides)
     assert "hunter2" not in str(caught.value)
     assert caught.value.next_step
 

@@ -43,6 +43,10 @@ def test_a_query_of_tables_is_run(spark: Any, query: str, expected: list[dict[st
         "SELECT java_method('java.lang.System', 'getenv', 'HOME')",
         "SELECT TRANSFORM(x) USING 'touch {out}' FROM seen",
         'SELECT TRANSFORM(x) USING/**/"touch {out}" FROM seen',
+        "SELECT * FROM delta.`{secret}`",
+        "SELECT * FROM table_changes_by_path('{secret}', 0)",
+        "DESCRIBE /* a */ DETAIL '{secret}'",
+        "DESC HISTORY delta.`{secret}`",
     ],
 )
 def test_nothing_else_is_read_or_started(spark: Any, query: str, tmp_path: Path) -> None:
@@ -54,3 +58,8 @@ def test_nothing_else_is_read_or_started(spark: Any, query: str, tmp_path: Path)
     with pytest.raises((NotConfinedError, *job_errors())):
         ask(spark, query.format(secret=secret, out=out))
     assert not out.exists()
+
+
+@pytest.mark.parametrize("text", ["${env:HOME}", "${system:user.home}", "${spark.app.id}"])
+def test_the_environment_is_not_read(spark: Any, text: str) -> None:
+    assert ask(spark, f"SELECT '{text}' AS x") == [{"x": text}]

@@ -15,6 +15,7 @@ from version 13), KIP-595 (diverging epochs), KIP-951 (current leader from versi
 from __future__ import annotations
 
 from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.api.fetch_conversion import FIRST_BATCH_VERSION, with_messages
 from eosctl.sandbox.api.fetch_quota import throttled_reply, within_quota
 from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
@@ -48,13 +49,7 @@ from eosctl.sandbox.security.acls import CLUSTER_NAME, ResourceType
 from eosctl.sandbox.timing_wheel import Pace, WheelTimer
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
-from eosctl.wire.messages.fetch import (
-    FetchableTopicResponse,
-    FetchRequest,
-    FetchResponse,
-    NodeEndpoint,
-    PartitionData,
-)
+from eosctl.wire.messages.fetch import FetchableTopicResponse, FetchRequest, FetchResponse, NodeEndpoint, PartitionData
 from eosctl.wire.uuid import ZERO_UUID
 
 FETCH = int(ApiKey.FETCH)
@@ -74,6 +69,8 @@ def handle(broker: BrokerServices, context: RequestContext, request: FetchReques
     if isinstance(opened, ErrorCode):
         context.reply(FetchResponse(error_code=opened))
         return
+    if version < FIRST_BATCH_VERSION:
+        context = with_messages(broker, context, request)
     fetch = FollowerFetch if opened.session.is_follower and opened.incremental else Fetch
     if broker.metadata.quotas and replica_of(request) < 0:
         request = within_quota(broker, context, request)

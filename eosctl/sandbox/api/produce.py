@@ -7,7 +7,7 @@ partition is added to the transaction), KIP-951 (current leader from version 10)
 - A transactional batch in a request without transactional id, or of several producers, fails the whole request.
 - A partition without records (null) gets no response, as in Kafka.
 - acks=0 gets no response; an error closes the connection so that the client refreshes its metadata.
-- Not implemented: message format conversion for versions 0 to 2, which succeed only without data.
+- Versions 0 to 2 carry messages of magic 0 or 1, which become one batch.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.broker.sliced_requests import SLICE, in_turns
 from eosctl.sandbox.coordinator.transaction.add_partitions_to_txn_manager import produce_error
+from eosctl.sandbox.log.message_formats import batch_of
 from eosctl.sandbox.log.validation import SLICE_RECORDS, RecordsCheck, Refusal, check_request_batch
 from eosctl.sandbox.ports import AppendResult, RequestContext
 from eosctl.sandbox.replication.appends import ClientBatch, append_client_batch, begin_check, refused_batch
@@ -42,6 +43,7 @@ from eosctl.wire.messages.produce import (
 from eosctl.wire.records.header import TRANSACTIONAL
 
 ACKS_ALL: Final = -1
+FIRST_BATCH_VERSION: Final = 3
 FIRST_ABORTABLE_VERSION: Final = 11
 FIRST_IMPLICIT_ADD_VERSION: Final = 12
 FIRST_TOPIC_ID_VERSION: Final = 13
@@ -104,12 +106,9 @@ class Produce:
                 name = self._broker.metadata.topic_name(topic.topic_id)
             for data in topic.partition_data:
                 records = data.records or b""
-                found = check_request_batch(records, version)
-                batch: ClientBatch | Refusal
-                if isinstance(found, Refusal):
-                    batch = found
-                else:
-                    batch = ClientBatch(records, found)
+                batch = _checked(records, version)
+                if isinstance(batch, ClientBatch):
+                    found = batch.header
                     if found.attributes & TRANSACTIONAL:
                         transactional = True
                         producers.add((found.producer_id, found.producer_epoch))
@@ -322,6 +321,15 @@ class Produce:
                 leadership.leader_id, endpoint.host, endpoint.port, endpoint.rack
             )
         return replace(response, current_leader=LeaderIdAndEpoch(leadership.leader_id, leadership.leader_epoch))
+
+
+def _checked(records: bytes, version: int) -> ClientBatch | Refusal:
+    """Return a batch of a client, from messages of an old one."""
+    given = batch_of(records) if version < FIRST_BATCH_VERSION else records
+    if isinstance(given, Refusal):
+        return given
+    header = check_request_batch(given, version)
+    return header if isinstance(header, Refusal) else ClientBatch(given, header)
 
 
 def _verification_text(error: ErrorCode, shown: ErrorCode) -> str | None:

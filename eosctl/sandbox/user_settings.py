@@ -32,6 +32,7 @@ _DECIDED: Final[Mapping[str, str]] = {
     "controller.quorum.voters": f"{_NODES}; use --controllers",
     "controller.quorum.bootstrap.servers": f"{_NODES}; use --controllers",
     "zookeeper.connect": "The sandbox has no ZooKeeper; its metadata is in KRaft",
+    "remote.log.storage.system.enable": "The sandbox has no tiered storage",
     "broker.rack": "Use --rack",
     "log.dir": _FILES,
     "log.dirs": _FILES,

@@ -35,6 +35,7 @@ def test_tables_hold_every_setting_of_the_release(release: str, broker_count: in
         ("unclean.leader.election.enable", "maybe", "Expected value to be either true or false"),
         ("cleanup.policy", "burn", "String must be one of: compact, delete"),
         ("message.timestamp.type", "Never", "String must be one of"),
+        ("remote.storage.enable", "True", "Topic cannot be configured with remote log storage."),
     ],
 )
 def test_refusals_are_kafkas(name: str, value: str, text: str) -> None:

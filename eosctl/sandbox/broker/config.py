@@ -17,6 +17,7 @@ _TIME_SYNONYMS: dict[str, tuple[tuple[str, int], ...]] = {
 }
 
 
+REMOTE_STORAGE: Final = "remote.storage.enable"
 _THROTTLED: Final = re.compile(r"\*|([0-9]+:[0-9]+)?(,[0-9]+:[0-9]+)*")
 
 
@@ -158,6 +159,11 @@ def check_topic_setting(table: Mapping[str, Setting], name: str, value: str | No
     if value is None:
         raise InvalidSetting(f"Null value not supported for topic configs: {name}")
     setting.check(value)
+    if name == REMOTE_STORAGE and value.strip().lower() == "true":
+        raise InvalidSetting(
+            "Tiered Storage functionality is disabled in the broker. "
+            "Topic cannot be configured with remote log storage."
+        )
     if name.endswith(".replication.throttled.replicas") and not _THROTTLED.fullmatch(value):
         raise InvalidSetting(
             f"Invalid value [{value}] for configuration {name}: {name} must be the literal '*' or a list of replicas "

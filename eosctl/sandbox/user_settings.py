@@ -32,12 +32,12 @@ _DECIDED: Final[Mapping[str, str]] = {
     "controller.quorum.voters": f"{_NODES}; use --controllers",
     "controller.quorum.bootstrap.servers": f"{_NODES}; use --controllers",
     "zookeeper.connect": "The sandbox has no ZooKeeper; its metadata is in KRaft",
-    "remote.log.storage.system.enable": "The sandbox has no tiered storage",
     "broker.rack": "Use --rack",
     "log.dir": _FILES,
     "log.dirs": _FILES,
     "metadata.log.dir": _FILES,
 }
+_TIERED_STORAGE: Final = "remote.log.storage.system.enable"
 _SECURITY_PREFIXES: Final = ("ssl.keystore.", "ssl.truststore.", "ssl.key.", "listener.name.")
 
 
@@ -53,10 +53,12 @@ def check_user_settings(settings: Mapping[str, str], release: str) -> None:
         release: The emulated release, such as `4.3`.
 
     Raises:
-        UsageError: The sandbox decides one of them, or the release does not have such a setting.
+        UsageError: The sandbox decides one of them or lacks what it enables, or the release does not have the setting.
     """
     known = {*setting_table(release).broker, *_OF_PLUGINS}
-    for name in settings:
+    for name, value in settings.items():
+        if name == _TIERED_STORAGE and value.strip().lower() == "true":
+            raise UsageError(f"{name} cannot be true.", "The sandbox has no tiered storage.", "Leave it out.")
         decided = _SECURITY if name.startswith(_SECURITY_PREFIXES) else _DECIDED.get(name)
         if decided is not None:
             raise UsageError(f"The broker setting {name} is set by the sandbox itself.", f"{decided}.", "Leave it out.")

@@ -105,6 +105,12 @@ def test_a_setting_that_would_have_no_effect_is_refused(name: str, words: str) -
     assert words in f"{refused.value.why} {refused.value.next_step}"
 
 
+def test_tiered_storage_cannot_be_enabled() -> None:
+    check_user_settings({"remote.log.storage.system.enable": "false"}, "4.3")
+    with pytest.raises(UsageError, match="cannot be true"):
+        check_user_settings({"remote.log.storage.system.enable": "true"}, "4.3")
+
+
 def test_settings_of_the_release_and_authorizer_are_accepted() -> None:
     check_user_settings({"inter.broker.protocol.version": "3.9", "super.users": "User:a"}, "3.9")
     check_user_settings({"unstable.api.versions.enable": "true", "authorizer.class.name": ""}, "4.3")

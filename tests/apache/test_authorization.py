@@ -53,7 +53,9 @@ def guarded(tmp_path: Path) -> Iterator[Guarded]:
 
 
 @contextmanager
-def guarded_broker(home: Path, passwords: Mapping[str, str]) -> Iterator[Guarded]:
+def guarded_broker(
+    home: Path, passwords: Mapping[str, str], settings: Mapping[str, str] | None = None, version: str = "4.3.1"
+) -> Iterator[Guarded]:
     """Run a broker that these users may log in to; admin may do everything."""
     rng = random.Random()
     port, controller_port, login_port = free_ports(3, rng)
@@ -69,15 +71,16 @@ def guarded_broker(home: Path, passwords: Mapping[str, str]) -> Iterator[Guarded
         "super.users": "User:admin;User:ANONYMOUS",
         "offsets.topic.num.partitions": "1",
         "transaction.state.log.num.partitions": "1",
+        **(settings or {}),
     }
     address = NodeAddress(1, port, controller_port)
     try:
-        runtime = prepare_runtime(resolve_release("4.3.1"))
+        runtime = prepare_runtime(resolve_release(version))
     except MissingTool as missing:
         pytest.skip(f"{missing.tool} is missing: {missing.what}")
     node = KafkaNode(runtime, address, home / "node", heap_bytes=320 * MIB, jvm_options=())
-    settings = node_settings(address, [address], node.files.data_dir, overrides)
-    node.prepare(render_properties(settings), random_cluster_id(rng), None)
+    own = node_settings(address, [address], node.files.data_dir, overrides)
+    node.prepare(render_properties(own), random_cluster_id(rng), None)
     node.start()
     try:
         node.wait_ready(1, time.monotonic() + 90, threading.Event())

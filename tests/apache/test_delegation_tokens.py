@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+
+import pytest
 
 from eosctl.testing import SandboxThread
 from tests.apache.conftest import KafkaTool
+from tests.apache.test_authorization import guarded_broker
+from tests.sandbox.security.token_conversation import SETTINGS, USERS, Conversation
 
 TOOL = "org.apache.kafka.tools.DelegationTokenCommand"
 TOPICS = "org.apache.kafka.tools.TopicCommand"
+RECORDED = Path(__file__).parents[1] / "fixtures" / "sandbox"
+SCRAM = ("scram-sha-256", "scram-sha-512")
 LOGIN = "org.apache.kafka.common.security.scram.ScramLoginModule"
 
 
@@ -37,3 +44,16 @@ def test_java_clients_log_in_with_a_token(kafka_tool: KafkaTool, tmp_path: Path)
         assert again.exit_code != 0
         assert "DelegationTokenDisabledException" not in again.stdout + again.stderr
         assert "Delegation Token requests are not allowed" in again.stdout + again.stderr
+
+
+@pytest.mark.parametrize("version", ["3.9.2", "4.3.1"])
+def test_tokens_are_still_served_as_recorded(version: str, tmp_path: Path) -> None:
+    settings = {
+        **SETTINGS,
+        "sasl.enabled.mechanisms": ",".join(["PLAIN", *(name.upper() for name in SCRAM)]),
+        **{f"listener.name.sasl_plaintext.{name}.sasl.jaas.config": f"{LOGIN} required;" for name in SCRAM},
+    }
+    passwords = {user: f"{user}-secret" for user in USERS}
+    with guarded_broker(tmp_path, passwords, settings, version) as broker:
+        steps = Conversation(broker.with_login, passwords, broker.open_to_all).run()
+    assert steps == json.loads((RECORDED / f"delegation-tokens-{version[:3]}.json").read_text())

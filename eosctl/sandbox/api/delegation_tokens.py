@@ -46,7 +46,18 @@ def _create(broker: BrokerServices, context: RequestContext, request: creation.C
     else:
         broker.forward(context, request, TIMEOUT_MS)
         return
-    context.reply(creation.CreateDelegationTokenResponse(error, *owner, *requester, -1, -1, -1))
+    context.reply(
+        creation.CreateDelegationTokenResponse(
+            error_code=error,
+            principal_type=owner.kind,
+            principal_name=owner.name,
+            token_requester_principal_type=requester.kind,
+            token_requester_principal_name=requester.name,
+            issue_timestamp_ms=-1,
+            expiry_timestamp_ms=-1,
+            max_timestamp_ms=-1,
+        )
+    )
 
 
 def _renew(broker: BrokerServices, context: RequestContext, request: RenewDelegationTokenRequest) -> None:
@@ -94,15 +105,18 @@ def _may_describe(broker: BrokerServices, context: RequestContext, token: Delega
 
 
 def _described(token: DelegationTokenRecord, key: bytes) -> description.DescribedDelegationToken:
+    owner, requester = Principal.parse(token.owner), Principal.parse(token.requester)
     return description.DescribedDelegationToken(
-        *Principal.parse(token.owner),
-        *Principal.parse(token.requester),
-        token.issue_timestamp,
-        token.expiration_timestamp,
-        token.max_timestamp,
-        token.token_id,
-        hmac_of(key, token.token_id),
-        [description.DescribedDelegationTokenRenewer(*Principal.parse(renewer)) for renewer in token.renewers],
+        principal_type=owner.kind,
+        principal_name=owner.name,
+        token_requester_principal_type=requester.kind,
+        token_requester_principal_name=requester.name,
+        issue_timestamp=token.issue_timestamp,
+        expiry_timestamp=token.expiration_timestamp,
+        max_timestamp=token.max_timestamp,
+        token_id=token.token_id,
+        hmac=hmac_of(key, token.token_id),
+        renewers=[description.DescribedDelegationTokenRenewer(*Principal.parse(renewer)) for renewer in token.renewers],
     )
 
 

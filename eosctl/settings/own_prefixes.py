@@ -16,8 +16,6 @@ from eosctl.settings.sources import Source, value_of
 from eosctl.settings.tree import Leaf
 from eosctl.settings.unread import CLIENT_SETTINGS
 
-_MOST_PARTS: Final = 8
-"""The largest number of words in the name of a setting."""
 _OF_CLIENTS: Final = frozenset(name for role in CLIENTS for name in CLIENT_KEYS[role])
 # Programs that read all of their file by themselves, and hand parts of it to clients of their own.
 _WHOLE: Final = (Role.BROKER, Role.CONNECT_WORKER, Role.MIRROR_MAKER, Role.STREAMS)

@@ -225,6 +225,7 @@ def main() -> int:
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="copy the files of a sandbox with violations here")
     options = parser.parse_args()
     logging.disable()  # Clients log every fault.
+    sys.unraisablehook = lambda _: None  # Clients that were left behind fail to close when they are collected.
     builds: list[Path | None] = [None]
     if options.compiled:
         if not options.compiled.exists():

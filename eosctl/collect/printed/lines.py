@@ -13,7 +13,7 @@ _NUMBERED: Final = re.compile(r"\bpartitions? (?P<number>\d+)")
 _PRODUCER: Final = re.compile(r"\bproducer id (?P<id>\d+)", re.IGNORECASE)
 _NODE: Final = re.compile(r"\b(?:voter|observer|replica|node|broker) (?P<id>\d+)")
 # Names in a message that are not words: a pattern of access rules, a topic, a feature.
-_NAMES: Final = re.compile(r"(?<!\S)[\w.*-]*[a-z\d][.*_-][\w.*-]*(?=[\s,:.]|$)")
+_NAMES: Final = re.compile(r"(?<!\S)[\w.*-]*[a-z\d](?:\*|[._-](?=\w))[\w.*-]*(?=[\s,:.]|$)")
 _LABELED: Final = re.compile(r"Topic:\s*(?P<topic>\S+)\s+Partition:\s*(?P<number>\d+)")
 _CELL: Final = re.compile(r"[^\s,]+")
 

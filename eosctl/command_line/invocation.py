@@ -13,7 +13,7 @@ from typing import Any
 import typer
 
 from eosctl.errors import EosctlError, UsageError
-from eosctl.render.escaping import utf8_text, visible
+from eosctl.render.escaping import lines_text, utf8_text, visible
 from eosctl.render.formats import FOR_PEOPLE
 from eosctl.render.page import PLAIN, Style
 from eosctl.render.terminal import ColorChoice, style_for
@@ -110,6 +110,11 @@ def write_error(error: EosctlError) -> None:
     lines += [f"{'  why:' if at == 0 else '      '} {text.strip()}" for at, text in enumerate(error.why.splitlines())]
     lines += [f"  next: {' '.join(error.next_step.splitlines())}"] if error.next_step else []
     note("\n".join(map(visible, lines)))
+
+
+def write_remark(text: str) -> None:
+    """Write lines to standard error, as a tool of Kafka writes them."""
+    sys.stderr.write(lines_text(text))
 
 
 def note(text: str) -> None:

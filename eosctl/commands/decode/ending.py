@@ -22,11 +22,6 @@ def _write(pieces: list[str]) -> None:
     sys.stdout.write(lines_text(text) if sys.stdout.isatty() else utf8_text(text))
 
 
-def write_remark(text: str) -> None:
-    """Write what Kafka's tool would write to standard error."""
-    sys.stderr.write(lines_text(text))
-
-
 def write_and_end(pieces: Iterable[str], damage: DamageLog) -> NoReturn:
     """Write text to standard output as it comes, in larger pieces; end with exit code 1 if anything was damaged.
 

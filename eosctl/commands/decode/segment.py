@@ -8,9 +8,9 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from eosctl.command_line.invocation import Invocation, note
+from eosctl.command_line.invocation import Invocation, note, write_remark
 from eosctl.command_line.values import parse_bounds, parse_log_position, parse_times
-from eosctl.commands.decode.ending import write_and_end, write_remark
+from eosctl.commands.decode.ending import write_and_end
 from eosctl.commands.decode.options import Dialect, Form, Keys, Offsets, ProducerIds, Strict, Times, Values
 from eosctl.commands.options import ClusterOptions, filter_option
 from eosctl.errors import UsageError

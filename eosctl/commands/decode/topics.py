@@ -6,9 +6,9 @@ from typing import Annotated, NamedTuple, NoReturn
 
 import typer
 
-from eosctl.command_line.invocation import note
+from eosctl.command_line.invocation import note, write_remark
 from eosctl.command_line.values import parse_bounds, parse_times
-from eosctl.commands.decode.ending import write_and_end, write_remark
+from eosctl.commands.decode.ending import write_and_end
 from eosctl.commands.decode.options import Dialect, Files, Form, Offsets, ProducerIds, Strict, Times
 from eosctl.commands.options import filter_option
 from eosctl.errors import UsageError

@@ -190,20 +190,17 @@ def _speaker(event: LogEvent) -> str:
 def _uncaught(application: str, episode: Sequence[LogEvent]) -> Incident:
     record = next((event.fields for event in episode if event.fields.get("source_offset")), None)
     cause = next((event.exception for event in episode if event.exception), None)
-    where = f"{record['topic']}-{record['source_partition']} at offset {record['source_offset']}" if record else ""
+    where = f"{record['topic']}-{record['source_partition']}" if record else ""
+    offset = record["source_offset"] if record else ""
     poison = record is not None or any(event.category == "STREAMS_PROCESSING_FAILED" for event in episode)
     reason = f" ({cause.root_class})" if cause else ""
     return incident(
         "streams_uncaught_exception",
         "poison-record" if poison else "unexplained",
-        {
-            "application.id": application,
-            "topic-partition": f"{record['topic']}-{record['source_partition']}" if record else "",
-            "offset": record["source_offset"] if record else "",
-        },
+        {"application.id": application, "topic-partition": where, "offset": offset},
         episode,
         f"A thread of {application} died"
-        + (f" of the record in {where}" if where else " of an exception")
+        + (f" of the record in {where} at offset {offset}" if where else " of an exception")
         + f"{reason}. {_after_death(episode)}",
         "Handle the record in code, or skip it with processing.exception.handler.",
         confidence=0.95 if poison else 0.5,

@@ -52,11 +52,9 @@ class AdjustableClock:
     Nodes arm their timers through `arm`; timers are armed again after a jump.
     """
 
-    work_ns = staticmethod(time.perf_counter_ns)
-    """A clock for the time that work takes."""
-
-    def __init__(self, loop: Loop) -> None:
+    def __init__(self, loop: Loop, work_ns: Callable[[], int] = time.perf_counter_ns) -> None:
         self._loop = loop
+        self.work_ns = work_ns  # A clock for the time that work takes.
         self._loop_time = loop.time
         self._ahead_s = 0.0
         self._skipped_s = 0.0

@@ -118,11 +118,20 @@ def with_right_lz4_header(frame: bytes) -> bytes:
 
     Producers of magic 0 included the frame's magic number in the checksum (KAFKA-3160).
     """
+    return _with_lz4_checksum(frame, 4)
+
+
+def with_old_lz4_header(frame: bytes) -> bytes:
+    """Return an LZ4 frame with the header checksum of magic 0, which includes the frame's magic number."""
+    return _with_lz4_checksum(frame, 0)
+
+
+def _with_lz4_checksum(frame: bytes, start: int) -> bytes:
     if len(frame) < 7:
         raise WireError("an LZ4 frame header takes 7 bytes", "value", 0)
     flags = frame[4]
     end = 6 + (8 if flags & 0x08 else 0) + (4 if flags & 0x01 else 0)
-    return frame[:end] + bytes((_xxh32_short(frame[4:end]) >> 8 & 0xFF,)) + frame[end + 1 :]
+    return frame[:end] + bytes((_xxh32_short(frame[start:end]) >> 8 & 0xFF,)) + frame[end + 1 :]
 
 
 _PRIMES: Final = (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F, 0x165667B1)

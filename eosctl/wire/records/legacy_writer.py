@@ -9,6 +9,7 @@ from typing import Final
 
 from eosctl.wire.records.compression import Compression, compress
 from eosctl.wire.records.header import LOG_APPEND_TIME
+from eosctl.wire.records.legacy import with_old_lz4_header
 from eosctl.wire.records.record import Record
 
 _HEADER: Final = struct.Struct(">qiI")
@@ -41,7 +42,10 @@ def encode_message_set(
     )
     if not codec:
         return messages
-    return encode_message(magic, records[-1].offset, max(times), None, compress(codec, messages), kind | codec)
+    value = compress(codec, messages)
+    if magic == 0 and codec is Compression.LZ4:
+        value = with_old_lz4_header(value)
+    return encode_message(magic, records[-1].offset, max(times), None, value, kind | codec)
 
 
 def _sized(data: bytes | None) -> bytes:

@@ -96,6 +96,16 @@ def test_batches_become_messages_of_their_size(
         assert len(found) <= len(batches[0][0])
 
 
+def test_magic_0_has_its_own_lz4_checksum() -> None:
+    records = numbered([(b"k", b"v")], 0)
+    frames = {magic: encode_message_set(magic, records, Compression.LZ4) for magic in (0, 1)}
+    starts = {magic: frame.index(b"\x04\x22\x4d\x18") for magic, frame in frames.items()}
+    headers = {magic: frame[starts[magic] : starts[magic] + 7] for magic, frame in frames.items()}
+    # Checked with the reference implementation of XXH32, over six bytes and over two.
+    assert headers == {0: bytes.fromhex("04224d187040ec"), 1: bytes.fromhex("04224d187040ad")}
+    assert legacy.with_right_lz4_header(frames[0][starts[0] :])[6] == frames[1][starts[1] + 6]
+
+
 @given(st.binary(max_size=200))
 def test_no_set_of_messages_raises(data: bytes) -> None:
     result = batch_of(data)

@@ -207,14 +207,10 @@ def _uncaught(application: str, episode: Sequence[LogEvent]) -> Incident:
     )
 
 
-_ENDS_ALL: Final = frozenset({"SHUTDOWN_APPLICATION", "sent shutdown request for the entire application"})
-"""The answers of a handler after which every instance of the application ends."""
-
-
 def _after_death(episode: Sequence[LogEvent]) -> str:
     """Return what Streams did after an exception: the answer of the application's handler, if it is logged."""
     answers = {event.fields.get("answer", "") for event in episode}
-    if answers & _ENDS_ALL:
+    if answers & {"SHUTDOWN_APPLICATION", "sent shutdown request for the entire application"}:
         return "Every instance of the application shuts down, and nothing is processed until they are restarted."
     if "SHUTDOWN_CLIENT" in answers:
         return "The instance shuts down; another one that takes its tasks receives the record again."

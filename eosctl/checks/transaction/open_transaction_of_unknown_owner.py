@@ -69,7 +69,7 @@ def open_transaction_of_unknown_owner(case: Case) -> Iterator[Problem]:
             owner = states.get(state.producer_id)
             severity = _severity(state, owner, now_ms)
             if state.current_txn_start_offset is not None and severity is not None:
-                yield _problem(where, state, owner, severity, now_ms)
+                yield _problem(where, state, owner, severity, now_ms, case.bootstrap)
 
 
 def _is_partial(snapshot: ClusterSnapshot) -> bool:
@@ -96,11 +96,14 @@ def _severity(state: ProducerState, owner: str | None, now_ms: int) -> Severity 
 
 
 def _problem(
-    where: PartitionProducers, state: ProducerState, owner: str | None, severity: Severity, now_ms: int
+    where: PartitionProducers, state: ProducerState, owner: str | None, severity: Severity, now_ms: int, bootstrap: str
 ) -> Problem:
     place, start, age_ms = where.partition, state.current_txn_start_offset, now_ms - state.last_timestamp_ms
     age = f", its last record {duration_text(age_ms)} before the newest one" if age_ms else ""
-    named = f"--topic {place.topic} --partition {place.partition}" if "(" not in place.topic else "--topic TOPIC"
+    named = (
+        "with its topic, partition," if "(" in place.topic else f"--topic {place.topic} --partition {place.partition}"
+    )
+    offset = f"and start offset {start}" if "(" in place.topic else f"--start-offset {start}"
     epoch = state.coordinator_epoch
     return Problem(
         resource=Resource("partition", str(place)),
@@ -113,8 +116,8 @@ def _problem(
         cause=f"{_marker(state)}; {_coordinator(owner)}.",
         impact="Consumers that read committed records wait at this offset until it ends.",
         evidence=(Evidence("coordinator epoch", str(epoch), "DescribeProducers"),),
-        remedy=(f"{_REMEDY} {named} --start-offset {start}.",),
-        commands=(Command(f"kafka-transactions.sh --bootstrap-server HOST:PORT find-hanging {named}"),),
+        remedy=(f"{_REMEDY} {named} {offset}.",),
+        commands=(Command(f"eosctl txn hanging -b {bootstrap}", "all open transactions, with their coordinators"),),
         facts=(
             ("producer_id", state.producer_id),
             ("producer_epoch", state.producer_epoch),

@@ -118,6 +118,22 @@ def test_served_connections_stay_within_their_rate(pauses: list[int], rate: int)
     assert served >= min(len(pauses), 10 * rate)
 
 
+def test_ten_seconds_of_connections_are_served_at_first() -> None:
+    """As by 4.3.1 with a rate of 1: ten of fourteen connections were served, the others closed after a second each.
+
+    A real broker checks every 500 ms whether one is to be closed.
+    """
+    image = ClusterImage()
+    image.quotas[frozenset({("ip", "10.0.0.1")})] = {"connection_creation_rate": 1.0}
+    limits = ConnectionQuotas(image, 11, 1)
+    now_ms, waits = START_MS, []
+    for _ in range(14):
+        waits.append(limits.record("10.0.0.1", now_ms))
+        now_ms += waits[-1] + 5
+    assert waits[:10] == [0] * 10
+    assert all(900 < wait_ms <= 1000 for wait_ms in waits[10:])
+
+
 def test_connections_above_their_rate_are_closed_unserved() -> None:
     with SandboxThread() as sandbox:
         with WireClient(sandbox.bootstrap) as client:

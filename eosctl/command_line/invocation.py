@@ -121,3 +121,8 @@ def note(text: str) -> None:
     """Write a remark to standard error; its lines stay, what else would move the cursor is written out."""
     sys.stderr.write("\n".join(map(visible, text.split("\n"))) + "\n")
     sys.stderr.flush()
+
+
+def write_remark(text: str) -> None:
+    """Write text to standard error as it is, but for hidden characters."""
+    sys.stderr.write(lines_text(text))

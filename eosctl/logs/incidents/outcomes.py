@@ -32,6 +32,8 @@ WORKED_MS: Final = 30_000
 """A program that logged for this long before a fault had started, so the fault interrupted its work."""
 END_MS: Final = 60_000
 """A fault whose last record is this close to the end of its log has not ended there."""
+USES: Final = 2
+"""Minimum number of calls that a dead producer refused."""
 TURNS: Final = 3
 """Minimum number of refusals of clients that fence each other in turn, after which none of them can work."""
 
@@ -177,7 +179,7 @@ def _stands_still(timeline: LogTimeline, one: Incident, events: Sequence[LogEven
 def _is_dead(timeline: LogTimeline, events: Sequence[LogEvent], last: LogEvent) -> bool:
     """Return whether a program used a producer after its fatal error, to the end of its log."""
     dead = [event for event in events if event.category == "CLIENT_FATAL"]
-    if len(dead) < TURNS or timeline.log_end_ms(last) - time_of(last) > END_MS:
+    if len(dead) < USES or timeline.log_end_ms(last) - time_of(last) > END_MS:
         return False
     return time_of(dead[-1]) - time_of(dead[0]) >= LASTED_MS
 

@@ -40,6 +40,7 @@ _CHECKPOINTS: Final = re.compile(
 )
 _SOURCE: Final = re.compile(r"source|consumer|input", re.IGNORECASE)
 _FLINKS: Final = re.compile(r"flink|checkpoint|sink|\bjobs?\b", re.IGNORECASE)
+_OPTION_ENDS: Final = ("guarantee", "prefix")
 _MOST_PARTS: Final = 12
 """More parts than the name of any setting or option has."""
 _TIMEOUT: Final = "transaction.timeout.ms"
@@ -130,6 +131,8 @@ def _before_option(key: str) -> str:
     >>> _before_option("job.sink.transactional-id.prefix"), _before_option("delivery.guarantee")
     ('job.sink.', '')
     """
+    if not key.lower().endswith(_OPTION_ENDS):
+        return ""
     parts = key.split(".")
     lengths = range(len(parts) - 1, max(0, len(parts) - _MOST_PARTS), -1)
     options = (first for first in lengths if relaxed(".".join(parts[first:])) in _SINK_KEYS)

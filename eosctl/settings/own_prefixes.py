@@ -49,16 +49,18 @@ def sources_under(
 
 def _client_prefixes(leaves: list[tuple[str, Leaf]], file: str) -> tuple[str, ...]:
     """Return the beginnings with a setting that nothing but a client of Kafka has, or with the word Kafka."""
-    plain = {key: value_of(key, leaf, file) for key, leaf in leaves}
-    whole = decide(plain)
-    if "connector.class" in plain or (whole is not None and whole.role in _WHOLE):
-        return ()
     names: dict[str, set[str]] = {}
-    for key in plain:
+    for key, _ in leaves:
         prefix, name = _split(key)
         if prefix:
             names.setdefault(prefix, set()).add(name)
-    return tuple(prefix for prefix, own in names.items() if _is_client(prefix, own))
+    found = tuple(prefix for prefix, own in names.items() if _is_client(prefix, own))
+    if not found:
+        return ()
+    plain = {key: value_of(key, leaf, file) for key, leaf in leaves}
+    whole = decide(plain)
+    is_of_one = "connector.class" in plain or (whole is not None and whole.role in _WHOLE)
+    return () if is_of_one else found
 
 
 def _split(key: str) -> tuple[str, str]:

@@ -71,7 +71,7 @@ def test_a_figure_of_an_unstated_input_is_assumed(stated: str, left_out: str, fi
     assert guess in found.guesses
 
 
-def test_a_restore_time_is_measured_where_the_records_have_a_size() -> None:
+def test_a_restore_time_is_measured_where_records_have_a_size() -> None:
     stores = "stores: {totals: {keys: 100000000, key: 50 B, value: 100 B, windowed: no}}\n    transactional_stores: no"
     measured = graded(STREAMS.replace("state: 50 GB", stores))["enrich: restore"]
     assert (measured.grade, measured.guesses) == (Grade.MEASURED, ())

@@ -234,7 +234,7 @@ def test_a_segment_outlives_a_short_retention() -> None:
     assert orders.stored_bytes == pytest.approx(3 * (3_600 + 7 * 86_400) * orders.written)
 
 
-def test_many_brokers_are_not_advised_for_what_disks_or_heap_lack() -> None:
+def test_many_brokers_are_not_advised_for_full_disks_or_heaps() -> None:
     for found, urgent in (
         (plan_capacity(workload(STREAMS.replace("disk: 12 TB", "disk: 1 TB"))), "disk of each broker"),
         (plan_capacity(workload(FUNCTIONS)), "fn: transactional.id"),

@@ -32,7 +32,7 @@ def test_gaps_stand_before_the_items() -> None:
     assert sum("missing" in line for line in lines) == 2
 
 
-def test_a_broker_is_one_line_for_all_kinds_of_evidence_that_it_did_not_give() -> None:
+def test_a_silent_broker_is_one_line_for_all_kinds() -> None:
     kinds = (EvidenceKind.API_VERSIONS, EvidenceKind.PRODUCERS, EvidenceKind.PRODUCERS)
     silent = [EvidenceGap(kind, "broker 2", GapReason.TIMED_OUT, next_step="Start it.") for kind in kinds]
     other = EvidenceGap(EvidenceKind.GROUPS, "broker 2", GapReason.NOT_AUTHORIZED, next_step="Grant Describe.")

@@ -81,7 +81,7 @@ def test_a_restored_store_takes_the_planned_memory_and_time(
     names = ("block-cache-usage", "size-all-mem-tables", "estimate-table-readers-mem")
     assert sum(figures[name] for name in names) <= rocksdb_bytes(PARTITIONS) + table_reader_bytes(live)
     if TIMES:
-        # Processor time: that of the wall also depends on the other programs of the machine. With ten programs for each
-        # core it was up to half as much more, as they share caches.
+        # Processor time: that of the wall also depends on the other programs of the machine. Under a load of 14 on two
+        # cores it was two thirds more, as programs share caches.
         planned_ms = restore_ms(live, restore_rate(KEY_BYTES + value_bytes), dirty_ratio=0) * RESTORE_CPU_FACTOR
-        assert planned_ms * 0.75 < figures["restore_cpu_ms"] < planned_ms * 1.6
+        assert planned_ms * 0.75 < figures["restore_cpu_ms"] < planned_ms * 2

@@ -113,7 +113,7 @@ def write_error(error: EosctlError) -> None:
 
 
 def write_remark(text: str) -> None:
-    """Write lines to standard error, as a tool of Kafka writes them."""
+    """Write text to standard error as it is, but for hidden characters."""
     sys.stderr.write(lines_text(text))
 
 
@@ -121,8 +121,3 @@ def note(text: str) -> None:
     """Write a remark to standard error; its lines stay, what else would move the cursor is written out."""
     sys.stderr.write("\n".join(map(visible, text.split("\n"))) + "\n")
     sys.stderr.flush()
-
-
-def write_remark(text: str) -> None:
-    """Write text to standard error as it is, but for hidden characters."""
-    sys.stderr.write(lines_text(text))

@@ -46,7 +46,7 @@ def test_a_planted_mistake_is_seen(project_root: Path) -> None:
 def test_every_workflow_is_checked_and_pins_what_it_uses(project_root: Path) -> None:
     files = sorted((project_root / WORKFLOWS).iterdir())
     assert [f"{WORKFLOWS}/{path.name}" for path in files] == [name for name in CHECKED if name.startswith(WORKFLOWS)]
-    for path in files:
+    for path in (*files, project_root / "action.yml"):
         used = re.findall(r"uses: (\S+)", path.read_text("utf-8"))
         assert [one for one in used if not re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", one)] == []
 

@@ -73,7 +73,8 @@ def busy_core_count(threads: int, *, has_state: bool) -> int:
 
 def _off_heap_bytes(workload: Workload, application: ApplicationSpec, copies: int) -> float:
     """Return what RocksDB takes for the stores of one instance; every task of a store's sub-topology has one."""
-    readers = table_reader_bytes(application.state_bytes * copies / application.instance_count)
+    record_bytes = restored_record_bytes(workload, application) or USUAL_RESTORED_BYTES
+    readers = table_reader_bytes(application.state_bytes * copies / application.instance_count, record_bytes)
     return readers + sum(
         rocksdb_bytes(ceil(tasks * copies / application.instance_count), windowed=is_windowed)
         for is_windowed, tasks in _store_tasks(workload, application)

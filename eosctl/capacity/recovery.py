@@ -6,10 +6,11 @@ from typing import Final
 
 from eosctl.capacity.memory import MEMTABLE_BYTES
 
-#: What a broker reads of ``__transaction_state`` in a second: 0.5 s for 100,000 records of 14 MB, measured on 4.3.1.
-COORDINATOR_LOAD_RECORDS_PER_S: Final = 200_000
-COORDINATOR_LOAD_BYTES_PER_S: Final = 28e6
-COLD_FACTOR: Final = 4
+#: What a broker reads of ``__transaction_state`` in a second at most: 0.5 s for 100,000 records of 14 MB were measured
+#: on 4.3.1, and 0.22 s for 46,540 on 3.9.2.
+COORDINATOR_LOAD_RECORDS_PER_S: Final = 250_000
+COORDINATOR_LOAD_BYTES_PER_S: Final = 35e6
+COLD_FACTOR: Final = 5
 COLD_START_MS: Final = 1_000
 #: What a broker needs for an entry of a producer snapshot, and to begin with: 100,000 entries took 68 to 99 ms on 4.3.1
 #: and 141 to 317 ms on 3.9.2, each right after a start, 300,000 took 316 and 593 ms, and 1,000 took 6 to 38 ms.
@@ -30,10 +31,10 @@ def coordinator_load_ms(record_count: float, log_bytes: float) -> tuple[float, f
 
     One thread of the broker loads them one after the other, so this is the sum over all of them. The slower of two
     measured rates counts: records, and bytes. A JVM that has just started was measured to
-    need up to four times as long, and up to a second to begin with: 0.4 to 1.5 s for 35,000 records on a busy machine.
+    need up to five times as long, and up to a second to begin with: 0.4 to 1.5 s for 35,000 records on a busy machine.
 
     >>> coordinator_load_ms(100_000, 14e6)
-    (500.0, 3000.0)
+    (400.0, 3000.0)
     """
     least = max(record_count / COORDINATOR_LOAD_RECORDS_PER_S, log_bytes / COORDINATOR_LOAD_BYTES_PER_S) * 1000
     return least, least * COLD_FACTOR + COLD_START_MS

@@ -77,9 +77,10 @@ def test_a_restored_store_takes_the_planned_memory_and_time(
     held = min(PARTITIONS * ROCKSDB_BLOCK_CACHE_BYTES, live)
     assert figures["block-cache-usage"] == pytest.approx(held, rel=0.1)
     assert figures["size-all-mem-tables"] <= PARTITIONS * 3 * MEMTABLE_BYTES
-    assert 0.5 < figures["estimate-table-readers-mem"] / table_reader_bytes(live) < 1.5
+    readers = table_reader_bytes(live, KEY_BYTES + value_bytes)
+    assert 0.5 < figures["estimate-table-readers-mem"] / readers < 1.5
     names = ("block-cache-usage", "size-all-mem-tables", "estimate-table-readers-mem")
-    assert sum(figures[name] for name in names) <= rocksdb_bytes(PARTITIONS) + table_reader_bytes(live)
+    assert sum(figures[name] for name in names) <= rocksdb_bytes(PARTITIONS) + readers
     if TIMES:
         # Processor time: that of the wall also depends on the other programs of the machine. Under a load of 14 on two
         # cores it was two thirds more, as programs share caches.

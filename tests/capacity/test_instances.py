@@ -38,7 +38,7 @@ def test_an_instance_has_its_share_of_threads_tasks_and_stores() -> None:
     one = instance()
     assert (one.instances, one.threads, one.tasks) == (4, 8, 8)
     assert one.heap_bytes == 512 * MIB + 10 * MIB + 8 * (32 + 50) * MIB
-    assert one.off_heap_bytes == 8 * (50 + 48) * MIB + 50e9 / 4 / 100
+    assert one.off_heap_bytes == 8 * (50 + 48) * MIB + 50e9 / 4 * (0.0055 + 1.25 / 200)
     assert one.disk_bytes == 2 * 50e9 / 4
 
 

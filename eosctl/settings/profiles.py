@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from eosctl.errors import ConfigFileError
 from eosctl.input_file import read_input
@@ -23,15 +23,28 @@ from eosctl.model.client_config import Given, Profile
 from eosctl.model.named_secrets import is_secret_name
 from eosctl.model.redaction import redact_text
 from eosctl.settings.client_properties import ALIASES, KNOWN_NAMES, SECRET_NAMES
+from eosctl.settings.jaas import parse_jaas
 from eosctl.settings.references import has_reference
 from eosctl.user_folders import config_home
+
+_JAAS: Final = "sasl.jaas.config"
 
 
 def is_plain_secret(key: str, value: str) -> bool:
     """Return whether a setting of a profile is a secret, or an address with one, and not a reference to it."""
     name = ALIASES.get(key, key)
+    if name == _JAAS:
+        return not has_reference(value) and _has_secret_option(value)
     is_named = name in SECRET_NAMES or (name not in KNOWN_NAMES and is_secret_name(name))
     return (is_named or ("@" in value and redact_text(value) != value)) and not has_reference(value)
+
+
+def _has_secret_option(login: str) -> bool:
+    """Return whether a login line has a secret; one that cannot be read may have."""
+    try:
+        return any(is_secret_name(option) for option in parse_jaas(login, _JAAS).options)
+    except ConfigFileError:
+        return True
 
 
 def profiles_path(environment: Mapping[str, str]) -> Path:

@@ -16,8 +16,10 @@ ISSUER = "sasl.oauthbearer.token.endpoint.url=https://login.example/token"
 
 
 def sasl(*settings: str, bootstrap: str = "b:1", **environment: str) -> SaslConfig:
-    overrides = ["security.protocol=SASL_SSL", *settings]
-    found = resolve_client(environment, bootstrap=bootstrap, overrides=overrides).config.sasl
+    given = dict(setting.split("=", 1) for setting in ("security.protocol=SASL_SSL", *settings))
+    # As -X, secrets would be refused.
+    named = {f"EOSCTL_{name.upper().replace('.', '_')}": value for name, value in given.items()}
+    found = resolve_client({**environment, **named}, bootstrap=bootstrap).config.sasl
     assert found is not None
     return found
 

@@ -29,6 +29,10 @@ def test_a_profile_may_refer_to_a_secret_but_not_hold_it(tmp_path: Path) -> None
         ("ssl.key.pem", "hunter2", True),
         ("schema.registry.url", "https://me:${PASSWORD}@registry", False),
         ("ssl.ca.pem", "-----BEGIN CERTIFICATE-----", False),
+        ("sasl.jaas.config", 'a.b.Krb5LoginModule required useKeyTab=true keyTab="/k" principal="ops@R";', False),
+        ("sasl.jaas.config", 'a.b.ScramLoginModule required username="u" password="p";', True),
+        ("sasl.jaas.config", 'a.b.OAuthBearerLoginModule required clientSecret="p";', True),
+        ("sasl.jaas.config", "hunter2", True),
         ("sasl.oauthbearer.client.credentials.client.id", "me", False),
     ],
 )

@@ -13,6 +13,7 @@ from typing import Final
 from eosctl.errors import ConfigFileError
 from eosctl.input_file import read_input
 from eosctl.settings.documents import format_of
+from eosctl.settings.misspelled import misspelled_settings
 
 MAX_FILE_BYTES: Final = 8 * 1024 * 1024
 _SKIPPED_FOLDERS: Final = frozenset({".git", "node_modules", ".venv", "target", "build", "__pycache__"})
@@ -103,14 +104,18 @@ def is_template(text: str) -> bool:
 
 
 def mentions_kafka(name: str, text: str) -> bool:
-    """Return whether a file is about Kafka, comments aside.
+    """Return whether a file is about Kafka, comments aside: it names Kafka or a setting, or misspells a setting.
 
     >>> mentions_kafka("a.yaml", "# kafka\\nx: 1"), mentions_kafka("a.yaml", "brokers: kafka:9092")
     (False, True)
+    >>> mentions_kafka("a.properties", "transactonal.id=a")
+    True
     """
-    if is_of_others(name, text) or _KAFKA.search(text) is None:
+    if is_of_others(name, text):
         return False
-    return _KAFKA.search(_COMMENT.sub("", text)) is not None
+    if _KAFKA.search(text) is not None and _KAFKA.search(_COMMENT.sub("", text)) is not None:
+        return True
+    return any(misspelled_settings(text))
 
 
 def is_of_others(name: str, text: str = "") -> bool:

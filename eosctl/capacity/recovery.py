@@ -16,11 +16,11 @@ COLD_START_MS: Final = 1_000
 #: and 141 to 317 ms on 3.9.2, each right after a start, 300,000 took 316 and 593 ms, and 1,000 took 6 to 38 ms.
 SNAPSHOT_ENTRY_MS: Final = (0.0005, 0.004)
 SNAPSHOT_COLD_START_MS: Final = 50
-#: What Kafka Streams 4.3.1 needs to restore a record and each of its bytes: a million records of 166 B took 3.9 s, and
-#: 300,000 of 1,016 B 3.1 s. Of processor time, all threads together use 1.37 times as much: 5.1 s and 4.4 s, 4.8 s for
-#: 100,000 of 4,112 B.
-RESTORE_RECORD_MS: Final = 0.00257
-RESTORE_BYTE_MS: Final = 7.8e-6
+#: What Kafka Streams 4.3.1 needs to restore a record and each of its bytes, of a quiet machine: 5.7 s for two million
+#: records of 76 B, 3.6 s for a million of 166 B, 2.7 s for 300,000 of 1,016 B, and 2.9 s for 100,000 of 4,112 B. All
+#: threads together use 1.37 times as much processor time: 7.7, 5.0, 4.0, and 4.3 s.
+RESTORE_RECORD_MS: Final = 0.00234
+RESTORE_BYTE_MS: Final = 6.6e-6
 RESTORE_CPU_FACTOR: Final = 1.37
 #: Where the size of records is not known, that of 200 B is taken.
 USUAL_RESTORED_BYTES: Final = 200.0
@@ -62,7 +62,7 @@ def restore_rate(record_bytes: float) -> float:
     Each record costs time, and each byte: small records restore at a fraction of the rate of large ones.
 
     >>> [round(restore_rate(size) / 1e6) for size in (76, 166, 1_016, 4_112)]
-    [24, 43, 97, 119]
+    [27, 48, 112, 139]
     """
     return 1000 * record_bytes / (RESTORE_RECORD_MS + record_bytes * RESTORE_BYTE_MS)
 

@@ -1,6 +1,6 @@
 """Keys that are one letter away from a setting which only Kafka has: ``transactonal.id``, ``bootstrap.sever``.
 
-Kafka ignores a misspelled key, and a file of such keys names nothing of Kafka: it would count as somebody else's.
+Kafka ignores a misspelled key, and a file of such keys names nothing of Kafka: it would count as a file of another program.
 """
 
 from __future__ import annotations

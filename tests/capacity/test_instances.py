@@ -55,7 +55,7 @@ def test_stores_give_the_state() -> None:
     assert found.instance.disk_bytes == pytest.approx(2 * live / 4)
     # The changelog has no timestamps in its values, and none of RocksDB's structures.
     records = 100e6 / 4 / 0.5
-    assert found.restore_ms == pytest.approx(records * (0.00257 + 150 * 7.8e-6))
+    assert found.restore_ms == pytest.approx(records * (0.00234 + 150 * 6.6e-6))
 
 
 def test_a_stated_restore_rate_counts() -> None:

@@ -1,4 +1,4 @@
-"""Files of misspelled settings are named, and are not taken for somebody else's."""
+"""Files of misspelled settings are named, and are not taken for those of another program."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def test_any_letter_missing_or_doubled_is_seen(name: str, data: st.DataObject) -
         "a.b=transactonal.id",
     ],
 )
-def test_other_keys_and_right_ones_are_no_mistakes(text: str) -> None:
+def test_other_keys_and_right_ones_are_not_misspelled(text: str) -> None:
     assert list(misspelled_settings(text)) == []
 
 
-def test_a_file_of_misspelled_settings_is_not_somebody_elses(tmp_path: Path) -> None:
+def test_a_file_of_misspelled_settings_is_not_understood(tmp_path: Path) -> None:
     path = tmp_path / "client.properties"
     path.write_text("transactonal.id=payments\nenable.idempotnce=true\n")
     found = eosctl("config", "lint", path)

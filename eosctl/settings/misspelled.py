@@ -1,6 +1,6 @@
-"""Keys that are one letter away from a setting which only Kafka has: ``transactonal.id``, ``bootstrap.sever``.
+"""Keys that are one letter away from a setting which only Kafka has: ``transactonal.id``, ``bootstrap.server``.
 
-Kafka ignores a misspelled key, and a file of such keys names nothing of Kafka: it would count as a file of another program.
+Kafka ignores a misspelled key, and a file of such keys does not name Kafka: it would count as one of another program.
 """
 
 from __future__ import annotations

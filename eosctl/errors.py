@@ -97,7 +97,10 @@ def unknown_name(kind: str, name: str, known: Iterable[str], listing: str) -> Us
 
     names = sorted(map(str, known))
     by_small_letters = {one.lower(): one for one in names}
-    close = [by_small_letters[one] for one in get_close_matches(name.lower(), by_small_letters, n=3, cutoff=0.6)]
+    written = name.lower()
+    inside = [one for one in by_small_letters if one.startswith(f"{written}-") or written.startswith(f"{one}-")]
+    alike = get_close_matches(written, by_small_letters, n=3, cutoff=0.6)
+    close = [by_small_letters[one] for one in [*inside, *(one for one in alike if one not in inside)][:3]]
     if len(names) <= _NAMES_SHOWN:
         why = f"Known: {', '.join(names)}." if names else "None exists."
     else:

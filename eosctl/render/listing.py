@@ -32,6 +32,7 @@ def render_listing(
     style: Style = PLAIN,
     *,
     empty: str = "Nothing.",
+    scope: str = "",
 ) -> str:
     """Render a list.
 
@@ -41,6 +42,7 @@ def render_listing(
         output: The format.
         style: Width and color of the table.
         empty: The text for an empty list; machine formats show an empty list.
+        scope: What the list cannot have, and what shows it: a line below the table.
     """
     match output:
         case OutputFormat.JSON:
@@ -51,7 +53,8 @@ def render_listing(
             return render_tsv(_rows(listing, columns))
         case OutputFormat.TABLE | OutputFormat.WIDE:
             shown = [column for column in columns if output is OutputFormat.WIDE or not column.wide]
-            return render_page(_blocks(listing, shown, empty), style)
+            blocks = _blocks(listing, shown, empty)
+            return render_page([*blocks, Line(scope, "dim")] if scope else blocks, style)
 
 
 def _blocks(listing: Listing[T], columns: Sequence[Column[T]], empty: str) -> list[Block]:

@@ -54,6 +54,7 @@ def test_a_bundle_replaces_the_cluster_and_holds_no_records(bundle: Path, tmp_pa
     shown = eosctl("snapshot", "show", bundle)
     assert (shown.code, "keys, values and headers" in shown.out) == (0, True)
     assert eosctl("txn", "list", "--snapshot", bundle, "-o", "tsv").rows[0][0] == "shop-0"
+    assert "eosctl txn hanging" in eosctl("txn", "list", "--snapshot", bundle, "--state", "Dead").out
     assert eosctl("doctor", "--snapshot", bundle, "-o", "json").json["items"] is not None
 
 

@@ -38,6 +38,8 @@ def test_without_arguments_the_commands_are_listed() -> None:
         (["checklist", "run", "brokerupgrade"], "'broker-upgrade'"),
         (["check", "explain", "CFG-21"], "'EOS-CFG-021'"),
         (["check", "run", "hangin"], "'hanging'"),
+        (["runbook", "show", "hanging"], "'hanging-transaction'"),
+        (["sandbox", "scenario", "show", "hanging-transaction"], "'hanging' or"),
         (["explain", "hanging-transacton"], "hanging-transaction"),
     ],
     ids=lambda value: value if isinstance(value, str) else " ".join(value),

@@ -193,10 +193,14 @@ HANG_COLUMNS: Final[tuple[Column[HangItem], ...]] = (
 )
 
 
+#: A hanging transaction is open on a partition, and its coordinator has completed it or does not know it.
+_SCOPE: Final = "Only coordinators were asked; one that hangs on a partition may be in none: eosctl txn hanging"
+
+
 def render_transactions(
     snapshot: ClusterSnapshot, found: Iterable[JudgedTransaction], now_ms: int, output: OutputFormat, style: Style
 ) -> str:
     """Render a list of transactions with the evidence that it comes from."""
     items = tuple(map(transaction_item, found))
     result = listing("transactions", "txn list", now_ms, items, snapshot)
-    return render_listing(result, TRANSACTION_COLUMNS, output, style, empty="No transactions.")
+    return render_listing(result, TRANSACTION_COLUMNS, output, style, empty="No transactions.", scope=_SCOPE)

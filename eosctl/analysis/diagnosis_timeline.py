@@ -9,6 +9,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from eosctl.analysis.log_order import place_by_offset
+from eosctl.analysis.open_marks import judged_open
 from eosctl.analysis.timeline import MAX_LANES, Focus, Sources, build_timeline
 from eosctl.findings.finding import Finding
 from eosctl.model.hang import HangStatus, HangVerdict
@@ -47,8 +48,9 @@ def build_diagnosis_timeline(
     lanes: dict[_Place, list[Mark]] = defaultdict(list)
     for lane in known.lanes:
         lanes[lane.kind, lane.name] += lane.marks
-    opened = tuple(_open(verdicts, snapshot.captured_at_ms))
-    in_order = zip((place for place, _ in opened), place_by_offset([mark for _, mark in opened]), strict=True)
+    opened = tuple(judged_open(verdicts, snapshot.captured_at_ms, _AT_FAULT))
+    places = ((LaneKind.BROKER, str(one.partition)) for one in opened)
+    in_order = zip(places, place_by_offset([one.mark for one in opened]), strict=True)
     for place, mark in (*in_order, *_logged(snapshot.logged_incidents)):
         lanes[place].append(mark)
     if not lanes:
@@ -61,28 +63,6 @@ def build_diagnosis_timeline(
     left_out = len(order) - len(shown)
     notes = (f"{left_out} more lanes are not shown; eosctl timeline narrows them down.",) if left_out else ()
     return Timeline("what was found", begin, end, shown, (*known.notes, *notes))
-
-
-def _open(verdicts: Iterable[HangVerdict], captured_at_ms: int) -> Iterator[tuple[_Place, Mark]]:
-    for verdict in verdicts:
-        transaction = verdict.transaction
-        age_ms = transaction.idle_ms(captured_at_ms) if transaction.age_ms is None else transaction.age_ms
-        if verdict.status not in _AT_FAULT or age_ms is None:
-            continue
-        owner = transaction.transactional_id or f"producer id {transaction.producer_id}"
-        label = f"{verdict.status.value}: transaction of {owner} open from offset {transaction.first_offset}"
-        yield (
-            (LaneKind.BROKER, str(transaction.partition)),
-            Mark(
-                at_ms=captured_at_ms - age_ms,
-                until_ms=captured_at_ms,
-                label=label,
-                tone=Tone.OPEN,
-                source=f"DescribeProducers broker {transaction.broker_id}",
-                log=str(transaction.partition),
-                offset=transaction.first_offset,
-            ),
-        )
 
 
 def _logged(incidents: Iterable[LoggedIncident]) -> Iterator[tuple[_Place, Mark]]:

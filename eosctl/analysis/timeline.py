@@ -12,9 +12,11 @@ import msgspec
 from msgspec.structs import replace
 
 from eosctl.analysis.log_order import place_by_offset
+from eosctl.analysis.open_marks import judged_open, unmarked
 from eosctl.analysis.state_log import history_by_id
 from eosctl.model.blame import BlameVerdict
 from eosctl.model.group_commit import GroupCommit
+from eosctl.model.hang import HangVerdict
 from eosctl.model.history import TransactionLogEntry
 from eosctl.model.log_event import LogEvent
 from eosctl.model.snapshot import ClusterSnapshot
@@ -23,7 +25,6 @@ from eosctl.model.transaction import TopicPartition, TransactionState
 from eosctl.text import count_text
 
 MAX_LANES: Final = 40
-MAX_MARKS_PER_LANE: Final = 2_000
 _ORDER: Final = tuple(LaneKind)
 _ENDS: Final = {TransactionState.COMPLETE_COMMIT: Tone.COMMIT, TransactionState.COMPLETE_ABORT: Tone.ABORT}
 _Place = tuple[LaneKind, str]
@@ -50,13 +51,17 @@ class Focus(msgspec.Struct, frozen=True):
 
 
 class Sources(NamedTuple):
-    """The merged sources. `verdicts` mark the takeovers of an id."""
+    """The merged sources. `verdicts` mark the takeovers of an id.
+
+    `hangs` are the verdicts on what leaders show as open; None if no leader was asked, and batches decide.
+    """
 
     snapshot: ClusterSnapshot
     batches: Sequence[BatchFact] = ()
     commits: Sequence[GroupCommit] = ()
     events: Sequence[LogEvent] = ()
     verdicts: Mapping[str, Sequence[BlameVerdict]] = {}
+    hangs: Sequence[HangVerdict] | None = None
 
 
 def relevant_ids(focus: Focus, sources: Sources) -> frozenset[str]:
@@ -78,12 +83,15 @@ def relevant_ids(focus: Focus, sources: Sources) -> frozenset[str]:
 
 
 def relevant_partitions(focus: Focus, sources: Sources) -> tuple[TopicPartition, ...]:
-    """Return the partitions with relevant batches: the named one, else those of the ids."""
+    """Return the partitions with relevant batches: the named one, else those of the ids and of what they left open."""
     if focus.partition is not None:
         return (focus.partition,)
     ids = relevant_ids(focus, sources)
     entries = (entry for entry in sources.snapshot.transaction_history if entry.transactional_id in ids)
-    return tuple(sorted({where for entry in entries for where in entry.partitions if not where.topic.startswith("__")}))
+    opened = (one.transaction for one in sources.hangs or ())
+    found = {where for entry in entries for where in entry.partitions}
+    found |= {one.partition for one in opened if one.transactional_id in ids}
+    return tuple(sorted(where for where in found if not where.topic.startswith("__")))
 
 
 def build_timeline(focus: Focus, sources: Sources, notes: Iterable[str] = ()) -> Timeline:
@@ -103,6 +111,8 @@ def build_timeline(focus: Focus, sources: Sources, notes: Iterable[str] = ()) ->
         lanes[LaneKind.PRODUCER, name] += _transactions(entries)
         lanes[LaneKind.PRODUCER, name] += _takeovers(sources.verdicts.get(name, ()))
     for place, mark in _batches(focus, sources, owners):
+        lanes[place].append(mark)
+    for place, mark in _open(focus, sources, owners):
         lanes[place].append(mark)
     for place, mark in _commits(focus, sources.commits, owners):
         lanes[place].append(mark)
@@ -157,11 +167,9 @@ def _takeovers(verdicts: Iterable[BlameVerdict]) -> Iterator[Mark]:
 
 
 def _batches(focus: Focus, sources: Sources, owners: Mapping[int, str]) -> Iterator[tuple[_Place, Mark]]:
-    leaders = {info.partition: info.leader_id for topic in sources.snapshot.topics for info in topic.partitions}
     epochs: dict[TopicPartition, int] = {}
     for fact in sources.batches:
-        leader = leaders.get(fact.partition)
-        name = f"{fact.partition}" + ("" if leader is None else f" (leader {leader})")
+        name = _partition_lane(sources.snapshot, fact.partition)
         mark = partial(Mark, fact.at_ms, None, log=str(fact.partition), offset=fact.base_offset)
         before = epochs.get(fact.partition)
         epochs[fact.partition] = fact.leader_epoch
@@ -180,6 +188,27 @@ def _batches(focus: Focus, sources: Sources, owners: Mapping[int, str]) -> Itera
             label = f"{'COMMIT' if fact.committed else 'ABORT'} marker of {who}, epoch {fact.producer_epoch}"
             tone = Tone.COMMIT if fact.committed else Tone.ABORT
         yield (LaneKind.BROKER, name), mark(label, tone, source)
+
+
+def _open(focus: Focus, sources: Sources, owners: Mapping[int, str]) -> Iterator[tuple[_Place, Mark]]:
+    observed_at_ms = sources.snapshot.captured_at_ms
+    if sources.hangs is None:
+        found = unmarked(sources.batches, owners, observed_at_ms)
+    else:
+        found = judged_open(sources.hangs, observed_at_ms)
+    names = set(owners.values())
+    narrowed = bool(focus.transactional_id or focus.group_id)
+    for one in found:
+        if focus.partition is not None and one.partition != focus.partition:
+            continue
+        if narrowed and one.producer_id not in owners and one.owner not in names | {focus.transactional_id}:
+            continue
+        yield (LaneKind.BROKER, _partition_lane(sources.snapshot, one.partition)), one.mark
+
+
+def _partition_lane(snapshot: ClusterSnapshot, partition: TopicPartition) -> str:
+    info = snapshot.partition(partition)
+    return str(partition) if info is None else f"{partition} (leader {info.leader_id})"
 
 
 def _commits(focus: Focus, commits: Iterable[GroupCommit], owners: Mapping[int, str]) -> Iterator[tuple[_Place, Mark]]:
@@ -253,10 +282,8 @@ def _within(focus: Focus, lanes: Mapping[_Place, list[Mark]], observed_at_ms: in
             if mark.at_ms <= end and (mark.until_ms or mark.at_ms) >= begin
         )
         shown = sorted(inside, key=lambda mark: mark.order)
-        if len(shown) > MAX_MARKS_PER_LANE:
-            more.append(f"{name}: only the last {MAX_MARKS_PER_LANE:,} of {count_text(len(shown), 'mark')} are shown.")
         if shown:
-            found.append(Lane(kind, name, tuple(shown[-MAX_MARKS_PER_LANE:])))
+            found.append(Lane(kind, name, tuple(shown)))
     if len(found) > MAX_LANES:
         more.append(f"Only the {MAX_LANES} busiest of {len(found)} lanes are shown: name an id, partition or group.")
         found = sorted(found, key=lambda lane: -len(lane.marks))[:MAX_LANES]

@@ -87,5 +87,6 @@ def _facts(partition: TopicPartition, header: BatchHeader, records: Sequence[Rec
             producer_epoch=header.producer_epoch,
             leader_epoch=header.partition_leader_epoch,
             committed=markers[0].committed if markers else None,
+            is_transactional=header.is_transactional,
         )
     ]

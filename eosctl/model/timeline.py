@@ -86,3 +86,4 @@ class BatchFact(msgspec.Struct, frozen=True):
     producer_epoch: int
     leader_epoch: int
     committed: bool | None = None
+    is_transactional: bool = False

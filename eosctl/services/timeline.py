@@ -12,6 +12,7 @@ from eosctl.analysis.blame.report import explain_blame
 from eosctl.analysis.coordinators import CONSUMER_OFFSETS_TOPIC
 from eosctl.analysis.partitions import require_partition
 from eosctl.analysis.timeline import Focus, Sources, build_timeline, relevant_ids, relevant_partitions
+from eosctl.analysis.unseen import classify_all_open
 from eosctl.collect.batch_facts import collect_batch_facts, read_batch_facts
 from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.collect.group_commits import collect_group_commits
@@ -89,7 +90,7 @@ def make_timeline(request: TimelineRequest, callbacks: Callbacks = SILENT) -> Ti
         notes.append("Group commits are read from a cluster only.")
     elif request.snapshot_file is not None:
         wanted = EvidenceRequest(request.connection, request.snapshot_file, KINDS)
-        found = Sources(collect_evidence(wanted, callbacks))
+        found = _with_hangs(Sources(collect_evidence(wanted, callbacks)))
         notes.append("Batches and group commits are not in a snapshot.")
     elif events and not request.connection.is_given:
         found = Sources(ClusterSnapshot(callbacks.now_ms(), ""))
@@ -111,6 +112,10 @@ def make_timeline(request: TimelineRequest, callbacks: Callbacks = SILENT) -> Ti
     return TimelineFound(merged, bool(gaps))
 
 
+def _with_hangs(sources: Sources) -> Sources:
+    return sources._replace(hangs=classify_all_open(sources.snapshot))
+
+
 def _unknown(focus: Focus) -> UsageError:
     if focus.transactional_id:
         name, listing = f"transactional id {focus.transactional_id!r}", "eosctl txn list"
@@ -128,7 +133,7 @@ def _from_cluster(focus: Focus, connection: Connection, callbacks: Callbacks) ->
         evidence = await collect_snapshot(reader, Observer(callbacks.now_ms, progress=callbacks.progress), KINDS)
         topic = evidence.topic(CONSUMER_OFFSETS_TOPIC)
         commits = await collect_group_commits(reader, () if topic is None else topic.partitions)
-        found = Sources(evidence, commits=commits.value)
+        found = _with_hangs(Sources(evidence, commits=commits.value))
         where = [info for p in relevant_partitions(focus, found) if (info := evidence.partition(p)) is not None]
         batches = await collect_batch_facts(reader, where, focus.from_ms or 0)
         gaps = evidence.gaps + commits.gaps + batches.gaps

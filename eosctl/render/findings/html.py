@@ -14,7 +14,9 @@ from eosctl.model.verdict import Evidence
 from eosctl.render.findings.report import FindingReport
 from eosctl.render.gap_text import join_gaps
 from eosctl.render.templating import render_template
-from eosctl.render.transactions.timeline import draw_lanes, timeline_rows
+from eosctl.render.transactions.lanes import draw_lanes
+from eosctl.render.transactions.repeated_marks import fold_repeated
+from eosctl.render.transactions.timeline import timeline_rows
 from eosctl.text import time_text
 
 PICTURES: Final = 20
@@ -34,6 +36,7 @@ def render_html(report: FindingReport) -> str:
     from markupsafe import Markup
 
     diagnosis = report.diagnosis
+    timeline = fold_repeated(report.timeline) if report.timeline else None
     known = {finding.incident for finding in diagnosis.findings}
     # The drawing escapes every text in it.
     pictures = [picture._replace(svg=Markup(picture.svg)) for picture in report.pictures]
@@ -61,10 +64,10 @@ def render_html(report: FindingReport) -> str:
         skipped=results[CheckStatus.SKIPPED],
         not_applicable=_by_reason(results[CheckStatus.NOT_APPLICABLE]),
         read_as=[f"{one.file}: read as: {sentence(one)}" for one in report.read_as],
-        timeline=report.timeline,
+        timeline=timeline,
         # The drawing escapes every text in it.
-        lanes=Markup(draw_lanes(report.timeline)) if report.timeline else "",
-        marks=timeline_rows(report.timeline)[-MARKS_SHOWN:] if report.timeline else [],
+        lanes=Markup(draw_lanes(timeline)) if timeline else "",
+        marks=timeline_rows(timeline)[-MARKS_SHOWN:] if timeline else [],
         next_commands=report.next_commands,
     )
 

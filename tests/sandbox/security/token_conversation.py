@@ -24,6 +24,7 @@ MAX_LIFETIME_MS: Final = 500_000
 SHORT_MS: Final = 400
 USER_RESOURCE, CREATE_TOKENS, DESCRIBE_TOKENS, ALLOW, LITERAL = 7, 13, 14, 3, 3
 DIGESTS: Final = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
+OTHER_EXTENSION: Final = "other=1,tokenauth=true"
 Step = dict[str, Any]
 
 
@@ -194,7 +195,14 @@ class Conversation:
                 self._log_in(mechanism, name, given, "tokenauth=true")
             self._log_in(mechanism, token_id, password, "tokenauth=false")
             self._log_in(mechanism, token_id, password, "")
-            self._log_in(mechanism, token_id, password, "other=1,tokenauth=true")
+            self._log_in(mechanism, token_id, password, OTHER_EXTENSION)
+
+    def accepts(self, mechanism: str, extensions: str) -> bool:
+        """Return whether a login with a token and these extensions succeeds."""
+        token_id, key = self._tokens["own"]
+        with WireClient(self._bootstrap) as client:
+            client.shake_hands(mechanism)
+            return log_in_by_scram(client, mechanism, token_id, base64.b64encode(key).decode(), extensions) is None
 
     def _log_in(self, mechanism: str, name: str, password: str, extension: str) -> None:
         with WireClient(self._bootstrap) as client:

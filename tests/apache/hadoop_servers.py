@@ -53,7 +53,7 @@ class FileSystem(NamedTuple):
             Path(folder, "core-site.xml").write_text("<configuration/>")
             classes = os.pathsep.join([folder, f"{JARS}/*", *map(str, self.jars)])
             command = ["java", *SHORT_LIVED_JAVA.split(), "-cp", classes, "org.apache.hadoop.fs.FsShell", *options]
-            done = subprocess.run([*command, *words], capture_output=True, text=True, check=False, timeout=300)
+            done = subprocess.run([*command, *words], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr[-2000:]
         return done.stdout
 

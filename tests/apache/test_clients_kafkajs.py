@@ -28,7 +28,7 @@ def node_modules(tmp_path_factory: pytest.TempPathFactory) -> Path:
             pytest.skip(f"{tool} is missing: KafkaJS cannot be tried")
     folder = tmp_path_factory.mktemp("node")
     command = ["npm", "install", "--no-audit", "--no-fund", "--prefix", str(folder), KAFKAJS]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return folder / "node_modules"
 

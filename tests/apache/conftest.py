@@ -21,6 +21,7 @@ from eosctl.lab.apache.nodes import ApacheConfig, ApacheNodes
 from eosctl.lab.apache.releases import resolve_release
 from eosctl.lab.engine import MissingTool
 from tests.apache.class_archives import archive_classes
+from tests.apache.formats import format_as_before, note_format
 from tests.apache.libraries import streams
 from tests.apache.shared_brokers import SharedBrokers
 
@@ -100,15 +101,14 @@ def running(
     version: str, directory: Path, settings: Mapping[str, str] | None = None, **config: object
 ) -> Iterator[ApacheNodes]:
     """Run a cluster for the time of a test; without Java or Maven the test is skipped with the reason."""
-    engine = ApacheNodes(
-        ApacheConfig(version, settings=SETTINGS | dict(settings or {}), **config),  # type: ignore[arg-type]
-        directory,
-        random.Random(),
-    )
+    made = ApacheConfig(version, settings=SETTINGS | dict(settings or {}), **config)  # type: ignore[arg-type]
+    engine = ApacheNodes(made, directory, random.Random())
     try:
         try:
             archive_classes(version, directory.with_name(f"{directory.name}-classes"))
+            format_as_before(made, directory)
             asyncio.run(engine.up())
+            note_format(made, directory)
         except MissingTool as missing:
             pytest.skip(f"{missing.tool} is missing: {missing.what}")
         yield engine

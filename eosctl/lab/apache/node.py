@@ -14,6 +14,8 @@ from eosctl.lab.apache.java import Runtime, log_configuration, run_tool
 from eosctl.lab.apache.process import RecordedProcess
 from eosctl.lab.apache.properties import HOST, NodeAddress
 from eosctl.lab.engine import EngineError
+from eosctl.storage.meta_properties import MetaProperties, write_meta_properties
+from eosctl.storage.names import BOOTSTRAP_SNAPSHOT, META_PROPERTIES
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.frames import FrameSplitter, decode_response, encode_request
 from eosctl.wire.messages.metadata import MetadataRequest, MetadataResponse
@@ -72,7 +74,7 @@ class KafkaNode:
         self._process: RecordedProcess | None = None
 
     def prepare(self, properties: str, cluster_id: str, transaction_version: int | None) -> None:
-        """Write the settings and format the data directory, once.
+        """Write the settings and format the data directory, unless it is formatted.
 
         Args:
             properties: The text of server.properties.
@@ -85,6 +87,8 @@ class KafkaNode:
         """
         self.files.log_dir.mkdir(parents=True, exist_ok=True)
         self.files.settings.write_text(properties, "utf-8")
+        if is_formatted(self.files.data_dir):
+            return
         feature = () if transaction_version is None else ("--feature", f"transaction.version={transaction_version}")
         done = run_tool(
             self.runtime,
@@ -184,6 +188,30 @@ class KafkaNode:
             if naming:
                 return naming[-1].strip()
         return ""
+
+
+def is_formatted(data_dir: Path) -> bool:
+    """Return whether a data directory has both files that StorageTool writes."""
+    return all((data_dir / name).exists() for name in (META_PROPERTIES, BOOTSTRAP_SNAPSHOT))
+
+
+def format_without_tool(data_dir: Path, bootstrap: bytes, node: MetaProperties) -> None:
+    """Format the data directory of a node with the bootstrap records of another one.
+
+    They depend on release and features alone (Kafka's `Formatter`), and StorageTool takes more than a second of
+    processor time.
+
+    Args:
+        data_dir: The directory, which may be missing.
+        bootstrap: The content of `bootstrap.checkpoint` of a node of the same release and features.
+        node: The ids of node, cluster, and directory.
+
+    Raises:
+        OSError: A file cannot be written.
+    """
+    data_dir.mkdir(parents=True, exist_ok=True)
+    (data_dir / BOOTSTRAP_SNAPSHOT).write_bytes(bootstrap)
+    write_meta_properties(data_dir, node)
 
 
 def count_brokers(port: int, timeout_s: float = 2.0) -> int:

@@ -12,18 +12,27 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
+from typing import Final
 
 from eosctl.lab.apache.brokers import BrokerHandle, BrokerState
 from eosctl.lab.apache.java import MIB, prepare_runtime
-from eosctl.lab.apache.node import KafkaNode
+from eosctl.lab.apache.node import KafkaNode, format_without_tool, is_formatted
 from eosctl.lab.apache.ports import free_ports, required_ports
 from eosctl.lab.apache.process import end_recorded
 from eosctl.lab.apache.properties import HOST, NodeAddress, node_settings, render_properties
 from eosctl.lab.apache.releases import resolve_release
 from eosctl.lab.engine import EngineError
 from eosctl.storage.errors import DamagedFile
-from eosctl.storage.meta_properties import read_meta_properties
-from eosctl.storage.names import META_PROPERTIES
+from eosctl.storage.meta_properties import MetaProperties, read_meta_properties
+from eosctl.storage.names import BOOTSTRAP_SNAPSHOT, META_PROPERTIES
+
+#: With one of these, StorageTool writes to other directories than a node's own one, or other records.
+STORAGE_SETTINGS: Final = frozenset(
+    {
+        *("log.dir", "log.dirs", "metadata.log.dir"),
+        *("inter.broker.protocol.version", "unstable.feature.versions.enable", "unstable.metadata.versions.enable"),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,9 +206,18 @@ class ApacheNodes:
             node = KafkaNode(runtime, address, home, heap_bytes=config.heap_bytes, jvm_options=config.jvm_options)
             end_recorded(node.files.record, patience_ms=10_000)
             properties = render_properties(node_settings(address, cluster, node.files.data_dir, config.settings))
+            self._format_like_the_first(node, cluster_id)
             node.prepare(properties, cluster_id, config.transaction_version)
             nodes[address.node_id] = node
         return nodes
+
+    def _format_like_the_first(self, node: KafkaNode, cluster_id: str) -> None:
+        """Format a later node without StorageTool, unless the settings choose the directories."""
+        first, own = self._directory / "node-1" / "data", node.files.data_dir
+        if own.exists() or not is_formatted(first) or STORAGE_SETTINGS & self._config.settings.keys():
+            return
+        ids = MetaProperties(node.address.node_id, cluster_id, random_cluster_id(self._rng))
+        format_without_tool(own, (first / BOOTSTRAP_SNAPSHOT).read_bytes(), ids)
 
     def _node(self, broker_id: int) -> KafkaNode:
         try:
@@ -228,6 +246,9 @@ def formatted_cluster_id(directory: Path) -> str:
 
 
 def random_cluster_id(rng: random.Random) -> str:
-    """Return a new cluster id as Kafka writes it: 22 characters of URL-safe base64 without a leading dash."""
+    """Return a new id as Kafka writes those of clusters and directories.
+
+    It has 22 characters of URL-safe base64 and no leading dash.
+    """
     low, rest = rng.randrange(0x80), rng.randbytes(15)
     return base64.urlsafe_b64encode(bytes([low]) + rest).decode().rstrip("=")

@@ -27,6 +27,7 @@ from eosctl.lab.apache.ports import CANDIDATES, free_ports
 from eosctl.lab.apache.properties import NodeAddress, node_settings, render_properties
 from eosctl.lab.apache.releases import RELEASES
 from eosctl.lab.engine import EngineError
+from eosctl.storage.meta_properties import read_meta_properties
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.frames import encode_response
 from eosctl.wire.messages.metadata import MetadataResponse, MetadataResponseBroker
@@ -161,6 +162,36 @@ def test_a_refused_format_is_reported_and_starts_nothing(nodes_with) -> None:
     nodes = nodes_with("echo 'Invalid cluster id' >&2; exit 1")
     with pytest.raises(EngineError, match=r"(?s)refused to format.*Invalid cluster id"):
         asyncio.run(nodes.up())
+
+
+#: Formats as StorageTool does and notes it; a broker ends immediately.
+FORMATTING = """case "$*" in *StorageTool*) ;; *) exit 1;; esac
+home=$(dirname "$(echo "$*" | sed 's/.*--config //; s/ .*//')")
+echo "$home" >>"{calls}"
+mkdir -p "$home/data"
+echo records >"$home/data/bootstrap.checkpoint"
+printf 'node.id=%s\\nversion=1\\ncluster.id=%s\\n' "${{home##*-}}" \\
+    "$(echo "$*" | sed 's/.*--cluster-id //; s/ .*//')" >"$home/data/meta.properties"
+"""
+
+
+@pytest.mark.parametrize(("settings", "formats"), [({}, 1), ({"metadata.log.dir": "/other"}, 3)])
+def test_later_nodes_are_formatted_like_the_first(
+    settings: dict[str, str], formats: int, nodes_with, tmp_path: Path
+) -> None:
+    calls = tmp_path / "calls"
+    for _ in range(2):  # the second time on formatted directories
+        nodes = nodes_with(FORMATTING.format(calls=calls), node_count=3, settings=settings)
+        with pytest.raises(EngineError, match="ended"):
+            asyncio.run(nodes.up())
+        assert len(calls.read_text().splitlines()) == formats
+    directories = [tmp_path / "cluster" / f"node-{number}" / "data" for number in (1, 2, 3)]
+    assert {(one / "bootstrap.checkpoint").read_text() for one in directories} == {"records\n"}
+    found = [read_meta_properties(one) for one in directories]
+    assert [one.node_id for one in found] == [1, 2, 3]
+    assert len({one.cluster_id for one in found}) == 1
+    if formats == 1:
+        assert len({one.directory_id for one in found}) == 3
 
 
 def test_nodes_that_were_never_started_are_unknown(nodes_with) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
@@ -18,14 +17,13 @@ from eosctl.capacity.workload_file import parse_workload
 from eosctl.client import connect
 from eosctl.client.topics import ensure_topic
 from eosctl.lab.apache.jars import resolve_jars
-from eosctl.lab.apache.java import find_java
 from eosctl.lab.apache.nodes import ApacheNodes
-from eosctl.lab.apache.releases import resolve_release
 from eosctl.lab.engine import MissingTool
 from eosctl.model.client_config import ClientConfig
 from eosctl.settings.endpoints import parse_endpoints
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.describe_producers import DescribeProducersRequest, TopicRequest
+from tests.apache.java_programs import compile_java, java_command
 from tests.apache.libraries import flink
 
 SOURCE = Path(__file__).with_name("java") / "FlinkSink.java"
@@ -56,18 +54,12 @@ SINKS = (
 
 def compile_sink(sink: Sink, classes: Path) -> list[str]:
     """Compile the job, and return the command line that runs it in one JVM."""
-    javac = shutil.which("javac")
-    if javac is None:
-        pytest.skip("javac is missing: the program of this test must be compiled")
     try:
-        java = find_java(resolve_release("4.4.0"))
         jars = resolve_jars(flink(sink.flink, sink.connector))
     except MissingTool as missing:
         pytest.skip(f"{missing.tool} is missing: {missing.what}")
-    command = [javac, "-nowarn", "-d", str(classes), "-cp", f"{jars}/*", str(SOURCE)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return [str(java), "-Xmx512m", *OPENED, "-cp", f"{classes}:{jars}/*", "FlinkSink"]
+    compile_java(SOURCE, classes, f"{jars}/*", "-nowarn")
+    return java_command(f"{classes}:{jars}/*", "FlinkSink", *OPENED, heap_mib=512, release="4.4.0")
 
 
 @contextmanager

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 import uuid
 from pathlib import Path
 
@@ -14,6 +12,7 @@ from eosctl.lab.apache.nodes import ApacheNodes
 from eosctl.lab.apache.releases import resolve_release
 from eosctl.lab.engine import MissingTool
 from eosctl.testing import SandboxThread
+from tests.apache.java_programs import compile_java
 
 SOURCE = Path(__file__).with_name("java") / "EosScenario.java"
 EMULATIONS = {"3.9.2": "3.9", "4.3.1": "4.3"}
@@ -29,12 +28,7 @@ class JavaProgram:
         except MissingTool as missing:
             pytest.skip(f"{missing.tool} is missing: {missing.what}")
         self._classes = directory
-        javac = shutil.which("javac")
-        if javac is None:
-            pytest.skip("javac is missing: the program of this test must be compiled")
-        command = [javac, "-d", str(directory), "-cp", f"{self._runtime.jars}/*", str(SOURCE)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
+        compile_java(SOURCE, directory, f"{self._runtime.jars}/*")
 
     def run(self, bootstrap: str, group_protocol: str) -> list[str]:
         """Run the program against a cluster and return its output with masked topic names."""

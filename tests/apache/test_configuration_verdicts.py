@@ -12,6 +12,7 @@ import yaml
 
 from eosctl.checks.judge import judge
 from eosctl.knowledge.parameter_tables import load_tables, parse_release
+from eosctl.lab.apache.node import QUICK_START
 from eosctl.model.deployment import Client, Deployment, Role
 from eosctl.settings.deployment_files import read_components
 from eosctl.settings.documents import parse_documents
@@ -121,9 +122,8 @@ def test_what_is_said_to_start_starts_and_nothing_else(version: str, tmp_path: P
     ]
     (tmp_path / "starts.tsv").write_text("".join(lines), "utf-8")
     program = Path(__file__).with_name("Accept.java")
-    run = subprocess.run(
-        ["java", "-cp", f"{jars}/*", program, tmp_path / "starts.tsv"], capture_output=True, text=True, check=True
-    )
+    command = ["java", *QUICK_START, "-cp", f"{jars}/*", program, tmp_path / "starts.tsv"]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
     output = dict(line.split("\t", 1) for line in run.stdout.splitlines() if "\t" in line)
     assert len(wanted) > 50
     differing = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 import time
 from collections import Counter
@@ -15,9 +14,7 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from eosctl.lab.apache.java import find_java
-from eosctl.lab.apache.releases import resolve_release
-from eosctl.lab.engine import MissingTool
+from tests.apache.java_programs import compile_java, java_command
 from tests.apache.test_authorization import guarded_broker
 from tests.commands.conftest import eosctl
 from tests.sandbox.security.least_rights import grant, prepare
@@ -56,25 +53,10 @@ def rules_of(user: str) -> list[dict[str, str]]:
 @pytest.fixture(scope="module")
 def workers(kafka_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """Compile the program that runs the workers; return its command line."""
-    javac = shutil.which("javac")
-    if javac is None:
-        pytest.skip("javac is missing: the program of this test must be compiled")
-    try:
-        java = find_java(resolve_release("4.3.1"))
-    except MissingTool as missing:
-        pytest.skip(f"{missing.tool} is missing: {missing.what}")
     classes = tmp_path_factory.mktemp("classes")
-    command = [javac, "-d", str(classes), "-cp", f"{kafka_jars}/*", str(SOURCE)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return [
-        str(java),
-        "-Xmx640m",
-        "-Dorg.apache.logging.log4j.level=OFF",
-        "-cp",
-        f"{classes}:{kafka_jars}/*",
-        "ConnectRights",
-    ]
+    compile_java(SOURCE, classes, f"{kafka_jars}/*")
+    silent = "-Dorg.apache.logging.log4j.level=OFF"
+    return java_command(f"{classes}:{kafka_jars}/*", "ConnectRights", silent, heap_mib=640)
 
 
 @pytest.mark.long  # fourteen workers

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import pytest
 
 from eosctl.lab.apache.java import find_java
+from eosctl.lab.apache.node import QUICK_START
 from eosctl.lab.apache.releases import resolve_release
 from tests.apache.test_metrics_exporter import free_port
 from tests.commands.conftest import Done, eosctl
@@ -63,7 +64,7 @@ def remote(stores: Path, jars: Path, options: Mapping[str, object]) -> Iterator[
         "password.file": stores / "password", "access.file": stores / "access", **options,
     }  # fmt: skip
     java = find_java(resolve_release("4.3.1"))
-    command = [str(java), "-Xmx64m", "-XX:TieredStopAtLevel=1", "-Djava.rmi.server.hostname=127.0.0.1"]
+    command = [str(java), "-Xmx64m", *QUICK_START, "-Djava.rmi.server.hostname=127.0.0.1"]
     command += [f"-D{REMOTE}{name}={value}" for name, value in given.items()]
     for kind, file in (("keyStore", "key.p12"), ("trustStore", "trust.p12")):
         command += [f"-Djavax.net.ssl.{kind}={stores / file}", f"-Djavax.net.ssl.{kind}Password={STORE_PASSWORD}"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -15,7 +14,9 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from eosctl.capacity.memory import MEMTABLE_BYTES, ROCKSDB_BLOCK_CACHE_BYTES, rocksdb_bytes, table_reader_bytes
 from eosctl.capacity.recovery import RESTORE_CPU_FACTOR, restore_ms, restore_rate
+from eosctl.lab.apache.node import QUICK_START
 from eosctl.lab.apache.nodes import ApacheNodes
+from tests.apache.java_programs import compile_java, java_command
 
 SOURCE = Path(__file__).with_name("java") / "RestoredStore.java"
 LONG_S = 300
@@ -46,12 +47,10 @@ def fill_changelog(bootstrap: str, count: int, value_bytes: int) -> None:
 
 def run_restoring(jars: Path, classes: Path, bootstrap: str, state: Path) -> list[tuple[str, int]]:
     """Restore and read the store; return what the application prints, in order."""
-    javac, java = shutil.which("javac"), shutil.which("java")
-    if javac is None or java is None:
-        pytest.skip("javac is missing: the program of this test must be compiled")
-    subprocess.run([javac, "-d", str(classes), "-cp", f"{jars}/*", str(SOURCE)], check=True)
-    command = [java, "-Xmx512m", "-cp", f"{classes}:{jars}/*", "RestoredStore", bootstrap, str(state)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=LONG_S, check=True)
+    compile_java(SOURCE, classes, f"{jars}/*")
+    jvm = () if TIMES else QUICK_START
+    command = java_command(f"{classes}:{jars}/*", "RestoredStore", heap_mib=512, jvm=jvm)
+    done = subprocess.run([*command, bootstrap, str(state)], capture_output=True, text=True, timeout=LONG_S, check=True)
     return [(name, int(value)) for name, value in (line.split() for line in done.stdout.splitlines())]
 
 

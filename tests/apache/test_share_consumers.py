@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-import shutil
-import subprocess
 import uuid
 from pathlib import Path
 
@@ -18,6 +16,7 @@ from eosctl.lab.apache.releases import resolve_release
 from eosctl.lab.engine import MissingTool
 from eosctl.testing import SandboxThread
 from tests.apache.conftest import KafkaTool
+from tests.apache.java_programs import compile_java
 from tests.commands import share_consumer
 from tests.commands.conftest import eosctl
 from tests.commands.open_transactions import on
@@ -35,12 +34,7 @@ def run_scenario(bootstrap: str, directory: Path) -> list[str]:
         runtime = prepare_runtime(resolve_release("4.3.1"))
     except MissingTool as missing:
         pytest.skip(f"{missing.tool} is missing: {missing.what}")
-    javac = shutil.which("javac")
-    if javac is None:
-        pytest.skip("javac is missing: the program of this test must be compiled")
-    command = [javac, "-d", str(directory), "-cp", f"{runtime.jars}/*", str(SOURCE)]
-    compiled = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert compiled.returncode == 0, compiled.stderr
+    compile_java(SOURCE, directory, f"{runtime.jars}/*")
     topic = f"shared-{uuid.uuid4().hex[:8]}"
     done = run_tool(runtime, "-cp", f"{directory}:{runtime.jars}/*", "ShareScenario", bootstrap, topic)
     assert done.exit_code == 0, done.stdout + done.stderr

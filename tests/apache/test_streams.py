@@ -5,7 +5,6 @@ With the classic protocol, and with the streams protocol (KIP-1071) of both rele
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import time
 from collections import defaultdict
@@ -17,11 +16,9 @@ import pytest
 from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from eosctl.lab.apache.java import find_java
-from eosctl.lab.apache.releases import resolve_release
-from eosctl.lab.engine import MissingTool
 from eosctl.testing import SandboxThread
 from tests.apache.conftest import KafkaTool, fetch_streams
+from tests.apache.java_programs import compile_java, java_command
 
 SOURCE = Path(__file__).with_name("java") / "WordCount.java"
 LONG_S = 180
@@ -37,17 +34,8 @@ def word_count(streams_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> 
 
 def compile_word_count(jars: Path, classes: Path) -> list[str]:
     """Compile the application against some release of Kafka Streams; return the command line that runs it."""
-    javac = shutil.which("javac")
-    if javac is None:
-        pytest.skip("javac is missing: the program of this test must be compiled")
-    try:
-        java = find_java(resolve_release("4.3.1"))
-    except MissingTool as missing:
-        pytest.skip(f"{missing.tool} is missing: {missing.what}")
-    command = [javac, "-d", str(classes), "-cp", f"{jars}/*", str(SOURCE)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return [str(java), "-Xmx256m", "-cp", f"{classes}:{jars}/*", "WordCount"]
+    compile_java(SOURCE, classes, f"{jars}/*")
+    return java_command(f"{classes}:{jars}/*", "WordCount", heap_mib=256)
 
 
 @contextmanager

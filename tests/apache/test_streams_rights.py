@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import time
 from pathlib import Path
@@ -10,9 +9,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
-from eosctl.lab.apache.java import find_java
-from eosctl.lab.apache.releases import resolve_release
-from eosctl.lab.engine import MissingTool
+from tests.apache.java_programs import compile_java, java_command
 from tests.apache.test_authorization import guarded_broker
 from tests.commands.conftest import eosctl
 from tests.sandbox.security.least_rights import grant, prepare
@@ -32,18 +29,9 @@ def rules_of(user: str) -> list[dict[str, str]]:
 @pytest.fixture(scope="module")
 def applications(streams_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """Compile the applications; return the command line that starts them."""
-    javac = shutil.which("javac")
-    if javac is None:
-        pytest.skip("javac is missing: the program of this test must be compiled")
-    try:
-        java = find_java(resolve_release("4.3.1"))
-    except MissingTool as missing:
-        pytest.skip(f"{missing.tool} is missing: {missing.what}")
     classes = tmp_path_factory.mktemp("classes")
-    command = [javac, "-d", str(classes), "-cp", f"{streams_jars}/*", str(SOURCE)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return [str(java), "-Xmx320m", "-cp", f"{classes}:{streams_jars}/*", "StreamsRights"]
+    compile_java(SOURCE, classes, f"{streams_jars}/*")
+    return java_command(f"{classes}:{streams_jars}/*", "StreamsRights", heap_mib=320)
 
 
 def test_streams_needs_each_of_the_rules(applications: list[str], tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import shutil
 import subprocess
 import threading
 from collections import defaultdict
@@ -19,13 +18,11 @@ import pytest
 from eosctl.client import connect
 from eosctl.client.consumer import Reader
 from eosctl.client.topics import ensure_topic
-from eosctl.lab.apache.java import find_java
 from eosctl.lab.apache.nodes import ApacheNodes
-from eosctl.lab.apache.releases import resolve_release
-from eosctl.lab.engine import MissingTool
 from eosctl.model.client_config import ClientConfig
 from eosctl.model.transaction import TopicPartition
 from eosctl.settings.endpoints import parse_endpoints
+from tests.apache.java_programs import compile_java, java_command
 from tests.commands.conftest import eosctl
 
 EXAMPLE: Final = Path(__file__).parents[2] / "docs" / "examples" / "streams"
@@ -44,19 +41,9 @@ LIVES_S: Final = (12.0, 10.0)
 @pytest.fixture(scope="module")
 def command(streams_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """Compile the template; return the command line that starts it, without its arguments."""
-    javac = shutil.which("javac")
-    if javac is None:
-        pytest.skip("javac is missing: the template must be compiled")
-    try:
-        java = find_java(resolve_release("4.3.1"))
-    except MissingTool as missing:
-        pytest.skip(f"{missing.tool} is missing: {missing.what}")
     classes = tmp_path_factory.mktemp("classes")
-    source = EXAMPLE / "ExactlyOnceStreams.java"
-    compiling = [javac, "-Xlint:all", "-Werror", "-d", str(classes), "-cp", f"{streams_jars}/*", str(source)]
-    done = subprocess.run(compiling, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return [str(java), "-Xmx256m", "-cp", f"{classes}:{streams_jars}/*", "ExactlyOnceStreams"]
+    compile_java(EXAMPLE / "ExactlyOnceStreams.java", classes, f"{streams_jars}/*", "-Xlint:all", "-Werror")
+    return java_command(f"{classes}:{streams_jars}/*", "ExactlyOnceStreams", heap_mib=256)
 
 
 @contextmanager

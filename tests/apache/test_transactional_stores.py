@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 import time
 from collections.abc import Iterator
@@ -15,10 +14,9 @@ import pytest
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from eosctl.capacity.memory import MEMTABLE_BYTES
-from eosctl.lab.apache.java import find_java
 from eosctl.lab.apache.nodes import ApacheNodes
-from eosctl.lab.apache.releases import resolve_release
 from tests.apache.conftest import fetch_streams
+from tests.apache.java_programs import compile_java, java_command
 
 SOURCE: Final = Path(__file__).parents[2] / "docs" / "examples" / "streams" / "CountsThroughCrash.java"
 PATIENCE_S: Final = 240
@@ -31,12 +29,9 @@ class Counting:
     """The application of the page on a cluster, with one group and state directory over its lives."""
 
     def __init__(self, engine: ApacheNodes, folder: Path, setting: str) -> None:
-        javac = shutil.which("javac")
-        if javac is None:
-            pytest.skip("javac is missing: the program of this test must be compiled")
         jars = fetch_streams("4.4.0")
-        subprocess.run([javac, "-d", str(folder), "-cp", f"{jars}/*", str(SOURCE)], check=True)
-        self._command = [str(find_java(resolve_release("4.4.0"))), "-Xmx384m", "-cp", f"{folder}:{jars}/*"]
+        compile_java(SOURCE, folder, f"{jars}/*")
+        self._command = java_command(f"{folder}:{jars}/*", SOURCE.stem, heap_mib=384, release="4.4.0")
         self._bootstrap = engine.bootstrap
         self._group = f"counts-{setting}"
         self._log = folder / "output.log"
@@ -50,15 +45,13 @@ class Counting:
 
     def fill(self) -> subprocess.Popen[bytes]:
         """Begin to write records."""
-        return subprocess.Popen([*self._command, "CountsThroughCrash", "fill", self._bootstrap, str(COUNT)])
+        return subprocess.Popen([*self._command, "fill", self._bootstrap, str(COUNT)])
 
     @contextmanager
     def life(self) -> Iterator[subprocess.Popen[bytes]]:
         """Run it, and kill it."""
         with self._log.open("wb") as output:
-            running = subprocess.Popen(
-                [*self._command, "CountsThroughCrash", "run", str(self._settings)], stdout=output, stderr=output
-            )
+            running = subprocess.Popen([*self._command, "run", str(self._settings)], stdout=output, stderr=output)
         try:
             yield running
         finally:

@@ -13,10 +13,10 @@ from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from eosctl.lab.apache.jars import resolve_jars
-from eosctl.lab.apache.java import find_java
 from eosctl.lab.apache.releases import resolve_release
 from eosctl.lab.engine import MissingTool
 from tests.apache.conftest import running
+from tests.apache.java_programs import java_command
 from tests.apache.libraries import library
 from tests.settings.filled_profiles import filled
 
@@ -33,12 +33,11 @@ def program() -> list[str]:
     try:
         mirror = library(f"mirror-{VERSION}", f"org.apache.kafka:connect-mirror:{VERSION}")
         jars = [resolve_jars(release), resolve_jars(mirror)]
-        java = find_java(release)
     except MissingTool as missing:
         pytest.skip(f"{missing.tool} is missing: {missing.what}")
     path = ":".join(f"{folder}/*" for folder in jars)
     quiet = "-Dorg.apache.logging.log4j.level=ERROR"
-    return [str(java), "-Xmx512m", quiet, "-cp", path, "org.apache.kafka.connect.mirror.MirrorMaker"]
+    return java_command(path, "org.apache.kafka.connect.mirror.MirrorMaker", quiet, heap_mib=512, release=VERSION)
 
 
 @contextmanager

@@ -14,6 +14,7 @@ import javaproperties
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
+from eosctl.lab.apache.node import QUICK_START
 from eosctl.lab.apache.ports import HOST, free_ports
 
 PATIENCE_S = 120
@@ -39,7 +40,7 @@ def broker_with_zookeeper(
     }
     file = directory / "server.properties"
     file.write_text(javaproperties.dumps(own | dict(settings or {})), "utf-8")
-    command = [str(java), "-Xmx512m", "-cp", f"{jars}/*"]
+    command = [str(java), "-Xmx512m", *QUICK_START, "-cp", f"{jars}/*"]
     # It is fond of port 8080 for an admin server of its own.
     quiet = ["-Dzookeeper.admin.enableServer=false", "org.apache.zookeeper.server.ZooKeeperServerMain"]
     started: list[subprocess.Popen[bytes]] = []

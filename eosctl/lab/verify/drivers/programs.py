@@ -11,6 +11,7 @@ from typing import Final
 
 from eosctl.errors import EosctlError
 from eosctl.lab.apache.java import prepare_runtime
+from eosctl.lab.apache.node import QUICK_START
 from eosctl.lab.apache.releases import resolve_release
 from eosctl.lab.engine import MissingTool
 from eosctl.lab.verify.plan import ClientKind
@@ -48,10 +49,11 @@ def prepare_driver(kind: ClientKind, scratch: Path) -> list[str]:
     for path in sources:
         Path(path).write_bytes(_data(Path(path).name))
     classes = f"{runtime.jars}/*"
-    _build([_tool("javac", "openjdk-17-jdk-headless"), "-d", str(scratch), "-cp", classes, *sources], scratch)
+    compiler = (_tool("javac", "openjdk-17-jdk-headless"), *(f"-J{option}" for option in QUICK_START), "-proc:none")
+    _build([*compiler, "-d", str(scratch), "-cp", classes, *sources], scratch)
     # Its clients' log lines would report the run's faults, which are in the history.
     # Few calls; optimize the start-up.
-    options = (f"-Xmx{_HEAP_BYTES >> 20}m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+    options = (f"-Xmx{_HEAP_BYTES >> 20}m", *QUICK_START)
     return [str(runtime.java), *options, "-cp", f"{scratch}:{classes}", _JAVA_MAIN]
 
 

@@ -33,7 +33,8 @@ class JavaProgram:
     def run(self, bootstrap: str, group_protocol: str) -> list[str]:
         """Run the program against a cluster and return its output with masked topic names."""
         prefix = f"scenario-{uuid.uuid4().hex[:8]}"
-        class_path = f"{self._classes}:{self._runtime.jars}/*"  # a later -cp replaces an earlier one
+        # A later -cp replaces an earlier one. The archive of classes serves a class path that begins with its jars.
+        class_path = f"{self._runtime.jars}/*:{self._classes}"
         done: ToolResult = run_tool(self._runtime, "-cp", class_path, "EosScenario", bootstrap, prefix, group_protocol)
         assert done.exit_code == 0, done.stdout + done.stderr
         return done.stdout.replace(prefix, "scenario").splitlines()

@@ -36,7 +36,7 @@ def run_scenario(bootstrap: str, directory: Path) -> list[str]:
         pytest.skip(f"{missing.tool} is missing: {missing.what}")
     compile_java(SOURCE, directory, f"{runtime.jars}/*")
     topic = f"shared-{uuid.uuid4().hex[:8]}"
-    done = run_tool(runtime, "-cp", f"{directory}:{runtime.jars}/*", "ShareScenario", bootstrap, topic)
+    done = run_tool(runtime, "-cp", f"{runtime.jars}/*:{directory}", "ShareScenario", bootstrap, topic)
     assert done.exit_code == 0, done.stdout + done.stderr
     return done.stdout.replace(topic, "shared").splitlines()
 

@@ -6,10 +6,12 @@ import asyncio
 import ssl
 from collections.abc import Callable
 from functools import partial
+from itertools import count
 from typing import Any, Final, cast
 
 from eosctl.sandbox.broker.broker import Broker
 from eosctl.sandbox.broker.connection import Connection
+from eosctl.sandbox.logging.node_events import rejects_connection
 from eosctl.sandbox.ticks import Ticks
 
 # Plain asyncio protocols allocate a block of 256 KiB per read, and malloc maps and unmaps it each time.
@@ -40,6 +42,8 @@ class ClientProtocol(asyncio.BufferedProtocol):
         self._transport: asyncio.Transport | None = None
         self._connection: Connection | None = None
         self._behind_bytes = 0
+        self._waits = False
+        self.last_read = next(_READS)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Register the connection."""
@@ -48,15 +52,44 @@ class ClientProtocol(asyncio.BufferedProtocol):
             # The broker stopped between the accept and this call, so nothing else closes the socket.
             self._transport.abort()
             return
-        peer = transport.get_extra_info("peername") or ("",)
         self._open_sockets.add(self)
-        throttle_ms = self._broker.connection_quotas.record(peer[0], self._broker.runtime.now_ms())
-        if throttle_ms:  # Kafka accepts the connection, but serves no request until it closes it.
-            self._transport.pause_reading()
-            self._broker.runtime.call_later(throttle_ms, self._transport.close)
+        if not self._broker.connection_quotas.enter(self._listener, self):
+            self._wait()
+
+    def serve(self) -> None:
+        """Serve the client, unless its address has too many connections or connects too often."""
+        transport, broker = self._transport, self._broker
+        if transport is None or transport.is_closing() or self._running() is not broker:
             return
+        peer = transport.get_extra_info("peername") or ("",)
         host, port = (*peer, 0)[:2]
-        self._connection = Connection(self._broker, self._listener, host, self._output_ready, self._hang_up, port)
+        throttle_ms = broker.connection_quotas.record(host, broker.runtime.now_ms())
+        if throttle_ms:  # Kafka accepts the connection, but serves no request until it closes it.
+            self._wait()
+            broker.runtime.call_later(throttle_ms, transport.close)
+            return
+        limit = broker.connection_quotas.count(self._listener, host, self)
+        if limit is not None:
+            rejects_connection(broker.runtime.log, host, limit)
+            transport.close()
+            return
+        self._connection = Connection(broker, self._listener, host, self._output_ready, self._hang_up, port)
+        if self._waits:
+            self._waits = False
+            transport.resume_reading()
+
+    def _wait(self) -> None:
+        """Leave the client's bytes unread; asyncio before 3.12 reads after `connection_made`, paused or not."""
+        self._waits = True
+        asyncio.get_running_loop().call_soon(self._pause)
+
+    def _pause(self) -> None:
+        if self._waits and self._transport is not None:
+            self._transport.pause_reading()
+
+    def displace(self) -> None:
+        """Disconnect the client: the broker has too many connections, and this one has been idle for longest."""
+        self._hang_up()
 
     def get_buffer(self, sizehint: int) -> memoryview:
         """Return the shared read buffer: the connections of a loop read one after another."""
@@ -67,6 +100,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
 
         Separating reads from handling keeps the code of each in the processor's caches.
         """
+        self.last_read = next(_READS)
         self._ticks.post(partial(self._take, bytes(_BUFFER[:nbytes])))
 
     def _take(self, data: bytes) -> None:
@@ -104,6 +138,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Close the connection after the client has disconnected."""
         self._open_sockets.discard(self)
+        self._broker.connection_quotas.leave(self)
         if self._connection is not None:
             self._connection.lost()
         self._transport = None
@@ -136,6 +171,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
 
 
 _BUFFER: Final = memoryview(bytearray(READ_BYTES))
+_READS: Final = count()
 
 
 class ListenerServer:

@@ -165,6 +165,7 @@ class Broker(BrokerServices):
             self.config.replace_dynamic(
                 ConfigSources(image.config(BROKER_RESOURCE, str(self.node_id)), image.config(BROKER_RESOURCE, ""))
             )
+            self.connection_quotas.apply_settings()
             topics = {partition.topic for partition in self.replicas.partitions}
         for topic in topics:
             self.replicas.apply_settings(topic, self.topic_settings(topic))

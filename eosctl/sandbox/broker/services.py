@@ -113,7 +113,7 @@ class BrokerServices:
         self.produce_quota = ClientQuotaManager(PRODUCER_BYTE_RATE, self.metadata, *windows)
         self.fetch_quota = ClientQuotaManager(CONSUMER_BYTE_RATE, self.metadata, *windows)
         self.request_quota = ClientQuotaManager(REQUEST_PERCENTAGE, self.metadata, *windows, bounded=True)
-        self.connection_quotas = ConnectionQuotas(self.metadata, *windows)
+        self.connection_quotas = ConnectionQuotas(config, self.metadata, self.listeners)
         self.client_metrics = ClientMetricsManager(
             config.get_int("telemetry.max.bytes"),
             runtime.now_ms,

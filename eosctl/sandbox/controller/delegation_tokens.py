@@ -128,6 +128,8 @@ def remove_expired_tokens(controller: Controller) -> None:
     """Remove the tokens that have expired."""
     now_ms = controller.runtime.now_ms()
     expired = [token for token in controller.image.delegation_tokens.values() if _is_expired(token, now_ms)]
+    for token in expired:
+        controller.events.expires_token(token.token_id, token.owner)
     if expired:
         controller.write([RemoveDelegationTokenRecord(token.token_id) for token in expired])
 

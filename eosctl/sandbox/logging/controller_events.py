@@ -14,6 +14,7 @@ _PACKAGE: Final = "org.apache.kafka.controller"
 QUORUM: Final = f"{_PACKAGE}.QuorumController"
 REPLICATION: Final = f"{_PACKAGE}.ReplicationControlManager"
 HEARTBEATS: Final = f"{_PACKAGE}.BrokerHeartbeatManager"
+TOKENS: Final = f"{_PACKAGE}.DelegationTokenControlManager"
 CHANGES: Final = f"{_PACKAGE}.PartitionChangeBuilder"
 NO_ACTIVE_OFFSET: Final = 0x7FFF_FFFF_FFFF_FFFF
 
@@ -57,6 +58,10 @@ class ControllerEvents:
             f"The request from broker {broker_id} to shut down has been granted since the lowest active offset "
             f"{NO_ACTIVE_OFFSET} is now greater than the broker's controlled shutdown offset {offset}.",
         )
+
+    def expires_token(self, token_id: str, owner: str) -> None:
+        """Log that a delegation token is removed because its time is over."""
+        self._write(TOKENS, f"Delegation token expired for token: {token_id} for owner: {owner}")
 
     def changes(self, image: ClusterImage, records: Iterable[Any]) -> None:
         """Log unclean leader elections among records about to be written."""

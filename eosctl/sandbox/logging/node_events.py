@@ -84,3 +84,9 @@ class NodeEvents:
 
     def _log_lifecycle(self, text: str) -> None:
         self._log.write(self._lifecycle, f"[BrokerLifecycleManager id={self._node_id}] {text}")
+
+
+def rejects_connection(log: EventLog, address: str, limit: int) -> None:
+    """Log that a client is disconnected because its address has too many connections."""
+    why = f"address already has the configured maximum of {limit} connections."
+    log.write("kafka.network.DataPlaneAcceptor", f"Rejected connection from /{address}, {why}")

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from eosctl.sandbox.broker.config import NodeConfig
 from eosctl.sandbox.core import ClusterShape
 from eosctl.sandbox.metadata.image import ClusterImage
 from eosctl.sandbox.quotas.connection_quotas import ConnectionQuotas
@@ -107,7 +108,7 @@ def test_served_connections_stay_within_their_rate(pauses: list[int], rate: int)
     image = ClusterImage()
     image.quotas[frozenset({("ip", None)})] = {"connection_creation_rate": 1.0}
     image.quotas[frozenset({("ip", "10.0.0.1")})] = {"connection_creation_rate": float(rate)}
-    limits = ConnectionQuotas(image, 11, 1)
+    limits = ConnectionQuotas(NodeConfig("4.3", {}), image, ["PLAINTEXT"])
     now_ms, served = START_MS, 0
     for pause_ms in pauses:
         now_ms += pause_ms
@@ -125,7 +126,7 @@ def test_ten_seconds_of_connections_are_served_at_first() -> None:
     """
     image = ClusterImage()
     image.quotas[frozenset({("ip", "10.0.0.1")})] = {"connection_creation_rate": 1.0}
-    limits = ConnectionQuotas(image, 11, 1)
+    limits = ConnectionQuotas(NodeConfig("4.3", {}), image, ["PLAINTEXT"])
     now_ms, waits = START_MS, []
     for _ in range(14):
         waits.append(limits.record("10.0.0.1", now_ms))

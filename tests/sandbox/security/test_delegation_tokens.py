@@ -53,12 +53,12 @@ def test_tokens_are_served_as_recorded(release: str) -> None:
 @pytest.fixture
 def harness(tmp_path: Path) -> Iterator[Harness]:
     settings = {"delegation.token.secret.key": "key", "delegation.token.expiry.check.interval.ms": "1000"}
-    running = Harness(tmp_path, ClusterShape(settings=settings))
+    running = Harness(tmp_path / "data", ClusterShape(settings=settings, logs_dir=tmp_path / "logs"))
     yield running
     running.close()
 
 
-def test_expired_tokens_are_removed(harness: Harness) -> None:
+def test_expired_tokens_are_removed(harness: Harness, tmp_path: Path) -> None:
     controller = harness.core.nodes[1].controller
     assert controller is not None
     tokens = [
@@ -70,6 +70,10 @@ def test_expired_tokens_are_removed(harness: Harness) -> None:
     assert set(harness.core.broker(1).metadata.delegation_tokens) == {"5000", "60000"}
     harness.advance(10_000)
     assert set(harness.core.broker(1).metadata.delegation_tokens) == {"60000"}
+    lines = [line for path in (tmp_path / "logs").rglob("*.log") for line in path.read_text("utf-8").splitlines()]
+    expired = [line.partition("INFO ")[2] for line in lines if "token expired" in line]
+    text = "[QuorumController id=1] Delegation token expired for token: 5000 for owner: User:a"
+    assert expired == [f"{text} (org.apache.kafka.controller.DelegationTokenControlManager)"]
 
 
 def test_the_hmac_is_that_of_its_standard() -> None:

@@ -54,6 +54,12 @@ PROOFS: Final[Mapping[str, Proof]] = {
             *("--seeds", "10000", "--clients", "tv2", "--bug", "kafka-20734=off"),
         ),
     ),
+    "share-groups": Proof(
+        "Two thousand schedules of faults of brokers and links under share consumers: no acknowledged record is "
+        "delivered again, none is lost, and locks are exclusive and expire.",
+        (*PYTEST, "-n", "2", "tests/sandbox/share/test_share_faults.py"),
+        (("EOSCTL_SHARE_SEEDS", "2000"),),
+    ),
     "simulate-3.9": Proof(
         "Ten thousand fault schedules on a cluster as 3.9 without its known bugs, KAFKA-17507 among them, break no "
         "promise while nothing of a client comes late.",

@@ -1,10 +1,16 @@
-"""Share consumers on three brokers while brokers are killed: what is acknowledged stays, and nothing is lost."""
+"""Share consumers on three brokers under faults: what is acknowledged stays, nothing is lost, and locks expire.
+
+`EOSCTL_SHARE_SEEDS` sets the number of seeds.
+"""
 
 from __future__ import annotations
 
+import os
 import random
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 import pytest
 
@@ -33,9 +39,22 @@ SETTINGS = {
     "offsets.topic.num.partitions": "2",
     "group.share.min.record.lock.duration.ms": "1000",
     "group.share.record.lock.duration.ms": "2000",
+    "group.share.delivery.count.limit": "10",
+    "log.retention.ms": "-1",  # The records have no time.
 }
 LEADER = TopicPartition("orders", 0)
 ACCEPT = 1
+LOCK_MS = 2000
+DELIVERY_LIMIT = 10
+SEEDS: Final = int(os.environ.get("EOSCTL_SHARE_SEEDS", "12"))
+BROKERS = (1, 2, 3)
+
+
+class Leader(NamedTuple):
+    """The leader that clients know."""
+
+    broker_id: int
+    epoch: int
 
 
 class Consumer:
@@ -47,8 +66,8 @@ class Consumer:
         self._topic_id = topic_id
         self._epoch = 0
 
-    def fetch(self) -> list[int]:
-        """Return the acquired offsets."""
+    def fetch(self) -> dict[int, int] | None:
+        """Return the delivery counts of the acquired offsets; None after an error."""
         topics = []
         if self._epoch == 0:
             topics = [share_fetch.FetchTopic(self._topic_id, [share_fetch.FetchPartition(0)])]
@@ -65,17 +84,19 @@ class Consumer:
         response = self._send(ApiKey.SHARE_FETCH, request)
         if response is None or response.error_code:
             self._epoch = 0
-            return []
+            return None
         self._epoch += 1
-        return [
-            offset
-            for topic in response.responses
-            for part in topic.partitions
+        parts = [part for topic in response.responses for part in topic.partitions]
+        if any(part.error_code or part.acknowledge_error_code for part in parts):
+            return None
+        return {
+            offset: held.delivery_count
+            for part in parts
             for held in part.acquired_records
             for offset in range(held.first_offset, held.last_offset + 1)
-        ]
+        }
 
-    def acknowledge(self, offsets: list[int]) -> bool:
+    def acknowledge(self, offsets: Iterable[int]) -> bool:
         """Accept offsets; return whether the broker confirmed that."""
         batches = [AcknowledgementBatch(offset, offset, [ACCEPT]) for offset in sorted(offsets)]
         topics = [AcknowledgeTopic(self._topic_id, [AcknowledgePartition(0, batches)])]
@@ -89,14 +110,25 @@ class Consumer:
 
     def _send(self, api_key: int, request: Any) -> Any:
         leader = leader_of(self._harness)
-        return None if leader is None else self._harness.request(leader, api_key, 1, request)
+        return None if leader is None else ask(self._harness, leader.broker_id, api_key, 1, request)
 
 
-def leader_of(harness: Harness) -> int | None:
+def ask(harness: Harness, broker_id: int, api_key: int, version: int, request: Any) -> Any:
+    """Return the response; None if the broker disconnects, or does not respond in time."""
+    try:
+        return harness.request(broker_id, api_key, version, request)
+    except TimeoutError:
+        return None
+
+
+def leader_of(harness: Harness) -> Leader | None:
+    """Return the leader of the newest epoch, which clients learn from the metadata."""
     found = [
-        broker.node_id for broker in harness.core.brokers() if not isinstance(broker.replicas.leader(LEADER), ErrorCode)
+        Leader(broker.node_id, replica.leader_epoch)
+        for broker in harness.core.brokers()
+        if not isinstance(replica := broker.replicas.leader(LEADER), ErrorCode)
     ]
-    return found[0] if found else None
+    return max(found, key=lambda leader: leader.epoch, default=None)
 
 
 def begin(harness: Harness) -> bytes:
@@ -122,25 +154,39 @@ def coordinators(harness: Harness) -> list[int]:
     ]
 
 
-def produce(harness: Harness, count: int) -> int:
-    """Return how many records were acknowledged to the producer."""
+def produce(harness: Harness, count: int) -> range:
+    """Return the offsets that were acknowledged to the producer."""
     records = [Record(index, 0, None, b"order") for index in range(count)]
     data = PartitionProduceData(0, encode_batch(records))
     request = ProduceRequest(None, -1, 5000, [TopicProduceData("orders", partition_data=[data])])
     leader = leader_of(harness)
-    response = None if leader is None else harness.request(leader, ApiKey.PRODUCE, 9, request)
-    return 0 if response is None or response.responses[0].partition_responses[0].error_code else count
+    response = None if leader is None else ask(harness, leader.broker_id, ApiKey.PRODUCE, 9, request)
+    if response is None or response.responses[0].partition_responses[0].error_code:
+        return range(0)
+    first = response.responses[0].partition_responses[0].base_offset
+    return range(first, first + count)
+
+
+class Lock(NamedTuple):
+    """A record that a member has acquired, at the earliest at `since_ms`."""
+
+    member: int
+    since_ms: float
+    leader: Leader | None
 
 
 class Group:
-    """Two consumers, and what they know to be acknowledged."""
+    """Two consumers, and what they know of the records."""
 
     def __init__(self, harness: Harness) -> None:
         self._harness = harness
         topic_id = begin(harness)
         self._consumers = [Consumer(harness, f"m{index}", topic_id) for index in range(2)]
+        self._locks: dict[int, Lock] = {}
         self.done: set[int] = set()
-        self.written = 0
+        self.delivered: dict[int, int] = {}
+        self.unconfirmed: set[int] = set()
+        self.written: set[int] = set()
         # The group begins at the end of the topic with its first fetch; this is durable with its first change.
         self._consumers[0].fetch()
         harness.advance(500)
@@ -149,48 +195,128 @@ class Group:
         while not self.done:
             self.consume(0, 1)
 
+    @property
+    def open(self) -> set[int]:
+        """The written records that must be delivered.
+
+        These are not acknowledged, not even without a response, and were not delivered as often as is allowed.
+        """
+        exhausted = {offset for offset, count in self.delivered.items() if count >= DELIVERY_LIMIT}
+        return self.written - self.done - self.unconfirmed - exhausted
+
     def produce(self, count: int) -> None:
-        self.written += produce(self._harness, count)
+        self.written |= set(produce(self._harness, count))
+
+    def acquire(self, index: int) -> set[int]:
+        """Fetch, and compare what is acquired with the records that are acknowledged or locked."""
+        leader, since_ms = leader_of(self._harness), self._now_ms()
+        acquired = self._consumers[index].fetch()
+        if acquired is None or leader_of(self._harness) != leader:
+            self._locks = {}  # The new leader does not know them; a new session gives its locks back.
+        for offset, count in (acquired or {}).items():
+            assert offset not in self.done, "an acknowledged record was delivered again"
+            assert count <= DELIVERY_LIMIT
+            lock = self._locks.get(offset)
+            if lock is not None and lock.member != index and lock.leader == leader:
+                assert self._now_ms() - lock.since_ms >= LOCK_MS, "a locked record was delivered to another member"
+            self._locks[offset] = Lock(index, since_ms, leader)
+            self.delivered[offset] = count
+        return set(acquired or ())
 
     def consume(self, index: int, share: float) -> None:
         """Fetch, and acknowledge with a probability of `share`."""
-        consumer = self._consumers[index]
-        acquired = consumer.fetch()
-        assert not self.done & set(acquired), "an acknowledged record was delivered again"
-        if acquired and self._harness.core.random.random() < share and consumer.acknowledge(acquired):
-            self.done |= set(acquired)
+        acquired = self.acquire(index)
+        if acquired and self._harness.core.random.random() < share:
+            if self._consumers[index].acknowledge(acquired):
+                self.done |= acquired
+            else:
+                self._locks = {}
+                self.unconfirmed |= acquired
+
+    def acquire_all(self, index: int) -> set[int]:
+        """Fetch until nothing is left."""
+        found: set[int] = set()
+        for _ in range(len(self.written) + 10):
+            found |= self.acquire(index)
+        return found
 
     def drain(self) -> None:
         """Consume the rest, once all locks have expired."""
-        self._harness.advance(3000)
         for attempt in range(400):
             self.consume(attempt % 2, 1)
-            if self.done >= set(range(self.written)):
+            if not self.open:
                 return
             self._harness.advance(250)
 
+    def _now_ms(self) -> float:
+        return self._harness.loop.time() * 1000
 
-@pytest.mark.parametrize("seed", range(12))
-def test_acknowledged_records_stay_acknowledged(tmp_path: Path, seed: int) -> None:
+
+class Faults:
+    """Faults of nodes and links; at most one broker does not serve."""
+
+    def __init__(self, harness: Harness, rng: random.Random) -> None:
+        self._harness = harness
+        self._rng = rng
+        self._heal: Callable[[], None] | None = None
+
+    def step(self) -> None:
+        """Begin a fault, or end the current one."""
+        if self._heal is not None:
+            self.end()
+            return
+        begin_fault = self._rng.choice([self._kill, self._stop, self._pause, self._cut, self._isolate])
+        self._heal = begin_fault(self._rng.choice(BROKERS))
+        self._harness.advance(self._rng.choice([50, 1000, 3000]))
+
+    def end(self) -> None:
+        """End the fault."""
+        heal, self._heal = self._heal, None
+        if heal is not None:
+            heal()
+            self._harness.run_until(lambda: self._harness.core.is_ready)
+
+    def _kill(self, broker_id: int) -> Callable[[], None]:
+        self._harness.kill(broker_id)
+        return partial(self._harness.restart, broker_id)
+
+    def _stop(self, broker_id: int) -> Callable[[], None]:
+        self._harness.stop(broker_id)
+        return partial(self._harness.restart, broker_id)
+
+    def _pause(self, broker_id: int) -> Callable[[], None]:
+        self._harness.core.pause_node(broker_id)
+        return partial(self._harness.core.resume_node, broker_id)
+
+    def _cut(self, broker_id: int) -> Callable[[], None]:
+        self._harness.core.network.cut(broker_id, self._rng.choice([one for one in BROKERS if one != broker_id]))
+        return self._harness.core.network.heal
+
+    def _isolate(self, broker_id: int) -> Callable[[], None]:
+        self._harness.core.network.cut(broker_id)
+        return self._harness.core.network.heal
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_share_groups_keep_their_promises(tmp_path: Path, seed: int) -> None:
     rng = random.Random(seed)
     harness = Harness(tmp_path, ClusterShape(3, Emulation("4.3"), 2, SETTINGS, fast=True), seed)
-    group = Group(harness)
-    down: int | None = None
+    group, faults = Group(harness), Faults(harness, rng)
     for _ in range(40):
         action = rng.random()
         if action < 0.3:
             group.produce(rng.randrange(1, 5))
         elif action < 0.85:
             group.consume(rng.randrange(2), 0.7)
-        elif action < 0.93 and down is None:
-            down = rng.choice([1, 2, 3])
-            harness.kill(down)
-            harness.advance(1000)
-        elif down is not None:
-            harness.restart(down)
-            down = None
-    if down is not None:
-        harness.restart(down)
+        else:
+            faults.step()
+    faults.end()
+    harness.advance(LOCK_MS + 500)
+    group.acquire_all(0)  # This member does not acknowledge any more.
+    left = group.open
+    harness.advance(LOCK_MS + 500)
+    assert group.acquire_all(1) >= left, "a lock did not expire"
+    harness.advance(LOCK_MS + 500)
     group.drain()
-    assert group.done >= set(range(group.written)), "a record was lost"
+    assert not group.open, "a record was lost"
     harness.close()

@@ -9,6 +9,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -19,6 +20,8 @@ from scripts.prove.catalog import Proof
 
 RECORDS: Final = "docs/proofs"
 LAST_LINES: Final = 15
+#: The file to which a command may write details of its result, as JSON.
+DETAILS: Final = "EOSCTL_PROOF_DETAILS"
 
 
 class Ended(NamedTuple):
@@ -34,7 +37,10 @@ def run_whole(root: Path, name: str, proof: Proof) -> bool:
     """Run a proof, show its output, and write its record; return whether it succeeded."""
     print(f"{name}: {proof.claim}\n$ {shown(proof)}", flush=True)
     commit = git(root, "rev-parse", "HEAD")  # a commit made meanwhile is not the running code
-    ended = run_command(root, proof.command, proof.environment)
+    with tempfile.TemporaryDirectory(prefix="proof-") as folder:
+        details = Path(folder) / "details.json"
+        ended = run_command(root, proof.command, (*proof.environment, (DETAILS, str(details))))
+        found = json.loads(details.read_text("utf-8")) if details.exists() else None
     record = {
         "claim": proof.claim,
         "command": shown(proof),
@@ -45,7 +51,7 @@ def run_whole(root: Path, name: str, proof: Proof) -> bool:
         "succeeded": ended.code == 0,
         "exit_code": ended.code,
         "last_lines": ended.last_lines,
-    }
+    } | ({} if found is None else {"details": found})
     write_record(root, name, record)
     return ended.code == 0
 

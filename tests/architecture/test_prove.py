@@ -16,8 +16,10 @@ from scripts.prove.covered import PACKAGES, covered_files
 from scripts.prove.runs import git
 
 QUICK = (("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1"),)
+COUNTS = "import os, pathlib; pathlib.Path(os.environ['EOSCTL_PROOF_DETAILS']).write_text('{\"tests\": 3}')"
 PROOFS = {
     "holds": Proof("It holds.", (sys.executable, "-c", "import os; print(os.environ['N'])"), (("N", "7"),)),
+    "counts": Proof("It counts.", (sys.executable, "-c", COUNTS)),
     "fails": Proof("It fails.", (sys.executable, "-c", "print('why'); raise SystemExit(4)")),
     "cases": Proof("Each case passes.", (*PYTEST, "tests/test_cases.py"), QUICK, by_case=True),
 }
@@ -89,6 +91,12 @@ def test_a_success_is_recorded_with_commit_and_command(root: Path) -> None:
     assert written["succeeded"] is True
 
 
+def test_details_of_a_result_are_recorded(root: Path) -> None:
+    assert main(["counts", "holds"], root, PROOFS) == 0
+    assert record(root, "counts")["details"] == {"tests": 3}
+    assert "details" not in record(root, "holds")
+
+
 def test_a_commit_made_meanwhile_is_not_the_one_that_ran(root: Path) -> None:
     head = git(root, "rev-parse", "HEAD")
     moving = ("git", "-c", "user.name=T", "-c", "user.email=t@example.org", "commit", "-q", "--allow-empty", "-m", "On")
@@ -105,7 +113,7 @@ def test_a_failure_is_recorded_too(root: Path) -> None:
 
 def test_a_changed_work_tree_and_an_unknown_name_are_refused(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["unknown"], root, PROOFS) == 2
-    assert "There is no proof unknown. Known: holds, fails, cases." in capsys.readouterr().err
+    assert "There is no proof unknown. Known: holds, counts, fails, cases." in capsys.readouterr().err
     (root / "new.py").write_text("pass\n", "utf-8")
     assert main(["holds"], root, PROOFS) == 2
     assert "new.py" in capsys.readouterr().err

@@ -126,8 +126,10 @@ class RskafkaSuite:
         return ("cargo", "test", "--features", "full", "--tests")
 
 
+#: Those of the clusters for which the tests are written.
+LIBRDKAFKA_SETTINGS: Final = {"auto.create.topics.enable": "true", "num.partitions": "4"}
 LIBRDKAFKA: Final = tuple(
-    LibrdkafkaSuite(protocol, ClusterPlan(port, brokers=3, settings={"auto.create.topics.enable": "true"}))
+    LibrdkafkaSuite(protocol, ClusterPlan(port, brokers=3, settings=LIBRDKAFKA_SETTINGS))
     for protocol, port in (("classic", 9492), ("consumer", 9592))
 )
 RSKAFKA: Final = RskafkaSuite(ClusterPlan(9692, brokers=3, settings={"auto.create.topics.enable": "false"}))

@@ -59,13 +59,17 @@ class VirtualLoop:
         """Let time pass without running anything, as on a stalled machine; due timers fire late."""
         self._now += seconds
 
+    def call(self, handle: VirtualHandle) -> None:
+        """Run a scheduled call; a turn of the sandbox is one of them."""
+        handle.callback(*handle.arguments)
+
     def run(self, until: float, stop: Callable[[], bool] | None = None) -> None:
         """Run until the time `until`, or until `stop` returns true."""
         while (stop is None or not stop()) and self._queue and self._queue[0][0] <= until:
             due, _, handle = heappop(self._queue)
             self._now = max(self._now, due)
             if not handle.cancelled:
-                handle.callback(*handle.arguments)
+                self.call(handle)
         if stop is None:
             self._now = max(self._now, until)
 

@@ -13,9 +13,9 @@ from msgspec.structs import replace
 
 from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
-from eosctl.sandbox.coordinator.gather import gather
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.security.access import Access
+from eosctl.sandbox.turns import gather
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.delete_groups import (
     DeletableGroupResult,
@@ -27,7 +27,12 @@ from eosctl.wire.messages.delete_groups import (
 def handle(broker: BrokerServices, context: RequestContext, request: DeleteGroupsRequest) -> None:
     """Delete groups."""
     names = list(dict.fromkeys(request.groups_names))
-    gather(names, partial(_delete, broker), lambda results: context.reply(DeleteGroupsResponse(results=results)))
+    gather(
+        broker.runtime,
+        names,
+        partial(_delete, broker),
+        lambda results: context.reply(DeleteGroupsResponse(results=results)),
+    )
 
 
 def _delete(broker: BrokerServices, group_id: str, done: Callable[[DeletableGroupResult], None]) -> None:

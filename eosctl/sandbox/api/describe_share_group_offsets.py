@@ -18,12 +18,12 @@ from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.api.share_group_heartbeat import is_share_enabled
 from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
-from eosctl.sandbox.coordinator.gather import gather
 from eosctl.sandbox.coordinator.share.coordinator import StateResult
 from eosctl.sandbox.coordinator.share.state import NO_COUNT, NO_OFFSET, SharePartitionKey
 from eosctl.sandbox.error_messages import kafka_text
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.security.access import Access
+from eosctl.sandbox.turns import gather
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.describe_share_group_offsets import (
@@ -50,7 +50,7 @@ def handle(broker: BrokerServices, context: RequestContext, request: DescribeSha
     def reply(groups: list[DescribeShareGroupOffsetsResponseGroup]) -> None:
         context.reply(DescribeShareGroupOffsetsResponse(groups=groups))
 
-    gather(list(request.groups), partial(_describe, broker), reply)
+    gather(broker.runtime, list(request.groups), partial(_describe, broker), reply)
 
 
 def _describe(
@@ -77,7 +77,7 @@ def _describe(
         ]
         done(DescribeShareGroupOffsetsResponseGroup(group.group_id, shown))
 
-    gather(wanted, partial(_describe_partition, broker, group.group_id), described)
+    gather(broker.runtime, wanted, partial(_describe_partition, broker, group.group_id), described)
 
 
 def _wanted(broker: BrokerServices, group: DescribeShareGroupOffsetsRequestGroup) -> list[Wanted] | ErrorCode:

@@ -6,13 +6,15 @@ from version 13), KIP-595 (diverging epochs), KIP-951 (current leader from versi
 - Consumers read up to the high watermark, or to the last stable offset at isolation level 1; followers to the end.
 - The first batch of the first partition with data is returned even when it exceeds the limits.
 - The response waits for `min_bytes` up to `max_wait_ms`. An error, a lost leadership, or a diverging log ends the wait.
-  A newer high watermark does not: a follower receives it with the next records, or after `replica.fetch.wait.max.ms`
-  (since KAFKA-9731).
+  A newer high watermark does not (KAFKA-9731): a follower receives it with records, or after its `max_wait_ms`.
 - From version 11, consumers may read from followers, up to the high watermark that the follower knows. With the
   RackAwareReplicaSelector, the leader redirects them to a follower in their rack (KIP-392).
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeAlias
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.api.fetch_conversion import FIRST_BATCH_VERSION, with_messages
@@ -34,6 +36,7 @@ from eosctl.sandbox.replication.reading import (
     check_leader_epoch,
     fetch_error,
     has_answer,
+    is_enough,
     lacks_something,
     point_to_replica,
     read_error,
@@ -43,10 +46,11 @@ from eosctl.sandbox.replication.reading import (
     with_current_leader,
 )
 from eosctl.sandbox.replication.record_push import push_records
-from eosctl.sandbox.replication.replica_selector import RACK_AWARE_SELECTOR, select_replica
+from eosctl.sandbox.replication.replica_selector import client_rack, select_replica
 from eosctl.sandbox.security.access import may
 from eosctl.sandbox.security.acls import CLUSTER_NAME, ResourceType
 from eosctl.sandbox.timing_wheel import Pace, WheelTimer
+from eosctl.sandbox.turns import SLICE, in_turns
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.fetch import FetchableTopicResponse, FetchRequest, FetchResponse, NodeEndpoint, PartitionData
@@ -56,6 +60,7 @@ FETCH = int(ApiKey.FETCH)
 FIRST_CURRENT_LEADER_VERSION = 16
 FIRST_RACK_VERSION = 11
 READ_UNCOMMITTED, READ_COMMITTED = 0, 1
+Results: TypeAlias = list[tuple[CachedPartition, PartitionData]]
 LEADER_ERRORS = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
 
 
@@ -103,7 +108,7 @@ class Fetch(WaitingFetch):
         self._opened = opened
         self._session, self._incremental = opened
         self._replica_id = replica_of(request)
-        self._rack = self._client_rack()
+        self._rack = "" if self._replica_id >= 0 else client_rack(request.rack_id, broker.config)
         self._timer: WheelTimer | None = None
         self._is_check_requested = False
         self._done = False
@@ -113,7 +118,9 @@ class Fetch(WaitingFetch):
         session, max_wait_ms = self._session, self._request.max_wait_ms
         if self._replica_id >= 0:
             self._note_progress()
-        if not session.partitions or max_wait_ms <= 0 or self._replica_id >= 0:
+        if len(session.unsettled) > SLICE and self._replica_id < 0:
+            in_turns(self._broker.runtime, self._start_in_turns([]))
+        elif not session.partitions or max_wait_ms <= 0 or self._replica_id >= 0:
             self._finish()
         elif not self._try_finish():
             self._wait()
@@ -173,13 +180,6 @@ class Fetch(WaitingFetch):
         cached.watch(None)
         return fetch_error(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if name == METADATA_TOPIC else found)
 
-    def _client_rack(self) -> str:
-        """Return the rack in which the client reads; empty without a replica selector for it."""
-        if self._replica_id >= 0 or not self._request.rack_id:
-            return ""
-        selector = self._broker.config.get_str("replica.selector.class")
-        return self._request.rack_id if selector == RACK_AWARE_SELECTOR else ""
-
     def _preferred_replica(self, partition: Partition, cached: CachedPartition) -> int | None:
         if not self._rack or not partition.is_leader:
             return None
@@ -200,21 +200,10 @@ class Fetch(WaitingFetch):
         """Respond if the wait is over: enough bytes, an error, or a diverging log."""
         if self._request.min_bytes <= 0 or self._find_ready():
             results = self._read()
-            if self._is_enough(results):
+            if is_enough(results, self._request.min_bytes):
                 self._answer(results)
                 return True
         return False
-
-    def _is_enough(self, results: list[tuple[CachedPartition, PartitionData]]) -> bool:
-        lacking = self._request.min_bytes
-        for _, data in results:
-            if data.records:
-                lacking -= len(data.records)
-                if lacking <= 0:
-                    return True
-            elif data.error_code or data.diverging_epoch.epoch >= 0 or data.preferred_read_replica >= 0:
-                return True
-        return lacking <= 0
 
     def _find_ready(self) -> bool:
         """Return whether reading returns records or an error; settle the partitions without either."""
@@ -244,12 +233,29 @@ class Fetch(WaitingFetch):
         if not self._done:
             self._answer(self._read())
 
-    def _read(self) -> list[tuple[CachedPartition, PartitionData]]:
+    def _start_in_turns(self, results: Results) -> Iterator[None]:
+        """Read a slice of many partitions in each turn, and respond if a fetch of few would."""
+        left, at_least_one, wanted = self._request.max_bytes, True, self._session.to_serve()
+        for start in range(0, len(wanted), SLICE):
+            if start:
+                yield
+            left, at_least_one = self._read_into(results, wanted[start : start + SLICE], left, at_least_one)
+        if self._request.max_wait_ms <= 0 or is_enough(results, self._request.min_bytes):
+            self._answer(results)
+        else:
+            self._wait()
+
+    def _read(self) -> Results:
+        results: Results = []
+        self._read_into(results, self._session.to_serve(), self._request.max_bytes, True)
+        return results
+
+    def _read_into(
+        self, results: Results, wanted: list[CachedPartition], left: int, at_least_one: bool
+    ) -> tuple[int, bool]:
+        """Read partitions within `left` bytes, or a batch of any size; return what applies to further partitions."""
         request = self._request
-        left = request.max_bytes
-        at_least_one = True
-        results = []
-        for cached in self._session.to_serve():
+        for cached in wanted:
             target = self._locate(cached)
             if isinstance(target, Partition):
                 preferred = self._preferred_replica(target, cached)
@@ -267,9 +273,9 @@ class Fetch(WaitingFetch):
             else:
                 data = target
             results.append((cached, data))
-        return results
+        return left, at_least_one
 
-    def _answer(self, results: list[tuple[CachedPartition, PartitionData]]) -> None:
+    def _answer(self, results: Results) -> None:
         self._done = True
         if self._timer is not None:
             self._timer.cancel()
@@ -317,12 +323,11 @@ class Fetch(WaitingFetch):
         leadership = broker.metadata.leadership(TopicPartition(name, data.partition_index))
         if leadership is None:
             return data
-        endpoint = broker.endpoint_of(leadership.leader_id, self._context.listener)
+        leader = leadership.leader_id
+        endpoint = broker.endpoint_of(leader, self._context.listener)
         if endpoint is not None:
-            endpoints[leadership.leader_id] = NodeEndpoint(
-                leadership.leader_id, endpoint.host, endpoint.port, endpoint.rack
-            )
-        return with_current_leader(data, leadership.leader_id, leadership.leader_epoch)
+            endpoints[leader] = NodeEndpoint(leader, endpoint.host, endpoint.port, endpoint.rack)
+        return with_current_leader(data, leader, leadership.leader_epoch)
 
 
 class FollowerFetch(Fetch):
@@ -371,10 +376,10 @@ class FollowerFetch(Fetch):
     def _has_answer(self, partition: Partition, cached: CachedPartition) -> bool:
         return lacks_something(partition, cached.request)
 
-    def _read(self) -> list[tuple[CachedPartition, PartitionData]]:
+    def _read(self) -> Results:
         broker, left, replica_id = self._broker, self._request.max_bytes, self._replica_id
         broker_id, is_guarded, at_least_one = broker.node_id, broker.authorizer is not None, True
-        results: list[tuple[CachedPartition, PartitionData]] = []
+        results: Results = []
         for cached in self._session.to_serve():
             partition = cached.watched
             if partition is None or partition.leader_id != broker_id or is_guarded:

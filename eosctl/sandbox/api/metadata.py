@@ -19,6 +19,7 @@ from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.security.access import Access, cluster_operations, operations_of
 from eosctl.sandbox.security.acls import ResourceType
 from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.create_topics import CreatableTopic
 from eosctl.wire.messages.metadata import (
     MetadataRequest,
     MetadataRequestTopic,
@@ -98,12 +99,21 @@ def _requested_topics(
     by_id = any(requested.topic_id != ZERO_UUID for requested in request.topics or ())  # Names are ignored then.
     named = [] if by_id else [topic.name for topic in request.topics or () if topic.name is not None]
     topics = []
+    may_create = request.allow_auto_topic_creation and broker.config.get_bool("auto.create.topics.enable")
+    to_create: list[CreatableTopic] = []
     for name in dict.fromkeys(named):
         state = broker.metadata.topics.get(name)
         if state is not None:
             topics.append(_describe(broker, context, state))
+        elif topic_name_problem(name) is not None:
+            topics.append(MetadataResponseTopic(ErrorCode.INVALID_TOPIC_EXCEPTION, name))
         else:
-            topics.append(_missing(broker, context, name, request.allow_auto_topic_creation))
+            topics.append(MetadataResponseTopic(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, name))
+            if may_create and name in INTERNAL_TOPICS:
+                broker.ensure_internal_topic(name)
+            elif may_create:
+                to_create.append(CreatableTopic(name, -1, -1))
+    broker.create_topics(to_create, context.envelope)
     for requested in request.topics or ():
         if requested.topic_id != ZERO_UUID:
             state = broker.metadata.topics_by_id.get(requested.topic_id)
@@ -112,17 +122,6 @@ def _requested_topics(
             else:
                 topics.append(MetadataResponseTopic(ErrorCode.UNKNOWN_TOPIC_ID, None, requested.topic_id))
     return topics
-
-
-def _missing(broker: BrokerServices, context: RequestContext, name: str, may_create: bool) -> MetadataResponseTopic:
-    if topic_name_problem(name) is not None:
-        return MetadataResponseTopic(ErrorCode.INVALID_TOPIC_EXCEPTION, name)
-    if may_create and broker.config.get_bool("auto.create.topics.enable"):
-        if name in INTERNAL_TOPICS:
-            broker.ensure_internal_topic(name)
-        else:
-            broker.create_topic(name, -1, -1, {}, context.envelope)
-    return MetadataResponseTopic(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, name)
 
 
 def is_internal(topic: str) -> bool:

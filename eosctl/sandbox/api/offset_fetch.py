@@ -18,10 +18,10 @@ from msgspec.structs import replace
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
-from eosctl.sandbox.coordinator.gather import gather
 from eosctl.sandbox.coordinator.group.offset_manager import FetchedOffset
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.security.access import Access
+from eosctl.sandbox.turns import gather
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.offset_fetch import (
     OffsetFetchRequest,
@@ -76,7 +76,7 @@ def handle(broker: BrokerServices, context: RequestContext, request: OffsetFetch
         else:
             context.reply(_single_group(broker, found[0], context.api_version))
 
-    gather(groups, partial(_fetch, broker, context, request.require_stable), reply)
+    gather(broker.runtime, groups, partial(_fetch, broker, context, request.require_stable), reply)
 
 
 def _fetch(

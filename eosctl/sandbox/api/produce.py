@@ -21,7 +21,6 @@ from msgspec.structs import replace
 from eosctl.model.transaction import TopicPartition, topic_partition
 from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
-from eosctl.sandbox.broker.sliced_requests import SLICE, in_turns
 from eosctl.sandbox.coordinator.transaction.add_partitions_to_txn_manager import produce_error
 from eosctl.sandbox.log.message_formats import batch_of
 from eosctl.sandbox.log.validation import SLICE_RECORDS, RecordsCheck, Refusal, check_request_batch
@@ -30,6 +29,7 @@ from eosctl.sandbox.replication.appends import ClientBatch, append_client_batch,
 from eosctl.sandbox.replication.partition import Partition
 from eosctl.sandbox.replication.purgatory import ReplicationWait
 from eosctl.sandbox.security.access import Access
+from eosctl.sandbox.turns import SLICE, in_turns
 from eosctl.wire.error_codes import NO_ERROR, ErrorCode
 from eosctl.wire.messages.produce import (
     BatchIndexAndErrorMessage,

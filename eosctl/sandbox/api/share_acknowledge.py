@@ -17,7 +17,6 @@ from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.api.share_group_heartbeat import is_member_id, is_share_enabled
 from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
-from eosctl.sandbox.coordinator.gather import gather
 from eosctl.sandbox.coordinator.share.state import SharePartitionKey
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.security.access import may
@@ -25,6 +24,7 @@ from eosctl.sandbox.security.acls import ResourceType
 from eosctl.sandbox.share.acknowledgement import Acknowledgement, AcknowledgeType, is_valid
 from eosctl.sandbox.share.partition_manager import Outcome
 from eosctl.sandbox.share.sessions import FINAL_EPOCH, INITIAL_EPOCH, SharedTopicPartition
+from eosctl.sandbox.turns import gather
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages import share_fetch
 from eosctl.wire.messages.share_acknowledge import (
@@ -126,7 +126,7 @@ def acknowledge_all(
         found = dict(zip(wanted, results, strict=True))
         done({shared: found[shared] if shared in found else Outcome(error) for shared, error in outcomes.items()})
 
-    gather(wanted, acknowledge, finished)
+    gather(broker.runtime, wanted, acknowledge, finished)
 
 
 def problem(

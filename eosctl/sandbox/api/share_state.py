@@ -14,13 +14,13 @@ from typing import Any, Final, NamedTuple
 from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.routes import Handler
 from eosctl.sandbox.broker.services import BrokerServices
-from eosctl.sandbox.coordinator.gather import gather
 from eosctl.sandbox.coordinator.share.coordinator import ShareCoordinator, StateDone, StateResult
 from eosctl.sandbox.coordinator.share.shard import StateWrite
 from eosctl.sandbox.coordinator.share.state import SharePartitionKey, StateBatch
 from eosctl.sandbox.error_messages import kafka_text
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.security.access import Guard, needs_cluster
+from eosctl.sandbox.turns import gather
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages import (
@@ -124,7 +124,7 @@ def _handler(
                 topics.setdefault(topic_id, []).append(partition_result(part.partition, result))
             context.reply(response([topic_result(topic_id, parts) for topic_id, parts in topics.items()]))
 
-        gather(wanted, partial(one, broker, request.group_id), reply)
+        gather(broker.runtime, wanted, partial(one, broker, request.group_id), reply)
 
     return handle
 

@@ -18,13 +18,13 @@ from msgspec.structs import replace
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
-from eosctl.sandbox.broker.sliced_requests import SLICE, in_turns
 from eosctl.sandbox.coordinator.group.offset_manager import Producer, TransactionVersion
 from eosctl.sandbox.coordinator.group.offset_rules import Committer
 from eosctl.sandbox.coordinator.group.offset_store import CommittedOffset
 from eosctl.sandbox.coordinator.group.requests import find_named_shard, partition_exists
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.security.access import Access
+from eosctl.sandbox.turns import SLICE, in_turns
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.txn_offset_commit import (
     TxnOffsetCommitRequest,

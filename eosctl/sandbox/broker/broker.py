@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from eosctl.model.secret import Secret
@@ -32,6 +33,7 @@ from eosctl.sandbox.ports import (
 from eosctl.sandbox.runtime import NodeRuntime
 from eosctl.sandbox.telemetry.subscription import CLIENT_METRICS_RESOURCE
 from eosctl.sandbox.timing_wheel import Pace
+from eosctl.sandbox.turns import in_turns
 
 CLIENT_LISTENER: Final = "PLAINTEXT"
 
@@ -77,6 +79,8 @@ class Broker(BrokerServices):
             }
         )
         self.replicas.listeners += [self.followers, self.leaderships]
+        self._batches: deque[ReplayedBatch] = deque()  # Committed, and not applied completely.
+        self._is_applying = False
 
     # --- life ---------------------------------------------------------------------------------------------------
 
@@ -120,7 +124,20 @@ class Broker(BrokerServices):
     # --- metadata -----------------------------------------------------------------------------------------------
 
     def apply_metadata(self, batch: ReplayedBatch) -> None:
-        """Apply a committed batch of the metadata log."""
+        """Apply a committed batch of the metadata log, in as many turns as its partitions take, after earlier ones."""
+        self._batches.append(batch)
+        if not self._is_applying:
+            in_turns(self.runtime, self._apply_batches())
+
+    def _apply_batches(self) -> Iterator[None]:
+        self._is_applying = True
+        try:
+            while self._batches:
+                yield from self._apply(self._batches.popleft())
+        finally:
+            self._is_applying = False
+
+    def _apply(self, batch: ReplayedBatch) -> Iterator[None]:
         image, delta = self.metadata, ImageDelta()
         for record in batch.records:
             replay(image, record, delta)
@@ -131,7 +148,7 @@ class Broker(BrokerServices):
         if delta.acls and self.authorizer is not None:
             self.authorizer.replace(image.acls)
         if delta.partitions or delta.removed_topics:
-            self.replicas.apply(image, delta, self.topic_settings)
+            yield from self.replicas.apply(image, delta, self.topic_settings_by_overrides())
             self.assignments.reconcile(image, delta.partitions)
             if delta.removed_topics:
                 self.shares.topics_deleted(topic.topic_id for topic in delta.removed_topics)

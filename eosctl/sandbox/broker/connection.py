@@ -328,7 +328,7 @@ class Connection:
         )
         if len(frame) > SLICED_FROM_BYTES and has_many_entries(api_key, request):
             handle = partial(self._handle_slice, route, context)
-            SlicedRequest(api_key, request, broker.runtime, handle, context.reply).handle()
+            SlicedRequest(api_key, request, broker.runtime, handle, context.reply).start()
         elif broker.authorizer is None or route.guard is None:
             route.handle(broker, context, request)
         else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, Final, NamedTuple
 
@@ -196,6 +196,20 @@ class BrokerServices:
         """Return the effective settings of a topic."""
         return TopicSettings.of(self.config, self.metadata.config(TOPIC_RESOURCE, topic))
 
+    def topic_settings_by_overrides(self) -> Callable[[str], TopicSettings]:
+        """Return `topic_settings` as of now; topics with the same overrides share what is read once."""
+        known: dict[frozenset[tuple[str, str]], TopicSettings] = {}
+
+        def settings_of(topic: str) -> TopicSettings:
+            overrides = self.metadata.config(TOPIC_RESOURCE, topic)
+            key = frozenset(overrides.items())
+            settings = known.get(key)
+            if settings is None:
+                settings = known[key] = TopicSettings.of(self.config, overrides)
+            return settings
+
+        return settings_of
+
     def _is_known(self, partition: TopicPartition) -> bool:
         return self.metadata.partition(partition) is not None
 
@@ -304,42 +318,39 @@ class BrokerServices:
             }
         else:
             configs["compression.type"] = "producer"
-        self.create_topic(
+        topic = CreatableTopic(
             name,
             self.config.get_int(f"{prefix}.num.partitions"),
             self.config.get_int(f"{prefix}.replication.factor"),
-            configs,
-        )
-
-    def create_topic(
-        self,
-        name: str,
-        partition_count: int,
-        replication_factor: int,
-        configs: Mapping[str, str],
-        envelope: Envelope | None = None,
-    ) -> None:
-        """Request a topic from the controller unless it was requested already, for a client or the broker itself."""
-        if name in self._creating or self.metadata.partition_count(name):
-            return
-        self._creating.add(name)
-        topic = CreatableTopic(
-            name,
-            partition_count,
-            replication_factor,
             (),
             [CreatableTopicConfig(key, value) for key, value in configs.items()],
         )
+        self.create_topics([topic])
+
+    def create_topics(self, topics: Iterable[CreatableTopic], envelope: Envelope | None = None) -> None:
+        """Request the topics that exist neither in the cluster nor in an earlier request, for a client or the broker.
+
+        One request has them all, as Kafka's `AutoTopicCreationManager` sends it.
+        """
+        new = [
+            topic
+            for topic in topics
+            if topic.name not in self._creating and not self.metadata.partition_count(topic.name)
+        ]
+        if not new:
+            return
+        names = frozenset(topic.name for topic in new)
+        self._creating |= names
         self.channel.send_to_controller(
             ApiKey.CREATE_TOPICS,
             CREATE_TOPICS_VERSION,
-            CreateTopicsRequest([topic], 30_000, False),
-            partial(self._created, name),
+            CreateTopicsRequest(new, 30_000, False),
+            partial(self._created, names),
             envelope=envelope,
         )
 
-    def _created(self, name: str, _: Any | None) -> None:
-        self._creating.discard(name)
+    def _created(self, names: frozenset[str], _: Any | None) -> None:
+        self._creating -= names
 
 
 def _find_no_broker(_: int) -> None:

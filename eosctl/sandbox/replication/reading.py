@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from msgspec.structs import replace
 
 from eosctl.sandbox.log.partition_log import PartitionLog
@@ -60,6 +62,19 @@ def has_answer(partition: Partition, request: FetchPartition, isolation_level: i
         or request.current_leader_epoch not in (-1, partition.leader_epoch)
         or diverges(partition, request)
     )
+
+
+def is_enough(results: Iterable[tuple[object, PartitionData]], min_bytes: int) -> bool:
+    """Return whether a fetch of `min_bytes` waits no longer: enough bytes, an error, or a diverging log."""
+    lacking = min_bytes
+    for _, data in results:
+        if data.records:
+            lacking -= len(data.records)
+            if lacking <= 0:
+                return True
+        elif data.error_code or data.diverging_epoch.epoch >= 0 or data.preferred_read_replica >= 0:
+            return True
+    return lacking <= 0
 
 
 def diverges(partition: Partition, request: FetchPartition) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
-from typing import Protocol
+from typing import Final, Protocol
 
 from eosctl.model.transaction import ProducerState, TopicPartition
 from eosctl.sandbox.log.partition_log import PartitionLog
@@ -22,6 +22,8 @@ from eosctl.sandbox.runtime import NodeRuntime
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.records.batch import BatchHeader, decode_header, with_offset
 from eosctl.wire.records.control import EndTxnMarker
+
+APPLIED_PER_STEP: Final = 50  # Partitions, whose files are created or renamed: some 10 ms.
 
 
 class LogOpener(Protocol):
@@ -72,12 +74,22 @@ class ReplicaManager:
 
     # --- roles --------------------------------------------------------------------------------------------------
 
-    def apply(self, image: ClusterImage, delta: ImageDelta, settings_of: Callable[[str], TopicSettings]) -> None:
-        """Apply metadata: host, lead, follow, or drop partitions."""
-        for removed in delta.removed_topics:
-            for index in range(removed.partition_count):
-                self._drop(TopicPartition(removed.name, index), removed.topic_id)
-        for topic_partition in delta.partitions:
+    def apply(
+        self, image: ClusterImage, delta: ImageDelta, settings_of: Callable[[str], TopicSettings]
+    ) -> Iterator[None]:
+        """Apply metadata: host, lead, follow, or drop partitions, `APPLIED_PER_STEP` in each step."""
+        removed = [
+            (TopicPartition(topic.name, index), topic.topic_id)
+            for topic in delta.removed_topics
+            for index in range(topic.partition_count)
+        ]
+        for count, (topic_partition, topic_id) in enumerate(removed, 1):
+            self._drop(topic_partition, topic_id)
+            if count % APPLIED_PER_STEP == 0:
+                yield
+        for count, topic_partition in enumerate(delta.partitions, 1):
+            if count % APPLIED_PER_STEP == 0:
+                yield
             topic = image.topics.get(topic_partition.topic)
             state = topic.partitions.get(topic_partition.partition) if topic is not None else None
             if topic is None or state is None or self.broker_id not in state.replicas:

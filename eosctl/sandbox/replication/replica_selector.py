@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from eosctl.sandbox.ports import BrokerConfig
 from eosctl.sandbox.replication.partition import Partition
 
 RACK_AWARE_SELECTOR = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
@@ -16,6 +17,11 @@ class ReplicaView(NamedTuple):
     end_offset: int
     caught_up_ms: int
     broker_id: int
+
+
+def client_rack(rack_id: str, config: BrokerConfig) -> str:
+    """Return the rack in which a client reads; empty without a replica selector for it."""
+    return rack_id if rack_id and config.get_str("replica.selector.class") == RACK_AWARE_SELECTOR else ""
 
 
 def select_replica(

@@ -8,13 +8,22 @@ from dataclasses import replace
 from typing import Any, Final
 
 import pytest
+from msgspec import structs
 
 from eosctl.sandbox.api.registry import client_route, client_versions
 from eosctl.sandbox.broker.routes import ServedRequests
-from eosctl.sandbox.broker.sliced_requests import SLICE, SLICED, has_many_entries
+from eosctl.sandbox.broker.sliced_requests import SLICED, has_many_entries
 from eosctl.sandbox.ports import Emulation, RequestContext
 from eosctl.sandbox.replies import Reply
+from eosctl.sandbox.turns import SLICE
 from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.messages import (
+    delete_share_group_state,
+    initialize_share_group_state,
+    read_share_group_state,
+    read_share_group_state_summary,
+    write_share_group_state,
+)
 from eosctl.wire.messages.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnTopic,
@@ -39,6 +48,10 @@ from eosctl.wire.messages.describe_configs import DescribeConfigsRequest, Descri
 from eosctl.wire.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
 from eosctl.wire.messages.describe_producers import DescribeProducersRequest, TopicRequest
 from eosctl.wire.messages.describe_quorum import DescribeQuorumRequest, RequestTopicData
+from eosctl.wire.messages.describe_share_group_offsets import (
+    DescribeShareGroupOffsetsRequest,
+    DescribeShareGroupOffsetsRequestGroup,
+)
 from eosctl.wire.messages.describe_transactions import DescribeTransactionsRequest
 from eosctl.wire.messages.describe_user_scram_credentials import DescribeUserScramCredentialsRequest, UserName
 from eosctl.wire.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
@@ -140,7 +153,32 @@ REQUESTS: Final[Mapping[int, Callable[[list[str]], Any]]] = {
     ApiKey.WRITE_TXN_MARKERS: lambda names: WriteTxnMarkersRequest(
         [WritableTxnMarker(int(name[1:]), 0, topics=[WritableTxnMarkerTopic("none", [0])]) for name in names]
     ),
+    ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS: lambda names: DescribeShareGroupOffsetsRequest(
+        [DescribeShareGroupOffsetsRequestGroup(name, topics=None) for name in names]
+    ),
+    ApiKey.INITIALIZE_SHARE_GROUP_STATE: lambda names: initialize_share_group_state.InitializeShareGroupStateRequest(
+        "g", share_topics(initialize_share_group_state, "InitializeStateData", names)
+    ),
+    ApiKey.READ_SHARE_GROUP_STATE: lambda names: read_share_group_state.ReadShareGroupStateRequest(
+        "g", share_topics(read_share_group_state, "ReadStateData", names)
+    ),
+    ApiKey.WRITE_SHARE_GROUP_STATE: lambda names: write_share_group_state.WriteShareGroupStateRequest(
+        "g", share_topics(write_share_group_state, "WriteStateData", names)
+    ),
+    ApiKey.DELETE_SHARE_GROUP_STATE: lambda names: delete_share_group_state.DeleteShareGroupStateRequest(
+        "g", share_topics(delete_share_group_state, "DeleteStateData", names)
+    ),
+    ApiKey.READ_SHARE_GROUP_STATE_SUMMARY: lambda names: (
+        read_share_group_state_summary.ReadShareGroupStateSummaryRequest(
+            "g", share_topics(read_share_group_state_summary, "ReadStateSummaryData", names)
+        )
+    ),
 }
+
+
+def share_topics(module: Any, entry: str, names: list[str]) -> list[Any]:
+    """Return the entries of a request to the share coordinator, a topic id for each name."""
+    return [getattr(module, entry)(name.encode().rjust(16), [module.PartitionData(0)]) for name in names]
 
 
 @pytest.fixture(scope="module")
@@ -175,6 +213,20 @@ def test_other_clients_are_answered_between_slices(api_key: int, harness: Harnes
     ]
     assert len(parts) == COUNT
     assert getattr(many.response, entries) == parts
+
+
+def test_an_entry_with_many_elements_is_split(harness: Harness) -> None:
+    def request(indexes: range) -> ListOffsetsRequest:
+        partitions = [ListOffsetsPartition(index, timestamp=-1) for index in indexes]
+        return ListOffsetsRequest(topics=[ListOffsetsTopic("a"), ListOffsetsTopic("n", partitions)])
+
+    _, whole = answered_after_others(harness, ApiKey.LIST_OFFSETS, 10, request(range(COUNT)))
+    assert [topic.name for topic in whole.topics] == ["a", "n"]
+    single = harness.request(1, ApiKey.LIST_OFFSETS, 10, request(range(1))).topics[1].partitions[0]
+    assert whole.topics[1].partitions == [structs.replace(single, partition_index=index) for index in range(COUNT)]
+    repeated = request(range(COUNT)).topics[1]
+    twice = structs.replace(repeated, partitions=[*repeated.partitions, repeated.partitions[0]])
+    assert not has_many_entries(ApiKey.LIST_OFFSETS, ListOffsetsRequest(topics=[twice]))
 
 
 def test_a_produce_of_many_topics_leaves_turns_to_others(harness: Harness) -> None:

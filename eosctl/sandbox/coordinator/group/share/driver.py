@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from eosctl.sandbox.coordinator.gather import gather
 from eosctl.sandbox.coordinator.group.append_errors import classify_group_error
 from eosctl.sandbox.coordinator.group.consumer.group import Assignment
 from eosctl.sandbox.coordinator.group.consumer.request import RefusedError
@@ -32,6 +31,7 @@ from eosctl.sandbox.coordinator.share.state import NO_OFFSET, SharePartitionKey
 from eosctl.sandbox.error_messages import kafka_text
 from eosctl.sandbox.group_settings import group_int
 from eosctl.sandbox.logging.group_events import GroupEvents
+from eosctl.sandbox.turns import gather
 from eosctl.wire.error_codes import ErrorCode
 
 SESSION = "share-session"
@@ -193,7 +193,7 @@ class ShareDriver:
             record = states_record(group_id, after.states)
             self.write(shard, after, group, (record,), lambda error: done(found))
 
-        gather(parts, begin, initialized)
+        gather(self._host.runtime, parts, begin, initialized)
 
     def delete_states(
         self, group_id: str, wanted: Mapping[bytes, TopicPartitions], done: Callable[[ErrorCode], None]
@@ -208,7 +208,7 @@ class ShareDriver:
         def deleted(results: list[StateResult]) -> None:
             done(next((result.error for result in results if result.error is not ErrorCode.NONE), ErrorCode.NONE))
 
-        gather(parts, delete, deleted)
+        gather(self._host.runtime, parts, delete, deleted)
 
     def topics_deleted(self, shard: Shard, topic_ids: list[bytes]) -> None:
         """Forget the share-partitions of deleted topics."""
@@ -318,7 +318,7 @@ class ShareDriver:
 
         def written(error: ErrorCode) -> None:
             if error is ErrorCode.NONE:
-                gather(list(wanted), delete, deleted)
+                gather(self._host.runtime, list(wanted), delete, deleted)
             else:
                 done(dict.fromkeys(wanted, error))
 

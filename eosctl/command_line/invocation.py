@@ -14,7 +14,7 @@ import typer
 
 from eosctl.errors import EosctlError, UsageError
 from eosctl.render.escaping import lines_text, utf8_text, visible
-from eosctl.render.formats import FOR_PEOPLE
+from eosctl.render.formats import FOR_PEOPLE, FindingFormat, format_of_file
 from eosctl.render.page import PLAIN, Style
 from eosctl.render.terminal import ColorChoice, style_for
 from eosctl.whole_file import is_standard_output, result_file
@@ -83,6 +83,18 @@ def write_result(text: str, output_file: Path | None = None) -> None:
     sys.stdout.flush()
     if output_file is not None and not is_standard_output(output_file):
         write_file(text, output_file)
+
+
+def write_report(path: Path | None, render: Callable[[FindingFormat], str]) -> None:
+    """Write a report of the same run in the format of the file's ending, if a file is named.
+
+    Raises:
+        EosctlError: The file cannot be written.
+        UsageError: It exists and is not a result of eosctl.
+    """
+    if path is not None:
+        write_file(render(format_of_file(path)), path)
+        note(f"report: {path}")
 
 
 def write_file(text: str, path: Path) -> None:

@@ -71,6 +71,7 @@ Header = Annotated[
 OutputFile = Annotated[
     Path | None, output_option("--output-file", metavar="FILE", help="File to write the result to as well.")
 ]
+ReportFile = Annotated[Path | None, output_option("--report", metavar="FILE", help="Report to write as well.")]
 InternalPartitions = Annotated[
     int, typer.Option("--partitions", min=1, help="Number of partitions of the internal topic.")
 ]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, NamedTuple, NoReturn
 
 import typer
 
 from eosctl.command_line.incomplete import note_gaps, note_missing
-from eosctl.command_line.invocation import Invocation, note, write_file, write_result
+from eosctl.command_line.invocation import Invocation, note, write_report, write_result
 from eosctl.commands.diagnosis_output import WITHOUT_NOTES, note_read_as, note_suppressed, write_baseline_file
-from eosctl.commands.options import FindingOutput, Header, OutputFile, output_option
+from eosctl.commands.options import FindingOutput, Header, OutputFile, ReportFile, output_option
 from eosctl.render.diagnosis.formats import render_diagnosis
 from eosctl.render.formats import FindingFormat
 from eosctl.services.diagnose import Diagnosed
@@ -25,9 +26,7 @@ class ReportOptions(NamedTuple):
     output: FindingOutput = FindingFormat.TABLE
     header: Header = None
     output_file: OutputFile = None
-    report: Annotated[Path | None, output_option("--report", metavar="FILE", help="HTML report to write as well.")] = (
-        None
-    )
+    report: ReportFile = None
 
 
 def write_diagnosis(
@@ -39,9 +38,9 @@ def write_diagnosis(
         EosctlError: A file cannot be written.
     """
     write_baseline_file(diagnosed.found, baseline)
-    report, manuals, output = diagnosed.report, diagnosed.manuals, options.output
-    text = render_diagnosis(report, manuals, output, invocation.style(), header=options.header)
-    write_result(text, options.output_file)
+    report, output = diagnosed.report, options.output
+    render = partial(render_diagnosis, report, diagnosed.manuals)
+    write_result(render(output, invocation.style(), header=options.header), options.output_file)
     note_gaps(output, report.diagnosis.gaps)
     note_suppressed(report.diagnosis, output)
     if not report.diagnosis.grade.is_given:
@@ -49,9 +48,7 @@ def write_diagnosis(
         note_missing(output, [f"{report.diagnosis.grade.cap}, so there is no grade.{read}"])
     if output in (*WITHOUT_NOTES, FindingFormat.JUNIT):
         note_read_as(report.read_as)
-    if options.report is not None:
-        write_file(render_diagnosis(report, manuals, FindingFormat.HTML), options.report)
-        note(f"report: {options.report}")
+    write_report(options.report, render)
     for remark in diagnosed.remarks:
         note(remark)
     raise typer.Exit(diagnosed.exit_code)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from pathlib import PurePath
 from typing import Final
 
 
@@ -31,6 +32,23 @@ class FindingFormat(StrEnum):
     GITHUB = "github"
     MARKDOWN = "markdown"
     PROMETHEUS = "prometheus"
+
+
+_BY_ENDING: Final = {
+    ".csv": FindingFormat.CSV,
+    ".json": FindingFormat.JSON,
+    ".md": FindingFormat.MARKDOWN,
+    ".sarif": FindingFormat.SARIF,
+    ".tsv": FindingFormat.TSV,
+    ".xml": FindingFormat.JUNIT,
+    ".yaml": FindingFormat.YAML,
+    ".yml": FindingFormat.YAML,
+}
+
+
+def format_of_file(path: PurePath) -> FindingFormat:
+    """Return the format that the ending of a report's name stands for; HTML for all other names."""
+    return _BY_ENDING.get(path.suffix.lower(), FindingFormat.HTML)
 
 
 FOR_PEOPLE: Final = frozenset({"table", "wide"})

@@ -31,7 +31,6 @@ SHORTER = {
     "eosctl/sandbox/coordinator/transaction/rules/": "one rule of the coordinator a file",
     "eosctl/sandbox/log/closed.py": "an exception that a compiled module cannot define",
     "eosctl/sandbox/metadata/snapshot_download.py": "a conversation of its own",
-    "eosctl/sandbox/replication/replica_selector.py": "a class of Kafka",
     "eosctl/services/": "one use case a file",
     "eosctl/settings/": "one format of files a file",
 }

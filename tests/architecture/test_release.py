@@ -160,6 +160,7 @@ def test_the_action_fails_exactly_if_the_command_fails(project_root: Path, tmp_p
     judged = run_judge(project_root, tmp_path, paths="my app\n\n")
     assert judged.returncode == 3, judged.stderr
     assert "::error" in judged.stdout
+    assert judged.stderr.count("report: eosctl.sarif") == 1
     findings = json.loads((tmp_path / "eosctl.sarif").read_text("utf-8"))["runs"][0]["results"]
     assert any("my%20app/producer.properties" in json.dumps(finding) for finding in findings)
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import typer
 from msgspec.structs import replace
 
-from eosctl.command_line.invocation import Invocation, write_result
+from eosctl.command_line.invocation import Invocation, write_report, write_result
 from eosctl.command_line.option_groups import options
 from eosctl.command_line.values import parse_roles
 from eosctl.commands.diagnosis_output import FindingResultOptions, note_read_as, note_suppressed, write_baseline_file
 from eosctl.commands.gate import ErrorGate
-from eosctl.commands.options import ConnectionOptions, SnapshotFile
+from eosctl.commands.options import ConnectionOptions, ReportFile, SnapshotFile
 from eosctl.commands.session import perform
 from eosctl.render.configuration.lint import render_lint
 from eosctl.render.formats import FindingFormat
@@ -52,6 +53,7 @@ def lint(
         tuple[str, ...],
         typer.Option("--role", metavar="FILE=ROLE", help="Role of a file, if it is not detected; repeatable."),
     ] = (),
+    report: ReportFile = None,
     *,
     result: FindingResultOptions,
 ) -> None:
@@ -74,8 +76,9 @@ def lint(
     request = replace(request, roles=parse_roles(roles), with_cluster=request.with_cluster or compared)
     linted, found, exit_code = perform(lint_configuration, request, invocation)
     write_baseline_file(found, result.write_baseline)
-    text = render_lint(linted, result.output, invocation.style(), header=result.header)
-    write_result(text, result.output_file)
+    render = partial(render_lint, linted)
+    write_result(render(result.output, invocation.style(), header=result.header), result.output_file)
+    write_report(report, render)
     note_suppressed(linted.diagnosis, result.output)
     if result.output is FindingFormat.JUNIT:
         note_read_as(linted.read_as)

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
+from eosctl.render.escaping import visible
+
 
 @contextmanager
 def show_progress(stream: TextIO | None = None) -> Iterator[Callable[[str], None]]:
@@ -21,7 +23,7 @@ def show_progress(stream: TextIO | None = None) -> Iterator[Callable[[str], None
     status = Console(file=stream, highlight=False, markup=False).status("", spinner="dots")
 
     def show(text: str) -> None:
-        status.update(Text(text))
+        status.update(Text(visible(text)))
         if text:
             status.start()
         else:

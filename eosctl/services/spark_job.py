@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import shlex
@@ -163,7 +164,7 @@ def run_job(job: Job, callbacks: Callbacks = SILENT) -> Ending:
             raise obstacle
         callbacks.remark(command_of(job))
         environment = {**bar_environment(), **os.environ, "SPARK_REMOTE": job.connect}
-        return _run(job, connect_command(job.submission), environment)
+        return _run(job, connect_command(job.submission), environment, callbacks)
     program = _spark_submit()
     if obstacle := spark_obstacle():
         raise obstacle
@@ -171,7 +172,7 @@ def run_job(job: Job, callbacks: Callbacks = SILENT) -> Ending:
         archive = build_archive(Path(folder) / "eosctl_logs.zip", job.shipped)
         command = submit_command(program, archive, _with_environment(job.submission, Path(folder)))
         callbacks.remark(_shown(command))
-        return _run(job, command, _environment(job.submission.master, os.environ))
+        return _run(job, command, _environment(job.submission.master, os.environ), callbacks)
 
 
 def _spark_submit() -> Path:
@@ -186,7 +187,7 @@ def _spark_submit() -> Path:
     )
 
 
-def _run(job: Job, command: list[str], environment: Mapping[str, str]) -> Ending:
+def _run(job: Job, command: list[str], environment: Mapping[str, str], callbacks: Callbacks) -> Ending:
     from spark_log_analytics.outcome import PROBLEMS
 
     folder = local_path(job.submission.out)
@@ -194,34 +195,40 @@ def _run(job: Job, command: list[str], environment: Mapping[str, str]) -> Ending
     before = _written_ns(result)
     with tempfile.NamedTemporaryFile("r", prefix="eosctl-problems-", encoding="utf-8") as problems:
         environment = {**environment, PROBLEMS: problems.name}
-        if not job.submission.packages:
-            status = subprocess.run(command, env=environment, check=False).returncode
-        else:
-            status = _run_with_resolver(job.submission.packages, command, environment)
+        status = _relay(job.submission.packages, command, environment, callbacks)
         found = tuple(problems.read().splitlines())
     # What an earlier run left there is not this one's result.
     return Ending(status, result if _written_ns(result) != before else None, found)
 
 
-def _run_with_resolver(packages: Sequence[str], command: list[str], environment: Mapping[str, str]) -> int:
-    """Run spark-submit with packages to fetch.
+def _relay(packages: Sequence[str], command: list[str], environment: Mapping[str, str], callbacks: Callbacks) -> int:
+    """Run a program, and pass the lines of its two streams on as remarks, and its bars as progress.
+
+    Its log lines have the texts of records and files, which must not reach a terminal as they are.
 
     Raises:
-        EosctlError: Spark's resolver did not find them.
+        EosctlError: Spark's resolver did not find the packages to fetch.
     """
     unresolved = False
-    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True, errors="replace") as process:
-        for line in process.stderr or ():
-            sys.stderr.write(line)
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        written = io.TextIOWrapper(process.stdout or io.BytesIO(), "utf-8", "replace", newline="")
+        for line in written:
+            text = line.rstrip("\r\n")
+            if line.endswith("\n") and text:
+                callbacks.progress("")
+                callbacks.remark(text)
+            elif text:
+                callbacks.progress(text)
             unresolved = unresolved or "unresolved dependency" in line.lower()
-    if process.returncode and unresolved:
+        callbacks.progress("")
+    if process.returncode and unresolved and packages:
         raise EosctlError(
             f"Spark could not fetch {', '.join(packages)}.",
             "Its resolver uses Maven Central, and ignores Maven's settings, mirrors, and proxies.",
             "Copy the jars with Maven (mvn dependency:copy-dependencies) and name them with --jars, or set a mirror "
             "with --conf spark.jars.repositories=URL.",
         )
-    return process.returncode
+    return int(process.returncode)
 
 
 def scan_job(

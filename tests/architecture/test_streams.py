@@ -17,7 +17,6 @@ OWN = {
     "eosctl/commands/demo.py": "the output of eosctl's own commands",
     "eosctl/commands/logs/warmup.py": "a path in the user's folder for caches",
     "eosctl/render/live.py": "pages, which `render_page` made inert",
-    "eosctl/services/spark_job.py": "the lines of spark-submit, as it would write them without eosctl",
 }
 #: Programs of their own, which clients and the demonstration run.
 PROGRAMS = ("lab/verify/drivers", "demo/programs")

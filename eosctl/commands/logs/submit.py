@@ -8,7 +8,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from eosctl.command_line.invocation import Invocation, note
+from eosctl.command_line.invocation import Invocation
 from eosctl.commands.logs.options import (
     BusinessKey,
     Jars,
@@ -22,10 +22,10 @@ from eosctl.commands.logs.options import (
     cluster_option,
     reading_option,
 )
+from eosctl.commands.session import perform
 from eosctl.errors import UsageError
 from eosctl.render.escaping import lines_text
 from eosctl.render.logs.job import incident_lines, topic_lines
-from eosctl.services.callbacks import Callbacks
 from eosctl.services.spark_job import DEFAULT_MASTER, DeployMode
 from eosctl.services.submit_job import DataJobRequest, EventFormat, JobResult, ScanJobRequest, submit_data, submit_scan
 
@@ -119,7 +119,7 @@ def submit_job(
         period=times.period(invocation.now_ms()),
         dry_run=dry_run,
     )
-    _show(submit_scan(request, Callbacks(invocation.now_ms, note)), incident_lines)
+    _show(perform(submit_scan, request, invocation), incident_lines)
 
 
 def submit_data_job(
@@ -147,7 +147,7 @@ def submit_data_job(
         eosctl logs submit-data /data/kafka --topic orders --out /reports --dry-run
     """
     request = DataJobRequest(tuple(paths), *_fixed(job), tuple(topic or ()), business_key, dry_run)
-    _show(submit_data(request, Callbacks(invocation.now_ms, note)), topic_lines)
+    _show(perform(submit_data, request, invocation), topic_lines)
 
 
 def _fixed(job: JobOptions) -> tuple[str, str, DeployMode, tuple[str, ...]]:

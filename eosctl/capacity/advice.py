@@ -12,10 +12,11 @@ from eosctl.capacity.latency import checkpoint_timeout_floor_ms, transaction_tim
 from eosctl.capacity.memory import MAX_PRODUCER_EPOCH, producer_heap_bytes, transaction_heap_bytes
 from eosctl.capacity.recovery import useful_thread_count
 from eosctl.capacity.resources import LASTING_HEAP_SHARE, OPEN_AT_A_TIME
-from eosctl.capacity.zones import ZoneLoss, zone_advice
+from eosctl.capacity.verdict import instance_needs
+from eosctl.capacity.zones import ZoneLoss, copies_without_brokers, zone_advice
 from eosctl.model.capacity_plan import Advice, ApplicationPlan, ResourceUse, TopicPlan
 from eosctl.model.workload import ApplicationKind, ApplicationSpec, Cleanup, ClusterSpec, Workload
-from eosctl.text import bytes_text, milliseconds_text, number_text, rate_text
+from eosctl.text import bytes_text, count_text, milliseconds_text, number_text, rate_text
 
 HEAP_SHARE_WORTH_A_WORD = 0.05
 RESTORE_WORTH_A_STANDBY_MS = 60_000
@@ -106,12 +107,12 @@ def _cluster(
             "committed transactions",
             True,
         )
-    if cluster.replication_factor - cluster.brokers_lost < cluster.min_insync_replicas:
+    if (left := copies_without_brokers(cluster)) < cluster.min_insync_replicas:
         yield Advice(
             "replication.factor",
             str(cluster.brokers_lost + cluster.min_insync_replicas),
-            f"after losing {cluster.brokers_lost} of {cluster.replication_factor} copies fewer than "
-            f"min.insync.replicas={cluster.min_insync_replicas} are left: no transaction could commit",
+            f"without {count_text(cluster.brokers_lost, 'broker')}, {left} of {cluster.replication_factor} copies are "
+            f"left, fewer than min.insync.replicas={cluster.min_insync_replicas}: no transaction could commit",
             True,
         )
     if cluster.transaction_version < 2 and cluster.kafka_major >= 4:
@@ -301,11 +302,9 @@ def _instances(workload: Workload, application: ApplicationSpec, plan: Applicati
     bounded = (
         "more instances share stores and threads; a RocksDBConfigSetter with one cache for all stores bounds memory"
     )
-    for name, needed, limit, reason in (
-        ("memory", one.memory_bytes, application.instance_memory_bytes, bounded),
-        ("disk", one.disk_bytes, application.instance_disk_bytes, "more instances share the stores"),
-    ):
+    for name, needed, limit in instance_needs(application, one):
         if limit is not None and needed > limit:
+            reason = bounded if name == "memory" else "more instances share the stores"
             yield Advice(
                 f"{application.name}: {name} of each instance",
                 bytes_text(needed),

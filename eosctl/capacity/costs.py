@@ -78,7 +78,8 @@ def _between_zones(cluster: ClusterSpec, topics: Sequence[TopicPlan]) -> float:
 
 
 def _broker_count(workload: Workload, plan: CapacityPlan) -> int:
-    return (plan.broker_count_needed or 0) if plan.fits is False else workload.cluster.broker_count
+    is_exceeded = bool(plan.bottleneck) and (plan.resource(plan.bottleneck).utilisation or 0.0) > 1
+    return (plan.broker_count_needed or 0) if is_exceeded else workload.cluster.broker_count
 
 
 def _count_for(workload: Workload, plan: CapacityPlan, topics: Sequence[TopicPlan]) -> int:

@@ -19,6 +19,7 @@ from eosctl.capacity.requests import request_rate
 from eosctl.capacity.resources import Demand, brokers_needed, find_bottleneck, total_demand, use_resources
 from eosctl.capacity.topic_plan import TRANSACTION_STATE, plan_internal_topics, plan_topic
 from eosctl.capacity.transactions import lag_inflation, marker_bytes_per_s
+from eosctl.capacity.verdict import find_failures, list_unjudged
 from eosctl.capacity.zones import lose_zone, zone_figures
 from eosctl.model.capacity_plan import ApplicationPlan, CapacityPlan, Figure, Grade, TopicPlan, Unit
 from eosctl.model.workload import ClusterSpec, Workload
@@ -36,6 +37,7 @@ def plan_capacity(workload: Workload) -> CapacityPlan:
     resources = use_resources(cluster, demand)
     bottleneck, needed = find_bottleneck(resources), brokers_needed(cluster, demand)
     zone_loss = lose_zone(cluster, demand)
+    failures = tuple(find_failures(workload, applications, zone_loss))
     data = sum(topic.data_batches_per_s for topic in topics if not topic.internal)
     return CapacityPlan(
         workload=workload.name,
@@ -51,10 +53,12 @@ def plan_capacity(workload: Workload) -> CapacityPlan:
         transactions_per_s=sum(application.transactions_per_s for application in applications),
         markers_per_s=sum(application.markers_per_s for application in applications),
         bottleneck=bottleneck.name if bottleneck else "",
-        fits=(bottleneck.utilisation or 0.0) <= 1 if bottleneck else None,
+        fits=False if failures else (bottleneck.utilisation or 0.0) <= 1 if bottleneck else None,
         broker_count_needed=needed,
         advice=advise(workload, topics, applications, resources, needed, zone_loss, partial(_use_heap, workload)),
         assumptions=workload.assumptions,
+        failures=failures,
+        not_judged=tuple(list_unjudged(workload, applications, resources)),
     )
 
 

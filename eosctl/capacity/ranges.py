@@ -79,6 +79,7 @@ def plan_ranges(root: yaml.Node | None, source: str, likely: CapacityPlan) -> Pl
         if None not in needed
         else None,
         advice=_advice(sizing.plan, plans),
+        failures=sizing.plan.failures,
     )
 
 
@@ -123,11 +124,12 @@ def _utilisation(plan: CapacityPlan) -> float:
     return max((use.utilisation or 0.0 for use in plan.resources), default=0.0)
 
 
-def _demand(plan: CapacityPlan, usual: Mapping[str, float]) -> tuple[float, float, float]:
-    """Return how little a plan leaves: by the fullest limit, by all resources against the likely plan, by instances."""
+def _demand(plan: CapacityPlan, usual: Mapping[str, float]) -> tuple[bool, float, float, float]:
+    """Return how little a plan leaves: by verdict, fullest limit, all resources against the likely plan, instances."""
     ratios = [use.used_after_loss / usual[use.name] for use in plan.resources if usual.get(use.name)]
     instances = [application.instance for application in plan.applications if application.instance]
-    return _utilisation(plan), sum(ratios), sum(one.memory_bytes + one.disk_bytes for one in instances)
+    needs = sum(one.memory_bytes + one.disk_bytes for one in instances)
+    return plan.fits is False, _utilisation(plan), sum(ratios), needs
 
 
 def _figures(plans: Sequence[CapacityPlan]) -> tuple[FigureRange, ...]:

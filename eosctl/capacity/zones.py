@@ -39,10 +39,27 @@ def lose_zone(cluster: ClusterSpec, demand: Demand) -> ZoneLoss | None:
     """
     if cluster.zone_count < 2:
         return None
-    lost = ceil(cluster.broker_count / cluster.zone_count)
-    copies = cluster.replication_factor - ceil(cluster.replication_factor / cluster.zone_count)
+    lost, copies = _largest_zone(cluster), _copies_without_zone(cluster)
     used = use_resources(replace(cluster, brokers_lost=lost), demand)
     return ZoneLoss(lost, copies, tuple(one for one in used if one.name not in _COPIED_ANEW))
+
+
+def copies_without_brokers(cluster: ClusterSpec) -> int:
+    """Return the fewest copies of a partition that `brokers_lost` leave: as many as a zone, they are taken to be one.
+
+    Fewer brokers can be of several zones.
+    """
+    if cluster.zone_count > 1 and cluster.brokers_lost == _largest_zone(cluster):
+        return _copies_without_zone(cluster)
+    return max(0, cluster.replication_factor - cluster.brokers_lost)
+
+
+def _largest_zone(cluster: ClusterSpec) -> int:
+    return ceil(cluster.broker_count / cluster.zone_count)
+
+
+def _copies_without_zone(cluster: ClusterSpec) -> int:
+    return cluster.replication_factor - ceil(cluster.replication_factor / cluster.zone_count)
 
 
 def zone_figures(loss: ZoneLoss) -> Iterator[Figure]:
@@ -67,13 +84,14 @@ def zone_advice(cluster: ClusterSpec, loss: ZoneLoss) -> Iterator[Advice]:
             "commit",
             True,
         )
-    if exceeded := [one for one in loss.resources if (one.utilisation or 0.0) > 1]:
+    exceeded = [one for one in loss.resources if (one.utilisation or 0.0) > 1]
+    if exceeded and cluster.brokers_lost < loss.brokers_lost:
         uses = ", ".join(f"{one.name} at {one.utilisation:.0%}" for one in exceeded)
         yield Advice(
             "brokers_lost",
             str(loss.brokers_lost),
-            f"the loss of a zone takes {loss.brokers_lost} brokers and leaves, of what is planned, {uses}; a plan with "
-            "this value has the brokers that it needs",
+            f"the loss of a zone takes {loss.brokers_lost} brokers; the others then use more than planned: {uses}. A "
+            "plan with this value has the brokers that it needs",
             False,
         )
 

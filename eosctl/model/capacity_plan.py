@@ -211,8 +211,9 @@ class CapacityPlan(msgspec.Struct, frozen=True):
     """All of a plan. Totals are in one copy unless said otherwise.
 
     `eos_appends_per_s` and `data_appends_per_s` are over all copies. `bottleneck` is empty without a known limit.
-    `broker_count_needed` None: no number of brokers is enough, or no limit is known. `guesses` has the figures that
-    depend on inputs that are not stated.
+    `broker_count_needed` None: no number of brokers is enough, or no limit is known. `failures` are clauses on what
+    fails apart from the resources of brokers, and `not_judged` what has no stated limit: `fits` says nothing of it.
+    `guesses` has the figures that depend on inputs that are not stated.
     """
 
     workload: str
@@ -233,6 +234,8 @@ class CapacityPlan(msgspec.Struct, frozen=True):
     advice: tuple[Advice, ...]
     assumptions: tuple[Assumption, ...]
     guesses: tuple[FigureGuesses, ...] = ()
+    failures: tuple[str, ...] = ()
+    not_judged: tuple[str, ...] = ()
 
     @property
     def eos_append_share(self) -> float:

@@ -36,7 +36,7 @@ class PlanRanges(msgspec.Struct, frozen=True):
 
     `sized_by` are the values of the plan that uses most of a limit; `bottleneck`, `utilisation`, and `fits` are its
     verdict. `broker_count_needed` is the largest of all `plan_count` plans. `advice` is that of the sizing plan, and
-    urgent advice of the others.
+    urgent advice of the others. `failures` are those of the sizing plan.
     """
 
     inputs: tuple[RangedInput, ...]
@@ -48,3 +48,4 @@ class PlanRanges(msgspec.Struct, frozen=True):
     fits: bool | None
     broker_count_needed: int | None
     advice: tuple[Advice, ...]
+    failures: tuple[str, ...] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from eosctl.capacity.costs import price_plan
 from eosctl.capacity.grades import plan_with_grades
@@ -17,7 +17,7 @@ from eosctl.capacity.template import write_template
 from eosctl.capacity.what_if import grow, try_values
 from eosctl.capacity.workload_file import parse_workload, read_tree
 from eosctl.capacity.workload_tree import parse_tree
-from eosctl.errors import ConfigFileError, UsageError
+from eosctl.errors import ConfigFileError, ExitCode, UsageError
 from eosctl.input_file import read_input
 from eosctl.knowledge.small_files import parse_yaml_as, read_small_text
 from eosctl.model.capacity_plan import CapacityPlan
@@ -44,6 +44,10 @@ class PlanRequest(NamedTuple):
     sensitivity: bool = False
     until: str | None = None
     prices: Path | None = None
+
+
+#: A limit that a plan can do without: request handlers and disks are judged by the same appends.
+MEASURED_LIMIT: Final = "appends"
 
 
 class CommitsRequest(NamedTuple):
@@ -104,6 +108,14 @@ def plan_workload(request: PlanRequest, callbacks: Callbacks = SILENT) -> Capaci
         costs=None if prices is None else price_plan(workload, plan, prices),
         ranges=plan_ranges(root, source, plan),
     )
+
+
+def exit_code_of(item: CapacityReport) -> ExitCode:
+    """Return the exit code of a plan that is checked: it fits, it does not, or limits are missing for a verdict."""
+    if item.fits is False:
+        return ExitCode.FINDINGS
+    missing = [name for name in item.plan.not_judged if name != MEASURED_LIMIT]
+    return ExitCode.INCOMPLETE if missing or item.fits is None else ExitCode.DONE
 
 
 def plan_both(one: Path, other: Path, callbacks: Callbacks = SILENT) -> tuple[CapacityPlan, CapacityPlan]:

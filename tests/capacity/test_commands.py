@@ -156,10 +156,31 @@ def test_without_the_library_charts_are_static(workload: Path, tmp_path: Path, m
 
 
 def test_check_fails_what_does_not_fit(workload: Path) -> None:
-    assert eosctl("capacity", "plan", workload, "--check").code == 0
-    workload.write_text(STREAMS.replace("12 TB", "1 TB"))
-    assert eosctl("capacity", "plan", workload).code == 0
-    assert eosctl("capacity", "plan", workload, "--check").code == 3
+    judged = STREAMS.replace("    state:", "    instance_memory: 16 GiB\n    instance_disk: 100 GB\n    state:")
+    for text, code in (
+        (judged, 0),
+        (STREAMS, 4),
+        (judged.replace("disk: 12 TB, ", ""), 4),
+        (judged.replace("12 TB", "1 TB"), 3),
+        (judged.replace("16 GiB", "1 GiB"), 3),
+        (judged.replace("100 GB", "1 GB"), 3),
+        (judged.replace("brokers: 6", "brokers: 6, min_insync_replicas: 3"), 3),
+    ):
+        workload.write_text(text)
+        assert eosctl("capacity", "plan", workload).code == 0
+        assert eosctl("capacity", "plan", workload, "--check").code == code, text
+
+
+def test_a_verdict_names_what_it_does_not_judge(workload: Path) -> None:
+    workload.write_text(STREAMS.replace("disk: 12 TB, ", ""))
+    lines = eosctl("capacity", "plan", workload).out.splitlines()
+    assert lines[1].startswith("It fits the stated limits. The bottleneck is ")
+    unjudged = "disk space, appends, memory of an instance of enrich, disk of an instance of enrich"
+    assert lines[2] == f"Not judged, as no limit is stated: {unjudged}."
+    workload.write_text(STREAMS.replace("    state:", "    instance_memory: 1 GiB\n    state:"))
+    verdict = eosctl("capacity", "plan", workload).out.splitlines()[1]
+    assert verdict.startswith("It does not fit: an instance of enrich needs ")
+    assert " of memory and has 1.07 GB; see what is recommended." in verdict
 
 
 @pytest.mark.parametrize(

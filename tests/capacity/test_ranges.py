@@ -194,7 +194,7 @@ def test_check_fails_by_the_sizing_combination(tmp_path: Path) -> None:
     path, exact = tmp_path / "w.yaml", tmp_path / "exact.yaml"
     path.write_text(GUESSED)
     exact.write_text(STREAMS)
-    assert eosctl("capacity", "plan", exact, "--check").code == 0
+    assert eosctl("capacity", "plan", exact, "--check").code == 4
     assert eosctl("capacity", "plan", path, "--check").code == 3
     assert eosctl("capacity", "plan", path, "--what-if", "topics.orders.rate=7000/s").code == 0
     remark = "has ranges; their likely values are used: topics.orders.rate"

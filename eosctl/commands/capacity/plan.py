@@ -11,11 +11,10 @@ from eosctl.command_line.invocation import Invocation, note, remember_output, wr
 from eosctl.commands.emit import emit
 from eosctl.commands.options import OutputFile, ResultOptions, output_option
 from eosctl.commands.session import perform
-from eosctl.errors import ExitCode
 from eosctl.render.capacity.comparison import render_comparison
 from eosctl.render.capacity.html import render_plan_html
 from eosctl.render.capacity.plan import PlanFormat, render_plan
-from eosctl.services.plan_capacity import PlanRequest, plan_both
+from eosctl.services.plan_capacity import PlanRequest, exit_code_of, plan_both
 from eosctl.services.plan_capacity import plan_workload as plan_of
 
 WorkloadFile = Annotated[Path, typer.Argument(metavar="WORKLOAD", help="Workload file, see capacity init.")]
@@ -46,7 +45,9 @@ def plan_workload(
         Path | None, output_option("--report", metavar="FILE", help="HTML report to write as well.")
     ] = None,
     static: Annotated[bool, output_option("--static", help="Render HTML without scripts, with charts as SVG.")] = False,
-    check: Annotated[bool, typer.Option("--check", help="Exit with 3 if the workload does not fit.")] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Exit with 3 if it does not fit, 4 if a limit is unknown.")
+    ] = False,
 ) -> None:
     """Plan the capacity of a workload.
 
@@ -67,8 +68,8 @@ def plan_workload(
     if report is not None:
         write_file(render_plan_html([item], command, now_ms, static=static), report)
         note(f"report: {report}")
-    if check and item.fits is False:
-        raise typer.Exit(ExitCode.FINDINGS)
+    if check:
+        raise typer.Exit(exit_code_of(item))
 
 
 def compare_workloads(invocation: Invocation, one: WorkloadFile, other: WorkloadFile, result: ResultOptions) -> None:

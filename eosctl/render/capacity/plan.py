@@ -21,6 +21,7 @@ from eosctl.render.capacity.ranges import (
     range_rows,
     remedy_text,
     sizing_text,
+    use_text,
 )
 from eosctl.render.capacity.sensitivity import (
     FIRST_ROWS,
@@ -82,14 +83,24 @@ def render_plan(
 
 def verdict_text(plan: CapacityPlan) -> str:
     """Say in one sentence whether the workload fits."""
-    if not plan.bottleneck:
-        return "No limit of the brokers is stated, so there is no verdict; add disk, network and disk_write."
-    resource = plan.resource(plan.bottleneck)
-    share = f"{resource.utilisation or 0:.0%} of what is planned"
     lost = f" with {plan.brokers_lost} of {count_text(plan.broker_count, 'broker')} lost" if plan.brokers_lost else ""
+    use = plan.resource(plan.bottleneck).utilisation or 0.0 if plan.bottleneck else 0.0
+    if plan.fits is None:
+        return "No limit of the brokers is stated, so there is no verdict; add disk, network and disk_write."
     if plan.fits:
-        return f"It fits. The bottleneck is {plan.bottleneck}: {share}{lost}."
-    return f"It does not fit: {plan.bottleneck} is {share}{lost}; {remedy_text(plan.advice)}."
+        fits = "It fits the stated limits" if plan.not_judged else "It fits"
+        urgent = sum(advice.urgent for advice in plan.advice)
+        change = f" {count_text(urgent, 'recommendation')} cannot wait." if urgent else ""
+        return f"{fits}. The bottleneck is {plan.bottleneck}: {use:.0%} of what is planned{lost}.{change}"
+    exceeded = [f"{use_text(plan.bottleneck, use)}{lost}"] if use > 1 else []
+    return f"It does not fit: {'; '.join([*exceeded, *plan.failures])}; {remedy_text(plan.advice)}."
+
+
+def coverage_text(plan: CapacityPlan) -> str:
+    """Say what the verdict does not cover; empty if it covers everything."""
+    if plan.fits is None or not plan.not_judged:
+        return ""
+    return f"Not judged, as no limit is stated: {', '.join(plan.not_judged)}."
 
 
 def eos_text(plan: CapacityPlan) -> str:
@@ -146,12 +157,12 @@ def _blocks(item: CapacityReport, wide: bool, width: int | None) -> list[Block]:
 
 
 def verdicts(item: CapacityReport) -> list[tuple[str, bool | None]]:
-    """Return the sentences that say whether the workload fits, each with its verdict."""
+    """Return the sentences that say whether the workload fits, each with its verdict, and what is not judged."""
     plan, ranges = item.plan, item.ranges
-    if ranges is None:
-        return [(verdict_text(plan), plan.fits)]
-    likely = verdict_text(plan)
-    return [(sizing_text(ranges), ranges.fits), (f"With the likely values: {likely}", plan.fits)]
+    found: list[tuple[str, bool | None]] = [(verdict_text(plan), plan.fits)]
+    if ranges is not None:
+        found = [(sizing_text(ranges), ranges.fits), (f"With the likely values: {found[0][0]}", plan.fits)]
+    return [*found, (coverage, None)] if (coverage := coverage_text(plan)) else found
 
 
 def advice_title(item: CapacityReport) -> str:

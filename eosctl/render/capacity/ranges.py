@@ -11,6 +11,8 @@ from eosctl.render.capacity.figure_text import figure_text
 from eosctl.text import count_text
 
 RANGE_HEADER: Final = ("FIGURE", "LOW", "LIKELY", "HIGH", "FORMULA", "GRADE")
+#: From ten times a limit on, percentages are hard to read.
+MOST_IN_PERCENT: Final = 10
 INPUT_HEADER: Final = ("INPUT", "LOW", "LIKELY", "HIGH", "SIZED-BY")
 
 
@@ -18,12 +20,19 @@ def sizing_text(ranges: PlanRanges) -> str:
     """Say in one sentence by which values a plan is sized, and whether it fits."""
     values = ", ".join(f"{name} = {value}" for name, value in ranges.sized_by)
     rule = f"Sized by the least favorable of {count_text(ranges.plan_count, 'plan')} within the ranges ({values})"
-    if not ranges.bottleneck:
+    if ranges.fits is None:
         return f"{rule}: no limit of the brokers is stated, so there is no verdict."
-    use = f"{ranges.bottleneck} is {ranges.utilisation:.0%} of what is planned"
+    use = use_text(ranges.bottleneck, ranges.utilisation)
     if ranges.fits:
         return f"{rule}: it fits; {use}."
-    return f"{rule}: it does not fit; {use}; {remedy_text(ranges.advice)}."
+    exceeded = [use] if ranges.utilisation > 1 else []
+    return f"{rule}: it does not fit; {'; '.join([*exceeded, *ranges.failures])}; {remedy_text(ranges.advice)}."
+
+
+def use_text(name: str, utilisation: float) -> str:
+    """Say how much of a planned limit a resource uses."""
+    share = f"{utilisation:.0%} of" if utilisation < MOST_IN_PERCENT else f"{utilisation:,.0f} times"
+    return f"{name} {'are' if name.endswith('s') else 'is'} {share} what is planned"
 
 
 def remedy_text(advice: Sequence[Advice]) -> str:

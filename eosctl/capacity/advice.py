@@ -23,6 +23,16 @@ RESTORE_WORTH_A_STANDBY_MS = 60_000
 SMALL_SEGMENT_BYTES = 100 * 2**20
 #: ``max.message.bytes`` and ``max.request.size``.
 LARGEST_RECORD_BYTES = 2**20
+#: A share of all records below which an application's markers are not worth a recommendation.
+SHARE_WORTH_A_WORD = 0.01
+LONGEST_INTERVAL_MS = 30_000.0
+#: What sets the commit interval; plain clients have no setting for it.
+INTERVAL_SETTINGS = {
+    ApplicationKind.STREAMS: "commit.interval.ms",
+    ApplicationKind.FLINK: "execution.checkpointing.interval in ms",
+    ApplicationKind.CONNECT: "transaction.boundary=interval, transaction.boundary.interval.ms",
+    ApplicationKind.MIRROR: "transaction.boundary=interval, transaction.boundary.interval.ms",
+}
 #: Settings of the threads that a plan counts.
 THREAD_SETTINGS = {"request handlers": "num.io.threads", "network threads": "num.network.threads"}
 #: Resources with remedies other than more brokers.
@@ -89,9 +99,9 @@ def _brokers(
     uses = ", ".join(f"{resource.name} at {resource.utilisation:.0%}" for resource in exceeded)
     if not {resource.name for resource in exceeded} <= RELIEVED:
         needed = "more" if broker_count_needed is None else str(broker_count_needed)
-        yield Advice("brokers", needed, f"of what is planned: {uses}", True)
+        yield Advice("brokers", needed, f"{uses} of what is planned", True)
     elif broker_count_needed is not None and broker_count_needed <= FEW_MORE * cluster.broker_count:
-        reason = f"of what is planned: {uses}; with these brokers everything fits without the other changes"
+        reason = f"{uses} of what is planned; with these brokers everything fits without the other changes"
         yield Advice("brokers", str(broker_count_needed), reason, True)
 
 
@@ -256,7 +266,7 @@ def _threads(workload: Workload, application: ApplicationSpec, plan: Application
     ):
         return
     is_streams = application.kind is ApplicationKind.STREAMS
-    shares = "tasks, one for each partition that is read" if is_streams else "partitions of the topic that has most"
+    shares = "tasks at most, over all sub-topologies" if is_streams else "partitions of the topic that has most"
     yield Advice(
         f"{application.name}: producers",
         str(plan.task_count),
@@ -317,11 +327,15 @@ def _commit_interval(workload: Workload, application: ApplicationSpec, plan: App
     interval = application.commit_interval_ms
     extra = plan.markers_per_s + plan.transaction_log_appends_per_s
     records = sum(workload.topic(name).rate_per_s for name, _ in application.writes)
-    if interval is None or extra <= records:
+    everything = sum(topic.rate_per_s for topic in workload.topics)
+    if interval is None or extra <= max(records, SHARE_WORTH_A_WORD * everything):
         return
-    wanted = ceil(min(interval * extra / max(records, 1.0), 30_000.0) / 100) * 100
+    longest = min(LONGEST_INTERVAL_MS, application.transaction_timeout_ms / 3)
+    wanted = ceil(min(interval * extra / max(records, 1.0), longest) / 100) * 100
+    if wanted <= interval:
+        return
     yield Advice(
-        f"{application.name}: commit.interval.ms",
+        f"{application.name}: {INTERVAL_SETTINGS.get(application.kind, 'commit_interval in ms')}",
         str(wanted),
         f"{rate_text(extra)} markers and transaction-log records are written for {rate_text(records)} records; a "
         f"longer interval lowers them, and lets readers wait up to {milliseconds_text(wanted)}",

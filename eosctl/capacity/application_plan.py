@@ -21,7 +21,7 @@ from eosctl.capacity.record_sizes import (
     transaction_state_bytes,
     transaction_state_tag_bytes,
 )
-from eosctl.capacity.recovery import restore_ms, task_count
+from eosctl.capacity.recovery import restore_ms, task_count, useful_thread_count
 from eosctl.capacity.transactions import (
     marker_rate,
     partition_waves,
@@ -78,7 +78,8 @@ def _transactions(workload: Workload, application: ApplicationSpec) -> float:
         return application.transactions_per_s
     names = application.reads or tuple(name for name, _ in application.writes)
     handled = sum(workload.topic(name).rate_per_s for name in names)
-    return transaction_rate(application.producer_count, application.commit_interval_ms or 1.0, handled)
+    busy = busy_producer_count(workload, application)
+    return transaction_rate(busy, application.commit_interval_ms or 1.0, handled)
 
 
 def _rhythm(
@@ -106,7 +107,8 @@ def _offsets(workload: Workload, application: ApplicationSpec, rate: float) -> f
     if application.offsets_per_transaction is not None:
         return application.offsets_per_transaction
     inputs = [workload.topic(name) for name in application.reads]
-    owned = max(1, round(sum(topic.partition_count for topic in inputs) / application.producer_count))
+    busy = busy_producer_count(workload, application)
+    owned = max(1, round(sum(topic.partition_count for topic in inputs) / busy))
     return partitions_touched(sum(topic.rate_per_s for topic in inputs) / rate, owned)
 
 
@@ -170,7 +172,9 @@ def _producer_entries(workload: Workload, application: ApplicationSpec, rhythm: 
     expiration_ms, copies = cluster.producer_id_expiration_ms, cluster.replication_factor
     if application.renews_ids:
         return renewed_entry_count(rhythm.transactions_per_s, expiration_ms, rhythm.data_partitions, copies)
-    producers = _ids_in_use(application)
+    producers = min(_ids_in_use(application), busy_producer_count(workload, application))
+    if application.kind is ApplicationKind.FLINK:
+        producers = _ids_in_use(application)
     each_per_s = rhythm.transactions_per_s / producers
     generations = producer_id_generations(expiration_ms, each_per_s) if cluster.transaction_version == 2 else 1.0
     return producer_entry_count(producers, _reach(workload, application), copies, generations)
@@ -212,13 +216,21 @@ def _initializations_per_s(application: ApplicationSpec, rhythm: Rhythm) -> floa
 def _task_count(workload: Workload, application: ApplicationSpec) -> int:
     """Return the most tasks or shares that the application's input splits into.
 
-    A Streams application has the tasks of all its sub-topologies; each topic may be the input of one of its own. A
-    plain consumer's default assignor, ``RangeAssignor``, gives the partitions of every topic to the same members.
+    A Streams application has the tasks of all its sub-topologies: of those that are listed, and of one for each other
+    topic, as it may be the input of one of its own. A plain consumer's default assignor, ``RangeAssignor``, gives the
+    partitions of every topic to the same members.
     """
-    partitions = [workload.topic(name).partition_count for name in application.reads]
+    partitions = [max(workload.topic(name).partition_count for name in names) for names in application.inputs]
     if application.kind is ApplicationKind.STREAMS:
         return task_count(tuple(partitions))
     return max(partitions, default=0)
+
+
+def busy_producer_count(workload: Workload, application: ApplicationSpec) -> int:
+    """Return the producers that have work: those that commit offsets are no more than there are tasks for."""
+    if not application.commits_offsets:
+        return application.producer_count
+    return useful_thread_count(application.producer_count, _task_count(workload, application))
 
 
 def _waves(workload: Workload, application: ApplicationSpec, rhythm: Rhythm) -> float:
@@ -227,7 +239,7 @@ def _waves(workload: Workload, application: ApplicationSpec, rhythm: Rhythm) -> 
     if not rhythm.touched or not rhythm.transactions_per_s:
         return 0.0
     written = [workload.topic(name) for name, _ in application.writes]
-    each_per_s = rhythm.choices_per_s / application.producer_count
+    each_per_s = rhythm.choices_per_s / busy_producer_count(workload, application)
     stated = dict(application.writes)
     within_reach = sum(float(t.partition_count) if (s := stated[t.name]) is None else s for t in written)
     leaders = workload.cluster.broker_count if workload.cluster.transaction_version == 2 else 1
@@ -283,10 +295,11 @@ def _offset_bytes(workload: Workload, application: ApplicationSpec, rhythm: Rhyt
 def _reach(workload: Workload, application: ApplicationSpec) -> float:
     """Return the partitions in which one producer is remembered: all it can reach in time, and one of the offsets.
 
-    A stream thread keeps to the partitions of its tasks, where the file states how many; others reach all in time.
+    A stream thread keeps to the partitions of its tasks, where the file states how many, and a task of MirrorMaker 2 to
+    those that it copies (``MirrorSourceTask`` names the partition of each record). Others reach all in time.
     """
     partitions = 0.0
-    keeps = application.kind is ApplicationKind.STREAMS
+    keeps = application.kind in (ApplicationKind.STREAMS, ApplicationKind.MIRROR)
     for name, stated in application.writes:
         count = workload.topic(name).partition_count
         partitions += min(count, stated) if keeps and stated is not None else count

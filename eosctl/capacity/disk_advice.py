@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from eosctl.capacity.disk import active_bytes, tiered_remote_bytes
-from eosctl.capacity.topic_plan import segment_bytes
+from eosctl.capacity.topic_plan import TRANSACTION_STATE, segment_bytes
 from eosctl.model.capacity_plan import Advice, ResourceUse, TopicPlan
 from eosctl.model.workload import Cleanup, Workload
 from eosctl.text import bytes_text, milliseconds_text
@@ -36,7 +36,8 @@ def relieve_disks(workload: Workload, topics: Sequence[TopicPlan], disk: Resourc
     """
     fitting = (disk.planned or 0.0) / disk.used_after_loss
     stored = sum(topic.stored_bytes for topic in topics)
-    ways = [*_shrink(workload, topics, stored, stored * (1 - fitting))]
+    excess = stored * (1 - fitting)
+    ways = [*_keep_ids(workload, topics, excess), *_shrink(workload, topics, excess)]
     needed = disk.used_after_loss / (1 - workload.cluster.free_disk_share)
     ways.append(_Way("disk of each broker", bytes_text(needed), "larger disks, free space included"))
     share = f"disk space is {disk.utilisation:.0%} of what is planned"
@@ -44,41 +45,95 @@ def relieve_disks(workload: Workload, topics: Sequence[TopicPlan], disk: Resourc
         yield Advice(way.setting, way.value, f"{share}; way {at} of {len(ways)}: {way.reason}", True)
 
 
-def _shrink(workload: Workload, topics: Sequence[TopicPlan], stored: float, excess: float) -> Iterator[_Way]:
-    """Shrink the topic that stores most, if that is enough."""
+def _shrink(workload: Workload, topics: Sequence[TopicPlan], excess: float) -> Iterator[_Way]:
+    """Yield ways that shrink as few topics as possible, those that store most first."""
     found = [t for t in topics if not t.internal and workload.topic(t.name).cleanup is Cleanup.DELETE]
-    largest = max(found, key=lambda topic: topic.stored_bytes, default=None)
-    if largest is None or excess >= largest.stored_bytes:
-        return
-    topic = workload.topic(largest.name)
-    kept = 1 - excess / largest.stored_bytes
-    cluster = workload.cluster
-    active = active_bytes(largest.written, topic.partition_count, segment_bytes(workload, topic))
-    retained = largest.stored_bytes - active * cluster.replication_factor
+    by_size = sorted(found, key=lambda topic: -topic.stored_bytes)
+    for change in (_shorten_retention, _tier, _compress):
+        sets = (by_size[:count] for count in range(1, len(by_size) + 1))
+        way = next(filter(None, (change(workload, tuple(chosen), topics, excess) for chosen in sets)), None)
+        if way is not None:
+            yield way
 
-    def shorten(more: float = 0.0) -> float:
-        return topic.retention_ms * (1 - (excess + more) / retained) if retained > 0 else 0.0
 
-    retention_ms = shorten()
-    if topic.local_retention_ms is None and retention_ms >= SHORTEST_RETENTION_MS:
+def _shorten_retention(
+    workload: Workload, chosen: tuple[TopicPlan, ...], topics: Sequence[TopicPlan], excess: float
+) -> _Way | None:
+    """Shorten the retention of some topics by one factor; None if that is not enough."""
+    kept = _kept_retention(workload, chosen, excess)
+    if kept is None:
+        return None
+    stored = sum(topic.stored_bytes for topic in topics)
+    used = bytes_text(sum(topic.stored_bytes for topic in chosen))
+    longest = [milliseconds_text(workload.topic(topic.name).retention_ms) for topic in chosen]
+    return _Way(
+        f"retention.ms of {_names(chosen)}",
+        ", ".join(str(int(ms)) for ms in kept),
+        f"{'it stores' if len(chosen) == 1 else 'they store'} {used} of {bytes_text(stored)}; "
+        f"{', '.join(map(milliseconds_text, kept))} instead of {', '.join(longest)} fit",
+    )
+
+
+def _tier(workload: Workload, chosen: tuple[TopicPlan, ...], topics: Sequence[TopicPlan], excess: float) -> _Way | None:
+    """Move what some topics retain to remote storage; None if that is not enough."""
+    if workload.cluster.release < TIERED_STORAGE_SINCE:
+        return None
+    # Local disks also keep the segment that is being copied.
+    kept = _kept_retention(workload, chosen, excess + sum(_active(workload, topic) for topic in chosen))
+    if kept is None:
+        return None
+    remote = sum(tiered_remote_bytes(topic.written, workload.topic(topic.name).retention_ms) for topic in chosen)
+    whose = "its retention stays" if len(chosen) == 1 else "their retention stays"
+    return _Way(
+        f"local.retention.ms of {_names(chosen)}",
+        ", ".join(str(int(ms)) for ms in kept),
+        f"with remote.storage.enable=true {whose}, and {bytes_text(remote)} are in remote storage",
+    )
+
+
+def _compress(
+    workload: Workload, chosen: tuple[TopicPlan, ...], topics: Sequence[TopicPlan], excess: float
+) -> _Way | None:
+    """Compress some topics; None if the ratio that is enough is not likely."""
+    stored = sum(topic.stored_bytes for topic in chosen)
+    is_compressed = any(workload.topic(topic.name).compression_ratio != 1 for topic in chosen)
+    if is_compressed or stored > LIKELY_RATIO * (stored - excess):
+        return None
+    return _Way(
+        f"compression.type of the producers of {_names(chosen)}",
+        "zstd",
+        f"a ratio of {stored / (stored - excess):.1f} is enough; measure it with your records",
+    )
+
+
+def _kept_retention(workload: Workload, chosen: tuple[TopicPlan, ...], excess: float) -> tuple[float, ...] | None:
+    """Return the retention of each topic with which they store so much less; None if it cannot be shortened so far."""
+    specs = [workload.topic(topic.name) for topic in chosen]
+    retained = sum(topic.stored_bytes - _active(workload, topic) for topic in chosen)
+    if retained <= 0 or any(spec.local_retention_ms is not None for spec in specs):
+        return None
+    kept = tuple(spec.retention_ms * (1 - excess / retained) for spec in specs)
+    return kept if min(kept) >= SHORTEST_RETENTION_MS else None
+
+
+def _active(workload: Workload, topic: TopicPlan) -> float:
+    spec = workload.topic(topic.name)
+    one_copy = active_bytes(topic.written, spec.partition_count, segment_bytes(workload, spec))
+    return one_copy * workload.cluster.replication_factor
+
+
+def _names(chosen: Sequence[TopicPlan]) -> str:
+    return ", ".join(topic.name for topic in chosen)
+
+
+def _keep_ids(workload: Workload, topics: Sequence[TopicPlan], excess: float) -> Iterator[_Way]:
+    """Keep transactional ids where the records of renewed ones are what fills the disks."""
+    log = next((topic for topic in topics if topic.name == TRANSACTION_STATE), None)
+    renewing = [application.name for application in workload.applications if application.renews_ids]
+    if log is not None and renewing and log.stored_bytes >= excess:
         yield _Way(
-            f"retention.ms of {topic.name}",
-            str(int(retention_ms)),
-            f"it stores {bytes_text(largest.stored_bytes)} of {bytes_text(stored)}; "
-            f"{milliseconds_text(retention_ms)} instead of {milliseconds_text(topic.retention_ms)} fit",
-        )
-        # Local disks also keep the segment that is being copied.
-        local_ms = shorten(active * cluster.replication_factor)
-        if cluster.release >= TIERED_STORAGE_SINCE and local_ms >= SHORTEST_RETENTION_MS:
-            remote = bytes_text(tiered_remote_bytes(largest.written, topic.retention_ms))
-            yield _Way(
-                f"local.retention.ms of {topic.name}",
-                str(int(local_ms)),
-                f"with remote.storage.enable=true its retention stays, and {remote} are in remote storage",
-            )
-    if topic.compression_ratio == 1 and 1 / kept <= LIKELY_RATIO:
-        yield _Way(
-            f"compression.type of the producers of {topic.name}",
-            "zstd",
-            f"a ratio of {1 / kept:.1f} is enough; measure it with your records",
+            f"transactional ids of {', '.join(renewing)}",
+            "fixed",
+            f"{TRANSACTION_STATE} stores {bytes_text(log.stored_bytes)}, a record for each id until it expires; see "
+            "what is recommended for the heap",
         )

@@ -49,9 +49,10 @@ def plan_with_grades(workload: Workload) -> CapacityPlan:
 
 
 def _moved(guess: Guess, planned: Mapping[Place, PlacedFigure]) -> dict[Place, float]:
-    """Return the figures that move with a guess, each by its largest change; all of them if no other value is possible.
+    """Return the figures that move with a guess, each by its largest change.
 
-    A figure that another value makes unknown, or takes away, moves as well.
+    A figure that another value makes unknown, or takes away, moves as well. Where every other value contradicts what is
+    stated, an assumed value follows from that and moves nothing; what a model worked out moves everything.
     """
     found: dict[Place, float] = {}
     tried = 0
@@ -65,7 +66,7 @@ def _moved(guess: Guess, planned: Mapping[Place, PlacedFigure]) -> dict[Place, f
             change = _change(figure.value, figures.get(place))
             if change:
                 found[place] = max(change, found.get(place, 0.0))
-    return found if tried or not guess.others else dict.fromkeys(planned, 0.0)
+    return dict.fromkeys(planned, 0.0) if guess.derived is not None and not tried else found
 
 
 def _change(planned: float | None, other: float | None) -> float:

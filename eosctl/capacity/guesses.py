@@ -8,10 +8,10 @@ from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
-from eosctl.capacity.application_plan import Rhythm, work_out_rhythms
+from eosctl.capacity.application_plan import Rhythm, busy_producer_count, work_out_rhythms
 from eosctl.capacity.disk import live_bytes
 from eosctl.capacity.instances import instance_restore_rate, restored_record_bytes
-from eosctl.capacity.quantities import parse_share
+from eosctl.capacity.quantities import parse_share, parse_whole
 from eosctl.capacity.recovery import USUAL_RESTORED_BYTES
 from eosctl.capacity.transactions import transaction_rate
 from eosctl.capacity.workload_schema import APPLICATION_KEYS, CLUSTER_KEYS, STORE_KEYS, TOPIC_KEYS, Key
@@ -46,6 +46,7 @@ class _Place(NamedTuple):
     value: Any
     is_share: bool
     change: Callable[[Any], Workload]
+    least: int = 1
 
 
 def list_guesses(workload: Workload, plan: CapacityPlan) -> Iterator[Guess]:
@@ -67,7 +68,8 @@ def _other_values(place: _Place) -> tuple[Any, ...]:
         case str(value):
             return tuple(release for release in OTHER_RELEASES if release != value)
         case int(value):
-            return tuple(other for other in (2 * value, value + 1, value - 1, value // 2) if 0 < other != value)
+            others = dict.fromkeys((2 * value, value + 1, value - 1, value // 2))
+            return tuple(other for other in others if place.least <= other != value)
         case float(value) if value:
             return (value / 2, value * 2)
         case float():
@@ -103,7 +105,8 @@ def _keys(
         def set_value(value: Any, attribute: str = attribute) -> Workload:
             return change(replace(holder, **{attribute: value}))
 
-        yield f"{path}.{name}", _Place(getattr(holder, attribute), key.parse is parse_share, set_value)
+        least = 0 if key.parse is parse_whole else 1
+        yield f"{path}.{name}", _Place(getattr(holder, attribute), key.parse is parse_share, set_value, least)
 
 
 def _set_topic(workload: Workload, topic: TopicSpec) -> Callable[[TopicSpec], Workload]:
@@ -167,7 +170,7 @@ def _worked_out(
     if not rate:
         return
     interval = application.commit_interval_ms
-    busy = transaction_rate(application.producer_count, interval) if interval else rate
+    busy = transaction_rate(busy_producer_count(workload, application), interval) if interval else rate
     if application.transactions_per_s is None and rate < NEARLY_ALL * busy:
         yield "transactions", rate, rate_text(rate), "records arrive at random, and some intervals have none"
     for name, stated in application.writes:

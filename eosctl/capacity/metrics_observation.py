@@ -108,7 +108,7 @@ def _count(before: Sequence[BrokerCounters], after: Sequence[BrokerCounters]) ->
         raise EosctlError(
             "No transaction ended in the interval.",
             "EndTxn and WriteTxnMarkers were answered without an error nowhere, or the exporter drops ErrorsPerSec.",
-            "Watch for longer with --interval; give the endpoints of all brokers.",
+            "Watch for longer with --duration; give the endpoints of all brokers.",
         )
     return _Counted(
         {name: found for name, found in sorted(topics.items()) if found.batch_count},

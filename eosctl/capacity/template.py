@@ -118,4 +118,4 @@ def _quoted(text: str) -> str:
 
 
 def _commented(text: str, comment: str) -> str:
-    return f"{text:<{COMMENT_COLUMN}}# {comment}"
+    return f"{text:<{COMMENT_COLUMN - 1}} # {comment}"

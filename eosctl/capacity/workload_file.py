@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import yaml
 
+from eosctl.capacity.adjusted_assumptions import assume_by_kind, assume_for_release, assume_purged
 from eosctl.capacity.disk import live_bytes
 from eosctl.capacity.quantities import QuantityError, parse_duration_ms, parse_growth, parse_number
 from eosctl.capacity.range_value import RangeMistake, is_numeric, read_range
@@ -21,12 +22,10 @@ from eosctl.capacity.workload_schema import (
     CLUSTER_KEYS,
     DEFAULTS_BY_KIND,
     KIND,
-    PURGED,
     STORE_KEYS,
     TOPIC_KEYS,
     UNKNOWN,
     WITH_OFFSETS,
-    Assumed,
     Key,
 )
 from eosctl.capacity.workload_tree import parse_tree
@@ -47,7 +46,10 @@ TOP_KEYS: Final = ("apiVersion", "kind", "name", "cluster", "topics", "applicati
 AUTO: Final = "auto"
 #: What Kafka takes as a topic's name (org.apache.kafka.common.internals.Topic).
 TOPIC_NAME: Final = re.compile(r"(?!\.{1,2}$)[a-zA-Z0-9._-]{1,249}")
-_CUT_OFF: Final = "; perhaps the file is cut off"
+_IF_MISSING: Final = {
+    "topics": "; perhaps the file is cut off",
+    "applications": "; perhaps the file is cut off. If no application runs transactions, write applications: {}",
+}
 WRITE_ONLY: Final = frozenset(
     {ApplicationKind.PRODUCER, ApplicationKind.CONNECT, ApplicationKind.MIRROR, ApplicationKind.SHORT_LIVED}
 )
@@ -121,11 +123,13 @@ class _Reading:
                 self.complain(given, f"{name} is {self.text(given)!r}; this program reads {wanted}")
         for name in ("kind", "name", "cluster", "topics", "applications"):
             if name not in top:
-                self.complain(root, f"{name} is missing{_CUT_OFF if name in ('topics', 'applications') else ''}")
+                self.complain(root, f"{name} is missing{_IF_MISSING.get(name, '')}")
         name = self.text(top["name"]) if "name" in top else ""
         if "name" in top and not name:
             self.complain(top["name"], "name is empty")
         cluster = self.section(top.get("cluster"), "cluster", CLUSTER_KEYS)
+        if cluster is not None:
+            assume_for_release(self.assumptions, cluster)
         topics = [
             (node, section | {"name": topic})
             for topic, node in self.topics(top.get("topics"))
@@ -134,23 +138,23 @@ class _Reading:
         known = [values["name"] for _, values in topics]
         applications = [
             values
-            for application, node in self.named(top.get("applications"), "applications")
+            for application, node in self.named(top.get("applications"), "applications", may_be_empty=True)
             if (values := self.application(application, node, known)) is not None
         ]
-        for kind in DEFAULTS_BY_KIND:
-            self.assume_for_kind(kind, topics, applications)
-        self.assume_purged(topics, applications)
+        sections = [values for _, values in topics]
+        assume_by_kind(self.assumptions, sections, applications)
+        assume_purged(self.assumptions, sections, applications)
         growth = self.growth(top.get("growth_per_year"))
         for node, values in topics:
             if values.get("cleanup") is Cleanup.COMPACT and not values.get("live_bytes"):
                 self.complain(node, f"topics.{values['name']}.live is missing: a compacted topic keeps live records")
         if self.mistakes or cluster is None:
             return None
-        idle = find_idle_keys([values for _, values in topics], applications)
+        idle = find_idle_keys(sections, applications)
         return Workload(
             name=name,
             cluster=ClusterSpec(**cluster),
-            topics=tuple(TopicSpec(**values) for _, values in topics),
+            topics=tuple(TopicSpec(**values) for values in sections),
             applications=tuple(ApplicationSpec(**values) for values in applications),
             growth_per_year=growth,
             ranges=tuple(self.ranges),
@@ -163,7 +167,8 @@ class _Reading:
         if values is None:
             return None
         given = self.mapping(node, path, None)
-        values |= {"name": name, "reads": self.reads(given.get("reads"), topics), "writes": ()}
+        reads, joined = self.reads(given.get("reads"), topics)
+        values |= {"name": name, "reads": reads, "joined": joined, "writes": ()}
         if "writes" in given:
             values["writes"] = tuple(self.writes(given["writes"], f"{path}.writes", topics))
         values["stores"] = self.stores(given.get("stores"), f"{path}.stores")
@@ -189,6 +194,8 @@ class _Reading:
         for name, key in APPLICATION_KEYS.items():
             if name in given and not key.applies_to(kind):
                 self.complain(given[name], f"{path}.{name}: an application of kind {kind} has no such setting")
+        if values["joined"] and kind is not ApplicationKind.STREAMS:
+            self.complain(given["reads"], f"{path}.reads: an application of kind {kind} has no sub-topologies to list")
         if values["stores"] and kind is not ApplicationKind.STREAMS:
             self.complain(given["stores"], f"{path}.stores: an application of kind {kind} has no such setting")
         if kind in WRITE_ONLY and values["reads"]:
@@ -197,35 +204,6 @@ class _Reading:
             self.complain(node, f"{path}.reads is missing: a {kind} application has input")
         if kind not in WITH_OFFSETS and not values["writes"]:
             self.complain(node, f"{path}.writes is missing: an application of kind {kind} writes something")
-
-    def assume_for_kind(
-        self, kind: ApplicationKind, topics: list[tuple[yaml.Node, dict[str, Any]]], applications: list[dict[str, Any]]
-    ) -> None:
-        """Replace what was assumed by what applications of this kind set themselves."""
-        own = [values for values in applications if values.get("kind") is kind]
-        written = {name for values in own for name, _ in values["writes"]}
-        for name, assumed in DEFAULTS_BY_KIND[kind].items():
-            if name in TOPIC_KEYS:
-                for _, values in topics:
-                    if values["name"] in written:
-                        self.assume(values, f"topics.{values['name']}.{name}", TOPIC_KEYS[name], assumed)
-            for values in own:
-                if name in APPLICATION_KEYS:
-                    self.assume(values, f"applications.{values['name']}.{name}", APPLICATION_KEYS[name], assumed)
-
-    def assume_purged(self, topics: list[tuple[yaml.Node, dict[str, Any]]], applications: list[dict[str, Any]]) -> None:
-        """Replace the retention that was assumed for repartition topics: Kafka Streams deletes what it has read."""
-        own = [values for values in applications if values.get("kind") is ApplicationKind.STREAMS]
-        purged = {name for values in own for name, _ in values["writes"] if name in values["reads"]}
-        for _, values in topics:
-            if values["name"] in purged and values["name"].endswith("-repartition"):
-                self.assume(values, f"topics.{values['name']}.retention", TOPIC_KEYS["retention"], PURGED)
-
-    def assume(self, values: dict[str, Any], path: str, key: Key, assumed: Assumed) -> None:
-        for at, assumption in enumerate(self.assumptions):
-            if assumption.path == path:
-                values[key.attribute] = key.parse(assumed.text)
-                self.assumptions[at] = Assumption(path, assumed.text, assumed.why)
 
     def check_rhythm(self, node: yaml.Node, path: str, values: dict[str, Any]) -> None:
         interval, rate = values.get("commit_interval_ms"), values.get("transactions_per_s")
@@ -242,18 +220,24 @@ class _Reading:
             if values.get(name) == 0:
                 self.complain(node, f"{path}: {name.rsplit('_', 1)[0]} is 0")
 
-    def reads(self, node: yaml.Node | None, topics: list[str]) -> tuple[str, ...]:
+    def reads(self, node: yaml.Node | None, topics: list[str]) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+        """Return what an application reads, and the topics among these that one sub-topology reads together."""
         if node is None:
-            return ()
+            return (), ()
         if not isinstance(node, yaml.SequenceNode):
             self.complain(node, "reads is a list of topics")
-            return ()
+            return (), ()
         names: list[str] = []
+        joined: list[tuple[str, ...]] = []
         for item in node.value:
-            if (name := self.topic_name(item, topics)) in names:
-                self.complain(item, f"{name} is read twice")
-            names.append(name)
-        return tuple(names)
+            together = item.value if isinstance(item, yaml.SequenceNode) else [item]
+            for one in together:
+                if (name := self.topic_name(one, topics)) in names:
+                    self.complain(one, f"{name} is read twice")
+                names.append(name)
+            if isinstance(item, yaml.SequenceNode) and together:
+                joined.append(tuple(names[-len(together) :]))
+        return tuple(names), tuple(joined)
 
     def stores(self, node: yaml.Node | None, path: str) -> tuple[StoreSpec, ...]:
         sections = ((name, self.section(item, f"{path}.{name}", STORE_KEYS)) for name, item in self.named(node, path))
@@ -333,14 +317,14 @@ class _Reading:
                 self.assumptions.append(Assumption(f"{path}.{name}", key.assumed, key.why))
         return values
 
-    def named(self, node: yaml.Node | None, path: str) -> list[tuple[str, yaml.Node]]:
+    def named(self, node: yaml.Node | None, path: str, *, may_be_empty: bool = False) -> list[tuple[str, yaml.Node]]:
         if node is None:
             return []
         found = list(self.mapping(node, path, None).items())
         for name, value in found:
             if not name:
                 self.complain(value, f"{path} has a name that is empty")
-        if not found:
+        if not found and not may_be_empty:
             self.complain(node, f"{path} is empty")
         return found
 

@@ -61,9 +61,14 @@ def describe_workload_files() -> dict[str, Any]:
         **_properties(APPLICATION_KEYS),
         "reads": {
             "type": "array",
-            "items": {"type": "string"},
+            "items": {
+                "anyOf": [
+                    {"type": "string"},
+                    {"type": "array", "items": {"type": "string"}, "uniqueItems": True, "minItems": 1},
+                ]
+            },
             "uniqueItems": True,
-            "description": "Topics that it reads.",
+            "description": "Topics that it reads; in a list of their own those that one sub-topology reads together.",
         },
         "writes": {
             "type": "object",
@@ -86,7 +91,7 @@ def describe_workload_files() -> dict[str, Any]:
             "cluster": _section(_properties(CLUSTER_KEYS), _required(CLUSTER_KEYS))
             | {"description": "Brokers and their limits."},
             "topics": _named(_section(_properties(TOPIC_KEYS), _required(TOPIC_KEYS)), "Topics by name.", topic_name),
-            "applications": _named(application, "Applications by name."),
+            "applications": _named(application, "Applications by name.") | {"minProperties": 0},
             "growth_per_year": _with_range(_share(parse_growth), _share(parse_growth))
             | {"description": "Rates a year from now against today. Default: 0 %."},
         },
@@ -148,6 +153,7 @@ def _rule_of_kind(kind: ApplicationKind) -> dict[str, Any]:
     foreign: dict[str, Any] = {name: False for name, key in APPLICATION_KEYS.items() if not key.applies_to(kind)}
     if kind is not ApplicationKind.STREAMS:
         foreign["stores"] = False
+        foreign["reads"] = {"items": {"type": "string"}}
     if kind in WRITE_ONLY:
         foreign["reads"] = {"maxItems": 0}
     needed = "reads" if kind in WITH_OFFSETS else "writes"

@@ -13,6 +13,8 @@ from eosctl.capacity.workload_schema import APPLICATION_KEYS, CLUSTER_KEYS, STOR
 from eosctl.errors import ConfigFileError, UsageError
 
 MAX_BYTES: Final = 1 << 20
+#: What the parser reports for a file with several documents.
+SECOND_DOCUMENT: Final = "but found another document"
 _CLOSE_NAMES: Final = 3
 #: The names on the way from the root to a value.
 Path = tuple[str, ...]
@@ -31,6 +33,10 @@ def parse_tree(text: str, source: str) -> yaml.Node | None:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         where = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
+        if error.problem == SECOND_DOCUMENT:
+            what = f"{source}{where} begins a second document; a workload file has one."
+            next_step = "Name the file of a workload; capacity observe --description reads the resources of Strimzi."
+            raise ConfigFileError(what, "", next_step) from error
         what = f"{source}{where} is not YAML: {error.problem or error}."
         raise ConfigFileError(what, "", "Correct this place; the file may be cut off.") from error
     except (yaml.YAMLError, RecursionError) as error:

@@ -6,9 +6,15 @@ plan then makes no verdict that needs them.
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
+from typing import Final
 
 import msgspec
+
+_REPARTITION_TOPIC: Final = re.compile(
+    r"-(?:repartition|subscription-(?:registration|response)(?:-\d+)?-topic)$", re.IGNORECASE
+)
 
 
 class ApplicationKind(StrEnum):
@@ -133,14 +139,23 @@ class StoreSpec(msgspec.Struct, frozen=True):
     windowed: bool
 
 
+def is_repartition_topic(name: str) -> bool:
+    """Return whether a name is that of a topic through which Kafka Streams sends its records to other tasks.
+
+    Joins by a foreign key have two of them (``KTableImpl``); all are topics with a ``RepartitionTopicConfig``.
+    """
+    return _REPARTITION_TOPIC.search(name) is not None
+
+
 class ApplicationSpec(msgspec.Struct, frozen=True):
     """An application that runs transactions.
 
     Its rhythm is either `commit_interval_ms` (Flink: the checkpoint interval) or, where it was counted,
-    `transactions_per_s`. `writes` gives for each topic the partitions that one transaction reaches, None to work it
-    out. `partition_waves` and `restore_rate` None likewise. `naming`, `concurrent_checkpoints`, and
-    `checkpoint_duration_ms` apply to Flink only. `state_bytes` are the live bytes of all stores, in one copy; `stores`
-    is empty where only the bytes are stated. `standby_count`, `cache_bytes`, and what follows apply to Kafka Streams.
+    `transactions_per_s`. `joined` are the topics of `reads` that one sub-topology of Kafka Streams reads together.
+    `writes` gives for each topic the partitions that one transaction reaches, None to work it out. `partition_waves`
+    and `restore_rate` None likewise. `naming`, `concurrent_checkpoints`, and `checkpoint_duration_ms` apply to Flink
+    only. `state_bytes` are the live bytes of all stores, in one copy; `stores` is empty where only the bytes are
+    stated. `standby_count`, `cache_bytes`, and what follows apply to Kafka Streams.
     """
 
     name: str
@@ -171,6 +186,7 @@ class ApplicationSpec(msgspec.Struct, frozen=True):
     instance_memory_bytes: float | None
     instance_disk_bytes: float | None
     stores: tuple[StoreSpec, ...]
+    joined: tuple[tuple[str, ...], ...] = ()
 
     @property
     def commits_offsets(self) -> bool:
@@ -187,7 +203,13 @@ class ApplicationSpec(msgspec.Struct, frozen=True):
     def repartitions(self, topic: str) -> bool:
         """Return whether a topic is one of its repartition topics: Kafka Streams writes, reads, and empties them."""
         is_streams = self.kind is ApplicationKind.STREAMS
-        return is_streams and topic.endswith("-repartition") and topic in self.reads and topic in dict(self.writes)
+        return is_streams and is_repartition_topic(topic) and topic in self.reads and topic in dict(self.writes)
+
+    @property
+    def inputs(self) -> tuple[tuple[str, ...], ...]:
+        """Return the topics that it reads, those together that one sub-topology reads together."""
+        alone = set(self.reads).difference(*self.joined)
+        return (*self.joined, *((name,) for name in self.reads if name in alone))
 
     @property
     def initializes_each_transaction(self) -> bool:

@@ -111,7 +111,7 @@ def _complete(request: ObserveRequest, callbacks: Callbacks) -> str:
         raise EosctlError(
             "The observation is not enough for a plan.",
             f"No transactions ended, or their records could not be read ({refused.why.splitlines()[0]}).",
-            "Watch for longer with --interval; check that __transaction_state can be read.",
+            "Watch for longer with --duration; check that __transaction_state can be read.",
         ) from refused
     return text
 

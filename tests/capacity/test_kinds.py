@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 import pytest
 
+from eosctl.capacity.grades import plan_with_grades
 from eosctl.capacity.plan import plan_capacity
 from eosctl.capacity.template import write_template
 from eosctl.capacity.workload_file import parse_workload
 from eosctl.errors import ConfigFileError
-from eosctl.model.capacity_plan import ApplicationPlan, CapacityPlan
+from eosctl.model.capacity_figures import list_figures
+from eosctl.model.capacity_plan import ApplicationPlan, CapacityPlan, Grade
 from eosctl.model.workload import ApplicationKind
 
 SUBTASKS, PARTITIONS, COPIES = 64, 64, 3
@@ -205,3 +207,40 @@ def test_records_without_a_key_fill_the_batch_of_one_partition() -> None:
     gathered = 1 + 100_000 / SUBTASKS * 0.020
     assert gathered / 2 <= keyless <= gathered
     assert few < 2 < many
+
+
+def test_a_task_of_mirror_maker_keeps_to_what_it_copies() -> None:
+    text = """\
+apiVersion: eosctl/v1
+kind: Workload
+name: mirror
+cluster: {brokers: 3, transaction_version: 1}
+topics:
+  east.orders: {partitions: 64, rate: 25000/s, key: 16 B, value: 700 B}
+applications:
+  mm2: {kind: mirror, producers: 16, commit_interval: 1 s, writes: {east.orders: 4}}
+"""
+    assert plan_capacity(parse_workload(text, "w.yaml")).applications[0].producer_entries == 16 * 4 * COPIES
+
+
+def test_a_value_that_nothing_can_replace_is_known() -> None:
+    text = """\
+apiVersion: eosctl/v1
+kind: Workload
+name: one-task
+cluster: {brokers: 3, transaction_version: 1}
+topics:
+  tables: {partitions: 6, rate: 1000/s, value: 700 B}
+applications:
+  source: {kind: connect, producers: 1, commit_interval: 1 s, writes: {tables: 6}}
+"""
+    plan = plan_with_grades(parse_workload(text, "w.yaml"))
+    grades = {figure.name: figure.grade for figure in list_figures(plan) if figure.section == "cluster"}
+    assert (grades["brokers"], grades["transactions"], grades["markers"]) == (Grade.EXACT, Grade.EXACT, Grade.EXACT)
+
+
+@pytest.mark.parametrize("kind", list(ApplicationKind))
+def test_comments_of_a_template_are_apart_from_values(kind: ApplicationKind) -> None:
+    answers = {"cluster.brokers": "3", "topic.partitions": "1", "topic.rate": "1/s", "topic.value": "1 KB"}
+    text = write_template("w", kind, {**answers, "application.producers": "1", "application.commit_interval": "1 s"})
+    assert [line for line in text.splitlines() if "#" in line.lstrip("# ") and " # " not in line.lstrip("# ")] == []

@@ -156,7 +156,7 @@ def test_longer_intervals_cost_less_and_wait_longer(factor: float) -> None:
         ("brokers: 6", "brokers: 6, min_insync_replicas: 4", "nothing could be written"),
         ("brokers: 6", "brokers: 6, brokers_lost: 6", "leaves no broker"),
         ("zones: 3", "zones: 7", "7 zones"),
-        ("brokers: 6", 'brokers: 6, kafka_version: "3.9"', "needs Kafka 4.0"),
+        ("brokers: 6", 'brokers: 6, kafka_version: "3.9", transaction_version: 2', "needs Kafka 4.0"),
         ("commit_interval: 100 ms", "commit_interval: 31 s", "Streams refuses to start"),
         ("transaction_timeout: 30 s", "transaction_timeout: 1 h", "INVALID_TRANSACTION_TIMEOUT"),
         ("commit_interval: 100 ms", "commit_interval: 5 ms", "takes at least 13 ms"),

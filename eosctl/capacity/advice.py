@@ -222,7 +222,8 @@ def _renewed_ids(workload: Workload, application: ApplicationSpec, plan: Applica
         setting, value = "TransactionNamingStrategy", "POOLING"
         reason = (
             f"INCREMENTING takes a new producer id for each subtask and checkpoint: {figures}. POOLING needs connector "
-            "4.0 and brokers from 3.0 on; a longer checkpoint interval lowers the figures in proportion"
+            "4.0 (for Flink 2.0 and later) and brokers from 3.0 on; a longer checkpoint interval lowers the figures in "
+            "proportion"
         )
     else:
         setting, value = "transactional.id", f"one of {plan.producers} fixed ids"

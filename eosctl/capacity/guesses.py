@@ -16,8 +16,8 @@ from eosctl.capacity.recovery import USUAL_RESTORED_BYTES
 from eosctl.capacity.transactions import transaction_rate
 from eosctl.capacity.workload_schema import APPLICATION_KEYS, CLUSTER_KEYS, STORE_KEYS, TOPIC_KEYS, Key
 from eosctl.model.capacity_plan import ApplicationPlan, CapacityPlan
-from eosctl.model.workload import ApplicationSpec, Assumption, StoreSpec, TopicSpec, Workload
-from eosctl.text import byte_rate_text, number_text, rate_text
+from eosctl.model.workload import ApplicationKind, ApplicationSpec, Assumption, StoreSpec, TopicSpec, Workload
+from eosctl.text import byte_rate_text, count_text, number_text, rate_text
 
 #: A share of all partitions from which on a transaction is taken to reach every one of them.
 NEARLY_ALL: Final = 0.99
@@ -151,10 +151,23 @@ def _derived(workload: Workload, plan: CapacityPlan, places: Mapping[str, _Place
             yield guess(
                 f"topics.{topic.name}.batch_records", planned.batch_records, number_text(planned.batch_records), why
             )
+    yield from _sub_topologies(workload, plan)
     rhythms = work_out_rhythms(workload)
     for application, one in zip(workload.applications, plan.applications, strict=True):
         for path, value, text, why in _worked_out(workload, application, one, rhythms[application.name]):
             yield guess(f"applications.{application.name}.{path}", value, text, why)
+
+
+def _sub_topologies(workload: Workload, plan: CapacityPlan) -> Iterator[Guess]:
+    """Yield the inputs of Kafka Streams applications that may be read together, for fewer tasks."""
+    for application, one in zip(workload.applications, plan.applications, strict=True):
+        alone = tuple(names[0] for names in application.inputs if len(names) == 1)
+        if application.kind is ApplicationKind.STREAMS and len(alone) > 1:
+            joined = replace(application, joined=(*application.joined, alone))
+            why = "each topic is the input of a sub-topology of its own; lists in the list name those read together"
+            path = f"applications.{application.name}.reads"
+            other = _set_application(workload, application)(joined)
+            yield Guess(path, (other,), derived=Assumption(path, count_text(one.task_count, "task"), why))
 
 
 def _worked_out(

@@ -118,7 +118,8 @@ def write_partial(name: str, observed: PartialWorkload) -> str:
 
 def _members(name: str, keys: Mapping[str, Key], members: Mapping[str, Section]) -> Iterator[str]:
     if not members:
-        yield _commented(f"{name}: {{}}", "not observed, needed")
+        # An empty mapping, {}, would state that none exist.
+        yield _commented(f"{name}:", "not observed, needed")
         return
     yield f"{name}:"
     for member, section in members.items():

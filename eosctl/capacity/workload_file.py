@@ -341,7 +341,8 @@ class _Reading:
 
     def mapping(self, node: yaml.Node, path: str, allowed: tuple[str, ...] | None) -> dict[str, yaml.Node]:
         if not isinstance(node, yaml.MappingNode):
-            self.complain(node, f"{path} is not a mapping of keys to values")
+            is_empty = isinstance(node, yaml.ScalarNode) and not node.value
+            self.complain(node, f"{path} is {'empty' if is_empty else 'not a mapping of keys to values'}")
             return {}
         found: dict[str, yaml.Node] = {}
         for key, value in node.value:

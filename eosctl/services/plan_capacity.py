@@ -136,6 +136,8 @@ def simulate_workload(request: CommitsRequest, callbacks: Callbacks = SILENT) ->
         ConfigFileError: The workload cannot be read.
     """
     workload = _read_likely(request.path, callbacks)
+    if not workload.applications:
+        raise UsageError(f"{request.path} has no applications.", "Only their commits are simulated.", "Add them.")
     try:
         stated = parse_rate(request.appends) if request.appends is not None else workload.cluster.appends_per_s
     except QuantityError as error:

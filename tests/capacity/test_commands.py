@@ -269,3 +269,23 @@ def test_observe_reports_an_idle_cluster_and_keeps_files(eos_cluster: SandboxThr
     path.write_text("mine")
     assert eosctl("capacity", "observe", path, "-b", eos_cluster.bootstrap, "--duration", "50ms").code == 2
     assert path.read_text() == "mine"
+
+
+def test_without_applications_only_their_commits_are_missing(workload: Path) -> None:
+    before, _, _ = STREAMS.partition("applications:")
+    workload.write_text(f"{before}applications: {{}}\n")
+    done = eosctl("capacity", "plan", workload, "--sensitivity", "-o", "json")
+    assert done.code == 0
+    assert done.json["items"][0]["plan"]["markers_per_s"] == 0
+    assert "no applications" in eosctl("capacity", "simulate", workload).err
+    workload.write_text(f"{before}applications:\n")
+    assert "applications is empty" in eosctl("capacity", "plan", workload).err
+    workload.write_text(before)
+    assert "write applications: {}" in eosctl("capacity", "plan", workload).err
+
+
+def test_a_second_document_is_refused(workload: Path) -> None:
+    workload.write_text(f"{STREAMS}---\nkind: Kafka\n")
+    done = eosctl("capacity", "plan", workload)
+    assert done.code == 2
+    assert "begins a second document; a workload file has one" in done.err

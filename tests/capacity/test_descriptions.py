@@ -142,7 +142,9 @@ def test_a_description_alone_names_what_is_needed(tmp_path: Path) -> None:
     assert eosctl("capacity", "plan", path).code == 2
     completed = path.read_text().replace("# rate:  ", "rate: 100/s").replace("# value:  ", "value: 1 kB  ")
     application = "applications: {a: {kind: producer, producers: 2, commit_interval: 1 s, writes: {orders: auto}}}"
-    path.write_text(completed.replace("applications: {}", application))
+    path.write_text(completed)
+    assert eosctl("capacity", "plan", path).code == 2
+    path.write_text(completed.replace("applications:", application))
     assert eosctl("capacity", "plan", path).code == 0
 
 

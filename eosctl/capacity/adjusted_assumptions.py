@@ -55,6 +55,17 @@ def assume_purged(assumptions: list[Assumption], topics: Sequence[Section], appl
             _assume(assumptions, values, f"topics.{values['name']}.retention", TOPIC_KEYS["retention"], PURGED)
 
 
+def assume_no_other_writers(
+    assumptions: Sequence[Assumption], topics: Sequence[Section], applications: Sequence[Section]
+) -> None:
+    """Take topics that applications write to have no other producers, unless the file states them."""
+    assumed = {assumption.path for assumption in assumptions}
+    written = {name for values in applications for name, _ in values["writes"]}
+    for values in topics:
+        if values["name"] in written and f"topics.{values['name']}.writers" in assumed:
+            values["writer_count"] = 0
+
+
 def _assume(assumptions: list[Assumption], values: Section, path: str, key: Key, assumed: Assumed) -> None:
     for at, assumption in enumerate(assumptions):
         if assumption.path == path:

@@ -31,7 +31,7 @@ def batch_records(workload: Workload, topic: TopicSpec, intervals_ms: Mapping[st
     size = _record_size(topic)
     open_batches = 1 if fills_one_partition(workload, topic) else topic.partition_count
     rate = topic.rate_per_s / open_batches
-    return records_per_batch(rate, writers or topic.writer_count, linger, size, topic.batch_size_bytes)
+    return records_per_batch(rate, writers + topic.writer_count, linger, size, topic.batch_size_bytes)
 
 
 def fills_one_partition(workload: Workload, topic: TopicSpec) -> bool:

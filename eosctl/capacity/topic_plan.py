@@ -74,9 +74,9 @@ def _entries_of_writers(workload: Workload, topic: TopicSpec) -> float:
     """Return the states of producers other than the applications, which are idempotent by default (KIP-679).
 
     A producer that sends less than a record to each partition within ``producer.id.expiration.ms`` is not remembered
-    everywhere.
+    everywhere. How much of a topic's records others write than the applications is not known: all are taken.
     """
-    if any(topic.name in dict(application.writes) for application in workload.applications):
+    if not topic.writer_count:
         return 0.0
     cluster = workload.cluster
     sent = topic.rate_per_s * cluster.producer_id_expiration_ms / 1000 / topic.writer_count

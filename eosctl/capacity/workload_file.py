@@ -10,7 +10,12 @@ from typing import Any, Final
 
 import yaml
 
-from eosctl.capacity.adjusted_assumptions import assume_by_kind, assume_for_release, assume_purged
+from eosctl.capacity.adjusted_assumptions import (
+    assume_by_kind,
+    assume_for_release,
+    assume_no_other_writers,
+    assume_purged,
+)
 from eosctl.capacity.disk import live_bytes
 from eosctl.capacity.quantities import QuantityError, parse_duration_ms, parse_growth, parse_number
 from eosctl.capacity.range_value import RangeMistake, is_numeric, read_range
@@ -144,6 +149,7 @@ class _Reading:
         sections = [values for _, values in topics]
         assume_by_kind(self.assumptions, sections, applications)
         assume_purged(self.assumptions, sections, applications)
+        assume_no_other_writers(self.assumptions, sections, applications)
         growth = self.growth(top.get("growth_per_year"))
         for node, values in topics:
             if values.get("cleanup") is Cleanup.COMPACT and not values.get("live_bytes"):

@@ -107,9 +107,9 @@ class ClusterSpec(msgspec.Struct, frozen=True):
 
 
 class TopicSpec(msgspec.Struct, frozen=True):
-    """A topic. `writer_count` counts producers outside this file's applications; `batch_records` is measured.
+    """A topic. `writer_count` counts producers outside this file's applications, 0 unless stated where these write.
 
-    `local_retention_ms` is None without tiered storage.
+    `batch_records` is measured. `local_retention_ms` is None without tiered storage.
     """
 
     name: str

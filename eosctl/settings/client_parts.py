@@ -1,7 +1,8 @@
 """Join the parts of one client's settings that a file keeps in mappings of their own.
 
 node-rdkafka takes the settings of a client and of its topics apart (``global``, ``topic``). Wrappers take some settings
-by names of their own, and the others as they are: Dropwizard, or a program's ``additionalProperties``.
+by names of their own, and the others as they are: Dropwizard, or a program's ``additionalProperties``
+or ``properties``.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import re
 from typing import Final
 
 from eosctl.model.parameter import relaxed
-from eosctl.settings.setting_names import COMMON_WORDS, is_setting
+from eosctl.settings.setting_names import COMMON_WORDS, FLINK, is_setting
 from eosctl.settings.spellings import LIBRARY_NAMES, setting_meant
 from eosctl.settings.tree import Branch, Leaf, Node
 
@@ -20,6 +21,13 @@ _REST: Final = re.compile(
     r"(?:kafka[-_]?)?(?:properties|props|config|configs|configuration|settings|options|overrides)",
     re.IGNORECASE,
 )
+_OWN: Final = "properties"
+
+
+def has_own_properties(node: Branch) -> bool:
+    """Return whether a mapping called ``properties`` holds settings as they are; in a table of Flink it is a prefix."""
+    is_table = node.get("connector") is not None or any(FLINK.match(name) for name, _ in node.entries)
+    return node.branch(_OWN) is not None and not is_table
 
 
 def with_parts(node: Branch) -> Branch:
@@ -31,7 +39,7 @@ def with_parts(node: Branch) -> Branch:
         key
         for key, child in mappings
         if (has_halves and any(relaxed(key) in halves for halves in _HALVES))
-        or (_REST.fullmatch(key) and _holds_settings(node, child))
+        or ((_REST.fullmatch(key) or key == _OWN) and _holds_settings(node, child))
     }
     if not parts:
         return node

@@ -29,8 +29,8 @@ from eosctl.settings.client_libraries import has_options_apart, with_options_joi
 from eosctl.settings.cloud_formation import evaluated, uses_functions
 from eosctl.settings.compose_variables import interpolated, with_env_files
 from eosctl.settings.detection import sources_of
-from eosctl.settings.documents import format_of, parse_documents, starts_programs
-from eosctl.settings.environments import ON_PROFILE, of_environment, over_base
+from eosctl.settings.documents import format_of, is_piece_of_json, parse_documents, starts_programs
+from eosctl.settings.environments import of_environment, over_base, profile_of
 from eosctl.settings.file_texts import files_of, holds_kafka, is_of_others, is_template, mentions_kafka, read_text
 from eosctl.settings.files_read import FilesRead
 from eosctl.settings.includes import includes_missing
@@ -222,7 +222,8 @@ def _read_any(file: str, text: str, role: Role | None, *, is_named: bool, withou
         if is_named and format_of(file) is None:
             raise
         is_settings = is_named and not starts_programs(file)
-        if (is_settings or mentions_kafka(file, text)) and not is_template(text):
+        is_about = is_settings or (mentions_kafka(file, text) and not is_piece_of_json(file, text))
+        if is_about and not is_template(text):
             raise
     try:
         return _of_chart(file, text, chart_values(file), role) if is_template(text) else _NOTHING
@@ -384,8 +385,8 @@ def _over_base(sources: list[Source]) -> list[Source]:
     if base is None:
         return sources
     return [
-        replace(source, values={**base.values, **source.values})
-        if source.role is Role.SPRING and any(ON_PROFILE in key for key in source.values)
+        of_environment(replace(source, values={**base.values, **source.values}), profile)
+        if source.role is Role.SPRING and (profile := profile_of(source.values))
         else source
         for source in sources
     ]

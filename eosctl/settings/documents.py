@@ -34,7 +34,7 @@ MAX_DEPTH: Final = 100
 # What stands behind the ending of a file that a tool or a person makes the real one of.
 _TEMPLATE_ENDING: Final = re.compile(r"\.(?:j2|tpl|tmpl|template|erb|example|sample|dist|orig|bak|default)$")
 # Files that have the name of an environment or a program behind their own: .env.production, Dockerfile.relay.
-_VARIANT: Final = re.compile(r"(\.env|dockerfile|containerfile|makefile|procfile)\.[\w-]+$")
+_VARIANT: Final = re.compile(r"(\.env|dockerfile|containerfile|makefile|procfile)\.(?!patch$|diff$)[\w-]+$")
 
 # Variables of services of a Linux machine: /etc/default/kafka.
 _SERVICE_VARIABLES: Final = re.compile(r"(?:^|/)etc/(?:default|sysconfig)/[\w@.-]+$")
@@ -236,13 +236,44 @@ def _at_key(node: Node, line: int) -> Node:
     )
 
 
+_NEXT_OBJECT: Final = re.compile(r"(?:\A\s*|[ \t\r]*\n\s*)(?=\{)")
+
+
 def _json(file: str, text: str) -> tuple[Node, ...]:
     try:
         _check_json(text)
     except json.JSONDecodeError as error:
+        if error.msg == "Extra data" and (apart := _as_documents(text)):
+            return _yaml(file, apart.replace("\t", " "))
         return _json_with_comments(file, text, error)
     # What is valid JSON is YAML too, but for tabs between the tokens.
     return _yaml(file, text.replace("\t", " "))
+
+
+def _as_documents(text: str) -> str:
+    """Return objects on lines of their own, as JSON lines and files of several connectors have, as YAML's documents.
+
+    Nothing is returned for other texts.
+    """
+    decoder = json.JSONDecoder(parse_int=str, parse_float=str)
+    parts, position = list[str](), 0
+    while start := _NEXT_OBJECT.match(text, position):
+        try:
+            _, end = decoder.raw_decode(text, start.end())
+        except json.JSONDecodeError:
+            return ""
+        parts += (start[0], "--- ", text[start.end() : end])
+        position = end
+    return "" if text[position:].strip() else "".join(parts)
+
+
+def is_piece_of_json(file: str, text: str) -> bool:
+    """Return whether a file called like JSON holds something else: members without braces, or a command.
+
+    >>> is_piece_of_json("a.json", '"acks": "all",'), is_piece_of_json("a.json", '{"acks": "all"')
+    (True, False)
+    """
+    return file.lower().endswith(".json") and text.lstrip("\ufeff \t\r\n")[:1] not in ("{", "[")
 
 
 def _check_json(text: str) -> None:

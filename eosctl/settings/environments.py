@@ -7,21 +7,21 @@ Sources: Spring Boot's profiles (``application-prod.yml``), the same of Micronau
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
 from eosctl.errors import ConfigFileError
+from eosctl.model.deployment import Value
 from eosctl.settings.documents import parse_documents
 from eosctl.settings.file_texts import holds_kafka, read_text
 from eosctl.settings.sources import Source
 from eosctl.settings.tree import Branch, Node, flatten
 from eosctl.settings.tree_patches import overlaid
 
-ON_PROFILE: Final = "on-profile"
-"""The end of the key by which a document of Spring holds for a profile alone."""
+_ON_PROFILE: Final = ("on-profile", "spring.profiles")
 
 
 class _Layers(NamedTuple):
@@ -81,7 +81,7 @@ def over_base(documents: Sequence[Node], file: str) -> tuple[str, tuple[Node, ..
 
 
 def of_environment(source: Source, file: str) -> Source:
-    """Return a source with the file of the environment that it holds for, apart from the other environments."""
+    """Return a source with the file or the profile that it holds for, apart from the other environments."""
     name = Path(file).name
     application = source.label if source.application is None else source.application
     shown = f"{source.recognized_by} with {name}".strip()
@@ -99,9 +99,14 @@ def _base_of(layers: _Layers, path: Path) -> Path | None:
     return next((base for name in layers.bases if (base := path.parent / name).is_file()), None)
 
 
+def profile_of(values: Mapping[str, Value]) -> str:
+    """Return the profile that a document of a Spring file holds for, as 2.4 and later or as 2.3 spells it; or empty."""
+    return next((f"profile {value.text}" for key, value in values.items() if key.endswith(_ON_PROFILE)), "")
+
+
 def _is_of_profile(document: Branch) -> bool:
     """Return whether a document of a Spring file holds for a profile alone."""
-    return any(key.endswith(ON_PROFILE) for key, _ in flatten(document))
+    return any(key.endswith(_ON_PROFILE) for key, _ in flatten(document))
 
 
 def _dotted(node: Node) -> Node:

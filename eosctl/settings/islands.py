@@ -12,7 +12,7 @@ from eosctl.model.deployment import Place, Role, Value
 from eosctl.model.parameter import relaxed
 from eosctl.settings.access_rule_declarations import access_rules_declared
 from eosctl.settings.camel import CAMEL
-from eosctl.settings.client_parts import with_parts
+from eosctl.settings.client_parts import has_own_properties, with_parts
 from eosctl.settings.command_lines import JOBS
 from eosctl.settings.container_scripts import scripts_within
 from eosctl.settings.documents import format_of, parse_documents, parse_properties_tree
@@ -187,6 +187,8 @@ def _hides_settings(node: Branch, keys: list[str]) -> bool:
     """Return whether names are settings only without the one name that stands above all of them: ``app``."""
     if len(node.entries) != 1 or isinstance(node.entries[0][1], Leaf):
         return False
+    if has_own_properties(node):
+        return True
     return any(not is_setting(name) and is_setting(name.partition(".")[2]) for name in keys) and not any(
         is_setting(name) and not PREFIXED.match(name) for name in keys
     )
@@ -249,6 +251,8 @@ def _as_a_whole(
     """Return a mapping as one source where it holds mostly settings, or is flat and holds any."""
     spelled = respelled(leaves, file, hints)
     known = [name for name, _, _ in spelled if name not in COMMON_WORDS and is_setting(name)]
+    if has_own_properties(node):
+        known = [name for name in known if not name.startswith("properties.")]
     # A single word is ambiguous: Kafka must be named around it.
     if all("." not in name for name in known) and not _mentions_kafka(file, hints, leaves):
         known = []

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from eosctl.model.deployment import Client, Place, Role, Value
 from eosctl.settings.connectors import connector_role
+from eosctl.settings.process_counts import COUNT
 from eosctl.settings.sources import Source, value_of, values_of
 from eosctl.settings.tree import Branch, Leaf, flatten
 
@@ -21,6 +22,11 @@ _SET_BY_CONFLUENT: Final = {
     Role.CONNECT_WORKER: _COPIES,
 }
 """What the operator sets by the number of its pods; the resource does not show the values."""
+_OF_CONFLUENT: Final[Mapping[str, Role]] = {
+    "Kafka": Role.BROKER,
+    "KRaftController": Role.BROKER,
+    "Connect": Role.CONNECT_WORKER,
+}
 
 
 def strimzi(document: Branch, file: str) -> list[Source] | None:
@@ -82,7 +88,7 @@ def strimzi(document: Branch, file: str) -> list[Source] | None:
 
 
 def confluent(document: Branch, file: str) -> list[Source] | None:
-    """Read what Confluent for Kubernetes has in a shape of its own: connectors, and clusters without settings.
+    """Read Confluent for Kubernetes: connectors, and the servers whose defaults the operator sets by their number.
 
     Settings of its other resources stand there as lists and mappings do.
     """
@@ -91,14 +97,16 @@ def confluent(document: Branch, file: str) -> list[Source] | None:
     kind, name = document.text("kind"), document.text("metadata", "name") or ""
     if kind == "Connector":
         return _connector_resource(document, file, name, "configs")
-    role = {"Kafka": Role.BROKER, "Connect": Role.CONNECT_WORKER}.get(kind or "")
-    if role is None or document.get("spec", "configOverrides", "server") is not None:
+    role = _OF_CONFLUENT.get(kind or "")
+    if role is None:
         return None
     place = Place(file, document.line)
+    is_controller = kind == "KRaftController"
+    made = {"process.roles": Value("process.roles", "controller", "kind", place)} if is_controller else {}
     return [
         Source(
             place=place,
-            values={},
+            values={**made, **_overrides(document, file)},
             label=name,
             role=role,
             client=Client.JAVA,
@@ -106,8 +114,16 @@ def confluent(document: Branch, file: str) -> list[Source] | None:
             cluster=f"{place} {name}" if role is Role.BROKER else "",
             recognized_by=f"kind: {kind}",
             part_of=f"{kind} {name}",
+            instances=_named_leaves(document, file, (COUNT, ("spec", "replicas"))).get(COUNT),
         )
     ]
+
+
+def _overrides(document: Branch, file: str) -> dict[str, Value]:
+    """Return the settings of a server in ``configOverrides``, each written as ``name=value``."""
+    leaves = [leaf for leaf in document.items("spec", "configOverrides", "server") if isinstance(leaf, Leaf)]
+    pairs = ((leaf, (leaf.text or "").partition("=")) for leaf in leaves)
+    return values_of(((name.strip(), replace(leaf, text=text.strip())) for leaf, (name, _, text) in pairs), file)
 
 
 def _connector_resource(document: Branch, file: str, name: str, settings: str) -> list[Source]:

@@ -12,7 +12,11 @@ from eosctl.model.deployment import Client, Place, Role, Value
 from eosctl.model.parameter import Release
 from eosctl.settings.tree import Leaf
 
-_ELSEWHERE: Final = re.compile(r"\$\{|\$\(|\{\{|<%|%\(|%[iIjnHm](?![\w%])|^@[\w.-]+@$|^<[^<>]+>$|^\$\w+$")
+_ELSEWHERE: Final = re.compile(
+    r"\$\{|\$\(|\{\{|<%|%\(|%[iIjnHm](?![\w%])|^@[\w.-]+@$|^<+[^<>]+>+$|^\$\w+$"
+    # What Python's str.format fills.
+    r"|\{[A-Za-z_]\w*\}"
+)
 
 
 class Releases(NamedTuple):

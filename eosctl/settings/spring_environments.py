@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from msgspec.structs import replace
 
 from eosctl.model.deployment import Role
-from eosctl.settings.environments import ON_PROFILE
+from eosctl.settings.environments import profile_of
 from eosctl.settings.sources import Source
 from eosctl.settings.workloads import Workload, is_read
 
@@ -41,7 +41,7 @@ def with_spring_environments(sources: Sequence[Source], workloads: Iterable[Work
 
 def _is_held(source: Source) -> bool:
     """Return whether a source of Spring stands in a file or a ConfigMap, and holds in every environment."""
-    is_of_profile = source.environment or any(ON_PROFILE in key for key in source.values)
+    is_of_profile = source.environment or profile_of(source.values)
     return source.role is Role.SPRING and not source.part_of and not is_of_profile
 
 

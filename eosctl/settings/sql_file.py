@@ -10,6 +10,7 @@ from eosctl.settings.tree import Branch, Leaf, Node
 
 _WITH: Final = re.compile(r"\bWITH\s*\(", re.IGNORECASE)
 _TABLE: Final = re.compile(r"\bCREATE\s+(?:TEMPORARY\s+)?TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?([\w.`\"'-]+)", re.IGNORECASE)
+_CONNECTOR: Final = re.compile(r"\bCREATE\s+(?:SOURCE|SINK)\s+CONNECTOR\b|;", re.IGNORECASE)
 _TOKEN: Final = re.compile(r"'((?:[^']|'')*+)'?|[=)]|\S")
 _SET: Final = re.compile(r"^[ \t]*SET\s++'?([\w.-]+)'?\s*+=\s*+'?([^';\n]++)'?\s*+;", re.IGNORECASE | re.MULTILINE)
 
@@ -50,7 +51,10 @@ def parse_sql(text: str) -> tuple[Node, ...]:
         end, options = _options(plain, found.end())
         if end is None:
             raise SqlError(line, "WITH ( is not closed")
-        pairs = [*shared, *((name, Leaf(value, line_of(start))) for name, value, start in options)]
+        # ksqlDB hands what it is SET to its queries, and to no connector.
+        begun = [part[0] for part in _CONNECTOR.finditer(plain, position, found.start())][-1:]
+        own = [(name, Leaf(value, line_of(start))) for name, value, start in options]
+        pairs = own if begun and begun != [";"] else [*shared, *own]
         while at_table < len(tables) and tables[at_table].end() <= previous:
             at_table += 1
         is_named = at_table < len(tables) and tables[at_table].end() <= found.start()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -42,21 +43,25 @@ def without_templates(text: str, values: Mapping[str, Leaf] | None = None) -> st
     return _ENTRY.sub(_quoted, plain)
 
 
-def chart_values(file: str) -> dict[str, Leaf]:
+def chart_values(file: str) -> Mapping[str, Leaf]:
     """Return the default values of the chart that a template belongs to; nothing where it belongs to none."""
     folder = next((parent for parent in Path(file).parents if parent.name == "templates"), None)
     path = None if folder is None else folder.parent / "values.yaml"
     if path is None or not path.is_file():
         return {}
     try:
-        documents = parse_documents(str(path), read_text(path))
+        return _values_in(str(path), read_text(path))
     except ConfigFileError:
         return {}  # reported where the file itself is read
+
+
+@lru_cache(maxsize=4)
+def _values_in(path: str, text: str) -> Mapping[str, Leaf]:
+    """Return the values in the text of a chart's file, which are parsed once for all templates of the chart."""
+    documents = parse_documents(path, text)
     leaves = (pair for document in documents if isinstance(document, Branch) for pair in flatten(document))
     return {
-        key: Leaf(leaf.text, leaf.line, str(path))
-        for key, leaf in leaves
-        if leaf.text is not None and "\n" not in leaf.text
+        key: Leaf(leaf.text, leaf.line, path) for key, leaf in leaves if leaf.text is not None and "\n" not in leaf.text
     }
 
 

@@ -50,10 +50,10 @@ def verification_during_old_roll(case: Case) -> Iterator[Problem]:
         eosctl config lint reports it no longer.
     """
     brokers = [broker for broker in case.deployment.of(Role.BROKER) if broker.release_named]
-    older = [broker for broker in brokers if broker.release < CONCERNED[0]]
+    older = {id(broker) for broker in brokers if broker.release < CONCERNED[0]}
     for broker in brokers:
         verification = broker.value("transaction.partition.verification.enable")
-        old = next((o for o in older if o.place.file == broker.place.file), None)
+        old = next((other for other in case.deployment.same_cluster(broker) if id(other) in older), None)
         if broker.release in CONCERNED and old is not None and verification.flag is True:
             yield problem(
                 broker,

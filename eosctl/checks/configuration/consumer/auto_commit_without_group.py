@@ -56,5 +56,9 @@ def auto_commit_without_group(case: Case) -> Iterator[Problem]:
 
 
 def _is_whole(consumer: Component) -> bool:
-    """Return whether the file holds all that a consumer needs, and not a part that others complete."""
-    return consumer.has("bootstrap.servers") and consumer.has("key.deserializer")
+    """Return whether the file holds all that a consumer needs, and not a part that a program completes.
+
+    What several clients share, producers among them, is such a part: each consumer has a group of its own.
+    """
+    is_shared = consumer.has("key.serializer") or consumer.has("value.serializer")
+    return consumer.has("bootstrap.servers") and consumer.has("key.deserializer") and not is_shared

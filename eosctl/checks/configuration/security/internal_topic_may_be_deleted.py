@@ -58,6 +58,8 @@ def internal_topic_may_be_deleted(case: Case) -> Iterator[Problem]:
         covered = _covered(name.word or "", (entry.word("pattern.type") or "literal").lower())
         if (entry.word("resource.type") or "").lower() != "topic" or (entry.word("permission") or "allow") == "deny":
             continue
+        if name.word is None and name.is_given:
+            continue  # it refers to something outside of the file
         if covered and granted & HARMFUL:
             everything = name.word in ("*", "")
             yield problem(

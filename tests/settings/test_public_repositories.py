@@ -1,0 +1,182 @@
+"""What the configuration files of public repositories showed: each is a kind, with files made for the test."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from eosctl.checks.judge import judge
+from eosctl.knowledge.parameter_tables import load_tables
+from eosctl.model.deployment import Deployment, Role
+from eosctl.settings.deployment_files import read_components, read_deployment
+
+OWN: Final = """{path}
+  properties:
+    acks: all
+    application.id: parcels
+    bootstrap.servers: k:9092
+    num.stream.threads: 2
+"""
+CONNECTORS: Final = """{"name": "parcels", "config": {"connector.class": "PostgresSource", "kafka.topic": "a"}}
+
+{
+  "name": "ports",
+  "config": {"connector.class": "io.confluent.connect.s3.S3SinkConnector", "topics": "a", "errors.tolerance": "all"}
+}
+"""
+PIECE: Final = '"connector.class": "PostgresSource",\n"kafka.topic": "a",\n'
+PROFILES: Final = """spring:
+  kafka:
+    producer: {{acks: all}}
+    consumer: {{group-id: parcels}}
+---
+spring:
+  {key}: exact
+  kafka:
+    consumer: {{isolation-level: read_committed, enable-auto-commit: false}}
+    producer: {{transaction-id-prefix: parcel-}}
+"""
+CONFLUENT: Final = """apiVersion: platform.confluent.io/v1beta1
+kind: KRaftController
+metadata: {name: quorum}
+spec:
+  replicas: 1
+  configOverrides: {server: [offsets.topic.replication.factor=1]}
+---
+apiVersion: platform.confluent.io/v1beta1
+kind: Kafka
+metadata: {name: parcels}
+spec:
+  replicas: REPLICAS
+  configOverrides: {server: [offsets.topic.replication.factor=1, transaction.state.log.replication.factor=1]}
+"""
+TEMPLATE: Final = """broker.id={number}
+zookeeper.connect={host}:{port}/{path}
+num.partitions=<< FILL IN >>
+listeners={protocol}://{host}:9092
+"""
+QUERIES: Final = """SET 'auto.offset.reset' = 'earliest';
+CREATE SOURCE CONNECTOR parcels WITH ('connector.class' = 'PostgresSource', 'kafka.topic' = 'a');
+CREATE TABLE t (a INT) WITH ('connector' = 'kafka', 'topic' = 'a', 'properties.bootstrap.servers' = 'k:9092');
+"""
+GRANTED: Final = """resource "confluent_kafka_acl" "parcels" {
+  resource_type = "TOPIC"
+  resource_name = NAME
+  pattern_type  = "PREFIXED"
+  principal     = "User:a"
+  operation     = "ALL"
+  permission    = "ALLOW"
+}
+"""
+SHARED: Final = """bootstrap.servers=k:9092
+key.deserializer=org.apache.kafka.common.serialization.StringDeserializer
+enable.auto.commit=true
+"""
+ROLL: Final = """services:
+  old:
+    image: apache/kafka:3.5.2
+    environment: {KAFKA_BROKER_ID: 1, KAFKA_ZOOKEEPER_CONNECT: "z:2181"}
+  new:
+    image: apache/kafka:3.6.1
+    environment: {KAFKA_BROKER_ID: 2, KAFKA_ZOOKEEPER_CONNECT: "QUORUM"}
+"""
+HELD: Final = """apiVersion: v1
+kind: ConfigMap
+metadata: {name: NAME}
+data:
+  group.id: NAME
+  isolation.level: {{ .Values.isolation }}
+"""
+
+
+def failed(file: str, text: str) -> set[str]:
+    results = judge(Deployment(tuple(read_components(file, text)), load_tables()))
+    return {finding.check_id for result in results for finding in result.findings}
+
+
+@pytest.mark.parametrize("path", ["kafka:", "shop-kafka:\n  topic: a", "kafka:\n  bootstrap-servers: k:9092"])
+def test_a_mapping_of_properties_holds_settings(path: str) -> None:
+    streams = [one for one in read_components("application.yml", OWN.format(path=path)) if one.inside is None]
+    assert [(one.role, one.word("num.stream.threads")) for one in streams] == [(Role.STREAMS, "2")]
+
+
+def test_properties_of_a_table_of_flink_keep_their_prefix() -> None:
+    table = "sink: {connector: kafka, topic: a, properties: {bootstrap.servers: 'k:9092', acks: all}}"
+    assert {one.role for one in read_components("job.yml", table)}.isdisjoint({Role.STREAMS, Role.CONSUMER})
+
+
+def test_objects_one_after_another_are_read_each() -> None:
+    source, sink = read_components("connectors.json", CONNECTORS)
+    assert (source.role, sink.role) == (Role.SOURCE_CONNECTOR, Role.SINK_CONNECTOR)
+    tolerance = sink.value("errors.tolerance")
+    assert tolerance.place is not None
+    assert tolerance.place.line == 5
+
+
+def test_pieces_of_json_are_named_and_no_error(tmp_path: Path) -> None:
+    (tmp_path / "piece.json").write_text(PIECE, "utf-8")
+    (tmp_path / ".env.patch").write_text("--- .env\n+KAFKA_BROKERS=k:9092\n", "utf-8")
+    read = read_deployment([tmp_path])
+    assert (read.unreadable, read.not_understood) == ((), (str(tmp_path / "piece.json"),))
+    assert [one.file for one in read_deployment([tmp_path / "piece.json"]).unreadable] == [str(tmp_path / "piece.json")]
+
+
+def test_a_broken_object_stays_an_error(tmp_path: Path) -> None:
+    (tmp_path / "connector.json").write_text('{"connector.class": "PostgresSource"', "utf-8")
+    assert len(read_deployment([tmp_path]).unreadable) == 1
+
+
+@pytest.mark.parametrize("key", ["config.activate.on-profile", "profiles"])
+def test_a_profile_is_apart_from_the_other_documents(key: str) -> None:
+    text = PROFILES.format(key=key)
+    assert failed("application.yml", text) == set()
+    assert "EOS-CFG-020" in failed("application.yml", text.replace("isolation-level: read_committed, ", ""))
+
+
+def test_the_operator_of_confluent_sets_what_is_not_given() -> None:
+    assert failed("kafka.yaml", CONFLUENT.replace("REPLICAS", "1")) == set()
+    assert failed("kafka.yaml", CONFLUENT.replace("REPLICAS", "3")) == {"EOS-CFG-032", "EOS-CFG-036"}
+
+
+def test_a_name_in_braces_is_not_a_value() -> None:
+    assert failed("server.properties", TEMPLATE) == set()
+    assert failed("server.properties", TEMPLATE.replace("{number}", "one")) == {"EOS-CFG-088"}
+
+
+def test_a_connector_of_ksqldb_has_no_part_in_set() -> None:
+    connector, *tables = read_components("queries.sql", QUERIES)
+    assert (connector.role, connector.unread, tuple(connector.given)) == (
+        Role.SOURCE_CONNECTOR,
+        (),
+        ("connector.class", "kafka.topic"),
+    )
+    assert tables
+
+
+def test_a_reference_is_not_a_prefix_of_internal_topics() -> None:
+    assert failed("main.tf", GRANTED.replace("NAME", "other_resource.main.prefix")) == set()
+    assert failed("main.tf", GRANTED.replace("NAME", '"__"')) == {"EOS-CFG-031"}
+
+
+def test_what_producers_share_is_not_a_whole_consumer() -> None:
+    assert failed("consumer.properties", SHARED) == {"EOS-CFG-140"}
+    assert failed("consumer.properties", SHARED + "key.serializer=a.b.C\n") == set()
+
+
+def test_a_roll_is_within_one_cluster() -> None:
+    assert "EOS-CFG-055" in failed("compose.yaml", ROLL.replace("QUORUM", "z:2181"))
+    assert "EOS-CFG-055" not in failed("compose.yaml", ROLL.replace("QUORUM", "other:2181"))
+
+
+def test_templates_of_a_chart_read_its_values(tmp_path: Path) -> None:
+    (tmp_path / "templates").mkdir()
+    (tmp_path / "values.yaml").write_text("isolation: read_uncommitted\n", "utf-8")
+    for name in ("a", "b"):
+        (tmp_path / "templates" / f"{name}.yaml").write_text(HELD.replace("NAME", name), "utf-8")
+    read = read_deployment([tmp_path]).deployment.of(Role.CONSUMER)
+    assert [one.word("isolation.level") for one in read] == ["read_uncommitted"] * 2
+    (tmp_path / "values.yaml").write_text("isolation: read_committed\n", "utf-8")
+    read = read_deployment([tmp_path]).deployment.of(Role.CONSUMER)
+    assert [one.word("isolation.level") for one in read] == ["read_committed"] * 2

@@ -25,9 +25,13 @@ _OWN: Final = "properties"
 
 
 def has_own_properties(node: Branch) -> bool:
-    """Return whether a mapping called ``properties`` holds settings as they are; in a table of Flink it is a prefix."""
-    is_table = node.get("connector") is not None or any(FLINK.match(name) for name, _ in node.entries)
-    return node.branch(_OWN) is not None and not is_table
+    """Return whether a mapping called ``properties`` holds settings as they are.
+
+    In a table of Flink it is a prefix, and in a schema it holds what an object has.
+    """
+    if node.branch(_OWN) is None or node.text("type") == "object":
+        return False
+    return node.get("connector") is None and not any(FLINK.match(name) for name, _ in node.entries)
 
 
 def with_parts(node: Branch) -> Branch:

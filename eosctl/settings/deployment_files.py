@@ -16,12 +16,10 @@ from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Component, Deployment, Place, Role, Unseen, Value, Variation
 from eosctl.settings.ansible import (
     Variant,
-    brings_roles_alone,
     hosts_around,
     hosts_of_group,
     variants_of,
 )
-from eosctl.settings.ansible_inventory import inventory_of
 from eosctl.settings.ansible_parts import serves_templates
 from eosctl.settings.broker_overrides import with_overridden
 from eosctl.settings.chart_parameters import has_chart_parameters, with_chart_parameters
@@ -35,11 +33,11 @@ from eosctl.settings.file_texts import files_of, holds_kafka, is_of_others, is_t
 from eosctl.settings.files_read import FilesRead
 from eosctl.settings.includes import includes_missing
 from eosctl.settings.jinja_branches import Condition
-from eosctl.settings.kustomizations import Builds, Resource, build, names_files_alone
+from eosctl.settings.kustomizations import Builds, Resource, build
 from eosctl.settings.manifests import Libraries
 from eosctl.settings.mounted_secrets import with_secrets
 from eosctl.settings.own_references import has_own_references, with_own_references
-from eosctl.settings.plain_resources import is_plain_resource
+from eosctl.settings.plain_resources import has_no_place, has_no_setting
 from eosctl.settings.referred_values import (
     config_map_values,
     with_config_maps,
@@ -140,7 +138,7 @@ def read_deployment(
         if not one.sources and one is not _IN_AN_OVERLAY and not any(workload.overrides for workload in one.workloads):
             without.append(file)
             is_named = not starts_programs(file) or (names_setting(text) and not unread)
-            if not one.workloads and not one.has_no_place and is_named and is_about:
+            if is_about and is_named and not one.workloads and not one.has_no_place:
                 not_understood.append(file)
         not_understood += [f"{file}:{line}" for line in unread]
     overlays = [_of_overlay(*one) for one in builds.overlays.items()]
@@ -156,12 +154,11 @@ def read_deployment(
     deployment = Deployment(tuple(_components(everything, releases)), load_tables(), variations)
     given = (value for one in deployment.components for value in one.given.values())
     used = {value.place.file for value in given if value.place is not None}
-    if not_understood:
-        not_understood = [
-            file
-            for file in not_understood
-            if file not in used and not fills_templates(file, used) and not serves_templates(file, used)
-        ]
+    not_understood = [
+        file
+        for file in not_understood
+        if file not in used and not fills_templates(file, used) and not serves_templates(file, used)
+    ]
     workloads = [workload for one in everything for workload in one.workloads]
     unseen = unseen_by(workloads, _related(everything)) if any(one.kafka_files for one in workloads) else ()
     return FilesRead(
@@ -253,7 +250,9 @@ def _of_variants(variants: list[tuple[Variant, _File]]) -> _File:
         for source in read.sources
     ]
     conditions = {text: condition for one, _ in variants for text, condition in one.conditions.items()}
-    return _File(sources, [], {}, conditions=conditions if sources else {})
+    return _File(
+        sources, [], {}, all(one.has_no_place for _, one in variants), conditions=conditions if sources else {}
+    )
 
 
 def _at_variables(values: Mapping[str, Value], places: Mapping[int, Place]) -> Mapping[str, Value]:
@@ -310,6 +309,8 @@ def _read(file: str, text: str, role: Role | None) -> _File:
         read = _of_documents(documents, base, role)
     except RecursionError as error:
         raise ConfigFileError(f"{file}: files within files are nested too deeply.", "", "Correct the file.") from error
+    if not read.sources and has_no_setting(documents, file, text):
+        return read._replace(has_no_place=True)
     return read if base == file else read._replace(sources=[of_environment(one, file) for one in read.sources])
 
 
@@ -337,15 +338,10 @@ def _of_documents(documents: Sequence[Node], file: str, role: Role | None = None
     sources = [source for document in documents for source in sources_of(document, file, role)]
     workloads = [workload for document in documents for workload in workloads_of(document, file)]
     generated = {name: held for document in documents for name, held in generated_by(document, file).items()}
-    has_no_place = bool(documents) and all(_has_no_place(document, file) for document in documents)
+    is_plain = bool(documents) and all(has_no_place(document, file) for document in documents)
     sources = _counted_by_hosts(_over_base(sources), list(documents), file)
     maps = {key: value for document in documents for key, value in config_map_values(document, file).items()}
-    return _File(sources, workloads, generated, has_no_place, config_maps=maps)
-
-
-def _has_no_place(document: Node, file: str) -> bool:
-    is_of_files = brings_roles_alone(document) or names_files_alone(document, file)
-    return is_of_files or is_plain_resource(document) or inventory_of(document) is not None
+    return _File(sources, workloads, generated, is_plain, config_maps=maps)
 
 
 def _members(document: Node) -> Iterator[Node]:

@@ -236,6 +236,8 @@ def _at_key(node: Node, line: int) -> Node:
     )
 
 
+_MOST_OBJECTS: Final = 100
+"""More objects than a file of connectors has: such files hold records."""
 _NEXT_OBJECT: Final = re.compile(r"(?:\A\s*|[ \t\r]*\n\s*)(?=\{)")
 
 
@@ -255,6 +257,8 @@ def _as_documents(text: str) -> str:
 
     Nothing is returned for other texts.
     """
+    if text.count("\n{") >= _MOST_OBJECTS:
+        return ""
     decoder = json.JSONDecoder(parse_int=str, parse_float=str)
     parts, position = list[str](), 0
     while start := _NEXT_OBJECT.match(text, position):
@@ -268,12 +272,13 @@ def _as_documents(text: str) -> str:
 
 
 def is_piece_of_json(file: str, text: str) -> bool:
-    """Return whether a file called like JSON holds something else: members without braces, or a command.
+    """Return whether a file called like JSON holds something else: members without braces, a command, or records.
 
     >>> is_piece_of_json("a.json", '"acks": "all",'), is_piece_of_json("a.json", '{"acks": "all"')
     (True, False)
     """
-    return file.lower().endswith(".json") and text.lstrip("\ufeff \t\r\n")[:1] not in ("{", "[")
+    is_other = text.lstrip("\ufeff \t\r\n")[:1] not in ("{", "[") or text.count("\n{") >= _MOST_OBJECTS
+    return file.lower().endswith(".json") and is_other
 
 
 def _check_json(text: str) -> None:

@@ -33,7 +33,7 @@ _KAFKA: Final = re.compile(
 # what it expects of brokers.
 _OF_OTHERS: Final = re.compile(
     r"^(?:.*log4j.*|.*logback.*|package(?:-lock)?\.json|tsconfig.*\.json|.*\.lock|composer\.json|pom\..*|build\..*"
-    r"|gradle\.properties|.*\.versions\.toml|cargo\.toml|clusterconfigs\.json|renovate\.json5?|\.?renovaterc.*|dependabot\.ya?ml|\.pre-commit-config\.yaml|mkdocs\.ya?ml)$"
+    r"|gradle\.properties|.*\.versions\.toml|cargo\.toml|pyproject\.toml|_category_\.json|angular\.json|vcpkg\.json|clusterconfigs\.json|renovate\.json5?|\.?renovaterc.*|dependabot\.ya?ml|\.pre-commit-config\.yaml|mkdocs\.ya?ml)$"
 )
 # Rules and targets of Prometheus, and rules of its JMX exporter, name Kafka's metrics.
 _OF_MONITORING: Final = re.compile(

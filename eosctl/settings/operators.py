@@ -58,17 +58,22 @@ def strimzi(document: Branch, file: str) -> list[Source] | None:
             )
         ]
 
+    def by_default(role: Role, *path: str) -> list[Source]:
+        """Return a component with Kafka's defaults, which a whole resource without settings configures."""
+        is_whole = document.get("spec", *(path or ("bootstrapServers",))) is not None
+        return is_whole * [
+            Source(Place(file, document.line), {}, name, role, Client.JAVA, version=version, recognized_by=shown)
+        ]
+
     match kind:
         case "Kafka":
             level = _named_leaves(document, file, ("metadata.version", ("spec", "kafka", "metadataVersion")))
             found = source(Role.BROKER, name, "spec", "kafka", "config", extra=level)
-            if not found and document.get("spec", "kafka", "listeners") is not None:
-                # A whole resource without settings: brokers with Kafka's defaults.
-                place = Place(file, document.line)
-                found = [Source(place, {}, name, Role.BROKER, Client.JAVA, version=version, recognized_by=shown)]
+            found = found or by_default(Role.BROKER, "kafka", "listeners")
             return [replace(one, cluster=f"{one.place} {name}", part_of=f"Kafka {name}") for one in found]
         case "KafkaConnect":
-            return source(Role.CONNECT_WORKER, name, "spec", "config")
+            found = source(Role.CONNECT_WORKER, name, "spec", "config")
+            return found or by_default(Role.CONNECT_WORKER)
         case "KafkaTopic":
             extra = _named_leaves(
                 document, file, ("replication.factor", ("spec", "replicas")), ("partitions", ("spec", "partitions"))
@@ -77,8 +82,9 @@ def strimzi(document: Branch, file: str) -> list[Source] | None:
         case "KafkaConnector":
             return _connector_resource(document, file, name, "config")
         case "KafkaBridge":
-            producer = source(Role.PRODUCER, name, "spec", "producer", "config")
-            return producer + source(Role.CONSUMER, name, "spec", "consumer", "config")
+            found = source(Role.PRODUCER, name, "spec", "producer", "config")
+            found += source(Role.CONSUMER, name, "spec", "consumer", "config")
+            return found or by_default(Role.PRODUCER) + by_default(Role.CONSUMER)
         case "KafkaMirrorMaker2":
             return _mirror_maker_resource(document, file, name)
         case "KafkaUser":

@@ -1,10 +1,20 @@
-"""Resources of Kubernetes that have no place for a setting of Kafka."""
+"""Documents without a place for a setting of Kafka: resources of Kubernetes, blocks of Terraform, logins.
+
+Pipelines and tasks of Ansible have one, and name Kafka for many other reasons.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Final
 
-from eosctl.settings.tree import Branch, Node, Row
+from eosctl.settings.ansible import brings_roles_alone
+from eosctl.settings.ansible_inventory import inventory_of
+from eosctl.settings.kustomizations import names_files_alone
+from eosctl.settings.pipeline_services import is_pipeline
+from eosctl.settings.tree import Branch, Leaf, Node, Row
+from eosctl.settings.unread_lines import names_setting
 
 _PLAIN: Final = frozenset(
     {
@@ -13,16 +23,69 @@ _PLAIN: Final = frozenset(
         *("Ingress", "ServiceMonitor", "PodMonitor", "PrometheusRule", "Route", "CustomResourceDefinition"),
         *("GitRepository", "HelmRepository", "OCIRepository", "ImageRepository", "ImagePolicy", "AppProject"),
         *("ExternalSecret", "SealedSecret", "SecretStore", "ClusterSecretStore", "Certificate", "Issuer"),
-        *("ClusterIssuer", "KafkaRebalance", "LimitRange", "ResourceQuota", "PriorityClass", "GrafanaDashboard"),
+        *("ClusterIssuer", "KafkaRebalance", "KafkaAccess", "LimitRange", "ResourceQuota", "PriorityClass"),
+        "GrafanaDashboard",
         *("Gateway", "HTTPRoute", "TLSRoute", "TCPRoute", "VirtualService", "DestinationRule", "ServiceEntry"),
     }
 )
 _DELIVERIES: Final = frozenset({"Application", "ApplicationSet", "HelmRelease", "Kustomization"})
 _CHANGES: Final = frozenset({"values", "valuesObject", "parameters", "patches", "postBuild", "set"})
 """Keys under which a delivery has values of a chart or patches of its own."""
+_BLOCKS: Final = frozenset({"terraform", "provider", "variable", "output", "data", "import", "moved", "removed"})
+_LOGIN: Final = re.compile(
+    r"^[ \t]*[\w.]+[ \t]*\{\s*[\w.]+LoginModule\s+(?:required|requisite|sufficient|optional)\b", re.M
+)
+_PLAY: Final = frozenset(
+    {
+        *("hosts", "tasks", "import_playbook", "import_tasks", "include_tasks", "import_role", "include_role"),
+        "register",
+        *("when", "notify", "listen", "become", "shell", "command", "debug", "assert", "fail", "template", "copy"),
+        *("file", "uri", "systemd", "service", "package", "yum", "apt", "wait_for", "set_fact", "block", "with_items"),
+    }
+)
+_QUERY: Final = re.compile(r"\bKAFKA_TOPIC\s*=|\bEMIT\s+CHANGES\b", re.IGNORECASE)
 
 
-def is_plain_resource(document: Node) -> bool:
+def has_no_setting(documents: Sequence[Node], file: str, text: str) -> bool:
+    """Return whether a file from which nothing was read is understood all the same.
+
+    It is one of blocks of Terraform that declare and return values, or of logins; or one of a pipeline, of tasks, or of
+    queries that names nothing on which exactly-once depends.
+    """
+    if file.lower().endswith(".tf"):
+        return all(isinstance(one, Branch) and _declares_values(one) for one in documents)
+    if file.lower().endswith((".conf", ".config")):
+        return _LOGIN.search(text) is not None
+    is_of_others = any(is_pipeline(one, file) or _has_tasks(one) for one in documents)
+    is_of_others = is_of_others or (file.lower().endswith(".sql") and _QUERY.search(text) is not None)
+    return is_of_others and not names_setting(text)
+
+
+def _declares_values(document: Branch) -> bool:
+    variables = document.branch("variable")
+    named = variables.entries if variables is not None else ()
+    defaults = [one.get("default") for _, one in named if isinstance(one, Branch)]
+    is_plain = all(one is None or isinstance(one, Leaf) or not _entries(one) for one in defaults)
+    return is_plain and all(name in _BLOCKS for name, _ in document.entries)
+
+
+def _entries(node: Branch | Row) -> Sequence[object]:
+    return node.entries if isinstance(node, Branch) else node.nodes
+
+
+def _has_tasks(document: Node) -> bool:
+    members = document.nodes if isinstance(document, Row) else ()
+    keys = [{key.rpartition(".")[2] for key, _ in one.entries} for one in members if isinstance(one, Branch)]
+    return 0 < len(keys) == len(members) and not all(_PLAY.isdisjoint(own) for own in keys)
+
+
+def has_no_place(document: Node, file: str) -> bool:
+    """Return whether a document has no place for a setting: a resource, an inventory, or one that names others."""
+    is_of_files = brings_roles_alone(document) or names_files_alone(document, file)
+    return is_of_files or _is_plain_resource(document) or inventory_of(document) is not None
+
+
+def _is_plain_resource(document: Node) -> bool:
     """Return whether a document is a resource of Kubernetes that has no place for a setting of Kafka.
 
     A resource that names a folder or a chart for Flux or Argo CD has one only with values or patches of its own.

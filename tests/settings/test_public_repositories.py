@@ -180,3 +180,77 @@ def test_templates_of_a_chart_read_its_values(tmp_path: Path) -> None:
     (tmp_path / "values.yaml").write_text("isolation: read_committed\n", "utf-8")
     read = read_deployment([tmp_path]).deployment.of(Role.CONSUMER)
     assert [one.word("isolation.level") for one in read] == ["read_committed"] * 2
+
+
+DECLARED: Final = """variable "kafka_id" {
+  type = string
+}
+output "brokers" {
+  value = confluent_kafka_cluster.main.bootstrap_endpoint
+}
+"""
+LOGIN: Final = """KafkaServer {
+  org.apache.kafka.common.security.plain.PlainLoginModule required
+  username="a"
+  password="b";
+};
+"""
+TASKS: Final = """- name: Wait for Kafka
+  wait_for: {port: 9092}
+- name: Show what is said
+  shell: echo SAID
+"""
+STEPS: Final = "jobs:\n  test:\n    steps:\n      - run: ./run.sh kafka SAID\n"
+STREAMS: Final = "CREATE STREAM a WITH (KAFKA_TOPIC='a', VALUE_FORMAT='AVRO');\nSAID\n"
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "said"),
+    [
+        ("variables.tf", DECLARED, 'locals {\n  settings = { "transactional.id" = 1 }\n}\n'),
+        ("roles/kafka/tasks/main.yml", TASKS, "transactional.id"),
+        (".github/workflows/test.yml", STEPS, "isolation.level"),
+        ("streams.sql", STREAMS, "x = 'transactional.id'"),
+    ],
+)
+def test_what_has_no_place_for_a_setting_is_understood(tmp_path: Path, file: str, text: str, said: str) -> None:
+    (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / file).write_text(text.replace("SAID", ""), "utf-8")
+    assert read_deployment([tmp_path]).not_understood == ()
+    (tmp_path / file).write_text(text.replace("SAID", said) if "SAID" in text else text + said, "utf-8")
+    read = read_deployment([tmp_path])
+    assert read.not_understood or read.deployment.components
+
+
+def test_logins_are_understood(tmp_path: Path) -> None:
+    (tmp_path / "kafka_jaas.conf").write_text(LOGIN, "utf-8")
+    (tmp_path / "kafka.conf").write_text("KafkaServer {\n  brokers kafka:9092\n}\n", "utf-8")
+    assert read_deployment([tmp_path]).not_understood == (str(tmp_path / "kafka.conf"),)
+
+
+def test_a_variable_with_a_mapping_may_hold_settings(tmp_path: Path) -> None:
+    text = 'variable "kafka" {\n  default = { "transactonal.id" = "a" }\n}\n'
+    (tmp_path / "variables.tf").write_text(text, "utf-8")
+    assert read_deployment([tmp_path]).not_understood == (str(tmp_path / "variables.tf"),)
+
+
+@pytest.mark.parametrize(
+    ("kind", "roles"), [("KafkaBridge", ["producer", "consumer"]), ("KafkaConnect", ["connect-worker"])]
+)
+def test_a_resource_without_settings_has_defaults(kind: str, roles: list[str]) -> None:
+    head = f"apiVersion: kafka.strimzi.io/v1\nkind: {kind}\nmetadata: {{name: a}}\n"
+    text = f"{head}spec: {{bootstrapServers: 'k:9092'}}\n"
+    assert [one.role.value for one in read_components("a.yaml", text) if one.inside is None] == roles
+
+
+def test_a_service_without_image_changes_another_file() -> None:
+    variables = "{KAFKA_NODE_ID: 1, KAFKA_PROCESS_ROLES: 'broker,controller'}"
+    text = f"services:\n  kafka:\n    image: apache/kafka:4.1.0\n    environment: {variables}\n"
+    assert "EOS-CFG-149" in failed("compose.yaml", text)
+    assert "EOS-CFG-149" not in failed("compose.tls.yaml", text.replace("    image: apache/kafka:4.1.0\n", ""))
+
+
+def test_records_in_lines_are_not_connectors(tmp_path: Path) -> None:
+    (tmp_path / "records.json").write_text('{"topic": "kafka"}\n' * 101, "utf-8")
+    read = read_deployment([tmp_path])
+    assert (read.unreadable, read.not_understood) == ((), (str(tmp_path / "records.json"),))

@@ -35,7 +35,7 @@ from eosctl.settings.workloads import service_name
 _VARIABLES: Final = ("env", "image", "unit")
 """The formats of files that hold nothing but variables, as they are read."""
 _BUILT: Final = "(built)"
-"""Stands for the image of a service that names what it is built from instead."""
+"""Stands for the image of a service that names what it is built from instead, or changes one of another file."""
 Reader = Callable[[Branch, str], list[Source] | None]
 
 
@@ -75,8 +75,8 @@ def _compose(document: Branch, file: str) -> list[Source] | None:
     for name, service in services.entries:
         if isinstance(service, Branch):
             commands = (service.get("command"), service.get("entrypoint"))
-            # What a built image adds to Kafka's defaults is not known.
-            image = service.text("image") or (_BUILT if service.get("build") is not None else "")
+            # What a built image adds to Kafka's defaults is not known, nor what the file has that this one changes.
+            image = service.text("image") or _BUILT
             found = container_environment(service.get("environment"), image, name, file, commands)
             found += redpanda_command(image, commands, name, file)
             sources += [replace(source, part_of=service_name(name, file), described_by=file) for source in found]

@@ -357,12 +357,12 @@ def _services(document: Branch, services: Branch, file: str) -> Iterator[Workloa
     }
     for name, service in services.entries:
         if isinstance(service, Branch):
-            # A unit or a script may run on any number of machines; a service without an image changes another file's.
-            least = "1" if (service.get("image") or service.get("build")) and not service.get(CONFIGURATION) else None
-            count = _count(service.get("deploy", "replicas") or service.get("scale"), service, file, least)
-            own = (service.branch("environment") or Branch((), 1)).entries
-            texts = ((key, leaf.text) for key, leaf in own if isinstance(leaf, Leaf))
-            variables = {key: text for key, text in texts if text and "$" not in text}
+            node = service.get("deploy", "replicas") or service.get("scale")
+            # A unit or a script may run on any number of machines.
+            count = _count(node, service, file, None if service.get(CONFIGURATION) else "1")
+            own = service.branch("environment")
+            texts = {key: leaf.text for key, leaf in (own.entries if own else ()) if isinstance(leaf, Leaf)}
+            variables = {key: text for key, text in texts.items() if text and "$" not in text}
             reads = frozenset(_files_of(service, file, shared))
             files, overrides = kafka_files(service, file), overrides_of(service, file)
             yield Workload(service_name(name, file), count, reads, variables, kafka_files=files, overrides=overrides)

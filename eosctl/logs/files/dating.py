@@ -43,6 +43,7 @@ def date_sources(sources: Sequence[SourceFile]) -> tuple[SourceFile, ...]:
     complete = [has_dates(source) for source in sources]
     if all(complete):
         return tuple(sources)
+    sources = [source if dated else _near_own_dates(source) for source, dated in zip(sources, complete, strict=True)]
     lags_ms = [lag for source, dated in zip(sources, complete, strict=True) if dated for lag in _lags_ms(source)]
     by_ms = copied_after_ms(lags_ms)
     return tuple(
@@ -73,6 +74,24 @@ def has_dates(source: SourceFile) -> bool:
     )
     records = _records(source.beginning.encode(), source)
     return all(parse_timestamp(record.time, now) == parse_timestamp(record.time, then) for record in records)
+
+
+def _near_own_dates(source: SourceFile) -> SourceFile:
+    """Return a file of several programs as last written soon after its complete stamps, if some of its stamps are.
+
+    The programs of one file wrote at the same time: what they print without a date is within half a day of what they
+    print with one.
+    """
+    references = [TimeReference(source.zone, source.modified_ms - ago_ms) for ago_ms in (0, _TWO_YEARS_MS)]
+    complete = [
+        now.ms
+        for record in (*_records(source.beginning.encode(), source), *_records(_end_of(source), source))
+        if (now := parse_timestamp(record.time, references[0])) is not None
+        and now == parse_timestamp(record.time, references[1])
+    ]
+    if not complete:
+        return source
+    return source._replace(modified_ms=min(source.modified_ms, max(complete) + _DAY_MS // 2))
 
 
 def _lags_ms(source: SourceFile) -> Iterator[int]:

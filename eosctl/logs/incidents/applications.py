@@ -12,7 +12,7 @@ from eosctl.logs.incidents.broken_stores import broken_store
 from eosctl.logs.incidents.index import last_before, within
 from eosctl.logs.incidents.names import PROCESS, application_of_id
 from eosctl.logs.incidents.program_names import opening, program_of
-from eosctl.logs.incidents.restorations import restoration_after
+from eosctl.logs.incidents.restorations import is_without_checkpoint, restoration_after
 from eosctl.logs.incidents.second_categories import category_of_cause
 from eosctl.logs.incidents.timeline import LogTimeline, by_key, episodes, incident, time_of
 from eosctl.logs.incidents.trouble import TROUBLE
@@ -164,7 +164,7 @@ def _is_of_kafka(timeline: LogTimeline, episode: Sequence[LogEvent]) -> bool:
 
 def _repeats(timeline: LogTimeline, event: LogEvent) -> bool:
     """Return whether a record without its last cause follows the record of a refused write of the same program."""
-    if event.exception is None or not event.exception.root_class.endswith(".StreamsException"):
+    if event.exception is None or not event.exception.root_class.endswith((".StreamsException", ".TimeoutException")):
         return False
     moment = time_of(event)
     return bool(timeline.log_between(event, moment - FAILURE_SPREAD_MS, moment, _REFUSED_WRITES))
@@ -221,7 +221,7 @@ def find_unclean_stops(timeline: LogTimeline) -> Iterator[Incident]:
     """Yield applications that exited without a clean shutdown and were started again."""
     starts = [event for event in timeline.client_events("CLIENT_START") if event.fields.get("transactional_id")]
     names = StreamsNames(timeline)
-    wiped = [event for event in timeline.client_events("TASK_CORRUPTED") if "wipe out" in event.message]
+    wiped = [event for event in timeline.client_events("TASK_CORRUPTED") if is_without_checkpoint(timeline, event)]
     for events in by_key((timeline.log_of(event), event) for event in wiped).values():
         for episode in episodes(events, AROUND_MS):
             application = names.of(episode)

@@ -17,7 +17,7 @@ from eosctl.logs.files.applications import is_named_after_file
 from eosctl.logs.incidents.applications import StreamsNames
 from eosctl.logs.incidents.lasting import ends_excerpt, gave_up, has_just_begun, has_lasted, is_fault
 from eosctl.logs.incidents.program_names import MADE_NAME, opening, program_of
-from eosctl.logs.incidents.second_categories import category_of_cause
+from eosctl.logs.incidents.second_categories import category_of_cause, is_outside_kafka
 from eosctl.logs.incidents.timeline import LogTimeline, by_key, episodes, evidence_of, incident, time_of
 from eosctl.model.event_names import EventCategory, EventField
 from eosctl.model.incident import Incident
@@ -34,6 +34,14 @@ UNFINISHED: Final = 0.5
 """Maximum confidence in a fault that may have ended soon after its log."""
 EXCERPT: Final = 0.4
 """Maximum confidence in a fault with which an excerpt ends."""
+NAMED: Final = 0.8
+"""Minimum confidence in a failure outside Kafka that the exception names."""
+_OUTSIDE: Final = "failure-outside-kafka"
+_NOT_KAFKAS: Final = " That is a failure of another system, not of Kafka."
+_FIX_IT: Final = (
+    "Fix what the last cause names. The records of a transaction that was rolled back are processed again; a task that "
+    "was killed must be restarted."
+)
 _SUBJECT: Final[tuple[tuple[EventField, str], ...]] = (
     ("group", "group"),
     ("group_instance_id", "group.instance.id"),
@@ -290,15 +298,19 @@ def _incident(
     what = _filled(sentence, values)
     if not named and sentence.startswith("{who}"):
         what = opening(what) if program else what[0].upper() + what[1:]
+    is_outside = known.cause == UNEXPLAINED and all(map(is_outside_kafka, own))
     return incident(
         known.kind,
-        known.cause,
+        _OUTSIDE if is_outside else known.cause,
         subject,
         events,
-        f"{what}{_last_cause(known, own)}{count}",
-        _filled(known.next_step, values),
+        f"{what}{_last_cause(known, own)}{_NOT_KAFKAS if is_outside else ''}{count}",
+        _FIX_IT if is_outside else _filled(known.next_step, values),
         severity=Severity.WARNING if is_excerpt else known.severity,
-        confidence=min(known.confidence, EXCERPT if is_excerpt else UNFINISHED if is_doubtful else 1),
+        confidence=min(
+            max(known.confidence, NAMED) if is_outside else known.confidence,
+            EXCERPT if is_excerpt else UNFINISHED if is_doubtful else 1,
+        ),
     )._replace(evidence=evidence_of([*own, *events]))
 
 
@@ -310,12 +322,10 @@ def _server_of(timeline: LogTimeline, event: LogEvent) -> str:
 
 
 def _last_cause(known: CatalogedIncident, events: Sequence[LogEvent]) -> str:
-    """Return a sentence with the exception of an incident that the catalog cannot explain; empty without one."""
-    if known.cause != UNEXPLAINED:
-        return ""
-    thrown = next((text for one in events if (text := one.fields.get("thrown"))), "") or next(
-        (one.exception.root_class.rpartition(".")[2] for one in events if one.exception is not None), ""
-    )
+    """Return a sentence with the exception of an incident; empty without one, or if the catalog explains it."""
+    thrown = next((text for one in events if (text := one.fields.get("thrown"))), "")
+    if known.cause == UNEXPLAINED and not thrown:
+        thrown = next((one.exception.root_class.rpartition(".")[2] for one in events if one.exception is not None), "")
     return f" Its last cause: {thrown.rstrip('.')}." if thrown else ""
 
 

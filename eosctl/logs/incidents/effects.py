@@ -7,18 +7,22 @@ what does not work until someone restarts it.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from eosctl.logs.incidents.index import within
+from eosctl.logs.incidents.index import Intervals, within
 from eosctl.logs.incidents.timeline import MAX_EVIDENCE_COUNT, LogTimeline, time_of
 from eosctl.model.incident import EvidenceLine, Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.model.severity import Severity
 
-_ECHOES: Final = frozenset({"connect_task_failed", "streams_client_failed", "transaction_rolled_back_by_framework"})
+_ECHOES: Final = frozenset(
+    {
+        *("connect_task_failed", "job_restarted", "streams_client_failed", "transaction_rolled_back_by_framework"),
+        "checkpoints_failed",
+    }
+)
 """Kinds that repeat a failure, if their own cause is unexplained."""
 _UNEXPLAINED: Final = "unexplained"
 _DEAD: Final = "producer_dead"
@@ -74,14 +78,15 @@ def join_effects(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iterat
     """Yield incidents with their effects; an echo without a cause of its own becomes a part of its cause."""
     ordered = sorted(incidents, key=lambda one: one.t_start_ms)
     logs = _Logs(timeline)
-    causes: dict[str, list[Incident]] = defaultdict(list)
+    found: dict[str, list[tuple[float, float, Incident]]] = defaultdict(list)
     for one in ordered:
         if not _is_echo(one) and one.root_cause != _UNEXPLAINED and (log := logs.of(one)):
-            causes[log].append(one)
+            found[log].append((one.t_start_ms, logs.last_felt_ms(one), one))
+    causes = {log: Intervals(spans) for log, spans in found.items()}
     echoes: dict[int, list[Incident]] = defaultdict(list)
     absorbed: set[int] = set()
     for one in ordered:
-        if _is_echo(one) and (cause := logs.cause_of(one, causes.get(logs.of(one), ()))):
+        if _is_echo(one) and (cause := logs.cause_of(one, causes.get(logs.of(one)))):
             echoes[id(cause)].append(one)
             absorbed.add(id(one))
     for one in ordered:
@@ -121,13 +126,18 @@ class _Logs:
         tasks = (_task_of(event) for event in self.events_of(one))
         return str(one.subject.get("connector.task", "")) or next(filter(None, tasks), "")
 
-    def cause_of(self, echo: Incident, causes: Sequence[Incident]) -> Incident | None:
+    def cause_of(self, echo: Incident, causes: Intervals[Incident] | None) -> Incident | None:
         """Return the last incident of the same log that an echo may repeat."""
+        if causes is None:
+            return None
         is_lasting = echo.kind == _DEAD or any(_ERROR_STATE.search(event.message) for event in self.events_of(echo))
         since_ms = echo.t_start_ms - (_LASTING_MS if is_lasting else _AFTER_MS)
-        first = bisect_left(causes, since_ms, key=lambda one: one.t_start_ms)
-        last = bisect_right(causes, echo.t_start_ms + _BEFORE_MS, key=lambda one: one.t_start_ms)
-        return next((one for one in reversed(causes[first:last]) if self._may_be_of(one, echo)), None)
+        near = causes.touching(since_ms, echo.t_start_ms + _BEFORE_MS)
+        return next((one for one in near if self._may_be_of(one, echo)), None)
+
+    def last_felt_ms(self, one: Incident) -> int:
+        """Return when clients last reported an incident: servers may report it for a shorter time."""
+        return max(time_of(event) for event in self.events_of(one))
 
     def _may_be_of(self, cause: Incident, echo: Incident) -> bool:
         if cause.severity is Severity.INFO or (echo.kind == _DEAD and cause.kind not in _DEADLY):

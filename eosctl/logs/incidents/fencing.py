@@ -19,7 +19,9 @@ from eosctl.logs.incidents.fencing_verdicts import (
     displaced,
     displaced_by,
     expired_by_client,
+    had_pause,
     had_trouble,
+    not_open,
     outdated_task,
     replaced,
     stood_still,
@@ -192,8 +194,10 @@ def _guess(timeline: LogTimeline, transactional_id: str, burst: Sequence[LogEven
         if is_ended and timeline.log_between(first, time_of(first) - SOON_MS, time_of(first), ("TXN_BEGUN",)):
             return
         # A newer producer takes over the epoch; if only the transaction has ended, it timed out.
-        if stalled or is_ended:
+        if stalled or (is_ended and had_pause(timeline, first)):
             yield stood_still(timeline, transactional_id, [*stalled, *burst])
+        elif is_ended:
+            yield not_open(timeline, transactional_id, burst)
         elif had_trouble(timeline, first, time_of(first), UNANSWERED):
             yield unexplained(timeline, transactional_id, burst)
         else:

@@ -78,9 +78,7 @@ def timed_out(timeline: LogTimeline, transactional_id: str, events: Sequence[Log
 
 def stood_still(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
     """Return the incident of a producer that most likely lost its transaction to its timeout, because it stalled."""
-    first = min(events, key=time_of)
-    near = timeline.log_between(first, time_of(first) - TROUBLE_MS, time_of(first), ("GC_PAUSE",))
-    pauses = [event for event in near if float(event.fields.get("pause_ms") or 0) >= LONG_PAUSE_MS]
+    pauses = _pauses_before(timeline, min(events, key=time_of))
     longest_ms = max((float(event.fields["pause_ms"]) for event in pauses), default=0)
     who = transactional_id or opening(program_of(timeline, events[-1]))
     if pauses:
@@ -105,6 +103,34 @@ def stood_still(timeline: LogTimeline, transactional_id: str, events: Sequence[L
         text,
         step,
         confidence=0.75 if pauses else 0.5,
+    )
+
+
+def had_pause(timeline: LogTimeline, client: LogEvent) -> bool:
+    """Return whether the garbage collector stopped a client for long shortly before a record."""
+    return bool(_pauses_before(timeline, client))
+
+
+def _pauses_before(timeline: LogTimeline, client: LogEvent) -> list[LogEvent]:
+    near = timeline.log_between(client, time_of(client) - TROUBLE_MS, time_of(client), ("GC_PAUSE",))
+    return [event for event in near if float(event.fields.get("pause_ms") or 0) >= LONG_PAUSE_MS]
+
+
+def not_open(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
+    """Return the incident of a producer that ended a transaction that its coordinator did not have open."""
+    who = transactional_id or opening(program_of(timeline, events[-1]))
+    is_dead = any(event.category == "CLIENT_FATAL" for event in events)
+    dead = " The producer is dead: it refuses every further call." if is_dead else ""
+    return incident(
+        "transaction_request_refused",
+        "transaction-not-open",
+        _subject(timeline, transactional_id, events[-1]),
+        events,
+        f"{who} was refused, because its coordinator has no open transaction for it: it was empty, it had ended "
+        f"already, or it had timed out. No coordinator's log here shows which.{dead}",
+        "Create a new producer, and process the records again from the last committed offsets. Add the transaction "
+        "coordinator's server.log of this time, and compare the client's release with its known defects.",
+        confidence=0.5,
     )
 
 
@@ -158,24 +184,81 @@ def displaced(timeline: LogTimeline, transactional_id: str, events: Sequence[Log
             "with the same id. Add the transaction coordinator's server.log of this time.",
             confidence=0.5,
         )
+    waiting = _waiting_before(timeline, events[0])
+    rivals = _users_of_prefix(timeline, transactional_id, events[0])
     return incident(
         "producer_fenced",
         "duplicate-transactional-id",
         _subject(timeline, transactional_id, events[0]),
-        events,
-        f"{transactional_id or opening(program_of(timeline, events[0]))} was fenced: "
-        f"most likely {_taker(events[0])} took its id. A rollback after a timeout looks the same to a client, "
-        "and no coordinator's log here shows which it was.",
-        "Add the transaction coordinator's server.log of this time, and look for a second instance with the same id.",
-        confidence=0.5,
+        [*waiting, *rivals, *events],
+        f"{transactional_id or opening(program_of(timeline, events[0]))} was fenced: {_taker(events[0], rivals)} took "
+        f"its id.{_after_waiting(waiting)}{'' if rivals else _SAME_TO_CLIENTS}",
+        (
+            "Give each job a transactional id prefix of its own, and restart them one after the other."
+            if rivals
+            else "Add the transaction coordinator's server.log of this time, and look for a second instance with the "
+            "same id."
+        ),
+        confidence=0.85 if rivals else 0.5,
+        t_start_ms=time_of((*waiting, *events)[0]),
     )
 
 
-def _taker(victim: LogEvent) -> str:
+_SAME_TO_CLIENTS: Final = (
+    " A rollback after a timeout looks the same to a client, and no coordinator's log here shows which it was."
+)
+_WAIT_MS: Final = 600_000
+_WAIT_GAP_MS: Final = 10_000
+"""A client repeats a refused initialization sooner than this."""
+_WAITS: Final = 3
+
+
+def _taker(victim: LogEvent, rivals: Sequence[LogEvent]) -> str:
     """Return who may have taken an id: Connect derives a task's id from its group, the connector, and the number."""
+    if rivals:
+        return f"{rivals[0].application} uses the same prefix of transactional ids ({_prefix_of(rivals[0])}) and"
     if victim.fields.get("connector_task"):
-        return "a newer generation of the task, or a second Connect cluster with the same group.id,"
-    return "another instance"
+        return "most likely a newer generation of the task, or a second Connect cluster with the same group.id,"
+    return "most likely another instance"
+
+
+def _waiting_before(timeline: LogTimeline, victim: LogEvent) -> Sequence[LogEvent]:
+    """Return the refusals of a client just before it was fenced, while its earlier transaction was being completed."""
+    start_ms = time_of(victim) - _WAIT_MS
+    near = timeline.log_between(victim, start_ms, time_of(victim), ("CONCURRENT_TRANSACTIONS",))
+    found: list[LogEvent] = []
+    for event in reversed(near):
+        if time_of(found[-1] if found else victim) - time_of(event) > _WAIT_GAP_MS:
+            break
+        found.append(event)
+    return found[::-1] if len(found) >= _WAITS else ()
+
+
+def _after_waiting(waiting: Sequence[LogEvent]) -> str:
+    if not waiting:
+        return ""
+    lasted = duration_text(time_of(waiting[-1]) - time_of(waiting[0]))
+    return (
+        f" Before that, its earlier transaction was still being completed for {lasted} (CONCURRENT_TRANSACTIONS, "
+        f"{len(waiting):,} times): markers are slow, or the other instance initialized the id in that time."
+    )
+
+
+def _prefix_of(event: LogEvent) -> str:
+    return event.fields.get("transactional_prefix", "")
+
+
+def _users_of_prefix(timeline: LogTimeline, transactional_id: str, victim: LogEvent) -> Sequence[LogEvent]:
+    """Return the records of other programs that name a prefix which a fenced id has: Flink's sinks number ids."""
+    parts = transactional_id.split("-")
+    for count in range(len(parts) - 1, 0, -1):
+        prefix = "-".join(parts[:count])
+        named = timeline.with_value("transactional_prefix", prefix, "TRANSACTIONAL_ID_NAMED")
+        own = timeline.log_of(victim)
+        others = [event for event in named if timeline.log_of(event) != own and time_of(event) <= time_of(victim)]
+        if others:
+            return others[-1:]
+    return ()
 
 
 def unexplained(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:

@@ -32,6 +32,7 @@ from eosctl.logs.incidents.subjects import complete_subjects
 from eosctl.logs.incidents.timeline import LogTimeline
 from eosctl.logs.incidents.topic_denials import find_hidden_resources, find_topic_denials
 from eosctl.logs.incidents.unexplained import find_unexplained
+from eosctl.logs.incidents.unreached import join_unreached
 from eosctl.logs.incidents.writes import (
     find_hanging_transactions,
     find_refused_writes,
@@ -73,7 +74,8 @@ def judge_timeline(timeline: LogTimeline, events: Sequence[LogEvent]) -> Judgmen
     cataloged = [
         (_doubted(one, timeline.guessed_ids), records) for one, records in find_cataloged(timeline, left, known)
     ]
-    joined = join_effects(timeline, join_kills(timeline, (*_merged(kept), *(one for one, _ in cataloged))))
+    effective = join_effects(timeline, join_kills(timeline, (*_merged(kept), *(one for one, _ in cataloged))))
+    joined = join_unreached(timeline, effective)
     single = tuple(complete_subjects(timeline, _name_components(joined, events)))
     settled = settle_outcomes(timeline, join_repeats(single))
     incidents = sorted(settled, key=lambda one: (one.t_start_ms, one.kind, str(one.subject)))

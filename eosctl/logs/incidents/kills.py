@@ -29,6 +29,7 @@ _EFFECTS: Final = {
     "transaction_timeout": _ROLLBACK_MS,
     "producer_fenced": _RESTART_MS,
     "unclean_stop": _RESTART_MS,
+    "task_corrupted": _RESTART_MS,
     "broker_crash": _RESTART_MS,
     "coordinator_failover": _RESTART_MS,
     "broker_fenced": _RESTART_MS,

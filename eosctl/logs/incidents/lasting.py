@@ -35,6 +35,9 @@ _GAVE_UP: Final = re.compile(
     r"|Problem getting partitions during startup|\bHandler for \S+ failed with\b"
 )
 _RETRIES: Final = re.compile(r"\b[Rr]etry(?:ing)?\b")
+_LEFT: Final = re.compile(r"\b[Rr]etrying\b[^\n]{0,60}\((\d{1,10}) (?:attempts?|retries) (?:remaining|left)\)")
+RETRY_MS: Final = 30_000
+"""Maximum time from a client's last retry until the program reports its error."""
 _LIBRARY: Final = "[thrd:"
 """A thread of librdkafka, which logs every attempt; its error is final where the application reports it."""
 
@@ -70,7 +73,27 @@ def gave_up(timeline: LogTimeline, events: Sequence[LogEvent]) -> bool:
     endings: tuple[EventCategory, ...] = ("TIMEOUT_METADATA",) if last.category in _OF_TOPICS else _ENDED
     ends = timeline.log_between(last, time_of(events[0]), time_of(last) + GIVE_UP_MS, endings)
     is_client = last.application not in timeline.servers()
-    return bool(ends) or any(event.level in FATAL_LEVELS or (is_client and _has_given_up(event)) for event in events)
+    if bool(ends) or (is_client and _used_up(timeline, events)):
+        return True
+    return any(event.level in FATAL_LEVELS or (is_client and _has_given_up(event)) for event in events)
+
+
+def _used_up(timeline: LogTimeline, events: Sequence[LogEvent]) -> bool:
+    """Return whether a program reports the same error after its client's last retry, which counts those that are left.
+
+    Sarama logs each retry with their number; the error that it returns afterwards is the program's to report.
+    """
+    last_retry_ms: dict[str, int] = {}
+    for event in events:
+        log = timeline.log_of(event)
+        if left := _LEFT.search(event.message):
+            if int(left[1]) <= 1:
+                last_retry_ms[log] = time_of(event)
+            else:
+                last_retry_ms.pop(log, None)
+        elif time_of(event) - last_retry_ms.get(log, -GIVE_UP_MS) < RETRY_MS and not _RETRIES.search(event.message):
+            return True
+    return False
 
 
 def has_lasted(events: Sequence[LogEvent], known: CatalogedIncident) -> bool:

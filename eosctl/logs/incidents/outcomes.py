@@ -27,6 +27,8 @@ from eosctl.text import duration_text, time_text
 
 RECOVERY_MS: Final = 600_000
 """A success that comes later than this is not taken for the end of the fault."""
+RESTORED_MS: Final = 3_600_000
+"""A restart that restores stores from their changelogs can take this long."""
 LASTED_MS: Final = 10_000
 WORKED_MS: Final = 30_000
 """A program that logged for this long before a fault had started, so the fault interrupted its work."""
@@ -67,7 +69,8 @@ def settle_outcomes(timeline: LogTimeline, incidents: Iterable[Incident]) -> Ite
 def _settled(timeline: LogTimeline, one: Incident, events: Sequence[LogEvent]) -> Incident:
     clients = [event for event in events if event.application not in timeline.servers()]
     last = max(clients or events, key=time_of)
-    if clients and one.severity is Severity.ERROR and (recovered := _recovered(timeline, one, last)):
+    can_recover = one.severity is Severity.ERROR or one.root_cause == "killed-by-the-operating-system"
+    if clients and can_recover and (recovered := _recovered(timeline, one, last)):
         return recovered
     if grown := _grown(timeline, one, last):
         return _with(one, grown, f"Its replicas were in sync again at {time_text(time_of(grown))}.", one.severity)
@@ -93,6 +96,9 @@ def _recovered(timeline: LogTimeline, one: Incident, last: LogEvent) -> Incident
                 "of the transaction again."
             )
             return _with(one, running[0], text, Severity.WARNING)
+    if one.kind == "out_of_memory" and (again := _running_client(timeline, last, one.t_end_ms)):
+        text = f"The program was started again and was running at {time_text(time_of(again))}."
+        return _with(one, again, text, Severity.WARNING)
     if one.kind in _RENEWED and (init := _next(timeline, last, ("INIT_PRODUCER_ID",), one.t_end_ms)):
         own, asked = init.fields.get("transactional_id", ""), one.subject.get("transactional.id", "")
         if not (own and asked and own != asked):
@@ -100,6 +106,16 @@ def _recovered(timeline: LogTimeline, one: Incident, last: LogEvent) -> Incident
     if one.kind in _REJOINED and (done := _next(timeline, last, ("REBALANCE_DONE",), one.t_end_ms)):
         return _with(one, done, f"A member rejoined at {time_text(time_of(done))}.", one.severity)
     return None
+
+
+def _running_client(timeline: LogTimeline, last: LogEvent, end_ms: int) -> LogEvent | None:
+    """Return the last record of a Streams client that is running again; None if it leaves that state later."""
+    states = [
+        event
+        for event in timeline.log_between(last, end_ms, end_ms + RESTORED_MS, ("STREAM_STATE",))
+        if event.fields.get("stream_client") and event.fields.get("to_state")
+    ]
+    return states[-1] if states and states[-1].fields["to_state"] == "RUNNING" else None
 
 
 def _grown(timeline: LogTimeline, one: Incident, last: LogEvent) -> LogEvent | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
@@ -38,6 +39,9 @@ _NOUNS: Final[Mapping[str, str]] = {
     "producerId": "producer id",
 }
 
+_NUMBERS: Final = re.compile(r"-\d+-\d+$")
+"""The numbers of the subtask and the checkpoint that Flink's sink appends to the prefix of its ids."""
+
 _Subject: TypeAlias = Mapping[str, str | tuple[str, ...]]
 
 
@@ -59,7 +63,7 @@ def join_repeats(incidents: Iterable[Incident]) -> Iterator[Incident]:
 def _owner_of(subject: _Subject) -> str:
     """Return whom a fault is about: a transactional id, a group with its member's id, or all names of the subject."""
     if named := subject.get("transactional.id"):
-        return str(named)
+        return _NUMBERS.sub("", str(named))
     if named := subject.get("group"):
         return str((named, subject.get("group.instance.id"), subject.get("connector.task")))
     return str(sorted(subject.items()))

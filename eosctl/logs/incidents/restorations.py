@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from eosctl.logs.incidents.timeline import LogTimeline
+from eosctl.logs.incidents.timeline import LogTimeline, time_of
 from eosctl.model.log_event import LogEvent
 
 _FROM: Final = "STATE_RESTORE_START"
 _DONE: Final = "STATE_RESTORE_END"
+KILL_MS: Final = 300_000
+"""Maximum time from a kill to the first check of the stores by the next process."""
 WITHIN_MS = 600_000
 """A longer restoration is not counted to its end."""
+
+
+def is_without_checkpoint(timeline: LogTimeline, event: LogEvent) -> bool:
+    """Return whether a corrupted task's store had no checkpoint: by Streams' own words, or soon after a kill."""
+    if "wipe out" in event.message:
+        return True
+    killed = timeline.log_between(event, time_of(event) - KILL_MS, time_of(event), ("OOM_KILLED", "APPLICATION_KILLED"))
+    return bool(killed)
 
 
 class Restoration(NamedTuple):

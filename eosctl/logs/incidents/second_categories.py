@@ -15,7 +15,7 @@ ENDINGS: Final[frozenset[EventCategory]] = frozenset(
     {
         *("COMMIT_LOST", "CONNECTOR_TXN_FAILURE", "CONNECT_SEND_FAILED", "CONNECT_TASK_FAILED", "FRAMEWORK_ROLLBACK"),
         *("STREAMS_PROCESSING_FAILED", "STREAM_CLIENT_ERROR", "STREAM_THREAD_DEATH", "TXN_STATE_ERROR"),
-        "CONNECT_WORKER_ENDED",
+        *("CONNECT_WORKER_ENDED", "JOB_RESTARTED"),
     }
 )
 """Categories of records that report an effect together with its exception."""
@@ -26,6 +26,25 @@ def category_of_cause(event: LogEvent) -> EventCategory | None:
     if event.category not in ENDINGS or event.exception is None:
         return None
     return _category_of_chain(event.exception.chain)
+
+
+def is_outside_kafka(event: LogEvent) -> bool:
+    """Return whether an ending's innermost exception is that of another system, such as a database or an HTTP client.
+
+    An exception of the JDK's own packages may come from Kafka's client or from the application.
+    """
+    if event.category not in ENDINGS or event.exception is None:
+        return False
+    chain = event.exception.chain
+    return not chain[-1].startswith(_OWN_PACKAGES) and not any(name.startswith(_KAFKA) for name in chain[-2:])
+
+
+_KAFKA: Final = "org.apache.kafka."
+_OWN_PACKAGES: Final = (
+    *(_KAFKA, "java.lang.", "java.util.", "java.io.", "org.springframework.", "io.smallrye.", "org.apache.flink."),
+    *("scala.", "kotlin.", "jakarta.", "javax.transaction.", "reactor.", "akka.", "kafka."),
+)
+"""Packages of Kafka, of frameworks on top of it, and of the JDK: their exceptions do not name another system."""
 
 
 @lru_cache(maxsize=1024)

@@ -6,17 +6,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import inf
 
 from eosctl.logs.incidents.explained import CERTAIN
-from eosctl.logs.incidents.index import Intervals, within
+from eosctl.logs.incidents.index import Intervals, last_before, within
 from eosctl.logs.incidents.quorum import FAILOVER_MS
 from eosctl.logs.incidents.servers import Outage, first_of_each
 from eosctl.logs.incidents.timeline import LogTimeline, episodes, incident, time_of
 from eosctl.logs.incidents.trouble import FELT
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
-from eosctl.text import name_some
+from eosctl.text import name_some, time_text
 
 SHORTAGE_GAP_MS = 30_000
 SHORTAGE_MIN_MS = 3_000
+FELT_MS = 60_000
+"""Default of max.block.ms and of many other limits: a client reports a shortage this long after its last refusal."""
+LEFT_MS = 3_600_000
+"""Maximum time between the loss of a replica and the first write that was refused for it."""
 
 
 def find_shortages(timeline: LogTimeline, outages: Sequence[Outage]) -> Iterator[Incident]:
@@ -43,25 +47,63 @@ def find_shortages(timeline: LogTimeline, outages: Sequence[Outage]) -> Iterator
         alone = [event for event in shrunk if "," not in event.fields.get("isr_after", ",")]
         topics = sorted({topic for event in (*episode, *alone) if (topic := _topic(event))})
         partitions = {partition for event in (*episode, *alone) if (partition := event.fields.get("partition"))}
-        only = partitions.pop() if len(partitions) == 1 else ""
+        only = next(iter(partitions)) if len(partitions) == 1 else ""
         what = only or f"Partitions of {', '.join(topics) or 'some topics'}"
         felt = [
             event
-            for event in within(timeline.client_events(*FELT), start, end + SHORTAGE_GAP_MS)
+            for event in within(timeline.client_events(*FELT), start, end + FELT_MS)
             if event.exception or event.level in ("WARN", "ERROR")
         ]
+        left = () if brokers else _left_before(timeline, partitions, start)
         yield incident(
             "not_enough_replicas",
             "brokers-down-below-min-isr",
             {"brokers": brokers, "topics": tuple(topics), "topic-partition": only},
-            [*episode, *(event for outage in causes for event in outage.events), *first_of_each(timeline, felt)],
+            [
+                *left,
+                *episode,
+                *(event for outage in causes for event in outage.events),
+                *first_of_each(timeline, felt),
+                *first_of_each(timeline, felt[::-1]),
+            ],
             f"{what} had fewer in-sync replicas than min.insync.replicas"
-            + (f": {name_some('broker', brokers)} down." if brokers else "."),
+            + (f": {name_some('broker', brokers)} down." if brokers else f"{_lost_replicas(left)}.")
+            + _expired(felt),
             "Restart the brokers. Waiting transactions then end by themselves; those that timed out were aborted.",
-            confidence=0.95 if crashed else 0.9 if causes else 0.6,
-            t_start_ms=min([start, *(outage.down_ms for outage in causes)]),
-            t_end_ms=end,
+            confidence=0.95 if crashed else 0.9 if causes else 0.8 if left else 0.6,
+            t_start_ms=min([start, *(outage.down_ms for outage in causes), *map(time_of, left)]),
+            t_end_ms=max([end, *map(time_of, felt)]),
         )
+
+
+def _left_before(timeline: LogTimeline, partitions: Iterable[str], start_ms: int) -> Sequence[LogEvent]:
+    """Return, for each partition, the record of the replicas that left its ISR, if that was its last change."""
+    found = []
+    for partition in sorted(partitions):
+        changes = timeline.with_value("partition", partition, "ISR_SHRINK", "ISR_EXPAND")
+        last = last_before(changes, start_ms + 1)
+        if last is not None and last.category == "ISR_SHRINK" and start_ms - time_of(last) <= LEFT_MS:
+            found.append(last)
+    return found
+
+
+def _lost_replicas(left: Sequence[LogEvent]) -> str:
+    """Return the brokers whose replicas left the ISR, as the end of a sentence; empty if no record names them."""
+    nodes: set[str] = set()
+    for event in left:
+        after = set(event.fields.get("isr_after", "").split(","))
+        nodes |= set(event.fields.get("isr_before", "").split(",")) - after
+    names = tuple(sorted(nodes - {""}))
+    if not names:
+        return ""
+    when = time_text(time_of(min(left, key=time_of)))
+    return f", because the replicas on {name_some('broker', names)} left the ISR at {when}"
+
+
+def _expired(felt: Sequence[LogEvent]) -> str:
+    """Return a sentence on the records that clients gave up during a shortage; empty if none did."""
+    expired = any(event.category == "TIMEOUT_SEND" for event in felt)
+    return " Records that waited for it expired in their client and were not written." if expired else ""
 
 
 def stays_below_minimum(timeline: LogTimeline, event: LogEvent) -> bool:
@@ -81,7 +123,7 @@ def without_shortage(outages: Iterable[Outage], shortages: Iterable[Incident]) -
     """Return the stops that are not the certain cause of a shortage; the shortage already reports the others."""
     made: dict[str, list[tuple[float, float, Incident]]] = {}
     for one in shortages:
-        for node in one.subject["brokers"] if one.confidence >= CERTAIN else ():
+        for node in one.subject.get("brokers", ()) if one.confidence >= CERTAIN else ():
             made.setdefault(node, []).append((one.t_start_ms, one.t_end_ms, one))
     spans = {node: Intervals(found) for node, found in made.items()}
     return [

@@ -238,7 +238,7 @@ def find_sequence_gaps(timeline: LogTimeline) -> Iterator[Incident]:
     names = StreamsNames(timeline)
     keyed = ((_writer(timeline, event), event) for event in events)
     for owner, group in by_key(keyed).items():
-        for episode in episodes(group, EPISODE_MS):
+        for episode in (part for one in episodes(group, EPISODE_MS) for part in _by_partition(one)):
             fields = _merged_fields(episode)
             partition = fields.get("partition", "").rpartition(":")[2]
             producers = tuple(dict.fromkeys(one for event in episode if (one := event.fields.get("producer_id"))))
@@ -357,6 +357,13 @@ def _is_gap(event: LogEvent) -> bool:
 def _is_retried(event: LogEvent) -> bool:
     """Return whether a client resends a batch; it does so while an earlier one is in flight, which is not a gap."""
     return "retrying (" in event.message or "recovering and retrying" in event.message
+
+
+def _by_partition(episode: Sequence[LogEvent]) -> Iterator[Sequence[LogEvent]]:
+    """Split gaps by their partitions; a client's record without one is about the first of them."""
+    named = [partition for event in episode if (partition := _partition(event))]
+    first = named[0] if named else ""
+    yield from by_key((_partition(event) or first, event) for event in episode).values()
 
 
 def _partition(event: LogEvent) -> str:

@@ -1,0 +1,98 @@
+"""Name unreachable brokers as the cause of what a client's requests timed out for, and join their effects.
+
+A client that cannot connect logs that first. Some minutes later it reports what it gave up: records, offsets, or the
+initialization of its producer. These reports name no cause.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from eosctl.logs.incidents.timeline import MAX_EVIDENCE_COUNT, LogTimeline, by_key, evidence_of, time_of
+from eosctl.model.incident import Incident
+from eosctl.model.log_event import LogEvent
+from eosctl.text import time_text
+
+BEFORE_MS: Final = 300_000
+"""Maximum time from a failed connection to what the client gave up: more than twice delivery.timeout.ms (2 min)."""
+LEAST: Final = 2
+"""A single failed connection may be a broker that restarts."""
+NAMED: Final = 0.8
+_CAUSE: Final = "brokers-not-reached"
+_KINDS: Final = (
+    *("send_timeout", "init_producer_id_timeout", "transaction_end_timeout", "transaction_offsets_timeout"),
+    *("metadata_timeout", "connector_offsets_not_stored"),
+)
+"""Kinds of requests that timed out, the one that names the fault best first."""
+_NEXT: Final = (
+    "Check that these brokers run and listen there, and the network, firewalls, and listener settings between them and "
+    "the client. Then restart what has failed."
+)
+_SHOWN: Final = 3
+
+
+def join_unreached(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iterator[Incident]:
+    """Yield incidents; the timeouts of a client that could not connect to brokers are one with that cause."""
+    causes: dict[str, list[tuple[Incident, Sequence[LogEvent]]]] = {}
+    for one in incidents:
+        failed = _failed_before(timeline, one)
+        if failed:
+            causes.setdefault(_client_of(timeline, failed[0]), []).append((one, failed))
+        else:
+            yield one
+    for found in causes.values():
+        yield _joined(found)
+
+
+def _failed_before(timeline: LogTimeline, one: Incident) -> Sequence[LogEvent]:
+    """Return the connections that the client of a timeout could not make before it; empty for too few."""
+    if one.kind not in _KINDS:
+        return ()
+    own = [event for event in timeline.evidence(one) if event.application not in timeline.servers()]
+    if not own:
+        return ()
+    first = min(own, key=time_of)
+    near = timeline.log_between(first, time_of(first) - BEFORE_MS, one.t_end_ms, ("BROKERS_UNREACHED",))
+    clients = {client for event in own if (client := event.fields.get("client_id"))}
+    tasks = {task for event in own if (task := event.fields.get("connector_task"))}
+    failed = [event for event in near if _is_of(event, clients, tasks)]
+    return failed if len(failed) >= LEAST else ()
+
+
+def _is_of(event: LogEvent, clients: set[str], tasks: set[str]) -> bool:
+    """Return whether a failed connection may be a client's: Connect names a task's producer after the task."""
+    client = event.fields.get("client_id", "")
+    if tasks:
+        return not client or any(client.endswith(f"-{task}") for task in tasks)
+    return not (client and clients) or client in clients
+
+
+def _client_of(timeline: LogTimeline, event: LogEvent) -> str:
+    return f"{timeline.log_of(event)}\0{event.fields.get('client_id', '')}"
+
+
+def _joined(found: Sequence[tuple[Incident, Sequence[LogEvent]]]) -> Incident:
+    ordered = sorted((one for one, _ in found), key=lambda one: (_KINDS.index(one.kind), one.t_start_ms))
+    head = ordered[0]
+    failed = sorted({(time_of(event), event.file, event.offset): event for _, part in found for event in part}.items())
+    events = [event for _, event in failed]
+    peers = list(by_key((event.fields.get("peer", ""), event) for event in events if event.fields.get("peer")))
+    named = ", ".join(peers[:_SHOWN]) + (f" and {len(peers) - _SHOWN} more" if len(peers) > _SHOWN else "")
+    effects = [f"Effect: {one.explanation}" for one in ordered[1:] if one.explanation not in head.explanation]
+    text = (
+        f"The client could not connect to {named or 'brokers'} from {time_text(time_of(events[0]))} on. "
+        f"{head.explanation}"
+    )
+    places = (place for part in (evidence_of(events), *(one.evidence for one in ordered)) for place in part)
+    return head._replace(
+        root_cause=_CAUSE,
+        severity=min((one.severity for one in ordered), key=lambda severity: severity.rank),
+        subject={**head.subject, **({"servers": tuple(peers[:MAX_EVIDENCE_COUNT])} if peers else {})},
+        confidence=max(head.confidence, NAMED),
+        t_start_ms=time_of(events[0]),
+        t_end_ms=max(one.t_end_ms for one in ordered),
+        evidence=tuple(dict.fromkeys(places))[:MAX_EVIDENCE_COUNT],
+        explanation=" ".join([text, *effects]),
+        next_step=_NEXT,
+    )

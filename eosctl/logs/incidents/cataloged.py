@@ -337,10 +337,12 @@ def _subject(timeline: LogTimeline, streams: StreamsNames, events: Sequence[LogE
         values = {value for one in events if (value := one.fields.get(field))}
         if len(values) == 1 and not subject.get(name):
             subject[name] = values.pop()
-    if not subject.get("topic") and (topic := _internal_topic(head.message)):
+    if not subject.get("topic") and (topic := _INTERNAL_TOPICS.get(head.fields.get("limit_setting", ""))):
         subject["topic"] = topic
     if is_client and not subject.get("group"):
         subject["group"] = timeline.value_in_log(head, "group")
+    if is_client and head.category == "STATIC_MEMBER_FENCED" and not subject.get("group.instance.id"):
+        subject["group.instance.id"] = timeline.value_in_log(head, "group_instance_id")
     if is_client and head.category in _OF_TOPICS and not (subject.get("topic") or subject.get("topic-partition")):
         subject["topic-partition"] = timeline.value_in_log(head, "partition")
         subject["topic"] = timeline.value_in_log(head, "topic")
@@ -353,11 +355,6 @@ def _subject(timeline: LogTimeline, streams: StreamsNames, events: Sequence[LogE
         role = _role_of(timeline, head)
         subject[role] = head.fields.get("broker", "") or timeline.node_of(head.application)
     return {name: value for name, value in subject.items() if value}
-
-
-def _internal_topic(message: str) -> str:
-    """Return the internal topic of a message that names only its setting."""
-    return next((topic for setting, topic in _INTERNAL_TOPICS.items() if setting in message), "")
 
 
 def _streams_application(streams: StreamsNames, events: Sequence[LogEvent]) -> str:

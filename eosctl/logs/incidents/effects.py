@@ -121,6 +121,14 @@ class _Logs:
             self._effects[key] = [event for event in own if effect.record.search(event.message)]
         return within(self._effects[key], one.t_start_ms - _BEFORE_MS, one.t_end_ms + _AFTER_MS)
 
+    def taken_over(self, ended: LogEvent, task: str) -> LogEvent | None:
+        """Return the initialization of a task's producer by another worker shortly before its old copy ended."""
+        inits = self._timeline.with_value("connector_task", task, "INIT_PRODUCER_ID", "CLIENT_START")
+        clients = self._timeline.with_value("client_id", f"{_PRODUCER_OF_TASK}{task}", "INIT_PRODUCER_ID")
+        near = within(inits or clients, time_of(ended) - _LASTING_MS, time_of(ended) + _AFTER_MS)
+        own = self._timeline.log_of(ended)
+        return next((event for event in reversed(near) if self._timeline.log_of(event) != own), None)
+
     def task_of(self, one: Incident) -> str:
         """Return the task of a connector that an incident is about, also by the client.id of its producer."""
         tasks = (_task_of(event) for event in self.events_of(one))
@@ -168,14 +176,24 @@ def _with_effects(one: Incident, logs: _Logs) -> Incident:
         if not found or effect.sentence.partition("{")[0] in one.explanation:
             continue
         task = _task_of(found[0]) or own_task
-        places = (EvidenceLine(event.file, event.offset, event.line) for event in found)
+        if task and (moved := logs.taken_over(found[0], task)):
+            one = one._replace(
+                severity=max(one.severity, Severity.WARNING, key=lambda severity: severity.rank),
+                explanation=f"{one.explanation} Another worker runs task {task}: only its old copy has ended.",
+                evidence=tuple(dict.fromkeys((*one.evidence, *_places([*found, moved]))))[:MAX_EVIDENCE_COUNT],
+            )
+            continue
         one = one._replace(
             severity=min(one.severity, effect.severity, key=lambda severity: severity.rank),
             explanation=f"{one.explanation} {effect.sentence.format(who=f'task {task}' if task else 'the task')}",
             t_end_ms=max(one.t_end_ms, time_of(found[0])),
-            evidence=tuple(dict.fromkeys((*one.evidence, *places)))[:MAX_EVIDENCE_COUNT],
+            evidence=tuple(dict.fromkeys((*one.evidence, *_places(found))))[:MAX_EVIDENCE_COUNT],
         )
     return one
+
+
+def _places(events: Iterable[LogEvent]) -> Iterator[EvidenceLine]:
+    return (EvidenceLine(event.file, event.offset, event.line) for event in events)
 
 
 def _task_of(event: LogEvent) -> str:

@@ -129,10 +129,10 @@ def find_stalled_brokers(timeline: LogTimeline, outages: Sequence[Outage]) -> It
 
 
 def _silence_after(timeline: LogTimeline, node: str, fenced: LogEvent) -> Sequence[LogEvent]:
-    """Return what a broker logs of its lost heartbeats near a fencing; empty if it logs none after it."""
+    """Return what a broker logs of its lost heartbeats near a fencing; empty if its log ends before it."""
     silent = timeline.with_value("broker", node, "BROKER_SILENT")
     near = within(silent, time_of(fenced) - FAILOVER_MS, time_of(fenced) + FAILOVER_MS)
-    return near if near and time_of(near[-1]) >= time_of(fenced) else ()
+    return near if near and timeline.log_end_ms(near[-1]) >= time_of(fenced) else ()
 
 
 class _Coordinators:

@@ -23,6 +23,7 @@ from eosctl.logs.incidents.fencing_verdicts import (
     had_trouble,
     not_open,
     outdated_task,
+    outlived,
     replaced,
     stood_still,
     timed_out,
@@ -145,6 +146,8 @@ def _judge(timeline: LogTimeline, transactional_id: str, burst: Sequence[LogEven
             yield expired_by_client(timeline, transactional_id, [rollback, *late, *expired, *burst])
         else:
             yield timed_out(timeline, transactional_id, [rollback, *late, *burst], time_of(rollback))
+    elif foreign and _is_of_task(foreign) and timeline.log_of(foreign) != timeline.log_of(first):
+        yield outdated_task(timeline, transactional_id, [foreign, *burst])
     elif foreign:
         yield replaced(
             timeline, transactional_id, [*timeline.own_inits(first).until(time_of(burst[-1])), foreign, *burst], foreign
@@ -158,6 +161,11 @@ def _judge(timeline: LogTimeline, transactional_id: str, burst: Sequence[LogEven
             yield unexplained(timeline, transactional_id, burst)
     else:
         yield from _guess(timeline, transactional_id, burst)
+
+
+def _is_of_task(init: LogEvent) -> bool:
+    """Return whether a worker of Connect initialized a source task's producer: it runs the task from then on."""
+    return init.fields.get("client_id", "").startswith("connector-producer-")
 
 
 def _second_start(timeline: LogTimeline, transactional_id: str, victim: LogEvent) -> LogEvent | None:
@@ -187,6 +195,8 @@ def _guess(timeline: LogTimeline, transactional_id: str, burst: Sequence[LogEven
         return
     elif expired := _reported_expiry(timeline, burst):
         yield expired_by_client(timeline, transactional_id, [*expired, *burst])
+    elif overdue := _overdue(timeline, first):
+        yield outlived(timeline, transactional_id, [overdue, *burst])
     elif first.category != "TASK_MIGRATED":
         around = timeline.log_between(first, time_of(first) - WOKE_MS, time_of(first))
         stalled = [event for event in around if _STALLED.search(event.message)]
@@ -202,6 +212,15 @@ def _guess(timeline: LogTimeline, transactional_id: str, burst: Sequence[LogEven
             yield unexplained(timeline, transactional_id, burst)
         else:
             yield displaced(timeline, transactional_id, burst)
+
+
+def _overdue(timeline: LogTimeline, victim: LogEvent) -> LogEvent | None:
+    """Return the begin of a refused transaction if it was open for longer than its client's own timeout."""
+    begun = timeline.log_between(victim, time_of(victim) - LOOK_BACK_MS, time_of(victim), ("TXN_BEGUN",))
+    allowed = timeline.value_in_log(victim, "transaction_timeout_ms")
+    if not begun or not allowed.isdecimal():
+        return None
+    return begun[-1] if time_of(victim) - time_of(begun[-1]) > int(allowed) else None
 
 
 def _reported_expiry(timeline: LogTimeline, burst: Sequence[LogEvent]) -> Sequence[LogEvent]:

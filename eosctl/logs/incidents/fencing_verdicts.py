@@ -149,15 +149,34 @@ def expired_by_client(timeline: LogTimeline, transactional_id: str, events: Sequ
     )
 
 
+def outlived(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
+    """Return the incident of a producer that was refused after more time than its transaction timeout allows."""
+    begun, first = events[0], events[1]
+    who = transactional_id or program_of(timeline, events[-1])
+    allowed_ms = int(timeline.value_in_log(first, "transaction_timeout_ms"))
+    return incident(
+        "transaction_timeout",
+        "transaction-longer-than-its-timeout",
+        _subject(timeline, transactional_id, events[-1]),
+        events,
+        f"A transaction of {who} had been open for {duration_text(time_of(first) - time_of(begun))} when it was "
+        f"refused, longer than its timeout of {duration_text(allowed_ms)}: the coordinator had aborted it.",
+        "Make the transactions shorter, or raise transaction.timeout.ms of this client. A second instance with the "
+        "same id looks the same: the transaction coordinator's server.log shows which it was.",
+        confidence=0.75,
+        t_start_ms=time_of(first),
+    )
+
+
 def outdated_task(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
     """Return the incident of a task of Connect whose producer the worker fenced for newer tasks."""
-    task = events[-1].fields.get("connector_task", "")
+    task = next((task for one in reversed(events) if (task := one.fields.get("connector_task"))), "")
     return incident(
         "producer_fenced",
         "older-task-generation",
         _subject(timeline, transactional_id, events[-1]),
         events,
-        f"Connect fenced the producer of task {task} before it started the connector's new tasks: the old task was "
+        f"Connect fenced the producer of task {task} when it started the connector's new tasks: the old task was "
         "still running and failed. Its open transaction was aborted; the new task sends the records again.",
         "Check that the connector's new tasks are running; restart the task if none of them is. If it repeats, look "
         "for a second Connect cluster with the same group.id.",

@@ -28,6 +28,7 @@ from eosctl.logs.incidents.repeats import join_repeats
 from eosctl.logs.incidents.rollbacks import find_rollbacks
 from eosctl.logs.incidents.servers import find_outages, find_planned_restarts
 from eosctl.logs.incidents.shortages import find_shortages, without_shortage
+from eosctl.logs.incidents.slow_loads import name_slow_loads
 from eosctl.logs.incidents.subjects import complete_subjects
 from eosctl.logs.incidents.timeline import LogTimeline
 from eosctl.logs.incidents.topic_denials import find_hidden_resources, find_topic_denials
@@ -75,7 +76,7 @@ def judge_timeline(timeline: LogTimeline, events: Sequence[LogEvent]) -> Judgmen
         (_doubted(one, timeline.guessed_ids), records) for one, records in find_cataloged(timeline, left, known)
     ]
     effective = join_effects(timeline, join_kills(timeline, (*_merged(kept), *(one for one, _ in cataloged))))
-    joined = join_unreached(timeline, effective)
+    joined = name_slow_loads(timeline, join_unreached(timeline, effective))
     single = tuple(complete_subjects(timeline, _name_components(joined, events)))
     settled = settle_outcomes(timeline, join_repeats(single))
     incidents = sorted(settled, key=lambda one: (one.t_start_ms, one.kind, str(one.subject)))

@@ -85,11 +85,11 @@ def _noticed_within(outage: Outage) -> tuple[float, float]:
 
 
 def _lives(timeline: LogTimeline) -> dict[str, list[tuple[int, int]]]:
-    """Return the periods that the logs of each node cover, from the first record to the last event."""
+    """Return the periods that the logs of each node cover, from the first record to the last one."""
     lives: dict[str, list[tuple[int, int]]] = {}
     for application in timeline.servers():
         if events := timeline.of_application(application):
-            covered = timeline.log_start_ms(events[0]), time_of(events[-1])
+            covered = timeline.log_start_ms(events[0]), timeline.log_end_ms(events[-1])
             lives.setdefault(timeline.node_of(application), []).append(covered)
     return lives
 

@@ -22,7 +22,7 @@ NAMED: Final = 0.8
 _CAUSE: Final = "brokers-not-reached"
 _KINDS: Final = (
     *("send_timeout", "init_producer_id_timeout", "transaction_end_timeout", "transaction_offsets_timeout"),
-    *("metadata_timeout", "connector_offsets_not_stored"),
+    *("metadata_timeout", "connector_offsets_not_stored", "brokers_not_reached"),
 )
 """Kinds of requests that timed out, the one that names the fault best first."""
 _NEXT: Final = (
@@ -42,7 +42,7 @@ def join_unreached(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iter
         else:
             yield one
     for found in causes.values():
-        yield _joined(found)
+        yield found[0][0] if {one.kind for one, _ in found} == {_KINDS[-1]} and len(found) == 1 else _joined(found)
 
 
 def _failed_before(timeline: LogTimeline, one: Incident) -> Sequence[LogEvent]:
@@ -79,7 +79,13 @@ def _joined(found: Sequence[tuple[Incident, Sequence[LogEvent]]]) -> Incident:
     events = [event for _, event in failed]
     peers = list(by_key((event.fields.get("peer", ""), event) for event in events if event.fields.get("peer")))
     named = ", ".join(peers[:_SHOWN]) + (f" and {len(peers) - _SHOWN} more" if len(peers) > _SHOWN else "")
-    effects = [f"Effect: {one.explanation}" for one in ordered[1:] if one.explanation not in head.explanation]
+    further = {one.kind: one for one in reversed(ordered) if one.kind not in (head.kind, _KINDS[-1])}
+    effects = [f"Effect: {one.explanation}" for one in reversed(further.values())]
+    partitions = {name for one in ordered if isinstance(name := one.subject.get("topic-partition", ""), str) and name}
+    subject = {**head.subject, **({"servers": tuple(peers[:MAX_EVIDENCE_COUNT])} if peers else {})}
+    if len(partitions) > 1:
+        subject = {name: value for name, value in subject.items() if name != "topic-partition"}
+        subject["topic-partitions"] = tuple(sorted(partitions))
     text = (
         f"The client could not connect to {named or 'brokers'} from {time_text(time_of(events[0]))} on. "
         f"{head.explanation}"
@@ -88,7 +94,7 @@ def _joined(found: Sequence[tuple[Incident, Sequence[LogEvent]]]) -> Incident:
     return head._replace(
         root_cause=_CAUSE,
         severity=min((one.severity for one in ordered), key=lambda severity: severity.rank),
-        subject={**head.subject, **({"servers": tuple(peers[:MAX_EVIDENCE_COUNT])} if peers else {})},
+        subject=subject,
         confidence=max(head.confidence, NAMED),
         t_start_ms=time_of(events[0]),
         t_end_ms=max(one.t_end_ms for one in ordered),

@@ -9,7 +9,7 @@ from typing import Final
 
 from eosctl.logs.incidents.applications import StreamsNames
 from eosctl.logs.incidents.index import last_before, within
-from eosctl.logs.incidents.lost_writes import elections_before, lost_by_election
+from eosctl.logs.incidents.lost_writes import elections_before, lost_by_election, lost_by_restart, restart_before
 from eosctl.logs.incidents.markers import RefusedMarkers
 from eosctl.logs.incidents.program_names import opening, program_of
 from eosctl.logs.incidents.timeline import LogTimeline, by_key, episodes, incident, speaks_protocol, time_of
@@ -255,6 +255,9 @@ def find_sequence_gaps(timeline: LogTimeline) -> Iterator[Incident]:
             }
             if elections := elections_before(timeline, partition, episode[0]):
                 yield lost_by_election(subject, fields, elections, episode)
+                continue
+            if started := restart_before(timeline, episode):
+                yield lost_by_restart(subject, timeline.node_of(started.application), started, episode)
                 continue
             yield incident(
                 "out_of_order_sequence",

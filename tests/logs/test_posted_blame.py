@@ -54,14 +54,14 @@ def test_other_gaps_are_not_blamed_on_the_log(log: str, tmp_path: Path) -> None:
 
 
 def test_a_step_that_is_reported_with_the_time_before_it(tmp_path: Path) -> None:
-    lines = [
-        "Jan 05 10:00:00 kafka-4 chronyd[61]: System clock was stepped by 7200.500000 seconds\n",
+    text = (
+        "Jan 05 10:00:00 kafka-4 chronyd[61]: System clock was stepped by 7200.500000 seconds\n"
         "Jan 05 12:00:01 kafka-4 kafka[15]: [2025-01-05 12:00:01,100] INFO [TransactionCoordinator id=4] "
         "Completed rollback "
         "of ongoing transaction for transactionalId till-tx-1 due to timeout (kafka.coordinator.transaction."
-        "TransactionCoordinator)\n",
-    ]
-    one = only(tmp_path, journal="".join(lines))
+        "TransactionCoordinator)\n"
+    )
+    one = only(tmp_path, journal=text)
     assert (one.kind, one.subject["transactional.id"]) == ("clock_stepped", "till-tx-1")
 
 
@@ -168,7 +168,8 @@ def test_subjects_that_records_name_in_passing(tmp_path: Path) -> None:
         "'VALUE_CONVERTER' "
         "with class 'x.AvroConverter', where consumed record is {topic='fish', partition=6, offset=12, timestamp=1}. "
         "(org.apache.kafka.connect.runtime.errors.LogReporter:66)\norg.apache.kafka.connect.errors.DataException: "
-        "Failed to deserialize data for topic fish to Avro:\nCaused by: io.registry.RestClientException: Schema 9 not found\n"
+        "Failed to deserialize data for topic fish to Avro:\n"
+        "Caused by: io.registry.RestClientException: Schema 9 not found\n"
     )
     one = only(tmp_path, connect=sink)
     assert (one.subject["topic-partition"], one.subject["offset"]) == ("fish-6", "12")

@@ -43,11 +43,11 @@ def date_sources(sources: Sequence[SourceFile]) -> tuple[SourceFile, ...]:
     complete = [has_dates(source) for source in sources]
     if all(complete):
         return tuple(sources)
-    sources = [source if dated else _near_own_dates(source) for source, dated in zip(sources, complete, strict=True)]
     lags_ms = [lag for source, dated in zip(sources, complete, strict=True) if dated for lag in _lags_ms(source)]
     by_ms = copied_after_ms(lags_ms)
     return tuple(
-        source if dated else date_source(source, by_ms) for source, dated in zip(sources, complete, strict=True)
+        source if dated else _near_own_dates(source) or date_source(source, by_ms)
+        for source, dated in zip(sources, complete, strict=True)
     )
 
 
@@ -76,8 +76,8 @@ def has_dates(source: SourceFile) -> bool:
     return all(parse_timestamp(record.time, now) == parse_timestamp(record.time, then) for record in records)
 
 
-def _near_own_dates(source: SourceFile) -> SourceFile:
-    """Return a file of several programs as last written soon after its complete stamps, if some of its stamps are.
+def _near_own_dates(source: SourceFile) -> SourceFile | None:
+    """Return a file of several programs as last written soon after its complete stamps; None if it has none.
 
     The programs of one file wrote at the same time: what they print without a date is within half a day of what they
     print with one.
@@ -90,7 +90,7 @@ def _near_own_dates(source: SourceFile) -> SourceFile:
         and now == parse_timestamp(record.time, references[1])
     ]
     if not complete:
-        return source
+        return None
     return source._replace(modified_ms=min(source.modified_ms, max(complete) + _DAY_MS // 2))
 
 

@@ -33,8 +33,8 @@ def find_clock_steps(timeline: LogTimeline) -> Iterator[Incident]:
         if forward_ms < SHORTEST_MS:
             continue
         # The time service may report its step with the time before it.
-        after = (time_of(step), time_of(step) + forward_ms - _SLACK_MS)
-        near = [one for start_ms in after for one in within(rollbacks, start_ms, start_ms + _NOTICED_MS)]
+        begins = (time_of(step), time_of(step) + forward_ms - _SLACK_MS)
+        near = next(filter(None, (within(rollbacks, begin, begin + _NOTICED_MS) for begin in begins)), ())
         if own := [one for one in near if _is_of_machine(one, step)]:
             about = [one for one in steps if _is_of_machine(one, step) and _is_about(one, forward_ms)]
             yield _stepped(timeline, step, about, own)

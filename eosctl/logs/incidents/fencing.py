@@ -55,6 +55,8 @@ EXPIRED: Final = ("CLIENT_TXN_EXPIRED",)
 """The client itself names the timeout as the reason."""
 _STREAMS_OF_PROCESSES: Final = frozenset({"console", "err", "error", "nohup", "out", "stderr", "stdout"})
 """Names of files that any program may write in addition to its log."""
+_END_REFUSED: Final = "Failed to end transaction"
+"""Text of librdkafka: it also ends transactions that had no partition, which no timeout ended."""
 _STALLED: Final = re.compile(r"session timed out|due to request timeout|UNKNOWN_MEMBER_ID|member id \S+ is not valid")
 """The first errors of a client after a stall: others have given it up."""
 
@@ -204,10 +206,11 @@ def _guess(timeline: LogTimeline, transactional_id: str, burst: Sequence[LogEven
         if is_ended and timeline.log_between(first, time_of(first) - SOON_MS, time_of(first), ("TXN_BEGUN",)):
             return
         # A newer producer takes over the epoch; if only the transaction has ended, it timed out.
-        if stalled or (is_ended and had_pause(timeline, first)):
-            yield stood_still(timeline, transactional_id, [*stalled, *burst])
-        elif is_ended:
+        is_end_refused = is_ended and any(_END_REFUSED in event.message for event in burst)
+        if is_end_refused and not stalled and not had_pause(timeline, first):
             yield not_open(timeline, transactional_id, burst)
+        elif stalled or is_ended:
+            yield stood_still(timeline, transactional_id, [*stalled, *burst])
         elif had_trouble(timeline, first, time_of(first), UNANSWERED):
             yield unexplained(timeline, transactional_id, burst)
         else:

@@ -1,0 +1,496 @@
+"""A cluster of any size that only answers: what a large one has follows from numbers, over the real wire.
+
+    python -m benchmarks.synthetic_cluster [--brokers 100] [--partitions 200000] [--ids 1000000] [--groups 50000]
+
+Prints the bootstrap address and serves until its input ends. Nothing is stored but names: producers, offsets, groups,
+and transactions of an index are computed when they are asked for. Some partitions hang: their leader shows a producer
+as open whose coordinator has completed its transaction without them. Others are open as under ordinary load. Settings
+of brokers and topics are those of an embedded broker.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache, partial
+from typing import Any, Final, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from benchmarks.synthetic_log import transaction_log
+from eosctl.client import connect
+from eosctl.client.topics import ensure_topic
+from eosctl.model.client_config import ClientConfig
+from eosctl.settings.endpoints import parse_endpoints
+from eosctl.testing.sandbox_thread import SandboxThread
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.frames import FrameSplitter, decode_request, encode_response
+from eosctl.wire.generated.index import APIS
+from eosctl.wire.internal.consumer_protocol import ConsumerProtocolAssignment, encode_assignment
+from eosctl.wire.internal.partitioner import partition_for
+from eosctl.wire.messages import (
+    api_versions,
+    consumer_group_describe,
+    describe_acls,
+    describe_client_quotas,
+    describe_cluster,
+    describe_configs,
+    describe_groups,
+    describe_log_dirs,
+    describe_producers,
+    describe_quorum,
+    describe_transactions,
+    fetch,
+    list_groups,
+    list_offsets,
+    list_partition_reassignments,
+    list_transactions,
+    metadata,
+    offset_fetch,
+    offset_for_leader_epoch,
+)
+from eosctl.wire.messages.internal.consumer_protocol.consumer_protocol_assignment import TopicPartition
+
+HOST: Final = "127.0.0.1"
+RELEASE: Final = "4.4"
+CLUSTER_ID: Final = "synthetic-cluster-0001"
+TOPIC_WIDTH: Final = 100
+INTERNAL_WIDTH: Final = 50
+INTERNAL: Final = ("__transaction_state", "__consumer_offsets")
+CONTROLLERS: Final = (3000, 3001, 3002)
+END_OFFSET: Final = 1_000
+HANGS_FROM: Final = 500
+OPEN_FROM: Final = 990
+EPOCH: Final = 3
+FIRST_PRODUCER_ID: Final = 1_000_000
+ALL_OPERATIONS: Final = 0b1111_1111_1000
+TOPIC, BROKER = 2, 4
+LOG_RECORDS: Final = 5_000
+
+
+class Shape(NamedTuple):
+    """The size of a cluster; `open_count` partitions have a transaction that began a moment ago."""
+
+    brokers: int = 100
+    partitions: int = 200_000
+    ids: int = 1_000_000
+    groups: int = 50_000
+    hanging: int = 10
+    open_count: int = 1_000
+
+
+class SyntheticCluster:
+    """The answers of all brokers.
+
+    Args:
+        shape: Its size.
+        ports: The port of each broker; broker ids start at 1.
+        settings: The settings of a broker and of a topic, by resource type.
+    """
+
+    def __init__(
+        self,
+        shape: Shape,
+        ports: Sequence[int],
+        settings: Mapping[int, Sequence[describe_configs.DescribeConfigsResourceResult]],
+    ) -> None:
+        self.shape, self.ports, self.settings = shape, ports, settings
+        self.now_ms = time.time_ns() // 1_000_000
+        self.topics = [f"topic-{number:05d}" for number in range(-(-shape.partitions // TOPIC_WIDTH))]
+        self.number = {name: number for number, name in enumerate(self.topics)}
+        self.topic_ids = {name: (number + 1).to_bytes(16, "big") for number, name in enumerate(self._names())}
+        self.names = {topic_id: name for name, topic_id in self.topic_ids.items()}
+        self.hanging = frozenset(number * shape.partitions // shape.hanging for number in range(shape.hanging))
+        every = max(1, shape.partitions // max(1, shape.open_count))
+        self.open = frozenset(range(1, shape.partitions, every)) - self.hanging
+        self.open_ids = {self.writer(partition): partition for partition in self.open}
+        self.ids = _by_coordinator((f"app-{number:07d}" for number in range(shape.ids)), shape.brokers)
+        self.groups = _by_coordinator((f"group-{number:06d}" for number in range(shape.groups)), shape.brokers)
+        self.log = transaction_log(LOG_RECORDS, self.now_ms)
+        self.answers: dict[int, Callable[[int, Any], Struct]] = {
+            ApiKey.API_VERSIONS: self.api_versions,
+            ApiKey.METADATA: self.metadata,
+            ApiKey.DESCRIBE_CLUSTER: self.describe_cluster,
+            ApiKey.DESCRIBE_CONFIGS: self.describe_configs,
+            ApiKey.DESCRIBE_QUORUM: self.describe_quorum,
+            ApiKey.LIST_PARTITION_REASSIGNMENTS: lambda *_: (
+                list_partition_reassignments.ListPartitionReassignmentsResponse(error_message=None)
+            ),
+            ApiKey.DESCRIBE_CLIENT_QUOTAS: lambda *_: describe_client_quotas.DescribeClientQuotasResponse(
+                error_message=None
+            ),
+            ApiKey.DESCRIBE_ACLS: lambda *_: describe_acls.DescribeAclsResponse(
+                error_code=ErrorCode.SECURITY_DISABLED, error_message="No Authorizer is configured."
+            ),
+            ApiKey.DESCRIBE_LOG_DIRS: self.describe_log_dirs,
+            ApiKey.LIST_TRANSACTIONS: self.list_transactions,
+            ApiKey.DESCRIBE_TRANSACTIONS: self.describe_transactions,
+            ApiKey.DESCRIBE_PRODUCERS: self.describe_producers,
+            ApiKey.LIST_OFFSETS: self.list_offsets,
+            ApiKey.OFFSET_FOR_LEADER_EPOCH: self.offset_for_leader_epoch,
+            ApiKey.LIST_GROUPS: self.list_groups,
+            ApiKey.DESCRIBE_GROUPS: self.describe_groups,
+            ApiKey.CONSUMER_GROUP_DESCRIBE: lambda *_: consumer_group_describe.ConsumerGroupDescribeResponse(),
+            ApiKey.OFFSET_FETCH: self.offset_fetch,
+            ApiKey.FETCH: self.fetch,
+        }
+
+    def _names(self) -> tuple[str, ...]:
+        return (*self.topics, *INTERNAL)
+
+    def leader(self, name: str, index: int) -> int:
+        """Return the leader of a partition."""
+        first = self.number[name] * TOPIC_WIDTH if name in self.number else 0
+        return (first + index) % self.shape.brokers + 1
+
+    def writer(self, partition: int) -> int:
+        """Return the number of the transactional id that last wrote to a partition."""
+        return partition * 7 % self.shape.ids
+
+    def api_versions(self, _: int, __: object) -> Struct:
+        """Return the versions of the release for what is answered."""
+        served = [(key, APIS[key].served[RELEASE]) for key in sorted(self.answers)]
+        return api_versions.ApiVersionsResponse(
+            api_keys=[api_versions.ApiVersion(int(key), first, last) for key, (first, last) in served],
+            supported_features=[
+                api_versions.SupportedFeatureKey("metadata.version", 7, 30),
+                api_versions.SupportedFeatureKey("transaction.version", 0, 2),
+            ],
+            finalized_features_epoch=1,
+            finalized_features=[
+                api_versions.FinalizedFeatureKey("metadata.version", 29, 29),
+                api_versions.FinalizedFeatureKey("transaction.version", 2, 2),
+            ],
+        )
+
+    @lru_cache(maxsize=8)  # noqa: B019 - one cluster in each process
+    def _topic(self, name: str, operations: int) -> metadata.MetadataResponseTopic:
+        width = TOPIC_WIDTH if name in self.number else INTERNAL_WIDTH
+        last = len(self.topics) - 1
+        if self.number.get(name) == last:
+            width = self.shape.partitions - last * TOPIC_WIDTH
+        found = []
+        for index in range(width):
+            leader = self.leader(name, index)
+            replicas = [(leader - 1 + step) % self.shape.brokers + 1 for step in range(min(3, self.shape.brokers))]
+            found.append(metadata.MetadataResponsePartition(0, index, leader, 0, replicas, replicas))
+        return metadata.MetadataResponseTopic(0, name, self.topic_ids[name], name in INTERNAL, found, operations)
+
+    def metadata(self, _: int, request: metadata.MetadataRequest) -> Struct:
+        """Return brokers and topics, all without names."""
+        operations = ALL_OPERATIONS if request.include_topic_authorized_operations else -(1 << 31)
+        if request.topics is None:
+            topics = [self._topic(name, operations) for name in self._names()]
+        else:
+            asked = [one.name if one.name else self.names.get(one.topic_id) for one in request.topics]
+            topics = [
+                self._topic(name, operations)
+                if name in self.topic_ids
+                else metadata.MetadataResponseTopic(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, name)
+                for name in asked
+                if name is not None
+            ]
+        brokers = [metadata.MetadataResponseBroker(n, HOST, port) for n, port in enumerate(self.ports, 1)]
+        return metadata.MetadataResponse(0, brokers, CLUSTER_ID, 1, topics)
+
+    def describe_cluster(self, _: int, request: describe_cluster.DescribeClusterRequest) -> Struct:
+        """Return the brokers."""
+        brokers = [describe_cluster.DescribeClusterBroker(n, HOST, port) for n, port in enumerate(self.ports, 1)]
+        operations = ALL_OPERATIONS if request.include_cluster_authorized_operations else -(1 << 31)
+        return describe_cluster.DescribeClusterResponse(0, 0, None, 1, CLUSTER_ID, 1, brokers, operations)
+
+    def describe_configs(self, _: int, request: describe_configs.DescribeConfigsRequest) -> Struct:
+        """Return the settings of an embedded broker for each broker and topic."""
+        answer = describe_configs.DescribeConfigsResult
+        return describe_configs.DescribeConfigsResponse(
+            results=[
+                answer(0, None, one.resource_type, one.resource_name, self._settings_of(one))
+                for one in request.resources
+            ]
+        )
+
+    def _settings_of(
+        self, one: describe_configs.DescribeConfigsResource
+    ) -> Sequence[describe_configs.DescribeConfigsResourceResult]:
+        if one.resource_name in INTERNAL:
+            return [
+                replace(entry, value="compact", config_source=1) if entry.name == "cleanup.policy" else entry
+                for entry in self.settings[one.resource_type]
+            ]
+        return self.settings.get(one.resource_type, ())
+
+    def describe_quorum(self, _: int, __: object) -> Struct:
+        """Return three controllers that have everything, and the brokers as observers."""
+        now = time.time_ns() // 1_000_000
+        state = describe_quorum.ReplicaState
+        return describe_quorum.DescribeQuorumResponse(
+            0,
+            None,
+            [
+                describe_quorum.ResponseTopicData(
+                    "__cluster_metadata",
+                    [
+                        describe_quorum.ResponsePartitionData(
+                            0,
+                            0,
+                            None,
+                            CONTROLLERS[0],
+                            1,
+                            9_000,
+                            [state(node, bytes(16), 9_000, now, now) for node in CONTROLLERS],
+                            [state(node, bytes(16), 9_000, now, now) for node in range(1, self.shape.brokers + 1)],
+                        )
+                    ],
+                )
+            ],
+        )
+
+    def describe_log_dirs(self, broker_id: int, _: object) -> Struct:
+        """Return one directory with the replicas of a broker."""
+        held: dict[str, list[int]] = defaultdict(list)
+        for name in self._names():
+            for partition in self._topic(name, -(1 << 31)).partitions:
+                if broker_id in partition.replica_nodes:
+                    held[name].append(partition.partition_index)
+        size = describe_log_dirs.DescribeLogDirsPartition
+        topics = [
+            describe_log_dirs.DescribeLogDirsTopic(name, [size(index, 1 << 20) for index in indexes])
+            for name, indexes in held.items()
+        ]
+        one = describe_log_dirs.DescribeLogDirsResult(0, "/data", topics, 1 << 42, 1 << 41)
+        return describe_log_dirs.DescribeLogDirsResponse(0, 0, [one])
+
+    def state(self, number: int) -> str:
+        """Return the state of a transactional id."""
+        return "Ongoing" if number in self.open_ids else "CompleteCommit"
+
+    def list_transactions(self, broker_id: int, request: list_transactions.ListTransactionsRequest) -> Struct:
+        """Return the ids of a coordinator, filtered by state as brokers do."""
+        wanted = set(request.state_filters)
+        entry = list_transactions.TransactionState
+        found = []
+        for name in self.ids[broker_id]:
+            number = int(name[4:])
+            state = self.state(number)
+            if not wanted or state in wanted:
+                found.append(entry(name, FIRST_PRODUCER_ID + number, state))
+        return list_transactions.ListTransactionsResponse(transaction_states=found)
+
+    def describe_transactions(self, _: int, request: describe_transactions.DescribeTransactionsRequest) -> Struct:
+        """Return the details of ids."""
+        now = time.time_ns() // 1_000_000
+        found = []
+        for name in request.transactional_ids:
+            number = int(name[4:])
+            partition = self.open_ids.get(number)
+            topics = () if partition is None else (self._place(partition),)
+            began = -1 if partition is None else now - 900
+            producer_id = FIRST_PRODUCER_ID + number
+            found.append(
+                describe_transactions.TransactionState(
+                    0, name, self.state(number), 60_000, began, producer_id, EPOCH, topics
+                )
+            )
+        return describe_transactions.DescribeTransactionsResponse(transaction_states=found)
+
+    def _place(self, partition: int) -> describe_transactions.TopicData:
+        return describe_transactions.TopicData(self.topics[partition // TOPIC_WIDTH], (partition % TOPIC_WIDTH,))
+
+    def describe_producers(self, _: int, request: describe_producers.DescribeProducersRequest) -> Struct:
+        """Return one producer for each partition."""
+        now = time.time_ns() // 1_000_000
+        topics = []
+        for topic in request.topics:
+            partitions = []
+            for index in topic.partition_indexes:
+                states = (self._producer(topic.name, index, now),) if topic.name in self.number else ()
+                partitions.append(describe_producers.PartitionResponse(index, 0, None, states))
+            topics.append(describe_producers.TopicResponse(topic.name, partitions))
+        return describe_producers.DescribeProducersResponse(topics=topics)
+
+    def _producer(self, name: str, index: int, now: int) -> describe_producers.ProducerState:
+        partition = self.number[name] * TOPIC_WIDTH + index
+        began = HANGS_FROM if partition in self.hanging else OPEN_FROM if partition in self.open else -1
+        written = now - 800 if partition in self.open else self.now_ms - 600_000
+        producer_id = FIRST_PRODUCER_ID + self.writer(partition)
+        return describe_producers.ProducerState(producer_id, EPOCH, 40, written, 0, began)
+
+    def end_offset(self, name: str, *, committed: bool = False, index: int = 0) -> int:
+        """Return the high watermark of a partition, or its last stable offset."""
+        if name not in self.number:
+            return LOG_RECORDS if name == INTERNAL[0] else 0
+        partition = self.number[name] * TOPIC_WIDTH + index
+        if committed and partition in self.hanging:
+            return HANGS_FROM
+        return OPEN_FROM if committed and partition in self.open else END_OFFSET
+
+    def list_offsets(self, _: int, request: list_offsets.ListOffsetsRequest) -> Struct:
+        """Return the first, the last stable, and the last offset."""
+        is_committed = request.isolation_level == 1
+        answer = list_offsets.ListOffsetsPartitionResponse
+        return list_offsets.ListOffsetsResponse(
+            topics=[
+                list_offsets.ListOffsetsTopicResponse(
+                    topic.name,
+                    [
+                        answer(
+                            one.partition_index,
+                            offset=0
+                            if one.timestamp == -2
+                            else self.end_offset(topic.name, committed=is_committed, index=one.partition_index),
+                            leader_epoch=0,
+                        )
+                        for one in topic.partitions
+                    ],
+                )
+                for topic in request.topics
+            ]
+        )
+
+    def offset_for_leader_epoch(self, _: int, request: offset_for_leader_epoch.OffsetForLeaderEpochRequest) -> Struct:
+        """Return that the only leader epoch lasts to the end."""
+        return offset_for_leader_epoch.OffsetForLeaderEpochResponse(
+            topics=[
+                offset_for_leader_epoch.OffsetForLeaderTopicResult(
+                    topic.topic,
+                    [
+                        offset_for_leader_epoch.EpochEndOffset(0, one.partition, 0, self.end_offset(topic.topic))
+                        for one in topic.partitions
+                    ],
+                )
+                for topic in request.topics
+            ]
+        )
+
+    def list_groups(self, broker_id: int, _: object) -> Struct:
+        """Return the groups of a coordinator."""
+        return list_groups.ListGroupsResponse(
+            groups=[list_groups.ListedGroup(name, "consumer", "Stable", "classic") for name in self.groups[broker_id]]
+        )
+
+    def _read_by(self, group: str) -> tuple[str, Sequence[int]]:
+        number = int(group[6:])
+        return self.topics[number % len(self.topics)], range(4)
+
+    def describe_groups(self, _: int, request: describe_groups.DescribeGroupsRequest) -> Struct:
+        """Return groups of one member."""
+        found = []
+        for name in request.groups:
+            topic, indexes = self._read_by(name)
+            assigned = encode_assignment(ConsumerProtocolAssignment([TopicPartition(topic, list(indexes))]))
+            member = describe_groups.DescribedGroupMember(
+                f"{name}-1", None, name, f"/{HOST}", member_assignment=assigned
+            )
+            found.append(describe_groups.DescribedGroup(0, None, name, "Stable", "consumer", "range", [member]))
+        return describe_groups.DescribeGroupsResponse(groups=found)
+
+    def offset_fetch(self, _: int, request: offset_fetch.OffsetFetchRequest) -> Struct:
+        """Return that every group has read everything."""
+        found = []
+        for one in request.groups:
+            topic, indexes = self._read_by(one.group_id)
+            partitions = [offset_fetch.OffsetFetchResponsePartitions(index, HANGS_FROM) for index in indexes]
+            topics = [offset_fetch.OffsetFetchResponseTopics(topic, self.topic_ids[topic], partitions)]
+            found.append(offset_fetch.OffsetFetchResponseGroup(one.group_id, topics))
+        return offset_fetch.OffsetFetchResponse(groups=found)
+
+    def fetch(self, _: int, request: fetch.FetchRequest) -> Struct:
+        """Return the records of the transaction log, and none of other topics, as if retention had deleted them."""
+        return fetch.FetchResponse(
+            responses=[
+                fetch.FetchableTopicResponse(
+                    topic.topic,
+                    topic.topic_id,
+                    [self._fetched(topic.topic or self.names.get(topic.topic_id, ""), one) for one in topic.partitions],
+                )
+                for topic in request.topics
+            ]
+        )
+
+    def _fetched(self, name: str, one: fetch.FetchPartition) -> fetch.PartitionData:
+        end = self.end_offset(name)
+        stable = self.end_offset(name, committed=True, index=one.partition)
+        records = self.log.since(one.fetch_offset, one.partition_max_bytes) if name == INTERNAL[0] else b""
+        return fetch.PartitionData(one.partition, 0, end, stable, 0, None, records=records)
+
+
+def _by_coordinator(names: Any, broker_count: int) -> dict[int, list[str]]:
+    found: dict[int, list[str]] = {broker: [] for broker in range(1, broker_count + 1)}
+    for name in names:
+        found[partition_for(name, INTERNAL_WIDTH) % broker_count + 1].append(name)
+    return found
+
+
+class _Connection(asyncio.Protocol):
+    def __init__(self, cluster: SyntheticCluster, broker_id: int) -> None:
+        self._cluster, self._broker_id, self._frames = cluster, broker_id, FrameSplitter()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        for frame in self._frames.feed(data):
+            header, request = decode_request(frame)
+            answer = self._cluster.answers[header.api_key](self._broker_id, request)
+            self._transport.write(  # type: ignore[attr-defined]
+                encode_response(header.api_key, header.api_version, header.correlation_id, answer)
+            )
+
+
+def _connection(clusters: Sequence[SyntheticCluster], broker_id: int) -> _Connection:
+    return _Connection(clusters[0], broker_id)
+
+
+async def _settings(bootstrap: str) -> dict[int, Sequence[describe_configs.DescribeConfigsResourceResult]]:
+    """Return the settings of an embedded broker and of its transaction log's topic, with two in-sync replicas."""
+    resource = describe_configs.DescribeConfigsResource
+    async with connect(ClientConfig(parse_endpoints(bootstrap, "benchmark"))) as client:
+        await ensure_topic(client, "any", partition_count=1, replica_count=1)
+        request = describe_configs.DescribeConfigsRequest([resource(BROKER, "1", None)])
+        broker = await client.request(1, ApiKey.DESCRIBE_CONFIGS, request)
+        request = describe_configs.DescribeConfigsRequest([resource(TOPIC, "any", None)])
+        topic = await client.request(1, ApiKey.DESCRIBE_CONFIGS, request)
+    overridden = {"min.insync.replicas": "2", "default.replication.factor": "3"}
+    return {
+        kind: [
+            replace(one, value=overridden[one.name]) if one.name in overridden else one
+            for one in answer.results[0].configs
+        ]
+        for kind, answer in ((BROKER, broker), (TOPIC, topic))
+    }
+
+
+async def serve(shape: Shape) -> None:
+    """Serve until the standard input ends."""
+    loop = asyncio.get_running_loop()
+    clusters: list[SyntheticCluster] = []
+    made = [partial(_connection, clusters, broker_id) for broker_id in range(1, shape.brokers + 1)]
+    servers = [await loop.create_server(connection, HOST, 0) for connection in made]
+    ports = [server.sockets[0].getsockname()[1] for server in servers]
+    settings = await asyncio.to_thread(_embedded_settings)
+    clusters.append(SyntheticCluster(shape, ports, settings))
+    print(",".join(f"{HOST}:{port}" for port in ports[:3]), flush=True)
+    await asyncio.to_thread(sys.stdin.read)
+
+
+def _embedded_settings() -> dict[int, Sequence[describe_configs.DescribeConfigsResourceResult]]:
+    with SandboxThread() as sandbox:
+        return asyncio.run(_settings(sandbox.bootstrap))
+
+
+def main() -> None:
+    """Serve a cluster of the given size."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name, value in Shape()._asdict().items():
+        parser.add_argument(f"--{name.replace('_', '-')}", type=int, default=value)
+    asyncio.run(serve(Shape(**vars(parser.parse_args()))))
+
+
+if __name__ == "__main__":
+    main()

@@ -2,7 +2,7 @@
 
     python -m benchmarks.at_scale [--parts 8,4,2,1] [--partitions 200000] [--ids 1000000] [--groups 50000]
 
-The cluster only answers (`benchmarks.synthetic_cluster`), in a process of its own: the figures are the cost of asking
+The cluster only answers (`benchmarks.synthetic_server`), in a process of its own: the figures are the cost of asking
 and judging. Processor time, clock, and the largest memory of each whole process, at parts of the size and at the whole;
 the exit code is 1 when a target is missed.
 """
@@ -41,7 +41,7 @@ class Cost(NamedTuple):
 def cluster(shape: Shape) -> Iterator[str]:
     """Serve a cluster of a size and yield its bootstrap address."""
     options = [word for name, value in shape._asdict().items() for word in (f"--{name.replace('_', '-')}", str(value))]
-    command = [sys.executable, "-m", "benchmarks.synthetic_cluster", *options]
+    command = [sys.executable, "-m", "benchmarks.synthetic_server", *options]
     with subprocess.Popen(command, env=INSTALLED, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdin and server.stdout
         yield server.stdout.readline().strip()

@@ -1,8 +1,6 @@
 """A cluster of any size that only answers: what a large one has follows from numbers, over the real wire.
 
-    python -m benchmarks.synthetic_cluster [--brokers 100] [--partitions 200000] [--ids 1000000] [--groups 50000]
-
-Prints the bootstrap address and serves until its input ends. Nothing is stored but names: producers, offsets, groups,
+Nothing is stored but names: producers, offsets, groups,
 and transactions of an index are computed when they are asked for. Some partitions hang: their leader shows a producer
 as open whose coordinator has completed its transaction without them. Others are open as under ordinary load. Settings
 of brokers and topics are those of an embedded broker.
@@ -10,27 +8,18 @@ of brokers and topics are those of an embedded broker.
 
 from __future__ import annotations
 
-import argparse
-import asyncio
-import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache, partial
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from benchmarks.synthetic_log import transaction_log
-from eosctl.client import connect
-from eosctl.client.topics import ensure_topic
-from eosctl.model.client_config import ClientConfig
-from eosctl.settings.endpoints import parse_endpoints
-from eosctl.testing.sandbox_thread import SandboxThread
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
-from eosctl.wire.frames import FrameSplitter, decode_request, encode_response
 from eosctl.wire.generated.index import APIS
 from eosctl.wire.internal.consumer_protocol import ConsumerProtocolAssignment, encode_assignment
 from eosctl.wire.internal.partitioner import partition_for
@@ -228,27 +217,14 @@ class SyntheticCluster:
     def describe_quorum(self, _: int, __: object) -> Struct:
         """Return three controllers that have everything, and the brokers as observers."""
         now = time.time_ns() // 1_000_000
-        state = describe_quorum.ReplicaState
+
+        def states(nodes: Iterable[int]) -> list[describe_quorum.ReplicaState]:
+            return [describe_quorum.ReplicaState(node, bytes(16), 9_000, now, now) for node in nodes]
+
+        voters, observers = states(CONTROLLERS), states(range(1, self.shape.brokers + 1))
+        data = describe_quorum.ResponsePartitionData(0, 0, None, CONTROLLERS[0], 1, 9_000, voters, observers)
         return describe_quorum.DescribeQuorumResponse(
-            0,
-            None,
-            [
-                describe_quorum.ResponseTopicData(
-                    "__cluster_metadata",
-                    [
-                        describe_quorum.ResponsePartitionData(
-                            0,
-                            0,
-                            None,
-                            CONTROLLERS[0],
-                            1,
-                            9_000,
-                            [state(node, bytes(16), 9_000, now, now) for node in CONTROLLERS],
-                            [state(node, bytes(16), 9_000, now, now) for node in range(1, self.shape.brokers + 1)],
-                        )
-                    ],
-                )
-            ],
+            0, None, [describe_quorum.ResponseTopicData("__cluster_metadata", [data])]
         )
 
     def describe_log_dirs(self, broker_id: int, _: object) -> Struct:
@@ -420,77 +396,8 @@ class SyntheticCluster:
         return fetch.PartitionData(one.partition, 0, end, stable, 0, None, records=records)
 
 
-def _by_coordinator(names: Any, broker_count: int) -> dict[int, list[str]]:
+def _by_coordinator(names: Iterable[str], broker_count: int) -> dict[int, list[str]]:
     found: dict[int, list[str]] = {broker: [] for broker in range(1, broker_count + 1)}
     for name in names:
         found[partition_for(name, INTERNAL_WIDTH) % broker_count + 1].append(name)
     return found
-
-
-class _Connection(asyncio.Protocol):
-    def __init__(self, cluster: SyntheticCluster, broker_id: int) -> None:
-        self._cluster, self._broker_id, self._frames = cluster, broker_id, FrameSplitter()
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = transport
-
-    def data_received(self, data: bytes) -> None:
-        for frame in self._frames.feed(data):
-            header, request = decode_request(frame)
-            answer = self._cluster.answers[header.api_key](self._broker_id, request)
-            self._transport.write(  # type: ignore[attr-defined]
-                encode_response(header.api_key, header.api_version, header.correlation_id, answer)
-            )
-
-
-def _connection(clusters: Sequence[SyntheticCluster], broker_id: int) -> _Connection:
-    return _Connection(clusters[0], broker_id)
-
-
-async def _settings(bootstrap: str) -> dict[int, Sequence[describe_configs.DescribeConfigsResourceResult]]:
-    """Return the settings of an embedded broker and of its transaction log's topic, with two in-sync replicas."""
-    resource = describe_configs.DescribeConfigsResource
-    async with connect(ClientConfig(parse_endpoints(bootstrap, "benchmark"))) as client:
-        await ensure_topic(client, "any", partition_count=1, replica_count=1)
-        request = describe_configs.DescribeConfigsRequest([resource(BROKER, "1", None)])
-        broker = await client.request(1, ApiKey.DESCRIBE_CONFIGS, request)
-        request = describe_configs.DescribeConfigsRequest([resource(TOPIC, "any", None)])
-        topic = await client.request(1, ApiKey.DESCRIBE_CONFIGS, request)
-    overridden = {"min.insync.replicas": "2", "default.replication.factor": "3"}
-    return {
-        kind: [
-            replace(one, value=overridden[one.name]) if one.name in overridden else one
-            for one in answer.results[0].configs
-        ]
-        for kind, answer in ((BROKER, broker), (TOPIC, topic))
-    }
-
-
-async def serve(shape: Shape) -> None:
-    """Serve until the standard input ends."""
-    loop = asyncio.get_running_loop()
-    clusters: list[SyntheticCluster] = []
-    made = [partial(_connection, clusters, broker_id) for broker_id in range(1, shape.brokers + 1)]
-    servers = [await loop.create_server(connection, HOST, 0) for connection in made]
-    ports = [server.sockets[0].getsockname()[1] for server in servers]
-    settings = await asyncio.to_thread(_embedded_settings)
-    clusters.append(SyntheticCluster(shape, ports, settings))
-    print(",".join(f"{HOST}:{port}" for port in ports[:3]), flush=True)
-    await asyncio.to_thread(sys.stdin.read)
-
-
-def _embedded_settings() -> dict[int, Sequence[describe_configs.DescribeConfigsResourceResult]]:
-    with SandboxThread() as sandbox:
-        return asyncio.run(_settings(sandbox.bootstrap))
-
-
-def main() -> None:
-    """Serve a cluster of the given size."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    for name, value in Shape()._asdict().items():
-        parser.add_argument(f"--{name.replace('_', '-')}", type=int, default=value)
-    asyncio.run(serve(Shape(**vars(parser.parse_args()))))
-
-
-if __name__ == "__main__":
-    main()

@@ -238,7 +238,7 @@ def _at_key(node: Node, line: int) -> Node:
 
 _MOST_OBJECTS: Final = 100
 """More objects than a file of connectors has: such files hold records."""
-_NEXT_OBJECT: Final = re.compile(r"(?:\A\s*|[ \t\r]*\n\s*)(?=\{)")
+_BLANKS: Final = re.compile(r"\s*+(?=\{)")
 
 
 def _json(file: str, text: str) -> tuple[Node, ...]:
@@ -261,7 +261,7 @@ def _as_documents(text: str) -> str:
         return ""
     decoder = json.JSONDecoder(parse_int=str, parse_float=str)
     parts, position = list[str](), 0
-    while start := _NEXT_OBJECT.match(text, position):
+    while (start := _BLANKS.match(text, position)) and (not position or "\n" in start[0]):
         try:
             _, end = decoder.raw_decode(text, start.end())
         except json.JSONDecodeError:

@@ -45,9 +45,7 @@ def plan_workload(
         Path | None, output_option("--report", metavar="FILE", help="HTML report to write as well.")
     ] = None,
     static: Annotated[bool, output_option("--static", help="Render HTML without scripts, with charts as SVG.")] = False,
-    check: Annotated[
-        bool, typer.Option("--check", help="Exit with 3 if it does not fit, 4 if a limit is unknown.")
-    ] = False,
+    check: Annotated[bool, typer.Option("--check", help="Exit with 3 if it does not fit, 4 if unknown.")] = False,
 ) -> None:
     """Plan the capacity of a workload.
 

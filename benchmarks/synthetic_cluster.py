@@ -93,7 +93,9 @@ class SyntheticCluster:
         self.now_ms = time.time_ns() // 1_000_000
         self.topics = [f"topic-{number:05d}" for number in range(-(-shape.partitions // TOPIC_WIDTH))]
         self.number = {name: number for number, name in enumerate(self.topics)}
-        self.topic_ids = {name: (number + 1).to_bytes(16, "big") for number, name in enumerate(self._names())}
+        self.topic_ids = {
+            name: (number + 1).to_bytes(16, "big") for number, name in enumerate((*self.topics, *INTERNAL))
+        }
         self.names = {topic_id: name for name, topic_id in self.topic_ids.items()}
         self.hanging = frozenset(number * shape.partitions // shape.hanging for number in range(shape.hanging))
         every = max(1, shape.partitions // max(1, shape.open_count))
@@ -129,9 +131,6 @@ class SyntheticCluster:
             ApiKey.OFFSET_FETCH: self.offset_fetch,
             ApiKey.FETCH: self.fetch,
         }
-
-    def _names(self) -> tuple[str, ...]:
-        return (*self.topics, *INTERNAL)
 
     def leader(self, name: str, index: int) -> int:
         """Return the leader of a partition."""
@@ -175,7 +174,7 @@ class SyntheticCluster:
         """Return brokers and topics, all without names."""
         operations = ALL_OPERATIONS if request.include_topic_authorized_operations else -(1 << 31)
         if request.topics is None:
-            topics = [self._topic(name, operations) for name in self._names()]
+            topics = [self._topic(name, operations) for name in (*self.topics, *INTERNAL)]
         else:
             asked = [one.name if one.name else self.names.get(one.topic_id) for one in request.topics]
             topics = [
@@ -230,7 +229,7 @@ class SyntheticCluster:
     def describe_log_dirs(self, broker_id: int, _: object) -> Struct:
         """Return one directory with the replicas of a broker."""
         held: dict[str, list[int]] = defaultdict(list)
-        for name in self._names():
+        for name in (*self.topics, *INTERNAL):
             for partition in self._topic(name, -(1 << 31)).partitions:
                 if broker_id in partition.replica_nodes:
                     held[name].append(partition.partition_index)

@@ -234,10 +234,8 @@ class SyntheticCluster:
                 if broker_id in partition.replica_nodes:
                     held[name].append(partition.partition_index)
         size = describe_log_dirs.DescribeLogDirsPartition
-        topics = [
-            describe_log_dirs.DescribeLogDirsTopic(name, [size(index, 1 << 20) for index in indexes])
-            for name, indexes in held.items()
-        ]
+        topic = describe_log_dirs.DescribeLogDirsTopic
+        topics = [topic(name, [size(index, 1 << 20) for index in indexes]) for name, indexes in held.items()]
         one = describe_log_dirs.DescribeLogDirsResult(0, "/data", topics, 1 << 42, 1 << 41)
         return describe_log_dirs.DescribeLogDirsResponse(0, 0, [one])
 

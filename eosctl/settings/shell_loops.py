@@ -25,7 +25,8 @@ _SEQUENCE: Final = re.compile(r"^(?:\$\(|`)[ \t]*seq(?:[ \t]+(?P<first>\d{1,6}))
 _BRACES: Final = re.compile(r"^\{(?P<first>\d{1,6})\.\.(?P<last>\d{1,6})\}$")
 _LITERAL: Final = re.compile(r"[^$`*?{}()]+")
 _BACKGROUND: Final = re.compile(
-    r"(?<![&>|<\\])&(?![&>\d])|\b(?:docker|podman)[ \t]+run[ \t][^\n]*?(?:-d\b|--detach)"
+    # The options of a container stand before its image: not far from the word run.
+    r"(?<![&>|<\\])&(?![&>\d])|\b(?:docker|podman)[ \t]+run[ \t][^\n]{0,500}?(?:-d\b|--detach)"
     r"|\bscreen[ \t]+-dm|\btmux[ \t]+new\S*[ \t]+-d"
 )
 _PROGRAM: Final = re.compile(

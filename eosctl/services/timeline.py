@@ -79,7 +79,8 @@ def make_timeline(request: TimelineRequest, callbacks: Callbacks = SILENT) -> Ti
     if focus.from_ms is not None and focus.until_ms is not None and focus.from_ms >= focus.until_ms:
         raise UsageError("--from does not lie before --to.", "Nothing can be between them.", "Change one of them.")
     events = read_events(request.logs, callbacks.progress)
-    notes: list[str] = []
+    unread = ", ".join(map(str, request.logs)) if request.logs and not events else ""
+    notes = [f"No log record was recognized in {unread}."] if unread else []
     if request.data_dirs:
         if request.connection.is_given or request.snapshot_file is not None:
             raise UsageError(
@@ -94,6 +95,12 @@ def make_timeline(request: TimelineRequest, callbacks: Callbacks = SILENT) -> Ti
         notes.append("Batches and group commits are not in a snapshot.")
     elif events and not request.connection.is_given:
         found = Sources(ClusterSnapshot(callbacks.now_ms(), ""))
+    elif unread and not request.connection.is_given:
+        raise UsageError(
+            f"No log record was recognized in {unread}.",
+            "Nothing else was given to read.",
+            "Name log files, or a cluster.",
+        )
     else:
         found = _from_cluster(focus, request.connection, callbacks)
     found = found._replace(events=events)
@@ -109,7 +116,7 @@ def make_timeline(request: TimelineRequest, callbacks: Callbacks = SILENT) -> Ti
     reads_groups = not request.data_dirs and request.snapshot_file is None
     if is_whole and not merged.lanes and (focus.transactional_id or (focus.group_id and reads_groups)):
         raise _unknown(focus)
-    return TimelineFound(merged, bool(gaps))
+    return TimelineFound(merged, bool(gaps or unread))
 
 
 def _with_hangs(sources: Sources) -> Sources:

@@ -69,8 +69,8 @@ def test_writers_outside_of_applications_leave_states() -> None:
 
     assert states(108, "1000/s") - states(8, "1000/s") == pytest.approx(100 * 32 * 3)
     own = "enriched: {partitions: 32, rate: 10000/s, key: 16 B, value: 1000 B, readers: 2"
-    beside = [plan_with(f"{own}{more}}}", f"{own}}}") for more in ("", ", writers: 1", ", writers: 101")]
-    alone, one, many = (value(plan, "producer states, all replicas") or 0 for plan in beside)
-    assert (one - alone, many - alone) == pytest.approx((32 * 3, 101 * 32 * 3))
+    plans = [plan_with(f"{own}{stated}}}", f"{own}}}") for stated in ("", ", writers: 1", ", writers: 101")]
+    unstated, first, last = (value(plan, "producer states, all replicas") or 0 for plan in plans)
+    assert (first - unstated, last - unstated) == pytest.approx((32 * 3, 101 * 32 * 3))
     # A record an hour of each reaches at most 24 of the 32 partitions within a day.
     assert states(8, "1000/s") - states(8, "8/h") == pytest.approx(8 * (32 - 24) * 3)

@@ -143,3 +143,15 @@ def test_a_snapshot_without_group_commits_refuses_no_group(tmp_path: Path) -> No
     save_snapshot(ClusterSnapshot(1_000, "cluster"), file)
     assert eosctl("timeline", "--group", "nope", "--snapshot", file).code == 0
     assert eosctl("timeline", "--transactional-id", "nope", "--snapshot", file).code == 2
+
+
+def test_logs_in_which_nothing_is_recognized_are_named(cluster: Any, tmp_path: Path) -> None:
+    running, _ = cluster
+    file = tmp_path / "services"
+    file.write_text("ssh 22/tcp\n" * 50)
+    given = ("--from=-1h", "-b", running.bootstrap, "--logs", file)
+    done = eosctl("timeline", *given)
+    assert (done.code, f"No log record was recognized in {file}" in done.out) == (0, True)
+    assert eosctl("timeline", *given, "--require-complete").code == 4
+    refused = eosctl("timeline", "--logs", file)
+    assert (refused.code, "No log record was recognized" in refused.err) == (2, True)

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Final, TypeVar
 
 from eosctl.client.deadline import Deadline
-from eosctl.client.destinations import CoordinatorKind, Destination, Role, moved_codes
+from eosctl.client.destinations import FORWARDED, CoordinatorKind, Destination, Role, moved_codes
 from eosctl.client.diagnosis import TlsHandshakeFailed
 from eosctl.client.metadata import ClusterMetadata
 from eosctl.client.negotiation import BrokerVersions
@@ -70,8 +70,8 @@ class Client:
     """Sends requests to the brokers of a cluster over pooled connections.
 
     Every wait is bounded: `config.request_timeout_ms` limits a request, `config.timeout_ms` an operation with its
-    retries. Requests to a broker share a connection and are answered in order, so use a separate client for requests
-    that wait at the broker (a long Fetch, JoinGroup).
+    retries. Requests to a broker share a connection and are answered in order, except `FORWARDED` ones, so use a
+    separate client for requests that wait at the broker (a long Fetch, JoinGroup).
     """
 
     def __init__(
@@ -85,7 +85,10 @@ class Client:
         self.config = config
         self._chance = chance if chance is not None else random.Random()
         self._allowed_apis = allowed_apis
-        self._pool = Pool(config, connector if connector is not None else SocketConnector(), tls_context(config))
+        connector, tls = connector if connector is not None else SocketConnector(), tls_context(config)
+        self._pool = Pool(config, connector, tls)
+        # A broker answers a connection's requests in order: those that wait for the controller have their own.
+        self._forwarding = Pool(config, connector, tls)
         self._router = Router(self._ask_any)
         # Brokers that did not answer when they were last asked; others go before them.
         self._silent: set[Endpoint] = set()
@@ -98,6 +101,7 @@ class Client:
     def close(self) -> None:
         """Close every connection; requests in flight fail."""
         self._pool.close()
+        self._forwarding.close()
 
     async def refresh_metadata(self, topics: Sequence[str] | None = None) -> ClusterMetadata:
         """Fetch brokers and topics (all if None, none if empty) without creating topics."""
@@ -264,8 +268,9 @@ class Client:
             return Failure(failure_for_error(error).reason, error, ErrorCode.BROKER_NOT_AVAILABLE)
         except BrokerError as error:
             return failure_for_error(error)
+        pool = self._forwarding if api_key in FORWARDED else self._pool
         try:
-            session = await self._pool.session(endpoint, deadline, self._router.expected(endpoint))
+            session = await pool.session(endpoint, deadline, self._router.expected(endpoint))
         except RebootstrapRequired as error:
             self._rebootstrap()
             return Failure(failure_for_error(error).reason, error, ErrorCode.REBOOTSTRAP_REQUIRED)
@@ -330,6 +335,7 @@ class Client:
     def _rebootstrap(self) -> None:
         self._router.rebootstrap()
         self._pool.retire()
+        self._forwarding.retire()
 
     def _endpoints(self) -> list[Endpoint]:
         """Return the known brokers in random order, open connections first, followed by the bootstrap addresses.

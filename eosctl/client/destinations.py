@@ -6,7 +6,12 @@ from enum import Enum, IntEnum
 from typing import Final, NamedTuple, TypeAlias
 
 from eosctl.model.transaction import TopicPartition
+from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
+
+FORWARDED: Final = frozenset({ApiKey.DESCRIBE_QUORUM, ApiKey.LIST_PARTITION_REASSIGNMENTS})
+"""The read requests that brokers forward to the controller (KIP-590): without an answer, it is the controller that is
+silent, and the broker answers nothing else on that connection until then."""
 
 
 class CoordinatorKind(IntEnum):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 import msgspec
@@ -21,11 +22,11 @@ from eosctl.collect.leader_epochs import collect_leader_epochs
 from eosctl.collect.newest_metadata import collect_current_cluster
 from eosctl.collect.offsets import collect_offsets
 from eosctl.collect.quorum import collect_quorum, frozen_metadata
-from eosctl.collect.reader import Asks, ReadOnly
+from eosctl.collect.reader import Asks, Probed, ReadOnly
 from eosctl.collect.transactions import EVERY_TRANSACTION, TransactionQuery, read_transactions
 from eosctl.collect.visibility import collect_visibility
 from eosctl.model.evidence import ACTIVE_CONTROLLER, EvidenceGap, EvidenceKind, GapReason
-from eosctl.model.snapshot import ClusterSnapshot, Topic
+from eosctl.model.snapshot import ClusterSnapshot, QuorumInfo, Topic
 from eosctl.model.transaction import TransactionLook
 
 # These kinds are read separately: readable records are expensive to count; metrics and logs do not come from the
@@ -88,6 +89,30 @@ async def collect_snapshot(
         topics=shape.topics,
         collected=(kinds & ASKED) | ALWAYS,
     )
+    # Silence takes seconds to prove: waited for last, it would leave no time for anything else.
+    controller = asyncio.ensure_future(_ask_for_controller(reader, snapshot, observer))
+    try:
+        return await _with_the_rest(reader, snapshot, observer, gaps, controller)
+    finally:
+        controller.cancel()
+
+
+async def _ask_for_controller(
+    reader: ReadOnly, snapshot: ClusterSnapshot, observer: Observer
+) -> Probed[QuorumInfo | None]:
+    if EvidenceKind.QUORUM not in snapshot.collected:
+        return Probed(None)
+    return await collect_quorum(reader, snapshot.brokers, observer.now_ms)
+
+
+async def _with_the_rest(
+    reader: ReadOnly,
+    snapshot: ClusterSnapshot,
+    observer: Observer,
+    gaps: list[EvidenceGap],
+    controller: Awaitable[Probed[QuorumInfo | None]],
+) -> ClusterSnapshot:
+    kinds = snapshot.collected
     observer.progress("access rules")
     access = await collect_access_rules(reader)
     names = (topic.name for topic in snapshot.topics)
@@ -148,7 +173,6 @@ async def collect_snapshot(
         pending = await collect_pending(reader, snapshot)
         gaps += pending.gaps
         snapshot = replace(snapshot, pending_offsets=pending.value)
-    snapshot = await _with_cluster_state(reader, snapshot, observer, gaps)
     if EvidenceKind.LOG_DIRS in kinds:
         observer.progress("log directories")
         from eosctl.collect.log_directories import collect_log_directories
@@ -156,27 +180,32 @@ async def collect_snapshot(
         directories = await collect_log_directories(reader, _answering(snapshot))
         gaps += directories.gaps
         snapshot = replace(snapshot, log_directories=directories.value)
+    snapshot = await _with_cluster_state(reader, snapshot, observer, gaps, controller)
     return replace(snapshot, captured_at_ms=observer.now_ms(), gaps=tuple(dict.fromkeys(gaps)))
 
 
 async def _with_cluster_state(
-    reader: ReadOnly, snapshot: ClusterSnapshot, observer: Observer, gaps: list[EvidenceGap]
+    reader: ReadOnly,
+    snapshot: ClusterSnapshot,
+    observer: Observer,
+    gaps: list[EvidenceGap],
+    controller: Awaitable[Probed[QuorumInfo | None]],
 ) -> ClusterSnapshot:
     """Add what the controller keeps: the quorum, the partitions that are being moved, and the quotas."""
     kinds = snapshot.collected
+    if EvidenceKind.CLIENT_QUOTAS in kinds:
+        quotas = await collect_client_quotas(reader, snapshot.brokers)
+        gaps += quotas.gaps
+        snapshot = replace(snapshot, client_quotas=quotas.value)
     if EvidenceKind.QUORUM in kinds:
         observer.progress("controller quorum")
-        quorum = await collect_quorum(reader, snapshot.brokers, observer.now_ms)
+        quorum = await controller
         gaps += (*quorum.gaps, *frozen_metadata(quorum.gaps))
         snapshot = replace(snapshot, quorum=quorum.value)
     if EvidenceKind.REASSIGNMENTS in kinds and not any(gap.subject == ACTIVE_CONTROLLER for gap in gaps):
         moves = await collect_reassignments(reader, snapshot.brokers, snapshot.controller_id)
         gaps += moves.gaps
         snapshot = replace(snapshot, reassignments=moves.value)
-    if EvidenceKind.CLIENT_QUOTAS in kinds:
-        quotas = await collect_client_quotas(reader, snapshot.brokers)
-        gaps += quotas.gaps
-        snapshot = replace(snapshot, client_quotas=quotas.value)
     return snapshot
 
 

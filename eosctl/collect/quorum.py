@@ -23,6 +23,8 @@ ATTEMPTS: Final = 8
 #: A voter fetches at least twice a second (KafkaRaftClient waits at most 500 ms for new records).
 VOTER_SILENCE_MS: Final = 1_500
 PAUSE_S: Final = 1.0
+#: The least time for one request; less is a matter of the network.
+PATIENCE_MS: Final = 1_000
 _SILENT: Final = frozenset({GapReason.TIMED_OUT, GapReason.NO_LEADER})
 _SILENT_ERRORS: Final = frozenset(
     {
@@ -34,6 +36,13 @@ _SILENT_ERRORS: Final = frozenset(
 )
 _NO_MAJORITY: Final = EvidenceGap(
     EvidenceKind.QUORUM, "*", GapReason.TIMED_OUT, detail="no majority of the voters fetches from the controller"
+)
+_UNANSWERED: Final = EvidenceGap(
+    EvidenceKind.QUORUM,
+    "*",
+    GapReason.TIMED_OUT,
+    detail="no answer from a controller",
+    next_step="Try again with a longer --timeout.",
 )
 _REQUEST: Final = describe_quorum.DescribeQuorumRequest(
     topics=[describe_quorum.RequestTopicData(METADATA_TOPIC, [describe_quorum.RequestPartitionData(partition_index=0)])]
@@ -62,7 +71,10 @@ async def collect_quorum(
     answers: list[Probed[QuorumInfo | None]] = []
     gaps: tuple[EvidenceGap, ...] = ()
     for number in range(ATTEMPTS):
-        answers = await asyncio.gather(*(_one_broker(reader, node_id) for node_id in serving[:BROKERS_ASKED]))
+        patience_ms = max(PATIENCE_MS, CONVINCING_SILENCE_MS - (now_ms() - started_at_ms))
+        answers = await asyncio.gather(
+            *(_one_broker(reader, node_id, patience_ms) for node_id in serving[:BROKERS_ASKED])
+        )
         answered = next((answer for answer in answers if answer.value is not None and not answer.gaps), None)
         gaps = tuple(gap for answer in answers for gap in answer.gaps)
         if answered is not None:
@@ -94,9 +106,13 @@ async def _any_broker(reader: ReadOnly) -> Probed[QuorumInfo | None]:
     return read if read.value is None else Probed(read.value)
 
 
-async def _one_broker(reader: ReadOnly, node_id: int) -> Probed[QuorumInfo | None]:
+async def _one_broker(reader: ReadOnly, node_id: int, patience_ms: int) -> Probed[QuorumInfo | None]:
     ask = partial(reader.request, node_id, ApiKey.DESCRIBE_QUORUM, _REQUEST)
-    answer, gaps = await attempt(EvidenceKind.QUORUM, "*", ask)
+    try:
+        async with asyncio.timeout(patience_ms / 1000):
+            answer, gaps = await attempt(EvidenceKind.QUORUM, "*", ask)
+    except TimeoutError:
+        return Probed(None, (_UNANSWERED,))
     return Probed(None, gaps) if answer is None else _read(answer)
 
 
@@ -129,10 +145,19 @@ def _silent(node_ids: Sequence[int], gap: EvidenceGap, silence_ms: int) -> Evide
 
 
 def frozen_metadata(gaps: Sequence[EvidenceGap]) -> tuple[EvidenceGap, ...]:
-    """Return the evidence that is frozen while no controller responds; empty if one does."""
-    if not any(gap.kind is EvidenceKind.QUORUM and gap.subject == ACTIVE_CONTROLLER for gap in gaps):
+    """Return the evidence that is, or may be, frozen because no controller responded; empty if one did.
+
+    A collection that ends before the silence is convincing has not shown that a controller stands behind the metadata.
+    """
+    silent = [gap for gap in gaps if gap.kind is EvidenceKind.QUORUM and _is_silence(gap)]
+    if not silent:
         return ()
-    detail = "no controller answers, so brokers show what was true before"
+    is_sure = any(gap.subject == ACTIVE_CONTROLLER for gap in silent)
+    detail = (
+        "no controller answers, so brokers show what was true before"
+        if is_sure
+        else "no controller answered in the given time, so brokers may show what was true before"
+    )
     return (
         EvidenceGap(EvidenceKind.TOPICS, "leaders and in-sync replicas", GapReason.FROZEN, detail=detail),
         EvidenceGap(EvidenceKind.CLUSTER, "which brokers are registered", GapReason.FROZEN, detail=detail),

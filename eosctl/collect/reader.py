@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
 from eosctl.client.deadline import Deadline
+from eosctl.client.destinations import FORWARDED
 from eosctl.client.outcome import Failure, failure_for_code, failure_for_error
 from eosctl.collect.allowed import READ_ONLY_APIS
 from eosctl.errors import AuthenticationFailed, ClusterUnreachable, EosctlError, RequestTimedOut
@@ -17,8 +18,6 @@ from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.request import Answer, Request
 
 REQUESTS_IN_FLIGHT_PER_BROKER: Final = 2
-# Brokers pass these on to the controller: without an answer, it is the controller that is silent.
-_FORWARDED: Final = frozenset({ApiKey.DESCRIBE_QUORUM, ApiKey.LIST_PARTITION_REASSIGNMENTS})
 
 T = TypeVar("T")
 
@@ -114,7 +113,7 @@ class ReadOnly:
             try:
                 return await self._in_time(self._client.request(node_id, api_key, message, cap=cap))
             except (AuthenticationFailed, ClusterUnreachable, RequestTimedOut) as error:
-                if api_key not in _FORWARDED or not isinstance(error, RequestTimedOut):
+                if api_key not in FORWARDED or not isinstance(error, RequestTimedOut):
                     self._lost[node_id] = error
                 raise
 

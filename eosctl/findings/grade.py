@@ -60,9 +60,9 @@ def _graded(results: Sequence[CheckResult]) -> Grade:
     if not any(result.status in (CheckStatus.PASSED, CheckStatus.FAILED) for result in results):
         is_accepted = any(result.status is CheckStatus.SUPPRESSED for result in results)
         return Grade(NO_LETTER, score if is_accepted else 0, deductions, "no check could be evaluated")
-    if Severity.CRITICAL in worst and letter < "D":
-        return Grade("D", score, deductions, "a critical finding allows no better than D")
     limit, title = max(_limits(results), default=("A", ""))
+    if Severity.CRITICAL in worst and max(letter, limit) < "D":
+        return Grade("D", score, deductions, "a critical finding allows no better than D")
     evaluated, skipped = _counts(results)
     if skipped > evaluated and letter < "C":
         return Grade(NO_LETTER, score, deductions, f"{evaluated} of {evaluated + skipped} checks could be evaluated")

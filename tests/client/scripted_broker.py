@@ -28,7 +28,7 @@ from eosctl.wire.messages.metadata import (
 
 
 class Silence:
-    """No answer, ever."""
+    """No answer, ever; as the broker answers a connection's requests in order, none to later ones either."""
 
 
 class HangUp:
@@ -151,12 +151,17 @@ class _Conversation:
         self._broker = broker
         self._transport = transport
         self._splitter = FrameSplitter()
+        self._is_mute = False
 
     def data_received(self, data: bytes) -> None:
+        if self._is_mute:
+            return
         if self._broker.greeting is not None:
             self._send(self._broker.greeting)
             return
         for frame in self._splitter.feed(data):
+            if self._is_mute:
+                return
             self._answer(frame, decode_request_header(frame))
 
     def connection_lost(self, error: Exception | None) -> None:
@@ -183,7 +188,7 @@ class _Conversation:
             answer = HangUp()
         match answer:
             case Silence():
-                pass
+                self._is_mute = True
             case HangUp():
                 self._transport.close()
             case RawAnswer():

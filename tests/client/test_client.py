@@ -20,6 +20,7 @@ from eosctl.model.client_config import ClientConfig, Endpoint
 from eosctl.model.evidence import GapReason
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.describe_quorum import DescribeQuorumRequest
 from eosctl.wire.messages.end_txn import EndTxnRequest, EndTxnResponse
 from eosctl.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from eosctl.wire.messages.list_groups import ListGroupsRequest, ListGroupsResponse
@@ -269,3 +270,19 @@ def test_a_client_for_reading_refuses_to_write() -> None:
 
 async def _fan_out_end_txn(client: Client) -> None:
     await client.fan_out([1], ApiKey.END_TXN, lambda _: EndTxnRequest())
+
+
+def test_what_waits_for_the_controller_delays_nothing_else() -> None:
+    async def scenario() -> None:
+        network = MemoryNetwork()
+        (broker,) = scripted_cluster(network, 1)
+        broker.on(ApiKey.DESCRIBE_QUORUM, lambda _: Silence())
+        broker.on(ApiKey.HEARTBEAT, lambda _: HeartbeatResponse())
+        async with client_of(network) as client:
+            waiting = asyncio.ensure_future(client.request(1, ApiKey.DESCRIBE_QUORUM, DescribeQuorumRequest()))
+            await asyncio.sleep(1)
+            await client.request(1, ApiKey.HEARTBEAT, HeartbeatRequest(), timeout_ms=1_000)
+            with pytest.raises(RequestTimedOut):
+                await waiting
+
+    run_virtual(scenario())

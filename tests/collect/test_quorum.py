@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from eosctl.client.deadline import Deadline
 from eosctl.collect.quorum import collect_quorum, frozen_metadata
 from eosctl.collect.reader import Probed, ReadOnly
 from eosctl.errors import ClusterUnreachable, RequestTimedOut, UnsupportedByBroker
@@ -82,6 +83,30 @@ def test_silence_beyond_an_election_is_the_controllers(cluster: ScriptedCluster,
     assert found.value is None
     assert [gap.subject for gap in found.gaps] == [ACTIVE_CONTROLLER]
     assert "broker 1:" in found.gaps[0].detail
+    assert {gap.kind for gap in frozen_metadata(found.gaps)} == {EvidenceKind.TOPICS, EvidenceKind.CLUSTER}
+
+
+class Waiting:
+    """A broker that answers everything, but never what it forwards to the controller."""
+
+    async def request(self, node_id: int, api_key: ApiKey, message: Any, *, cap: int | None = None) -> Any:
+        if api_key is not ApiKey.API_VERSIONS:
+            await asyncio.sleep(3_600)
+        return ALIVE
+
+    async def request_any(self, api_key: ApiKey, message: Any) -> Any:
+        raise AssertionError(api_key)
+
+
+@pytest.mark.parametrize(("timeout_ms", "subject"), [(8_000, ACTIVE_CONTROLLER), (4_000, "*")], ids=["long", "short"])
+def test_a_request_without_an_answer_leaves_time_for_the_proof(timeout_ms: int, subject: str) -> None:
+    async def collect() -> Probed[QuorumInfo | None]:
+        loop = asyncio.get_running_loop()
+        reader = ReadOnly(Waiting(), Deadline.after(timeout_ms))
+        return await collect_quorum(reader, [broker(1)], lambda: int(loop.time() * 1000))
+
+    found = run_virtual(collect())
+    assert [gap.subject for gap in found.gaps] == [subject]
     assert {gap.kind for gap in frozen_metadata(found.gaps)} == {EvidenceKind.TOPICS, EvidenceKind.CLUSTER}
 
 

@@ -100,6 +100,8 @@ def test_a_finding_may_limit_the_letter_and_costs_nothing() -> None:
     assert grade([small, SKIPPED, SKIPPED]).letter == "-"
     assert grade([small, *[failed(Severity.ERROR)] * 3]).letter == "F"
     assert grade([small, failed(Severity.CRITICAL)]).letter == "D"
+    worst = replace(finding(Severity.CRITICAL), facts=(at_most("F"),))
+    assert grade([replace(small, findings=(worst,)), PASSED]).letter == "F"
 
 
 def test_skipped_checks_limit_a_letter_that_a_finding_limits() -> None:

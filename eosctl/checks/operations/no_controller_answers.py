@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.findings.finding import Command
+from eosctl.findings.grade import at_most
 from eosctl.model.evidence import ACTIVE_CONTROLLER, EvidenceKind
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Evidence, Resource
@@ -76,7 +77,7 @@ def no_controller_answers(case: Case) -> Iterator[Problem]:
         ),
         commands=(Command(f"kafka-metadata-quorum.sh --bootstrap-server {case.bootstrap} describe --status"),),
         verify=(Command(f"eosctl check run EOS-OPS-010 -b {case.bootstrap}"),),
-        facts=(("partitions_led_by_silent_brokers", led), ("silent_broker_count", len(away))),
+        facts=(("partitions_led_by_silent_brokers", led), ("silent_broker_count", len(away)), at_most("F")),
     )
 
 

@@ -58,10 +58,10 @@ WHOLE: Final = {
 CLIENT_APIS: Final = [key for key in sorted(APIS) if client_versions(key, EMULATION)]
 
 
-@pytest.fixture(scope="module")
-def harness(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Harness]:
+@pytest.fixture
+def harness(tmp_path: Path) -> Iterator[Harness]:
     # The topics of one request are not there for the next one.
-    started = Harness(tmp_path_factory.mktemp("turns") / "data", ClusterShape(settings={CREATION: "false"}))
+    started = Harness(tmp_path / "data", ClusterShape(settings={CREATION: "false"}))
     for kind in (0, 1):
         started.request(1, ApiKey.FIND_COORDINATOR, 4, FindCoordinatorRequest(key_type=kind, coordinator_keys=["n0"]))
     started.request(1, ApiKey.CREATE_TOPICS, 7, CreateTopicsRequest([CreatableTopic("n0", 10, 1)]))

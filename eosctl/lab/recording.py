@@ -142,6 +142,10 @@ class RecordedProducer(TransactionalProducer):
         self.transaction = ""
         self._recorder = recorder
 
+    def record_in(self, recorder: Recorder) -> None:
+        """Record what follows elsewhere."""
+        self._recorder = recorder
+
     async def init_transactions(self, *, keep_identity: bool = False) -> ProducerIdentity:
         """Initialize as `TransactionalProducer` does, and record it."""
         record, now_ms = self._recorder.record, self._recorder.now_ms

@@ -157,6 +157,7 @@ class Canary:
         self._positions: dict[TopicPartition, int] = {}
         self._identity: tuple[Event, ...] = ()
         self._lives = 0
+        self._transactions = 0
 
     async def run(self, stop: asyncio.Event) -> tuple[Anomaly, ...]:
         """Run until stopped; return the anomalies of the last round.
@@ -175,61 +176,76 @@ class Canary:
             self._positions = {place: await list_offset(client, place, LATEST) for place in places}
         while not stop.is_set():
             try:
-                anomalies = await self._round(stop)
+                anomalies = await self._rounds(stop)
             except EosctlError:
                 self.numbers.is_up = False
                 await _pause(stop, 1.0)
                 continue
-            self.numbers.round_count += 1
-            self.numbers.anomalies.update(str(anomaly.kind) for anomaly in anomalies)
             if anomalies:
                 self.numbers.is_up = False
                 return anomalies
         return ()
 
-    async def _round(self, stop: asyncio.Event) -> tuple[Anomaly, ...]:
-        plan, numbers, recorder = self.plan, self.numbers, Recorder(self._elapsed_ms)
+    async def _rounds(self, stop: asyncio.Event) -> tuple[Anomaly, ...]:
+        """Run rounds with one producer; it initializes again only in doubt, as each time costs a record and a fence."""
+        plan, recorder = self.plan, self._next_recorder()
         self._lives += 1
-        actor = f"{plan.run}.{self._lives}"
-        for event in self._identity:
-            recorder.record(event)
         async with self._connect() as client:
             producer = RecordedProducer(
                 client,
                 f"{TOPIC_PREFIX}-{plan.run}",
                 recorder,
-                actor,
+                f"{plan.run}.{self._lives}",
                 now_ms=self._now_ms,
                 transaction_timeout_ms=plan.transaction_timeout_ms,
             )
             await producer.init_transactions()
-            for number in range(plan.round_size):
-                if stop.is_set():
-                    break
-                fate = await self._transaction(producer, f"{actor}/{number}", number)
-                numbers.outcomes[(fate or Fate.UNKNOWN).value] += 1
-                numbers.is_up = fate is not None and fate is not Fate.UNKNOWN
-                if fate is Fate.COMMITTED:
-                    numbers.last_commit_ms = self._now_ms()
-                    numbers.is_up = await self._wait_visible(client, recorder, f"{actor}/{number}")
-                if fate is None:
-                    break
-                await _pause(stop, 1 / plan.rate_per_s)
-            # The next identity aborts any open transaction, and the round is checked after it.
-            await producer.init_transactions()
-            await self._drain(client, recorder)
-        history = recorder.history
-        self._identity = _last_identity(history)
-        return check_history(history)
+            while not stop.is_set():
+                await self._round(client, producer, recorder, stop)
+                anomalies = check_history(recorder.history)
+                self.numbers.round_count += 1
+                self.numbers.anomalies.update(str(anomaly.kind) for anomaly in anomalies)
+                self._identity = _last_identity(recorder.history)
+                if anomalies:
+                    return anomalies
+                recorder = self._next_recorder()
+                producer.record_in(recorder)
+        return ()
 
-    async def _transaction(self, producer: RecordedProducer, name: str, number: int) -> Fate | None:
+    def _next_recorder(self) -> Recorder:
+        recorder = Recorder(self._elapsed_ms)
+        for event in self._identity:
+            recorder.record(event)
+        return recorder
+
+    async def _round(self, client: Client, producer: RecordedProducer, recorder: Recorder, stop: asyncio.Event) -> None:
+        numbers = self.numbers
+        for at in range(self.plan.round_size):
+            if stop.is_set():
+                break
+            self._transactions += 1
+            name = f"{producer.actor}/{self._transactions}"
+            fate = await self._transaction(producer, name, aborts=at % _ABORT_EVERY == _ABORT_EVERY - 1)
+            numbers.outcomes[(fate or Fate.UNKNOWN).value] += 1
+            numbers.is_up = fate is not None and fate is not Fate.UNKNOWN
+            if fate is Fate.COMMITTED:
+                numbers.last_commit_ms = self._now_ms()
+                numbers.is_up = await self._wait_visible(client, recorder, name)
+            if fate is None:
+                # The next identity aborts any open transaction, and the round is checked after it.
+                await producer.init_transactions()
+                break
+            await _pause(stop, 1 / self.plan.rate_per_s)
+        await self._drain(client, recorder)
+
+    async def _transaction(self, producer: RecordedProducer, name: str, *, aborts: bool) -> Fate | None:
         places = self._chance.sample(sorted(self._positions), k=min(2, len(self._positions)))
 
         async def work() -> None:
             for index, place in enumerate(places):
                 await producer.send_value(place, f"{name}/{index}", size_bytes=self.plan.record_bytes)
 
-        return await producer.attempt(name, work, aborts=number % _ABORT_EVERY == _ABORT_EVERY - 1)
+        return await producer.attempt(name, work, aborts=aborts)
 
     async def _wait_visible(self, client: Client, recorder: Recorder, name: str) -> bool:
         """Read until a committed transaction is visible, and record the duration; return False if it never is."""

@@ -113,6 +113,13 @@ def test_the_command_runs_for_a_time_and_says_what_it_saw(kafka: SandboxThread) 
     assert "--topic eosctl-canary-orders" in refused.err
 
 
+def test_doctor_finds_nothing_about_the_canary(kafka: SandboxThread) -> None:
+    canary = ("verify", "canary", "-b", kafka.bootstrap, "--duration", "6s", "--rate", "10", "--round", "2")
+    assert eosctl(*canary).code == 0
+    found = eosctl("check", "run", "TXN", "-b", kafka.bootstrap, "-o", "json", "--exit-zero").json
+    assert [check["id"] for check in found["checks"] if check["status"] == "failed"] == []
+
+
 def test_a_page_is_served_as_it_is_at_that_moment() -> None:
     pages = iter(("one 1\n", "one 2\n"))
 

@@ -154,6 +154,11 @@ async def _with_the_rest(
         gaps += groups.gaps
         groups = await collect_generations(reader, snapshot, groups.value)
         gaps += groups.gaps
+        if EvidenceKind.REBALANCES in kinds:
+            from eosctl.collect.rebalances import collect_rebalances
+
+            groups = await collect_rebalances(reader, groups.value, observer.now_ms)
+            gaps += groups.gaps
         if EvidenceKind.SHARE_STATE in kinds:
             from eosctl.collect.share_state import collect_share_state
 

@@ -69,6 +69,18 @@ async def _groups_of_coordinator(reader: ReadOnly, broker_id: int) -> Probed[lis
     return Probed(list(groups.values()), tuple(gaps))
 
 
+async def describe_states(reader: ReadOnly, broker_id: int, groups: Sequence[Group]) -> Probed[list[Group]]:
+    """Describe groups of one coordinator again, without their offsets."""
+    found: list[Group] = []
+    gaps: list[EvidenceGap] = []
+    for probe in _DESCRIBING:
+        for batch in in_batches(groups, GROUPS_PER_REQUEST):
+            answer = await probe(reader, broker_id, batch)
+            found += answer.value
+            gaps += answer.gaps
+    return Probed(found, tuple(gaps))
+
+
 async def _describe_classic(reader: ReadOnly, broker_id: int, groups: Sequence[Group]) -> Probed[list[Group]]:
     classic = {g.group_id: g for g in groups if g.group_type not in (CONSUMER_GROUP, SHARE_GROUP, STREAMS_GROUP)}
 
@@ -208,14 +220,8 @@ async def _ask_for_offsets(
     )
 
 
-_PROBES: Final = (
-    _describe_classic,
-    _describe_consumer,
-    describe_share_groups,
-    describe_streams_groups,
-    _fetch_offsets,
-    fetch_share_offsets,
-)
+_DESCRIBING: Final = (_describe_classic, _describe_consumer, describe_share_groups, describe_streams_groups)
+_PROBES: Final = (*_DESCRIBING, _fetch_offsets, fetch_share_offsets)
 
 
 def decode_assignment(data: bytes) -> tuple[TopicPartition, ...]:

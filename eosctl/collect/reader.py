@@ -51,6 +51,7 @@ _RIGHTS: Final = {
     EvidenceKind.TRANSACTIONS: "Describe on transactional id '*'",
     EvidenceKind.GROUPS: "Describe on group '*'",
     EvidenceKind.GROUP_OFFSETS: "Describe on group '*'",
+    EvidenceKind.REBALANCES: "Describe on group '*'",
 }
 """The right that each kind of evidence needs (analysis.minimal_access.OWN_READING)."""
 # KIP-664; ListTransactions and DescribeTransactions were added after DescribeProducers.

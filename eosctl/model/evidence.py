@@ -27,6 +27,7 @@ class EvidenceKind(StrEnum):
     ABORTED_RANGES = "aborted-ranges"
     GROUPS = "groups"
     GROUP_OFFSETS = "group-offsets"
+    REBALANCES = "rebalances"
     READABLE_RECORDS = "readable-records"
     PENDING_OFFSETS = "pending-offsets"
     SHARE_STATE = "share-state"
@@ -55,6 +56,7 @@ LISTED_BY: Final[Mapping[EvidenceKind, frozenset[EvidenceKind]]] = MappingProxyT
         EvidenceKind.ABORTED_RANGES: _TOPICS,
         EvidenceKind.PENDING_OFFSETS: _TOPICS,
         EvidenceKind.GROUP_OFFSETS: _TOPICS | {EvidenceKind.GROUPS},
+        EvidenceKind.REBALANCES: frozenset({EvidenceKind.GROUPS}),
         EvidenceKind.SHARE_STATE: _TOPICS | {EvidenceKind.GROUPS},
         EvidenceKind.READABLE_RECORDS: _TOPICS | {EvidenceKind.GROUPS},
     }

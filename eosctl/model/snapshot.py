@@ -202,7 +202,9 @@ class Group(msgspec.Struct, frozen=True):
 
     `protocol` is the assignor's name of a classic group (`stream` for Kafka Streams), empty if it is not known.
     `generation_times_ms` are the times of the newest generations, from `__consumer_offsets`, of a group that is
-    rebalancing. `share_partitions` and `settings` are those of a share group, `topology` that of a streams group.
+    rebalancing. `rebalancing_for_ms` is the time during which the group was in a rebalance whenever it was described; 0
+    if it ended, None if the group was in none, or not watched. `share_partitions` and `settings` are those of a share
+    group, `topology` that of a streams group.
     """
 
     group_id: str
@@ -214,6 +216,7 @@ class Group(msgspec.Struct, frozen=True):
     offsets: tuple[CommittedOffset, ...] = ()
     protocol: str = ""
     generation_times_ms: tuple[int, ...] = ()
+    rebalancing_for_ms: int | None = None
     share_partitions: tuple[SharePartition, ...] = ()
     settings: tuple[Setting, ...] = ()
     topology: StreamsTopology | None = None

@@ -8,8 +8,9 @@ from typing import Final
 import msgspec
 
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
-from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.model.snapshot import ClusterSnapshot, Topic
 from eosctl.model.transaction import Transaction, TransactionLook
+from eosctl.text import name_some
 
 TRANSACTION_STATE_TOPIC: Final = "__transaction_state"
 CONSUMER_OFFSETS_TOPIC: Final = "__consumer_offsets"
@@ -47,9 +48,17 @@ def missing_coordinators(snapshot: ClusterSnapshot) -> tuple[str, ...]:
         for gap in snapshot.gaps
         if gap.kind is EvidenceKind.TRANSACTIONS and _names_coordinators(gap) and _leads(gap, leaders)
     ]
-    if topic is not None:
-        missing += [f"{info.partition} has no leader" for info in topic.partitions if info.leader_id is None]
+    if topic is not None and (where := partitions_without_leader(topic)):
+        missing.append(where)
     return tuple(missing)
+
+
+def partitions_without_leader(topic: Topic) -> str:
+    """Name the partitions whose ids or groups no broker coordinates; empty if each has a leader."""
+    unled = [str(info.partition.partition) for info in topic.partitions if info.leader_id is None]
+    if len(unled) == 1:
+        return f"{topic.name}-{unled[0]} has no leader"
+    return f"{name_some('partition', unled)} of {topic.name} have no leader" if unled else ""
 
 
 def why_ids_are_missing(snapshot: ClusterSnapshot) -> tuple[str, ...]:
@@ -57,7 +66,9 @@ def why_ids_are_missing(snapshot: ClusterSnapshot) -> tuple[str, ...]:
     hidden = [
         _describe(gap)
         for gap in snapshot.gaps
-        if gap.kind is EvidenceKind.TRANSACTIONS and not _names_coordinators(gap)
+        if gap.kind is EvidenceKind.TRANSACTIONS
+        and gap.reason is not GapReason.NO_LEADER  # as the topic shows
+        and not _names_coordinators(gap)
     ]
     return (*missing_coordinators(snapshot), *hidden)
 

@@ -1,13 +1,19 @@
-"""Responses that leave out a part of their request: a gap for each part, since nothing was read of it."""
+"""What responses leave out: a gap for each part, since nothing was read of it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from typing import TypeVar
+from typing import Final, TypeVar
 
+from eosctl.analysis.coordinators import CONSUMER_OFFSETS_TOPIC, TRANSACTION_STATE_TOPIC, partitions_without_leader
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
+from eosctl.model.snapshot import Topic
 
 Part = TypeVar("Part")
+_COORDINATED_BY: Final = {
+    EvidenceKind.TRANSACTIONS: TRANSACTION_STATE_TOPIC,
+    EvidenceKind.GROUPS: CONSUMER_OFFSETS_TOPIC,
+}
 
 
 def unanswered(
@@ -38,4 +44,24 @@ def left_out(kind: EvidenceKind, subject: str) -> EvidenceGap:
         GapReason.BROKER_ERROR,
         detail="the response does not contain it",
         next_step="Run the command again; if it persists, connect to the brokers directly, without a proxy.",
+    )
+
+
+def unlisted(kinds: Collection[EvidenceKind], topics: Iterable[Topic]) -> tuple[EvidenceGap, ...]:
+    """Return a gap for each list of coordinators that misses partitions without a leader.
+
+    ListTransactions and ListGroups have the ids and groups of the partitions that a broker leads, and no error for
+    those that no broker leads.
+    """
+    by_name = {topic.name: topic for topic in topics}
+    return tuple(
+        EvidenceGap(
+            kind,
+            "partitions without a leader",
+            GapReason.NO_LEADER,
+            detail=where,
+            next_step="Bring a replica of these partitions back.",
+        )
+        for kind, name in _COORDINATED_BY.items()
+        if kind in kinds and name in by_name and (where := partitions_without_leader(by_name[name]))
     )

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from eosctl.analysis.second_look import holds_something_long, leaves_doubt
 from eosctl.collect.access_rules import collect_access_rules
+from eosctl.collect.answered import unlisted
 from eosctl.collect.cluster import (
     collect_client_quotas,
     collect_reassignments,
@@ -117,6 +118,7 @@ async def _with_the_rest(
     access = await collect_access_rules(reader)
     names = (topic.name for topic in snapshot.topics)
     gaps += await collect_visibility(reader, kinds, access, names, _random_name)
+    gaps += unlisted(kinds, snapshot.topics)
     if EvidenceKind.ACCESS_RULES in kinds:
         gaps += access.gaps
         snapshot = replace(snapshot, access_rules=access.value)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from eosctl.collect.aborted_ranges import offset_at
+from eosctl.collect.answered import unlisted
 from eosctl.collect.batches import fetch_batches
 from eosctl.collect.cluster import collect_shape, collect_topics_of_transactions
 from eosctl.collect.configs import collect_broker_settings, collect_topic_settings
@@ -161,3 +162,23 @@ def test_a_group_without_answer_is_a_gap(cluster: ScriptedCluster, group_type: s
     if group_type == "share":
         expected.add((EvidenceKind.GROUP_OFFSETS, "app"))
     assert {(gap.kind, gap.subject) for gap in found.gaps} == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "topic"),
+    [(EvidenceKind.TRANSACTIONS, "__transaction_state"), (EvidenceKind.GROUPS, "__consumer_offsets")],
+)
+def test_a_list_without_the_ids_of_leaderless_partitions_is_a_gap(kind: EvidenceKind, topic: str) -> None:
+    def internal(*leaders: int | None) -> Topic:
+        infos = (
+            PartitionInfo(TopicPartition(topic, index), leader, 0, (1,), (1,)) for index, leader in enumerate(leaders)
+        )
+        return Topic(topic, "", internal=True, partitions=tuple(infos))
+
+    everything = frozenset(EvidenceKind)
+    assert unlisted(everything, [internal(1, 1)]) == ()
+    assert unlisted(everything - {kind}, [internal(1, None)]) == ()
+    (gap,) = unlisted(everything, [internal(1, None)])
+    assert (gap.kind, gap.reason, gap.detail) == (kind, GapReason.NO_LEADER, f"{topic}-1 has no leader")
+    (gap,) = unlisted(everything, [internal(None, None)])
+    assert gap.detail == f"partitions 0, 1 of {topic} have no leader"

@@ -15,7 +15,7 @@ from eosctl.client.topics import ensure_topic
 from eosctl.command_line import invocation
 from eosctl.testing import SandboxThread
 from tests.commands.conftest import eosctl
-from tests.commands.open_transactions import now_ms, on, record
+from tests.commands.open_transactions import leave_open, now_ms, on, record
 
 
 def decide(cluster: SandboxThread, *, lose_leader: bool) -> None:
@@ -67,3 +67,18 @@ def test_a_stalled_decision_has_one_state(lose_leader: bool, monkeypatch: pytest
         assert "orders-" in done.out
         assert ("(no leader)" in done.out) == lose_leader
         assert " -1 " not in done.out
+
+
+def test_ids_whose_coordinator_is_away_are_not_left_out_silently() -> None:
+    with SandboxThread(brokers=2, config={"transaction.state.log.replication.factor": "1"}) as cluster:
+
+        async def open_one(client: Client) -> int:
+            await leave_open(client, "shop-0")
+            return await client.node_id(transaction_coordinator("shop-0"))
+
+        cluster.stop_broker(on(cluster.bootstrap, open_one))
+        done = eosctl("txn", "list", "-b", cluster.bootstrap, "--require-complete")
+    assert done.code == 4
+    assert "shop-0" not in done.out
+    assert done.out.startswith("INCOMPLETE: ")
+    assert "transactions of partitions without a leader: " in done.out

@@ -114,6 +114,7 @@ class Check:
         needs_presence_of: Settings among those that need no known value, only a certain one: an id with a host's name.
         reads_log: Whether the transaction log stands in for coordinators that do not list their transactions (before
             Kafka 3.0).
+        judges_gaps: Whether the gaps of its evidence are what it judges, so that it runs if nothing else was read.
         since: First Kafka release that it applies to.
         until: Last Kafka release that it applies to.
         applies: Returns why it does not apply to a cluster, or an empty text.
@@ -138,6 +139,7 @@ class Check:
     reads: tuple[str, ...] = ()
     needs_presence_of: tuple[str, ...] = ()
     reads_log: bool = False
+    judges_gaps: bool = False
 
     def __call__(self, case: Case) -> tuple[Finding, ...]:
         """Evaluate the check on any evidence in the case; return each finding once."""
@@ -191,6 +193,7 @@ def check(
     reads: Sequence[str] = (),
     needs_presence_of: Sequence[str] = (),
     reads_log: bool = False,
+    judges_gaps: bool = False,
 ) -> Callable[[Evaluate], Check]:
     """Declare a check; the decorated function's docstring becomes its manual.
 
@@ -213,6 +216,7 @@ def check(
         reads: The settings that decide; a placeholder in one of them leaves the check undecided.
         needs_presence_of: Settings among those that need no known text, only one that is not empty.
         reads_log: Whether the transaction log stands in for coordinators that do not list their transactions.
+        judges_gaps: Whether gaps of its evidence are what it judges.
     """
     if area is Area.CONFIGURATION:
         tags = tuple(dict.fromkeys(("configuration", *(role.value for role in roles), *tags)))
@@ -237,6 +241,7 @@ def check(
             reads=tuple(reads),
             needs_presence_of=tuple(needs_presence_of),
             reads_log=reads_log,
+            judges_gaps=judges_gaps,
         )
 
     return declare

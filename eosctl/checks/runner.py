@@ -93,7 +93,7 @@ def _evidence(check: Check, snapshot: ClusterSnapshot) -> _Evidence:
         gaps = [gap for gap in snapshot.gaps if gap.kind is kind]
         if gaps and not (check.reads_log and kind is EvidenceKind.TRANSACTIONS and _log_stands_in(snapshot)):
             text = _describe(gaps)
-            if _nothing_left(kind, gaps, snapshot):
+            if not check.judges_gaps and _nothing_left(kind, gaps, snapshot):
                 return _Evidence(missing=text)
             partial.append(text)
     hidden = {kind: gaps for kind in sorted(_lists_of(check.needs)) if (gaps := _hidden(kind, snapshot))}

@@ -52,9 +52,9 @@ def test_a_cluster_without_findings(output: FindingFormat) -> None:
     if output is FindingFormat.JSON:
         assert json.loads(text)["items"] == []
     if output is FindingFormat.TABLE:
-        assert text.startswith("No grade (8 of 68 checks evaluated). No findings")
+        assert text.startswith("No grade (8 of 69 checks evaluated). No findings")
     if output in (FindingFormat.MARKDOWN, FindingFormat.HTML, FindingFormat.GITHUB):
-        assert "8 of 68 checks" in text
+        assert "8 of 69 checks" in text
         assert "100/100" not in text
         assert "100 of 100" not in text
 

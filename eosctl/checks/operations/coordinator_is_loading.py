@@ -1,0 +1,92 @@
+"""EOS-OPS-014."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from eosctl.analysis.coordinators import CONSUMER_OFFSETS_TOPIC, TRANSACTION_STATE_TOPIC
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.findings.finding import Command
+from eosctl.model.evidence import EvidenceKind, GapReason
+from eosctl.model.severity import Severity
+from eosctl.model.verdict import Confidence, Evidence, Resource
+from eosctl.text import count_text
+
+_LOGS: Final = {
+    EvidenceKind.TRANSACTIONS: (
+        "transaction",
+        TRANSACTION_STATE_TOPIC,
+        "Producers of its transactional ids can neither begin nor end transactions.",
+    ),
+    EvidenceKind.GROUPS: (
+        "group",
+        CONSUMER_OFFSETS_TOPIC,
+        "Members of its groups can neither join nor commit offsets.",
+    ),
+}
+
+
+@check(
+    "EOS-OPS-014",
+    "Coordinator is loading its log",
+    Area.OPERATIONS,
+    Severity.WARNING,
+    needs=frozenset({EvidenceKind.TRANSACTIONS, EvidenceKind.GROUPS}),
+    tags=("availability",),
+    judges_gaps=True,
+    references=("transaction.state.log.load.buffer.size", "offsets.load.buffer.size"),
+)
+def coordinator_is_loading(case: Case) -> Iterator[Problem]:
+    """Find brokers whose coordinators still read their internal topic.
+
+    What it checks:
+        Brokers that answer ListTransactions or ListGroups with COORDINATOR_LOAD_IN_PROGRESS.
+
+    Why it matters for exactly-once:
+        A coordinator that takes over reads all records of its partitions first. Until then it refuses every request
+        for their transactional ids and groups, and open transactions are not ended, not even by their timeout.
+
+    Example:
+        A log that was not compacted for months has 40 million records; after a restart, producers wait in
+        initTransactions for minutes.
+
+    Fix:
+        A load takes a moment after a restart or an election: look again after a minute. If it lasts, read the
+        broker's log for its progress or its failure, and check the size and the cleaner of the internal topic.
+
+    Verify:
+        eosctl check run EOS-OPS-014 passes.
+    """
+    for gap in case.snapshot.gaps:
+        if gap.reason is not GapReason.LOADING or gap.kind not in _LOGS or not gap.subject.startswith("broker "):
+            continue
+        name, topic, impact = _LOGS[gap.kind]
+        broker_id = gap.subject.removeprefix("broker ")
+        found = case.snapshot.topic(topic)
+        led = 0 if found is None else sum(str(info.leader_id) == broker_id for info in found.partitions)
+        of_topic = f"{count_text(led, 'partition')} of {topic}" if led else topic
+        yield Problem(
+            resource=Resource("broker", broker_id),
+            message=f"The {name} coordinator of broker {broker_id} is loading {of_topic}.",
+            confidence=Confidence.POSSIBLE,
+            cause="It has just become the leader, or the load takes long: a log that is not compacted, a slow disk, or "
+            "a load that fails and begins again.",
+            impact=impact,
+            evidence=(Evidence("answer", gap.error or gap.reason.value, _API[gap.kind]),),
+            remedy=(
+                "Look again after a minute: a load takes a moment after a restart or an election.",
+                "If it lasts, read the broker's log for its progress, and check that the topic is compacted.",
+            ),
+            commands=(
+                Command(
+                    f"eosctl runbook run coordinator-not-available -b {case.bootstrap}",
+                    "guided repair; only reads and plans without --yes",
+                ),
+            ),
+            verify=(Command(f"eosctl check run EOS-OPS-014 -b {case.bootstrap}"),),
+            facts=(("coordinator", name), ("partitions", led)),
+        )
+
+
+_API: Final = {EvidenceKind.TRANSACTIONS: "ListTransactions", EvidenceKind.GROUPS: "ListGroups"}

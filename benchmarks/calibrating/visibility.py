@@ -98,6 +98,6 @@ def compare_visibility(waits_ms: Sequence[float], interval_ms: float, fixed_ms: 
     for quantile in (0.5, 0.9, 0.99):
         measured = waits_ms[min(len(waits_ms) - 1, int(quantile * len(waits_ms)))]
         predicted = fixed_ms + commit_wait_ms(1, interval_ms, quantile)
-        figure = f"readable P{quantile * 100:.0f}, commit every {interval_ms:.0f} ms"
+        figure = f"visible after (P{quantile * 100:.0f}), commit every {interval_ms:.0f} ms"
         rows.append(CalibrationRow("visibility", figure, Unit.MILLISECONDS, predicted, measured, LATENCY_TOLERANCE))
     return tuple(rows)

@@ -11,10 +11,17 @@ from eosctl.capacity.workload_schema import (
     DEFAULTS_BY_KIND,
     PURGED,
     TOPIC_KEYS,
+    UNKNOWN,
     Assumed,
     Key,
 )
-from eosctl.model.workload import ApplicationKind, Assumption, is_repartition_topic
+from eosctl.model.workload import (
+    FIRST_CONNECTOR_WITH_NAMING,
+    ApplicationKind,
+    Assumption,
+    Cleanup,
+    is_repartition_topic,
+)
 
 #: The first major release with level 2 of ``transaction.version`` (KIP-890).
 FIRST_WITH_VERSION_2: Final = 4
@@ -36,6 +43,30 @@ def assume_by_kind(assumptions: list[Assumption], topics: Sequence[Section], app
             elif (key := APPLICATION_KEYS.get(name)) is not None:
                 for values in own:
                     _assume(assumptions, values, f"applications.{values['name']}.{name}", key, assumed)
+
+
+def assume_for_connectors(assumptions: list[Assumption], applications: Sequence[Section]) -> None:
+    """Take a sink whose connector has no naming strategies to renew its ids: that is known, not assumed.
+
+    Connectors before 4.0 have one transactional id for each subtask and checkpoint.
+    """
+    majors = {
+        values["name"]: int(release.partition(".")[0])
+        for values in applications
+        if (release := values.get("connector"))
+    }
+    known = {f"applications.{name}.naming" for name, major in majors.items() if major < FIRST_CONNECTOR_WITH_NAMING}
+    assumptions[:] = [assumption for assumption in assumptions if assumption.path not in known]
+
+
+def assume_bounded_by_retention(assumptions: list[Assumption], topics: Sequence[Section]) -> None:
+    """Take topics with compact,delete and no stated live records to be bounded by their retention alone."""
+    for values in topics:
+        path = f"topics.{values['name']}.live"
+        if values.get("cleanup") is Cleanup.COMPACT_AND_DELETE:
+            for at, assumption in enumerate(assumptions):
+                if assumption.path == path:
+                    assumptions[at] = Assumption(path, UNKNOWN, "what retention keeps is the most that is stored")
 
 
 def assume_for_release(assumptions: list[Assumption], cluster: Section) -> None:

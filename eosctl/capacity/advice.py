@@ -220,10 +220,16 @@ def _renewed_ids(workload: Workload, application: ApplicationSpec, plan: Applica
     )
     if application.kind is ApplicationKind.FLINK:
         setting, value = "TransactionNamingStrategy", "POOLING"
+        release = application.connector
+        if application.has_naming_strategies:
+            needed = "POOLING needs brokers from 3.0 on"
+        elif release is None:
+            needed = "POOLING needs connector 4.0 (for Flink 2.0 and later) and brokers from 3.0 on"
+        else:
+            needed = f"connector {release} has no other: POOLING needs 4.0 (for Flink 2.0 and later), brokers 3.0"
         reason = (
-            f"INCREMENTING takes a new producer id for each subtask and checkpoint: {figures}. POOLING needs connector "
-            "4.0 (for Flink 2.0 and later) and brokers from 3.0 on; a longer checkpoint interval lowers the figures in "
-            "proportion"
+            f"INCREMENTING takes a new producer id for each subtask and checkpoint: {figures}. {needed}; a longer "
+            "checkpoint interval lowers the figures in proportion"
         )
     else:
         setting, value = "transactional.id", f"one of {plan.producers} fixed ids"

@@ -21,7 +21,7 @@ from eosctl.capacity.recovery import (
     standby_takeover_ms,
 )
 from eosctl.model.capacity_plan import InstancePlan
-from eosctl.model.workload import ApplicationSpec, Cleanup, StoreSpec, TopicSpec, Workload
+from eosctl.model.workload import ApplicationSpec, StoreSpec, TopicSpec, Workload
 
 #: ``acceptable.recovery.lag``, in offsets.
 ACCEPTABLE_RECOVERY_LAG = 10_000
@@ -133,7 +133,7 @@ def _uncommitted_bytes(workload: Workload, application: ApplicationSpec) -> floa
 
 
 def _changelogs(workload: Workload, application: ApplicationSpec) -> list[TopicSpec]:
-    return [t for name, _ in application.writes if (t := workload.topic(name)).cleanup is Cleanup.COMPACT]
+    return [t for name, _ in application.writes if (t := workload.topic(name)).cleanup.compacts]
 
 
 def _store_tasks(workload: Workload, application: ApplicationSpec) -> list[tuple[bool, int]]:

@@ -16,6 +16,7 @@ from eosctl.model.history import TransactionLogEntry
 from eosctl.model.snapshot import Broker, ClusterSnapshot, Topic
 from eosctl.model.traffic import OffsetCommits, Traffic
 from eosctl.model.transaction import TransactionState
+from eosctl.model.workload import Cleanup, parse_cleanup
 
 OFFSETS_TOPIC: Final = "__consumer_offsets"
 STATE_TOPIC: Final = "__transaction_state"
@@ -130,10 +131,11 @@ def _topics(observed: Observed) -> Iterator[tuple[str, dict[str, Any]]]:
             value = observed.value_bytes
             described["value"] = f"{value} B"
         policy, retention = topic.setting("cleanup.policy"), topic.setting("retention.ms")
-        if policy is not None and policy.value and "compact" in policy.value:
+        cleanup = parse_cleanup(policy.value) if policy is not None and policy.value else Cleanup.DELETE
+        if cleanup.compacts:
             kept = sum((p.high_watermark or 0) - (p.log_start_offset or 0) for p in topic.partitions)
-            described |= {"cleanup": "compact", "live": f"{max(1, kept * value)} B"}
-        elif retention is not None and retention.value and retention.value.isdigit():
+            described |= {"cleanup": str(cleanup), "live": f"{max(1, kept * value)} B"}
+        if cleanup.deletes and retention is not None and retention.value and retention.value.isdigit():
             described["retention"] = f"{retention.value} ms"
         yield topic.name, described
 

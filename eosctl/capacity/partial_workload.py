@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 import yaml
 
+from eosctl.capacity.workload_inputs import unread_limits
 from eosctl.capacity.workload_schema import (
     API_VERSION,
     APPLICATION_KEYS,
@@ -20,6 +21,7 @@ from eosctl.capacity.workload_schema import (
     UNKNOWN,
     Key,
 )
+from eosctl.model.workload import Cleanup
 
 COMMENT_COLUMN: Final = 46
 #: Names that YAML does not read as anything else.
@@ -128,11 +130,15 @@ def _members(name: str, keys: Mapping[str, Key], members: Mapping[str, Section])
 
 
 def _section(margin: str, keys: Mapping[str, Key], section: Section) -> Iterator[str]:
-    is_compacted = "cleanup" in section and section["cleanup"].text == "compact"
+    cleanup = _cleanup(section)
+    unread = unread_limits(cleanup) if cleanup is not None else ()
     for name, key in keys.items():
-        if (given := section.get(name)) is not None:
+        if name in unread:
+            if (given := section.get(name)) is not None:
+                yield _commented(f"{margin}# {name}: {given.text}", f"{given.source}; not read with cleanup {cleanup}")
+        elif (given := section.get(name)) is not None:
             yield _commented(f"{margin}{name}: {given.text}", given.source)
-        elif key.assumed is None or (name == "live" and is_compacted):
+        elif key.assumed is None or (name == "live" and cleanup is Cleanup.COMPACT):
             yield _commented(f"{margin}# {name}:", f"not observed, needed: {key.about}")
         elif key.assumed == UNKNOWN:
             yield _commented(f"{margin}# {name}: unknown", f"not observed: {key.about}")
@@ -141,6 +147,14 @@ def _section(margin: str, keys: Mapping[str, Key], section: Section) -> Iterator
     for name, given in section.items():
         if name not in keys:
             yield _commented(f"{margin}{name}: {given.text}", given.source)
+
+
+def _cleanup(section: Section) -> Cleanup | None:
+    """Return the cleanup policy of a topic's section, None for what has none that is known."""
+    given = section.get("cleanup")
+    if given is None or given.text.strip('"') not in list(Cleanup):
+        return None
+    return Cleanup(given.text.strip('"'))
 
 
 def _commented(text: str, comment: str) -> str:

@@ -8,10 +8,11 @@ from typing import Any, Final, NamedTuple
 import yaml
 
 from eosctl.capacity.quantities import QuantityError
-from eosctl.capacity.workload_schema import Choice, parse_transaction_version, parse_version, parse_yes_or_no
+from eosctl.capacity.release_parser import Release
+from eosctl.capacity.workload_schema import Choice, parse_transaction_version, parse_yes_or_no
 
 LOW, LIKELY, HIGH = BOUNDS = ("low", "likely", "high")
-_WITHOUT_SIZE: Final = frozenset({parse_version, parse_yes_or_no, parse_transaction_version})
+_WITHOUT_SIZE: Final = frozenset({parse_yes_or_no, parse_transaction_version})
 
 
 class RangeText(NamedTuple):
@@ -31,7 +32,7 @@ class RangeMistake(NamedTuple):
 
 def is_numeric(parse: Callable[[str], Any]) -> bool:
     """Return whether values of a key have a size, so that they can be halved, doubled, and given as a range."""
-    return parse not in _WITHOUT_SIZE and not isinstance(parse, Choice)
+    return parse not in _WITHOUT_SIZE and not isinstance(parse, Choice | Release)
 
 
 def split_range(node: yaml.Node | None) -> RangeText | None:

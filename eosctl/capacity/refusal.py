@@ -8,11 +8,20 @@ from typing import Final, NamedTuple
 
 from eosctl.capacity.latency import min_transaction_ms
 from eosctl.errors import ConfigFileError
-from eosctl.model.workload import ApplicationKind, ApplicationSpec, ClusterSpec, TopicSpec, Workload
+from eosctl.model.workload import (
+    ApplicationKind,
+    ApplicationSpec,
+    ClusterSpec,
+    TopicSpec,
+    TransactionalIdNaming,
+    Workload,
+)
 from eosctl.text import bytes_text, milliseconds_text, number_text, rate_text
 
 #: Counted rates of records and of transactions rarely agree to the last one: intervals begin and end in the middle.
 COUNTED_EXACTLY_ENOUGH: Final = 1.1
+#: Brokers from this release on fence a group's members by its metadata (KIP-447).
+FIRST_WITH_EXACTLY_ONCE_V2: Final = (2, 5)
 
 
 class WorkloadRefused(ConfigFileError):  # noqa: N818
@@ -110,6 +119,17 @@ def _topic(topic: TopicSpec) -> Iterator[Contradiction]:
 
 
 Reported = Iterator[tuple[str, str]]
+
+
+def _naming(workload: Workload, application: ApplicationSpec) -> Reported:
+    if application.naming is TransactionalIdNaming.POOLING and application.has_naming_strategies is False:
+        yield "naming", f"naming pooling needs connector 4.0 or later, not {application.connector}"
+
+
+def _protocol(workload: Workload, application: ApplicationSpec) -> Reported:
+    release = workload.cluster.release
+    if application.kind is ApplicationKind.STREAMS and release < FIRST_WITH_EXACTLY_ONCE_V2:
+        yield "kind", f"exactly_once_v2 needs brokers of 2.5 or later, not {workload.cluster.kafka_version} (KIP-447)"
 
 
 def _timeouts(workload: Workload, application: ApplicationSpec) -> Reported:
@@ -217,6 +237,8 @@ def _partitions(workload: Workload, application: ApplicationSpec) -> Reported:
 
 
 _APPLICATION_RULES: Final[tuple[Callable[[Workload, ApplicationSpec], Reported], ...]] = (
+    _naming,
+    _protocol,
     _timeouts,
     _rhythm,
     _instances,

@@ -9,6 +9,7 @@ from typing import Final
 from eosctl.capacity.partial_workload import Given, PartialWorkload, Section
 from eosctl.capacity.plain_document import find, find_items, find_text, find_whole
 from eosctl.errors import ConfigFileError
+from eosctl.model.workload import parse_cleanup
 
 _GROUP: Final = "kafka.strimzi.io/"
 _QUANTITY: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?)(Ki|Mi|Gi|Ti|k|M|G|T|)")
@@ -154,7 +155,10 @@ def _topic(topic: object) -> Section:
         found["partitions"] = Given(str(count), source)
     policy = find_text(topic, "spec", "config", "cleanup.policy")
     if policy:
-        found["cleanup"] = Given("compact" if "compact" in policy else "delete", f"{source}: cleanup.policy {policy}")
+        try:
+            found["cleanup"] = Given(f'"{parse_cleanup(policy)}"', f"{source}: cleanup.policy")
+        except ValueError:
+            found["cleanup"] = Given(policy, f"{source}: cleanup.policy, which Kafka does not have")
     for setting, key in (("retention.ms", "retention"), ("local.retention.ms", "local_retention")):
         if (value := find_whole(topic, "spec", "config", setting)) is not None:
             found[key] = Given(f"{value} ms", f"{source}: {setting}")

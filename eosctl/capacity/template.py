@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Final
 
 from eosctl.capacity.quantities import QuantityError, parse_count, parse_duration_ms
+from eosctl.capacity.workload_inputs import unread_limits
 from eosctl.capacity.workload_schema import (
     API_VERSION,
     APPLICATION_KEYS,
@@ -19,11 +20,12 @@ from eosctl.capacity.workload_schema import (
     Assumed,
     Key,
 )
-from eosctl.model.workload import ApplicationKind
+from eosctl.model.workload import ApplicationKind, Cleanup
 
 COMMENT_COLUMN = 46
 #: The keys of topics that the application writes: they have no other producers.
 WRITTEN_KEYS: Final = {name: key for name, key in TOPIC_KEYS.items() if name != "writers"}
+OFFSETS_KEYS: Final = {name: key for name, key in WRITTEN_KEYS.items() if name not in unread_limits(Cleanup.COMPACT)}
 READING = (ApplicationKind.STREAMS, ApplicationKind.CONSUME_PROCESS_PRODUCE, ApplicationKind.FLINK)
 #: Source tasks write their offsets in the transaction: to ``offset.storage.topic`` of a Connect cluster, or to the one
 #: that MirrorMaker 2 names after the cluster it reads from.
@@ -62,7 +64,7 @@ def write_template(name: str, kind: ApplicationKind, answers: Mapping[str, str])
     offsets: list[str] = []
     if (offsets_topic := OFFSETS_TOPICS.get(kind)) is not None:
         writes = f"{{output: auto, {offsets_topic}: 1}}"
-        offsets = [f"  {offsets_topic}:", *_section("    ", WRITTEN_KEYS, "offsets", _offsets_answers(answers))]
+        offsets = [f"  {offsets_topic}:", *_section("    ", OFFSETS_KEYS, "offsets", _offsets_answers(answers))]
     lines = [
         "# A workload for eosctl capacity plan. Keys behind # are assumed as shown; state them to be sure.",
         "# A number that is a guess can be a range: rate: {low: 5000/s, likely: 10000/s, high: 30000/s}",

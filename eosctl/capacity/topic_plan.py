@@ -17,7 +17,7 @@ from eosctl.capacity.disk import (
 from eosctl.capacity.memory import producer_entry_count
 from eosctl.capacity.record_sizes import MARKER_BATCH_BYTES, batch_bytes, transaction_state_bytes
 from eosctl.model.capacity_plan import ApplicationPlan, TopicPlan
-from eosctl.model.workload import Cleanup, TopicSpec, Workload
+from eosctl.model.workload import TopicSpec, Workload
 
 TRANSACTION_STATE: Final = "__transaction_state"
 CONSUMER_OFFSETS: Final = "__consumer_offsets"
@@ -48,8 +48,8 @@ def plan_topic(workload: Workload, topic: TopicSpec, rhythms: Mapping[str, Rhyth
     readers = topic.reader_count + sum(topic.name in application.reads for application in workload.applications)
     remote = 0.0
     segment, copies = segment_bytes(workload, topic), cluster.replication_factor
-    if topic.cleanup is Cleanup.COMPACT:
-        stored = compacted_bytes(topic.live_bytes, written, topic.partition_count, segment, copies)
+    if topic.cleanup.compacts:
+        stored = _compacted_bytes(topic, written, segment, copies)
     elif topic.local_retention_ms is not None:
         stored = tiered_local_bytes(written, topic.local_retention_ms, topic.partition_count, segment, copies)
         remote = tiered_remote_bytes(written, topic.retention_ms)
@@ -68,6 +68,15 @@ def plan_topic(workload: Workload, topic: TopicSpec, rhythms: Mapping[str, Rhyth
         remote_bytes=remote,
         producer_entries=_entries_of_writers(workload, topic),
     )
+
+
+def _compacted_bytes(topic: TopicSpec, written: float, segment: float, copies: int) -> float:
+    """Return the most that a compacted topic stores; with compact,delete no more than its retention keeps."""
+    retained = retained_bytes(written, topic.retention_ms, topic.partition_count, segment, copies)
+    if topic.cleanup.deletes and not topic.live_bytes:
+        return retained
+    compacted = compacted_bytes(topic.live_bytes, written, topic.partition_count, segment, copies)
+    return min(compacted, retained) if topic.cleanup.deletes else compacted
 
 
 def _entries_of_writers(workload: Workload, topic: TopicSpec) -> float:

@@ -11,7 +11,9 @@ from typing import Any, Final
 import yaml
 
 from eosctl.capacity.adjusted_assumptions import (
+    assume_bounded_by_retention,
     assume_by_kind,
+    assume_for_connectors,
     assume_for_release,
     assume_no_other_writers,
     assume_purged,
@@ -20,7 +22,7 @@ from eosctl.capacity.disk import live_bytes
 from eosctl.capacity.quantities import QuantityError, parse_duration_ms, parse_growth, parse_number
 from eosctl.capacity.range_value import RangeMistake, is_numeric, read_range
 from eosctl.capacity.refusal import WorkloadRefused, find_contradictions
-from eosctl.capacity.workload_inputs import find_idle_keys
+from eosctl.capacity.workload_inputs import find_idle_keys, unread_limits
 from eosctl.capacity.workload_schema import (
     API_VERSION,
     APPLICATION_KEYS,
@@ -58,6 +60,12 @@ _IF_MISSING: Final = {
 WRITE_ONLY: Final = frozenset(
     {ApplicationKind.PRODUCER, ApplicationKind.CONNECT, ApplicationKind.MIRROR, ApplicationKind.SHORT_LIVED}
 )
+#: Why a limit does not apply with the stated cleanup policy.
+_UNREAD: Final = {
+    "live": 'records are deleted by age alone; state cleanup: compact, or "compact,delete"',
+    "retention": 'a topic that is only compacted keeps records of any age; state cleanup: "compact,delete"',
+    "local_retention": "remote storage does not take compacted topics (KIP-405)",
+}
 INTERNAL_TOPICS: Final = ("__transaction_state", "__consumer_offsets")
 
 
@@ -149,11 +157,12 @@ class _Reading:
         sections = [values for _, values in topics]
         assume_by_kind(self.assumptions, sections, applications)
         assume_purged(self.assumptions, sections, applications)
+        assume_for_connectors(self.assumptions, applications)
+        assume_bounded_by_retention(self.assumptions, sections)
         assume_no_other_writers(self.assumptions, sections, applications)
         growth = self.growth(top.get("growth_per_year"))
         for node, values in topics:
-            if values.get("cleanup") is Cleanup.COMPACT and not values.get("live_bytes"):
-                self.complain(node, f"topics.{values['name']}.live is missing: a compacted topic keeps live records")
+            self.check_limits(node, values)
         if self.mistakes or cluster is None:
             return None
         idle = find_idle_keys(sections, applications)
@@ -166,6 +175,18 @@ class _Reading:
             ranges=tuple(self.ranges),
             assumptions=tuple(a for a in self.assumptions if a.path not in idle),
         )
+
+    def check_limits(self, node: yaml.Node, values: Mapping[str, Any]) -> None:
+        """Complain about a size that is missing, or that no formula reads with this cleanup policy."""
+        path, cleanup = f"topics.{values['name']}", values.get("cleanup")
+        if not isinstance(cleanup, Cleanup):
+            return
+        if cleanup is Cleanup.COMPACT and not values.get("live_bytes"):
+            self.complain(node, f"{path}.live is missing: a compacted topic keeps live records")
+        for name in unread_limits(cleanup):
+            if f"{path}.{name}" in self.places and values.get(TOPIC_KEYS[name].attribute):
+                line, column = self.places[f"{path}.{name}"]
+                self.mistakes.append((line, column, f"{path}.{name}: {_UNREAD[name]}"))
 
     def application(self, name: str, node: yaml.Node, topics: list[str]) -> dict[str, Any] | None:
         path = f"applications.{name}"

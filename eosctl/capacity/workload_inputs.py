@@ -53,14 +53,22 @@ def find_idle_keys(topics: Sequence[Mapping[str, Any]], applications: Sequence[M
     written = {name for values in applications for name, _ in values["writes"]}
     idle = {f"topics.{name}.writers" for name in written}
     for values in topics:
-        kept = "live" if values["cleanup"] is Cleanup.DELETE else "retention"
-        idle.add(f"topics.{values['name']}.{kept}")
+        idle |= {f"topics.{values['name']}.{name}" for name in unread_limits(values["cleanup"])}
     for values in applications:
         path = f"applications.{values['name']}"
         idle |= {f"{path}.{name}" for name, key in APPLICATION_KEYS.items() if not key.applies_to(values["kind"])}
         if not values["state_bytes"]:
             idle |= {f"applications.{values['name']}.{key}" for key in ("state", "restore_rate")}
     return idle
+
+
+def unread_limits(cleanup: Cleanup) -> tuple[str, ...]:
+    """Return the keys for the size of a topic that do not apply to a cleanup policy.
+
+    Remote storage takes topics that are not compacted alone (KIP-405).
+    """
+    read = {"live": cleanup.compacts, "retention": cleanup.deletes, "local_retention": cleanup is Cleanup.DELETE}
+    return tuple(name for name, applies in read.items() if not applies)
 
 
 def _key(path: Path) -> Key | None:

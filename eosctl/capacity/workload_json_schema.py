@@ -25,6 +25,7 @@ from eosctl.capacity.quantities import (
     parse_whole,
 )
 from eosctl.capacity.range_value import BOUNDS, is_numeric
+from eosctl.capacity.release_parser import Release
 from eosctl.capacity.workload_file import AUTO, INTERNAL_TOPICS, TOPIC_NAME, WRITE_ONLY
 from eosctl.capacity.workload_schema import (
     API_VERSION,
@@ -42,7 +43,6 @@ from eosctl.capacity.workload_schema import (
     parse_positive_duration_ms,
     parse_record_part,
     parse_transaction_version,
-    parse_version,
     parse_yes_or_no,
 )
 from eosctl.model.workload import ApplicationKind
@@ -183,8 +183,10 @@ def _value(key: Key) -> dict[str, Any]:
         return _share(parse_share)
     if parse is parse_transaction_version:
         return {"enum": [0, 1, 2, "0", "1", "2"]}
-    if parse is parse_version:
-        return {"type": ["string", "number"], "pattern": r"^[0-9]+(\.[0-9]+)+$", "examples": ["4.3"]}
+    if isinstance(parse, Release):
+        # Without quotes, YAML reads a branch as a number.
+        branches = [float(name) for name in parse.names if name.count(".") == 1]
+        return {"enum": [*parse.names, *branches, *also], "examples": [parse.names[-1]]}
     if parse is parse_yes_or_no:
         return {"enum": [True, False, "yes", "no"]}
     raise TypeError(f"No JSON Schema is known for what {parse} parses.")

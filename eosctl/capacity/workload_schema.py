@@ -19,8 +19,9 @@ from eosctl.capacity.quantities import (
     parse_share,
     parse_whole,
 )
+from eosctl.capacity.release_parser import parse_connector, parse_version
 from eosctl.model.emulation import NEWEST
-from eosctl.model.workload import ApplicationKind, Cleanup, TransactionalIdNaming
+from eosctl.model.workload import ApplicationKind, Cleanup, TransactionalIdNaming, parse_cleanup
 
 API_VERSION: Final = "eosctl/v1"
 KIND: Final = "Workload"
@@ -89,14 +90,6 @@ MAX_RECORD_BYTES: Final = 2**31 - 1
 KAFKA = "Kafka's default"
 
 
-def parse_version(text: str) -> str:
-    """Parse the release of brokers: ``4.3``."""
-    parts = text.split(".")
-    if len(parts) < 2 or not all(part.isdigit() for part in parts):
-        raise QuantityError(f"{text!r} is not a release; write it like 4.3 (in quotes)")
-    return text
-
-
 def parse_transaction_version(text: str) -> int:
     """Parse a level of the feature transaction.version: 0, 1, or 2."""
     level = parse_whole(text)
@@ -107,9 +100,15 @@ def parse_transaction_version(text: str) -> int:
 
 @dataclass(frozen=True)
 class Choice:
-    """Parse one of the names of an enumeration."""
+    """Parse one of the names of an enumeration.
+
+    Attributes:
+        choices: The enumeration.
+        read: From a text to its member, where there are other spellings than its name.
+    """
 
     choices: type[StrEnum]
+    read: Callable[[str], StrEnum] | None = None
 
     def __call__(self, text: str) -> StrEnum:
         """Return the member with this name.
@@ -118,7 +117,7 @@ class Choice:
             QuantityError: There is no such member.
         """
         try:
-            return self.choices(text)
+            return (self.read or self.choices)(text)
         except ValueError:
             raise QuantityError(f"{text!r} is not one of {', '.join(self.choices)}") from None
 
@@ -201,7 +200,7 @@ TOPIC_KEYS: Final[Mapping[str, Key]] = {
     "value": Key("value_bytes", parse_record_part, "Average value."),
     "key": Key("key_bytes", parse_record_part, "Average key.", "0 B", "records without keys"),
     "compression": Key("compression_ratio", parse_ratio, "Uncompressed over stored size.", "1", "nothing is known"),
-    "cleanup": Key("cleanup", Choice(Cleanup), "delete or compact.", "delete", KAFKA),
+    "cleanup": Key("cleanup", Choice(Cleanup, parse_cleanup), 'delete, compact, or "compact,delete".', "delete", KAFKA),
     "retention": Key("retention_ms", parse_positive_duration_ms, "retention.ms.", "7 d", KAFKA),
     "local_retention": Key(
         "local_retention_ms", parse_positive_duration_ms, "local.retention.ms, with remote.storage.enable.", UNKNOWN
@@ -223,6 +222,9 @@ APPLICATION_KEYS: Final[Mapping[str, Key]] = {
         "commit_interval_ms", parse_duration_ms, "commit.interval.ms; Flink: the checkpoint interval.", UNKNOWN
     ),
     "transactions": Key("transactions_per_s", parse_rate, "Transactions per second, if counted.", UNKNOWN),
+    "connector": Key(
+        "connector", parse_connector, "Release of flink-connector-kafka, without Flink's.", UNKNOWN, kinds=ONLY_FLINK
+    ),
     "naming": Key(
         attribute="naming",
         parse=Choice(TransactionalIdNaming),

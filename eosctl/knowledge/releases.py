@@ -18,7 +18,7 @@ def newest_releases() -> Mapping[Product, Version]:
     kafka = dict.fromkeys((Product.BROKER, Product.CLIENT, Product.STREAMS, Product.CONNECT), kafka_releases()[-1])
     return kafka | {
         Product.LIBRDKAFKA: (*load_tables()["librdkafka"].last, 0),
-        Product.FLINK: parse_version(_load()["flink_connector"][-1]),
+        Product.FLINK: flink_connector_releases()[-1],
     }
 
 
@@ -26,6 +26,12 @@ def newest_releases() -> Mapping[Product, Version]:
 def kafka_releases() -> tuple[Version, ...]:
     """Return every release of Kafka that is known, the oldest first."""
     return tuple(parse_version(release) for release in _load()["kafka"])
+
+
+@cache
+def flink_connector_releases() -> tuple[Version, ...]:
+    """Return every release of Flink's Kafka connector that is known, the oldest first."""
+    return tuple(parse_version(release) for release in _load()["flink_connector"])
 
 
 def is_possible_release(version: Version) -> bool:

@@ -12,6 +12,8 @@ from typing import Final
 
 import msgspec
 
+#: The first major release of Flink's Kafka connector with `TransactionNamingStrategy`; those of 1.15 to 1.17 are older.
+FIRST_CONNECTOR_WITH_NAMING: Final = 4
 _REPARTITION_TOPIC: Final = re.compile(
     r"-(?:repartition|subscription-(?:registration|response)(?:-\d+)?-topic)$", re.IGNORECASE
 )
@@ -52,6 +54,26 @@ class Cleanup(StrEnum):
 
     DELETE = "delete"
     COMPACT = "compact"
+    COMPACT_AND_DELETE = "compact,delete"
+
+    @property
+    def compacts(self) -> bool:
+        """Return whether old records of a key are removed."""
+        return self is not Cleanup.DELETE
+
+    @property
+    def deletes(self) -> bool:
+        """Return whether old records are removed with `retention.ms`."""
+        return self is not Cleanup.COMPACT
+
+
+def parse_cleanup(text: str) -> Cleanup:
+    """Return a policy, also as a list in another order or with spaces.
+
+    Raises:
+        ValueError: It is not a cleanup policy.
+    """
+    return Cleanup(",".join(sorted(part.strip() for part in text.split(","))))
 
 
 class Assumption(msgspec.Struct, frozen=True):
@@ -153,9 +175,9 @@ class ApplicationSpec(msgspec.Struct, frozen=True):
     Its rhythm is either `commit_interval_ms` (Flink: the checkpoint interval) or, where it was counted,
     `transactions_per_s`. `joined` are the topics of `reads` that one sub-topology of Kafka Streams reads together.
     `writes` gives for each topic the partitions that one transaction reaches, None to work it out. `partition_waves`
-    and `restore_rate` None likewise. `naming`, `concurrent_checkpoints`, and `checkpoint_duration_ms` apply to Flink
-    only. `state_bytes` are the live bytes of all stores, in one copy; `stores` is empty where only the bytes are
-    stated. `standby_count`, `cache_bytes`, and what follows apply to Kafka Streams.
+    and `restore_rate` None likewise. `connector` (a release), `naming`, `concurrent_checkpoints`, and
+    `checkpoint_duration_ms` apply to Flink only. `state_bytes` are the live bytes of all stores, in one copy; `stores`
+    is empty where only the bytes are stated. `standby_count`, `cache_bytes`, and what follows apply to Kafka Streams.
     """
 
     name: str
@@ -164,6 +186,7 @@ class ApplicationSpec(msgspec.Struct, frozen=True):
     instance_count: int
     commit_interval_ms: float | None
     transactions_per_s: float | None
+    connector: str | None
     naming: TransactionalIdNaming
     concurrent_checkpoints: int
     checkpoint_duration_ms: float
@@ -192,6 +215,11 @@ class ApplicationSpec(msgspec.Struct, frozen=True):
     def commits_offsets(self) -> bool:
         """Return whether consumed offsets are part of its transactions."""
         return self.kind in (ApplicationKind.STREAMS, ApplicationKind.CONSUME_PROCESS_PRODUCE)
+
+    @property
+    def has_naming_strategies(self) -> bool | None:
+        """Return whether its Flink connector has `TransactionNamingStrategy`: from 4.0 on; None where it is unknown."""
+        return None if self.connector is None else int(self.connector.partition(".")[0]) >= FIRST_CONNECTOR_WITH_NAMING
 
     @property
     def renews_ids(self) -> bool:

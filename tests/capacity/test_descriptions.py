@@ -55,6 +55,23 @@ def test_strimzi_describes_brokers_without_controllers() -> None:
     assert any("zones" in remark for remark in found.remarks)
 
 
+@pytest.mark.parametrize(
+    ("policy", "cleanup", "is_read"),
+    [
+        ("compact", "compact", False),
+        ("compact,delete", "compact,delete", True),
+        ("delete, compact", "compact,delete", True),
+        ("delete", "delete", True),
+    ],
+)
+def test_a_limit_that_a_policy_does_not_read_is_a_comment(policy: str, cleanup: str, is_read: bool) -> None:
+    limit = "retention.ms: 259200000"
+    described = strimzi((limit, f'{limit}, cleanup.policy: "{policy}"'))
+    topic = yaml.safe_load(write_partial("w", described))["topics"]["orders"]
+    assert (topic["cleanup"], "retention" in topic) == (cleanup, is_read)
+    assert ("# retention: 259200000 ms" in write_partial("w", described)) != is_read
+
+
 def test_the_smallest_pool_of_brokers_counts() -> None:
     second = STRIMZI.read_text().split("---\n")[1].replace("name: broker", "name: small").replace("6g}", "4096m}")
     documents = [*yaml.safe_load_all(STRIMZI.read_text()), yaml.safe_load(second.replace("replicas: 6", "replicas: 2"))]

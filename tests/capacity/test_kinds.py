@@ -57,6 +57,32 @@ def settings(plan: CapacityPlan) -> dict[str, str]:
     return {advice.setting: advice.value for advice in plan.advice}
 
 
+@pytest.mark.parametrize("release", ["1.17", "3.4", "3.4.0"])
+def test_connectors_before_4_have_no_other_naming(release: str) -> None:
+    sink = Sink(more=f'connector: "{release}"', cluster="brokers: 3, heap: 6 GiB")
+    unstated = parse_workload(sink.text().replace("    naming: incrementing\n", ""), "sink.yaml")
+    assert unstated.applications[0].renews_ids
+    assert "applications.job.naming" not in {assumption.path for assumption in unstated.assumptions}
+    with pytest.raises(ConfigFileError, match="naming pooling needs connector"):
+        parse_workload(sink.text().replace("incrementing", "pooling"), "sink.yaml")
+    advice = next(one for one in sink.plan().advice if one.setting == "job: TransactionNamingStrategy")
+    assert f"connector {release} has no other" in advice.reason
+
+
+def test_connectors_from_4_on_have_both_namings() -> None:
+    sink = Sink(more='connector: "4.0"')
+    unstated = parse_workload(sink.text().replace("    naming: incrementing\n", ""), "sink.yaml")
+    assert "applications.job.naming" in {assumption.path for assumption in unstated.assumptions}
+    pooling = parse_workload(sink.text().replace("incrementing", "pooling"), "sink.yaml")
+    assert plan_capacity(pooling).applications[0].transactional_ids == 2 * SUBTASKS
+
+
+@pytest.mark.parametrize("release", ["4", "2.0", "6.0", "four"])
+def test_other_connectors_are_refused(release: str) -> None:
+    with pytest.raises(ConfigFileError, match="is not a release"):
+        parse_workload(Sink(more=f'connector: "{release}"').text(), "sink.yaml")
+
+
 def test_a_new_id_per_checkpoint_keeps_producer_state_for_a_day() -> None:
     assert Sink().job().producer_entries == SUBTASKS * CHECKPOINTS_A_DAY * PARTITIONS * COPIES
 

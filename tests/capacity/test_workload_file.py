@@ -78,6 +78,14 @@ def test_what_streams_does_by_itself_is_listed() -> None:
         ("name: orders", "name: [orders]", "w.yaml:3:7", "a single value"),
         ("zones: 3", "zones: 3, zones: 4", "w.yaml:4:", "zones twice"),
         ("    reads: [orders]\n", "", "w.yaml:11:5", "has input"),
+        ("brokers: 6", 'brokers: 6, kafka_version: "0.10"', "w.yaml:4:", "transactions from 0.11 on"),
+        ("brokers: 6", 'brokers: 6, kafka_version: "5.0"', "w.yaml:4:", "0.11 to 4.4 are known"),
+        ("brokers: 6", 'brokers: 6, kafka_version: "4.3.9"', "w.yaml:4:", "releases of 4.3 are 4.3.0, 4.3.1"),
+        ("brokers: 6", "brokers: 6, kafka_version: 4", "w.yaml:4:", "'4' is not a release"),
+        ("brokers: 6", 'brokers: 6, kafka_version: "2.4"', "w.yaml:11:", "exactly_once_v2 needs brokers of 2.5"),
+        ("live: 50 GB", "live: 50 GB, retention: 1 d", "w.yaml:8:", 'state cleanup: "compact,delete"'),
+        ("live: 50 GB", "live: 50 GB, local_retention: 1 d", "w.yaml:8:", "does not take compacted topics"),
+        ("readers: 2", "readers: 2, live: 1 GB", "w.yaml:7:", "deleted by age alone"),
     ],
 )
 def test_each_mistake_has_its_place_and_reason(old: str, new: str, where: str, reason: str) -> None:

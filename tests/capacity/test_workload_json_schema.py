@@ -83,6 +83,8 @@ def test_published_workloads_follow_the_schema(path: Path) -> None:
         ("rate: 10000/s", "rate: 10,5/s"),
         ("rate: 10000/s", "rate: 10000"),
         ("cleanup: compact", "cleanup: compacted"),
+        ("brokers: 6", 'brokers: 6, kafka_version: "0.10"'),
+        ("brokers: 6", 'brokers: 6, kafka_version: "5.0"'),
         ("kind: streams", "kind: stream"),
         ("kind: streams", "kind: producer"),
         ("instances: 4", "naming: pooling"),
@@ -116,6 +118,9 @@ def test_both_refuse_the_same_mistakes(old: str, new: str) -> None:
     ("old", "new"),
     [
         ("brokers: 6", "brokers: '6'"),
+        ("brokers: 6", "brokers: 6, kafka_version: 4.3"),
+        ("brokers: 6", 'brokers: 6, kafka_version: "3.9.2"'),
+        ("cleanup: compact", 'cleanup: "compact,delete"'),
         ("brokers: 6", "brokers: 6, kafka_version: '4.3', transaction_version: '2'"),
         ("brokers: 6", "brokers: 6, max_utilisation: 0.5, free_disk: 15 %"),
         ("disk: 12 TB", "disk: unknown"),

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from eosctl.capacity.bytes_and_network import records_per_batch
 from eosctl.capacity.record_sizes import record_bytes
-from eosctl.model.workload import ApplicationKind, TopicSpec, Workload
+from eosctl.capacity.sub_topologies import writing_producer_count
+from eosctl.model.workload import ApplicationKind, TopicSpec, Workload, is_changelog_topic
 
 
 def batch_records(workload: Workload, topic: TopicSpec, intervals_ms: Mapping[str, float]) -> float:
@@ -25,8 +26,11 @@ def batch_records(workload: Workload, topic: TopicSpec, intervals_ms: Mapping[st
         if topic.name not in stated:
             continue
         reach = stated[topic.name]
+        if application.kind is ApplicationKind.STREAMS and is_changelog_topic(topic.name):
+            # Each partition is that of one task.
+            reach = topic.partition_count / writing_producer_count(workload, application, topic.name)
         share = 1.0 if reach is None or fills_one_partition(workload, topic) else reach / topic.partition_count
-        writers += max(1.0, application.producer_count * share)
+        writers += max(1.0, writing_producer_count(workload, application, topic.name) * share)
         linger = min(linger, intervals_ms[application.name])
     size = _record_size(topic)
     open_batches = 1 if fills_one_partition(workload, topic) else topic.partition_count

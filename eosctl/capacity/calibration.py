@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from eosctl.capacity.application_plan import plan_application, work_out_rhythms
+from eosctl.capacity.application_plan import plan_application
 from eosctl.capacity.record_sizes import MARKER_BATCH_BYTES
+from eosctl.capacity.rhythm import work_out_rhythms
 from eosctl.capacity.topic_plan import CONSUMER_OFFSETS, TRANSACTION_STATE, plan_internal_topics, plan_topic
 from eosctl.capacity.workload_file import parse_workload
 from eosctl.model.calibration import CalibrationRow, Trial

@@ -7,11 +7,11 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from eosctl.capacity.application_plan import work_out_rhythms
 from eosctl.capacity.bytes_and_network import cross_zone_rate
 from eosctl.capacity.record_sizes import MARKER_BATCH_BYTES
 from eosctl.capacity.requests import request_rate
 from eosctl.capacity.resources import brokers_needed, find_bottleneck, total_demand, use_resources
+from eosctl.capacity.rhythm import work_out_rhythms
 from eosctl.capacity.topic_plan import CONSUMER_OFFSETS, plan_topic
 from eosctl.model.capacity_plan import CapacityPlan, TopicPlan
 from eosctl.model.prices import Cost, Costs, Prices
@@ -60,7 +60,7 @@ def price_plan(workload: Workload, plan: CapacityPlan, prices: Prices) -> Costs:
 
 
 def _topics_without_transactions(workload: Workload, plan: CapacityPlan) -> tuple[TopicPlan, ...]:
-    rhythms = {name: rhythm._replace(touched={}) for name, rhythm in work_out_rhythms(workload).items()}
+    rhythms = {name: rhythm.without_transactions() for name, rhythm in work_out_rhythms(workload).items()}
     offsets = next(topic for topic in plan.topics if topic.name == CONSUMER_OFFSETS)
     marked = offsets.markers_per_s * MARKER_BATCH_BYTES
     return (

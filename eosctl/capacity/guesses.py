@@ -8,11 +8,17 @@ from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
-from eosctl.capacity.application_plan import Rhythm, busy_producer_count, work_out_rhythms
 from eosctl.capacity.disk import live_bytes
 from eosctl.capacity.instances import instance_restore_rate, restored_record_bytes
 from eosctl.capacity.quantities import parse_share, parse_whole
 from eosctl.capacity.recovery import USUAL_RESTORED_BYTES
+from eosctl.capacity.rhythm import Rhythm, work_out_rhythms
+from eosctl.capacity.sub_topologies import (
+    EVERY_SUB_TOPOLOGY,
+    busy_producer_count,
+    find_unstated_writers,
+    write_by_fewest,
+)
 from eosctl.capacity.transactions import transaction_rate
 from eosctl.capacity.workload_schema import APPLICATION_KEYS, CLUSTER_KEYS, STORE_KEYS, TOPIC_KEYS, Key
 from eosctl.model.capacity_plan import ApplicationPlan, CapacityPlan
@@ -168,6 +174,11 @@ def _sub_topologies(workload: Workload, plan: CapacityPlan) -> Iterator[Guess]:
             path = f"applications.{application.name}.reads"
             other = _set_application(workload, application)(joined)
             yield Guess(path, (other,), derived=Assumption(path, count_text(one.task_count, "task"), why))
+        if unstated := find_unstated_writers(workload, application):
+            why = f"which sub-topology writes {', '.join(unstated)} is not stated; threads without a task of it do not"
+            path = f"applications.{application.name}.written_by"
+            other = _set_application(workload, application)(write_by_fewest(workload, application))
+            yield Guess(path, (other,), is_choice=True, derived=Assumption(path, EVERY_SUB_TOPOLOGY, why))
 
 
 def _worked_out(
@@ -187,7 +198,9 @@ def _worked_out(
     if application.transactions_per_s is None and rate < NEARLY_ALL * busy:
         yield "transactions", rate, rate_text(rate), "records arrive at random, and some intervals have none"
     for name, stated in application.writes:
-        reached, count = rhythm.touched[name], workload.topic(name).partition_count
+        if (writing := rhythm.of_writers(name)) is None:
+            continue
+        reached, count = writing.touched[name], writing.reach[name]
         if stated is None and 1 < reached < NEARLY_ALL * count:
             yield f"writes.{name}", reached, number_text(reached), "keys, or full batches, take partitions at random"
     if application.partition_waves is None and plan.partition_waves > 1:

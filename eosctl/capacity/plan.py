@@ -8,7 +8,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from eosctl.capacity.advice import advise
-from eosctl.capacity.application_plan import plan_application, work_out_rhythms
+from eosctl.capacity.application_plan import plan_application
 from eosctl.capacity.bytes_and_network import cross_zone_rate
 from eosctl.capacity.disk import file_descriptor_count, memory_map_count
 from eosctl.capacity.memory import producer_heap_bytes
@@ -17,6 +17,7 @@ from eosctl.capacity.recovery import coordinator_load_ms, producer_snapshot_load
 from eosctl.capacity.refusal import check_possible
 from eosctl.capacity.requests import request_rate
 from eosctl.capacity.resources import Demand, brokers_needed, find_bottleneck, total_demand, use_resources
+from eosctl.capacity.rhythm import work_out_rhythms
 from eosctl.capacity.topic_plan import TRANSACTION_STATE, plan_internal_topics, plan_topic
 from eosctl.capacity.transactions import lag_inflation, marker_bytes_per_s
 from eosctl.capacity.verdict import find_failures, list_unjudged

@@ -12,9 +12,11 @@ from math import isclose
 from typing import Final, NamedTuple
 
 import yaml
+from msgspec.structs import replace
 
 from eosctl.capacity.plan import plan_capacity
 from eosctl.capacity.range_value import split_range
+from eosctl.capacity.sub_topologies import EVERY_SUB_TOPOLOGY, find_unstated_writers, write_by_fewest
 from eosctl.capacity.workload_file import read_tree
 from eosctl.capacity.workload_inputs import NumericInput, list_numeric_inputs, scale_input
 from eosctl.capacity.workload_tree import find_node, set_value
@@ -30,9 +32,16 @@ MOST_RANGES: Final = 10
 STEPS: Final = 16
 
 
+#: The least that unstated writers of topics can mean: the fewest transactions reach these.
+FEWEST_TASKS: Final = "the sub-topology with fewest tasks"
+
+
 class _Found(NamedTuple):
+    """A range: of a number of the file, or of the sub-topologies of an application that may write its topics."""
+
     shown: RangedInput
-    given: NumericInput
+    given: NumericInput | None = None
+    application: str = ""
 
 
 class _Combination(NamedTuple):
@@ -84,17 +93,29 @@ def plan_ranges(root: yaml.Node | None, source: str, likely: CapacityPlan) -> Pl
 
 
 def _find(root: yaml.Node | None, workload: Workload) -> list[_Found]:
-    return [
+    stated = [
         _Found(RangedInput(given.name, *texts), given)
         for given in list_numeric_inputs(root, workload)
         if (texts := split_range(find_node(root, given.path))) is not None
     ]
+    unstated = [
+        _Found(_range_of_writers(application.name), application=application.name)
+        for application in workload.applications
+        if find_unstated_writers(workload, application)
+    ]
+    return [*stated, *unstated]
+
+
+def _range_of_writers(application: str) -> RangedInput:
+    return RangedInput(f"applications.{application}.written_by", FEWEST_TASKS, EVERY_SUB_TOPOLOGY, EVERY_SUB_TOPOLOGY)
 
 
 def _steps(found: Sequence[_Found]) -> Iterator[tuple[str, ...]]:
     """Yield values between the bounds of each range, with the likely values of the others."""
     likely = tuple(one.shown.likely for one in found)
-    for at, (shown, given) in enumerate(found):
+    for at, (shown, given, _) in enumerate(found):
+        if given is None:
+            continue
         low, high = float(given.parse(shown.low)), float(given.parse(shown.high))
         at_high = given._replace(text=shown.high)
         for step in range(STEPS):
@@ -105,12 +126,17 @@ def _steps(found: Sequence[_Found]) -> Iterator[tuple[str, ...]]:
 
 
 def _plan(root: yaml.Node | None, source: str, found: Sequence[_Found], chosen: Sequence[str]) -> _Combination:
-    values = []
-    for (shown, given), text in zip(found, chosen, strict=True):
+    values, by_fewest = [], set()
+    for (shown, given, application), text in zip(found, chosen, strict=True):
         values.append((shown.parameter, text))
-        root = set_value(root, given.path, text)
+        if given is not None:
+            root = set_value(root, given.path, text)
+        elif text == FEWEST_TASKS:
+            by_fewest.add(application)
     try:
-        return _Combination(tuple(values), plan_capacity(read_tree(root, source)))
+        workload = read_tree(root, source)
+        changed = (write_by_fewest(workload, a) if a.name in by_fewest else a for a in workload.applications)
+        return _Combination(tuple(values), plan_capacity(replace(workload, applications=tuple(changed))))
     except ConfigFileError as error:
         tried = ", ".join(f"{name} = {text}" for name, text in values)
         raise ConfigFileError(

@@ -15,6 +15,7 @@ from eosctl.model.workload import (
     TopicSpec,
     TransactionalIdNaming,
     Workload,
+    is_changelog_topic,
 )
 from eosctl.text import bytes_text, milliseconds_text, number_text, rate_text
 
@@ -203,6 +204,25 @@ def _offsets(workload: Workload, application: ApplicationSpec) -> Reported:
         )
 
 
+def _sub_topologies(workload: Workload, application: ApplicationSpec) -> Reported:
+    parts = {name: part for part in application.inputs for name in part}
+    for topic, inputs in application.written_by:
+        if not is_changelog_topic(topic):
+            continue
+        count = workload.topic(topic).partition_count
+        tasks = max(workload.topic(name).partition_count for name in parts[inputs[0]])
+        if len({parts[name] for name in inputs}) > 1:
+            yield f"written_by.{topic}", f"{topic} is written by one sub-topology: that of its store"
+        elif count != tasks:
+            yield (
+                f"written_by.{topic}",
+                (
+                    f"a changelog has a partition for each task: {topic} has {count}, and the sub-topology of "
+                    f"{inputs[0]} has {tasks} tasks"
+                ),
+            )
+
+
 def _partitions(workload: Workload, application: ApplicationSpec) -> Reported:
     interval, highest = application.commit_interval_ms, application.transactions_per_s
     if highest is None and interval is not None:
@@ -244,5 +264,6 @@ _APPLICATION_RULES: Final[tuple[Callable[[Workload, ApplicationSpec], Reported],
     _instances,
     _state,
     _offsets,
+    _sub_topologies,
     _partitions,
 )

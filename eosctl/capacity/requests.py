@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from eosctl.capacity.application_plan import Rhythm
+from eosctl.capacity.rhythm import Rhythm
 from eosctl.capacity.threads import fetch_request_rate, produce_request_rate, requests_per_transaction
 from eosctl.model.capacity_plan import ApplicationPlan, TopicPlan
 from eosctl.model.workload import ApplicationSpec, Workload

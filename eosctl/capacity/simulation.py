@@ -16,10 +16,11 @@ from typing import Any, Final, NamedTuple
 
 import simpy
 
-from eosctl.capacity.application_plan import Rhythm, plan_application, work_out_rhythms
+from eosctl.capacity.application_plan import plan_application
 from eosctl.capacity.latency import BROKER_SESSION_TIMEOUT_MS
 from eosctl.capacity.plan import plan_capacity
 from eosctl.capacity.refusal import WorkloadRefused
+from eosctl.capacity.rhythm import Rhythm, work_out_rhythms
 from eosctl.model.capacity_plan import ApplicationPlan
 from eosctl.model.capacity_simulation import PhaseLatency, SimulationReport, SimulationSettings
 from eosctl.model.workload import Workload

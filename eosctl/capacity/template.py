@@ -82,10 +82,19 @@ def write_template(name: str, kind: ApplicationKind, answers: Mapping[str, str])
         "  application:",
         *_section("    ", application_keys, "application", {**answers, "application.kind": kind.value}, own),
         *(["    reads: [input]"] if consumes else []),
-        _commented(f"    writes: {writes}", "partitions of one transaction, or auto"),
+        _commented(f"    writes: {writes}", "partitions of a transaction that writes it, or auto"),
+        *_sub_topologies(kind),
         _commented("growth_per_year: 0 %", "rates a year from now against today"),
     ]
     return EDITOR_HEADER + "\n".join(lines) + "\n"
+
+
+def _sub_topologies(kind: ApplicationKind) -> Iterator[str]:
+    """Yield how sub-topologies are stated."""
+    if kind is ApplicationKind.STREAMS:
+        yield _commented(
+            "    # written_by: {output: input}", "for several sub-topologies: an input of that which writes each topic"
+        )
 
 
 def _offsets_answers(answers: Mapping[str, str]) -> dict[str, str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from eosctl.capacity.application_plan import Rhythm
 from eosctl.capacity.batches import batch_records
 from eosctl.capacity.disk import (
     compacted_bytes,
@@ -16,6 +15,7 @@ from eosctl.capacity.disk import (
 )
 from eosctl.capacity.memory import producer_entry_count
 from eosctl.capacity.record_sizes import MARKER_BATCH_BYTES, batch_bytes, transaction_state_bytes
+from eosctl.capacity.rhythm import Rhythm
 from eosctl.model.capacity_plan import ApplicationPlan, TopicPlan
 from eosctl.model.workload import TopicSpec, Workload
 

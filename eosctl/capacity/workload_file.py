@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import yaml
@@ -20,9 +18,9 @@ from eosctl.capacity.adjusted_assumptions import (
 )
 from eosctl.capacity.disk import live_bytes
 from eosctl.capacity.quantities import QuantityError, parse_duration_ms, parse_growth, parse_number
-from eosctl.capacity.range_value import RangeMistake, is_numeric, read_range
 from eosctl.capacity.refusal import WorkloadRefused, find_contradictions
 from eosctl.capacity.workload_inputs import find_idle_keys, unread_limits
+from eosctl.capacity.workload_reader import WorkloadReader, mark_of, suggest
 from eosctl.capacity.workload_schema import (
     API_VERSION,
     APPLICATION_KEYS,
@@ -31,9 +29,7 @@ from eosctl.capacity.workload_schema import (
     KIND,
     STORE_KEYS,
     TOPIC_KEYS,
-    UNKNOWN,
     WITH_OFFSETS,
-    Key,
 )
 from eosctl.capacity.workload_tree import parse_tree
 from eosctl.errors import ConfigFileError
@@ -105,26 +101,8 @@ def read_tree(root: yaml.Node | None, source: str) -> Workload:
     return workload
 
 
-@dataclass
-class _Reading:
-    """One pass over a file; mistakes are collected and reported together."""
-
-    source: str
-    mistakes: list[tuple[int, int, str]] = field(default_factory=list)
-    assumptions: list[Assumption] = field(default_factory=list)
-    places: dict[str, tuple[int, int]] = field(default_factory=dict)
-    ranges: list[str] = field(default_factory=list)
-
-    def place(self, path: str) -> tuple[int, int]:
-        """Return where a key is, or else what it would be in."""
-        while path and path not in self.places:
-            path = path.rpartition(".")[0]
-        return self.places.get(path, (1, 1))
-
-    def complain(self, node: yaml.Node, what: str) -> None:
-        mistake = (*_mark(node), what)
-        if mistake not in self.mistakes:
-            self.mistakes.append(mistake)
+class _Reading(WorkloadReader):
+    """One pass over a file."""
 
     def workload(self, root: yaml.Node | None) -> Workload | None:
         if root is None:
@@ -190,7 +168,7 @@ class _Reading:
 
     def application(self, name: str, node: yaml.Node, topics: list[str]) -> dict[str, Any] | None:
         path = f"applications.{name}"
-        values = self.section(node, path, APPLICATION_KEYS, also=("reads", "writes", "stores"))
+        values = self.section(node, path, APPLICATION_KEYS, also=("reads", "writes", "written_by", "stores"))
         if values is None:
             return None
         given = self.mapping(node, path, None)
@@ -198,6 +176,8 @@ class _Reading:
         values |= {"name": name, "reads": reads, "joined": joined, "writes": ()}
         if "writes" in given:
             values["writes"] = tuple(self.writes(given["writes"], f"{path}.writes", topics))
+        written_by = self.named(given.get("written_by"), f"{path}.written_by")
+        values["written_by"] = tuple(self.written_by(written_by, f"{path}.written_by", values))
         values["stores"] = self.stores(given.get("stores"), f"{path}.stores")
         if values["stores"] and "state" in given:
             self.complain(given["state"], f"{path} has both state and stores; one follows from the other")
@@ -223,8 +203,9 @@ class _Reading:
                 self.complain(given[name], f"{path}.{name}: an application of kind {kind} has no such setting")
         if values["joined"] and kind is not ApplicationKind.STREAMS:
             self.complain(given["reads"], f"{path}.reads: an application of kind {kind} has no sub-topologies to list")
-        if values["stores"] and kind is not ApplicationKind.STREAMS:
-            self.complain(given["stores"], f"{path}.stores: an application of kind {kind} has no such setting")
+        for name in ("stores", "written_by"):
+            if values[name] and kind is not ApplicationKind.STREAMS:
+                self.complain(given[name], f"{path}.{name}: an application of kind {kind} has no such setting")
         if kind in WRITE_ONLY and values["reads"]:
             self.complain(given["reads"], f"{path} is of kind {kind} and reads; see consume-process-produce")
         if kind in WITH_OFFSETS and not values["reads"]:
@@ -279,7 +260,7 @@ class _Reading:
             name = self.topic_name(key, topics)
             if f"{path}.{name}" in self.places:
                 self.complain(key, f"{path} has {name} twice")
-            self.places[f"{path}.{name}"] = _mark(value)
+            self.places[f"{path}.{name}"] = mark_of(value)
             text = self.likely_text(value, f"{path}.{name}", parse_number)
             if text is None:
                 continue
@@ -295,10 +276,30 @@ class _Reading:
                 self.complain(value, f"{path}.{name} is 0: leave the topic out")
             yield name, count
 
+    def written_by(
+        self, given: Iterable[tuple[str, yaml.Node]], path: str, values: Mapping[str, Any]
+    ) -> Iterable[tuple[str, tuple[str, ...]]]:
+        """Yield for each topic an input of each sub-topology that writes it."""
+        written = [name for name, _ in values["writes"]]
+        for topic, node in given:
+            self.places[f"{path}.{topic}"] = mark_of(node)
+            if topic not in written:
+                self.complain(node, f"{path}: {topic!r} is none of the topics of writes{suggest(topic, written)}")
+            inputs = []
+            for item in node.value if isinstance(node, yaml.SequenceNode) else [node]:
+                name = self.text(item)
+                if name not in values["reads"]:
+                    near = suggest(name, values["reads"])
+                    self.complain(item, f"{path}.{topic}: {name!r} is none of the topics of reads{near}")
+                inputs.append(name)
+            if not inputs:
+                self.complain(node, f"{path}.{topic} is empty: name an input of the sub-topology that writes it")
+            yield topic, tuple(inputs)
+
     def topic_name(self, node: yaml.Node, topics: list[str]) -> str:
         name = self.text(node)
         if name not in topics:
-            self.complain(node, f"{name!r} is none of the topics{_suggestion(name, topics)}")
+            self.complain(node, f"{name!r} is none of the topics{suggest(name, topics)}")
         return name
 
     def growth(self, node: yaml.Node | None) -> float:
@@ -314,47 +315,6 @@ class _Reading:
             self.complain(node, f"growth_per_year: {error}")
             return 0.0
 
-    def section(
-        self, node: yaml.Node | None, path: str, keys: Mapping[str, Key], also: tuple[str, ...] = ()
-    ) -> dict[str, Any] | None:
-        if node is None:
-            return None
-        self.places[path] = _mark(node)
-        given = self.mapping(node, path, (*keys, *also))
-        values: dict[str, Any] = {}
-        for name, key in keys.items():
-            if name in given:
-                self.places[f"{path}.{name}"] = _mark(given[name])
-                text = self.likely_text(given[name], f"{path}.{name}", key.parse)
-                if text is None:
-                    continue
-                if text == UNKNOWN and key.assumed == UNKNOWN:
-                    values[key.attribute] = None
-                    continue
-                try:
-                    values[key.attribute] = key.parse(text)
-                except QuantityError as error:
-                    self.complain(given[name], f"{path}.{name}: {error}")
-            elif key.assumed is None:
-                self.complain(node, f"{path}.{name} is missing")
-            elif key.assumed == UNKNOWN:
-                values[key.attribute] = None
-            else:
-                values[key.attribute] = key.parse(key.assumed)
-                self.assumptions.append(Assumption(f"{path}.{name}", key.assumed, key.why))
-        return values
-
-    def named(self, node: yaml.Node | None, path: str, *, may_be_empty: bool = False) -> list[tuple[str, yaml.Node]]:
-        if node is None:
-            return []
-        found = list(self.mapping(node, path, None).items())
-        for name, value in found:
-            if not name:
-                self.complain(value, f"{path} has a name that is empty")
-        if not found and not may_be_empty:
-            self.complain(node, f"{path} is empty")
-        return found
-
     def topics(self, node: yaml.Node | None) -> list[tuple[str, yaml.Node]]:
         found = self.named(node, "topics")
         for name, value in found:
@@ -365,45 +325,3 @@ class _Reading:
                     value, f"{name!r} is not a topic name: letters, digits, dot, dash, underscore, 249 at most"
                 )
         return found
-
-    def mapping(self, node: yaml.Node, path: str, allowed: tuple[str, ...] | None) -> dict[str, yaml.Node]:
-        if not isinstance(node, yaml.MappingNode):
-            is_empty = isinstance(node, yaml.ScalarNode) and not node.value
-            self.complain(node, f"{path} is {'empty' if is_empty else 'not a mapping of keys to values'}")
-            return {}
-        found: dict[str, yaml.Node] = {}
-        for key, value in node.value:
-            name = self.text(key)
-            if name in found:
-                self.complain(key, f"{path} has {name} twice")
-            if allowed is not None and name not in allowed:
-                self.complain(key, f"{path} has no key {name!r}{_suggestion(name, allowed)}")
-            else:
-                found[name] = value
-        return found
-
-    def likely_text(self, node: yaml.Node, path: str, parse: Callable[[str], Any]) -> str | None:
-        """Return the text of a value, the likely one of a range; None if the range is wrong."""
-        if not isinstance(node, yaml.MappingNode) or not is_numeric(parse):
-            return self.text(node)
-        found = read_range(node, parse)
-        if isinstance(found, RangeMistake):
-            self.complain(found.node, f"{path}: {found.what}")
-            return None
-        self.ranges.append(path)
-        return found.likely
-
-    def text(self, node: yaml.Node) -> str:
-        if isinstance(node, yaml.ScalarNode):
-            return str(node.value).strip()
-        self.complain(node, "a single value is expected here")
-        return ""
-
-
-def _mark(node: yaml.Node) -> tuple[int, int]:
-    return node.start_mark.line + 1, node.start_mark.column + 1
-
-
-def _suggestion(name: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(name, tuple(known), n=1)
-    return f"; did you mean {near[0]}?" if near else ""

@@ -17,7 +17,7 @@ from eosctl.capacity.workload_schema import (
     UNKNOWN,
     Key,
 )
-from eosctl.capacity.workload_tree import Path, find_value, list_paths
+from eosctl.capacity.workload_tree import WRITTEN_BY, Path, find_value, list_paths
 from eosctl.model.workload import Cleanup, Workload
 
 
@@ -35,6 +35,8 @@ def list_numeric_inputs(root: yaml.Node | None, workload: Workload) -> Iterator[
     assumed = {assumption.path: assumption.value for assumption in workload.assumptions}
     kinds = {application.name: application.kind for application in workload.applications}
     for name, path in list_paths(root):
+        if WRITTEN_BY in path[2:]:
+            continue
         key = _key(path)
         parse = parse_growth if path == ("growth_per_year",) else parse_number if key is None else key.parse
         text = find_value(root, path)

@@ -78,6 +78,14 @@ def describe_workload_files() -> dict[str, Any]:
             ),
             "description": f"Partitions of one transaction by topic, or {AUTO}.",
         },
+        "written_by": {
+            "type": "object",
+            "minProperties": 1,
+            "additionalProperties": {
+                "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]
+            },
+            "description": "For each topic of writes an input of the sub-topology that writes it, or a list of these.",
+        },
         "stores": _named(_section(_properties(STORE_KEYS), _required(STORE_KEYS)), "State stores by name."),
     }
     application = _section(application_keys, _required(APPLICATION_KEYS))
@@ -152,7 +160,7 @@ def _rule_of_kind(kind: ApplicationKind) -> dict[str, Any]:
     """Return what an application of this kind cannot have, and what it needs."""
     foreign: dict[str, Any] = {name: False for name, key in APPLICATION_KEYS.items() if not key.applies_to(kind)}
     if kind is not ApplicationKind.STREAMS:
-        foreign["stores"] = False
+        foreign["stores"] = foreign["written_by"] = False
         foreign["reads"] = {"items": {"type": "string"}}
     if kind in WRITE_ONLY:
         foreign["reads"] = {"maxItems": 0}

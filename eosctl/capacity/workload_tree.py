@@ -13,6 +13,8 @@ from eosctl.capacity.workload_schema import APPLICATION_KEYS, CLUSTER_KEYS, STOR
 from eosctl.errors import ConfigFileError, UsageError
 
 MAX_BYTES: Final = 1 << 20
+#: The key with names of topics as values.
+WRITTEN_BY: Final = "written_by"
 #: What the parser reports for a file with several documents.
 SECOND_DOCUMENT: Final = "but found another document"
 _CLOSE_NAMES: Final = 3
@@ -63,6 +65,7 @@ def find_paths(root: yaml.Node | None) -> Mapping[str, Path]:
             found.setdefault(f"{dotted}.{key}", (*path, key))
         for topic in topics:
             found.setdefault(f"{dotted}.writes.{topic}", (*path, "writes", topic))
+            found.setdefault(f"{dotted}.{WRITTEN_BY}.{topic}", (*path, WRITTEN_BY, topic))
         stores = _names(_child(_child(applications, path[-1]), "stores"))
         for store, dotted_store in _members((*path, "stores"), f"{dotted}.stores", stores):
             for key in STORE_KEYS:

@@ -14,6 +14,7 @@ import msgspec
 
 #: The first major release of Flink's Kafka connector with `TransactionNamingStrategy`; those of 1.15 to 1.17 are older.
 FIRST_CONNECTOR_WITH_NAMING: Final = 4
+_CHANGELOG: Final = "changelog"
 _REPARTITION_TOPIC: Final = re.compile(
     r"-(?:repartition|subscription-(?:registration|response)(?:-\d+)?-topic)$", re.IGNORECASE
 )
@@ -169,11 +170,17 @@ def is_repartition_topic(name: str) -> bool:
     return _REPARTITION_TOPIC.search(name) is not None
 
 
+def is_changelog_topic(name: str) -> bool:
+    """Return whether a name is that of a changelog of Kafka Streams: one partition for each task with the store."""
+    return name == _CHANGELOG or name.endswith(f"-{_CHANGELOG}")
+
+
 class ApplicationSpec(msgspec.Struct, frozen=True):
     """An application that runs transactions.
 
     Its rhythm is either `commit_interval_ms` (Flink: the checkpoint interval) or, where it was counted,
-    `transactions_per_s`. `joined` are the topics of `reads` that one sub-topology of Kafka Streams reads together.
+    `transactions_per_s`. `joined` are the topics of `reads` that one sub-topology of Kafka Streams reads together,
+    and `written_by` has for topics of `writes` an input of each sub-topology that writes them.
     `writes` gives for each topic the partitions that one transaction reaches, None to work it out. `partition_waves`
     and `restore_rate` None likewise. `connector` (a release), `naming`, `concurrent_checkpoints`, and
     `checkpoint_duration_ms` apply to Flink only. `state_bytes` are the live bytes of all stores, in one copy; `stores`
@@ -210,6 +217,7 @@ class ApplicationSpec(msgspec.Struct, frozen=True):
     instance_disk_bytes: float | None
     stores: tuple[StoreSpec, ...]
     joined: tuple[tuple[str, ...], ...] = ()
+    written_by: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @property
     def commits_offsets(self) -> bool:

@@ -82,3 +82,24 @@ def test_before_4_0_transactions_are_those_of_version_0() -> None:
     workload = parse_workload(TWO_TOPICS.replace("brokers: 3,", 'brokers: 3, kafka_version: "3.9",'), "w.yaml")
     assert workload.cluster.transaction_version == 0
     assert ("cluster.transaction_version", "0") in {(one.path, one.value) for one in workload.assumptions}
+
+
+@pytest.mark.parametrize(
+    ("limits", "stored"),
+    [
+        ("cleanup: compact, live: 1 TB", 3 * 2 * 1e12),
+        ('cleanup: "compact,delete", live: 1 TB, retention: 30 d', 3 * 2 * 1e12),
+        ('cleanup: "compact,delete", live: 1 TB, retention: 1 d', 3 * 86_400 * 1e6),
+        ('cleanup: "delete, compact", retention: 1 d', 3 * 86_400 * 1e6),
+        ("cleanup: delete, retention: 1 d", 3 * 86_400 * 1e6),
+    ],
+)
+def test_compact_and_delete_keeps_the_smaller_of_both(limits: str, stored: float) -> None:
+    topic = f"t: {{partitions: 6, rate: 1000/s, value: 1000 B, batch_records: 1000000, {limits}}}"
+    text = f"kind: Workload\nname: w\ncluster: {{brokers: 3, segment: 1 MB}}\ntopics: {{{topic}}}\napplications: {{}}\n"
+    workload = parse_workload(text, "w.yaml")
+    # Records have up to 12 B of their own, and each partition one active segment.
+    assert plan_capacity(workload).topics[0].stored_bytes == pytest.approx(stored, rel=0.02)
+    listed = {assumption.path: assumption.value for assumption in workload.assumptions}
+    assert ("topics.t.live" in listed) == ("compact" in limits and "live" not in limits)
+    assert listed.get("topics.t.live", "unknown") == "unknown"

@@ -227,27 +227,6 @@ def test_a_quiet_topic_does_not_fill_its_segments() -> None:
     assert "segment.bytes of changelog" not in {one.setting for one in plan.advice}
 
 
-@pytest.mark.parametrize(
-    ("limits", "stored"),
-    [
-        ("cleanup: compact, live: 1 TB", 3 * 2 * 1e12),
-        ('cleanup: "compact,delete", live: 1 TB, retention: 30 d', 3 * 2 * 1e12),
-        ('cleanup: "compact,delete", live: 1 TB, retention: 1 d', 3 * 86_400 * 1e6),
-        ('cleanup: "delete, compact", retention: 1 d', 3 * 86_400 * 1e6),
-        ("cleanup: delete, retention: 1 d", 3 * 86_400 * 1e6),
-    ],
-)
-def test_compact_and_delete_keeps_the_smaller_of_both(limits: str, stored: float) -> None:
-    topic = f"t: {{partitions: 6, rate: 1000/s, value: 1000 B, batch_records: 1000000, {limits}}}"
-    text = f"kind: Workload\nname: w\ncluster: {{brokers: 3, segment: 1 MB}}\ntopics: {{{topic}}}\napplications: {{}}\n"
-    workload = parse_workload(text, "w.yaml")
-    # Records have up to 12 B of their own, and each partition one active segment.
-    assert plan_capacity(workload).topics[0].stored_bytes == pytest.approx(stored, rel=0.02)
-    listed = {assumption.path: assumption.value for assumption in workload.assumptions}
-    assert ("topics.t.live" in listed) == ("compact" in limits and "live" not in limits)
-    assert listed.get("topics.t.live", "unknown") == "unknown"
-
-
 def test_a_segment_outlives_a_short_retention() -> None:
     text = STREAMS.replace("readers: 1, writers: 8", "readers: 1, writers: 8, retention: 1 h")
     orders = plan_capacity(workload(text.replace("rate: 10000/s", "rate: 10/s"))).topics[0]

@@ -87,6 +87,48 @@ def test_the_page_has_the_figure_of_the_plan(heading: str, name: str, figure: st
     assert text in cells or any(f" {text}," in f" {cell}" or f" {text} on" in cell for cell in cells), text
 
 
+def test_the_text_of_streams_has_the_figures_of_its_plan() -> None:
+    text, plan = section("10,000 messages a second through"), plan_of("streams")
+    reached = 32 * (1 - (31 / 32) ** 31.25)
+    assert plan.markers_per_s == pytest.approx(320 * (2 * reached + 1 + 1), rel=1e-3)
+    slower = plan_of("streams", "commit_interval: 100 ms", "commit_interval: 1 s")
+    half_a_second = plan_of("streams", "commit_interval: 100 ms", "commit_interval: 500 ms")
+    for figure in (
+        f"{plan.markers_per_s:,.0f} markers/s",
+        percent(plan.eos_append_share),
+        f"{reached:.1f}\npartitions",
+    ):
+        assert figure in text
+    assert f"makes them {percent(slower.eos_append_share)}" in text
+    assert half_a_second.eos_appends_per_s == pytest.approx(plan.eos_appends_per_s / 3, rel=0.03)
+    assert half_a_second.visible_p99_ms == pytest.approx(900, rel=0.05)
+
+
+def test_the_text_of_the_pipeline_has_the_figures_of_its_plan() -> None:
+    text, plan = section("100,000 messages a second"), plan_of("pipeline")
+    (application,) = plan.applications
+    log = application.transaction_log_appends_per_s * 3
+    assert text.count(f"{percent(plan.eos_append_share)} of all appends") == 2
+    assert f"{100_000 / 48:,.0f} records" in text
+    assert f"{application.data_partitions:.2f} partitions" in text
+    assert f"{application.partition_waves:.1f} requests" in text
+    assert log / plan.eos_appends_per_s == pytest.approx(0.5, abs=0.03)
+
+
+def test_the_text_of_small_producers_has_the_figures_of_its_plan() -> None:
+    text, plan = section("2,000 small producers"), plan_of("small-producers")
+    audit = next(topic for topic in plan.topics if topic.name == "audit")
+    slower = plan_of("small-producers", "transactions: 4000/s", "commit_interval: 5 s")
+    assert f"{percent(audit.markers_per_s * 78 / audit.written)} of its bytes" in text
+    assert plan.eos_append_share == pytest.approx(0.75)
+    assert plan.bottleneck == "disk space"
+    assert slower.eos_appends_per_s == pytest.approx(plan.eos_appends_per_s / 10, rel=0.01)
+
+
+def percent(share: float) -> str:
+    return f"{share:.0%}".replace("%", " %")
+
+
 def test_flink_follows_its_arithmetic_on_both_strategies() -> None:
     incrementing = values(plan_of("flink"))
     assert incrementing["producer states, all replicas"] == 64 * 1_440 * 64 * 3 == 17_694_720

@@ -14,9 +14,10 @@ from typing import Any, Final, NamedTuple
 import yaml
 
 from eosctl.capacity.observation import OFFSETS_TOPIC, STATE_TOPIC, value_bytes_for
+from eosctl.capacity.partial_workload import read_partial, write_partial
 from eosctl.capacity.plan import plan_capacity
 from eosctl.capacity.record_sizes import BATCH_HEADER_BYTES, MARKER_BATCH_BYTES, format_release
-from eosctl.capacity.workload_file import parse_workload
+from eosctl.capacity.workload_file import AUTO, parse_workload
 from eosctl.capacity.workload_schema import API_VERSION, EDITOR_HEADER, KIND
 from eosctl.errors import EosctlError, UsageError
 from eosctl.model.broker_counters import BrokerCounters, TopicCounters
@@ -35,7 +36,7 @@ class Known(NamedTuple):
 
 
 class _Counted(NamedTuple):
-    """What all brokers together did in the interval, per second."""
+    """What all brokers together did in the interval, per second; `unread` are metrics that some broker did not show."""
 
     topics: Mapping[str, TopicCounters]
     transactions: float
@@ -43,10 +44,33 @@ class _Counted(NamedTuple):
     offsets: float
     offset_commits: float
     log_appends: float
+    unread: frozenset[str] = frozenset()
+
+
+#: The effect of each metric that a broker does not show.
+UNREAD: Final[Mapping[str, str]] = {
+    "ErrorsPerSec": "markers are unknown, transactions are requests, retried ones included, and rates include markers",
+    "TotalProduceRequestsPerSec": "batches are unknown: sizes include their headers, markers are shared by records",
+    "MessagesInPerSec": "rates of topics are unknown: state them",
+    "BytesInPerSec": "sizes of records are unknown: state them",
+    "RequestsPerSec": "versions of clients are unknown: state kafka_version and transaction_version",
+    "LogEndOffset": "partitions and copies are unknown: state them",
+}
+
+
+def explain_unread(after: Sequence[BrokerCounters]) -> tuple[str, ...]:
+    """Return a sentence for each metric that some broker does not show, with what is not known without it."""
+    found = []
+    for metric, effect in UNREAD.items():
+        if brokers := [broker.source for broker in after if metric in broker.unread]:
+            found.append(f"{metric} is not among the metrics of {', '.join(brokers)}: {effect}.")
+    return tuple(found)
 
 
 def write_measured(name: str, before: Sequence[BrokerCounters], after: Sequence[BrokerCounters], known: Known) -> str:
     """Write the workload file of an interval between two readings.
+
+    Where metrics are missing, the file has what the others show; the rest are comments.
 
     Args:
         name: The workload's name.
@@ -72,17 +96,21 @@ def write_measured(name: str, before: Sequence[BrokerCounters], after: Sequence[
         "apiVersion": API_VERSION,
         "kind": KIND,
         "name": name,
-        "cluster": _cluster(after),
+        "cluster": _cluster(counted, after),
         "topics": {topic: described for topic, (described, _) in topics.items()},
         "applications": {"all": _application(counted, known, reads, {t: m for t, (_, m) in topics.items()})},
     }
-    _fit_lengths(document, counted)
     seconds = max(1, min(b.read_at_ms - a.read_at_ms for a, b in zip(before, after, strict=True))) / 1000
     head = (
         f"# Measured by the metrics of {count_text(len(after), 'broker')} over {seconds:.1f} s; sizes are as stored.\n"
         "# All applications are taken as one. Markers are known in all, not by topic: they are shared by appends.\n"
-        "# The lengths of ids are those with which the internal topics get as many bytes as they got.\n"
     )
+    if counted.unread:
+        head += "".join(f"# {sentence}\n" for sentence in explain_unread(after))
+        text = head + yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
+        return write_partial(name, read_partial(text, "metrics"))
+    _fit_lengths(document, counted)
+    head += "# The lengths of ids are those with which the internal topics get as many bytes as they got.\n"
     return EDITOR_HEADER + head + yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=120)
 
 
@@ -104,19 +132,32 @@ def _count(before: Sequence[BrokerCounters], after: Sequence[BrokerCounters]) ->
             outcomes[request] += (value - old.outcomes.get(request, 0.0)) / seconds
         for key, value in new.requests.items():
             requests[key[0]] += (value - old.requests.get(key, 0.0)) / seconds
-    if not outcomes["EndTxn"] or not outcomes["WriteTxnMarkers"]:
+    unread = frozenset[str]().union(*(broker.unread for broker in after))
+    ended_by, committed_by = outcomes, requests
+    if "ErrorsPerSec" in unread:
+        ended_by = requests
+    if "RequestsPerSec" in unread:
+        committed_by = outcomes
+    transactions, markers = ended_by["EndTxn"], outcomes["WriteTxnMarkers"]
+    if not transactions or not (markers or "ErrorsPerSec" in unread):
+        wanted = (
+            "RequestsPerSec of EndTxn" if "ErrorsPerSec" in unread else "ErrorsPerSec of EndTxn and WriteTxnMarkers"
+        )
         raise EosctlError(
             "No transaction ended in the interval.",
-            "EndTxn and WriteTxnMarkers were answered without an error nowhere, or the exporter drops ErrorsPerSec.",
+            f"{wanted} did not grow at any broker, or the exporter drops it.",
             "Watch for longer with --duration; give the endpoints of all brokers.",
         )
+    log = topics[STATE_TOPIC]
     return _Counted(
-        {name: found for name, found in sorted(topics.items()) if found.batch_count},
-        outcomes["EndTxn"],
-        outcomes["WriteTxnMarkers"],
-        outcomes["TxnOffsetCommit"],
-        min(outcomes["EndTxn"], requests["TxnOffsetCommit"]) if outcomes["TxnOffsetCommit"] else 0.0,
-        topics[STATE_TOPIC].batch_count,
+        topics={name: found for name, found in sorted(topics.items()) if any(found)},
+        transactions=transactions,
+        markers=markers,
+        offsets=outcomes["TxnOffsetCommit"],
+        offset_commits=min(transactions, committed_by["TxnOffsetCommit"]) if ended_by["TxnOffsetCommit"] else 0.0,
+        # Each of its appends has one record.
+        log_appends=log.record_count if "TotalProduceRequestsPerSec" in unread else log.batch_count,
+        unread=unread,
     )
 
 
@@ -134,42 +175,53 @@ def _topics(counted: _Counted, after: Sequence[BrokerCounters]) -> dict[str, tup
     """Describe each topic, with the markers per second that are taken to be its own."""
     found = {name: traffic for name, traffic in counted.topics.items() if name not in (STATE_TOPIC, OFFSETS_TOPIC)}
     partitions = Counter(p.topic for p in {p for broker in after for p in broker.replicas})
-    appends = sum(traffic.batch_count for traffic in found.values())
+    has_batches = "TotalProduceRequestsPerSec" not in counted.unread
+    appends = {name: one.batch_count if has_batches else one.record_count for name, one in found.items()}
+    total = sum(appends.values())
     described = {}
     for name, traffic in found.items():
         # Each marker ends a transaction that wrote at least one batch to the partition.
-        share = max(0.0, counted.markers - counted.offset_commits) * traffic.batch_count / appends
-        markers = min(share, traffic.batch_count / 2)
-        records, batches = traffic.record_count - markers, traffic.batch_count - markers
-        stored = traffic.stored_bytes - markers * MARKER_BATCH_BYTES
-        described[name] = (
-            {
-                "partitions": max(1, partitions[name]),
-                "rate": f"{records:.6g}/s",
-                "value": f"{value_bytes_for((stored - BATCH_HEADER_BYTES * batches) / records)} B",
-                "batch_records": round(records / batches, 3),
-            },
-            markers,
-        )
+        share = max(0.0, counted.markers - counted.offset_commits) * appends[name] / total if total else 0.0
+        markers = min(share, appends[name] / 2)
+        described[name] = (_topic(counted, traffic, partitions[name], markers), markers)
     return described
 
 
-def _cluster(after: Sequence[BrokerCounters]) -> dict[str, Any]:
+def _topic(counted: _Counted, traffic: TopicCounters, partition_count: int, markers: float) -> dict[str, Any]:
+    """Describe a topic by the metrics that were read."""
+    records, unread = traffic.record_count - markers, counted.unread
+    batches = 0.0 if "TotalProduceRequestsPerSec" in unread else traffic.batch_count - markers
+    described: dict[str, Any] = {}
+    if partition_count:
+        described["partitions"] = partition_count
+    if "MessagesInPerSec" in unread or records <= 0:
+        return described
+    described["rate"] = f"{records:.6g}/s"
+    if "BytesInPerSec" not in unread:
+        stored = traffic.stored_bytes - markers * MARKER_BATCH_BYTES
+        described["value"] = f"{value_bytes_for((stored - BATCH_HEADER_BYTES * batches) / records)} B"
+    if batches:
+        described["batch_records"] = round(records / batches, 3)
+    return described
+
+
+def _cluster(counted: _Counted, after: Sequence[BrokerCounters]) -> dict[str, Any]:
     copies = Counter(p for broker in after for p in broker.replicas)
-    factor = Counter(copies.values()).most_common(1)[0][0] if copies else 1
-    versions = {version for broker in after for request, version in broker.requests if request == "EndTxn"}
-    described: dict[str, Any] = {
-        "brokers": len(after),
-        "replication_factor": factor,
-        "min_insync_replicas": min(2, factor),
-        # Clients send EndTxn 5 where transaction.version 2 is finalized (KIP-890), and never elsewhere.
-        "transaction_version": 2 if max(versions, default=0) >= 5 else 1,
+    described: dict[str, Any] = {"brokers": len(after)}
+    if copies:
+        factor = Counter(copies.values()).most_common(1)[0][0]
+        described |= {"replication_factor": factor, "min_insync_replicas": min(2, factor)}
+    described |= {
         "brokers_lost": min(1, len(after) - 1),
         "client_round_trip": "0 ms",
         "replication_round_trip": "0 ms",
     }
-    commits = {version for broker in after for request, version in broker.requests if request == "TxnOffsetCommit"}
-    described["kafka_version"] = format_release(described["transaction_version"], max(commits, default=0))
+    if "RequestsPerSec" not in counted.unread:
+        versions = {version for broker in after for request, version in broker.requests if request == "EndTxn"}
+        commits = {version for broker in after for request, version in broker.requests if request == "TxnOffsetCommit"}
+        # Clients send EndTxn 5 where transaction.version 2 is finalized (KIP-890), and never elsewhere.
+        described["transaction_version"] = 2 if max(versions, default=0) >= 5 else 1
+        described["kafka_version"] = format_release(described["transaction_version"], max(commits, default=0))
     internal = Counter(p.topic for p in copies)
     for topic, key in ((STATE_TOPIC, "transaction_log_partitions"), (OFFSETS_TOPIC, "offsets_partitions")):
         if internal[topic]:
@@ -180,19 +232,25 @@ def _cluster(after: Sequence[BrokerCounters]) -> dict[str, Any]:
 def _application(
     counted: _Counted, known: Known, reads: tuple[str, ...], markers: Mapping[str, float]
 ) -> dict[str, Any]:
-    rate = counted.transactions
+    rate, unread = counted.transactions, counted.unread
     offsets = counted.offset_commits / rate
     described: dict[str, Any] = {
         "kind": str(ApplicationKind.CONSUME_PROCESS_PRODUCE if reads else ApplicationKind.PRODUCER),
         "producers": known.producer_count,
         "transactions": f"{rate:.6g}/s",
         "transactional_id": f"{GUESSED_ID_BYTES} B",
-        "partition_waves": round(max(0.0, counted.log_appends / rate - 2 - offsets), 3),
-        "writes": {topic: round(count / rate, 4) for topic, count in markers.items() if count > 0},
     }
+    if counted.log_appends:
+        described["partition_waves"] = round(max(0.0, counted.log_appends / rate - 2 - offsets), 3)
+    described["writes"] = (
+        dict.fromkeys(markers, AUTO)
+        if "ErrorsPerSec" in unread
+        else {topic: round(count / rate, 4) for topic, count in markers.items() if count > 0}
+    )
     if reads:
         described["group_id"] = f"{GUESSED_GROUP_BYTES} B"
-        described["offsets_per_transaction"] = round(counted.offsets / counted.offset_commits, 3)
+        if "ErrorsPerSec" not in unread:
+            described["offsets_per_transaction"] = round(counted.offsets / counted.offset_commits, 3)
         described["reads"] = list(reads)
     return described
 

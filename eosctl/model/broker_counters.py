@@ -27,7 +27,7 @@ class BrokerCounters(msgspec.Struct, frozen=True):
 
     `outcomes` counts successful results by request (ErrorsPerSec with `error=NONE`). For WriteTxnMarkers, Produce, and
     TxnOffsetCommit, Kafka counts each partition of a request. `requests` counts requests by name and version.
-    `replicas` are the hosted partitions.
+    `replicas` are the hosted partitions. `unread` are the metrics that the page or the JMX port does not have at all.
     """
 
     source: str
@@ -36,3 +36,4 @@ class BrokerCounters(msgspec.Struct, frozen=True):
     outcomes: Mapping[str, float] = msgspec.field(default_factory=dict)
     requests: Mapping[tuple[str, int], float] = msgspec.field(default_factory=dict)
     replicas: frozenset[TopicPartition] = frozenset()
+    unread: frozenset[str] = frozenset()

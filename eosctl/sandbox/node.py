@@ -7,6 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace
+
 from eosctl.sandbox.broker.broker import Broker
 from eosctl.sandbox.broker.config import NodeConfig
 from eosctl.sandbox.channel import NodeChannel
@@ -234,4 +236,7 @@ class Node:
             return
         route_to_broker = broker.requests.route(api_key, version, from_broker=True)
         if route_to_broker is not None:
+            if broker.error_counts is not None:
+                counted = partial(broker.error_counts.counted, api_key, context.reply)
+                context = replace(context, reply=counted)
             route_to_broker.handle(broker, context, request)

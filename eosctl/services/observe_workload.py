@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from eosctl.capacity.metrics_observation import Known, write_measured
+from eosctl.capacity.metrics_observation import Known, explain_unread, write_measured
 from eosctl.capacity.observation import Observed, write_observed
 from eosctl.capacity.partial_workload import merge, read_partial, write_partial
 from eosctl.capacity.quantities import QuantityError, parse_bytes
@@ -91,17 +91,23 @@ def _combined(request: ObserveRequest, callbacks: Callbacks) -> str:
         parts.append(observe_streams(before, after))
     parts += [describe_file(path) for path in request.descriptions]
     text = write_partial(request.name, merge(parts))
+    _remark_what_is_needed(text, request.name, callbacks)
+    return text
+
+
+def _remark_what_is_needed(text: str, name: str, callbacks: Callbacks) -> None:
     try:
-        parse_workload(text, request.name)
+        parse_workload(text, name)
     except ConfigFileError as incomplete:
         callbacks.remark(f"not enough for a plan yet; the file marks what is needed: {incomplete.why.splitlines()[0]}")
-    return text
 
 
 def _complete(request: ObserveRequest, callbacks: Callbacks) -> str:
     if request.metrics:
         text = _measured(request, callbacks)
-    elif request.snapshots:
+        _remark_what_is_needed(text, request.name, callbacks)
+        return text
+    if request.snapshots:
         text = _saved(request, callbacks)
     else:
         text = _watched(request, callbacks)
@@ -149,6 +155,8 @@ def _measured(request: ObserveRequest, callbacks: Callbacks) -> str:
             "--producers is missing.", "Metrics do not show the number of transactional producers.", "Add it."
         )
     before, after = run(lambda: _read_twice(request.metrics, request.interval_ms, callbacks.now_ms))
+    for sentence in explain_unread(after):
+        callbacks.remark(f"incomplete: {sentence}")
     return write_measured(request.name, before, after, Known(request.producers, request.reads))
 
 

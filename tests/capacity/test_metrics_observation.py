@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from eosctl.capacity.metrics_observation import Known, write_measured
+from eosctl.capacity.metrics_observation import Known, explain_unread, write_measured
 from eosctl.capacity.plan import plan_capacity
 from eosctl.capacity.workload_file import parse_workload
 from eosctl.collect.metrics.broker_counters import _counters, resolve_counters
 from eosctl.collect.metrics.prometheus_text import parse_samples
-from eosctl.errors import EosctlError, UsageError
+from eosctl.errors import ConfigFileError, EosctlError, UsageError
 from eosctl.model.broker_counters import BrokerCounters
 from eosctl.model.capacity_plan import CapacityPlan
 from tests.capacity.workloads import schema_errors
@@ -117,6 +117,54 @@ def test_no_workload_comes_of_a_restart_or_of_nothing() -> None:
         write_measured("seen", (before,), (before,), Known(6, ("orders",)))
     with pytest.raises(EosctlError, match="no metrics of a Kafka broker"):
         resolve_counters("other", 0, _counters(parse_samples("jvm_threads 12\n")))
+
+
+def readings_without(*metrics: str) -> tuple[BrokerCounters, BrokerCounters]:
+    """Return readings of an exporter that drops some metrics."""
+    texts = (
+        "\n".join(line for line in text.splitlines() if not any(f'"{metric}"' in line for metric in metrics))
+        for text in pages(without_rules)
+    )
+    before, after = (
+        resolve_counters("http://one", at_ms, _counters(parse_samples(text)))
+        for at_ms, text in zip((0, SECONDS * 1000), texts, strict=True)
+    )
+    return before, after
+
+
+#: Of the recorded load: 300 transactions with 600 records, 600 markers in `orders`, in 10 s.
+DROPPED = {
+    "ErrorsPerSec": ('writes: {"orders": "auto"}', "rate: 120/s", "transactions: 30/s", "partition_waves: 1.02"),
+    "TotalProduceRequestsPerSec": ("rate: 60/s", "# batch_records: unknown", "partition_waves: 1.02"),
+    "MessagesInPerSec": ("# rate: ", "# value: ", "transactions: 30/s", "partitions: 6"),
+    "BytesInPerSec": ("# value: ", "rate: 60/s", "batch_records: 1.0"),
+    "RequestsPerSec": ("# kafka_version: ", "# transaction_version: ", "transactions: 30/s", "rate: 60/s"),
+    "LogEndOffset": ("# partitions: ", "# replication_factor: ", "# offsets_partitions: ", "rate: 60/s"),
+}
+
+
+@pytest.mark.parametrize("metric", sorted(DROPPED))
+def test_a_dropped_metric_is_named_and_the_rest_is_filled(metric: str) -> None:
+    before, after = readings_without(metric)
+    (sentence,) = explain_unread((after,))
+    assert sentence.startswith(f"{metric} is not among the metrics of http://one: ")
+    text = write_measured("seen", (before,), (after,), Known(6, ("orders",)))
+    assert f"# {sentence}" in text
+    for expected in DROPPED[metric]:
+        assert any(line.strip().startswith(expected) for line in text.splitlines()), (expected, text)
+    if metric in ("ErrorsPerSec", "TotalProduceRequestsPerSec", "RequestsPerSec"):
+        assert planned(text).transactions_per_s == pytest.approx(30)
+    else:
+        with pytest.raises(ConfigFileError, match="is missing"):
+            parse_workload(text, "seen.yaml")
+
+
+def test_several_dropped_metrics_are_named_in_one_file() -> None:
+    before, after = readings_without("ErrorsPerSec", "TotalProduceRequestsPerSec")
+    text = write_measured("seen", (before,), (after,), Known(6, ("orders",)))
+    assert planned(text).transactions_per_s == pytest.approx(30)
+    with pytest.raises(EosctlError, match="No transaction ended"):
+        write_measured("seen", (before,), (before,), Known(6, ("orders",)))
 
 
 @pytest.mark.parametrize("text", ["<html>", "a{b=c} 1", "a b", 'a{b="c} 1'])

@@ -26,6 +26,15 @@ from eosctl.settings.endpoint_credentials import NO_CREDENTIALS
 NO_ERROR: Final = "NONE"
 _PREFIX: Final = re.compile(r"kafka_(server_brokertopicmetrics|network_requestmetrics|log_log)_(.*)")
 _METRICS: Final = ("messagesin", "bytesin", "totalproducerequests", "requests", "errors", "logendoffset")
+#: Their names in Kafka.
+_NAMES: Final = {
+    "messagesin": "MessagesInPerSec",
+    "bytesin": "BytesInPerSec",
+    "totalproducerequests": "TotalProduceRequestsPerSec",
+    "requests": "RequestsPerSec",
+    "errors": "ErrorsPerSec",
+    "logendoffset": "LogEndOffset",
+}
 #: The JMX queries: each bean with its counter attribute.
 _BEANS: Final = (
     *(
@@ -126,9 +135,10 @@ def resolve_counters(source: str, read_at_ms: int, counters: Iterable[Counter]) 
     topics: dict[str, TopicCounters] = defaultdict(TopicCounters)
     outcomes: dict[str, float] = defaultdict(float)
     requests: dict[tuple[str, int], float] = defaultdict(float)
-    replicas = set()
+    replicas, seen = set(), set()
     fields = {"messagesin": "record_count", "bytesin": "stored_bytes", "totalproducerequests": "batch_count"}
     for metric, labels, value in counters:
+        seen.add(metric)
         topic, request = labels.get("topic"), labels.get("request")
         if metric in fields and topic:
             topics[topic] = topics[topic]._replace(**{fields[metric]: value})
@@ -138,7 +148,7 @@ def resolve_counters(source: str, read_at_ms: int, counters: Iterable[Counter]) 
             requests[request, int(labels.get("version") or -1)] += value
         elif metric == "logendoffset" and topic and labels.get("partition", "").isdigit():
             replicas.add(TopicPartition(topic, int(labels["partition"])))
-    if not (topics or outcomes or requests):
+    if not seen:
         raise EosctlError(
             f"{source} has no metrics of a Kafka broker.",
             "BrokerTopicMetrics and RequestMetrics are missing: another program, or the exporter's rules drop them.",
@@ -151,4 +161,5 @@ def resolve_counters(source: str, read_at_ms: int, counters: Iterable[Counter]) 
         outcomes=dict(outcomes),
         requests=dict(requests),
         replicas=frozenset(replicas),
+        unread=frozenset(_NAMES[metric] for metric in _METRICS if metric not in seen),
     )

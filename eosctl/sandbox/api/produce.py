@@ -186,6 +186,7 @@ class Produce:
             return
         acks = self._request.acks
         if acks == ACKS_ALL and partition.is_below_min_isr:
+            partition.traffic.append_count += 1
             broker.replicas.refusals.refused(partition, ErrorCode.NOT_ENOUGH_REPLICAS, refused_batch(given.header))
             self._refuse(slot, Refusal(ErrorCode.NOT_ENOUGH_REPLICAS))
             return

@@ -1,4 +1,4 @@
-"""Error codes of responses to clients by API, as in Kafka's metric ErrorsPerSec, successes included."""
+"""Error codes of responses to clients and brokers by API, as in Kafka's metric ErrorsPerSec, successes included."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from eosctl.sandbox.replies import Reply
+
 CODES = ("error_code", "partition_error_code")
 
 
 class ErrorCounts:
-    """The error codes of a broker's responses to clients. Counting costs time, so it starts on request."""
+    """The error codes of a broker's responses. Counting costs time, so it starts on request."""
 
     def __init__(self) -> None:
         self.by_api: Counter[tuple[int, int]] = Counter()
@@ -19,6 +21,12 @@ class ErrorCounts:
         """Count the codes of a response."""
         for code in error_codes(response):
             self.by_api[api_key, code] += 1
+
+    def counted(self, api_key: int, reply: Reply, response: Any | None) -> None:
+        """Count the codes of a response, and send it."""
+        if response is not None:
+            self.add(api_key, response)
+        reply(response)
 
 
 def error_codes(message: Any) -> Iterator[int]:

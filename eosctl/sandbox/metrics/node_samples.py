@@ -58,7 +58,7 @@ def _errors(counts: ErrorCounts) -> Iterator[Sample]:
             "kafka_network_RequestMetrics_Count",
             count,
             name="ErrorsPerSec",
-            request=request_name(api_key, from_broker=False),
+            request=api_name(api_key),
             error=error_name(code),
         )
 
@@ -87,12 +87,18 @@ def _counts(traffic: TopicTraffic) -> tuple[tuple[str, int], ...]:
         ("BytesInPerSec", traffic.bytes_in),
         ("BytesOutPerSec", traffic.bytes_out),
         ("MessagesInPerSec", traffic.record_count_in),
+        ("TotalProduceRequestsPerSec", traffic.append_count),
     )
+
+
+def api_name(api_key: int) -> str:
+    """Return the name of an API, which Kafka's counts of errors have."""
+    return "".join(word.capitalize() for word in ApiKey(api_key).name.split("_"))
 
 
 def request_name(api_key: int, *, from_broker: bool) -> str:
     """Return the name of a request in Kafka's request metrics; fetches of brokers and consumers differ."""
-    name = "".join(word.capitalize() for word in ApiKey(api_key).name.split("_"))
+    name = api_name(api_key)
     if api_key == ApiKey.FETCH:
         return name + ("Follower" if from_broker else "Consumer")
     return name

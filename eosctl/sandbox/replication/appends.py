@@ -63,6 +63,7 @@ def append_client_batch(
     Returns:
         The result and the last offset to be replicated for acks=all, or the reason for rejecting the batch.
     """
+    partition.traffic.append_count += 1
     log, header, batch = partition.log, given.header, given.batch
     settings = log.settings
     refusal = check_client_batch(batch, header, settings, now_ms, partition.partition)
@@ -134,7 +135,7 @@ class LeaderAppends:
         self, partition: Partition | None, batch: bytes, header: BatchHeader, done: Done, timeout_ms: int
     ) -> None:
         """Append a coordinator's batch at the log end; producer state is checked without sequences."""
-        error = self._not_ready(partition)
+        error = self._begin(partition)
         if error or partition is None:
             done(AppendResult(error))
             return
@@ -160,7 +161,7 @@ class LeaderAppends:
         timeout_ms: int,
     ) -> None:
         """Append a coordinator's keys and values as one batch at the log end."""
-        error = self._not_ready(partition)
+        error = self._begin(partition)
         if error or partition is None:
             done(AppendResult(error))
             return
@@ -179,7 +180,7 @@ class LeaderAppends:
         timeout_ms: int,
     ) -> None:
         """Append an end-transaction marker after the epoch checks of the partition."""
-        error = self._not_ready(partition)
+        error = self._begin(partition)
         if error or partition is None:
             done(AppendResult(error))
             return
@@ -226,7 +227,10 @@ class LeaderAppends:
         partition.wait_for(wait)
         self._deadlines.add(wait)
 
-    def _not_ready(self, partition: Partition | None) -> ErrorCode:
+    def _begin(self, partition: Partition | None) -> ErrorCode:
+        """Count an append, as Kafka does before its checks; return why the partition cannot take it."""
+        if partition is not None:
+            partition.traffic.append_count += 1
         if partition is None or not partition.is_leader:
             return ErrorCode.NOT_LEADER_OR_FOLLOWER
         if partition.is_below_min_isr:

@@ -89,11 +89,16 @@ class Follower:
 
 
 class TopicTraffic:
-    """A broker's traffic of a topic as leader, since its start; `replica_count` is its number of hosted replicas."""
+    """A broker's traffic of a topic as leader, since its start.
 
-    __slots__ = ("bytes_in", "bytes_out", "record_count_in", "replica_count")
+    `append_count` counts batches that were to be appended, those of the broker itself and rejected ones included;
+    `replica_count` is the number of hosted replicas.
+    """
+
+    __slots__ = ("append_count", "bytes_in", "bytes_out", "record_count_in", "replica_count")
 
     def __init__(self) -> None:
+        self.append_count = 0
         self.bytes_in = 0
         self.bytes_out = 0  # Bytes sent to consumers.
         self.record_count_in = 0
@@ -101,6 +106,7 @@ class TopicTraffic:
 
     def add(self, other: TopicTraffic) -> None:
         """Add another topic's traffic."""
+        self.append_count += other.append_count
         self.bytes_in += other.bytes_in
         self.bytes_out += other.bytes_out
         self.record_count_in += other.record_count_in

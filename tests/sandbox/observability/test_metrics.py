@@ -46,7 +46,9 @@ RECORDED = Path(__file__).parents[2] / "fixtures" / "metrics" / "jmx-exporter-4.
 NOT_RECORDED = {
     "kafka_server_KafkaServer_Value": {"BrokerState"},
     "kafka_server_ReplicaManager_Count": {"IsrExpandsPerSec"},
-    "kafka_server_BrokerTopicMetrics_Count": {"BytesInPerSec", "BytesOutPerSec", "MessagesInPerSec"},  # by topic
+    "kafka_server_BrokerTopicMetrics_Count": {  # by topic
+        *("BytesInPerSec", "BytesOutPerSec", "MessagesInPerSec", "TotalProduceRequestsPerSec"),
+    },
     "kafka_cluster_Partition_Value": {"AtMinIsr", "InSyncReplicasCount", "ReplicasCount"},
     "kafka_log_Log_Value": {"NumLogSegments", "Size"},
     "kafka_controller_KafkaController_Value": {
@@ -130,6 +132,36 @@ def test_values_match_the_events(samples: dict[int, list[Sample]]) -> None:
         if found.name == "kafka_controller_KafkaController_Value"
     }
     assert (gauges["ActiveControllerCount"], gauges["FencedBrokerCount"], gauges["OfflinePartitionsCount"]) == (1, 1, 0)
+
+
+def test_appends_and_markers_are_counted_as_kafka_counts_them(tmp_path: Path) -> None:
+    """Three transactions of two partitions: TotalProduceRequestsPerSec counts markers, ErrorsPerSec each of them."""
+
+    async def play() -> list[Sample]:
+        async with (
+            simulate(ClusterShape(3, fast=True), tmp_path, seed=5) as simulation,
+            connect(simulation.config, connector=simulation.network, chance=simulation.chance) as client,
+        ):
+            simulation.core.count_errors()
+            places = [one.partition for one in (await ensure_topic(client, "orders", partition_count=2)).partitions]
+            producer = TransactionalProducer(client, "app", now_ms=simulation.now_ms)
+            await producer.init_transactions()
+            for _ in range(3):
+                for place in places:
+                    await producer.send(place, [OutgoingRecord(b"k", b"v")] * 4)
+                await producer.commit()
+            await asyncio.sleep(5)
+            return [found for node in simulation.core.nodes.values() for found in node_samples(node)]
+
+    found: list[Sample] = run_virtual(play())
+    requests, topics = "kafka_network_RequestMetrics_Count", "kafka_server_BrokerTopicMetrics_Count"
+    assert sum(values(found, requests, name="ErrorsPerSec", request="WriteTxnMarkers", error="NONE")) == 6
+    assert sum(values(found, requests, name="ErrorsPerSec", request="EndTxn", error="NONE")) == 3
+    assert sum(values(found, topics, name="TotalProduceRequestsPerSec", topic="orders")) == 6 + 6
+    assert sum(values(found, topics, name="MessagesInPerSec", topic="orders")) == 24 + 6
+    # InitProducerId, and for each transaction those that add partitions, prepare, and complete.
+    assert sum(values(found, topics, name="TotalProduceRequestsPerSec", topic="__transaction_state")) >= 1 + 3 * 3
+    assert values(found, requests, name="ErrorsPerSec", request="FetchConsumer") == []
 
 
 def test_a_deleted_topics_counts_stay_in_the_brokers_sum(tmp_path: Path) -> None:

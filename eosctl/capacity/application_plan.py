@@ -206,7 +206,19 @@ def _remembered_in(workload: Workload, application: ApplicationSpec, group: Grou
     A stream thread keeps to the partitions of its tasks, where the file states how many, and a task of MirrorMaker 2 to
     those that it copies (``MirrorSourceTask`` names the partition of each record). Others reach all in time.
     """
-    keeps = application.kind in (ApplicationKind.STREAMS, ApplicationKind.MIRROR)
-    counts = {name: workload.topic(name).partition_count for name in group.reach}
-    partitions = sum(min(count, group.reach[name]) if keeps else count for name, count in counts.items())
+    partitions = sum(_remembered_in_topic(workload, application, group, name) for name in group.reach)
     return partitions + (1 if application.commits_offsets else 0)
+
+
+def _remembered_in_topic(workload: Workload, application: ApplicationSpec, group: GroupRhythm, name: str) -> float:
+    """Return the partitions of a topic in which one producer is remembered.
+
+    Source tasks of Connect write their offsets by key, one for each of their source partitions: in time they reach at
+    most a partition for each of these (``OffsetStorageWriter``).
+    """
+    topic, reach = workload.topic(name), group.reach[name]
+    if application.kind in (ApplicationKind.CONNECT, ApplicationKind.MIRROR) and topic.cleanup.compacts:
+        keys = topic.live_bytes / max(1.0, topic.key_bytes + topic.value_bytes) / application.producer_count
+        return min(topic.partition_count, max(reach, keys))
+    keeps = application.kind in (ApplicationKind.STREAMS, ApplicationKind.MIRROR)
+    return min(topic.partition_count, reach) if keeps else topic.partition_count

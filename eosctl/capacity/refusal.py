@@ -112,6 +112,12 @@ def _topic(topic: TopicSpec) -> Iterator[Contradiction]:
     size = topic.key_bytes + topic.value_bytes
     if topic.batch_records is not None and topic.batch_records < 1:
         yield Contradiction(f"{path}.batch_records", f"{topic.name}: a batch has at least one record")
+    if (local := topic.local_retention_ms) is not None and local > topic.retention_ms:
+        yield Contradiction(
+            f"{path}.local_retention",
+            f"{topic.name}: local_retention {milliseconds_text(local)} is more than retention "
+            f"{milliseconds_text(topic.retention_ms)}: brokers refuse it",
+        )
     if topic.live_bytes and size > topic.live_bytes:
         yield Contradiction(
             f"{path}.live",
@@ -189,6 +195,17 @@ def _instances(workload: Workload, application: ApplicationSpec) -> Reported:
         )
 
 
+def _standbys(workload: Workload, application: ApplicationSpec) -> Reported:
+    if application.standby_count >= application.instance_count:
+        yield (
+            "standbys",
+            (
+                f"{number_text(application.standby_count)} standbys of a task need as many other instances, and there "
+                f"are {number_text(application.instance_count)} instances in all"
+            ),
+        )
+
+
 def _state(workload: Workload, application: ApplicationSpec) -> Reported:
     if application.state_bytes and application.restore_rate == 0:
         yield "restore_rate", f"at restore_rate 0 its state of {bytes_text(application.state_bytes)} never comes back"
@@ -262,6 +279,7 @@ _APPLICATION_RULES: Final[tuple[Callable[[Workload, ApplicationSpec], Reported],
     _timeouts,
     _rhythm,
     _instances,
+    _standbys,
     _state,
     _offsets,
     _sub_topologies,

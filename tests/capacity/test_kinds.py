@@ -69,6 +69,24 @@ def test_connectors_before_4_have_no_other_naming(release: str) -> None:
     assert f"connector {release} has no other" in advice.reason
 
 
+@pytest.mark.parametrize(("live", "partitions"), [("1 MB", 25), ("3200 B", 4), ("400 B", 1)])
+@pytest.mark.parametrize("kind", ["connect", "mirror"])
+def test_a_source_task_writes_offsets_of_its_own_partitions(kind: str, live: str, partitions: int) -> None:
+    """Four tasks; an offset has 200 B, so 3200 B are four source partitions for each task."""
+    text = f"""\
+kind: Workload
+name: source
+cluster: {{brokers: 3, transaction_version: 1}}
+topics:
+  output: {{partitions: 8, rate: 100/s, value: 100 B}}
+  offsets: {{partitions: 25, rate: 4/s, key: 120 B, value: 80 B, cleanup: compact, live: {live}}}
+applications:
+  source: {{kind: {kind}, producers: 4, commit_interval: 1 s, writes: {{output: 8, offsets: 1}}}}
+"""
+    (application,) = plan_capacity(parse_workload(text, "source.yaml")).applications
+    assert application.producer_entries == 4 * (8 + partitions) * COPIES
+
+
 def test_connectors_from_4_on_have_both_namings() -> None:
     sink = Sink(more='connector: "4.0"')
     unstated = parse_workload(sink.text().replace("    naming: incrementing\n", ""), "sink.yaml")

@@ -85,6 +85,8 @@ def test_what_streams_does_by_itself_is_listed() -> None:
         ("brokers: 6", 'brokers: 6, kafka_version: "2.4"', "w.yaml:11:", "exactly_once_v2 needs brokers of 2.5"),
         ("live: 50 GB", "live: 50 GB, retention: 1 d", "w.yaml:8:", 'state cleanup: "compact,delete"'),
         ("live: 50 GB", "live: 50 GB, local_retention: 1 d", "w.yaml:8:", "does not take compacted topics"),
+        ("orders: {", "orders: {local_retention: 30 d, ", "w.yaml:6:", "is more than retention 7 d: brokers refuse it"),
+        ("instances: 4", "instances: 4\n    standbys: 4", "w.yaml:14:", "4 standbys of a task need as many other"),
         ("readers: 2", "readers: 2, live: 1 GB", "w.yaml:7:", "deleted by age alone"),
     ],
 )

@@ -82,7 +82,7 @@ def draw_variants(variants: Sequence[Variant]) -> str:
     if len(shown) < 2:
         return ""
     panels = [
-        _panel(shown, "EOS appends, all copies", lambda v: v.eos_appends_per_s, rate_text, ORANGE),
+        _panel(shown, "EOS appends", lambda v: v.eos_appends_per_s, rate_text, ORANGE),
         _panel(shown, "visible after (P99)", lambda v: v.visible_p99_ms, milliseconds_text, BLUE),
     ]
     return _embed(row(*panels, sizing_mode="stretch_width"))

@@ -123,7 +123,7 @@ def _variants(variants: Sequence[Variant], full_width: float) -> str:
     panel = full_width if is_narrow else (full_width - PANEL_GAP) / 2
     left, top = (0.0, height + 10) if is_narrow else (panel + PANEL_GAP, 0)
     shapes = [
-        *_panel(panel, "EOS appends, all copies", shown, lambda v: v.eos_appends_per_s, rate_text, "tone-2"),
+        *_panel(panel, "EOS appends", shown, lambda v: v.eos_appends_per_s, rate_text, "tone-2"),
         f'<g transform="translate({left:.1f} {top})">',
         *_panel(panel, "visible after (P99)", shown, lambda v: v.visible_p99_ms, milliseconds_text, "tone-1"),
         "</g>",

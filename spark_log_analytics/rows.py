@@ -7,7 +7,7 @@ numbers of the file.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise, repeat
 from sys import intern
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -118,19 +118,22 @@ def events_of(batch: pa.RecordBatch) -> Iterator[LogEvent]:
         )
     exception = LogEvent._fields.index("exception")
     columns[exception] = [thrown and _thrown_of(thrown) for thrown in columns[exception]]
-    yield from map(LogEvent._make, zip(*columns, strict=True))
+    # The columns are those of the class, so that its own constructor need not count them again.
+    yield from map(tuple.__new__, repeat(LogEvent), zip(*columns, strict=True))
 
 
 def _shared(column: pa.Array) -> list[str]:
-    return list(map(intern, column.to_pylist()))
+    encoded = column.dictionary_encode()
+    texts = list(map(intern, encoded.dictionary.to_pylist()))
+    return list(map(texts.__getitem__, encoded.indices.to_pylist()))
 
 
 def _mappings(column: pa.MapArray) -> list[dict[str, str]]:
-    names, values = _shared(column.keys), _shared(column.items)
-    return [
-        dict(zip(names[start:end], values[start:end], strict=True))
-        for start, end in pairwise(column.offsets.to_pylist())
-    ]
+    pairs = zip(_shared(column.keys), _shared(column.items), strict=True)
+    # The pairs of the rows before those of a part of an array are not skipped by their offsets.
+    first, *ends = column.offsets.to_pylist()
+    next(islice(pairs, first, first), None)
+    return [dict(islice(pairs, end - start)) for start, end in pairwise((first, *ends))]
 
 
 class CountedSplit(NamedTuple):

@@ -8,22 +8,21 @@ from __future__ import annotations
 
 import resource
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
-from zlib import crc32
 
-from eosctl.logs.arrays import array_of, batch_of_columns
-from eosctl.logs.incidents.logs import ProgramLogs
-from eosctl.logs.incidents.samples import Samples, outside
-from eosctl.logs.incidents.sliced import SliceVerdict, Windows, judge_slice
-from eosctl.logs.incidents.slices import BUCKET_MS, WHOLE, TimeSlice, keys_of
+from eosctl.logs.arrays import array_of
+from eosctl.logs.incidents.samples import outside
+from eosctl.logs.incidents.sliced import SliceVerdict, judge_slice
+from eosctl.logs.incidents.slices import BUCKET_MS, WHOLE, TimeSlice
 from eosctl.model.log_event import LogEvent, SourceSummary
 from eosctl.model.period import Period
-from spark_log_analytics.packing import PACKED_ROWS, Packer, pack, unpack
-from spark_log_analytics.rows import arrow_schema, event_batch, events_of
+from spark_log_analytics.dividing import divide_batches, packed_row
+from spark_log_analytics.packing import PACKED_ROWS, pack, unpack
+from spark_log_analytics.rows import arrow_schema, events_of
 from spark_log_analytics.workers import collect_rarely
 
 if TYPE_CHECKING:
@@ -109,55 +108,10 @@ def divide(events: DataFrame, sources: Sequence[SourceSummary], slices: Sequence
     plain = [source._replace(beginning="") for source in sources]
     events = events.select(*arrow_schema(with_counts=False).names)
     # Both branches read it, so it is computed once. It takes as much space as what Spark writes for a shuffle.
-    divided = events.mapInArrow(_divider(plain, slices), _DIVIDED).persist(StorageLevel.DISK_ONLY)
+    task = partial(divide_batches, sources=plain, slices=slices)
+    divided = events.mapInArrow(task, _DIVIDED).persist(StorageLevel.DISK_ONLY)
     samples = divided.where("slice is null").repartition(len(slices), "part").mapInArrow(_chooser(slices), _DIVIDED)
     return Divided(divided.where("slice is not null").unionByName(samples).drop("part"), divided)
-
-
-def _divider(sources: Sequence[SourceSummary], slices: Sequence[TimeSlice]) -> Callable[[Batches], Batches]:
-    """Return the function that packs events for the slices whose windows have them, and samples of all events.
-
-    Samples do not have a slice yet; those of one key are in one ``part``.
-    """
-
-    def divide_all(batches: Batches) -> Batches:
-        import pyarrow as pa
-
-        collect_rarely()
-        windows, samples, packer = Windows(slices, sources), Samples(slices), Packer[int]()
-        logs = ProgramLogs((), sources)
-        for batch in batches:
-            places: dict[int, list[int]] = defaultdict(list)
-            for place, event in enumerate(events_of(batch)):
-                for number in windows.numbers_of(event):
-                    places[number].append(place)
-                for key in keys_of(event, logs.of_file(event.file)):
-                    samples.add(key, event)
-            for number, own in places.items():
-                part = batch if len(own) == batch.num_rows else batch.take(array_of(own, pa.int64()))
-                for packed in packer.add(number, part):
-                    yield _row(None, *packed)
-        for packed in packer.rest():
-            yield _row(None, *packed)
-        yield from _packed_samples(samples, len(slices))
-
-    return divide_all
-
-
-def _packed_samples(samples: Samples, part_count: int) -> Batches:
-    """Yield samples in parts, with their keys as texts."""
-    import pyarrow as pa
-
-    kept: dict[int, list[tuple[str, LogEvent]]] = defaultdict(list)
-    for key, events in samples.by_key():
-        text = "\0".join(key)
-        kept[crc32(text.encode("utf-8", "surrogatepass")) % part_count] += ((text, event) for event in events)
-    for part, pairs in kept.items():
-        for some in _parts(pairs):
-            batch = event_batch([event for _, event in some])
-            keys = array_of([text for text, _ in some], pa.string())
-            named = pa.RecordBatch.from_arrays([*batch.columns, keys], names=[*batch.schema.names, "key"])
-            yield _row(part, None, pack([named]))
 
 
 def _chooser(slices: Sequence[TimeSlice]) -> Callable[[Batches], Batches]:
@@ -183,7 +137,7 @@ def _chooser(slices: Sequence[TimeSlice]) -> Callable[[Batches], Batches]:
         events = table.select(arrow_schema(with_counts=False).names)
         for number, own in enumerate(chosen):
             for some in _parts(own):
-                yield _row(None, number, pack(events.take(array_of(some, pa.int64())).to_batches()))
+                yield packed_row(None, number, pack(events.take(array_of(some, pa.int64())).to_batches()))
 
     return choose
 
@@ -191,14 +145,6 @@ def _chooser(slices: Sequence[TimeSlice]) -> Callable[[Batches], Batches]:
 def _parts(values: Sequence[Value]) -> Iterator[Sequence[Value]]:
     for start in range(0, len(values), PACKED_ROWS):
         yield values[start : start + PACKED_ROWS]
-
-
-def _row(part: int | None, number: int | None, packed: bytes) -> pa.RecordBatch:
-    """Return a row of ``_DIVIDED``."""
-    import pyarrow as pa
-
-    schema = pa.schema([("part", pa.int64()), ("slice", pa.int64()), ("packed", pa.binary())])
-    return batch_of_columns([[part], [number], [packed]], schema)
 
 
 def judge_each(
@@ -210,12 +156,8 @@ def judge_each(
     """
     for number, rows in groupby(_packed_rows(batches), key=itemgetter(0)):
         began = time.process_time()
-        # The same event may come as a sample, too.
-        events: dict[tuple[str, int], LogEvent] = {}
-        for _, packed in rows:
-            for batch in unpack(packed):
-                events |= {(event.file, event.offset): event for event in events_of(batch)}
-        yield number, _judged(tuple(events.values()), sources, slices[number], period, began)
+        events = [event for _, packed in rows for batch in unpack(packed) for event in events_of(batch)]
+        yield number, _judged(events, sources, slices[number], period, began)
 
 
 def judge_whole(

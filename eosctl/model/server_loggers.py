@@ -84,6 +84,11 @@ def servers_among(events: Iterable[LogEvent]) -> set[str]:
 
 def is_of_server(event: LogEvent) -> bool:
     """Return whether a broker or controller wrote an event, by its logger, thread, or (without a logger) fields."""
-    if is_server_logger(event.logger) or "coordinator_partition" in event.fields or is_server_thread(event.thread):
+    if _is_server_writer(event.logger, event.thread) or "coordinator_partition" in event.fields:
         return True
-    return not event.logger and bool(event.fields.keys() & _OWN_FIELDS)
+    return not event.logger and not _OWN_FIELDS.isdisjoint(event.fields)
+
+
+@lru_cache(maxsize=4096)
+def _is_server_writer(logger: str, thread: str) -> bool:
+    return is_server_logger(logger) or is_server_thread(thread)

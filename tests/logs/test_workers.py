@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import pytest
 
 pytest.importorskip("pyarrow")
 
-from spark_log_analytics import incidents, job, slices
+from spark_log_analytics import dividing, incidents, job, slices
 from spark_log_analytics.workers import ALLOCATIONS_PER_COLLECTION, collect_rarely
 
 
@@ -26,7 +27,7 @@ def threshold() -> Iterator[None]:
     "task",
     [
         job._scanner_of(()),
-        slices._divider((), ()),
+        partial(dividing.divide_batches, sources=(), slices=()),
         slices._chooser(()),
         incidents._judge((), (), None),
         incidents._judge_all(()),

@@ -105,9 +105,15 @@ def _with_their_events(
 
 def _in_one_zone(events: Sequence[LogEvent], logs: ProgramLogs) -> Sequence[LogEvent]:
     """Move stamps without a zone if the same log has stamps with one: Python's between librdkafka's, which are UTC."""
-    mixed: dict[str, list[LogEvent]] = defaultdict(list)
+    forms: dict[str, set[bool]] = defaultdict(set)
     for event in events:
-        mixed[logs.of(event)].append(event)
+        forms[logs.of(event)].add(event.time_assumed)
+    mixed: dict[str, list[LogEvent]] = {log: [] for log, found in forms.items() if len(found) > 1}
+    if not mixed:
+        return events
+    for event in events:
+        if (log := logs.of(event)) in mixed:
+            mixed[log].append(event)
     zones = {log: zone for log, own in mixed.items() if (zone := _zone_of_rest(own))}
     if not zones:
         return events
@@ -121,8 +127,6 @@ def _in_one_zone(events: Sequence[LogEvent], logs: ProgramLogs) -> Sequence[LogE
 
 def _zone_of_rest(events: Sequence[LogEvent]) -> int:
     """Return the distance of stamps without a zone from adjacent ones with a zone, if it is a zone's offset; else 0."""
-    if len({event.time_assumed for event in events}) == 1:
-        return 0
     mixed = [
         (one, other)
         for one, other in pairwise(sorted(events, key=lambda event: (event.file, event.offset)))

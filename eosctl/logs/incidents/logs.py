@@ -40,8 +40,8 @@ class ProgramLogs:
 
     def of(self, event: LogEvent) -> str:
         """Return the name of the log that an event belongs to."""
-        log = self.of_file(event.file)
-        return "\0".join((log, event.application, event.host)) if event.file in self._shared else log
+        log = self._wholes.get(event.file, event.file)
+        return f"{log}\0{event.application}\0{event.host}" if event.file in self._shared else log
 
 
 def _whole_logs(sources: Iterable[SourceSummary]) -> Mapping[str, str]:

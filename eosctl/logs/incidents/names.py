@@ -39,7 +39,7 @@ def complete_names(events: Sequence[LogEvent]) -> Iterator[LogEvent]:
     known: dict[EventField, Mapping[str, _Names]] = {name: _by_beginning(events, name) for name in _NAMED}
     cut = [(name, found) for name, found in known.items() if found]
     for event in events:
-        whole = _partition_of(event)
+        whole = _partition_of(event) if "partition_index" in event.fields else {}
         for name, found in cut:
             beginning = event.fields.get(name, "")
             if beginning in found and (full := found[beginning].longest_in(event.message)):

@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from eosctl.logs.incidents.slices import ENDLESS, LONG_MARGIN_MS, MARGIN_MS, Key, TimeSlice, margin_of
+from eosctl.logs.incidents.slices import ELECTION, ENDLESS, LONG_MARGIN_MS, MARGIN_MS, Key, TimeSlice, margin_of
 from eosctl.logs.incidents.timeline import MAX_EVIDENCE_COUNT
 from eosctl.model.event_names import EventCategory
 from eosctl.model.log_event import LogEvent
@@ -25,6 +25,8 @@ class Sampling(NamedTuple):
 
 def sampling_of(key: Key) -> Sampling:
     """Return how the events of a key are sampled; its first two parts decide."""
+    if key[0] == ELECTION:
+        return Sampling(1, 0, MARGIN_MS)
     if key[0] != "event":
         return Sampling(1, LAST_SIGNS if key[0] == "server" else 1, MARGIN_MS)
     category: EventCategory = key[1]  # type: ignore[assignment]
@@ -41,6 +43,9 @@ def outside(one: TimeSlice, key: Key, times: Sequence[int]) -> Iterator[int]:
     """
     sampling = sampling_of(key)
     start_ms, end_ms = one.window(sampling.margin_ms)
+    if key[0] == ELECTION and bisect_left(times, start_ms) == bisect_right(times, end_ms):
+        # Only an election that a broker logs again needs its first record.
+        return
     for start, end in ((0, bisect_left(times, start_ms)), (bisect_right(times, end_ms), len(times))):
         if end - start <= sampling.first_count + sampling.last_count:
             yield from range(start, end)
@@ -57,7 +62,8 @@ class Samples:
 
     def __init__(self, slices: Iterable[TimeSlice]) -> None:
         windows = [(margin, [one.window(margin) for one in slices]) for margin in (MARGIN_MS, LONG_MARGIN_MS)]
-        self._edges = {margin: sorted({edge for window in found for edge in window}) for margin, found in windows}
+        self.edges = {margin: sorted({edge for window in found for edge in window}) for margin, found in windows}
+        """The borders between the periods, by the margin of the windows."""
         self._kept: dict[Key, _Kept] = {}
 
     def add(self, key: Key, event: LogEvent) -> None:
@@ -66,7 +72,7 @@ class Samples:
         if kept is None:
             sampling = sampling_of(key)
             most = sampling.first_count + sampling.last_count
-            kept = self._kept[key] = _Kept(sampling.first_count, most, self._edges[sampling.margin_ms], {})
+            kept = self._kept[key] = _Kept(sampling.first_count, most, self.edges[sampling.margin_ms], {})
         time_ms = event.time_ms or 0
         # Events exactly at a border belong to neither side of it.
         period = bisect_left(kept.edges, time_ms) + bisect_right(kept.edges, time_ms)

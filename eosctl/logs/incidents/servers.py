@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from math import inf
 from typing import NamedTuple
 
@@ -323,10 +324,13 @@ def _serving_again(timeline: LogTimeline, application: str, node: str, start_ms:
 
 def names_node(message: str, node: str) -> bool:
     """Return whether a message names a node: Java's ``node 1`` or ``(id: 1 rack``, librdkafka's ``host:9092/1``."""
-    return any(
-        f"{form}{node}{end}" in f"{message} "
-        for form, end in ((" node ", " "), ("Node ", " "), ("(id: ", " "), ("/", ":"))
-    )
+    padded = f"{message} "
+    return any(form in padded for form in _forms_of(node))
+
+
+@lru_cache(maxsize=4096)
+def _forms_of(node: str) -> tuple[str, ...]:
+    return f" node {node} ", f"Node {node} ", f"(id: {node} ", f"/{node}:"
 
 
 def first_of_each(timeline: LogTimeline, events: Sequence[LogEvent]) -> list[LogEvent]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -48,16 +49,21 @@ class Windows:
     def __init__(self, slices: Sequence[TimeSlice], sources: Sequence[SourceSummary]) -> None:
         self._all = range(len(slices))
         self._starts = LogStarts(sources)
-        self._bounds = {
-            margin: tuple(zip(*(one.window(margin) for one in slices), strict=True))
+        self.bounds: Mapping[int, tuple[tuple[float, ...], tuple[float, ...]]] = {
+            margin: (tuple(one.window(margin)[0] for one in slices), tuple(one.window(margin)[1] for one in slices))
             for margin in (MARGIN_MS, LONG_MARGIN_MS)
         }
+        """The first moments of the windows and the last ones, by margin."""
+
+    def is_whole(self, event: LogEvent) -> bool:
+        """Return whether every slice gets an event."""
+        return is_whole(event, self._starts)
 
     def numbers_of(self, event: LogEvent) -> range:
         """Return the numbers of the slices that get an event other than as a sample."""
-        if is_whole(event, self._starts):
+        if self.is_whole(event):
             return self._all
-        begins_ms, ends_ms = self._bounds[margin_of(event.category)]
+        begins_ms, ends_ms = self.bounds[margin_of(event.category)]
         time_ms: float = time_of(event)
         return range(bisect_left(ends_ms, time_ms), bisect_right(begins_ms, time_ms))
 
@@ -68,17 +74,15 @@ def judge_slice(
     """Judge the events of a slice, and keep the incidents that it owns.
 
     Args:
-        events: The events that the slice needs, all with times, in any order.
+        events: The events that the slice needs, all with times, in any order; the same event may come twice.
         sources: The summaries of all files.
         one: The slice.
         period: The period whose unexplained records are grouped; None for no groups.
     """
     events = in_scan_order(events, sources)
     timeline = LogTimeline(events, sources)
-    if one != WHOLE:
-        times = {(event.file, event.offset): event.time_ms for event in events}
-        if any(times[event.file, event.offset] != event.time_ms for event in timeline.events):
-            return SliceVerdict((), has_other_clock=True)
+    if one != WHOLE and timeline.has_moved:
+        return SliceVerdict((), has_other_clock=True)
     known = timeline.by_place
     starts = LogStarts(sources)
     kept: list[Incident] = []
@@ -103,9 +107,14 @@ def _owned(events: Iterable[LogEvent], one: TimeSlice, period: Period) -> Iterat
 
 
 def in_scan_order(events: Iterable[LogEvent], sources: Sequence[SourceSummary]) -> Sequence[LogEvent]:
-    """Return events in the order of their files, and of their places in them."""
+    """Return events in the order of their files, and of their places in them, each once."""
+    of_files: dict[str, dict[tuple[int, int], LogEvent]] = defaultdict(dict)
+    for event in events:
+        # A record of a topic may hold several events.
+        of_files[event.file][event.offset, event.line] = event
     place = {source.file: number for number, source in enumerate(sources)}
-    return sorted(events, key=lambda event: (place.get(event.file, len(place)), event.file, event.offset))
+    files = sorted(of_files.items(), key=lambda one: (place.get(one[0], len(place)), one[0]))
+    return [event for _, found in files for _, event in sorted(found.items())]
 
 
 def _is_at_start(event: LogEvent, one: TimeSlice) -> bool:

@@ -3,7 +3,8 @@
 A slice owns the incidents whose latest evidence lies in its time. For the same verdict as on all logs, it also gets
 
 - the events of a margin on both sides, which is longer than any detector looks,
-- all events about the lives and roles of servers, which detectors follow over any time, and
+- all events about the lives and roles of servers, which detectors follow over any time,
+- the first record of each coordinator's election that is logged again in the slice, and
 - a sample of all other events: for each program and name, the first and the last one, and those next to the margin.
 """
 
@@ -25,7 +26,7 @@ from eosctl.model.event_names import EventCategory, EventField
 from eosctl.model.log_event import LogEvent, SourceSummary
 from eosctl.model.server_loggers import is_of_server
 
-SLICE_EVENTS: Final = 200_000
+SLICE_EVENTS: Final = 300_000
 """Number of events that a slice owns if they are spread evenly; its task holds about 3 KB for each of them."""
 BUCKET_MS: Final = 60_000
 SHORTEST_MS: Final = 1_800_000
@@ -38,11 +39,11 @@ LONG_MARGIN_MS: Final = 14_400_000
 LONG_GAP_MS: Final = 3_600_000
 """The same for categories that are an incident only if they repeat or last."""
 
-_LIVES: Final[frozenset[EventCategory]] = frozenset(
+LIVES: Final[frozenset[EventCategory]] = frozenset(
     {
         *("BROKER_FENCED", "BROKER_ROLE", "BROKER_SIGNAL", "BROKER_SILENT", "BROKER_START", "BROKER_STOPPED"),
         *("BROKER_UNFENCED", "CONTROLLER_ACTIVE", "CONTROLLER_ELECTION", "CONTROLLER_LEADER", "CONTROLLER_LOST"),
-        *("CONTROLLER_RESIGNED", "COORDINATOR_LOAD", "CONNECT_FENCING", "INVALID_STREAMS_CONFIG"),
+        *("CONTROLLER_RESIGNED", "CONNECT_FENCING", "INVALID_STREAMS_CONFIG"),
         *("OPEN_TRANSACTION", "SERVER_CONFIG"),
     }
 )
@@ -59,6 +60,24 @@ _NAMES: Final[tuple[EventField, ...]] = (
     *("application_id", "broker", "connector", "max_poll_interval_ms", "member_client"),
 )
 Key: TypeAlias = tuple[str, ...]
+
+ELECTION: Final = "election"
+"""The first part of the key of a coordinator's election: only its first record counts."""
+SOMETIMES_WHOLE: Final[frozenset[EventCategory]] = frozenset({"COORDINATOR_LOAD", "INIT_PRODUCER_ID", *DISCONNECTS})
+"""Categories with events that every slice gets."""
+KEYED_BY_MESSAGE: Final[frozenset[EventCategory]] = frozenset(
+    {"COORDINATOR_LOAD", "TRANSACTIONAL_ID_NAMED", *DISCONNECTS}
+)
+"""Categories whose messages decide about the keys of their events; of others, only the name of a thread counts."""
+KEYED_BY_FIELDS: Final[frozenset[EventField]] = frozenset({*_NAMES, "group"})
+"""Fields whose values decide about the keys of events."""
+KEYED_BY_MORE_FIELDS: Final[Mapping[EventCategory, frozenset[EventField]]] = {
+    **{category: frozenset(fields) for category, fields in ENDLESS.items()},
+    "COORDINATOR_LOAD": frozenset({"coordinator_partition", "coordinator_epoch"}),
+}
+"""The same for the events of some categories."""
+KEYED_BY_NAMES: Final[frozenset[EventField]] = frozenset({"coordinator_partition", "controller"})
+"""Fields that show by their presence that a server wrote an event."""
 
 
 class TimeSlice(NamedTuple):
@@ -132,8 +151,12 @@ def is_whole(event: LogEvent, starts: LogStarts) -> bool:
     if event.category == "INIT_PRODUCER_ID":
         return "coordinator_partition" in event.fields and starts.are_near(event.time_ms or 0)
     if event.category in DISCONNECTS:
-        return fetched_from(event) != "" or voter_not_reached(event) != ""
-    return event.category in _LIVES
+        return fetched_from(event) != ""
+    if event.category == "COORDINATOR_LOAD":
+        # A shorter load is within the margin of what it explains.
+        took_ms = event.fields.get("load_ms", "")
+        return took_ms.isdecimal() and int(took_ms) >= GAP_MS
+    return event.category in LIVES
 
 
 def keys_of(event: LogEvent, log: str) -> Iterator[Key]:
@@ -156,4 +179,9 @@ def keys_of(event: LogEvent, log: str) -> Iterator[Key]:
     of_library = str("[thrd:" in event.message)
     apart = ENDLESS.get(event.category)
     endless = (event.file, *(event.fields.get(name, "") for name in apart)) if apart else ()
-    yield ("event", event.category, *place, *writer, zone, str(is_server), is_guess, of_library, *names, *endless)
+    voter = voter_not_reached(event) if event.category in DISCONNECTS else ""
+    signs = zone, str(is_server), is_guess, of_library
+    yield ("event", event.category, *place, *writer, *signs, *names, voter, *endless)
+    if event.category == "COORDINATOR_LOAD" and "txn coordinator" in event.message:
+        elected = (event.fields.get(name, "") for name in ("coordinator_partition", "coordinator_epoch"))
+        yield (ELECTION, *elected)

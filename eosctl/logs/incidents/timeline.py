@@ -6,6 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from operator import attrgetter
 from typing import TypeVar
 
 from eosctl.logs.incidents.announced import announced_ids, guessed_ids, owners_of_producers, short_ids
@@ -25,6 +26,10 @@ from eosctl.model.severity import Severity
 Key = TypeVar("Key", bound=Hashable)
 Item = TypeVar("Item")
 
+_APPLICATION = attrgetter("application")
+_FILE = attrgetter("file")
+_OFFSET = attrgetter("offset")
+_PLACE = attrgetter("time_ms", "file", "offset")
 _OF_SERVERS = frozenset({"BROKER_ROLE", "BROKER_START", "BROKER_SIGNAL", "COORDINATOR_LOAD", "SERVER_CONFIG"})
 _LIBRARY_EXCEPTIONS = ("org.apache.kafka.", "java.", "cimpl.", "confluent_kafka.")
 
@@ -47,10 +52,15 @@ class LogTimeline:
         named = tuple(complete_names(tuple(timed(events, sources))))
         known = tuple(separate_clients(tuple(separate_servers(named, sources))))
         self._logs = ProgramLogs(known, sources)
-        known, self.sources = on_one_clock(known, sources, self._logs)
-        self.events: tuple[LogEvent, ...] = tuple(sorted(known, key=_order))
+        self.log_of: Callable[[LogEvent], str] = self._logs.of
+        """Returns the name of an event's log, which is a file, several files in a row, or some records of a file."""
+        moved, self.sources = on_one_clock(known, sources, self._logs)
+        self.has_moved = any(one.time_ms != other.time_ms for one, other in zip(known, moved, strict=True))
+        """Whether clocks differ, so that some events have other times than their records."""
+        known = moved
+        self.events: tuple[LogEvent, ...] = tuple(sorted(known, key=_PLACE))
         self._by_log: Mapping[str, list[LogEvent]] = _grouped(self.events, self.log_of)
-        self._by_application: Mapping[str, list[LogEvent]] = _grouped(self.events, lambda event: event.application)
+        self._by_application: Mapping[str, list[LogEvent]] = _grouped(self.events, _APPLICATION)
         self._mentions: Mapping[str, list[LogEvent]] = _grouped(
             (event for event in self.events if event.fields.get("transactional_id")), self.log_of
         )
@@ -63,6 +73,7 @@ class LogTimeline:
         self._writers = Writers(self.log_of, self.log_with)
         self._of_categories: dict[tuple[str, tuple[EventCategory, ...]], list[LogEvent]] = {}
         self._starts: dict[str, int] = {}
+        self._files: dict[str, frozenset[str]] = {}
         self._first_named: dict[str, dict[str, int]] = {}
         self._groups: dict[str, str] = {}
         self._values: dict[tuple[str, EventField], frozenset[str]] = {}
@@ -137,10 +148,6 @@ class LogTimeline:
         """Return the server events that name a transactional id themselves and have another field."""
         return self._index.with_value("transactional_id", transactional_id, categories, Writer.SERVER, having)
 
-    def log_of(self, event: LogEvent) -> str:
-        """Return the name of an event's log, which is a file, several files in a row, or some records of a file."""
-        return self._logs.of(event)
-
     def log_with(self, event: LogEvent) -> Sequence[LogEvent]:
         """Return all events of the program that wrote an event."""
         return self._by_log.get(self.log_of(event), ())
@@ -162,18 +169,25 @@ class LogTimeline:
         log = self.log_of(event)
         if log not in self._starts:
             events = self.log_with(event)
-            starts = (self._first_ms_of_files.get(file) for file in {one.file for one in events})
+            starts = (self._first_ms_of_files.get(file) for file in self._files_of(event))
             self._starts[log] = min([time_of(events[0]), *(start for start in starts if start is not None)])
         return self._starts[log]
 
     def log_end_ms(self, event: LogEvent) -> int:
         """Return the time of the last record of an event's log, even if it has no category."""
-        files = {one.file for one in self.log_with(event)}
-        return max(time_of(self.log_with(event)[-1]), *(self._last_ms_of_files.get(file) or 0 for file in files))
+        ends = (self._last_ms_of_files.get(file) or 0 for file in self._files_of(event))
+        return max(time_of(self.log_with(event)[-1]), *ends)
 
     def log_record_count(self, event: LogEvent) -> int:
         """Return the number of records of an event's log, even of those without a category."""
-        return sum(self._record_counts.get(file, 0) for file in {one.file for one in self.log_with(event)})
+        return sum(self._record_counts.get(file, 0) for file in self._files_of(event))
+
+    def _files_of(self, event: LogEvent) -> frozenset[str]:
+        """Return the files of the program that wrote an event."""
+        log = self.log_of(event)
+        if log not in self._files:
+            self._files[log] = frozenset(one.file for one in self.log_with(event))
+        return self._files[log]
 
     def of_application(self, application: str) -> Sequence[LogEvent]:
         """Return the events of one application, in all of its files."""
@@ -315,8 +329,8 @@ def timed(events: Iterable[LogEvent], sources: Sequence[SourceSummary]) -> Itera
     """
     # Pasted text without any timestamp gets the time at which it was saved.
     starts = {source.file: source.first_ms or source.modified_ms or None for source in sources}
-    for file, part in _grouped(events, lambda event: event.file).items():
-        ordered = sorted(part, key=lambda event: event.offset)
+    for file, part in _grouped(events, _FILE).items():
+        ordered = sorted(part, key=_OFFSET)
         last = next((event.time_ms for event in ordered if event.time_ms is not None), starts.get(file))
         if last is None:
             continue

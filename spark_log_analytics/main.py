@@ -57,9 +57,13 @@ def main(arguments: Sequence[str]) -> int:
 
     Returns:
         0 when all was read, 1 when a file or a storage was not or no record was recognized, 2 when the input holds no
-        file.
+        file, or a file has the name of the result.
     """
     options = _parse(arguments)
+    folder = local_path(options.out)
+    if folder is not None and folder.exists() and not folder.is_dir():
+        report_problem(f"{folder} is a file. Name a directory for the result.")
+        return 2
     layouts = () if options.pattern is None else (options.pattern,)
     period = Period(options.from_ms, options.until_ms)
     stored = [path for path in options.paths if not is_topic_url(path) and local_path(path) is None]
@@ -75,7 +79,6 @@ def main(arguments: Sequence[str]) -> int:
     try:
         # An old verdict with new events, or without events, would be inconsistent. In other file systems, only the
         # table has the verdict.
-        folder = local_path(options.out)
         if folder is not None:
             options.out = str(folder)
             (folder / INCIDENTS).unlink(missing_ok=True)

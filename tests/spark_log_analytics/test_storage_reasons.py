@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from spark_log_analytics.main import main
 from spark_log_analytics.outcome import reason_of
 from spark_log_analytics.storage_problems import storage_problem, storage_reason
 
@@ -143,3 +146,13 @@ def test_other_reasons_stay_as_they_are() -> None:
 
 def test_a_reason_never_shows_a_password() -> None:
     assert "s3cret" not in reason_of(OSError("cannot open s3a://key:s3cret@bucket/logs"))
+
+
+@pytest.mark.parametrize("form", ["{}", "file://{}"])
+def test_a_file_cannot_hold_a_result(form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "server.log").write_text("[2026-11-26 10:00:00,000] INFO started (kafka.server.KafkaServer)\n")
+    file = tmp_path / "result"
+    file.write_text("kept")
+    assert main([str(tmp_path / "server.log"), "--out", form.format(file)]) == 2
+    assert capsys.readouterr().err == f"{file} is a file. Name a directory for the result.\n"
+    assert file.read_text() == "kept"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 from enum import Enum
 from itertools import accumulate
 from math import inf
@@ -16,6 +16,7 @@ from eosctl.model.event_names import EventCategory, EventField
 from eosctl.model.log_event import LogEvent
 
 Item = TypeVar("Item")
+Key = TypeVar("Key", bound=Hashable)
 
 _TIME: Final = attrgetter("time_ms")
 
@@ -89,6 +90,14 @@ class EventIndex:
         # A record of two of the categories is one event.
         found = {id(one): one for category in categories for one in self.of((category,))}
         return tuple(sorted(found.values(), key=self._order))
+
+
+def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> Mapping[Key, list[Item]]:
+    """Group items by their key, keeping their order."""
+    groups: dict[Key, list[Item]] = defaultdict(list)
+    for item in items:
+        groups[key(item)].append(item)
+    return groups
 
 
 def within(events: Sequence[LogEvent], start_ms: float, end_ms: float) -> Sequence[LogEvent]:

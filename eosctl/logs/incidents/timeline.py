@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from operator import attrgetter
-from typing import TypeVar
 
 from eosctl.logs.incidents.announced import announced_ids, guessed_ids, owners_of_producers, short_ids
 from eosctl.logs.incidents.clocks import on_one_clock
-from eosctl.logs.incidents.index import EventIndex, Writer, within
+from eosctl.logs.incidents.index import EventIndex, Writer, grouped, within
 from eosctl.logs.incidents.inits import Inits, InitsOfLogs
 from eosctl.logs.incidents.logs import ProgramLogs
 from eosctl.logs.incidents.names import complete_names
@@ -23,12 +22,7 @@ from eosctl.model.log_event import LogEvent, SourceSummary
 from eosctl.model.server_loggers import node_of_thread, servers_among
 from eosctl.model.severity import Severity
 
-Key = TypeVar("Key", bound=Hashable)
-Item = TypeVar("Item")
-
 _APPLICATION = attrgetter("application")
-_FILE = attrgetter("file")
-_OFFSET = attrgetter("offset")
 _PLACE = attrgetter("time_ms", "file", "offset")
 _OF_SERVERS = frozenset({"BROKER_ROLE", "BROKER_START", "BROKER_SIGNAL", "COORDINATOR_LOAD", "SERVER_CONFIG"})
 _LIBRARY_EXCEPTIONS = ("org.apache.kafka.", "java.", "cimpl.", "confluent_kafka.")
@@ -59,9 +53,9 @@ class LogTimeline:
         """Whether clocks differ, so that some events have other times than their records."""
         known = moved
         self.events: tuple[LogEvent, ...] = tuple(sorted(known, key=_PLACE))
-        self._by_log: Mapping[str, list[LogEvent]] = _grouped(self.events, self.log_of)
-        self._by_application: Mapping[str, list[LogEvent]] = _grouped(self.events, _APPLICATION)
-        self._mentions: Mapping[str, list[LogEvent]] = _grouped(
+        self._by_log: Mapping[str, list[LogEvent]] = grouped(self.events, self.log_of)
+        self._by_application: Mapping[str, list[LogEvent]] = grouped(self.events, _APPLICATION)
+        self._mentions: Mapping[str, list[LogEvent]] = grouped(
             (event for event in self.events if event.fields.get("transactional_id")), self.log_of
         )
         self._inits = InitsOfLogs(self.events, self.log_of)
@@ -82,14 +76,14 @@ class LogTimeline:
         self._first_ms_of_files = {source.file: source.first_ms for source in self.sources}
         self._record_counts = {source.file: source.event_count for source in self.sources}
         self._last_ms_of_files = {source.file: source.last_ms for source in self.sources}
-        self._sources_of: Mapping[str, list[SourceSummary]] = _grouped(self.sources, lambda one: one.application)
+        self._sources_of: Mapping[str, list[SourceSummary]] = grouped(self.sources, lambda one: one.application)
         self._logs_of_libraries = {self.log_of(event) for event in self.events if is_of_library(event)}
         self._servers = frozenset(servers_among(self.events)).union(
             event.application
             for event in self.events
             if event.category in _OF_SERVERS and not event.fields.get("client_id")
         )
-        self._index = EventIndex(self.events, self._servers, _order)
+        self._index = EventIndex(self.events, self._servers, _PLACE)
 
         self._announced = announced_ids(
             self.sources,
@@ -329,8 +323,8 @@ def timed(events: Iterable[LogEvent], sources: Sequence[SourceSummary]) -> Itera
     """
     # Pasted text without any timestamp gets the time at which it was saved.
     starts = {source.file: source.first_ms or source.modified_ms or None for source in sources}
-    for file, part in _grouped(events, _FILE).items():
-        ordered = sorted(part, key=_OFFSET)
+    for file, part in grouped(events, attrgetter("file")).items():
+        ordered = sorted(part, key=attrgetter("offset"))
         last = next((event.time_ms for event in ordered if event.time_ms is not None), starts.get(file))
         if last is None:
             continue
@@ -361,7 +355,7 @@ def by_key(pairs: Iterable[tuple[str, LogEvent]]) -> dict[str, list[LogEvent]]:
 
 def evidence_of(events: Iterable[LogEvent]) -> tuple[EvidenceLine, ...]:
     """Return events as evidence: the first ones of every file, at most ``MAX_EVIDENCE_COUNT`` in all."""
-    places = {(_order(event), EvidenceLine(event.file, event.offset, event.line)) for event in events}
+    places = {(_PLACE(event), EvidenceLine(event.file, event.offset, event.line)) for event in events}
     ordered = sorted(places, key=lambda place: place[0])
     files = len({place.file for _, place in ordered}) or 1
     share = max(1, MAX_EVIDENCE_COUNT // files)
@@ -401,14 +395,3 @@ def incident(
         explanation=explanation,
         next_step=next_step,
     )
-
-
-def _order(event: LogEvent) -> tuple[int, str, int]:
-    return time_of(event), event.file, event.offset
-
-
-def _grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> Mapping[Key, list[Item]]:
-    groups: dict[Key, list[Item]] = defaultdict(list)
-    for item in items:
-        groups[key(item)].append(item)
-    return groups

@@ -168,7 +168,7 @@ def test_a_group_without_answer_is_a_gap(cluster: ScriptedCluster, group_type: s
     ("kind", "topic"),
     [(EvidenceKind.TRANSACTIONS, "__transaction_state"), (EvidenceKind.GROUPS, "__consumer_offsets")],
 )
-def test_a_list_without_the_ids_of_leaderless_partitions_is_a_gap(kind: EvidenceKind, topic: str) -> None:
+def test_a_list_without_ids_of_leaderless_partitions_is_a_gap(kind: EvidenceKind, topic: str) -> None:
     def internal(*leaders: int | None) -> Topic:
         infos = (
             PartitionInfo(TopicPartition(topic, index), leader, 0, (1,), (1,)) for index, leader in enumerate(leaders)

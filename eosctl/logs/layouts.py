@@ -288,6 +288,15 @@ def is_continuation(line: bytes) -> bool:
     return _CONTINUATION.match(line) is not None
 
 
+def is_of_layout(line: bytes) -> bool:
+    """Return whether a line is a header of a specific layout, or of librdkafka."""
+    return any(
+        compile_line(layout).match(line)
+        for layout in LAYOUTS
+        if layout.name not in GENERAL and layout.name not in TABLES
+    )
+
+
 @cache
 def compile_line(layout: Layout) -> re.Pattern[bytes]:
     """Compile one layout's pattern for a line that starts where matching starts."""

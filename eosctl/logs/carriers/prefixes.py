@@ -15,13 +15,15 @@ from eosctl.logs.carriers.misread import MISREAD, unwrap_misread
 from eosctl.logs.files.applications import application_of
 
 _GREP: Final = re.compile(
-    rb"(?!\d{1,4}[./-]\d)((?:[A-Za-z]:)?[\w .~+@/\\-]{0,300}?[./\\][\w .+@/\\-]{1,200}?)"
+    rb"(?!\d{1,4}[./-]\d|[ \t])((?:[A-Za-z]:)?[\w .~+@/\\-]{0,300}?[./\\][\w .+@/\\-]{1,200}?)"
     rb"(?::\d{1,9}:|-\d{1,9}-|:)(.*)"
 )
 _NUMBERED: Final = re.compile(rb" {0,12}\d{1,9}(?:\t|:|\| ?|-(?=\D)| {1,2})(.*)")
-_HOST: Final = re.compile(rb"(?!(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|SEVERE)\b)([\w.-]{2,253}): (.*)")
+_HOST: Final = re.compile(
+    rb"(?!(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|SEVERE)\b|(?i:stdout|stderr):)([\w.-]{2,253}): (.*)"
+)
 _TAILED: Final = re.compile(
-    rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)?) (?!\[)([\w./$\[\]-]{1,512}) (.*)"
+    rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)?) (?!\[|\d\d[OE][ +])([\w./$\[\]-]{1,512}) (.*)"
 )
 _STAMPED: Final = re.compile(
     rb"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?"
@@ -193,9 +195,13 @@ def indentation_of(lines: list[bytes], begins_record: Callable[[bytes], bool]) -
     The text around a paste, such as the key of a YAML block, need not be indented.
     """
     indented = [line for line in lines if line[:1] in (b" ", b"\t")]
-    if len(lines) - len(indented) > max(2, len(lines) // 10) or len(indented) * 2 <= len(lines):
-        return ""
     widths = [len(line) - len(line.lstrip(b" \t")) for line in indented if begins_record(line.lstrip(b" \t"))]
+    around = [line for line in lines if line[:1] not in (b" ", b"\t")]
+    # The names of tests and tasks are around what a test prints.
+    if len(around) > min(max(2, len(lines) // 10), len(indented)) and (
+        len(around) > 4 * len(widths) or any(map(begins_record, around))
+    ):
+        return ""
     return f"{_INDENT}-{min(widths)}" if widths else ""
 
 

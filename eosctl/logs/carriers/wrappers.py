@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
+from eosctl.logs.carriers.captured import CAPTURED, has_captured_output, unwrap_captured
 from eosctl.logs.carriers.carriers import Inner, read_carried
 from eosctl.logs.carriers.containers import (
     COMPOSE_ITSELF,
@@ -44,6 +45,7 @@ from eosctl.logs.carriers.prefixes import (
     unindent,
     without_nuls,
 )
+from eosctl.logs.carriers.shapes import shapes_of, unwrap_shaped
 from eosctl.logs.layouts import is_continuation
 
 _SYSLOG: Final = re.compile(
@@ -103,7 +105,7 @@ def _ansi(line: bytes) -> Inner:
 
 SYSLOG: Final = "syslog"
 """The wrapper whose header is a record's own header if the service writes none."""
-_PLAIN: Final[dict[str, Unwrap]] = {"ansi": _ansi, NULS: without_nuls}
+_PLAIN: Final[dict[str, Unwrap]] = {"ansi": _ansi, NULS: without_nuls, CAPTURED: unwrap_captured}
 
 
 def _without_colors(line: bytes) -> bytes:
@@ -125,7 +127,7 @@ _EARLY_STAMP: Final = re.compile(rb".{0,16}?(?:20|\d\d:\d\d:\d\d)")
 """The form of a record's timestamp, which follows the level at the latest."""
 _STAMP: Final = re.compile(
     rb"[^\w\n]{0,2}(?:[A-Z]{4,8}\]?:? {1,4}\[?)?(?:(?:19|20)\d\d[-/.]?\d\d[-/.]?\d\d|\d\d[-/. ]\w{2,3}[-/. ]"
-    rb"|\d\d:\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:)"
+    rb"|\d\d:\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:|%[0-7]\|\d{10}\.\d{3}\|)"
 )
 """The timestamp at the beginning of a record."""
 _OF_TOOLS: Final = frozenset(name for name, _ in PREFIXES)
@@ -155,7 +157,7 @@ EXPORTS: Final = frozenset({JOURNAL, JSON, TABLE, OTLP})
 _OF_FILES: Final = frozenset({DOCUMENT, *EXPORTS, NULS})
 """Wrappers around records of several lines, and one that makes a line of any length."""
 _NAMES_SERVICES: Final = frozenset(
-    {"compose", SYSLOG, "kubectl-prefix", "stern", "carrier", DOCUMENT, *EXPORTS, *NAME_SERVICES}
+    {"compose", SYSLOG, "kubectl-prefix", "stern", "carrier", CAPTURED, DOCUMENT, *EXPORTS, *NAME_SERVICES}
 )
 
 
@@ -194,9 +196,11 @@ def _outer_wrapper(sample: bytes) -> str:
         is_outside &= any(hit.stream not in (COMPOSE_ITSELF, SAME) for hit in hits)
         if is_outside and (len(hits) * 10 >= len(lines) * 9 or _is_amid_others(name, lines, unwrapped)):
             return name
+    if has_captured_output(lines):
+        return CAPTURED
     if indent := indentation_of(lines, _is_stamped):
         return indent
-    return "ansi" if _ANSI.search(sample) else ""
+    return shapes_of(lines) or ("ansi" if _ANSI.search(sample) else "")
 
 
 def _unwrapped(lines: Sequence[bytes], unwrap: Unwrap, *, needs_most: bool) -> list[Inner | None]:
@@ -249,7 +253,7 @@ def is_of_lines(wrapper: str) -> bool:
 
 def names_services(wrapper: str) -> bool:
     """Return whether a wrapper's streams are services, not the standard output and error of one service."""
-    return not _NAMES_SERVICES.isdisjoint(wrapper.split(INSIDE))
+    return any(name in _NAMES_SERVICES or unwrap_shaped(name) is not None for name in wrapper.split(INSIDE))
 
 
 def peel(data: bytes, wrapper: str) -> Iterator[Peeled]:
@@ -286,7 +290,7 @@ def peel(data: bytes, wrapper: str) -> Iterator[Peeled]:
 
 
 def _peel_lines(data: bytes, wrapper: str) -> Iterator[Peeled]:
-    unwrap: Unwrap = unindent(wrapper) or _PLAIN.get(wrapper) or dict(_WRAPPERS)[wrapper]
+    unwrap: Unwrap = unindent(wrapper) or unwrap_shaped(wrapper) or _PLAIN.get(wrapper) or dict(_WRAPPERS)[wrapper]
     parts: dict[tuple[str, str, str], _Part] = defaultdict(_Part)
     last, offset = ("", "", ""), 0
     for number, line in enumerate(data.split(b"\n")):

@@ -1,7 +1,8 @@
 """Find prefixes that the tools of builds and development print before each line, by their shape.
 
 Each of these tools has a form of its own: the name of a task, a number, a clock, a place in a test. The prefixes of one
-file differ in their digits only, and records of a known layout follow them.
+file differ in their digits only, and records of a known layout follow them. A program under test may also log the
+output of containers and processes next to records of its own.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from eosctl.logs.layouts import is_of_layout
 _SHAPED: Final = "prefix"
 _BETWEEN: Final = ","
 _START: Final = re.compile(
-    rb"[\[\"]?(?:20\d\d[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d|\d\d:\d\d:\d\d[.,]\d{3}"
+    rb"[\[\"]?(?:20\d\d[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d|(?<!\d[T ])\d\d:\d\d:\d\d[.,]\d{3}"
     rb"|(?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL)\b)"
     rb"|\[[^\]\n]{1,60}\] (?:TRACE|DEBUG|INFO|WARN|ERROR) |%[0-7]\|\d{10}\.\d{3}\||\{\"|(?:time|level|ts)="
 )
-"""The first characters of records: a timestamp, a level, a thread before one, librdkafka's, JSON, logfmt."""
+"""The first characters of records: a whole timestamp, a level, a thread before one, librdkafka's, JSON, logfmt."""
 _LONGEST: Final = 120
 _MOST_SHAPES: Final = 12
 _FEWEST_RECORDS: Final = 2
@@ -31,6 +32,11 @@ _DIGITS: Final = re.compile(rb"\d+")
 _STAMP: Final = re.compile(rb"20\d\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?")
 _NAME: Final = re.compile(r"[A-Za-z][\w./@:-]*\w")
 _STREAM: Final = re.compile(r"(?i)std(?:out|err)|out|err|log|(?:debug|info|warn(?:ing)?|error|notice|default)")
+CAPTURED: Final = "captured"
+"""The wrapper of a log that contains such output."""
+_OUTPUT: Final = re.compile(rb"((?:[^\n]{8,200}? )?)(?:STDOUT|STDERR|stdout|stderr): ?(.*)", re.DOTALL)
+_OWN: Final = re.compile(rb"\[?(?:20\d\d-\d\d-\d\d[T ])?\d\d:\d\d:\d\d")
+_CONTAINER: Final = "container"
 
 
 def shapes_of(lines: Sequence[bytes]) -> str:
@@ -91,3 +97,16 @@ def _service(prefix: bytes) -> str:
     """Return the name in a prefix; empty if it names only a stream or a level."""
     names = _NAME.findall(prefix.decode("utf-8", "replace"))
     return next((name for name in names if not _STREAM.fullmatch(name)), "")
+
+
+def has_captured_output(lines: Sequence[bytes]) -> bool:
+    """Return whether records of a known layout follow the names of standard streams."""
+    found = filter(None, map(_OUTPUT.match, lines))
+    return sum(is_of_layout(one[2]) for one in found) >= _FEWEST_RECORDS
+
+
+def unwrap_captured(line: bytes) -> Inner | None:
+    """Return a line of the output, or one of the program itself; None for a further line of either."""
+    if found := _OUTPUT.match(line):
+        return Inner(_CONTAINER if found[1] else "", found[2])
+    return Inner("", line) if _OWN.match(line) else None

@@ -14,7 +14,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from eosctl.logs.carriers.captured import CAPTURED, has_captured_output, unwrap_captured
 from eosctl.logs.carriers.carriers import Inner, read_carried
 from eosctl.logs.carriers.containers import (
     COMPOSE_ITSELF,
@@ -45,7 +44,7 @@ from eosctl.logs.carriers.prefixes import (
     unindent,
     without_nuls,
 )
-from eosctl.logs.carriers.shapes import shapes_of, unwrap_shaped
+from eosctl.logs.carriers.shapes import CAPTURED, has_captured_output, shapes_of, unwrap_captured, unwrap_shaped
 from eosctl.logs.layouts import is_continuation
 
 _SYSLOG: Final = re.compile(

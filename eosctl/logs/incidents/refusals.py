@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePath
 from typing import Final
 
@@ -159,6 +159,8 @@ def find_settings(timeline: LogTimeline) -> Iterator[Incident]:
             )
 
 
+_SAME_MS: Final = 100
+"""Programs write the name of an exception and its text as two records."""
 _ABOVE_CLIENT: Final = "record-above-client-limit"
 _ABOVE_BROKER: Final = "record-above-broker-limit"
 _ABOVE_FETCH: Final = "record-above-fetch-limit"
@@ -209,24 +211,30 @@ def find_large_records(timeline: LogTimeline) -> Iterator[Incident]:
             )
 
 
-def _by_limit(timeline: LogTimeline, events: Iterable[LogEvent]) -> dict[tuple[str, str, str], list[LogEvent]]:
+def _by_limit(timeline: LogTimeline, events: Sequence[LogEvent]) -> dict[tuple[str, str, str], list[LogEvent]]:
     """Group events by log, limit, and transactional id; an event without an id joins the one before it."""
     groups: dict[tuple[str, str, str], list[LogEvent]] = {}
     latest: dict[str, str] = {}
     named: dict[tuple[str, str], str] = {}
+    stating = tuple(one for one in events if one.fields.get("limit_setting") or one.fields.get("refused_by_client"))
     for event in events:
         # librdkafka also uses the broker's error for its own limit; only produce calls fail immediately.
         log = timeline.log_of(event)
         if event.fields.get("fetch_limit"):
             groups.setdefault((log, "", _ABOVE_FETCH), []).append(event)
             continue
-        own = bool(event.fields.get("limit_setting") or event.fields.get("refused_by_client"))
+        own = event in stating
         by_broker = bool(event.fields.get("refused_by_broker"))
         stated = own or by_broker or "MSG_SIZE_TOO_LARGE" in event.message or event.exception
         # An echo ("because we are in an error state") belongs to the refusal before it.
         root = _ABOVE_CLIENT if own else _ABOVE_BROKER if stated else latest.get(log, _ABOVE_BROKER)
-        if not own and not by_broker and latest.get(log) == _ABOVE_CLIENT:
-            root = latest[log]
+        soon = within(stating, time_of(event), time_of(event) + _SAME_MS)
+        if (
+            not own
+            and not by_broker
+            and (latest.get(log) == _ABOVE_CLIENT or any(timeline.log_of(one) == log for one in soon))
+        ):
+            root = _ABOVE_CLIENT
         latest[log] = root
         owner = event.fields.get("transactional_id") or named.get((log, root)) or timeline.transactional_id(event)
         named[log, root] = owner

@@ -24,7 +24,7 @@ RDKAFKA = (
     "%7|1772608261.103|TXNSTATE|rdkafka#producer-1| [thrd:main]: Transaction state change Ready -> InTransaction",
     (
         "%1|1772608361.310|TXNERR|rdkafka#producer-1| [thrd:main]: Fatal transaction error: Producer fenced by newer "
-        "instance: Broker: There is a newer producer with the same transactionalId which fences the current one (_FENCED)"
+        "instance: Broker: There is a newer producer with the same transactionalId which fences this one (_FENCED)"
     ),
 )
 LOGS = {"spring": SPRING, "rdkafka": RDKAFKA}
@@ -87,8 +87,8 @@ def test_output_of_a_container_in_a_tests_log_is_its_own(tmp_path: Path) -> None
     own = "07:11:02.500 [main] ERROR c.a.BillingTest - commit refused"
     broker = (
         (
-            "[2026-03-04 07:11:02,103] ERROR [ReplicaManager broker=1] Error processing append operation on partition a-1 "
-            "(kafka.server.ReplicaManager)"
+            "[2026-03-04 07:11:02,103] ERROR [ReplicaManager broker=1] Error processing append operation on partition"
+            " a-1 (kafka.server.ReplicaManager)"
         ),
         "org.apache.kafka.common.errors.NotEnoughReplicasException: The size of the current ISR",
         "[2026-03-04 07:11:03,103] INFO done (a.B)",

@@ -34,8 +34,14 @@ _CODE: Final = re.compile(r"\b[Ee]rror [Cc]ode\b ?(?:is |[=:] ?)?(\d{1,3})\b(?![
 _CODE_NAMES: Final = {str(code.value): code.name for code in ErrorCode if code.value > 0}
 _FRAMES: Final = re.compile(r"^[ \t]+(?:at |\.\.\. \d)[^\n]*\n?", re.MULTILINE)
 """The frames of Java's stack traces: they name code, and are not part of the record's message."""
+_CALL: Final = re.compile(
+    r"\b(?P<call>[Ii]nit_?[Tt]ransactions|(?:[Cc]ommit|[Aa]bort)_?[Tt]ransaction|[Ss]end_?[Oo]ffsets_?[Tt]o_?[Tt]ransaction)"
+    r" ?\("
+)
+"""A call of a transactional producer in a stack trace, which is all that some clients report about a time-out."""
 _TRACEBACK: Final = "Traceback (most recent call last)"
 _ACTING: Final = frozenset({Weight.ACT, Weight.CRITICAL})
+_CALLS: Final = ("InitTransactions", "CommitTransaction", "AbortTransaction", "SendOffsetsToTransaction")
 _NAME: Final = re.compile(r"\(\?P<(\w+)>")
 
 
@@ -44,6 +50,17 @@ def _names_of_codes(text: str) -> str:
     if "rror " not in text:
         return ""
     return " ".join(_CODE_NAMES[code] for code in _CODE.findall(text) if code in _CODE_NAMES)
+
+
+def _call_timed_out(text: str, rest: str) -> str:
+    """Return which call of a transactional producer timed out, in librdkafka's words; empty if the trace has none."""
+    if "imed out" not in text and "TIMED_OUT" not in text:
+        return ""
+    found = _CALL.search(rest)
+    if found is None:
+        return ""
+    words = found["call"].replace("_", "").lower()
+    return next(f"{name} timed out" for name in _CALLS if name.lower() == words)
 
 
 def _cut_frames(rest: str) -> str:
@@ -95,7 +112,7 @@ class Classifier:
         text = f"{name}{record.message}"
         if record.rest:
             text = f"{text}\n{_without_frames(record.rest)}"
-        codes = _names_of_codes(text)
+        codes = _names_of_codes(text) or (_call_timed_out(text, record.rest) if record.rest else "")
         if codes:
             text = f"{text}\n{codes}"
         verdict = self._verdict(record, text)

@@ -97,8 +97,14 @@ def _used_up(timeline: LogTimeline, events: Sequence[LogEvent]) -> bool:
 
 
 def has_lasted(events: Sequence[LogEvent], known: CatalogedIncident) -> bool:
-    """Return whether a fault lasted for the time that makes it an incident."""
-    return time_of(events[-1]) - time_of(events[0]) >= known.lasting_s * 1000
+    """Return whether a fault lasted for the time that makes it an incident, at one address if records name them.
+
+    A rolling restart takes one address after the other away.
+    """
+    times: dict[str, list[int]] = {}
+    for event in events:
+        times.setdefault(event.fields.get("peer", ""), []).append(time_of(event))
+    return any(times_ms[-1] - times_ms[0] >= known.lasting_s * 1000 for times_ms in times.values())
 
 
 def _is_unfinished(timeline: LogTimeline, events: Sequence[LogEvent], known: CatalogedIncident) -> bool:

@@ -19,7 +19,7 @@ from eosctl.model.transaction import TopicPartition
 from eosctl.model.workload import Workload
 
 COUNT_TOLERANCE: Final = 0.10
-LATENCY_TOLERANCE: Final = 0.30
+LATENCY_TOLERANCE: Final = 0.25
 
 _FILE: Final = """\
 kind: Workload

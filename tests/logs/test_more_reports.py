@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.logs.judging import judge
 
 EXPIRED = """\
@@ -141,3 +143,33 @@ def test_exhausted_retries_do_not_end_in_an_all_clear(tmp_path: Path) -> None:
     )
     (found,) = judge(tmp_path, {"app.log": text})
     assert found.kind == "client_gave_up"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'level=error ts={} msg="produce failed" topic=rides partition=4 err="REQUEST_TIMED_OUT: timed out"',
+        "{} ERROR rides.Writer - Failed to send the batch to rides-4: kafka server: Request timed out",
+    ],
+)
+def test_a_program_whose_send_timed_out_has_not_recovered(tmp_path: Path, line: str) -> None:
+    text = "".join(line.format(f"2026-03-15T18:22:{second}.000Z") + "\n" for second in (11, 20, 29))
+    (found,) = judge(tmp_path, {"writer.log": text})
+    assert found.kind == "send_timeout"
+
+
+def test_a_rollback_explains_no_refusal_before_it_in_the_same_log(tmp_path: Path) -> None:
+    refused = (
+        "[2025-10-06 21:58:{}] ERROR [Producer clientId=producer-1, transactionalId=pay-1] Aborting producer batches "
+        "due to fatal error (org.apache.kafka.clients.producer.internals.Sender)\n"
+        "org.apache.kafka.common.errors.ProducerFencedException: There is a newer producer with the same "
+        "transactionalId which fences the current one.\n"
+    )
+    rolled_back = (
+        "[2025-10-06 21:58:13,764] INFO [TransactionCoordinator id=2] Completed rollback of ongoing transaction for "
+        "transactionalId pay-1 due to timeout (kafka.coordinator.transaction.TransactionCoordinator)\n"
+    )
+    before = judge(tmp_path / "before", {"console.txt": refused.format("09,644") + rolled_back})
+    assert not any("resumed" in one.explanation for one in before)
+    after = judge(tmp_path / "after", {"console.txt": rolled_back + refused.format("15,644")})
+    assert any("resumed" in one.explanation for one in after)

@@ -200,7 +200,7 @@ def test_every_category_explains_itself() -> None:
                 "Encountered org.apache.kafka.common.errors.NotLeaderOrFollowerException fetching records from restore "
                 "consumer for partitions [a-changelog-1], it is likely that"
             ),
-            "OFFSET_OUT_OF_RANGE",
+            "TASK_CORRUPTED",
         ),
         ("Cannot allocate any more producer epochs for producerId 4001", "PRODUCER_EPOCHS_EXHAUSTED"),
         (

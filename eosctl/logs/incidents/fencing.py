@@ -140,7 +140,9 @@ def _judge(timeline: LogTimeline, transactional_id: str, burst: Sequence[LogEven
     server = within(about, since, until)
     slack_ms = CLOCK_SLACK_MS if timeline.own_inits(first).events else UNKNOWN_CLOCK_MS
     before = [event for event in server if time_of(event) <= time_of(first) + slack_ms]
-    rollback = next((event for event in reversed(before) if event.category == "TXN_TIMEOUT_ABORT"), None)
+    rollback = next((one for one in reversed(before) if one.category == "TXN_TIMEOUT_ABORT"), None)
+    if rollback is not None and rollback.file == first.file and time_of(rollback) > time_of(first):
+        rollback = None  # One clock: it came later.
     foreign = _last_foreign_init(timeline, transactional_id, first, before)
     if rollback is not None and not (foreign and time_of(foreign) < time_of(rollback)):
         late = [event for event in server if event.category == "TXN_LATE_COMMIT"]

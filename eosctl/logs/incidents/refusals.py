@@ -193,7 +193,7 @@ def find_large_records(timeline: LogTimeline) -> Iterator[Incident]:
             topic = next((event.fields["topic"] for event in episode if event.fields.get("topic")), "")
             limit, effect, step = _LIMITS[root_cause]
             where = f"for {topic}" if topic else f"in {PurePath(episode[0].file).name}"
-            owner = "its transaction" if named else "a transaction that it belongs to"
+            owner = "its transaction" if named else "it is refused at each retry, and a transaction that it belongs to"
             yield incident(
                 "record_too_large",
                 root_cause,

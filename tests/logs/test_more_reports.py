@@ -158,7 +158,7 @@ def test_a_program_whose_send_timed_out_has_not_recovered(tmp_path: Path, line: 
     assert found.kind == "send_timeout"
 
 
-def test_a_rollback_explains_no_refusal_before_it_in_the_same_log(tmp_path: Path) -> None:
+def test_a_rollback_explains_no_earlier_refusal_in_its_log(tmp_path: Path) -> None:
     refused = (
         "[2025-10-06 21:58:{}] ERROR [Producer clientId=producer-1, transactionalId=pay-1] Aborting producer batches "
         "due to fatal error (org.apache.kafka.clients.producer.internals.Sender)\n"

@@ -30,7 +30,7 @@ RECENT: Final = "3.7.2"
 """What it has beyond 2.8, other tests judge on KRaft, so it is played only by `make prove real-kafka`."""
 NO_QUORUM: Final = {"EOS-OPS-002", "EOS-OPS-010"}
 """What needs a quorum of controllers; EOS-OPS-003 as well from 3.3 on."""
-NO_LIST: Final = {"EOS-GRP-001"}
+NO_LIST: Final = {"EOS-GRP-001", "EOS-OPS-014"}
 """What asks the coordinators for their transactions, and has no other evidence before 3.0."""
 
 

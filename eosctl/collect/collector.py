@@ -90,12 +90,15 @@ async def collect_snapshot(
         topics=shape.topics,
         collected=(kinds & ASKED) | ALWAYS,
     )
-    # Silence takes seconds to prove: waited for last, it would leave no time for anything else.
+    # Silence takes seconds to prove: asked for last, it would leave no time for anything else.
     controller = asyncio.ensure_future(_ask_for_controller(reader, snapshot, observer))
     try:
-        return await _with_the_rest(reader, snapshot, observer, gaps, controller)
+        snapshot = await _with_what_brokers_keep(reader, snapshot, observer, gaps)
+        observer.progress("controller quorum")
+        snapshot = await _with_what_the_controller_keeps(reader, snapshot, controller, gaps)
     finally:
         controller.cancel()
+    return replace(snapshot, captured_at_ms=observer.now_ms(), gaps=tuple(dict.fromkeys(gaps)))
 
 
 async def _ask_for_controller(
@@ -106,12 +109,8 @@ async def _ask_for_controller(
     return await collect_quorum(reader, snapshot.brokers, observer.now_ms)
 
 
-async def _with_the_rest(
-    reader: ReadOnly,
-    snapshot: ClusterSnapshot,
-    observer: Observer,
-    gaps: list[EvidenceGap],
-    controller: Awaitable[Probed[QuorumInfo | None]],
+async def _with_what_brokers_keep(
+    reader: ReadOnly, snapshot: ClusterSnapshot, observer: Observer, gaps: list[EvidenceGap]
 ) -> ClusterSnapshot:
     kinds = snapshot.collected
     observer.progress("access rules")
@@ -148,25 +147,7 @@ async def _with_the_rest(
         snapshot = await _with_history(reader, snapshot, gaps)
         snapshot = await _with_endings(reader, snapshot, kinds, gaps)
     if EvidenceKind.GROUPS in kinds or EvidenceKind.GROUP_OFFSETS in kinds:
-        observer.progress("groups")
-        from eosctl.collect.group_generations import collect_generations
-        from eosctl.collect.groups import collect_groups
-
-        groups = await collect_groups(reader, _answering(snapshot))
-        gaps += groups.gaps
-        groups = await collect_generations(reader, snapshot, groups.value)
-        gaps += groups.gaps
-        if EvidenceKind.REBALANCES in kinds:
-            from eosctl.collect.rebalances import collect_rebalances
-
-            groups = await collect_rebalances(reader, groups.value, observer.now_ms)
-            gaps += groups.gaps
-        if EvidenceKind.SHARE_STATE in kinds:
-            from eosctl.collect.share_state import collect_share_state
-
-            groups = await collect_share_state(reader, snapshot, groups.value)
-            gaps += groups.gaps
-        snapshot = replace(snapshot, groups=groups.value)
+        snapshot = await _with_groups(reader, snapshot, observer, gaps)
     if {EvidenceKind.GROUP_OFFSETS, EvidenceKind.OFFSETS, EvidenceKind.READABLE_RECORDS} <= kinds:
         observer.progress("records before groups")
         from eosctl.collect.readable import collect_readable
@@ -187,25 +168,46 @@ async def _with_the_rest(
         directories = await collect_log_directories(reader, _answering(snapshot))
         gaps += directories.gaps
         snapshot = replace(snapshot, log_directories=directories.value)
-    snapshot = await _with_cluster_state(reader, snapshot, observer, gaps, controller)
-    return replace(snapshot, captured_at_ms=observer.now_ms(), gaps=tuple(dict.fromkeys(gaps)))
-
-
-async def _with_cluster_state(
-    reader: ReadOnly,
-    snapshot: ClusterSnapshot,
-    observer: Observer,
-    gaps: list[EvidenceGap],
-    controller: Awaitable[Probed[QuorumInfo | None]],
-) -> ClusterSnapshot:
-    """Add what the controller keeps: the quorum, the partitions that are being moved, and the quotas."""
-    kinds = snapshot.collected
     if EvidenceKind.CLIENT_QUOTAS in kinds:
         quotas = await collect_client_quotas(reader, snapshot.brokers)
         gaps += quotas.gaps
         snapshot = replace(snapshot, client_quotas=quotas.value)
+    return snapshot
+
+
+async def _with_groups(
+    reader: ReadOnly, snapshot: ClusterSnapshot, observer: Observer, gaps: list[EvidenceGap]
+) -> ClusterSnapshot:
+    observer.progress("groups")
+    from eosctl.collect.group_generations import collect_generations
+    from eosctl.collect.groups import collect_groups
+
+    groups = await collect_groups(reader, _answering(snapshot))
+    gaps += groups.gaps
+    groups = await collect_generations(reader, snapshot, groups.value)
+    gaps += groups.gaps
+    if EvidenceKind.REBALANCES in snapshot.collected:
+        from eosctl.collect.rebalances import collect_rebalances
+
+        groups = await collect_rebalances(reader, groups.value, observer.now_ms)
+        gaps += groups.gaps
+    if EvidenceKind.SHARE_STATE in snapshot.collected:
+        from eosctl.collect.share_state import collect_share_state
+
+        groups = await collect_share_state(reader, snapshot, groups.value)
+        gaps += groups.gaps
+    return replace(snapshot, groups=groups.value)
+
+
+async def _with_what_the_controller_keeps(
+    reader: ReadOnly,
+    snapshot: ClusterSnapshot,
+    controller: Awaitable[Probed[QuorumInfo | None]],
+    gaps: list[EvidenceGap],
+) -> ClusterSnapshot:
+    """Add the quorum, and the partitions that are being moved."""
+    kinds = snapshot.collected
     if EvidenceKind.QUORUM in kinds:
-        observer.progress("controller quorum")
         quorum = await controller
         gaps += (*quorum.gaps, *frozen_metadata(quorum.gaps))
         snapshot = replace(snapshot, quorum=quorum.value)

@@ -21,6 +21,8 @@ from eosctl.model.snapshot import Group
 KIND: Final = EvidenceKind.REBALANCES
 REBALANCING: Final = frozenset({"PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling"})
 """The states between two assignments (GroupState), of classic groups, and of consumer and streams groups."""
+AT_REST: Final = frozenset({"Stable", "Empty", "Dead", "NotReady"})
+"""All other states; `NotReady` is judged by EOS-GRP-010."""
 WATCHED_MS: Final = 6_000
 """Members learn of a rebalance by their next heartbeat (heartbeat.interval.ms, 3 s) and join with their next poll."""
 PAUSE_S: Final = 1.0
@@ -31,7 +33,7 @@ async def collect_rebalances(
 ) -> Probed[tuple[Group, ...]]:
     """Add the time during which each group with members was in a rebalance at every look; 0 for those that left it."""
     began_ms = now_ms()
-    gaps: list[EvidenceGap] = []
+    gaps = [_unknown(group) for group in groups if group.state and group.state not in REBALANCING | AT_REST]
     left = {group.group_id: group for group in groups if group.state in REBALANCING and group.members}
     watched = dict.fromkeys(left, 0)
     while left and now_ms() - began_ms < WATCHED_MS:
@@ -67,4 +69,14 @@ def _too_short(group_id: str) -> EvidenceGap:
         GapReason.TIMED_OUT,
         detail="it is in a rebalance, and the time was too short to see its end",
         next_step="Try again with a longer --timeout.",
+    )
+
+
+def _unknown(group: Group) -> EvidenceGap:
+    return EvidenceGap(
+        KIND,
+        group.group_id,
+        GapReason.UNSUPPORTED,
+        detail=f"eosctl does not know its state {group.state!r}",
+        next_step="Use a release of eosctl that knows this release of Kafka.",
     )

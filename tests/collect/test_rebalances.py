@@ -81,3 +81,9 @@ def test_a_group_whose_coordinator_is_lost_is_a_gap(cluster: ScriptedCluster) ->
     found = watch(cluster, GROUP)
     assert {gap.kind for gap in found.gaps} == {EvidenceKind.REBALANCES}
     assert found.value[0].rebalancing_for_ms == 0
+
+
+def test_a_state_that_is_not_known_is_a_gap(cluster: ScriptedCluster) -> None:
+    found = watch(cluster, Group("app", 1, "Hibernating", "consumer", "classic", (MEMBER,)))
+    assert [(gap.subject, gap.reason) for gap in found.gaps] == [("app", GapReason.UNSUPPORTED)]
+    assert "'Hibernating'" in found.gaps[0].detail

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from eosctl.logs.files.sources import SourceFile, inspect_file
+from eosctl.render.logs.verdict import headline
+from eosctl.services.log_findings import collect_log_findings
 from tests.logs.judging import judge
 
 EXPIRED = """\
@@ -173,3 +176,22 @@ def test_a_rollback_explains_no_earlier_refusal_in_its_log(tmp_path: Path) -> No
     assert not any("resumed" in one.explanation for one in before)
     after = judge(tmp_path / "after", {"console.txt": rolled_back + refused.format("15,644")})
     assert any("resumed" in one.explanation for one in after)
+
+
+def test_a_failed_operation_does_not_pass_as_recovered(tmp_path: Path) -> None:
+    path = tmp_path / "writer.log"
+    line = "2026-03-15 18:22:{},000 ERROR rides.Writer - commit of offsets failed: NETWORK_EXCEPTION: disconnected\n"
+    path.write_text("".join(line.format(second) for second in (11, 20, 29)))
+    assert headline(collect_log_findings([path])).startswith("No known cause; 3 records call for action: ")
+
+
+def test_an_exception_before_a_record_does_not_count_as_a_prefix(tmp_path: Path) -> None:
+    lost_ends = (
+        "org.apache.kafka.common.errors.ProducerFencedException: There is a newer producer"
+        "2026-11-21 11:07:{}.301 ERROR [main] a.b.Relay - order 0 failed\n"
+    )
+    path = tmp_path / "relay.log"
+    path.write_text("".join(lost_ends.format(second) for second in (10, 20)))
+    source = inspect_file(path)
+    assert isinstance(source, SourceFile)
+    assert source.wrapper == ""

@@ -18,6 +18,7 @@ from eosctl.logs.incidents.explained import BEFORE_MS, Causes, spans_of
 from eosctl.logs.incidents.failovers import find_crashes, find_stalled_brokers
 from eosctl.logs.incidents.fencing import find_fenced_producers
 from eosctl.logs.incidents.kills import find_forced_kills, join_kills
+from eosctl.logs.incidents.lasting import is_final
 from eosctl.logs.incidents.lost_commits import find_lost_commits
 from eosctl.logs.incidents.markers import find_refused_markers
 from eosctl.logs.incidents.outcomes import settle_outcomes
@@ -94,7 +95,8 @@ def judge_timeline(timeline: LogTimeline, events: Sequence[LogEvent]) -> Judgmen
 
 def _is_open(event: LogEvent, acting: Set[str], covered: Set[tuple[str, int]]) -> bool:
     """Return whether a record still calls for action, because no incident covers it."""
-    return (event.category in acting or event.category == UNCLASSIFIED) and (event.file, event.offset) not in covered
+    is_serious = event.category in acting or event.category == UNCLASSIFIED or is_final(event)
+    return is_serious and (event.file, event.offset) not in covered
 
 
 def judge_incidents(events: Iterable[LogEvent], sources: Sequence[SourceSummary] = ()) -> tuple[Incident, ...]:

@@ -13,7 +13,7 @@ from typing import Final
 from eosctl.logs.classifier.catalog import CatalogedIncident
 from eosctl.logs.incidents.timeline import LogTimeline, time_of
 from eosctl.model.event_names import EventCategory
-from eosctl.model.log_event import FATAL_LEVELS, LogEvent
+from eosctl.model.log_event import ERROR_LEVELS, FATAL_LEVELS, LogEvent
 
 GIVE_UP_MS: Final = 120_000
 """Maximum time from a client's last attempt until it reports that it gave up."""
@@ -34,6 +34,11 @@ _GAVE_UP: Final = re.compile(
     r"|\b[Dd]elivery failed\b|failed to flush the buffer|\bGiving up\b|\bgave up\b|[Cc]ould not find the leader"
     r"|Problem getting partitions during startup|\bHandler for \S+ failed with\b"
 )
+_FAILED: Final = re.compile(
+    r"\b(?:[Pp]roduce|[Pp]ublish|[Ss]end|[Cc]ommit)(?:ing)?(?: of \w{1,20})? failed\b"
+    r"|\b[Ff]ailed to (?:produce|publish|send|deliver|commit)\b"
+)
+"""A program's own words about an operation that failed."""
 _RETRIES: Final = re.compile(r"\b[Rr]etry(?:ing)?\b")
 _LEFT: Final = re.compile(r"\b[Rr]etrying\b[^\n]{0,60}\((\d{1,10}) (?:attempts?|retries) (?:remaining|left)\)")
 RETRY_MS: Final = 30_000
@@ -128,6 +133,12 @@ def _is_excerpt(timeline: LogTimeline, events: Sequence[LogEvent], known: Catalo
     """Return whether the log of a fault is too short for any of its kind to last in it."""
     spanned_ms = timeline.log_end_ms(events[-1]) - timeline.log_start_ms(events[0])
     return spanned_ms < min(known.lasting_s * 1000, EXCERPT_MS)
+
+
+def is_final(event: LogEvent) -> bool:
+    """Return whether a program reports as its own error what its client retries until then."""
+    has_failed = event.level in ERROR_LEVELS and _FAILED.search(event.message) is not None
+    return has_failed and not _RETRIES.search(event.message)
 
 
 def _has_given_up(event: LogEvent) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from eosctl.logs.incidents.explained import AFTER_MS, BEFORE_MS, EXPLANATIONS, spans_of
+from eosctl.logs.incidents.lasting import is_final
 from eosctl.logs.incidents.shortages import stays_below_minimum
 from eosctl.logs.incidents.timeline import LogTimeline, time_of
 from eosctl.model.event_names import EventField
@@ -74,7 +75,7 @@ _CLUSTER: Final[_Key] = ("cluster", "")
 def find_unexplained(
     timeline: LogTimeline, events: Iterable[LogEvent], incidents: Sequence[Incident], serious: frozenset[str]
 ) -> Iterator[LogEvent]:
-    """Yield serious records and unknown errors that no incident explains, in the order of the scan.
+    """Yield serious records, final failures, and unknown errors that no incident explains, in the order of the scan.
 
     An incident explains its evidence. During its time, it also explains records of the same cluster, program, or name
     that are echoes or share a category with its evidence, which is a sample. A client that retries has not failed.
@@ -85,7 +86,7 @@ def find_unexplained(
         incidents: All incidents, including those that another one explains.
         serious: The categories that call for action.
     """
-    wanted = [event for event in events if event.category in serious or is_unknown_error(event)]
+    wanted = [one for one in events if one.category in serious or is_unknown_error(one) or is_final(one)]
     if not wanted:
         return
     known = timeline.by_place

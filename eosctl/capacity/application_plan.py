@@ -48,7 +48,7 @@ def plan_application(
     tasks = count_tasks(workload, application)
     is_streams = application.kind is ApplicationKind.STREAMS
     one = plan_instance(workload, application, tasks) if is_streams else None
-    stall = STREAMS_STALL_MS if offsets else PRODUCER_STALL_MS
+    stall = application.commit_duration_ms or (STREAMS_STALL_MS if offsets else PRODUCER_STALL_MS)
     started = _initializations_per_s(application, rhythm)
     return ApplicationPlan(
         name=application.name,
@@ -69,7 +69,7 @@ def plan_application(
         visible_p50_ms=visibility.p50_ms,
         visible_p99_ms=visibility.p99_ms,
         blocked_after_crash_ms=blocked_after_crash_ms(application.transaction_timeout_ms),
-        throughput_share=throughput_share(stall, rhythm.interval_ms),
+        throughput_share=throughput_share(stall, application.commit_interval_ms or rhythm.interval_ms),
         restore_ms=_restore_ms(workload, application, one),
         task_count=tasks,
         abort_ratio=application.abort_ratio,

@@ -193,8 +193,8 @@ def _worked_out(
     rate = plan.transactions_per_s
     if not rate:
         return
-    interval = application.commit_interval_ms
-    busy = transaction_rate(busy_producer_count(workload, application), interval) if interval else rate
+    period = application.commit_period_ms
+    busy = transaction_rate(busy_producer_count(workload, application), period) if period else rate
     if application.transactions_per_s is None and rate < NEARLY_ALL * busy:
         yield "transactions", rate, rate_text(rate), "records arrive at random, and some intervals have none"
     for name, stated in application.writes:

@@ -47,6 +47,12 @@ class _Counted(NamedTuple):
     unread: frozenset[str] = frozenset()
 
 
+#: Clients send it where transaction.version 2 is finalized (KIP-890), never elsewhere; librdkafka has no such version.
+END_TXN_OF_VERSION_2: Final = 5
+UNPROVEN_VERSION: Final = (
+    "No client sent EndTxn 5: transaction.version 2 is not finalized, or all clients are too old for it. "
+    "State kafka_version and transaction_version; a plan assumes the newest."
+)
 #: The effect of each metric that a broker does not show.
 UNREAD: Final[Mapping[str, str]] = {
     "ErrorsPerSec": "markers are unknown, transactions are requests, retried ones included, and rates include markers",
@@ -105,6 +111,8 @@ def write_measured(name: str, before: Sequence[BrokerCounters], after: Sequence[
         f"# Measured by the metrics of {count_text(len(after), 'broker')} over {seconds:.1f} s; sizes are as stored.\n"
         "# All applications are taken as one. Markers are known in all, not by topic: they are shared by appends.\n"
     )
+    if "RequestsPerSec" not in counted.unread and _newest(after, "EndTxn") < END_TXN_OF_VERSION_2:
+        head += f"# {UNPROVEN_VERSION}\n"
     if counted.unread:
         head += "".join(f"# {sentence}\n" for sentence in explain_unread(after))
         text = head + yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
@@ -217,16 +225,19 @@ def _cluster(counted: _Counted, after: Sequence[BrokerCounters]) -> dict[str, An
         "replication_round_trip": "0 ms",
     }
     if "RequestsPerSec" not in counted.unread:
-        versions = {version for broker in after for request, version in broker.requests if request == "EndTxn"}
-        commits = {version for broker in after for request, version in broker.requests if request == "TxnOffsetCommit"}
-        # Clients send EndTxn 5 where transaction.version 2 is finalized (KIP-890), and never elsewhere.
-        described["transaction_version"] = 2 if max(versions, default=0) >= 5 else 1
-        described["kafka_version"] = format_release(described["transaction_version"], max(commits, default=0))
+        commits = _newest(after, "TxnOffsetCommit")
+        if _newest(after, "EndTxn") >= END_TXN_OF_VERSION_2:
+            described |= {"transaction_version": 2, "kafka_version": format_release(2, commits)}
     internal = Counter(p.topic for p in copies)
     for topic, key in ((STATE_TOPIC, "transaction_log_partitions"), (OFFSETS_TOPIC, "offsets_partitions")):
         if internal[topic]:
             described[key] = internal[topic]
     return described
+
+
+def _newest(brokers: Sequence[BrokerCounters], request: str) -> int:
+    """Return the newest version of a request that some client sent; 0 if none did, or it is not known."""
+    return max((version for one in brokers for name, version in one.requests if name == request), default=0)
 
 
 def _application(

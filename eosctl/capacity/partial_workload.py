@@ -21,7 +21,7 @@ from eosctl.capacity.workload_schema import (
     UNKNOWN,
     Key,
 )
-from eosctl.model.workload import Cleanup
+from eosctl.model.workload import ApplicationKind, Cleanup
 
 COMMENT_COLUMN: Final = 46
 #: Names that YAML does not read as anything else.
@@ -132,7 +132,10 @@ def _members(name: str, keys: Mapping[str, Key], members: Mapping[str, Section])
 def _section(margin: str, keys: Mapping[str, Key], section: Section) -> Iterator[str]:
     cleanup = _cleanup(section)
     unread = unread_limits(cleanup) if cleanup is not None else ()
+    kind = ApplicationKind(section["kind"].text) if "kind" in section else None
     for name, key in keys.items():
+        if not key.applies_to(kind):
+            continue
         if name in unread:
             if (given := section.get(name)) is not None:
                 yield _commented(f"{margin}# {name}: {given.text}", f"{given.source}; not read with cleanup {cleanup}")

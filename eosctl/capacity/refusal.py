@@ -241,9 +241,9 @@ def _sub_topologies(workload: Workload, application: ApplicationSpec) -> Reporte
 
 
 def _partitions(workload: Workload, application: ApplicationSpec) -> Reported:
-    interval, highest = application.commit_interval_ms, application.transactions_per_s
-    if highest is None and interval is not None:
-        highest = application.producer_count * 1000 / interval
+    period, highest = application.commit_period_ms, application.transactions_per_s
+    if highest is None and period is not None:
+        highest = application.producer_count * 1000 / period
     reach = 0.0
     for name, touched in application.writes:
         topic = workload.topic(name)

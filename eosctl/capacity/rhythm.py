@@ -116,7 +116,7 @@ def work_out_rhythms(workload: Workload) -> dict[str, Rhythm]:
 
 
 def _interval_ms(application: ApplicationSpec, rate: float) -> float:
-    return application.commit_interval_ms or (1000 * application.producer_count / rate if rate else 1000.0)
+    return application.commit_period_ms or (1000 * application.producer_count / rate if rate else 1000.0)
 
 
 def _busy_groups(workload: Workload, application: ApplicationSpec) -> tuple[_Busy, ...]:
@@ -132,7 +132,7 @@ def _busy_groups(workload: Workload, application: ApplicationSpec) -> tuple[_Bus
         rate = (
             stated * group.thread_count / busy_count
             if stated is not None
-            else transaction_rate(group.thread_count, application.commit_interval_ms or 1.0, handled)
+            else transaction_rate(group.thread_count, application.commit_period_ms or 1.0, handled)
         )
         found.append(_Busy(group, handled, rate))
     return tuple(found)

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from eosctl.capacity.observation import value_bytes_for
+from eosctl.capacity.observed_sub_topologies import observe_inputs
 from eosctl.capacity.partial_workload import Given, PartialWorkload, Section
 from eosctl.errors import EosctlError
 from eosctl.model.streams_reading import Carried, StreamsReading
@@ -90,15 +91,19 @@ def _application(name: str, pairs: Sequence[_Pair], topics: Mapping[str, Section
     threads = [thread for _, one in pairs for thread in one.threads]
     reads = sorted({topic for _, one in pairs for topic in one.consumed if topic in topics})
     writes = sorted({topic for _, one in pairs for topic in one.sent if topic in topics})
+    inputs = observe_inputs(name, [one for _, one in pairs], reads, writes)
     found = {
         "kind": Given("streams", source),
         "producers": Given(str(len(threads)), f"{source}: stream threads"),
         "instances": Given(str(len(pairs)), f"{source}: addresses given"),
         "transactions": Given(f"{commits:.6g}/s", f"{source}: commit-total"),
-        "reads": Given(json.dumps(reads), f"{source}: main consumers"),
+        "reads": Given(json.dumps([_alone_or_list(names) for names in inputs.reads]), f"{source}: main consumers"),
     }
     if writes:
         found["writes"] = Given(json.dumps(dict.fromkeys(writes, "auto")), f"{source}: producers")
+    if inputs.written_by:
+        writers = {topic: _alone_or_list(names) for topic, names in inputs.written_by.items()}
+        found["written_by"] = Given(json.dumps(writers), f"{source}: sink nodes and stores of its tasks")
     clients = [match["client"] for thread in threads if (match := _THREAD_ID.fullmatch(thread))]
     if clients and all(map(_PROCESS_ID.search, clients)):
         longest = max(map(len, clients)) + _NUMBER_BYTES
@@ -106,6 +111,10 @@ def _application(name: str, pairs: Sequence[_Pair], topics: Mapping[str, Section
     if state := sum(_file_bytes(pairs).values()):
         found["state"] = Given(f"{round(state)} B", f"{source}: total-sst-files-size, as compressed on disk")
     return found
+
+
+def _alone_or_list(names: Sequence[str]) -> str | list[str]:
+    return names[0] if len(names) == 1 else list(names)
 
 
 def _file_bytes(pairs: Sequence[_Pair]) -> dict[str, float]:

@@ -217,6 +217,8 @@ class _Reading(WorkloadReader):
         interval, rate = values.get("commit_interval_ms"), values.get("transactions_per_s")
         if interval is not None and rate is not None:
             self.complain(node, f"{path} has both commit_interval and transactions; one follows from the other")
+        if rate is not None:
+            self.assumptions = [one for one in self.assumptions if one.path != f"{path}.commit_duration"]
         if interval is None and rate is None:
             assumed = DEFAULTS_BY_KIND.get(values.get("kind", ""), {}).get("commit_interval")
             if assumed is not None:

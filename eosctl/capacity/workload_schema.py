@@ -221,6 +221,14 @@ APPLICATION_KEYS: Final[Mapping[str, Key]] = {
     "commit_interval": Key(
         "commit_interval_ms", parse_duration_ms, "commit.interval.ms; Flink: the checkpoint interval.", UNKNOWN
     ),
+    "commit_duration": Key(
+        attribute="commit_duration_ms",
+        parse=parse_duration_ms,
+        about="From an interval's end to that of its commit: 1 s / commit-rate of a thread - commit_interval.",
+        assumed="0 ms",
+        why="the most transactions that the interval allows",
+        kinds=ONLY_STREAMS,
+    ),
     "transactions": Key("transactions_per_s", parse_rate, "Transactions per second, if counted.", UNKNOWN),
     "connector": Key(
         "connector", parse_connector, "Release of flink-connector-kafka, without Flink's.", UNKNOWN, kinds=ONLY_FLINK

@@ -26,6 +26,25 @@ class StoreReading(NamedTuple):
     file_bytes: float | None = None
 
 
+class TaskTopics(NamedTuple):
+    """What one task reads and writes; standby tasks read and write nothing.
+
+    Attributes:
+        task: Its id: the sub-topology, and the partition that it reads.
+        reads: The topics of its source nodes.
+        writes: The topics of its sink nodes. Changelogs are not sinks.
+    """
+
+    task: str
+    reads: frozenset[str]
+    writes: frozenset[str]
+
+    @property
+    def sub_topology(self) -> str:
+        """Return its sub-topology, by the id's part before the last underline (``TaskId``)."""
+        return self.task.rpartition("_")[0]
+
+
 class StreamsReading(msgspec.Struct, frozen=True):
     """What an instance's beans show.
 
@@ -40,6 +59,7 @@ class StreamsReading(msgspec.Struct, frozen=True):
         assigned: The partitions of its main consumers.
         sent: What its producers sent, by topic.
         stores: Its stores, those of standby tasks included.
+        task_topics: The topics of its tasks; none before release 3.3 (KIP-846).
     """
 
     source: str
@@ -52,3 +72,4 @@ class StreamsReading(msgspec.Struct, frozen=True):
     assigned: frozenset[TopicPartition]
     sent: Mapping[str, Carried]
     stores: tuple[StoreReading, ...]
+    task_topics: tuple[TaskTopics, ...] = ()

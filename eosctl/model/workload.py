@@ -179,8 +179,9 @@ class ApplicationSpec(msgspec.Struct, frozen=True):
     """An application that runs transactions.
 
     Its rhythm is either `commit_interval_ms` (Flink: the checkpoint interval) or, where it was counted,
-    `transactions_per_s`. `joined` are the topics of `reads` that one sub-topology of Kafka Streams reads together,
-    and `written_by` has for topics of `writes` an input of each sub-topology that writes them.
+    `transactions_per_s`. A thread of Kafka Streams begins its next interval when the commit of `commit_duration_ms` has
+    ended (``StreamThread.maybeCommit``). `joined` are the topics of `reads` that one of its sub-topologies reads
+    together, and `written_by` has for topics of `writes` an input of each sub-topology that writes them.
     `writes` gives for each topic the partitions that one transaction reaches, None to work it out. `partition_waves`
     and `restore_rate` None likewise. `connector` (a release), `naming`, `concurrent_checkpoints`, and
     `checkpoint_duration_ms` apply to Flink only. `state_bytes` are the live bytes of all stores, in one copy; `stores`
@@ -192,6 +193,7 @@ class ApplicationSpec(msgspec.Struct, frozen=True):
     producer_count: int
     instance_count: int
     commit_interval_ms: float | None
+    commit_duration_ms: float
     transactions_per_s: float | None
     connector: str | None
     naming: TransactionalIdNaming
@@ -218,6 +220,11 @@ class ApplicationSpec(msgspec.Struct, frozen=True):
     stores: tuple[StoreSpec, ...]
     joined: tuple[tuple[str, ...], ...] = ()
     written_by: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    @property
+    def commit_period_ms(self) -> float | None:
+        """Return the time from one commit of a producer to its next; None where transactions were counted."""
+        return None if self.commit_interval_ms is None else self.commit_interval_ms + self.commit_duration_ms
 
     @property
     def commits_offsets(self) -> bool:

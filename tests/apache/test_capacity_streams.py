@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 from pathlib import Path
 
+import yaml
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from eosctl.testing import SandboxThread
@@ -20,21 +21,25 @@ def free_port() -> int:
         return port
 
 
+def jmx_options(port: int) -> list[str]:
+    """Return what lets a JVM show its beans on a port of loopback."""
+    options = {
+        "port": port,
+        "rmi.port": port,
+        "host": "127.0.0.1",
+        "authenticate": "false",
+        "ssl": "false",
+    }
+    own = [f"-Dcom.sun.management.jmxremote.{name}={value}" for name, value in options.items()]
+    return [*own, "-Djava.rmi.server.hostname=127.0.0.1"]
+
+
 def test_a_real_application_gives_its_workload(streams_jars: Path, tmp_path: Path) -> None:
     classes = tmp_path / "classes"
     classes.mkdir()
     java, *arguments = compile_word_count(streams_jars, classes)
     port = free_port()
-    options = {
-        "com.sun.management.jmxremote.port": port,
-        "com.sun.management.jmxremote.rmi.port": port,
-        "com.sun.management.jmxremote.host": "127.0.0.1",
-        "java.rmi.server.hostname": "127.0.0.1",
-        "com.sun.management.jmxremote.authenticate": "false",
-        "com.sun.management.jmxremote.ssl": "false",
-        "threads": 2,
-    }
-    command = [java, *(f"-D{name}={value}" for name, value in options.items()), *arguments]
+    command = [java, *jmx_options(port), "-Dthreads=2", *arguments]
     path = tmp_path / "observed.yaml"
     with SandboxThread(brokers=1, emulate="4.3", fast=False) as sandbox:
         bootstrap = sandbox.bootstrap
@@ -56,6 +61,14 @@ def test_a_real_application_gives_its_workload(streams_jars: Path, tmp_path: Pat
     for expected in ("  word-count:", "    kind: streams", "    producers: 2 ", '    reads: ["lines", "word-count-KST'):
         assert expected in text, text
     assert "    # transaction_timeout:" in text
+    (written_by,) = (line for line in text.splitlines() if line.lstrip().startswith("written_by:"))
+    stem = "word-count-KSTREAM-AGGREGATE-STATE-STORE-0000000004"
+    writers = {
+        "counts": f"{stem}-repartition",
+        f"{stem}-changelog": f"{stem}-repartition",
+        f"{stem}-repartition": "lines",
+    }
+    assert yaml.safe_load(written_by) == {"written_by": writers}
     # RocksDB's sizes are large integers, which jmxquery writes as text.
     assert "stores without files" not in text
     assert "JMX of word-count: commit-total" in text

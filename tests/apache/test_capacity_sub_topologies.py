@@ -17,6 +17,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from eosctl.capacity.plan import plan_capacity
 from eosctl.capacity.workload_file import parse_workload
 from eosctl.lab.apache.nodes import ApacheNodes
+from eosctl.model.capacity_plan import CapacityPlan
 from tests.apache.test_streams import LONG_S, application, compile_word_count
 
 PARTITIONS: Final = 4
@@ -91,8 +92,8 @@ class Reader:
         return {topic: Appended(records[topic], offsets[topic] - records[topic]) for topic in TOPICS}
 
 
-def planned_markers(threads: int, found: Mapping[str, Appended]) -> dict[str, float]:
-    """Return the markers that a plan has for the counted records and transactions, by topic."""
+def plan_of(threads: int, found: Mapping[str, Appended], rhythm: str) -> CapacityPlan:
+    """Return the plan of the counted records, with this rhythm of commits."""
     rates = {name: f"{one.records / WATCHED_S}/s" for name, one in found.items()}
     text = f"""
 kind: Workload
@@ -109,43 +110,63 @@ applications:
   words:
     kind: streams
     producers: {threads}
-    transactions: {found[OFFSETS].markers / WATCHED_S}/s
+    {rhythm}
     reads: [lines, {REPARTITION}]
     writes: {{{REPARTITION}: auto, {CHANGELOG}: auto, counts: 1}}
     written_by: {{counts: {REPARTITION}}}
 """
-    plan = plan_capacity(parse_workload(text, "words.yaml"))
-    return {topic.name: topic.markers_per_s * WATCHED_S for topic in plan.topics}
+    return plan_capacity(parse_workload(text, "words.yaml"))
+
+
+@pytest.fixture
+def watch(
+    streams_jars: Path, apache_running: Callable[..., AbstractContextManager[ApacheNodes]], tmp_path: Path
+) -> Callable[[int, int], dict[str, Appended]]:
+    """Return what runs the application, and counts what it appended while it was watched."""
+    classes = tmp_path / "classes"
+    classes.mkdir()
+    java, *arguments = compile_word_count(streams_jars, classes)
+
+    def run(threads: int, interval_ms: int) -> dict[str, Appended]:
+        folder = tmp_path / str(interval_ms)
+        folder.mkdir()
+        command = [java, f"-Dthreads={threads}", f"-Dcommit.interval.ms={interval_ms}", *arguments]
+        with apache_running("4.3.1", folder / "kafka") as engine:
+            admin = AdminClient({"bootstrap.servers": engine.bootstrap})
+            for created in admin.create_topics([NewTopic(name, PARTITIONS) for name in ("lines", "counts")]).values():
+                created.result(LONG_S)
+            reader = Reader(engine.bootstrap)
+            with Lines(engine.bootstrap), application(command, engine.bootstrap, folder, "words") as (running, log):
+                deadline = time.monotonic() + LONG_S
+                while "state RUNNING" not in log.read_text():
+                    assert running.poll() is None, log.read_text()
+                    assert time.monotonic() < deadline, log.read_text()[-4000:]
+                    time.sleep(0.1)
+                time.sleep(5)  # so that all tasks run, and have caught up
+                before = reader.ends()
+                time.sleep(WATCHED_S)
+                after = reader.ends()
+            found = reader.count(before, after)
+            reader.close()
+        return found
+
+    return run
 
 
 @pytest.mark.parametrize("threads", [8, 6])
 def test_a_transaction_reaches_the_topics_of_its_tasks(
-    threads: int,
-    streams_jars: Path,
-    apache_running: Callable[..., AbstractContextManager[ApacheNodes]],
-    tmp_path: Path,
+    threads: int, watch: Callable[[int, int], dict[str, Appended]]
 ) -> None:
-    classes = tmp_path / "classes"
-    classes.mkdir()
-    java, *arguments = compile_word_count(streams_jars, classes)
-    command = [java, f"-Dthreads={threads}", *arguments]
-    with apache_running("4.3.1", tmp_path / "kafka") as engine:
-        admin = AdminClient({"bootstrap.servers": engine.bootstrap})
-        for created in admin.create_topics([NewTopic(name, PARTITIONS) for name in ("lines", "counts")]).values():
-            created.result(LONG_S)
-        reader = Reader(engine.bootstrap)
-        with Lines(engine.bootstrap), application(command, engine.bootstrap, tmp_path, "words") as (running, log):
-            deadline = time.monotonic() + LONG_S
-            while "state RUNNING" not in log.read_text():
-                assert running.poll() is None, log.read_text()
-                assert time.monotonic() < deadline, log.read_text()[-4000:]
-                time.sleep(0.1)
-            time.sleep(5)  # so that all tasks run, and have caught up
-            before = reader.ends()
-            time.sleep(WATCHED_S)
-            after = reader.ends()
-        found = reader.count(before, after)
-        reader.close()
-    planned = planned_markers(threads, found)
+    found = watch(threads, 100)
+    plan = plan_of(threads, found, f"transactions: {found[OFFSETS].markers / WATCHED_S}/s")
+    planned = {topic.name: topic.markers_per_s * WATCHED_S for topic in plan.topics}
     for topic in (REPARTITION, CHANGELOG, "counts", OFFSETS):
         assert planned[topic] == pytest.approx(found[topic].markers, rel=0.1), (topic, found, planned)
+
+
+def test_the_time_of_a_commit_holds_at_another_interval(watch: Callable[[int, int], dict[str, Appended]]) -> None:
+    threads, first, second = 8, 100, 300
+    commit_ms = threads * 1000 * WATCHED_S / watch(threads, first)[OFFSETS].markers - first
+    found = watch(threads, second)
+    plan = plan_of(threads, found, f"commit_interval: {second} ms\n    commit_duration: {commit_ms} ms")
+    assert plan.transactions_per_s * WATCHED_S == pytest.approx(found[OFFSETS].markers, rel=0.1)

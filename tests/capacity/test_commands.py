@@ -47,6 +47,10 @@ def test_json_follows_its_schema(workload: Path) -> None:
 
 
 def test_yaml_and_tsv_hold_the_same(workload: Path) -> None:
+    timed = workload.read_text().replace(
+        "commit_interval: 100 ms", "commit_interval: 100 ms\n    commit_duration: 20 ms"
+    )
+    workload.write_text(timed)
     assert "capacity-plan" in eosctl("capacity", "plan", workload, "-o", "yaml").out
     rows = eosctl("capacity", "plan", workload, "-o", "tsv").rows
     assert {len(row) for row in rows} == {9}

@@ -42,6 +42,18 @@ def test_figures_of_stated_inputs_are_exact() -> None:
         assert (figures[name].grade, figures[name].guesses) == (Grade.EXACT, ())
 
 
+def test_transactions_are_exact_where_the_commit_is_timed() -> None:
+    path = "applications.enrich.commit_duration"
+    untimed = graded(STREAMS)["transactions"]
+    assert (untimed.value, untimed.grade) == (pytest.approx(320), Grade.ASSUMED)
+    assert path in untimed.guesses
+    timed = graded(STREAMS.replace("commit_interval: 100 ms", "commit_interval: 100 ms\n    commit_duration: 60 ms"))
+    assert (timed["transactions"].value, timed["transactions"].grade) == (pytest.approx(200), Grade.EXACT)
+    assert timed["enrich: throughput share"].value == pytest.approx(100 / 160)
+    counted = parse_workload(STREAMS.replace("commit_interval: 100 ms", "transactions: 200/s"), "w")
+    assert path not in {one.path for one in counted.assumptions}
+
+
 @pytest.mark.parametrize(
     ("stated", "left_out", "figure", "guess"),
     [

@@ -94,6 +94,18 @@ def test_the_plan_of_what_was_counted_reproduces_it(dialect: Callable[[str, str]
     assert abs(workload.topic("orders").value_bytes - 300) <= 1
 
 
+def test_older_clients_prove_no_transaction_version() -> None:
+    def older(broker: BrokerCounters) -> BrokerCounters:
+        requests = {(name, min(version, 4)): value for (name, version), value in broker.requests.items()}
+        return replace(broker, requests=requests)
+
+    before, after = map(older, readings())
+    text = write_measured("seen", (before,), (after,), Known(6, ("orders",)))
+    assert "No client sent EndTxn 5" in text
+    assumed = {one.path for one in parse_workload(text, "seen.yaml").assumptions}
+    assert {"cluster.transaction_version", "cluster.kafka_version"} <= assumed
+
+
 def test_brokers_are_added_up() -> None:
     before, after = readings()
     two = write_measured("seen", (before, before), (after, after), Known(6, ("orders",)))

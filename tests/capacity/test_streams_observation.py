@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 import msgspec
 import pytest
 
+from eosctl.capacity.observed_sub_topologies import observe_inputs
 from eosctl.capacity.partial_workload import PartialWorkload, merge, read_partial, write_partial
 from eosctl.capacity.streams_observation import observe_streams
 from eosctl.capacity.workload_file import parse_workload
@@ -16,7 +17,7 @@ from eosctl.collect.metrics.jmx import _samples
 from eosctl.collect.metrics.streams_counters import QUERIES, resolve_streams
 from eosctl.errors import EosctlError
 from eosctl.model.metric_page import MetricSample
-from eosctl.model.streams_reading import Carried, StoreReading, StreamsReading
+from eosctl.model.streams_reading import Carried, StoreReading, StreamsReading, TaskTopics
 from eosctl.model.transaction import TopicPartition
 from eosctl.model.workload import ApplicationKind
 from eosctl.settings.endpoint_credentials import NO_CREDENTIALS
@@ -108,6 +109,48 @@ def test_the_workload_has_the_rates_of_the_interval() -> None:
     assert "partitions" not in topics["counts"]
     assert "old" not in topics
     assert "totals: stores without files are not part of state: last." in found.remarks
+
+
+def task_topics(*tasks: str) -> tuple[TaskTopics, ...]:
+    """Return the topics of tasks, each written as `ID:READ,..>WRITTEN,..`."""
+    found = []
+    for text in tasks:
+        task, _, topics = text.partition(":")
+        read, _, written = topics.partition(">")
+        found.append(
+            TaskTopics(task, frozenset(filter(None, read.split(","))), frozenset(filter(None, written.split(","))))
+        )
+    return tuple(found)
+
+
+@pytest.mark.parametrize(
+    ("tasks", "reads", "written_by"),
+    [
+        # Two sub-topologies; the changelog belongs to the second, which has the store.
+        (
+            ("0_0:lines>re", "0_1:lines>", "1_0:re>counts"),
+            (("lines",), ("re",)),
+            {"re": ("lines",), "counts": ("re",), "w-seen-changelog": ("re",)},
+        ),
+        # One sub-topology that joins two topics: there is one writer.
+        (("1_0:lines,re>counts",), (("lines", "re"),), {}),
+        # A release without these metrics.
+        ((), (("lines",), ("re",)), {}),
+        # Both write one topic, and what neither counted has no writer. A named topology.
+        (
+            ("a__0_0:lines>counts", "a__1_0:re>counts"),
+            (("lines",), ("re",)),
+            {"counts": ("lines", "re")},
+        ),
+    ],
+)
+def test_tasks_show_which_sub_topology_writes(
+    tasks: tuple[str, ...], reads: tuple[tuple[str, ...], ...], written_by: dict[str, tuple[str, ...]]
+) -> None:
+    whole = reading(0, records=1, commits=1)
+    one = msgspec.structs.replace(whole, task_topics=task_topics(*tasks), stores=(StoreReading("seen", "1_0"),))
+    found = observe_inputs("w", [one], ("lines", "re"), ("re", "counts", "w-seen-changelog"))
+    assert (found.reads, found.written_by) == (reads, written_by)
 
 
 def test_stores_without_files_yet_are_named() -> None:

@@ -16,7 +16,7 @@ from eosctl.collect.metrics.metric_page import fetch_samples
 from eosctl.errors import EosctlError, UsageError
 from eosctl.model.metric import BeanQuery, exporter_name
 from eosctl.model.metric_page import MetricSample
-from eosctl.model.streams_reading import Carried, StoreReading, StreamsReading
+from eosctl.model.streams_reading import Carried, StoreReading, StreamsReading, TaskTopics
 from eosctl.model.transaction import TopicPartition
 from eosctl.settings.endpoint_credentials import NO_CREDENTIALS
 
@@ -31,7 +31,11 @@ _READ: Final = BeanQuery(
     "kafka.consumer:type=consumer-fetch-manager-metrics,*",
     ("records-consumed-total", "bytes-consumed-total", "records-lag"),
 )
-QUERIES: Final = (_THREAD, _TASK, _STORE, _ANY_STORE, _TRANSACTIONS, _SENT, _READ)
+#: Of source and sink nodes, from 3.3 on (KIP-846).
+_TASK_TOPIC: Final = BeanQuery(
+    "kafka.streams:type=stream-topic-metrics,*", ("records-consumed-total", "records-produced-total")
+)
+QUERIES: Final = (_THREAD, _TASK, _STORE, _ANY_STORE, _TRANSACTIONS, _SENT, _READ, _TASK_TOPIC)
 _STREAM_THREAD: Final = "-StreamThread-"
 
 
@@ -121,6 +125,7 @@ def resolve_streams(source: str, read_at_ms: int, samples: Iterable[MetricSample
         ),
         sent=_carried(values(_SENT), values(_SENT, 1)),
         stores=_stores(values(_STORE), values(_STORE, 1), values(_ANY_STORE)),
+        task_topics=_task_topics(values(_TASK_TOPIC), values(_TASK_TOPIC, 1)),
     )
 
 
@@ -149,6 +154,21 @@ def _stores(
     key_counts, file_sizes = _by_store(keys), _by_store(files)
     places = sorted({**_by_store(others), **key_counts, **file_sizes})
     return tuple(StoreReading(*place, key_counts.get(place), file_sizes.get(place)) for place in places)
+
+
+def _task_topics(reads: Iterable[MetricSample], writes: Iterable[MetricSample]) -> tuple[TaskTopics, ...]:
+    read, written = _by_task(reads), _by_task(writes)
+    none: frozenset[str] = frozenset()
+    return tuple(TaskTopics(task, read.get(task, none), written.get(task, none)) for task in sorted({*read, *written}))
+
+
+def _by_task(samples: Iterable[MetricSample]) -> dict[str, frozenset[str]]:
+    """Return the topics with records, by task: what a task never read or wrote need not be its own."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for sample in samples:
+        if sample.value and "task_id" in sample.labels and (topic := sample.labels.get("topic")):
+            found[sample.labels["task_id"]].add(topic)
+    return {task: frozenset(topics) for task, topics in found.items()}
 
 
 def _by_store(samples: Iterable[MetricSample]) -> dict[tuple[str, str], float]:

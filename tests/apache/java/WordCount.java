@@ -36,6 +36,7 @@ public class WordCount {
         }
         config.put(StreamsConfig.NUM_STREAM_THREADS_CONFIG, Integer.getInteger("threads", 1));
         config.put("consumer.auto.offset.reset", "earliest");
+        config.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, Long.getLong("commit.interval.ms", 100));
 
         StreamsBuilder builder = new StreamsBuilder();
         builder.stream(System.getProperty("source", "lines"), Consumed.with(Serdes.String(), Serdes.String()))

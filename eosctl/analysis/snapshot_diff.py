@@ -31,7 +31,8 @@ def _brokers(before: ClusterSnapshot, after: ClusterSnapshot) -> Iterator[Snapsh
         yield from _changed("broker", str(node_id), "reachable", one.reachable, other.reachable)
         yield from _changed("broker", str(node_id), "fenced", one.fenced, other.fenced)
         yield from _settings("broker", str(node_id), one.settings, other.settings)
-    yield from _changed("cluster", after.cluster_id, "controller", before.controller_id, after.controller_id)
+    if before.controller_id is not None and after.controller_id is not None:
+        yield from _changed("cluster", after.cluster_id, "controller", before.controller_id, after.controller_id)
 
 
 def _features(before: ClusterSnapshot, after: ClusterSnapshot) -> Iterator[SnapshotChange]:

@@ -12,7 +12,7 @@ from eosctl.analysis.lifetime import classify_transactions
 from eosctl.analysis.locate import locate_transactional_id
 from eosctl.analysis.partitions import partitions_by_name
 from eosctl.analysis.state_log import history_by_id
-from eosctl.model.evidence import EvidenceGap, EvidenceKind
+from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.hang import HangStatus, HangVerdict, TransactionVerdict
 from eosctl.model.snapshot import ClusterSnapshot, PartitionInfo
 from eosctl.model.transaction import TopicPartition
@@ -53,6 +53,7 @@ def observe(snapshot: ClusterSnapshot) -> Moment:
             orphans.append(verdict)
     watched = [_held(verdict, seen.get(owner, ()), infos) for owner, verdict in held.items()]
     watched += (_orphan(verdict, infos, snapshot.captured_at_ms) for verdict in orphans)
+    gaps = [gap for gap in snapshot.gaps if not _hides_the_controller(gap)]
     watched.sort(key=lambda one: (_WORST_FIRST.index(HangStatus(one.status)), -(one.age_ms or 0), one.transactional_id))
     return Moment(
         at_ms=snapshot.captured_at_ms,
@@ -60,13 +61,18 @@ def observe(snapshot: ClusterSnapshot) -> Moment:
         hidden_offsets=sum(_hidden(info) for topic in snapshot.topics for info in topic.partitions),
         transactions=tuple(watched),
         unowned_count=len(orphans),
-        gap_count=len(snapshot.gaps),
+        gap_count=len(gaps),
         cluster_id=snapshot.cluster_id,
         controller_id=snapshot.controller_id,
         brokers=_brokers(snapshot),
-        unread=tuple(dict.fromkeys(_sentence(gap) for gap in snapshot.gaps)),
+        unread=tuple(dict.fromkeys(_sentence(gap) for gap in gaps)),
         are_groups_read=EvidenceKind.GROUP_OFFSETS in snapshot.collected,
     )
+
+
+def _hides_the_controller(gap: EvidenceGap) -> bool:
+    """Return whether only the controller stays unknown: naming it takes the right to describe the cluster."""
+    return gap.kind is EvidenceKind.QUORUM and gap.reason is GapReason.NOT_AUTHORIZED
 
 
 def _held(

@@ -22,7 +22,7 @@ from eosctl.collect.configs import collect_broker_settings, collect_topic_settin
 from eosctl.collect.leader_epochs import collect_leader_epochs
 from eosctl.collect.newest_metadata import collect_current_cluster
 from eosctl.collect.offsets import collect_offsets
-from eosctl.collect.quorum import collect_quorum, frozen_metadata
+from eosctl.collect.quorum import collect_quorum, frozen_metadata, has_quorum
 from eosctl.collect.reader import Asks, Probed, ReadOnly
 from eosctl.collect.transactions import EVERY_TRANSACTION, TransactionQuery, read_transactions
 from eosctl.collect.visibility import collect_visibility
@@ -83,7 +83,7 @@ async def collect_snapshot(
     snapshot = ClusterSnapshot(
         captured_at_ms=observer.now_ms(),
         cluster_id=shape.cluster_id,
-        controller_id=shape.controller_id,
+        controller_id=None if any(map(has_quorum, facts.brokers)) else shape.controller_id,
         observer=observer.name,
         brokers=facts.brokers,
         features=facts.features,
@@ -210,7 +210,8 @@ async def _with_what_the_controller_keeps(
     if EvidenceKind.QUORUM in kinds:
         quorum = await controller
         gaps += (*quorum.gaps, *frozen_metadata(quorum.gaps))
-        snapshot = replace(snapshot, quorum=quorum.value)
+        if quorum.value is not None:
+            snapshot = replace(snapshot, quorum=quorum.value, controller_id=quorum.value.leader_id)
     if EvidenceKind.REASSIGNMENTS in kinds and not any(gap.subject == ACTIVE_CONTROLLER for gap in gaps):
         moves = await collect_reassignments(reader, snapshot.brokers, snapshot.controller_id)
         gaps += moves.gaps

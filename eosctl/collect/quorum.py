@@ -63,7 +63,7 @@ async def collect_quorum(
     that long.
     """
     asked = [broker for broker in brokers if broker.reachable and not broker.fenced and broker.api_ranges]
-    serving = [broker.node_id for broker in asked if _serves(broker)]
+    serving = [broker.node_id for broker in asked if has_quorum(broker)]
     if not serving:
         # ZooKeeper, a release before 3.3, or no broker that is reachable under its own address.
         return await _any_broker(reader)
@@ -94,7 +94,12 @@ async def collect_quorum(
     return Probed(None, gaps[:1]) if leading is None else Probed(leading)
 
 
-def _serves(broker: Broker) -> bool:
+def has_quorum(broker: Broker) -> bool:
+    """Return whether a broker forwards questions to a quorum of controllers (KRaft, from 3.3 on).
+
+    Metadata of such a broker names any live broker as the controller (``KafkaApis``, since KIP-590), and another one in
+    each response.
+    """
     return any(one.api_key == ApiKey.DESCRIBE_QUORUM for one in broker.api_ranges)
 
 

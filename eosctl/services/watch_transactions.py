@@ -34,6 +34,7 @@ KINDS: Final = frozenset(
         EvidenceKind.GROUP_OFFSETS,
         EvidenceKind.PENDING_OFFSETS,
         EvidenceKind.TRANSACTION_HISTORY,
+        EvidenceKind.QUORUM,
     }
 )
 #: Read only where something is in doubt, or open for long.

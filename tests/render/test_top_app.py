@@ -155,6 +155,8 @@ def test_rows_keep_the_cursor_and_take_new_values() -> None:
 
     async def steps(pilot: Any) -> None:
         await until(pilot, lambda: "1 min 5 s" in [str(cell) for cell in app.query_one(DataTable).get_row_at(1)])
+        (age,) = (one for one in app.query_one(DataTable).columns.values() if str(one.label) == "AGE")
+        await until(pilot, lambda: age.content_width >= len("1 min 5 s"))
         await pilot.press("down")
         app.show_moment(replace(MOMENT, transactions=(OPEN,)))
         await pilot.pause()

@@ -51,7 +51,7 @@ def test_the_head_names_brokers_that_do_not_answer() -> None:
     assert head_lines(alone)[0].endswith("brokers: 1 up (1 id)")
     assert "2 open transactions, 1 hanging, 2 ids, 15 offsets hidden, 1 group waiting" in second
     assert "waiting" not in head_lines(replace(MOMENT, are_groups_read=False))[1]
-    assert "no controller" in head_lines(replace(MOMENT, controller_id=None))[0]
+    assert "controller unknown" in head_lines(replace(MOMENT, controller_id=None))[0]
 
 
 def test_details_name_offset_groups_and_reason() -> None:

@@ -212,7 +212,7 @@ class TopApp(App[None]):
             for row in rows:
                 for column, text in zip(columns, _styled(row.transaction.status, row.cells), strict=True):
                     if table.get_cell(row.key, column) != text:
-                        table.update_cell(row.key, column, text)
+                        table.update_cell(row.key, column, text, update_width=True)
             return
         chosen = self._selected_key()
         table.clear(columns=True)

@@ -101,7 +101,7 @@ def _some(names: Sequence[str], count: int) -> str:
 
 def head_lines(moment: Moment) -> tuple[str, str]:
     """Return the cluster with its brokers, and the counts of a reading."""
-    controller = "no controller" if moment.controller_id is None else f"controller {moment.controller_id}"
+    controller = "controller unknown" if moment.controller_id is None else f"controller {moment.controller_id}"
     brokers = ", ".join(
         f"{one.node_id} {one.state} ({count_text(one.coordinated_count, 'id')})" for one in moment.brokers[:8]
     )

@@ -15,6 +15,7 @@ from eosctl.model.deployment import Component, Deployment, Role, Value
 _CONNECTOR: Final = ("source.consumer.", "consumer.")
 """Prefixes of the source's consumer in the settings of a connector, strongest first."""
 LEVEL: Final = "isolation.level"
+_SUPPORT: Final = "exactly.once.source.support"
 
 
 class Flow(NamedTuple):
@@ -46,7 +47,7 @@ class Flow(NamedTuple):
 
     def support(self) -> Value | None:
         """Return the given value that switches exactly-once on for this flow: the target's, or the connector's."""
-        name = f"{self.target}.exactly.once.source.support" if self.is_dedicated else "exactly.once.support"
+        name = f"{self.target}.{_SUPPORT}" if self.is_dedicated else "exactly.once.support"
         return self.mirror.given.get(name)
 
     def is_exactly_once(self) -> bool:
@@ -85,6 +86,23 @@ def without_effect(mirror: Component, setting: str = LEVEL) -> tuple[Value, ...]
         value
         for key, value in mirror.given.items()
         if (key == setting or key.endswith(f".{setting}")) and key not in reaching
+    )
+
+
+def support_without_effect(mirror: Component) -> tuple[Value, ...]:
+    """Return the given values of exactly-once support that a dedicated MirrorMaker drops.
+
+    Only the name of a cluster before the setting reaches that cluster's workers (`MirrorMakerConfig.workerConfig`): the
+    setting alone and a flow's (`us->eu.`) reach none.
+    """
+    if not is_dedicated(mirror):
+        return ()
+    clusters = {alias.strip() for alias in (mirror.word("clusters") or "").split(",")}
+    clusters |= {end for pair in _pairs(mirror) for end in pair}
+    return tuple(
+        value
+        for key, value in mirror.given.items()
+        if key == _SUPPORT or (key.endswith(f".{_SUPPORT}") and key.removesuffix(f".{_SUPPORT}") not in clusters)
     )
 
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from eosctl.analysis.mirror_flows import LEVEL, Flow, flows_of, mirrors, without_effect
+from eosctl.analysis.mirror_flows import LEVEL, Flow, flows_of, mirrors, support_without_effect, without_effect
 from eosctl.model.deployment import Component, Deployment, Place, Value
 from eosctl.model.recovery import Carried, Fate
 
@@ -165,7 +165,7 @@ def _mirror_itself(flow: _Flow) -> Carried:
             remedy="",
             place=place,
         )
-    unnamed = flow.mirror.given.get("exactly.once.source.support") if route.is_dedicated else None
+    unnamed = next(iter(support_without_effect(flow.mirror)), None)
     dropped = "" if unnamed is None else f" {unnamed.key} names no cluster, so MirrorMaker drops it."
     name = f"{flow.target}.exactly.once.source.support" if route.is_dedicated else "exactly.once.source.support"
     where = "" if route.is_dedicated else " on the workers of Connect"

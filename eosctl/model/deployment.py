@@ -89,7 +89,8 @@ class Value(msgspec.Struct, frozen=True):
 
     `name` is the component's own name for it, `key` the key in the file, with its prefix. A `text` that refers to
     something outside of the file is not resolved, and no conclusions may be drawn from it. `owner` is the file of the
-    component that a default belongs to.
+    component that a default belongs to. `words` are pairs of a word of Kafka's and the word that the file has for it,
+    where these differ: `all` and `WaitForAll`.
     """
 
     name: str
@@ -99,6 +100,7 @@ class Value(msgspec.Struct, frozen=True):
     source: ValueSource = ValueSource.GIVEN
     resolved: bool = True
     owner: str = ""
+    words: tuple[tuple[str, str], ...] = ()
 
     def __repr__(self) -> str:
         """Return the name and the place: the text may be a secret, and a traceback shows this."""

@@ -52,7 +52,7 @@ class Variant(NamedTuple):
         processes: On how many hosts; None where no inventory shows that.
         host: The first of them; empty where all of them get the same.
         conditions: The conditions without an alternative that nothing decides there.
-        places: The lines whose value is a variable of this host alone, with the place of the variable.
+        places: The lines whose value is one variable, with the place of the variable.
     """
 
     text: str
@@ -97,12 +97,13 @@ def variants_of(file: str, text: str, without: str = "") -> list[Variant]:
                 before = found.get(written)
                 if before is None or before.processes is None or (before.processes.number or 0) < len(names):
                     host = names[0] if len(hosts) > 1 else ""
-                    alone = places[written] if host else {}
-                    found[written] = Variant(written, count, host, conditions[written], alone)
+                    found[written] = Variant(written, count, host, conditions[written], places[written])
     if found:
         return list(found.values())
-    filled = _written(text, {**defaults, **own}, without)
-    return [Variant(filled, None, "", open_conditions(text, {**defaults, **own}))] if filled != text else []
+    known = {**defaults, **own}
+    filled = _written(text, known, without)
+    at_variables = dict(_of_variables(text, known))
+    return [Variant(filled, None, "", open_conditions(text, known), at_variables)] if filled != text else []
 
 
 def _play_by_name(role: str, inventory: Inventory, place: Path) -> list[Play]:
@@ -237,9 +238,10 @@ def _inventory(path: Path) -> Inventory | None:
 
 
 def _placed(inventory: Inventory | None, path: Path) -> Inventory | None:
-    """Return an inventory with the file at the variables of its hosts."""
-    for own in inventory.host_variables.values() if inventory is not None else ():
-        own |= _in_file(own, path)
+    """Return an inventory with the file at its variables."""
+    if inventory is not None:
+        for own in (*inventory.group_variables.values(), *inventory.host_variables.values()):
+            own |= _in_file(own, path)
     return inventory
 
 
@@ -257,13 +259,12 @@ def _of_host(inventory: Inventory, place: Path, root: Path, host: str) -> _Varia
             found |= _variables(folder / "group_vars" / group)
     found |= inventory.host_variables.get(host, {})
     for folder in dict.fromkeys((place, root)):
-        for path in _files_named(folder / "host_vars" / host):
-            found |= _in_file(_entries([path]), path)
+        found |= _variables(folder / "host_vars" / host)
     return found
 
 
 def _of_variables(template: str, known: Mapping[str, Node]) -> Iterator[tuple[int, Place]]:
-    """Yield the lines of a template with nothing but a variable of one host as their value."""
+    """Yield the lines of a template with nothing but a variable as their value."""
     for number, line in enumerate(template.splitlines(), 1):
         match = _VARIABLE_ALONE.match(line)
         node = known.get(match[1]) if match is not None else None
@@ -292,7 +293,7 @@ def _entries(files: list[Path]) -> _Variables:
     found: _Variables = {}
     for path in files:
         for document in _documents(path):
-            found |= dict(document.entries) if isinstance(document, Branch) else {}
+            found |= _in_file(dict(document.entries), path) if isinstance(document, Branch) else {}
     return found
 
 

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from eosctl.model.deployment import Client, Place, Role, Value
 from eosctl.settings.durations import duration_ms
+from eosctl.settings.library_words import turned
 from eosctl.settings.logstash_file import LOGSTASH as PIPELINE_KEY
 from eosctl.settings.sources import Source, value_of
 from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
@@ -61,6 +62,7 @@ TELEGRAF: Final = Tool(
     "Telegraf",
     Client.SARAMA,
     names={"required_acks": "acks", "idempotent_writes": "enable.idempotence", "max_retry": "retries"},
+    words={"acks": {"-1": "all"}},
     defaults={Role.PRODUCER: {"acks": "all"}},
 )
 CONNECT_SARAMA: Final = Tool(
@@ -220,10 +222,11 @@ def _source(node: Branch, file: str, role: Role, tool: Tool, shown: str) -> Sour
     values: dict[str, Value] = {}
     for key, leaf in flatten(node):
         name = _name_of(key, tool)
-        text = tool.words.get(name, {}).get((leaf.text or "").lower(), leaf.text)
+        words = tool.words.get(name, {})
+        text = words.get((leaf.text or "").lower(), leaf.text)
         if name.endswith(".ms") and not key.endswith("ms") and (milliseconds := duration_ms(text)) is not None:
             text = str(milliseconds)
-        values[name] = value_of(key, replace(leaf, text=text), file, name)
+        values[name] = value_of(key, replace(leaf, text=text, words=turned(words)), file, name)
     return Source(
         Place(file, node.line),
         values,

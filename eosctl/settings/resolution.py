@@ -152,14 +152,7 @@ def _canonical(given: Mapping[str, Value], table: ParameterTable) -> dict[str, V
     renamed: dict[str, Value] = {}
     for name, value in given.items():
         canonical = table.aliases.get(name, name)
-        renamed[canonical] = Value(
-            name=canonical,
-            text=value.text,
-            key=value.key,
-            place=value.place,
-            source=value.source,
-            resolved=value.resolved,
-        )
+        renamed[canonical] = value if canonical == name == value.name else replace(value, name=canonical)
     return renamed
 
 
@@ -173,15 +166,7 @@ def _cut(values: Mapping[str, Value], *prefixes: str) -> dict[str, Value]:
     for prefix in prefixes:
         for key, value in values.items():
             if key.startswith(prefix) and len(key) > len(prefix):
-                name = key[len(prefix) :]
-                cut[name] = Value(
-                    name=name,
-                    text=value.text,
-                    key=value.key,
-                    place=value.place,
-                    source=value.source,
-                    resolved=value.resolved,
-                )
+                cut[key[len(prefix) :]] = replace(value, name=key[len(prefix) :])
     return cut
 
 

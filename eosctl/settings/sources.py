@@ -78,9 +78,8 @@ class Source(msgspec.Struct, frozen=True):
 def value_of(key: str, leaf: Leaf, file: str, name: str = "") -> Value:
     """Return a leaf as a value; what refers to something outside of the file is marked as not resolved."""
     unresolved = leaf.text is not None and _ELSEWHERE.search(leaf.text.strip()) is not None
-    return Value(
-        name or key, leaf.text, _as_written(key, leaf), Place(leaf.file or file, leaf.line), resolved=not unresolved
-    )
+    place = Place(leaf.file or file, leaf.line)
+    return Value(name or key, leaf.text, _as_written(key, leaf), place, resolved=not unresolved, words=leaf.words)
 
 
 def _as_written(key: str, leaf: Leaf) -> str:

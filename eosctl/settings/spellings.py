@@ -11,11 +11,10 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Final
 
-from msgspec.structs import replace
-
 from eosctl.knowledge.parameter_tables import kafka_tables
 from eosctl.model.parameter import relaxed
 from eosctl.settings.client_libraries import names_library
+from eosctl.settings.library_words import DISABLES, as_kafka_writes
 from eosctl.settings.tree import Leaf
 
 _JOINED: Final = re.compile(r"[a-z0-9]+(?:[_-][a-z0-9]+)+|[a-zA-Z][a-z0-9]*(?:[A-Z][a-z0-9]*)+")
@@ -40,29 +39,16 @@ _COMMON: Final = frozenset(
 )
 # Faust and Quix Streams have words of their own for it; Kafka Streams is never configured so.
 _OF_OTHERS: Final = frozenset({"processing_guarantee"})
-# .NET's properties of one word, and its enumerations (Confluent.Kafka.Acks, IsolationLevel, SecurityProtocol, ...).
+# .NET's properties of one word.
 _SINGLE_WORDS: Final = {"Acks": "acks"}
-_ENUMERATIONS: Final = {
-    "acks": {"none": "0", "leader": "1", "all": "all"},
-    "isolation.level": {
-        "readuncommitted": "read_uncommitted",
-        "readcommitted": "read_committed",
-        "0": "read_uncommitted",
-        "1": "read_committed",
-    },
-    "security.protocol": {"saslplaintext": "sasl_plaintext", "saslssl": "sasl_ssl"},
-    "partition.assignment.strategy": {"roundrobin": "roundrobin", "cooperativesticky": "cooperative-sticky"},
-}
 
-# franz-go's option, which says the opposite of Kafka's.
-_DISABLES: Final = "disableidempotentwrite"
 # Names of sarama, kafka-go, franz-go, and KafkaJS for what Kafka's own clients call otherwise.
 LIBRARY_NAMES: Final = {
     "requiredacks": "acks",
     "idempotent": "enable.idempotence",
     "idempotentwrite": "enable.idempotence",
     "idempotentwrites": "enable.idempotence",
-    _DISABLES: "enable.idempotence",
+    DISABLES: "enable.idempotence",
     "maxopenrequests": "max.in.flight.requests.per.connection",
     "maxinflightrequests": "max.in.flight.requests.per.connection",
     "transactionid": "transactional.id",
@@ -84,25 +70,6 @@ _LIBRARY_TAILS: Final = {
     "heartbeatinterval": "heartbeat.interval.ms",
 }
 _GROUP: Final = "transaction."
-_GO_DURATION: Final = re.compile(r"(\d+)(ms|s|m|h)")
-_MILLISECONDS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
-_LIBRARY_WORDS: Final = {
-    "acks": {
-        "waitforall": "all",
-        "requireall": "all",
-        "waitforlocal": "1",
-        "requireone": "1",
-        "leader": "1",
-        "leaderack": "1",
-        "allisracks": "all",
-        "noack": "0",
-        "noresponse": "0",
-        "requirenone": "0",
-        "none": "0",
-        "one": "1",
-    },
-    "isolation.level": {"true": "read_uncommitted", "false": "read_committed"},
-}
 
 
 @cache
@@ -140,8 +107,13 @@ def respelled(leaves: Iterable[tuple[str, Leaf]], file: str, hints: Iterable[str
     )
     if not by_library and not (known if speaks else known - _COMMON):
         return [(key, key, leaf) for key, leaf in given]
+
+    def written(name: str, last: str, leaf: Leaf) -> Leaf:
+        is_library_name = relaxed(last) in LIBRARY_NAMES
+        return as_kafka_writes(name, last, leaf, by_library=by_library, is_library_name=is_library_name)
+
     return [
-        (_without_group(head, name) + name, _as_written(key), _as_kafka_writes(name, last, leaf, by_library=by_library))
+        (_without_group(head, name) + name, _as_written(key), written(name, last, leaf))
         for head, last, meant, key, leaf in found
         for name in (meant or _SINGLE_WORDS.get(last) or _by_its_library(key, by_library) or last,)
     ]
@@ -180,17 +152,3 @@ def _by_its_library(key: str, by_library: bool) -> str | None:
     pair = f"{relaxed(above.rpartition('.')[2])}.{relaxed(last)}"
     tail = _LIBRARY_TAILS.get(pair) or _LIBRARY_TAILS.get(relaxed(last)) if by_library else None
     return tail or LIBRARY_NAMES.get(relaxed(last))
-
-
-def _as_kafka_writes(name: str, key: str, leaf: Leaf, *, by_library: bool) -> Leaf:
-    """Return a value of a library's enumeration or duration as Kafka's clients take it; others as they are."""
-    duration = _GO_DURATION.fullmatch((leaf.text or "").strip()) if name.endswith(".ms") else None
-    if duration is not None:
-        return replace(leaf, text=str(int(duration[1]) * _MILLISECONDS[duration[2]]))
-    if relaxed(key) == _DISABLES:
-        return replace(leaf, text={"true": "false", "false": "true"}.get((leaf.text or "").lower(), leaf.text))
-    words = {**(_LIBRARY_WORDS if relaxed(key) in LIBRARY_NAMES else {}).get(name, {})}
-    if key[:1].isupper() or by_library:
-        words = {**words, **_ENUMERATIONS.get(name, {})}
-    word = (leaf.text or "").strip()
-    return replace(leaf, text=words.get(word.lower(), words.get(relaxed(word), leaf.text)))

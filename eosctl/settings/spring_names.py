@@ -96,7 +96,7 @@ def spring_settings(values: Mapping[str, Value]) -> SpringSettings:
                 continue
             if inner := _SPRING_MAP.match(rest):
                 name = inner[1].replace("[", "").replace("]", "")
-                target[name] = _named(name, value)
+                target[name] = replace(value, name=name)
             elif (kafka := _spring_name(section, rest)) and (_is_spelled_by_spring(rest) or _is_variable(value)):
                 target.setdefault(kafka, _bound(kafka, value))
             else:
@@ -112,7 +112,7 @@ def spring_settings(values: Mapping[str, Value]) -> SpringSettings:
     left += unread(plain, lambda name: f"spring.kafka.{client_with(name)}.properties.{name}")
     required = named.get("binder.requiredacks")
     if required is not None:
-        given[Role.PRODUCER].setdefault("acks", _named("acks", required))
+        given[Role.PRODUCER].setdefault("acks", replace(required, name="acks"))
     if default := named.get("template.defaulttopic"):
         written.append(default)
     if written and given[Role.PRODUCER]:
@@ -169,10 +169,10 @@ def _binding(binding: str, rest: str, value: Value, inputs: dict[str, dict[str, 
     own = inputs.setdefault(binding, {})
     if uniform in ("destination", "group"):
         name = "topic" if uniform == "destination" else "group.id"
-        own[name] = _named(name, value)
+        own[name] = replace(value, name=name)
     elif uniform.startswith("consumer.") and (inner := _BINDER_MAP.search(rest)):
         name = inner[1].replace("[", "").replace("]", "")
-        own[name] = _named(name, value)
+        own[name] = replace(value, name=name)
 
 
 def _binder(
@@ -188,14 +188,14 @@ def _binder(
     inner = _BINDER_MAP.search(rest)
     name = inner[1].replace("[", "").replace("]", "") if inner else ""
     if uniform.startswith("transaction.transactionidprefix"):
-        given[Role.PRODUCER]["transactional.id"] = _named("transactional.id", value)
+        given[Role.PRODUCER]["transactional.id"] = replace(value, name="transactional.id")
     elif name:
         section = (
             Role.PRODUCER if "producer" in uniform.split(".") else Role.CONSUMER if "consumer" in uniform else None
         )
         section = section or (Role.PRODUCER if uniform.startswith("producerproperties") else None)
         target = given[Role.STREAMS] if streams else given[section] if section else shared
-        target[name] = _named(name, value)
+        target[name] = replace(value, name=name)
 
 
 # A binding by its name, of the binder or of Spring Cloud Stream itself.
@@ -216,13 +216,7 @@ def _bound(name: str, value: Value) -> Value:
         units = _UNITS if name in _DURATIONS else _SIZES
         unit = amount[2].lower()
         text = str(int(amount[1]) * units[unit]) if unit in units else text
-    return Value(name=name, text=text, key=value.key, place=value.place, source=value.source, resolved=value.resolved)
-
-
-def _named(name: str, value: Value) -> Value:
-    return Value(
-        name=name, text=value.text, key=value.key, place=value.place, source=value.source, resolved=value.resolved
-    )
+    return replace(value, name=name, text=text)
 
 
 def _uniform(name: str) -> str:

@@ -23,13 +23,15 @@ class ParseError(Exception):
 class Leaf(msgspec.Struct, frozen=True):
     """A scalar: its text (None for null), its line, which counts from 1, and its file where another one brought it.
 
-    ``written`` is the end of its path in the file, where the tree has it under other keys: ``send.acks``.
+    ``written`` is the end of its path in the file, where the tree has it under other keys: ``send.acks``. ``words`` are
+    pairs of a word of Kafka's and the word that the file has for it, where these differ.
     """
 
     text: str | None
     line: int
     file: str = ""
     written: str = ""
+    words: tuple[tuple[str, str], ...] = ()
 
 
 class Branch(msgspec.Struct, frozen=True):

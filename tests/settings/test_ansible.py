@@ -81,23 +81,34 @@ def test_groups_that_contain_each_other_end() -> None:
 
 
 @pytest.mark.parametrize(
-    "variables",
+    ("variables", "line"),
     [
-        {"hosts": "[pay]\na\nb\n", "group_vars/pay.yml": "tx: t\n"},
-        {"inventory/hosts": "[pay]\na\nb\n", "inventory/group_vars/all.yml": "tx: t\n"},
-        {"inventories/prod/hosts.yml": "pay:\n  hosts: {a: null, b: null}\n", "roles/pay/defaults/main.yml": "tx: t\n"},
-        {"hosts": "[pay]\na\nb\n", "roles/pay/defaults/main/ids.yml": "tx: t\n"},
-        {"hosts": "[pay]\na\nb\n[pay:vars]\ntx=t\n"},
-        {"hosts": "[pay]\na\nb\n", "group_vars/pay/kafka.yml": "kafka: {id: t}\ntx: '{{ kafka.id }}'\n"},
-        {
-            "hosts": "[pay]\na\nb\n",
-            "group_vars/pay.yml": "kafka: {transactional_id: t}\ntx: '{{ kafka.transactional_id }}'\n",
-        },
+        ({"hosts": "[pay]\na\nb\n", "group_vars/pay.yml": "tx: t\n"}, 1),
+        ({"inventory/hosts": "[pay]\na\nb\n", "inventory/group_vars/all.yml": "tx: t\n"}, 1),
+        (
+            {
+                "inventories/p/h.yml": "pay:\n  hosts: {a: {}, b: {}}\n",
+                "roles/pay/defaults/main.yml": "tx: t\n",
+            },
+            1,
+        ),
+        ({"hosts": "[pay]\na\nb\n", "roles/pay/defaults/main/ids.yml": "# ids\ntx: t\n"}, 2),
+        ({"hosts": "[pay]\na\nb\n[pay:vars]\ntx=t\n"}, 5),
+        ({"hosts": "[pay]\na\nb\n", "group_vars/pay/kafka.yml": "kafka: {id: t}\ntx: '{{ kafka.id }}'\n"}, 2),
+        (
+            {
+                "hosts": "[pay]\na\nb\n",
+                "group_vars/pay.yml": "kafka: {transactional_id: t}\ntx: '{{ kafka.transactional_id }}'\n",
+            },
+            2,
+        ),
     ],
 )
-def test_one_id_for_all_hosts_is_found(tmp_path: Path, variables: Mapping[str, str]) -> None:
+def test_one_id_for_all_hosts_is_found(tmp_path: Path, variables: Mapping[str, str], line: int) -> None:
     files = read(tmp_path, {**SITE, **variables, PRODUCER: "transactional.id={{ tx }}\nacks=all\n"})
-    assert found(files) == {("EOS-CFG-147", 1)}
+    assert found(files) == {("EOS-CFG-147", line)}
+    place = next(dict(one.facts)["file"] for one in findings_of(judge(files.deployment)))
+    assert str(place).removeprefix(f"{tmp_path}/") == next(reversed(variables))
 
 
 @pytest.mark.parametrize(
@@ -299,7 +310,7 @@ def test_variables_of_a_host_are_the_place_of_its_settings(tmp_path: Path) -> No
     files = read(tmp_path, BROKER_ROLE)
     results = [one for one in findings_of(judge(files.deployment)) if one.check_id == "EOS-CFG-150"]
     assert [str(dict(one.facts)["file"]) for one in results] == [str(tmp_path / "host_vars" / "k-2.yml")]
-    assert ("EOS-CFG-033", 6) in found(files)
+    assert ("EOS-CFG-033", 1) in found(files)
 
 
 def test_parts_of_a_project_whose_template_is_read_are_used(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -26,6 +27,7 @@ def problem(
     severity: Severity | None = None,
     confidence: Confidence = Confidence.CERTAIN,
     commands: tuple[Command, ...] = (),
+    accepted: str = "",
 ) -> Problem:
     """Build a problem of a component.
 
@@ -38,19 +40,20 @@ def problem(
         cause: Why, when it is not plain.
         severity: Where it differs from the check's.
         confidence: How sure that is.
+        accepted: The value that a repair gives the first setting, where it differs from the check's usual one.
         commands: Commands that help. `eosctl doctor DIR` shows them, `config lint` does not, so the remedy must do.
     """
     place = next((value.place for value in values if value.place is not None), component.place)
     keys = tuple(dict.fromkeys(value.key for value in values))
     return Problem(
         resource=Resource("file", component.name),
-        message=message,
+        message=_in_words(message, values),
         severity=severity,
         confidence=Confidence.LIKELY if component.others and confidence is Confidence.CERTAIN else confidence,
         cause=cause or _doubt(component),
         impact=impact,
         evidence=tuple(_evidence(component, value) for value in values),
-        remedy=(spelled(remedy, component),),
+        remedy=(_in_words(spelled(remedy, component), values),),
         commands=commands,
         incident=",".join(keys),
         facts=(
@@ -60,9 +63,25 @@ def problem(
             ("value", values[0].text or "") if values else ("value", ""),
             ("role", component.role.value),
             *((("otherwise", ",".join(component.others)),) if component.others else ()),
+            *((("accepted", accepted),) if accepted else ()),
+            *((("words", ",".join(map("=".join, values[0].words))),) if values and values[0].words else ()),
         ),
         files=tuple(dict.fromkeys((component.place.file, *(value.file for value in values)))),
     )
+
+
+def _in_words(text: str, values: Sequence[Value]) -> str:
+    """Return a text with the words that the file has for Kafka's: ``acks=WaitForAll``; "it" is the first setting."""
+    for number, value in enumerate(values):
+        text = _in_words_of(value, text, is_first=number == 0) if value.words else text
+    return text
+
+
+def _in_words_of(value: Value, text: str, *, is_first: bool) -> str:
+    words = dict(value.words)
+    named = f"{re.escape(value.key)}(?:=| is )" + ("|set it to " if is_first else "")
+    several = "|".join(map(re.escape, words))
+    return re.sub(rf"({named})({several})\b", lambda found: found[1] + words[found[2]], text)
 
 
 def _doubt(component: Component) -> str:

@@ -96,10 +96,12 @@ def _repair(finding: Finding) -> Repair | None:
             reason=finding.message,
         )
 
+    words = dict(pair.split("=", 1) for pair in str(facts.get("words", "")).split(",") if pair)
     if number in _SET:
-        return repair(RepairAction.SET, _SET[number])
+        wanted = str(facts.get("accepted", _SET[number]))
+        return repair(RepairAction.SET, words.get(wanted, wanted))
     if number == "EOS-CFG-070" and (accepted := _accepted_by_librdkafka(name)) is not None:
-        return repair(RepairAction.SET, accepted)
+        return repair(RepairAction.SET, words.get(accepted, accepted))
     if number in _REMOVE:
         return repair(RepairAction.REMOVE)
     if number == "EOS-CFG-002" and _is_long_enough(finding):

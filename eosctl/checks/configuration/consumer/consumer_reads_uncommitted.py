@@ -13,8 +13,7 @@ from eosctl.checks.configuration.clients import (
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.configuration.topics import topics_of
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.model.deployment import Component, Deployment, Role, Value
-from eosctl.model.parameter import relaxed
+from eosctl.model.deployment import Component, Deployment, Role
 from eosctl.model.severity import Severity
 
 
@@ -27,11 +26,9 @@ def _severity(deployment: Deployment, consumer: Component, *, is_near: bool) -> 
     return Severity.WARNING if has_transactions(deployment) else Severity.INFO
 
 
-def _remedy(consumer: Component, level: Value) -> str:
+def _remedy(consumer: Component) -> str:
     if share_setting(consumer):
         return "Set share.isolation.level=read_committed for its share group."
-    if relaxed(level.key).endswith("readuncommitted"):
-        return f"Set {level.key}=false."
     return "Set isolation.level=read_committed for this consumer."
 
 
@@ -83,6 +80,6 @@ def consumer_reads_uncommitted(case: Case) -> Iterator[Problem]:
                 f"{subject} is read_uncommitted"
                 + (", in an application that writes in transactions." if writers else "."),
                 impact="Records of aborted transactions are read as if they were committed.",
-                remedy=_remedy(consumer, level),
+                remedy=_remedy(consumer),
                 severity=_severity(case.deployment, consumer, is_near=bool(writers)),
             )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from eosctl.analysis.mirror_flows import support_without_effect
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Role
@@ -27,7 +28,8 @@ def mirror_maker_exactly_once_without_cluster(case: Case) -> Iterator[Problem]:
     """Find exactly-once support of a dedicated MirrorMaker that is switched on where MirrorMaker does not look.
 
     What it checks:
-        exactly.once.source.support=enabled or preparing in mm2.properties, without the name of a cluster before it.
+        exactly.once.source.support=enabled or preparing in mm2.properties, without the name of a cluster before it:
+        alone, or behind the name of a flow (us->eu.exactly.once.source.support).
 
     Why it matters for exactly-once:
         The workers of a flow take the settings that bear their target cluster's name, and of the others only a few
@@ -45,13 +47,12 @@ def mirror_maker_exactly_once_without_cluster(case: Case) -> Iterator[Problem]:
         eosctl config lint reports it no longer.
     """
     for mirror in case.deployment.of(Role.MIRROR_MAKER):
-        support = mirror.given.get("exactly.once.source.support")
-        dedicated = any("->" in name for name in mirror.given)
-        if dedicated and support and (support.word or "").lower() in ("enabled", "preparing"):
-            yield problem(
-                mirror,
-                (support,),
-                f"exactly.once.source.support is {support.word}, without the cluster that it is for.",
-                impact="MirrorMaker does not heed it: records come twice after a worker was killed.",
-                remedy="Write TARGET.exactly.once.source.support, for every cluster that is written to.",
-            )
+        for support in support_without_effect(mirror):
+            if (support.word or "").lower() in ("enabled", "preparing"):
+                yield problem(
+                    mirror,
+                    (support,),
+                    f"{support.key} is {support.word}, and no worker of MirrorMaker takes it from there.",
+                    impact="MirrorMaker does not heed it: records come twice after a worker was killed.",
+                    remedy="Write TARGET.exactly.once.source.support, for every cluster that is written to.",
+                )

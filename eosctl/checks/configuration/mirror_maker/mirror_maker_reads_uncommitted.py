@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from eosctl.analysis.mirror_flows import LEVEL, Flow, flows_of, mirrors, without_effect
+from eosctl.analysis.mirror_flows import LEVEL, Flow, flows_of, mirrors, support_without_effect, without_effect
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Component, Role, Value
@@ -99,5 +99,6 @@ def _unset(mirror: Component, flows: Sequence[Flow]) -> Iterator[Problem]:
 
 def _wanted(flow: Flow) -> Value | None:
     """Return the value that asks for exactly-once, also where it names no cluster (EOS-CFG-143 reports that)."""
-    values = (flow.support(), flow.mirror.given.get("exactly.once.source.support"))
+    given = flow.mirror.given.get("exactly.once.source.support")
+    values = (flow.support(), given, *support_without_effect(flow.mirror))
     return next((v for v in values if v is not None and (v.word or "").lower() in ("enabled", "required")), None)

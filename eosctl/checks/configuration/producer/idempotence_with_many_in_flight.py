@@ -95,4 +95,5 @@ def _one_at_a_time(producer: Component, flying: Value) -> Iterator[Problem]:
             else "Batches can arrive out of order after a retry: the broker refuses them, or writes them twice."
         ),
         remedy=f"Set {flying.key} to {ALONE}.",
+        accepted=str(ALONE),
     )

@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 
-from eosctl.render.escaping import lines_text
+from eosctl.render.escaping import lines_text, utf8_text
 
 
 def can_ask() -> bool:
@@ -14,8 +14,12 @@ def can_ask() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty() and not os.environ.get("CI")
 
 
-def read_line(prompt: str) -> str:
+def read_line(prompt: str, *, page: str = "") -> str:
     """Show a prompt on standard error, and return the line that was typed.
+
+    Args:
+        prompt: The question.
+        page: What is shown above it, as `render_page` made it: its colors stay.
 
     The first Ctrl-C ends it. A running event loop would only note the signal and continue to read.
 
@@ -24,6 +28,8 @@ def read_line(prompt: str) -> str:
     """
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
+        if page:
+            sys.stderr.write(utf8_text(f"{page}\n\n"))
         sys.stderr.write(lines_text(prompt))  # Names of a cluster may be part of it.
         sys.stderr.flush()
         return sys.stdin.readline().strip()

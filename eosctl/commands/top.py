@@ -25,7 +25,7 @@ from eosctl.render.formats import OutputFormat
 from eosctl.render.live import frames, row_count
 from eosctl.render.reference import render_explanations
 from eosctl.render.top.board import HEAD_LINES, ROWS_WITHOUT_TERMINAL, Confirm, render_board
-from eosctl.render.transactions.plan import render_marker
+from eosctl.render.transactions.plan import before_question, render_marker
 from eosctl.render.transactions.watch import render_look
 from eosctl.services import change_transaction, watch_transactions
 from eosctl.services.callbacks import Callbacks
@@ -95,7 +95,7 @@ def _abort(terms: change_transaction.Terms, callbacks: Callbacks, one: WatchedTr
 
     def shown(plan: MarkerPlan, official: str, outcome: MarkerOutcome | None) -> str:
         text = render_marker("txn abort", plan, official, outcome, now_ms, OutputFormat.TABLE)
-        return text.replace(" Carry it out with --yes.", "")
+        return before_question(text)
 
     changed = change_transaction.abort_transaction(
         change_transaction.target_of(where.topic, where.partition, one.producer_id, one.first_offset),

@@ -17,7 +17,7 @@ from eosctl.model.plan import FenceOutcome, FencePlan, MarkerOutcome, MarkerPlan
 from eosctl.render.formats import OutputFormat
 from eosctl.render.page import Style
 from eosctl.render.transactions.fence import render_fence
-from eosctl.render.transactions.plan import render_marker
+from eosctl.render.transactions.plan import before_question, render_marker
 from eosctl.services import change_transaction as service
 from eosctl.services.callbacks import Callbacks
 from eosctl.services.change_transaction import Changed, Dialog, Terms
@@ -155,8 +155,9 @@ def _carry_out(
     def confirm(plan: P, official: str, target: str) -> bool:
         if not can_ask():
             return False
-        note(render(plan, official, None, invocation.now_ms(), OutputFormat.TABLE, invocation.style()).rstrip())
-        return read_line(f"\nType {target} to carry it out, or press Enter to leave it: ") == target
+        text = render(plan, official, None, invocation.now_ms(), OutputFormat.TABLE, invocation.style())
+        prompt = f"Type {target} to carry it out, or press Enter to leave it: "
+        return read_line(prompt, page=before_question(text)) == target
 
     def keep(path: Path, command: str) -> None:
         write_file(f"#!/bin/sh\n{command}\n", path)

@@ -9,6 +9,7 @@ from eosctl.render.formats import OutputFormat
 from eosctl.render.one import render_one
 from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
 from eosctl.render.transactions.listing import PartitionItem
+from eosctl.render.transactions.plan import HOW
 from eosctl.text import time_text
 
 
@@ -106,5 +107,5 @@ def _blocks(item: FenceItem) -> list[Block]:
     if item.carried_out:
         blocks.append(Field("verified" if item.verified else "not sure", item.detail))
     else:
-        blocks.append(Line("Nothing was changed. Carry it out with --yes.", "bold"))
+        blocks.append(Line(f"Nothing was changed.{HOW}", "bold"))
     return blocks

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
 
 from eosctl.model.plan import MarkerOutcome, MarkerPlan
@@ -10,6 +12,9 @@ from eosctl.render.formats import OutputFormat
 from eosctl.render.one import render_one
 from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
 from eosctl.text import hidden_text, time_text
+
+#: How a plan is carried out by a command that asks nothing.
+HOW: Final = " Carry it out with --yes."
 
 
 class MarkerItem(msgspec.Struct, frozen=True):
@@ -130,8 +135,13 @@ def _blocks(item: MarkerItem) -> list[Block]:
         blocks.append(Field("verified" if item.verified else "not sure", item.detail))
         blocks.append(Field("LSO", f"{before} -> {after}"))
     else:
-        blocks.append(Line("Nothing was changed. Carry it out with --yes.", "bold"))
+        blocks.append(Line(f"Nothing was changed.{HOW}", "bold"))
     return blocks
+
+
+def before_question(page: str) -> str:
+    """Return the page of a plan for a dialog, which asks whether to carry it out."""
+    return page.replace(HOW, "").rstrip()
 
 
 def _offset(offset: int | None) -> str:

@@ -14,6 +14,7 @@ from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import TV1, TV2, wait_until_ended
 from eosctl.model.transaction import TopicPartition
 from eosctl.testing import SandboxThread
+from tests.command_line.terminal import ask_and_type
 from tests.commands.conftest import eosctl, run_scenario
 from tests.commands.open_transactions import Opened, leave_open, now_ms, on, record, skip_marker, unhurried
 from tests.commands.txn.test_txn import check_schema
@@ -119,6 +120,23 @@ def test_a_live_transaction_is_fenced_and_keeps_its_timeout(one_broker: SandboxT
     assert (after["state"], after["timeout_ms"]) == ("Empty", 123_000)
     assert after["producer_epoch"] > opened.producer_epoch
     assert audit(own_home) == ["txn fence planned", "txn fence planned", "txn fence begun", "txn fence done"]
+
+
+@pytest.mark.parametrize(("typed", "epochs"), [(b"\n", 0), (b"shop-0\n", 1)])
+def test_a_terminal_shows_the_plan_in_color_and_asks(
+    typed: bytes, epochs: int, one_broker: SandboxThread, own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    bootstrap = one_broker.bootstrap
+    opened = on(bootstrap, lambda client: leave_open(client, "shop-0"))
+    asked = ("-m", "eosctl", "txn", "fence", "shop-0", "-b", bootstrap)
+    code, shown = ask_and_type(asked, b"press Enter to leave it: ", typed)
+    assert code == 0, shown
+    assert "\x1b[1mPLAN: fence one transactional id\x1b[0m" in shown
+    assert "\\x1b" not in shown
+    assert "--yes" not in shown.partition("Type shop-0")[0]
+    assert (described(bootstrap, "shop-0")["producer_epoch"] > opened.producer_epoch) is bool(epochs)
 
 
 @pytest.mark.parametrize("dialect", [TV1, TV2])

@@ -10,6 +10,7 @@ import msgspec
 
 from eosctl.model.deployment import TABULATED, Client, Component, Deployment, Role
 from eosctl.model.read_as import ReadAs
+from eosctl.model.recovery import is_link
 from eosctl.text import release_text
 
 _TITLES: Final[Mapping[Role, str]] = {
@@ -77,5 +78,7 @@ def _title(component: Component) -> str:
     if component.role is Role.BROKER:
         named = component.word("process.roles") if component.has("process.roles") else None
         return _PROCESS_ROLES.get(frozenset(part.strip() for part in (named or "").split(",")), "Kafka broker")
+    if component.role is Role.MIRROR_MAKER and is_link(component):
+        return "cluster link"
     client = component.client if component.role in (Role.PRODUCER, Role.CONSUMER) else Client.JAVA
     return _TITLES[component.role] if client is Client.JAVA else f"{client.value} {_TITLES[component.role]}"

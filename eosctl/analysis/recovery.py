@@ -13,18 +13,8 @@ from typing import Final, NamedTuple
 
 from eosctl.analysis.mirror_flows import LEVEL, Flow, flows_of, mirrors, support_without_effect, without_effect
 from eosctl.model.deployment import Component, Deployment, Place, Value
-from eosctl.model.recovery import Carried, Fate
+from eosctl.model.recovery import Carried, Fate, is_link
 
-LINK_SETTINGS: Final = frozenset(
-    {
-        "consumer.offset.sync.enable",
-        "acl.sync.enable",
-        "auto.create.mirror.topics.enable",
-        "cluster.link.prefix",
-        "link.mode",
-        "cluster.link.paused",
-    }
-)
 _INTERNAL: Final = ("__transaction_state", "__consumer_offsets")
 _EXCLUDED: Final = r".*[\-\.]internal, .*\.replica, __.*"
 _DURABLE: Final = 3
@@ -61,11 +51,6 @@ class _Flow(NamedTuple):
     def place(self, *names: str) -> Place | None:
         found = self.value(*names)
         return found.place if found is not None else None
-
-
-def is_link(mirror: Component) -> bool:
-    """Return whether a configuration is that of a cluster link."""
-    return any(name in LINK_SETTINGS for name in mirror.given)
 
 
 def explain_carried(deployment: Deployment) -> tuple[Carried, ...]:

@@ -17,7 +17,6 @@ from eosctl.model.recovery import Carried
 from eosctl.model.severity import Severity
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.settings.deployment_files import read_deployment
-from eosctl.settings.link_files import find_links
 
 _AMONG_CARRIED: Final = frozenset({"EOS-CFG-064"})
 """Checks whose findings are among the things that are carried over."""
@@ -41,7 +40,7 @@ def lint_mirrors(paths: Sequence[Path], callbacks: Callbacks = SILENT) -> Mirror
     Raises:
         UsageError: The files hold no mirror.
     """
-    files = read_deployment(paths, roles=dict.fromkeys(find_links(paths), Role.MIRROR_MAKER))
+    files = read_deployment(paths)
     carried = explain_carried(files.deployment)
     for broken in files.unreadable:
         callbacks.report_error(broken.error)

@@ -21,6 +21,29 @@ from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
 _FILE: Final = ".env"
 _VARIABLE: Final = re.compile(r"\$(?:\$|\{(?P<name>\w+)(?::?-(?P<default>[^${}]*))?\}|(?P<plain>[A-Za-z_]\w*))")
 
+_STARTED: Final = frozenset({"image", "build"})
+_OWN: Final = frozenset({"environment", "env_file", "ports", "links", "depends_on", "container_name", "restart"})
+"""What a service of Compose has, one key of the first and some of the second."""
+_OTHERS: Final = frozenset(
+    {
+        *("script", "stage", "stages", "steps", "services"),  # jobs of pipelines
+        *("resources", "replicaCount", "service", "ingress", "enabled"),  # parts of charts
+    }
+)
+
+
+def with_services(document: Node) -> Node:
+    """Return a file of Compose's first version, with its services at the top, as one of today; others as they are."""
+    if not isinstance(document, Branch) or not document.entries:
+        return document
+    services = [node for _, node in document.entries if isinstance(node, Branch)]
+    named = [{key for key, node in one.entries if key != "image" or isinstance(node, Leaf)} for one in services]
+    are_services = len(named) == len(document.entries) and all(
+        not _STARTED.isdisjoint(keys) and _OTHERS.isdisjoint(keys) for keys in named
+    )
+    is_compose = are_services and any(not _OWN.isdisjoint(keys) for keys in named)
+    return Branch((("services", document),), document.line) if is_compose else document
+
 
 def interpolated(document: Node, file: str) -> Node:
     """Return a file of Compose with the values that are known in the place of its variables; others as they are.

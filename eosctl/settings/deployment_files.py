@@ -25,7 +25,7 @@ from eosctl.settings.broker_overrides import with_overridden
 from eosctl.settings.chart_parameters import has_chart_parameters, with_chart_parameters
 from eosctl.settings.client_libraries import has_options_apart, with_options_joined
 from eosctl.settings.cloud_formation import evaluated, uses_functions
-from eosctl.settings.compose_variables import interpolated, with_env_files
+from eosctl.settings.compose_variables import interpolated, with_env_files, with_services
 from eosctl.settings.detection import sources_of
 from eosctl.settings.documents import format_of, is_piece_of_json, parse_documents, starts_programs
 from eosctl.settings.environments import of_environment, over_base, profile_of
@@ -321,6 +321,8 @@ def _documents(file: str, text: str) -> tuple[Node, ...]:
         parsed = tuple(map(evaluated, parsed))
     if has_own_references(text):
         parsed = tuple(map(with_own_references, parsed))
+    if "image:" in text:
+        parsed = tuple(map(with_services, parsed))
     if "env_file" in text:
         parsed = tuple(with_env_files(document, file) for document in parsed)
     if "$" in text and "services" in text:

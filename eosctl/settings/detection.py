@@ -8,13 +8,15 @@ from typing import Final
 from msgspec.structs import replace
 
 from eosctl.model.deployment import Client, Place, Role, Value
-from eosctl.settings.ansible_inventory import inventory_of
+from eosctl.settings.ansible_inventory import Inventory, inventory_of
 from eosctl.settings.camel import CAMEL, PRODUCER, clients_settings
 from eosctl.settings.client_family import client_of
 from eosctl.settings.client_libraries import LIBRARIES
 from eosctl.settings.connectors import connector_role
 from eosctl.settings.islands import sources_within
 from eosctl.settings.named_releases import with_named_release
+from eosctl.settings.operators import SET_BY_NUMBER
+from eosctl.settings.process_counts import COUNT
 from eosctl.settings.quarkus_profiles import as_built
 from eosctl.settings.recognition import (
     CLIENT_KEYS,
@@ -31,9 +33,11 @@ from eosctl.settings.recognition import (
 from eosctl.settings.setting_names import (
     CHANNEL,
     FLINK,
+    KAFKA_CONNECTORS,
     LIBRARY_PREFIXES,
     NAMED,
     QUARKUS_STREAMS,
+    SMALLRYE_KAFKA,
     SPRING,
     is_setting,
     known_names,
@@ -43,10 +47,6 @@ from eosctl.settings.sources import Source, values_of
 from eosctl.settings.tree import Branch, Node, flatten
 from eosctl.settings.workloads import counted_around
 
-# The default of SmallRye Reactive Messaging's KafkaSource.
-_SMALLRYE_KAFKA: Final = "smallrye-kafka"
-# Connectors of MicroProfile Reactive Messaging in other servers: Helidon's and Open Liberty's.
-_KAFKA_CONNECTORS: Final = frozenset({_SMALLRYE_KAFKA, "helidon-kafka", "liberty-kafka"})
 _OTHER_CONSUMER: Final[Mapping[str, str | None]] = {"enable.auto.commit": None}
 _SMALLRYE_CONSUMER: Final[Mapping[str, str | None]] = {"enable.auto.commit": "false"}
 # Who commits is said in the code: offsetStrategy of @KafkaListener.
@@ -72,8 +72,8 @@ def sources_of(document: Node, file: str, role: Role | None = None) -> list[Sour
     parts = _with_one_library(with_named_release(parts, document))
     if not _is_of_one_cluster(document, file):
         return parts
-    if inventory_of(document) is not None:
-        parts = [_on_its_host(part, file) for part in parts]
+    if (inventory := inventory_of(document)) is not None:
+        parts = [_on_its_hosts(part, inventory, file) for part in parts]
     return _one_broker_per_chart(list(map(_as_cluster, parts)))
 
 
@@ -127,12 +127,23 @@ def _as_cluster(source: Source) -> Source:
     return replace(source, cluster=str(source.place)) if is_whole else source
 
 
-def _on_its_host(source: Source, file: str) -> Source:
-    """Return what an inventory gives one host as a part of the hosts of its group; others as they are."""
-    if source.role is not Role.BROKER or len(source.hints) < 4 or source.hints[-2] != "hosts":
+def _on_its_hosts(source: Source, inventory: Inventory, file: str) -> Source:
+    """Return what an inventory gives a group, or one host of it, with the group's hosts; others as they are.
+
+    The brokers of a group of several hosts are one cluster, and the only host of a group is a cluster of its own.
+    """
+    where = next((at for at, word in enumerate(source.hints) if word in ("hosts", "vars")), 0)
+    if source.role is not Role.BROKER or where < 1 or where + 1 >= len(source.hints):
         return source
-    group, host = source.hints[-3], source.hints[-1]
-    return replace(source, label=host, described_by=f"{file} ({group})")
+    group, kind, host = source.hints[where - 1 : where + 2]
+    names = {name.lower(): name for name in (*inventory.groups, *inventory.children)}
+    count = len(inventory.hosts_of(names.get(group, group)))
+    if count == 1:
+        one = Value(COUNT, "1", f"hosts: {group}", source.place)
+        source = replace(source, instances=one, framework=dict.fromkeys(SET_BY_NUMBER))
+    elif kind == "hosts":
+        source = replace(source, described_by=f"{file} ({group})")
+    return replace(source, label=host) if kind == "hosts" else source
 
 
 def _hints(file: str) -> tuple[str, ...]:
@@ -247,16 +258,16 @@ def _channels(source: Source) -> Iterator[Source]:
         if match is None:
             shared[_unprefixed(key)] = value
         elif match[1] == "connector":
-            shared |= {match[3]: value} if match[2] in _KAFKA_CONNECTORS else {}
+            shared |= {match[3]: value} if match[2] in KAFKA_CONNECTORS else {}
         else:
             role = Role.PRODUCER if match[1] in ("outgoing", "producers") else Role.CONSUMER
             groups.setdefault((role, match[2]), {})[match[3]] = value
     for (role, channel), values in groups.items():
         connector = values.get("connector")
-        named = connector.text if connector is not None and connector.resolved else _SMALLRYE_KAFKA
-        if named not in _KAFKA_CONNECTORS:
+        named = connector.text if connector is not None and connector.resolved else SMALLRYE_KAFKA
+        if named not in KAFKA_CONNECTORS:
             continue  # a channel of another broker, such as smallrye-mqtt
-        made = framework if named == _SMALLRYE_KAFKA else _OTHER_CONSUMER
+        made = framework if named == SMALLRYE_KAFKA else _OTHER_CONSUMER
         yield replace(
             source,
             values={**shared, **values},

@@ -20,6 +20,7 @@ from eosctl.settings.environment import container_environment, environment_of, v
 from eosctl.settings.file_texts import is_of_others
 from eosctl.settings.flink_arguments import arguments_of_jobs
 from eosctl.settings.flink_jobs import flink_jobs
+from eosctl.settings.framework_forms import alpakka_client, channels_of, flink_cluster, without_channels
 from eosctl.settings.kafka_commands import altered_entity
 from eosctl.settings.logstash_file import PIPELINE
 from eosctl.settings.nomad_jobs import files_of_tasks
@@ -34,12 +35,11 @@ from eosctl.settings.spring_names import OF_OTHERS, unread_by_others
 from eosctl.settings.structures import find_sources
 from eosctl.settings.topic_declarations import topic_declared
 from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
-from eosctl.settings.unread import CLIENT_SETTINGS, unread
+from eosctl.settings.unread import CLIENT_SETTINGS
 from eosctl.settings.workloads import GENERATED, counted_around
 
 _NETWORK: Final = ("AWS::EC2::", "AWS::IAM::", "AWS::ElasticLoadBalancing")
 _BROKERS: Final = relaxed("bootstrap.servers")
-ALPAKKA_INTERVAL: Final = "eos-commit-interval"
 # What lists of settings call the part with the name; the other is the value.
 _NAME_KEYS: Final = ("name", "key", "property", "setting", "option")
 
@@ -112,7 +112,7 @@ def _islands(node: Node, file: str, hints: tuple[str, ...], key: str = "") -> It
         yield topic
         return
     if (clients := node.branch("kafka-clients")) is not None:
-        yield from _alpakka(node, clients, file, (*hints, key.lower()))
+        yield from alpakka_client(node, clients, file, (*hints, key.lower()))
         return
     yield from _by_leaves(node, list(flatten(node)), file, hints, key)
 
@@ -157,7 +157,11 @@ def _by_leaves(
         # Clients that the application makes itself, with keys of its own.
         yield from _islands(_without_spring(node), file, hints, key)
         return
-    if (flink := _flink_cluster(leaves, file, hints)) is not None:
+    if (channels := channels_of(node, leaves, file, hints)) is not None:
+        yield channels
+        yield from _islands(without_channels(node), file, hints, key)
+        return
+    if (flink := flink_cluster(leaves, file, hints)) is not None:
         yield flink
         return
     if _is_flat(node) and (own := own_prefixes(leaves, file)):
@@ -211,38 +215,12 @@ def _without_spring(node: Branch) -> Branch:
     return Branch(tuple((name, child) for name, child in kept if name not in CLIENT_SETTINGS), node.line)
 
 
-def _alpakka(node: Branch, clients: Branch, file: str, hints: tuple[str, ...]) -> Iterator[Source]:
-    """Yield a client of Alpakka or Pekko: Kafka's settings stand in ``kafka-clients``, its own next to them."""
-    given = dict(flatten(clients))
-    own = node.get(ALPAKKA_INTERVAL)
-    made: dict[str, str | None] = {}
-    if isinstance(own, Leaf):
-        given[ALPAKKA_INTERVAL] = own
-        made = {"enable.idempotence": "true"}  # Transactional.sink, which alone reads the interval, sets it
-    elif hints[-1].endswith("consumer"):
-        made = {"enable.auto.commit": "false"}  # reference.conf of Alpakka and Pekko
-    outside = values_of(((name, leaf) for key, child in node.entries for name, leaf in flatten(child, key)), file)
-    if given:
-        left = unread(outside, lambda name: f"kafka-clients.{name}")
-        yield Source(Place(file, node.line), values_of(given.items(), file), hints=hints, framework=made, unread=left)
-
-
 def _children(node: Branch, file: str, hints: tuple[str, ...]) -> Iterator[Source]:
     for name, child in node.entries:
         if isinstance(child, Leaf):
             yield from _file_within(child, file, (*hints, name.lower()))
         else:
             yield from _islands(child, file, (*hints, name.lower()), name)
-
-
-def _flink_cluster(leaves: list[tuple[str, Leaf]], file: str, hints: tuple[str, ...]) -> Source | None:
-    """Return the checkpoint settings of a cluster's own file: flink-conf.yaml, config.yaml, ``flinkConfiguration``."""
-    own = [(name, leaf) for name, leaf in leaves if name.startswith("execution.checkpointing.")]
-    is_table = any(name.startswith(("sink.", "scan.", "properties.")) for name, _ in leaves)
-    if not own or is_table or len(own) == len(leaves):
-        return None
-    place = Place(file, own[0][1].line)
-    return Source(place, values_of(own, file), role=Role.FLINK, hints=hints, recognized_by=own[0][0])
 
 
 def _as_a_whole(

@@ -14,11 +14,13 @@ from eosctl.settings.sources import Source, value_of, values_of
 from eosctl.settings.tree import Branch, Leaf, flatten
 
 _COPIES: Final = tuple(f"{topic}.storage.replication.factor" for topic in ("config", "offset", "status"))
+SET_BY_NUMBER: Final = (
+    *("default.replication.factor", "min.insync.replicas", "offsets.topic.replication.factor"),
+    *("transaction.state.log.replication.factor", "transaction.state.log.min.isr"),
+)
+"""What operators and roles of Ansible set by the number of brokers, where nothing is written."""
 _SET_BY_CONFLUENT: Final = {
-    Role.BROKER: (
-        *("default.replication.factor", "min.insync.replicas", "offsets.topic.replication.factor"),
-        *("transaction.state.log.replication.factor", "transaction.state.log.min.isr"),
-    ),
+    Role.BROKER: SET_BY_NUMBER,
     Role.CONNECT_WORKER: _COPIES,
 }
 """What the operator sets by the number of its pods; the resource does not show the values."""

@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from msgspec.structs import replace
+
 from eosctl.model.deployment import Place, Role
+from eosctl.settings.library_words import turned
 from eosctl.settings.recognition import CLIENT_KEYS, CLIENTS, decide, streams_prefixes
 from eosctl.settings.setting_names import LIBRARY_PREFIXES, is_setting, known_names
 from eosctl.settings.sources import Source, value_of
@@ -19,6 +22,8 @@ from eosctl.settings.unread import CLIENT_SETTINGS
 _OF_CLIENTS: Final = frozenset(name for role in CLIENTS for name in CLIENT_KEYS[role])
 # Programs that read all of their file by themselves, and hand parts of it to clients of their own.
 _WHOLE: Final = (Role.BROKER, Role.CONNECT_WORKER, Role.MIRROR_MAKER, Role.STREAMS)
+_PINOT: Final = "stream.kafka."
+_STARTS: Final = {"smallest": "earliest", "largest": "latest"}
 _MOST_PARTS: Final = 12
 """More parts than the name of any setting has."""
 
@@ -39,12 +44,19 @@ def sources_under(
     is_streams = begins == streams_prefixes(key for key, _ in given)
     for prefix in begins:
         own = [(name.removeprefix(prefix), name, leaf) for name, leaf in given if name.startswith(prefix)]
-        values = {name: value_of(key, leaf, file, name) for name, key, leaf in own}
+        values = {name: value_of(key, _in_words_of_kafka(leaf, prefix), file, name) for name, key, leaf in own}
         label = prefix.rstrip(".") if len(begins) > 1 else ""
         words = ("streams",) if is_streams else (prefix.lower(),)
         # Clients in one file are parts of one program.
         application = None if is_streams else ""
         yield Source(Place(file, own[0][2].line), values, label, hints=(*hints, *words), application=application)
+
+
+def _in_words_of_kafka(leaf: Leaf, prefix: str) -> Leaf:
+    """Return a value of a table of Apache Pinot with Kafka's word for where to start."""
+    if not prefix.startswith(_PINOT):
+        return leaf
+    return replace(leaf, text=_STARTS.get(leaf.text or "", leaf.text), words=turned(_STARTS))
 
 
 def _client_prefixes(leaves: list[tuple[str, Leaf]], file: str) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 
 from eosctl.knowledge.parameter_tables import kafka_tables, load_tables, only_librdkafka
 from eosctl.model.deployment import Role, Value
+from eosctl.model.recovery import LINK_SETTINGS
 
 NEAR: Final = 0.75
 """The part of the best score from which on another component is plausible too."""
@@ -218,6 +219,8 @@ def _any_of(names: frozenset[str]) -> Callable[[Mapping[str, Value]], str | None
 
 
 def _mirror_key(values: Mapping[str, Value]) -> str | None:
+    if (link := _any_of(LINK_SETTINGS)(values)) is not None:
+        return link
     flow = next((value.key for key, value in values.items() if _FLOW.match(key)), None)
     if flow is not None:
         return flow

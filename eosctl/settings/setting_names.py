@@ -26,6 +26,9 @@ NAMED: Final = re.compile(r"^kafka\.(producers|consumers)\.([\w-]+)\.(.+)$")
 # Micronaut's Streams applications by name.
 _NAMED_STREAMS: Final = re.compile(r"^kafka\.streams\.[\w-]+\.(.+)$")
 CHANNEL: Final = re.compile(r"^mp\.messaging\.(outgoing|incoming|connector)\.([\w-]+)\.(.+)$")
+# The connector of SmallRye Reactive Messaging, and those of Helidon and Open Liberty.
+SMALLRYE_KAFKA: Final = "smallrye-kafka"
+KAFKA_CONNECTORS: Final = frozenset({SMALLRYE_KAFKA, "helidon-kafka", "liberty-kafka"})
 # Quarkus hands what stands under these to Kafka Streams alone.
 QUARKUS_STREAMS: Final = ("quarkus.kafka-streams.", "kafka-streams.")
 LIBRARY_PREFIXES: Final = (

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from eosctl.analysis.read_as import read_as
 from eosctl.analysis.recovery import explain_carried
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Deployment, Role
 from eosctl.model.recovery import Carried, Fate
-from eosctl.settings.deployment_files import read_components
-from eosctl.settings.link_files import find_links
+from eosctl.settings.deployment_files import read_components, read_deployment
 from tests.commands.conftest import eosctl
 
 FLOW = "clusters=a,b\na->b.enabled=true\n"
@@ -92,9 +92,9 @@ def test_cluster_links_are_recognized_by_their_settings(tmp_path: Path) -> None:
     link, other = tmp_path / "link.properties", tmp_path / "client.properties"
     link.write_text("bootstrap.servers=a:1\nlink.mode=DESTINATION\nacl.sync.enable=true\n")
     other.write_text("bootstrap.servers=a:1\n")
-    (tmp_path / "broken.properties").write_bytes(b"\xff\xfe\x00")
-    assert find_links([tmp_path]) == (str(link),)
-    assert find_links([other, link]) == (str(link),)
+    named = {Path(one.file).name: one.title for one in read_as(read_deployment([tmp_path]).deployment)}
+    assert named["link.properties"] == "cluster link"
+    assert named.get("client.properties") != "cluster link"
     done = eosctl("dr", "lint", link, "-o", "json")
     fates = {item["what"]: item["fate"] for item in done.json["items"]}
     assert (done.code, fates["positions"], fates["access rules"]) == (3, "wrong", "carried")

@@ -22,15 +22,19 @@ def hosts_of(broker: Component) -> frozenset[str]:
 def is_only_broker(deployment: Deployment, broker: Component) -> bool:
     """Return whether the platform starts this broker alone; False where nothing shows how many there are."""
     # What the broker itself shows is decided first: the others are many.
-    if broker.instances is None or broker.instances.number != 1 or not is_broker(broker) or not _is_complete(broker):
+    if broker.instances is None or broker.instances.number != 1 or not is_broker(broker):
         return False
-    return not any(is_broker(other) for other in deployment.same_cluster(broker) if other is not broker)
+    near = deployment.same_cluster(broker)
+    others = [other for other in near if other is not broker and not is_same_workload(broker, other)]
+    # Controllers of their own next to the broker show the rest of the cluster.
+    return (_is_complete(broker) or bool(others)) and not any(map(is_broker, others))
 
 
 def runs_on_one_broker(deployment: Deployment, client: Component) -> bool:
-    """Return whether every broker in the folder of a worker's file is a cluster of its own."""
+    """Return whether every broker in a worker's file, or else in its folder, is a cluster of its own."""
     scope = _scope_of(client)
     near = [one for one in deployment.of(Role.BROKER) if _scope_of(one) == scope and is_broker(one)]
+    near = [one for one in near if one.place.file == client.place.file] or near
     return bool(near) and all(is_only_broker(deployment, broker) for broker in near)
 
 
@@ -42,6 +46,12 @@ def is_broker(server: Component) -> bool:
     """Return whether a server holds topics; a controller alone does not."""
     roles = server.word("process.roles") if server.has("process.roles") else None
     return roles is None or "broker" in {role.strip() for role in roles.split(",")}
+
+
+def is_same_workload(one: Component, other: Component) -> bool:
+    """Return whether two servers are one resource of a platform, which several files declare: the last one counts."""
+    names = {(*component.application.split("\0"), "")[1] for component in (one, other)}
+    return len(names) == 1 and names != {""} and one.cluster == other.cluster
 
 
 def are_alternatives(one: Component, other: Component) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.broker_clusters import are_alternatives, hosts_of
+from eosctl.checks.configuration.broker_clusters import are_alternatives, hosts_of, is_same_workload
 from eosctl.checks.configuration.instances import counted, processes, runs_many
 from eosctl.checks.configuration.problem import problem, use_of
 from eosctl.checks.declaration import Area, Case, Problem, check
@@ -71,7 +71,7 @@ def brokers_share_node_id(case: Case) -> Iterator[Problem]:
 
 def _are_of_one_cluster(one: Component, other: Component) -> bool:
     """Return whether two brokers of one quorum run at the same time; a copy for another environment does not."""
-    if one.application == other.application or are_alternatives(one, other):
+    if one.application == other.application or are_alternatives(one, other) or is_same_workload(one, other):
         return False
     folders = [folder_of(one), folder_of(other)]
     if folders[0] == folders[1]:

@@ -1,0 +1,71 @@
+"""Settings in the forms of frameworks: channels of MicroProfile, clients of Alpakka, a cluster's own file of Flink."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from eosctl.model.deployment import Place, Role
+from eosctl.settings.setting_names import CHANNEL, KAFKA_CONNECTORS
+from eosctl.settings.sources import Source, values_of
+from eosctl.settings.tree import Branch, Leaf, Node, flatten
+from eosctl.settings.unread import unread
+
+ALPAKKA_INTERVAL: Final = "eos-commit-interval"
+_OF_CHANNELS: Final = ("mp.messaging.", "kafka.", "kafka-streams.", "quarkus.kafka-streams.")
+"""What MicroProfile's channels and Quarkus read."""
+
+
+def channels_of(node: Branch, leaves: list[tuple[str, Leaf]], file: str, hints: tuple[str, ...]) -> Source | None:
+    """Return the channels of a mapping that name a connector of Kafka; None where it has none of them."""
+    if not any((found := CHANNEL.match(name)) and _is_of_kafka(found[3], leaf) for name, leaf in leaves):
+        return None
+    own = ((name, leaf) for name, leaf in leaves if name.startswith(_OF_CHANNELS))
+    return Source(Place(file, node.line), values_of(own, file), hints=hints)
+
+
+def _is_of_kafka(name: str, leaf: Leaf) -> bool:
+    return name == "connector" and leaf.text in KAFKA_CONNECTORS
+
+
+def without_channels(node: Branch) -> Branch:
+    """Return a mapping without what channels read."""
+    return _without(node, _OF_CHANNELS)
+
+
+def _without(node: Branch, heads: tuple[str, ...]) -> Branch:
+    """Return a mapping without the keys that begin in one of some ways."""
+    kept: list[tuple[str, Node]] = []
+    for name, child in node.entries:
+        above = f"{name}."
+        if above.startswith(heads):
+            continue
+        inner = tuple(head.removeprefix(above) for head in heads if head.startswith(above))
+        kept.append((name, _without(child, inner) if inner and isinstance(child, Branch) else child))
+    return Branch(tuple(kept), node.line)
+
+
+def alpakka_client(node: Branch, clients: Branch, file: str, hints: tuple[str, ...]) -> Iterator[Source]:
+    """Yield a client of Alpakka or Pekko: Kafka's settings stand in ``kafka-clients``, its own next to them."""
+    given = dict(flatten(clients))
+    own = node.get(ALPAKKA_INTERVAL)
+    made: dict[str, str | None] = {}
+    if isinstance(own, Leaf):
+        given[ALPAKKA_INTERVAL] = own
+        made = {"enable.idempotence": "true"}  # Transactional.sink, which alone reads the interval, sets it
+    elif hints[-1].endswith("consumer"):
+        made = {"enable.auto.commit": "false"}  # reference.conf of Alpakka and Pekko
+    outside = values_of(((name, leaf) for key, child in node.entries for name, leaf in flatten(child, key)), file)
+    if given:
+        left = unread(outside, lambda name: f"kafka-clients.{name}")
+        yield Source(Place(file, node.line), values_of(given.items(), file), hints=hints, framework=made, unread=left)
+
+
+def flink_cluster(leaves: list[tuple[str, Leaf]], file: str, hints: tuple[str, ...]) -> Source | None:
+    """Return the checkpoint settings of a cluster's own file: flink-conf.yaml, config.yaml, ``flinkConfiguration``."""
+    own = [(name, leaf) for name, leaf in leaves if name.startswith("execution.checkpointing.")]
+    is_table = any(name.startswith(("sink.", "scan.", "properties.")) for name, _ in leaves)
+    if not own or is_table or len(own) == len(leaves):
+        return None
+    place = Place(file, own[0][1].line)
+    return Source(place, values_of(own, file), role=Role.FLINK, hints=hints, recognized_by=own[0][0])

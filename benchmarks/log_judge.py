@@ -15,24 +15,28 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import psutil  # type: ignore[import-untyped]
 
+from eosctl.logs.arrays import array_of, numbers_of
 from eosctl.logs.incidents.judge import judge_incidents
+from eosctl.logs.incidents.slices import SLICE_EVENTS
 from eosctl.logs.incidents.timeline import timed
 from eosctl.logs.scan import scan_paths
-from eosctl.model.event_names import EventField
 from eosctl.model.log_event import LogEvent, SourceSummary
 from spark_log_analytics.incidents import Judging, SliceCost, incident_of, judge_events
-from spark_log_analytics.rows import EVENT_COLUMNS, event_batch
+from spark_log_analytics.rows import EVENT_COLUMNS, arrow_schema, event_batch, events_of
 from spark_log_analytics.session import session
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
+    from numpy.typing import NDArray
     from pyspark.sql import DataFrame, SparkSession
 
 SCENARIOS: Final = Path(__file__).parents[1] / "tests" / "fixtures" / "logs"
@@ -47,7 +51,8 @@ CORES: Final = "2"
 SAMPLE_S: Final = 0.5
 LEAST_ROUNDS: Final = 8
 """Fewer rounds are shorter than the margins of a slice."""
-_IDS: Final[tuple[EventField, ...]] = (*("transactional_id", "group", "application_id", "client_id", "member_client"),)
+_IDS: Final = frozenset({"transactional_id", "group", "application_id", "client_id", "member_client"})
+_STEPS: Final = frozenset({"producer_id", "producer_epoch", "current_epoch"})
 
 
 class Round(NamedTuple):
@@ -72,33 +77,55 @@ def recorded() -> Round:
             count[event.file, event.category] += 1
             if count[event.file, event.category] <= KEPT:
                 moved = event._replace(time_ms=(event.time_ms or 0) - min(times) + end_ms)
-                events.append(_raised(moved, {"producer_id": number * 100_000_000}))
+                producer = event.fields.get("producer_id", "")
+                own = {"producer_id": str(int(producer) + number * 100_000_000)} if producer.isdigit() else {}
+                events.append(moved._replace(fields={**event.fields, **own}))
         sources += scan.sources
         end_ms += max(times) - min(times) + PAUSE_MS
     return Round(events, sources, end_ms)
 
 
-def repeated(whole: Round, number: int) -> list[LogEvent]:
-    """Return the events of one repetition, later, by some of the clients, and with later epochs."""
-    found = []
-    # Each producer id and epoch is given out once.
-    later = 20 * (number // REUSED_IDS)
-    steps = {"producer_id": 1_000_000 * (number % REUSED_IDS), "producer_epoch": later, "current_epoch": later}
-    for event in whole.events:
-        names = {name: f"{value}{number % REUSED_IDS}" for name, value in event.fields.items() if name in _IDS}
-        time_ms = BEGIN_MS + number * whole.length_ms + (event.time_ms or 0)
-        other = event._replace(time_ms=time_ms, offset=event.offset + number * 10**9, fields={**event.fields, **names})
-        found.append(_raised(other, steps))
-    return found
+class Rounds:
+    """Makes the events of each repetition: later, by some of the clients, and with later epochs.
+
+    Only times, offsets, and the values of a few fields differ, so all other columns are made once.
+    """
+
+    def __init__(self, whole: Round) -> None:
+        self._length_ms = whole.length_ms
+        self._batch = event_batch(whole.events)
+        pairs = [pair for event in whole.events for pair in event.fields.items()]
+        self._values = [value for _, value in pairs]
+        self._named = [place for place, (name, _) in enumerate(pairs) if name in _IDS]
+        numbers = ((place, name) for place, (name, value) in enumerate(pairs) if value.isdigit())
+        self._raised = [(place, name) for place, name in numbers if name in _STEPS]
+
+    def batch(self, number: int) -> pa.RecordBatch:
+        """Return the events of a repetition."""
+        import pyarrow as pa
+
+        client, life = number % REUSED_IDS, number // REUSED_IDS
+        values = list(self._values)
+        for place in self._named:
+            values[place] = f"{values[place]}{client}"
+        # Each producer id and epoch is given out once.
+        steps = {"producer_id": 1_000_000 * client, "producer_epoch": 20 * life, "current_epoch": 20 * life}
+        for place, name in self._raised:
+            values[place] = str(int(values[place]) + steps[name])
+        schema = self._batch.schema
+        columns = dict(zip(schema.names, self._batch.columns, strict=True))
+        for name, later in (("time_ms", BEGIN_MS + number * self._length_ms), ("offset", number * 10**9)):
+            columns[name] = numbers_of(_int64_of(columns[name]) + later)
+        fields = columns["fields"]
+        ends = pa.Array.from_buffers(pa.int32(), len(fields) + 1, [None, fields.buffers()[1]])
+        columns["fields"] = pa.MapArray.from_arrays(ends, fields.keys, array_of(values, pa.string()))
+        return pa.RecordBatch.from_arrays(list(columns.values()), schema=schema)
 
 
-def _raised(event: LogEvent, steps: Mapping[str, int]) -> LogEvent:
-    """Return an event with larger numbers in some fields."""
-    fields = {
-        name: str(int(value) + steps[name]) if name in steps and value.isdigit() else value
-        for name, value in event.fields.items()
-    }
-    return event._replace(fields=fields)
+def _int64_of(column: pa.Array) -> NDArray[np.int64]:
+    import numpy as np
+
+    return np.frombuffer(column.buffers()[1], np.int64)
 
 
 def sources_of(whole: Round, round_count: int) -> list[SourceSummary]:
@@ -107,51 +134,61 @@ def sources_of(whole: Round, round_count: int) -> list[SourceSummary]:
     return [source._replace(first_ms=BEGIN_MS, last_ms=end_ms) for source in whole.sources]
 
 
-def frame_of(spark: SparkSession, whole: Round, round_count: int) -> DataFrame:
-    """Make the events in the tasks of Spark."""
+def write_events(spark: SparkSession, whole: Round, round_count: int, folder: Path) -> DataFrame:
+    """Write the events of all repetitions as Parquet in the tasks of Spark, and return the table."""
+    folder.mkdir()
     tasks = spark.range(0, round_count, 1, -(-round_count // ROUNDS_OF_A_TASK))
-    return tasks.mapInArrow(_maker_of(whole), EVENT_COLUMNS)
+    row_count = sum(row.rows for row in tasks.mapInArrow(_writer_of(whole, folder), "rows long").collect())
+    assert row_count == round_count * len(whole.events)
+    return spark.read.schema(EVENT_COLUMNS).parquet(str(folder))
 
 
-def _maker_of(whole: Round) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    def make(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                events = repeated(whole, number)
-                for start in range(0, len(events), 4096):
-                    yield event_batch(events[start : start + 4096])
+def _writer_of(whole: Round, folder: Path) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def write(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+        from pyarrow.parquet import ParquetWriter
 
-    return make
+        rounds = Rounds(whole)
+        numbers = [number for batch in batches for number in batch.column(0).to_pylist()]
+        row_count = 0
+        with ParquetWriter(folder / f"{numbers[0]:08}.parquet", arrow_schema(with_counts=False)) as file:
+            for number in numbers:
+                made = rounds.batch(number)
+                file.write_batch(made)
+                row_count += made.num_rows
+        yield pa.RecordBatch.from_arrays([array_of([row_count], pa.int64())], names=["rows"])
+
+    return write
 
 
-def compare(spark: SparkSession, whole: Round, round_count: int) -> None:
+def compare(spark: SparkSession, whole: Round, round_count: int, folder: Path) -> None:
     """Judge in one process and in slices, and compare the verdicts."""
     sources = sources_of(whole, round_count)
-    events = [event for number in range(round_count) for event in repeated(whole, number)]
+    rounds = Rounds(whole)
+    events = [event for number in range(round_count) for event in events_of(rounds.batch(number))]
     began = time.process_time()
     expected = judge_incidents(events, sources)
     print(f"one process: {len(events):,} events, {len(expected):,} incidents, {time.process_time() - began:.1f} s")
-    frame = frame_of(spark, whole, round_count).persist()
-    judging = judge_events(frame, sources, len(events), len(events) // 5)
+    frame = write_events(spark, whole, round_count, folder)
+    judging = judge_events(frame, sources, len(events), min(SLICE_EVENTS, len(events) // 5))
     found = tuple(incident_of(row.asDict(recursive=True)) for row in judging.incidents.collect())
-    _release(frame, judging)
+    _release(judging)
     assert found == expected, "the verdicts differ"
-    print(f"{len(judging.slices)} slices: the same {len(found):,} incidents")
+    print(f"{len(judging.slices)} slices: the same {len(found):,} incidents", flush=True)
 
 
-def measure(spark: SparkSession, whole: Round, round_count: int) -> None:
+def measure(spark: SparkSession, whole: Round, round_count: int, folder: Path) -> None:
     """Judge in slices, and print what it costs."""
     event_count = round_count * len(whole.events)
-    frame = frame_of(spark, whole, round_count).persist()
     with _Timed(f"to make {event_count:,} events"):
-        assert frame.count() == event_count
+        frame = write_events(spark, whole, round_count, folder)
     with _Timed("to judge them"):
         judging = judge_events(frame, sources_of(whole, round_count), event_count)
         incident_count = judging.incidents.count()
     print(f"{incident_count:,} incidents; {cost_text([cost for _, cost in judging.slices])}")
     driver_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"memory of the driver: {driver_mb:,.0f} MB")
-    _release(frame, judging)
+    _release(judging)
 
 
 def cost_text(costs: Sequence[SliceCost]) -> str:
@@ -166,8 +203,8 @@ def cost_text(costs: Sequence[SliceCost]) -> str:
     )
 
 
-def _release(frame: DataFrame, judging: Judging) -> None:
-    for one in (frame, *judging.cached):
+def _release(judging: Judging) -> None:
+    for one in judging.cached:
         one.unpersist()
 
 
@@ -228,8 +265,8 @@ if __name__ == "__main__":
         case [count] if count.isdigit():
             each_round = recorded()
             rounds = max(LEAST_ROUNDS, int(count) // len(each_round.events))
-            with session("benchmark", cores=CORES) as opened:
-                compare(opened, each_round, max(LEAST_ROUNDS, rounds // 10))
-                measure(opened, each_round, rounds)
+            with session("benchmark", cores=CORES) as opened, TemporaryDirectory() as home:
+                compare(opened, each_round, max(LEAST_ROUNDS, rounds // 10), Path(home, "tenth"))
+                measure(opened, each_round, rounds, Path(home, "whole"))
         case _:
             sys.exit(__doc__)

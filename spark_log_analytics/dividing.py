@@ -20,10 +20,9 @@ from eosctl.logs.incidents.slices import (
     KEYED_BY_MESSAGE,
     KEYED_BY_MORE_FIELDS,
     KEYED_BY_NAMES,
-    LIVES,
+    LASTING,
     LONG_MARGIN_MS,
     MARGIN_MS,
-    SOMETIMES_WHOLE,
     Key,
     TimeSlice,
     keys_of,
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.int64]
 
 _WRITER: Final = ("file", "application", "host", "category", "thread", "logger")
-_EVERY_SLICE: Final = -1
 _SIDES: Final[tuple[Literal["left", "right"], ...]] = ("left", "right")
 """Events exactly at a border of a window belong to neither side of it."""
 
@@ -63,38 +61,35 @@ def divide_batches(
             continue
         for number, own in _rows_by_slice(batch, windows):
             part = batch if len(own) == batch.num_rows else batch.take(numbers_of(own))
-            yield from _numbered(packer.add(number, part), len(slices))
+            yield from _numbered(packer.add(number, part))
         _add_samples(batch, logs, samples)
-    yield from _numbered(packer.rest(), len(slices))
+    yield from _numbered(packer.rest())
     yield from _packed_samples(samples, len(slices))
 
 
-def _numbered(packed: Iterable[tuple[int, bytes]], slice_count: int) -> Iterator[pa.RecordBatch]:
+def _numbered(packed: Iterable[tuple[int, bytes]]) -> Iterator[pa.RecordBatch]:
     for number, one in packed:
-        for each in range(slice_count) if number == _EVERY_SLICE else (number,):
-            yield packed_row(None, each, one)
+        yield packed_row(None, number, one)
 
 
 def _rows_by_slice(batch: pa.RecordBatch, windows: Windows) -> Iterator[tuple[int, Numbers]]:
-    """Yield the number of each slice with its rows, in order; ``_EVERY_SLICE`` with those that all slices need."""
+    """Yield the number of each slice with its rows, in order."""
     import numpy as np
 
     categories, times = _Codes(batch.column("category")), _times(batch)
-    is_whole = categories.are(LIVES)
-    for row in _rows_of(batch, np.flatnonzero(categories.are(SOMETIMES_WHOLE))):
-        is_whole[row.place] = windows.is_whole(row.event)
-    if is_whole.any():
-        yield _EVERY_SLICE, np.flatnonzero(is_whole)
+    first, end = np.zeros(len(times), np.int64), np.zeros(len(times), np.int64)
     is_long = categories.where(lambda category: margin_of(category) == LONG_MARGIN_MS)
     for margin, has_margin in ((MARGIN_MS, ~is_long), (LONG_MARGIN_MS, is_long)):
         begins_ms, ends_ms = windows.bounds[margin]
-        bounded = np.flatnonzero(has_margin & ~is_whole)
-        first = np.searchsorted(ends_ms, times[bounded], "left")
-        end = np.searchsorted(begins_ms, times[bounded], "right")
-        for number in range(int(first.min(initial=len(ends_ms))), int(end.max(initial=0))):
-            own = bounded[(first <= number) & (number < end)]
-            if len(own):
-                yield number, own
+        first[has_margin] = np.searchsorted(ends_ms, times[has_margin], "left")
+        end[has_margin] = np.searchsorted(begins_ms, times[has_margin], "right")
+    for row in _rows_of(batch, np.flatnonzero(categories.are(LASTING))):
+        numbers = windows.numbers_of(row.event)
+        first[row.place], end[row.place] = numbers.start, numbers.stop
+    for number in range(int(first.min()), int(end.max())):
+        own = np.flatnonzero((first <= number) & (number < end))
+        if len(own):
+            yield number, own
 
 
 def _add_samples(batch: pa.RecordBatch, logs: ProgramLogs, samples: Samples) -> None:

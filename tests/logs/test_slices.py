@@ -17,11 +17,12 @@ from eosctl.logs.incidents.samples import Samples, outside, place_of
 from eosctl.logs.incidents.sliced import SliceVerdict, join_open
 from eosctl.logs.incidents.slices import (
     BUCKET_MS,
+    LIVES,
     LONG_MARGIN_MS,
     MARGIN_MS,
     WHOLE,
     Key,
-    LogStarts,
+    Spans,
     TimeSlice,
     plan_slices,
 )
@@ -112,6 +113,25 @@ def test_a_slice_gets_few_of_the_events_outside_of_it() -> None:
     assert given < len(events) / 10
 
 
+def test_a_slice_does_not_grow_with_the_time_that_the_logs_cover() -> None:
+    lives = [one for scan in recorded() for one in timed(scan.events, scan.sources) if one.category in LIVES][:100]
+    assert len({one.category for one in lives}) > 5
+
+    def size(copy_count: int) -> int:
+        """Return the number of events in the middle one of as many hours, each with all of these events."""
+        events = [
+            event._replace(time_ms=hour * HOUR_MS + number, offset=hour * 1000 + number)
+            for hour in range(copy_count)
+            for number, event in enumerate(lives)
+        ]
+        middle = copy_count // 2 * HOUR_MS
+        cuts = pairwise((-inf, middle, middle + HOUR_MS, inf))
+        [_, (_, part), _] = Selection(events, []).of(tuple(TimeSlice(*one) for one in cuts))
+        return len(part)
+
+    assert 0 < size(300) == size(200)
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_samples_stand_for_all_events_in_any_order(seed: int) -> None:
     chosen = random.Random(seed)
@@ -143,12 +163,21 @@ def _outside(one: TimeSlice, key: Key, events: Sequence[LogEvent]) -> list[LogEv
     return [events[place] for place in outside(one, key, [time_of(event) for event in events])]
 
 
-def test_initializations_at_the_start_of_a_log_are_for_all() -> None:
+def test_initializations_at_the_start_of_a_log_last_as_long_as_it() -> None:
     [source, *_] = recorded()[0].sources
-    starts = LogStarts([source._replace(first_ms=1_000_000)])
-    assert starts.are_near(1_000_000)
-    assert starts.are_near(1_000_000 + STARTED_MS)
-    assert not starts.are_near(1_000_000 + 10 * STARTED_MS)
+    spans = Spans([source._replace(first_ms=1_000_000, last_ms=9_000_000)])
+    event = next(one for scan in recorded() for one in scan.events if one.category == "INIT_PRODUCER_ID")
+    given = event._replace(fields={**event.fields, "coordinator_partition": "__transaction_state-3"})
+    for time_ms in (1_000_000, 1_000_000 + STARTED_MS):
+        assert spans.of(given._replace(time_ms=time_ms)) == (time_ms, 9_000_000)
+    later_ms = 1_000_000 + 10 * STARTED_MS
+    assert spans.of(given._replace(time_ms=later_ms)) == (later_ms, later_ms)
+
+
+def test_the_load_of_a_coordinator_lasts_before_its_record() -> None:
+    event = next(one for scan in recorded() for one in scan.events if one.category == "COORDINATOR_LOAD")
+    loaded = event._replace(time_ms=9_000_000, fields={**event.fields, "load_ms": "7000000"})
+    assert Spans([]).of(loaded) == (2_000_000, 9_000_000)
 
 
 def test_a_job_explains_how_it_judged() -> None:

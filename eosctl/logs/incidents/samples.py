@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from eosctl.logs.incidents.slices import ELECTION, ENDLESS, LONG_MARGIN_MS, MARGIN_MS, Key, TimeSlice, margin_of
+from eosctl.logs.incidents.slices import ELECTION, ENDLESS, LIFE, LONG_MARGIN_MS, MARGIN_MS, Key, TimeSlice, margin_of
 from eosctl.logs.incidents.timeline import MAX_EVIDENCE_COUNT
 from eosctl.model.event_names import EventCategory
 from eosctl.model.log_event import LogEvent
@@ -27,10 +27,12 @@ def sampling_of(key: Key) -> Sampling:
     """Return how the events of a key are sampled; its first two parts decide."""
     if key[0] == ELECTION:
         return Sampling(1, 0, MARGIN_MS)
-    if key[0] != "event":
+    if key[0] not in ("event", LIFE):
         return Sampling(1, LAST_SIGNS if key[0] == "server" else 1, MARGIN_MS)
     category: EventCategory = key[1]  # type: ignore[assignment]
-    return Sampling(MAX_EVIDENCE_COUNT if category in ENDLESS else 1, 1, margin_of(category))
+    is_life = key[0] == LIFE
+    first_count = MAX_EVIDENCE_COUNT if is_life or category in ENDLESS else 1
+    return Sampling(first_count, LAST_SIGNS if is_life else 1, margin_of(category))
 
 
 def outside(one: TimeSlice, key: Key, times: Sequence[int]) -> Iterator[int]:

@@ -10,13 +10,14 @@ from typing import NamedTuple
 from eosctl.logs.incidents.judge import judge_timeline
 from eosctl.logs.incidents.record_groups import RecordGroup, group_unexplained
 from eosctl.logs.incidents.slices import (
+    GAP_MS,
+    LIVES,
     LONG_MARGIN_MS,
     MARGIN_MS,
     WHOLE,
-    LogStarts,
+    Spans,
     TimeSlice,
     gap_of,
-    is_whole,
     margin_of,
 )
 from eosctl.logs.incidents.timeline import LogTimeline, time_of
@@ -47,25 +48,18 @@ class Windows:
     """The windows of slices, which must be in order."""
 
     def __init__(self, slices: Sequence[TimeSlice], sources: Sequence[SourceSummary]) -> None:
-        self._all = range(len(slices))
-        self._starts = LogStarts(sources)
+        self._spans = Spans(sources)
         self.bounds: Mapping[int, tuple[tuple[float, ...], tuple[float, ...]]] = {
             margin: (tuple(one.window(margin)[0] for one in slices), tuple(one.window(margin)[1] for one in slices))
             for margin in (MARGIN_MS, LONG_MARGIN_MS)
         }
         """The first moments of the windows and the last ones, by margin."""
 
-    def is_whole(self, event: LogEvent) -> bool:
-        """Return whether every slice gets an event."""
-        return is_whole(event, self._starts)
-
     def numbers_of(self, event: LogEvent) -> range:
         """Return the numbers of the slices that get an event other than as a sample."""
-        if self.is_whole(event):
-            return self._all
         begins_ms, ends_ms = self.bounds[margin_of(event.category)]
-        time_ms: float = time_of(event)
-        return range(bisect_left(ends_ms, time_ms), bisect_right(begins_ms, time_ms))
+        first_ms, last_ms = self._spans.of(event)
+        return range(bisect_left(ends_ms, float(first_ms)), bisect_right(begins_ms, float(last_ms)))
 
 
 def judge_slice(
@@ -84,7 +78,7 @@ def judge_slice(
     if one != WHOLE and timeline.has_moved:
         return SliceVerdict((), has_other_clock=True)
     known = timeline.by_place
-    starts = LogStarts(sources)
+    spans = Spans(sources)
     kept: list[Incident] = []
     is_open_before = is_open_after = False
     judgment = judge_timeline(timeline, events)
@@ -93,7 +87,7 @@ def judge_slice(
         if not one.owns(max(map(time_of, evidence), default=incident.t_start_ms)):
             continue
         kept.append(incident)
-        bounded = [event for event in evidence if not is_whole(event, starts)]
+        bounded = [event for event in evidence if event.category not in LIVES and _is_momentary(event, spans)]
         is_open_before = is_open_before or any(_is_at_start(event, one) for event in bounded)
         is_open_after = is_open_after or any(_is_at_end(incident, event, one) for event in bounded)
     groups = () if period is None else group_unexplained(_owned(judgment.unexplained, one, period))
@@ -115,6 +109,12 @@ def in_scan_order(events: Iterable[LogEvent], sources: Sequence[SourceSummary]) 
     place = {source.file: number for number, source in enumerate(sources)}
     files = sorted(of_files.items(), key=lambda one: (place.get(one[0], len(place)), one[0]))
     return [event for _, found in files for _, event in sorted(found.items())]
+
+
+def _is_momentary(event: LogEvent, spans: Spans) -> bool:
+    """Return whether an event is about its own moment, so that similar ones may be before or after the window."""
+    first_ms, last_ms = spans.of(event)
+    return last_ms - first_ms < GAP_MS
 
 
 def _is_at_start(event: LogEvent, one: TimeSlice) -> bool:

@@ -3,14 +3,17 @@
 A slice owns the incidents whose latest evidence lies in its time. For the same verdict as on all logs, it also gets
 
 - the events of a margin on both sides, which is longer than any detector looks,
-- all events about the lives and roles of servers, which detectors follow over any time,
+- the initializations at the start of each log that lasts until the slice,
 - the first record of each coordinator's election that is logged again in the slice, and
 - a sample of all other events: for each program and name, the first and the last one, and those next to the margin.
+  Of the lives and roles of servers, which detectors follow over any time, it has more of each.
+
+So what a slice gets from outside of its margins grows with the number of programs and names, not with the time.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
@@ -19,6 +22,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from eosctl.logs.classifier.catalog import load_incidents
 from eosctl.logs.incidents.announced import guessed_ids
+from eosctl.logs.incidents.logs import ProgramLogs
 from eosctl.logs.incidents.quorum import fetched_from, voter_not_reached
 from eosctl.logs.incidents.trouble import DISCONNECTS
 from eosctl.logs.incidents.unnamed import STARTED_MS, UNKNOWN_CLOCK_MS
@@ -39,15 +43,19 @@ LONG_MARGIN_MS: Final = 14_400_000
 LONG_GAP_MS: Final = 3_600_000
 """The same for categories that are an incident only if they repeat or last."""
 
-LIVES: Final[frozenset[EventCategory]] = frozenset(
-    {
-        *("BROKER_FENCED", "BROKER_ROLE", "BROKER_SIGNAL", "BROKER_SILENT", "BROKER_START", "BROKER_STOPPED"),
-        *("BROKER_UNFENCED", "CONTROLLER_ACTIVE", "CONTROLLER_ELECTION", "CONTROLLER_LEADER", "CONTROLLER_LOST"),
-        *("CONTROLLER_RESIGNED", "CONNECT_FENCING", "INVALID_STREAMS_CONFIG"),
-        *("OPEN_TRANSACTION", "SERVER_CONFIG"),
-    }
-)
-"""Categories that every slice gets as a whole."""
+_NODES: Final[tuple[EventField, ...]] = ("fenced_broker", "controller", "leader", "former_leader", "candidate", "role")
+LIVES: Final[Mapping[EventCategory, tuple[EventField, ...]]] = {
+    **dict.fromkeys(
+        (
+            *("BROKER_FENCED", "BROKER_ROLE", "BROKER_SIGNAL", "BROKER_SILENT", "BROKER_START", "BROKER_STOPPED"),
+            *("BROKER_UNFENCED", "CONTROLLER_ACTIVE", "CONTROLLER_ELECTION", "CONTROLLER_LEADER", "CONTROLLER_LOST"),
+            *("CONTROLLER_RESIGNED", "INVALID_STREAMS_CONFIG"),
+        ),
+        _NODES,
+    ),
+    "OPEN_TRANSACTION": ("start_offset",),
+}
+"""Categories of the lives and roles of servers, and the fields by which they are apart."""
 ENDLESS: Final[Mapping[EventCategory, tuple[EventField, ...]]] = {
     **dict.fromkeys(
         ("AUTHZ_CLUSTER", "AUTHZ_GROUP", "AUTHZ_OTHER", "AUTHZ_TXN_ID"), ("principal", "request", "operation", "topic")
@@ -63,8 +71,10 @@ Key: TypeAlias = tuple[str, ...]
 
 ELECTION: Final = "election"
 """The first part of the key of a coordinator's election: only its first record counts."""
-SOMETIMES_WHOLE: Final[frozenset[EventCategory]] = frozenset({"COORDINATOR_LOAD", "INIT_PRODUCER_ID", *DISCONNECTS})
-"""Categories with events that every slice gets."""
+LIFE: Final = "life"
+"""The first part of the key of a server's life or role."""
+LASTING: Final[frozenset[EventCategory]] = frozenset({"COORDINATOR_LOAD", "INIT_PRODUCER_ID"})
+"""Categories with events that slices get far from the time of the record."""
 KEYED_BY_MESSAGE: Final[frozenset[EventCategory]] = frozenset(
     {"COORDINATOR_LOAD", "TRANSACTIONAL_ID_NAMED", *DISCONNECTS}
 )
@@ -72,7 +82,7 @@ KEYED_BY_MESSAGE: Final[frozenset[EventCategory]] = frozenset(
 KEYED_BY_FIELDS: Final[frozenset[EventField]] = frozenset({*_NAMES, "group"})
 """Fields whose values decide about the keys of events."""
 KEYED_BY_MORE_FIELDS: Final[Mapping[EventCategory, frozenset[EventField]]] = {
-    **{category: frozenset(fields) for category, fields in ENDLESS.items()},
+    **{category: frozenset(fields) for category, fields in (*ENDLESS.items(), *LIVES.items())},
     "COORDINATOR_LOAD": frozenset({"coordinator_partition", "coordinator_epoch"}),
 }
 """The same for the events of some categories."""
@@ -126,7 +136,7 @@ def _long_categories() -> frozenset[EventCategory]:
 
 def margin_of(category: EventCategory) -> int:
     """Return how far before and after a slice the events of a category are needed."""
-    return LONG_MARGIN_MS if category in _long_categories() else MARGIN_MS
+    return LONG_MARGIN_MS if category in LIVES or category in _long_categories() else MARGIN_MS
 
 
 def gap_of(category: EventCategory) -> int:
@@ -134,29 +144,36 @@ def gap_of(category: EventCategory) -> int:
     return LONG_GAP_MS if category in _long_categories() else GAP_MS
 
 
-class LogStarts:
-    """The moments at which logs begin: the initializations of that time name the clients that print no name."""
+class Spans:
+    """The periods that events are about: slices that a period touches get its event.
+
+    Most are about their own moment. The load of a coordinator lasted before it. The initializations at the start of a
+    log name its client if it prints no name, so they are needed until the log ends.
+    """
 
     def __init__(self, sources: Sequence[SourceSummary]) -> None:
-        self._starts = sorted({source.first_ms for source in sources if source.first_ms is not None})
+        logs = ProgramLogs((), sources)
+        lives: dict[str, tuple[int, int]] = {}
+        for one in sources:
+            if one.first_ms is not None and one.last_ms is not None:
+                log = logs.of_file(one.file)
+                start_ms, end_ms = lives.get(log, (one.first_ms, one.last_ms))
+                lives[log] = min(start_ms, one.first_ms), max(end_ms, one.last_ms)
+        periods = sorted(lives.values())
+        self._starts = [start_ms for start_ms, _ in periods]
+        self._ends = [end_ms for _, end_ms in periods]
 
-    def are_near(self, time_ms: int) -> bool:
-        """Return whether a log begins near a moment."""
-        place = bisect_left(self._starts, time_ms - STARTED_MS - UNKNOWN_CLOCK_MS)
-        return place < len(self._starts) and self._starts[place] <= time_ms + 2 * UNKNOWN_CLOCK_MS
-
-
-def is_whole(event: LogEvent, starts: LogStarts) -> bool:
-    """Return whether every slice gets an event."""
-    if event.category == "INIT_PRODUCER_ID":
-        return "coordinator_partition" in event.fields and starts.are_near(event.time_ms or 0)
-    if event.category in DISCONNECTS:
-        return fetched_from(event) != ""
-    if event.category == "COORDINATOR_LOAD":
-        # A shorter load is within the margin of what it explains.
-        took_ms = event.fields.get("load_ms", "")
-        return took_ms.isdecimal() and int(took_ms) >= GAP_MS
-    return event.category in LIVES
+    def of(self, event: LogEvent) -> tuple[int, int]:
+        """Return the first and the last moment that an event with a time is about."""
+        time_ms = event.time_ms or 0
+        if event.category == "COORDINATOR_LOAD":
+            took_ms = event.fields.get("load_ms", "")
+            return time_ms - (int(took_ms) if took_ms.isdecimal() else 0), time_ms
+        if event.category == "INIT_PRODUCER_ID" and "coordinator_partition" in event.fields:
+            first = bisect_left(self._starts, time_ms - STARTED_MS - UNKNOWN_CLOCK_MS)
+            end = bisect_right(self._starts, time_ms + 2 * UNKNOWN_CLOCK_MS)
+            return time_ms, max((time_ms, *self._ends[first:end]))
+        return time_ms, time_ms
 
 
 def keys_of(event: LogEvent, log: str) -> Iterator[Key]:
@@ -177,11 +194,13 @@ def keys_of(event: LogEvent, log: str) -> Iterator[Key]:
     names = (event.fields.get(name, "") for name in _NAMES)
     is_guess = str(bool(guessed_ids([event])))
     of_library = str("[thrd:" in event.message)
-    apart = ENDLESS.get(event.category)
-    endless = (event.file, *(event.fields.get(name, "") for name in apart)) if apart else ()
-    voter = voter_not_reached(event) if event.category in DISCONNECTS else ""
+    apart = ENDLESS.get(event.category) or LIVES.get(event.category)
+    more = (event.file, *(event.fields.get(name, "") for name in apart)) if apart else ()
+    is_disconnect = event.category in DISCONNECTS
+    leader, voter = (fetched_from(event), voter_not_reached(event)) if is_disconnect else ("", "")
+    kind = LIFE if leader or event.category in LIVES else "event"
     signs = zone, str(is_server), is_guess, of_library
-    yield ("event", event.category, *place, *writer, *signs, *names, voter, *endless)
+    yield (kind, event.category, *place, *writer, *signs, *names, leader, voter, *more)
     if event.category == "COORDINATOR_LOAD" and "txn coordinator" in event.message:
         elected = (event.fields.get(name, "") for name in ("coordinator_partition", "coordinator_epoch"))
         yield (ELECTION, *elected)

@@ -37,6 +37,8 @@ _WHOLE_TEXT: Final = 0.98
 _SAID: Final = (0.7, 0.025, 0.94)
 """The score of an error's text: for none of its words, for each, and at most."""
 _LOGGED: Final = 0.72
+_PATTERN: Final = "pattern"
+"""What a category's records look like says nothing new about a record of it."""
 _PRINTED: Final = re.compile(r"[:'\t\n]")
 """What every output of a tool has, and few sentences do: a sentence needs no patterns of tools."""
 _SIGN: Final = 0.9
@@ -90,7 +92,7 @@ _NUMBER: Final = re.compile(r"(?<![\w.-])\d+(?![\w-])")
 _METRIC: Final = re.compile(r"\w_\w+_\w|:type=")
 _HOLLOW: Final = frozenset(
     {"KafkaException", "StreamsException", "IllegalStateException", "ConnectException", "KafkaError", "_FATAL",
-     "KafkaJSNonRetriableError", "FlinkKafkaException", "RetriableException"}
+     "KafkaJSNonRetriableError", "FlinkKafkaException", "RetriableException", "TimeoutException"}
 )  # fmt: skip
 """Wrappers: what they wrap says more."""
 _ANSWERED: Final = frozenset({EntryKind.MYTH, EntryKind.SETTING})
@@ -307,7 +309,9 @@ def _of_logs(categories: Iterable[str]) -> Iterator[Explanation]:
         for entry in find_entries(category):
             if entry.kind is EntryKind.LOG_CATEGORY:
                 score = round(max(_LOGGED - _STEP * at, LIKELY), 2)
-                yield Explanation(score, Certainty.LIKELY, "a log record of this category", entry)
+                shown = tuple(fact for fact in entry.facts if fact.label != _PATTERN)
+                found = msgspec.structs.replace(entry, facts=shown)
+                yield Explanation(score, Certainty.LIKELY, "a log record of this category", found)
 
 
 def _of_words(text: str) -> Iterator[Explanation]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from eosctl.model.reference import Certainty, EntryKind
-from eosctl.services.explain import explain
+from eosctl.services.explain import all_entries, explain
 from eosctl.services.reference.next_steps import fill
 
 NAMES = {
@@ -194,3 +194,27 @@ def test_the_nearest_names_are_offered() -> None:
 )
 def test_an_answer_ends_with_commands_about_the_ids(text: str, step: str) -> None:
     assert step in explain(text).explanations[0].entry.next_steps
+
+
+def test_a_record_has_its_category_without_patterns() -> None:
+    asked = "Preparing to rebalance group g in state PreparingRebalance with old generation 4"
+    (first, *_) = explain(asked).explanations
+    assert (first.entry.kind, first.entry.name) == (EntryKind.LOG_CATEGORY, "REBALANCE_TRIGGER")
+    assert [fact.label for fact in first.entry.facts] == ["severity"]
+    (named,) = explain("REBALANCE_TRIGGER").explanations
+    assert "pattern" in {fact.label for fact in named.entry.facts}
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["Timeout expired after 60000ms while awaiting InitProducerId", "Expiring 12 record(s) for orders-3:120000 ms"],
+)
+def test_a_timeout_is_explained_by_its_call(message: str) -> None:
+    found = explain(f"org.apache.kafka.common.errors.TimeoutException: {message}").explanations
+    assert found[0].entry.name == "TimeoutException"
+    assert {one.entry.name for one in found} & {"TIMEOUT_INIT_PID", "TIMEOUT_SEND"}
+
+
+def test_a_wrapper_has_no_facts_of_one_possible_cause() -> None:
+    (flink,) = (entry for entry in all_entries() if entry.name == "FlinkKafkaException")
+    assert (flink.raised, flink.clients) == ("", ())

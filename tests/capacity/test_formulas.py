@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import importlib
 import pkgutil
+import random
 
 import pytest
 
@@ -53,3 +54,18 @@ def test_waves_lie_between_leaders_and_partitions(leaders: int) -> None:
     waves = [partition_waves(rate, 12, leaders, 5, 100) for rate in (1, 10, 100, 1e3, 1e6)]
     assert waves[-1] == pytest.approx(leaders)
     assert all(0 < wave <= 12 for wave in waves)
+
+
+@pytest.mark.parametrize(("rate", "interval_ms"), [(150.0, 60_000), (150.0, 720_000), (2.0, 60_000), (900.0, 1_000)])
+def test_waves_are_those_of_records_that_arrive(rate: float, interval_ms: float) -> None:
+    chance, partitions, leaders, runs = random.Random(1), 30, 3, 200
+    total = 0
+    for _ in range(runs):
+        at_ms, joined, requests = 0.0, set[int](), set[tuple[int, int]]()
+        while len(joined) < partitions and (at_ms := at_ms + chance.expovariate(rate) * 1000) < interval_ms:
+            partition = chance.randrange(partitions)
+            if partition not in joined:
+                joined.add(partition)
+                requests.add((int(at_ms / 5), partition % leaders))
+        total += len(requests)
+    assert partition_waves(rate, partitions, leaders, 5, interval_ms) == pytest.approx(total / runs, rel=0.03)

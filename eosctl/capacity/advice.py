@@ -13,10 +13,10 @@ from eosctl.capacity.memory import MAX_PRODUCER_EPOCH, producer_heap_bytes, tran
 from eosctl.capacity.recovery import useful_thread_count
 from eosctl.capacity.resources import LASTING_HEAP_SHARE, OPEN_AT_A_TIME
 from eosctl.capacity.verdict import instance_needs
-from eosctl.capacity.zones import ZoneLoss, copies_without_brokers, zone_advice
+from eosctl.capacity.zones import ZoneLoss, copies_advice, zone_advice
 from eosctl.model.capacity_plan import Advice, ApplicationPlan, ResourceUse, TopicPlan
 from eosctl.model.workload import ApplicationKind, ApplicationSpec, Cleanup, ClusterSpec, Workload
-from eosctl.text import bytes_text, count_text, milliseconds_text, number_text, rate_text
+from eosctl.text import bytes_text, milliseconds_text, number_text, rate_text
 
 HEAP_SHARE_WORTH_A_WORD = 0.05
 RESTORE_WORTH_A_STANDBY_MS = 60_000
@@ -109,22 +109,8 @@ def _cluster(
     workload: Workload, plans: Sequence[ApplicationPlan], resources: Sequence[ResourceUse]
 ) -> Iterator[Advice]:
     cluster = workload.cluster
-    if cluster.replication_factor < 3 or cluster.min_insync_replicas < 2:
-        yield Advice(
-            "replication.factor / min.insync.replicas",
-            "3 / 2",
-            f"with {cluster.replication_factor} / {cluster.min_insync_replicas} the loss of one broker can lose "
-            "committed transactions",
-            True,
-        )
-    if (left := copies_without_brokers(cluster)) < cluster.min_insync_replicas:
-        yield Advice(
-            "replication.factor",
-            str(cluster.brokers_lost + cluster.min_insync_replicas),
-            f"without {count_text(cluster.brokers_lost, 'broker')}, {left} of {cluster.replication_factor} copies are "
-            f"left, fewer than min.insync.replicas={cluster.min_insync_replicas}: no transaction could commit",
-            True,
-        )
+    yield from copies_advice(cluster)
+    yield from _highest_timeout(workload)
     if cluster.transaction_version < 2 and cluster.kafka_major >= 4:
         yield Advice(
             "transaction.version",
@@ -186,13 +172,34 @@ def _large_records(workload: Workload) -> Iterator[Advice]:
             )
 
 
+def _timeout_floor_ms(application: ApplicationSpec) -> float:
+    """Return the least ``transaction.timeout.ms`` of an application."""
+    interval, pause = application.commit_interval_ms or 0.0, application.longest_pause_ms
+    if application.kind is ApplicationKind.FLINK:
+        return checkpoint_timeout_floor_ms(interval, application.checkpoint_duration_ms, pause)
+    return transaction_timeout_floor_ms(interval, pause)
+
+
+def _highest_timeout(workload: Workload) -> Iterator[Advice]:
+    """Recommend that brokers allow the timeouts that applications need."""
+    allowed = workload.cluster.transaction_max_timeout_ms
+    needed = {application.name: _timeout_floor_ms(application) for application in workload.applications}
+    above = [name for name, floor in needed.items() if floor > allowed]
+    if above:
+        yield Advice(
+            "transaction.max.timeout.ms",
+            str(ceil(max(needed.values()))),
+            f"brokers refuse a transaction.timeout.ms above {milliseconds_text(allowed)}, which is too short for "
+            f"{', '.join(above)}; the alternative is a shorter commit interval",
+            True,
+        )
+
+
 def _checkpoints(workload: Workload, application: ApplicationSpec, plan: ApplicationPlan) -> Iterator[Advice]:
     """Recommend settings of a Flink sink."""
     if application.kind is not ApplicationKind.FLINK:
         return
-    interval = application.commit_interval_ms or 0.0
-    duration, restart = application.checkpoint_duration_ms, application.longest_pause_ms
-    floor = checkpoint_timeout_floor_ms(interval, duration, restart)
+    floor = _timeout_floor_ms(application)
     if application.transaction_timeout_ms < floor:
         yield Advice(
             f"{application.name}: transaction.timeout.ms",
@@ -245,8 +252,7 @@ def _renewed_ids(workload: Workload, application: ApplicationSpec, plan: Applica
 def _timeout(workload: Workload, application: ApplicationSpec, plan: ApplicationPlan) -> Iterator[Advice]:
     if application.kind is ApplicationKind.FLINK:
         return
-    interval = application.commit_interval_ms or 0.0
-    floor = transaction_timeout_floor_ms(interval, application.longest_pause_ms)
+    floor = _timeout_floor_ms(application)
     prefix = "producer." if application.kind is ApplicationKind.STREAMS else ""
     if application.transaction_timeout_ms < floor:
         yield Advice(
@@ -286,9 +292,10 @@ def _threads(workload: Workload, application: ApplicationSpec, plan: Application
 def _standby(workload: Workload, application: ApplicationSpec, plan: ApplicationPlan) -> Iterator[Advice]:
     is_alone = application.kind is ApplicationKind.STREAMS and not application.standby_count
     if is_alone and plan.restore_ms > RESTORE_WORTH_A_STANDBY_MS:
+        has_others = application.instance_count > 1
         yield Advice(
-            f"{application.name}: num.standby.replicas",
-            "1",
+            f"{application.name}: {'' if has_others else 'instances, '}num.standby.replicas",
+            "1" if has_others else "2, 1",
             f"after an unclean stop an instance restores for {milliseconds_text(plan.restore_ms)}; a standby that is "
             "10,000 offsets behind takes over within seconds",
             False,

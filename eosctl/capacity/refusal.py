@@ -17,12 +17,14 @@ from eosctl.model.workload import (
     Workload,
     is_changelog_topic,
 )
-from eosctl.text import bytes_text, milliseconds_text, number_text, rate_text
+from eosctl.text import bytes_text, count_text, milliseconds_text, number_text, rate_text
 
 #: Counted rates of records and of transactions rarely agree to the last one: intervals begin and end in the middle.
 COUNTED_EXACTLY_ENOUGH: Final = 1.1
 #: Brokers from this release on fence a group's members by its metadata (KIP-447).
 FIRST_WITH_EXACTLY_ONCE_V2: Final = (2, 5)
+#: Brokers from this release on can keep closed segments in remote storage, as early access until 3.9.
+FIRST_WITH_TIERED_STORAGE: Final = (3, 6)
 
 
 class WorkloadRefused(ConfigFileError):  # noqa: N818
@@ -54,8 +56,9 @@ def find_contradictions(workload: Workload) -> Iterator[Contradiction]:
     yield from _cluster(workload.cluster)
     yield from _limits(workload.cluster)
     for topic in workload.topics:
-        yield from _topic(topic)
+        yield from _topic(workload.cluster, topic)
     for application in workload.applications:
+        yield from _input(workload, application)
         for rule in _APPLICATION_RULES:
             for key, what in rule(workload, application):
                 yield Contradiction(f"applications.{application.name}.{key}", f"{application.name}: {what}")
@@ -65,11 +68,9 @@ def _cluster(cluster: ClusterSpec) -> Iterator[Contradiction]:
     def no(key: str, what: str) -> Contradiction:
         return Contradiction(f"cluster.{key}", what)
 
+    brokers = count_text(cluster.broker_count, "broker")
     if cluster.replication_factor > cluster.broker_count:
-        yield no(
-            "replication_factor",
-            f"replication_factor {cluster.replication_factor} needs more than {cluster.broker_count} brokers",
-        )
+        yield no("replication_factor", f"replication_factor {cluster.replication_factor} needs more than {brokers}")
     if cluster.min_insync_replicas > cluster.replication_factor:
         yield no(
             "min_insync_replicas",
@@ -79,7 +80,7 @@ def _cluster(cluster: ClusterSpec) -> Iterator[Contradiction]:
     if cluster.brokers_lost >= cluster.broker_count:
         yield no("brokers_lost", f"brokers_lost {cluster.brokers_lost} of {cluster.broker_count} leaves no broker")
     if cluster.zone_count > cluster.broker_count:
-        yield no("zones", f"{cluster.zone_count} zones need more than {cluster.broker_count} brokers")
+        yield no("zones", f"{cluster.zone_count} zones need more than {brokers}")
     if cluster.transaction_version == 2 and cluster.kafka_major < 4:
         yield no("transaction_version", f"transaction_version 2 needs Kafka 4.0, not {cluster.kafka_version}")
     if cluster.max_utilisation == 0:
@@ -107,11 +108,16 @@ def _limits(cluster: ClusterSpec) -> Iterator[Contradiction]:
             yield Contradiction(f"cluster.{key}", f"{key} 0 can carry nothing; leave it out when it is not known")
 
 
-def _topic(topic: TopicSpec) -> Iterator[Contradiction]:
+def _topic(cluster: ClusterSpec, topic: TopicSpec) -> Iterator[Contradiction]:
     path = f"topics.{topic.name}"
     size = topic.key_bytes + topic.value_bytes
     if topic.batch_records is not None and topic.batch_records < 1:
         yield Contradiction(f"{path}.batch_records", f"{topic.name}: a batch has at least one record")
+    if topic.local_retention_ms is not None and cluster.release < FIRST_WITH_TIERED_STORAGE:
+        yield Contradiction(
+            f"{path}.local_retention",
+            f"{topic.name}: tiered storage needs brokers of 3.6 or later, not {cluster.kafka_version} (KIP-405)",
+        )
     if (local := topic.local_retention_ms) is not None and local > topic.retention_ms:
         yield Contradiction(
             f"{path}.local_retention",
@@ -219,6 +225,17 @@ def _offsets(workload: Workload, application: ApplicationSpec) -> Reported:
             "offsets_per_transaction",
             f"a transaction cannot commit offsets of {number_text(offsets)} of {partitions} partitions of its input",
         )
+
+
+def _input(workload: Workload, application: ApplicationSpec) -> Iterator[Contradiction]:
+    """Find an output without an input; without a count of transactions, they follow from the input."""
+    if not application.reads or application.transactions_per_s is not None:
+        return
+    written = [name for name, _ in application.writes if workload.topic(name).rate_per_s]
+    if written and not any(workload.topic(name).rate_per_s for name in application.reads):
+        first, *_ = application.reads
+        what = f"{application.name}: it reads no record from {', '.join(application.reads)}, and writes"
+        yield Contradiction(f"topics.{first}.rate", f"{what} {', '.join(written)}; without an input, leave reads out")
 
 
 def _sub_topologies(workload: Workload, application: ApplicationSpec) -> Reported:

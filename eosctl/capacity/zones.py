@@ -1,4 +1,4 @@
-"""The loss of an availability zone (F24b): what is left of each partition, and how busy the other brokers become."""
+"""The loss of brokers or of an availability zone (F24b): the copies that are left, and how busy the others become."""
 
 from __future__ import annotations
 
@@ -12,10 +12,14 @@ from msgspec.structs import replace
 from eosctl.capacity.resources import Demand, use_resources
 from eosctl.model.capacity_plan import Advice, Figure, Grade, ResourceUse, Unit
 from eosctl.model.workload import ClusterSpec
+from eosctl.text import count_text
 
 _COPIED_ANEW: Final = frozenset({"disk space", "heap for EOS state", "replicas"})
 """What grows only when lost replicas are created on other brokers. Kafka does not do that by itself, and a zone
 returns."""
+
+#: With two copies of everything that is committed, the loss of one broker loses nothing.
+SAFE_COPIES: Final = 2
 
 
 class ZoneLoss(NamedTuple):
@@ -94,6 +98,47 @@ def zone_advice(cluster: ClusterSpec, loss: ZoneLoss) -> Iterator[Advice]:
             "plan with this value has the brokers that it needs",
             False,
         )
+
+
+def copies_advice(cluster: ClusterSpec) -> Iterator[Advice]:
+    """Recommend the copies with which transactions survive the loss of brokers, and commit without them."""
+    least, left = cluster.min_insync_replicas, copies_without_brokers(cluster)
+    if left < least:
+        reason = (
+            f"without {count_text(cluster.brokers_lost, 'broker')}, {left} of {cluster.replication_factor} copies are "
+            f"left, fewer than min.insync.replicas={least}: no transaction could commit"
+        )
+        if left >= SAFE_COPIES:
+            yield Advice("min.insync.replicas", str(left), f"{reason}. {left} copies still survive such a loss", True)
+        else:
+            wanted = next(n for n in count(cluster.replication_factor) if _left_of(cluster, n) >= least)
+            yield Advice("replication.factor", str(wanted), reason + _more_brokers(cluster, wanted), True)
+    if least < SAFE_COPIES:
+        wanted = max(cluster.replication_factor, SAFE_COPIES + 1)
+        yield Advice(
+            "replication.factor / min.insync.replicas",
+            f"{wanted} / {SAFE_COPIES}",
+            f"with min.insync.replicas={least} a transaction may commit with one copy, and is lost with that broker"
+            f"{_more_brokers(cluster, wanted)}",
+            True,
+        )
+    elif cluster.replication_factor == least and not cluster.brokers_lost:
+        wanted = least + 1
+        yield Advice(
+            "replication.factor",
+            str(wanted),
+            f"min.insync.replicas is {least}, too: while any one broker is down, no transaction could commit"
+            f"{_more_brokers(cluster, wanted)}",
+            True,
+        )
+
+
+def _left_of(cluster: ClusterSpec, copies: int) -> int:
+    return copies_without_brokers(replace(cluster, replication_factor=copies))
+
+
+def _more_brokers(cluster: ClusterSpec, copies: int) -> str:
+    return f". It takes {copies} brokers instead of {cluster.broker_count}" if copies > cluster.broker_count else ""
 
 
 def _copies_that_suffice(cluster: ClusterSpec) -> int:

@@ -180,7 +180,7 @@ def test_what_cannot_be_is_refused_with_the_arithmetic(old: str, new: str, reaso
     ("old", "new", "setting"),
     [
         ("transaction_timeout: 30 s", "transaction_timeout: 5 s", "enrich: producer.transaction.timeout.ms"),
-        ("brokers: 6", "brokers: 6, replication_factor: 2", "replication.factor / min.insync.replicas"),
+        ("brokers: 6", "brokers: 6, min_insync_replicas: 1", "replication.factor / min.insync.replicas"),
         ("brokers: 6", "brokers: 6, brokers_lost: 3", "replication.factor"),
         ("brokers: 6", "brokers: 6, transaction_version: 1", "transaction.version"),
         ("producers: 32", "producers: 40", "enrich: producers"),

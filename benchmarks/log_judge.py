@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 SCENARIOS: Final = Path(__file__).parents[1] / "tests" / "fixtures" / "logs"
 BEGIN_MS: Final = 1_760_000_000_000
 PAUSE_MS: Final = 60_000
+ROUND_PAUSE_MS: Final = 4_500_000
+"""Longer than the pauses within any incident, so that each round has incidents of its own."""
 KEPT: Final = 1000
 """Number of events of one file and category that a scenario keeps."""
 REUSED_IDS: Final = 50
@@ -82,7 +84,7 @@ def recorded() -> Round:
                 events.append(moved._replace(fields={**event.fields, **own}))
         sources += scan.sources
         end_ms += max(times) - min(times) + PAUSE_MS
-    return Round(events, sources, end_ms)
+    return Round(events, sources, end_ms + ROUND_PAUSE_MS)
 
 
 class Rounds:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from eosctl.logs.arrays import batch_of_rows
 from eosctl.logs.incidents.judge import judge_incidents
 from eosctl.logs.incidents.record_groups import RecordGroup, from_json, merge_groups, to_json
-from eosctl.logs.incidents.sliced import SliceVerdict, in_scan_order, join_open
-from eosctl.logs.incidents.slices import SLICE_EVENTS, WHOLE, TimeSlice, plan_slices
+from eosctl.logs.incidents.sliced import SliceVerdict, count_open, in_scan_order, join_open
+from eosctl.logs.incidents.slices import JOINED_EVENTS, SLICE_EVENTS, WHOLE, TimeSlice, plan_slices
 from eosctl.model.incident import EvidenceLine, Incident
 from eosctl.model.log_event import SourceSummary
 from eosctl.model.period import Period
@@ -54,6 +54,7 @@ class Judging(NamedTuple):
         cached: Frames to unpersist when the incidents have been read.
         planned_count: The number of slices before some were joined.
         groups: The records that call for action and that no incident explains, if they were to be grouped.
+        open_count: The number of borders that an incident may cross, between slices that are too large to join.
     """
 
     incidents: DataFrame
@@ -61,6 +62,7 @@ class Judging(NamedTuple):
     cached: Sequence[DataFrame] = ()
     planned_count: int = 1
     groups: Sequence[RecordGroup] = ()
+    open_count: int = 0
 
 
 class SliceCost(NamedTuple):
@@ -121,6 +123,11 @@ def explain_judging(judging: Judging, *, in_detail: bool = False) -> Iterator[st
         f"{sum(cost.cpu_s for cost in costs):,.1f} s of processor, at most "
         f"{max(cost.peak_mb for cost in costs):,.0f} MB in a worker."
     )
+    if judging.open_count:
+        yield (
+            f"Incidents may cross {count_text(judging.open_count, 'border')} between slices that are too large to join "
+            f"(more than {JOINED_EVENTS:,} events together). They are reported up to four hours after the border."
+        )
     for one, cost in judging.slices if in_detail else ():
         bounds = (time_text(int(ms)) if isfinite(ms) else "-" for ms in one)
         yield (
@@ -174,7 +181,9 @@ def _judge_slices(
         frames.append((rows, new))
         for row in costs:
             one = new[row.slice]
-            verdicts[one] = SliceVerdict((), row.is_open_before, row.is_open_after, row.has_other_clock)
+            verdicts[one] = SliceVerdict(
+                (), row.is_open_before, row.is_open_after, row.has_other_clock, event_count=row.event_count
+            )
             known[one] = SliceCost(row.event_count, row.incident_count, row.cpu_s, row.peak_mb)
             groups[one] = row.groups or "[]"
         for one in new:
@@ -184,7 +193,8 @@ def _judge_slices(
     kept = [_incidents_of(rows, [new.index(one) for one in current if one in new]) for rows, new in frames]
     table = reduce(lambda one, other: one.unionByName(other), kept).orderBy("place").drop("place")
     found = merge_groups(group for one in current if one in groups for group in from_json(groups[one]))
-    return Judging(table, tuple((one, known[one]) for one in current), tuple(cached), len(slices), found)
+    costs_of = tuple((one, known[one]) for one in current)
+    return Judging(table, costs_of, tuple(cached), len(slices), found, count_open(current, verdicts))
 
 
 def _incidents_of(rows: DataFrame, numbers: Sequence[int]) -> DataFrame:

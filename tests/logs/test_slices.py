@@ -14,7 +14,7 @@ import pytest
 from eosctl.logs.incidents.judge import judge_incidents, judge_logs
 from eosctl.logs.incidents.record_groups import group_unexplained
 from eosctl.logs.incidents.samples import Samples, outside, place_of
-from eosctl.logs.incidents.sliced import SliceVerdict, join_open
+from eosctl.logs.incidents.sliced import SliceVerdict, count_open, join_open
 from eosctl.logs.incidents.slices import (
     BUCKET_MS,
     LIVES,
@@ -91,6 +91,23 @@ def test_open_slices_are_joined_with_their_neighbors() -> None:
     assert join_open(slices, verdicts) == (slices[0], TimeSlice(0, 9), slices[3])
     verdicts[slices[1]] = SliceVerdict((), is_open_before=True)
     assert join_open(slices, verdicts) == (TimeSlice(-inf, 5), *slices[2:])
+
+
+def test_slices_that_are_too_large_together_stay_apart() -> None:
+    slices = [TimeSlice(-inf, 0), TimeSlice(0, 5), TimeSlice(5, 9), TimeSlice(9, inf)]
+    verdicts = dict.fromkeys(slices, SliceVerdict((), is_open_after=True, event_count=500))
+    joined = join_open(slices, verdicts, most_events=1000)
+    assert joined == (TimeSlice(-inf, 5), TimeSlice(5, inf))
+    verdicts |= dict.fromkeys(joined, SliceVerdict((), is_open_after=True, event_count=900))
+    assert join_open(joined, verdicts, most_events=1000) == joined
+    assert count_open(joined, verdicts) == 1
+    assert count_open(slices, {**verdicts, slices[1]: SliceVerdict(())}) == 2
+
+
+def test_a_job_reports_the_borders_that_incidents_may_cross() -> None:
+    costs = ((WHOLE, SliceCost(1, 0, 0.1, 1.0)),)
+    _, line = explain_judging(Judging(NO_FRAME, costs, open_count=2))
+    assert line.startswith("Incidents may cross 2 borders between slices that are too large to join")
 
 
 def test_slices_have_about_as_many_events_each() -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from eosctl.logs.incidents.judge import judge_timeline
 from eosctl.logs.incidents.record_groups import RecordGroup, group_unexplained
 from eosctl.logs.incidents.slices import (
     GAP_MS,
+    JOINED_EVENTS,
     LIVES,
     LONG_MARGIN_MS,
     MARGIN_MS,
@@ -35,6 +37,7 @@ class SliceVerdict(NamedTuple):
         is_open_after: Whether one of them may continue after them.
         has_other_clock: Whether clocks differ, so that no slice may be judged without all logs.
         groups: The records of the slice that call for action and that no incident explains.
+        event_count: The number of events that the slice got.
     """
 
     incidents: tuple[Incident, ...]
@@ -42,6 +45,7 @@ class SliceVerdict(NamedTuple):
     is_open_after: bool = False
     has_other_clock: bool = False
     groups: tuple[RecordGroup, ...] = ()
+    event_count: int = 0
 
 
 class Windows:
@@ -91,7 +95,7 @@ def judge_slice(
         is_open_before = is_open_before or any(_is_at_start(event, one) for event in bounded)
         is_open_after = is_open_after or any(_is_at_end(incident, event, one) for event in bounded)
     groups = () if period is None else group_unexplained(_owned(judgment.unexplained, one, period))
-    return SliceVerdict(tuple(kept), is_open_before, is_open_after, groups=groups)
+    return SliceVerdict(tuple(kept), is_open_before, is_open_after, groups=groups, event_count=len(events))
 
 
 def _owned(events: Iterable[LogEvent], one: TimeSlice, period: Period) -> Iterator[LogEvent]:
@@ -129,16 +133,32 @@ def _is_at_end(incident: Incident, event: LogEvent, one: TimeSlice) -> bool:
     return abs(incident.t_end_ms - end_ms) <= gap_of(event.category)
 
 
-def join_open(slices: Sequence[TimeSlice], verdicts: Mapping[TimeSlice, SliceVerdict]) -> tuple[TimeSlice, ...]:
-    """Join the slices between which an incident may continue; all of them if clocks differ."""
+def join_open(
+    slices: Sequence[TimeSlice], verdicts: Mapping[TimeSlice, SliceVerdict], most_events: int = JOINED_EVENTS
+) -> tuple[TimeSlice, ...]:
+    """Join the slices between which an incident may continue; all of them if clocks differ.
+
+    Slices stay apart if together they have more than ``most_events``: a fault without an end must not bring all logs
+    into one task. Such a fault ends with the window of the slice that reports it.
+    """
     if any(verdicts[one].has_other_clock for one in slices):
         return (WHOLE,)
     joined: list[TimeSlice] = []
+    event_count = 0
     continues = False
     for one in slices:
-        if joined and (continues or verdicts[one].is_open_before):
+        verdict = verdicts[one]
+        is_open = bool(joined) and (continues or verdict.is_open_before)
+        if is_open and event_count + verdict.event_count <= most_events:
             joined[-1] = TimeSlice(joined[-1].start_ms, one.end_ms)
+            event_count += verdict.event_count
         else:
             joined.append(one)
-        continues = verdicts[one].is_open_after
+            event_count = verdict.event_count
+        continues = verdict.is_open_after
     return tuple(joined)
+
+
+def count_open(slices: Sequence[TimeSlice], verdicts: Mapping[TimeSlice, SliceVerdict]) -> int:
+    """Return the number of borders between slices that an incident may cross."""
+    return sum(verdicts[one].is_open_after or verdicts[other].is_open_before for one, other in pairwise(slices))

@@ -65,6 +65,13 @@ def write_observed(name: str, observed: Observed) -> str:
             applications[family] = described
             if "reads" not in described and any(_has_offsets(entry) for entry in entries):
                 remarks.append(f"{family} commits offsets of topics that were not seen growing: planned as a producer.")
+    remarks += [
+        f"{topic.name} keeps its records forever (retention.ms=-1): state in retention how long; a plan assumes 7 d."
+        for topic in observed.snapshot.topics
+        if topic.name in topics
+        and parse_cleanup(_text(topic, "cleanup.policy") or Cleanup.DELETE).deletes
+        and _text(topic, "retention.ms") == "-1"
+    ]
     document = {
         "apiVersion": API_VERSION,
         "kind": KIND,
@@ -108,10 +115,15 @@ def _cluster(snapshot: ClusterSnapshot) -> dict[str, Any]:
 
 def _number(topics: Iterable[Topic], name: str, default: int) -> int:
     for topic in topics:
-        setting = topic.setting(name)
-        if setting is not None and setting.value and setting.value.isdigit():
-            return int(setting.value)
+        if (text := _text(topic, name)).isdigit():
+            return int(text)
     return default
+
+
+def _text(topic: Topic, name: str) -> str:
+    """Return a setting of a topic; empty where it was not read."""
+    setting = topic.setting(name)
+    return (setting.value or "") if setting is not None else ""
 
 
 def _topics(observed: Observed) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -130,13 +142,13 @@ def _topics(observed: Observed) -> Iterator[tuple[str, dict[str, Any]]]:
         else:
             value = observed.value_bytes
             described["value"] = f"{value} B"
-        policy, retention = topic.setting("cleanup.policy"), topic.setting("retention.ms")
-        cleanup = parse_cleanup(policy.value) if policy is not None and policy.value else Cleanup.DELETE
+        policy, retention = _text(topic, "cleanup.policy"), _text(topic, "retention.ms")
+        cleanup = parse_cleanup(policy) if policy else Cleanup.DELETE
         if cleanup.compacts:
             kept = sum((p.high_watermark or 0) - (p.log_start_offset or 0) for p in topic.partitions)
             described |= {"cleanup": str(cleanup), "live": f"{max(1, kept * value)} B"}
-        if cleanup.deletes and retention is not None and retention.value and retention.value.isdigit():
-            described["retention"] = f"{retention.value} ms"
+        if cleanup.deletes and retention.isdigit():
+            described["retention"] = f"{retention} ms"
         yield topic.name, described
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
@@ -29,6 +30,15 @@ _SETTINGS: Final[Mapping[str, tuple[str, str]]] = {
     "transactional.id.expiration.ms": ("transactional_id_expiration", " ms"),
     "transaction.max.timeout.ms": ("transaction_max_timeout", " ms"),
 }
+#: What topics can have of their own and a plan has once: the setting, its path, the key of the cluster, and the unit.
+_OF_TOPICS: Final = (
+    ("replicas", ("replicas",), "replication_factor", ""),
+    ("min.insync.replicas", ("config", "min.insync.replicas"), "min_insync_replicas", ""),
+    ("segment.bytes", ("config", "segment.bytes"), "segment", " B"),
+)
+_RETENTIONS: Final = (("log.retention.ms", "ms"), ("log.retention.minutes", "min"), ("log.retention.hours", "h"))
+#: What Kafka takes for no limit of time.
+NO_LIMIT: Final = "-1"
 
 
 def is_strimzi(document: object) -> bool:
@@ -67,10 +77,15 @@ def describe_strimzi(documents: Sequence[object], source: str) -> PartialWorkloa
         )
     if find(kafka, "spec", "kafka", "rack") is not None:
         remarks.append(f"Kafka {name} has rack awareness; how many zones there are, it does not say.")
+    resources = [resource for resource in own if _is_kind(resource, "KafkaTopic")]
+    if copies := Counter(count for one in resources if (count := find_whole(one, "spec", "replicas")) is not None):
+        most, _ = copies.most_common(1)[0]
+        cluster.setdefault("replication_factor", Given(str(most), "KafkaTopics: replicas"))
+    remarks += [remark for one in resources if (remark := _remark_what_differs(one, cluster))]
+    usual = _usual_retention(kafka, name)
     topics = {
-        find_text(topic, "spec", "topicName") or find_text(topic, "metadata", "name"): _topic(topic)
-        for topic in own
-        if _is_kind(topic, "KafkaTopic")
+        find_text(one, "spec", "topicName") or find_text(one, "metadata", "name"): {**usual, **_topic(one)}
+        for one in resources
     }
     return PartialWorkload(cluster, topics, {}, remarks)
 
@@ -159,7 +174,32 @@ def _topic(topic: object) -> Section:
             found["cleanup"] = Given(f'"{parse_cleanup(policy)}"', f"{source}: cleanup.policy")
         except ValueError:
             found["cleanup"] = Given(policy, f"{source}: cleanup.policy, which Kafka does not have")
-    for setting, key in (("retention.ms", "retention"), ("local.retention.ms", "local_retention")):
-        if (value := find_whole(topic, "spec", "config", setting)) is not None:
-            found[key] = Given(f"{value} ms", f"{source}: {setting}")
+    if (retention := find_text(topic, "spec", "config", "retention.ms")) == NO_LIMIT or retention.isdigit():
+        found["retention"] = Given(f"{retention} ms", f"{source}: retention.ms")
+    if (local := find_whole(topic, "spec", "config", "local.retention.ms")) is not None:
+        found["local_retention"] = Given(f"{local} ms", f"{source}: local.retention.ms")
     return found
+
+
+def _usual_retention(kafka: object, name: str) -> Section:
+    """Return the retention of topics without their own, as brokers work it out: the finest unit counts."""
+    for setting, unit in _RETENTIONS:
+        value = find_text(kafka, "spec", "kafka", "config", setting)
+        if value == NO_LIMIT or value.isdigit():
+            text = f"{value} {'ms' if value == NO_LIMIT else unit}"
+            return {"retention": Given(text, f"Kafka {name}: {setting}")}
+    return {}
+
+
+def _remark_what_differs(topic: object, cluster: Section) -> str:
+    """Return what a topic has other than the cluster; empty where a plan takes it as it is."""
+    differing = [
+        f"{setting} {value}"
+        for setting, path, key, unit in _OF_TOPICS
+        if (value := find_whole(topic, "spec", *path)) is not None
+        and (key not in cluster or cluster[key].text != f"{value}{unit}")
+    ]
+    if not differing:
+        return ""
+    name = find_text(topic, "metadata", "name")
+    return f"KafkaTopic {name} has {', '.join(differing)}; a plan takes what the cluster has for all topics."

@@ -56,6 +56,44 @@ def test_strimzi_describes_brokers_without_controllers() -> None:
 
 
 @pytest.mark.parametrize(
+    ("setting", "retention"),
+    [
+        ("log.retention.hours: 24", "24 h"),
+        ("log.retention.hours: 24\n      log.retention.minutes: '90'", "90 min"),
+        ("log.retention.hours: 24\n      log.retention.ms: -1", "-1 ms"),
+    ],
+)
+def test_topics_without_a_retention_have_that_of_the_brokers(setting: str, retention: str) -> None:
+    found = strimzi(("num.io.threads: 16", setting), ("{retention.ms: 259200000}", "{}"))
+    assert found.topics["orders"]["retention"].text == retention
+    own = strimzi(("num.io.threads: 16", setting)).topics["orders"]["retention"]
+    assert own == Given("259200000 ms", "KafkaTopic orders: retention.ms")
+
+
+def test_a_retention_without_limit_is_no_plan() -> None:
+    found = strimzi(("retention.ms: 259200000", "retention.ms: -1"))
+    orders = {**found.topics["orders"], "rate": Given("5/s", "test"), "value": Given("1 KiB", "test")}
+    text = write_partial("w", found._replace(topics={"orders": orders}, applications={}))
+    with pytest.raises(ConfigFileError) as refused:
+        parse_workload(text.replace("applications:", "applications: {}"), "w.yaml")
+    assert "-1 ms is no limit of time" in refused.value.why
+
+
+def test_topics_that_differ_from_the_cluster_are_named() -> None:
+    assert not [remark for remark in strimzi().remarks if "KafkaTopic" in remark]
+    changed = ("retention.ms: 259200000", "min.insync.replicas: 1, segment.bytes: 104857600")
+    (remark,) = [
+        r for r in strimzi(("replicas: 3\n  config", "replicas: 2\n  config"), changed).remarks if "KafkaTopic" in r
+    ]
+    assert remark.startswith("KafkaTopic orders has replicas 2, min.insync.replicas 1, segment.bytes 104857600;")
+
+
+def test_copies_are_those_of_topics_where_brokers_state_none() -> None:
+    found = strimzi(("      default.replication.factor: 3\n", ""))
+    assert found.cluster["replication_factor"] == Given("3", "KafkaTopics: replicas")
+
+
+@pytest.mark.parametrize(
     ("policy", "cleanup", "is_read"),
     [
         ("compact", "compact", False),

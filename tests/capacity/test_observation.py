@@ -7,6 +7,7 @@ import random
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from eosctl.capacity.observation import Observed, write_observed
 from eosctl.capacity.plan import plan_capacity
@@ -19,6 +20,7 @@ from eosctl.lab.simulation import Simulation, simulate
 from eosctl.lab.virtual_loop import run_virtual
 from eosctl.lab.workloads.generator import run_load
 from eosctl.lab.workloads.load import Load, Profile
+from eosctl.model.setting import Setting, SettingSource
 from eosctl.model.traffic import Traffic
 from eosctl.model.workload import ApplicationKind
 from eosctl.sandbox.core import ClusterShape
@@ -90,3 +92,12 @@ def test_limits_are_left_for_the_reader_to_state(probed: Probed[Observed]) -> No
     workload = parse_workload(write_observed("seen", probed.value), "seen.yaml")
     assert workload.cluster.disk_bytes is None
     assert plan_capacity(workload).fits is None
+
+
+def test_a_topic_that_keeps_everything_is_named(probed: Probed[Observed]) -> None:
+    snapshot = probed.value.snapshot
+    settings = (Setting(name="retention.ms", value="-1", source=SettingSource.DYNAMIC_TOPIC),)
+    topics = tuple(replace(t, settings=settings) if t.name == "orders" else t for t in snapshot.topics)
+    text = write_observed("seen", probed.value._replace(snapshot=replace(snapshot, topics=topics)))
+    assert "# orders keeps its records forever (retention.ms=-1)" in text
+    assert "forever" not in write_observed("seen", probed.value)

@@ -31,7 +31,7 @@ _OTHER_DATE = (
 )
 _ANY_DATE = f"(?:{_DATE}|{_OTHER_DATE})"
 _LEVEL = r"TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL|SEVERE|trace|debug|info|warn(?:ing)?|error|fatal"
-_ANY_LEVEL = rf"{_LEVEL}|ERRO?|WRN|INF|DBG|VRB|FTL"
+_ANY_LEVEL = rf"{_LEVEL}|ERRO?|WRN|INF|DBG|VRB|FTL|PANIC?|CRIT|EMERG|ALERT"
 _THREAD = r"\[(?P<thread>[^\]\n]*)\]"
 _REST = r"(?P<message>[^\n]*)"
 _ANYTHING = "(?:[^\\n]*)"
@@ -98,6 +98,11 @@ LAYOUTS: Final = (
         rf"\[?(?P<time>{_DATE})\]? \[ *(?P<level>{_LEVEL}) *\] {_THREAD} \[(?P<logger>[\w.$]+) *\]:? (?:- )?{_REST}",
     ),
     Layout(
+        "elastic",
+        rf"\[(?P<time>{_DATE})\]\[(?P<level>{_LEVEL}) *\]\[(?P<logger>[\w.$/-]+) *\] ?"
+        rf"(?:\[[^\]\s=]*\] ?){{0,4}}{_REST}",
+    ),
+    Layout(
         "pipes",
         rf"(?P<time>{_DATE}) *\| *(?P<level>{_LEVEL}) *\| *(?P<thread>[^|\n]*?) *\| *(?P<logger>[\w.$]+) *\| *{_REST}",
     ),
@@ -118,6 +123,7 @@ LAYOUTS: Final = (
         "go",
         rf"(?:\[(?P<logger>[\w.-]+)\] ?)?(?P<time>\d{{4}}/\d\d/\d\d {_CLOCK}) (?:\[?(?P<level>{_LEVEL})\]? )?{_REST}",
     ),
+    Layout("telegraf", rf"(?P<time>{_DATE}) (?P<level>[DIWE])! (?:\[(?P<logger>[\w.:-]+)\] )?{_REST}"),
     Layout(
         "syslog",
         rf"(?P<time>[A-Z][a-z]{{2}} [ \d]\d \d\d:\d\d:\d\d) (?P<host>\S+) (?P<logger>[^\s:\[]+)(?:\[\d+\])?: {_REST}",

@@ -150,7 +150,8 @@ def test_fields_next_to_the_message_are_read_once_as_text() -> None:
     entry = read_entry(
         {"msg": "send failed: x", "err": "x", "error": "y", "TransactionalId": "a-1", "ctx": {"groupId": "g"}}
     )
-    assert entry.rest.splitlines() == ["y", "transactional.id=a-1 group.id=g"]
+    assert entry.message == "send failed: x: y"
+    assert entry.rest.splitlines() == ["transactional.id=a-1 group.id=g"]
 
 
 def test_the_group_of_a_stalled_librdkafka_consumer_is_named(tmp_path: Path) -> None:

@@ -151,6 +151,8 @@ def test_cataloged_incident_texts_name_only_subject_fields() -> None:
         "log.dir",
         "connector.task",
     }
+    names |= {"address", "pod", "shortage", "slot", "session", "position", "policy", "in-sync", "replicas", "min.isr"}
+    names |= {"kept-to", "high-watermark", "allocation-bytes", "shard", "refusal", "speakers", "timestamp", "unit"}
     names |= {"group.instance.id", "operation", "process", "server", "transactional.id"}
     for one in load_incidents().values():
         for text in (one.what, one.next_step, one.unfinished or "."):

@@ -58,6 +58,7 @@ _IDENTITIES: Final = {
     "producerid": "producer_id",
     "producerepoch": "producer epoch",
     "componentid": "component_id",
+    "clientid": "clientId",
     "otelcolcomponentid": "component_id",
     "addr": "addr",
     "brokeraddr": "addr",
@@ -78,6 +79,7 @@ _ALIASES: Final = {
     "EMERGENCY": "FATAL",
     "CRIT": "FATAL",
     "PANIC": "FATAL",
+    "PANI": "FATAL",
     "DPANIC": "FATAL",
     "INFORMATION": "INFO",
     "WRN": "WARN",
@@ -97,6 +99,7 @@ _ALIASES: Final = {
     "FINEST": "TRACE",
     "OK": "INFO",
     "W": "WARN",
+    "D": "DEBUG",
     "E": "ERROR",
     "I": "INFO",
     "F": "FATAL",
@@ -137,8 +140,11 @@ def read_entry(values: Mapping[str, Any]) -> Entry:
     message, _, more = told_message.partition("\n")
     stack = _stack(names, message)
     texts = "\n".join((message, more, stack))
-    failures = (text for text in map(names.text, _FAILURE) if text and text not in texts)
-    below = (more, stack, *dict.fromkeys(failures), _identities(values, message))
+    failures = [text for text in dict.fromkeys(map(names.text, _FAILURE)) if text and text not in texts]
+    # A message has only the attempted operation where the error has a value of its own.
+    if failures and message and not stack:
+        message = f"{message}: {failures.pop(0)}"
+    below = (more, stack, *failures, _identities(values, message))
     level = names.text(*_LEVEL) or level_like(values)
     # Pino and Bunyan have no loggers: their name is that of the program.
     program = names.text("name") if level.strip().isdecimal() and values.keys() >= _PINO else ""

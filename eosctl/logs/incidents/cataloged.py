@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
-from string import Formatter
 from typing import Final
 
 from eosctl.logs.classifier.catalog import CatalogedIncident
@@ -18,6 +17,15 @@ from eosctl.logs.incidents.applications import StreamsNames
 from eosctl.logs.incidents.lasting import ends_excerpt, gave_up, has_just_begun, has_lasted, is_fault
 from eosctl.logs.incidents.program_names import MADE_NAME, opening, program_of
 from eosctl.logs.incidents.second_categories import category_of_cause, is_outside_kafka
+from eosctl.logs.incidents.sentences import (
+    UNEXPLAINED,
+    details_of,
+    filled,
+    last_cause,
+    role_of,
+    subject_of,
+    transactional_id_of,
+)
 from eosctl.logs.incidents.timeline import LogTimeline, by_key, episodes, evidence_of, incident, time_of
 from eosctl.model.event_names import EventCategory, EventField
 from eosctl.model.incident import Incident
@@ -28,68 +36,44 @@ EPISODE_MS: Final = 600_000
 """A fault that repeats within ten minutes has not ended."""
 LASTING_MS: Final = 3_600_000
 """A client that retries for hours may wait longer after each attempt."""
+GROWTH: Final = 4
+"""Maximum ratio of a pause between attempts to the longest one before it: clients double their backoff, with jitter."""
 ECHO_MS: Final = 30_000
-UNEXPLAINED: Final = "unexplained"
 UNFINISHED: Final = 0.5
 """Maximum confidence in a fault that may have ended soon after its log."""
 EXCERPT: Final = 0.4
 """Maximum confidence in a fault with which an excerpt ends."""
 NAMED: Final = 0.8
 """Minimum confidence in a failure outside Kafka that the exception names."""
+GUESS: Final = 0.75
+"""Maximum confidence in a cause that the exception of its record can correct."""
+_FIRST: Final = "Start with the last cause. "
 _OUTSIDE: Final = "failure-outside-kafka"
 _NOT_KAFKAS: Final = " That is a failure of another system, not of Kafka."
 _FIX_IT: Final = (
     "Fix what the last cause names. The records of a transaction that was rolled back are processed again; a task that "
     "was killed must be restarted."
 )
-_SUBJECT: Final[tuple[tuple[EventField, str], ...]] = (
-    ("group", "group"),
-    ("group_instance_id", "group.instance.id"),
-    ("partition", "topic-partition"),
-    ("coordinator_partition", "topic-partition"),
-    ("topic", "topic"),
-    ("principal", "principal"),
-    ("operation", "operation"),
-    ("store", "store"),
-    ("process", "process"),
-    ("log_dir", "log.dir"),
-    ("state_dir", "state.dir"),
-    ("task", "task"),
-    ("source_offset", "offset"),
-    ("peer", "server"),
-    ("connector_task", "connector.task"),
-    ("rdkafka_client", "client"),
-    ("producer_id", "producerId"),
-    ("producer_epoch", "producerEpoch"),
-)
-"""Names of record fields in the subject of an incident."""
-_UNKNOWN: Final[Mapping[str, str]] = {
-    "topic-partition": "a partition",
-    "topic": "a topic",
-    "transactional.id": "its clients",
-    "group": "its group",
-    "group.instance.id": "of another member",
-    "producerId": "unknown",
-    "server": "the name of a server",
-    "broker-address": "a broker",
-    "topic-or-partition": "a topic or partition",
-    "operation": "a request",
-}
-"""The general terms for what a record does not name."""
-_CONTROLLERS: Final = ("[QuorumController ", "[ControllerServer ", "[Controller ")
-_INTERNAL_TOPICS: Final[Mapping[str, str]] = {
-    "transaction.state.log.replication.factor": "__transaction_state",
-    "offsets.topic.replication.factor": "__consumer_offsets",
-    "share.coordinator.state.topic.replication.factor": "__share_group_state",
-}
-_OF_TOPICS: Final = ("UNKNOWN_TOPIC", "NOT_LEADER", "TIMEOUT_METADATA", "STORAGE_ECHO", "OFFSET_OUT_OF_RANGE")
-"""Categories of faults of topics, which other records of the same client name."""
 _VAGUE: Final[Mapping[EventCategory, frozenset[EventCategory]]] = {
+    "COMMIT_FAILED": frozenset({"GROUP_FENCED", "STATIC_MEMBER_FENCED"}),
     "TLS_FAILED": frozenset({"CERTIFICATE_EXPIRED"}),
     "AUTHENTICATION_FAILED": frozenset({"CERTIFICATE_EXPIRED", "TLS_FAILED"}),
-    "BROKERS_UNREACHED": frozenset({"CERTIFICATE_EXPIRED", "TLS_FAILED", "AUTHENTICATION_FAILED"}),
+    "BROKERS_UNREACHED": frozenset(
+        {
+            *("CERTIFICATE_EXPIRED", "TLS_FAILED", "AUTHENTICATION_FAILED", "ADDRESS_MALFORMED"),
+            *("TLS_EXPECTED", "TLS_NOT_EXPECTED"),
+        }
+    ),
 }
 """Categories of records that repeat a more precise one of the same program: the reason is in its exception."""
+_OF_QUORUM: Final = frozenset({"CONTROLLER_RESIGNED"})
+"""Categories of faults of the whole metadata quorum, which each of its nodes reports."""
+_OF_PROGRAM: Final = frozenset({"ROLL_BLOCKED"})
+"""Categories of faults of one program, whose records name different parts of it."""
+_OF_CONNECTIONS: Final = frozenset({"BROKERS_UNREACHED", "HOST_NOT_RESOLVED"})
+"""Categories of attempts to connect, which a client repeats after a backoff."""
+_OF_PRODUCER: Final = frozenset({"COORDINATOR_REFUSED"})
+"""Categories of faults of a producer's open transaction, whose records name its id or a partition."""
 _OF_PARTITION: Final = "{topic-partition}"
 """The begin of a verdict on a partition, which several programs report."""
 _NAMES: Final = ("transactional.id", "group", "connector.task", "application.id", "client.id")
@@ -118,9 +102,7 @@ def find_cataloged(
     named = (_by_cause(one, known) for one in records)
     timed = sorted((one for one in named if one.time_ms is not None and one.category in known), key=time_of)
     groups = by_key((_owner(timeline, one, known[one.category]), one) for one in timed).values()
-    spans = [
-        span for events in groups for span in episodes(events, LASTING_MS if _lasts(events, known) else EPISODE_MS)
-    ]
+    spans = [span for events in groups for span in _episodes(events, known[events[0].category])]
     faults: list[Sequence[LogEvent]] = [span for span in spans if is_fault(timeline, span, known[span[0].category])]
     faults.extend(_spread(timeline, spans, known))
     names = StreamsNames(timeline)
@@ -129,8 +111,28 @@ def find_cataloged(
         yield _incident(timeline, names, known[head.category], events), events
 
 
-def _lasts(events: Sequence[LogEvent], known: Mapping[EventCategory, CatalogedIncident]) -> bool:
-    return known[events[0].category].lasting_s > 0
+def _episodes(events: Sequence[LogEvent], known: CatalogedIncident) -> Iterator[Sequence[LogEvent]]:
+    if events[0].category in _OF_CONNECTIONS:
+        return _retried(events)
+    return episodes(events, LASTING_MS if known.lasting_s > 0 else EPISODE_MS)
+
+
+def _retried(events: Sequence[LogEvent]) -> Iterator[list[LogEvent]]:
+    """Split records of a fault that clients retry at each pause that is too long for the next attempt.
+
+    A connection that is lost every 45 minutes is not one that is away for hours.
+    """
+    for part in episodes(events, LASTING_MS):
+        current: list[LogEvent] = []
+        longest_ms = 0
+        for event in part:
+            pause_ms = time_of(event) - time_of(current[-1]) if current else 0
+            if pause_ms > EPISODE_MS and pause_ms > GROWTH * longest_ms:
+                yield current
+                current, pause_ms, longest_ms = [], 0, 0
+            longest_ms = max(longest_ms, pause_ms)
+            current.append(event)
+        yield current
 
 
 def _spread(
@@ -159,6 +161,12 @@ def _by_cause(event: LogEvent, known: Mapping[EventCategory, CatalogedIncident])
 
 def _owner(timeline: LogTimeline, event: LogEvent, known: CatalogedIncident) -> str:
     """Return the subject of an event apart from its category: a name in it, or the program that wrote it."""
+    if event.category in _OF_QUORUM:
+        return event.category
+    if event.category in _OF_PROGRAM:
+        return "\0".join((event.category, timeline.log_of(event)))
+    if event.category in _OF_PRODUCER and (producer := event.fields.get("producer_id")):
+        return "\0".join((event.category, producer, event.fields.get("producer_epoch", "")))
     partition = event.fields.get("partition", "") if known.what.startswith(_OF_PARTITION) else ""
     return "\0".join((event.category, partition or _name(timeline, event) or timeline.log_of(event)))
 
@@ -167,13 +175,6 @@ def _name(timeline: LogTimeline, event: LogEvent) -> str:
     return transactional_id_of(timeline, event) or next(
         (value for name in _OWNERS if (value := event.fields.get(name))), ""
     )
-
-
-def transactional_id_of(timeline: LogTimeline, event: LogEvent) -> str:
-    """Return the transactional id that an event names, or the only one that its client can have."""
-    if event.application in timeline.servers():
-        return event.fields.get("transactional_id", "")
-    return timeline.transactional_id(event)
 
 
 def _joined(
@@ -202,8 +203,9 @@ def _joined(
         repeats: Set[EventCategory] = frozenset()
         if is_client and own.is_echo:
             repeats = known.keys()
-        elif is_client and events[0].category in _VAGUE:
-            repeats = _VAGUE[events[0].category]
+        elif events[0].category in _VAGUE:
+            unnamed = () if _is_named(timeline, events[0], own) else (events[0].category,)
+            repeats = _VAGUE[events[0].category].union(unnamed)
         elif own.cause == UNEXPLAINED:
             repeats = alike[own.kind] - {events[0].category}
         elif not _is_named(timeline, events[0], own) and (is_client or _name(timeline, events[0])):
@@ -280,14 +282,14 @@ def _incident(
 ) -> Incident:
     head = events[0]
     own = [one for one in events if one.category == head.category]
-    subject = _subject(timeline, streams, own)
+    subject = subject_of(timeline, streams, known, own)
     server = next((f"{role} {subject[role]}" for role in _ROLES if subject.get(role)), _server_of(timeline, head))
     names = (name for one in _NAMES if (name := subject.get(one)) and not MADE_NAME.fullmatch(name))
     producer = f"producer {subject['producerId']}" if subject.get("producerId") else ""
     named = next(filter(None, names), "")
     program = program_of(timeline, head) if subject.get("application") else ""
     who = named or program or producer or (f"a client of {server}" if known.is_of_client else server)
-    values = {name: str(value) for name, value in subject.items()} | {"who": who}
+    values = details_of(own) | {name: str(value) for name, value in subject.items()} | {"who": who}
     values["broker-address"] = values.get("server", "")
     values["topic-or-partition"] = values.get("topic-partition") or values.get("topic", "")
     count = f" ({len(own)} times)" if len(own) > 1 else ""
@@ -295,17 +297,19 @@ def _incident(
     is_doubtful = is_unfinished and not gave_up(timeline, own)
     is_excerpt = is_doubtful and has_just_begun(own, known)
     sentence = known.unfinished if is_unfinished else known.what
-    what = _filled(sentence, values)
+    what = filled(sentence, values)
     if not named and sentence.startswith("{who}"):
         what = opening(what) if program else what[0].upper() + what[1:]
     is_outside = known.cause == UNEXPLAINED and all(map(is_outside_kafka, own))
+    cause = last_cause(known, own)
+    is_guess = known.cause != UNEXPLAINED and known.confidence <= GUESS
     return incident(
         known.kind,
         _OUTSIDE if is_outside else known.cause,
         subject,
         events,
-        f"{what}{_last_cause(known, own)}{_NOT_KAFKAS if is_outside else ''}{count}",
-        _FIX_IT if is_outside else _filled(known.next_step, values),
+        f"{what}{cause}{_NOT_KAFKAS if is_outside else ''}{count}",
+        _FIX_IT if is_outside else f"{_FIRST if is_guess and cause else ''}{filled(known.next_step, values)}",
         severity=Severity.WARNING if is_excerpt else known.severity,
         confidence=min(
             max(known.confidence, NAMED) if is_outside else known.confidence,
@@ -318,72 +322,4 @@ def _server_of(timeline: LogTimeline, event: LogEvent) -> str:
     """Return the name of a server whose records have no node id: its own one, or its role if a file has the name."""
     if not is_named_after_file(Path(event.file.replace("\\", "/")), event.application):
         return event.application
-    return f"a {_role_of(timeline, event)}"
-
-
-def _last_cause(known: CatalogedIncident, events: Sequence[LogEvent]) -> str:
-    """Return a sentence with the exception of an incident; empty without one, or if the catalog explains it."""
-    thrown = next((text for one in events if (text := one.fields.get("thrown"))), "")
-    if known.cause == UNEXPLAINED and not thrown:
-        thrown = next((one.exception.root_class.rpartition(".")[2] for one in events if one.exception is not None), "")
-    return f" Its last cause: {thrown.rstrip('.')}." if thrown else ""
-
-
-def _subject(timeline: LogTimeline, streams: StreamsNames, events: Sequence[LogEvent]) -> dict[str, str]:
-    head = events[0]
-    is_client = head.application not in timeline.servers()
-    subject = {"transactional.id": next(filter(None, (transactional_id_of(timeline, one) for one in events)), "")}
-    for field, name in _SUBJECT:
-        values = {value for one in events if (value := one.fields.get(field))}
-        if len(values) == 1 and not subject.get(name):
-            subject[name] = values.pop()
-    if not subject.get("topic") and (topic := _INTERNAL_TOPICS.get(head.fields.get("limit_setting", ""))):
-        subject["topic"] = topic
-    if is_client and not subject.get("group"):
-        subject["group"] = timeline.value_in_log(head, "group")
-    if is_client and head.category == "STATIC_MEMBER_FENCED" and not subject.get("group.instance.id"):
-        subject["group.instance.id"] = timeline.value_in_log(head, "group_instance_id")
-    if is_client and head.category in _OF_TOPICS and not (subject.get("topic") or subject.get("topic-partition")):
-        subject["topic-partition"] = timeline.value_in_log(head, "partition")
-        subject["topic"] = timeline.value_in_log(head, "topic")
-    if is_client:
-        clients = {client for one in events if (client := one.fields.get("client_id"))}
-        subject["client.id"] = clients.pop() if len(clients) == 1 else ""
-        subject["application.id"] = _streams_application(streams, events)
-        subject["application"] = head.application
-    else:
-        role = _role_of(timeline, head)
-        subject[role] = head.fields.get("broker", "") or timeline.node_of(head.application)
-    return {name: value for name, value in subject.items() if value}
-
-
-def _streams_application(streams: StreamsNames, events: Sequence[LogEvent]) -> str:
-    """Return the Streams application whose threads wrote records; empty for any other program."""
-    is_of_streams = any(one.fields.get("stream_thread") or one.fields.get("stream_client") for one in events)
-    return streams.of(events) if is_of_streams else ""
-
-
-def _role_of(timeline: LogTimeline, event: LogEvent) -> str:
-    """Return the role of a server: that of a record, or of all records of its log that name its node."""
-    if _is_of_controller(event):
-        return "controller"
-    named = [one for one in timeline.of_application(event.application) if one.fields.get("broker")]
-    return "controller" if named and not event.fields.get("broker") and all(map(_is_of_controller, named)) else "broker"
-
-
-def _is_of_controller(event: LogEvent) -> bool:
-    return ".controller." in event.logger or event.message.startswith(_CONTROLLERS)
-
-
-def _filled(text: str, values: Mapping[str, str]) -> str:
-    """Fill in a sentence of the catalog; an unknown value gets a general term."""
-    if values.get("topic") and not values.get("topic-partition"):
-        values = {**values, "topic-partition": f"a partition of {values['topic']}"}
-    parts = Formatter().parse(text)
-    filled = (before + (values.get(name) or _general(name) if name else "") for before, name, _, _ in parts)
-    sentence = "".join(filled)
-    return f"A{sentence[1:]}" if sentence.startswith(("a partition", "a topic")) else sentence
-
-
-def _general(name: str) -> str:
-    return _UNKNOWN.get(name, f"the {name}")
+    return f"a {role_of(timeline, event)}"

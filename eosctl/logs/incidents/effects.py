@@ -67,6 +67,11 @@ _EFFECTS: Final = (
         Severity.ERROR,
     ),
     _Effect(
+        re.compile(r"[Qq]ueue (?:is )?full\b|_QUEUE_FULL\b|BufferExhausted"),
+        "Effect: the producer's queue was full, and it refused further records.",
+        Severity.WARNING,
+    ),
+    _Effect(
         re.compile(r"^Query .{0,300}\bterminated with error"),
         "Effect: the streaming query has ended.",
         Severity.CRITICAL,

@@ -24,6 +24,7 @@ from eosctl.logs.incidents.markers import find_refused_markers
 from eosctl.logs.incidents.outcomes import settle_outcomes
 from eosctl.logs.incidents.overdue import find_overdue_transactions
 from eosctl.logs.incidents.quorum import find_lost_quorums
+from eosctl.logs.incidents.reasons import quote_reasons
 from eosctl.logs.incidents.refusals import find_denials, find_failed_log_dirs, find_large_records, find_settings
 from eosctl.logs.incidents.repeats import join_repeats
 from eosctl.logs.incidents.rollbacks import find_rollbacks
@@ -31,9 +32,11 @@ from eosctl.logs.incidents.servers import find_outages, find_planned_restarts
 from eosctl.logs.incidents.shortages import find_shortages, without_shortage
 from eosctl.logs.incidents.slow_loads import name_slow_loads
 from eosctl.logs.incidents.subjects import complete_subjects
+from eosctl.logs.incidents.test_runs import files_of_test_runs, without_tests
 from eosctl.logs.incidents.timeline import LogTimeline
 from eosctl.logs.incidents.topic_denials import find_hidden_resources, find_topic_denials
 from eosctl.logs.incidents.unexplained import find_unexplained
+from eosctl.logs.incidents.unknown_errors import find_unknown_errors
 from eosctl.logs.incidents.unreached import join_unreached
 from eosctl.logs.incidents.writes import (
     find_hanging_transactions,
@@ -79,16 +82,21 @@ def judge_timeline(timeline: LogTimeline, events: Sequence[LogEvent]) -> Judgmen
     effective = join_effects(timeline, join_kills(timeline, (*_merged(kept), *(one for one, _ in cataloged))))
     joined = name_slow_loads(timeline, join_unreached(timeline, effective))
     single = tuple(complete_subjects(timeline, _name_components(joined, events)))
-    settled = settle_outcomes(timeline, join_repeats(single))
-    incidents = sorted(settled, key=lambda one: (one.t_start_ms, one.kind, str(one.subject)))
+    tests = files_of_test_runs(events, timeline.sources)
+    settled = tuple(quote_reasons(timeline, settle_outcomes(timeline, join_repeats(single))))
+    noted = {(place.file, place.offset) for one in settled for place in one.evidence}
+    unknown = find_unknown_errors(timeline, (one for one in left if (one.file, one.offset) not in noted))
+    settled = (*settled, *join_repeats(unknown))
+    incidents = sorted(without_tests(settled, tests), key=lambda one: (one.t_start_ms, one.kind, str(one.subject)))
     covered = {(one.file, one.offset) for _, records in cataloged for one in records}
-    covered |= {(place.file, place.offset) for one in single for place in one.evidence}
+    covered |= {(place.file, place.offset) for one in (*single, *settled) for place in one.evidence}
     open_ones = {(one.file, one.offset): one for one in left if _is_open(one, acting, covered)}
     # The timeline completes names; the time stays the one that the record carries.
     read = {place: event for event in events if (place := (event.file, event.offset)) in open_ones}
     unexplained = tuple(
         one._replace(time_ms=read[place].time_ms, time_assumed=read[place].time_assumed)
         for place, one in open_ones.items()
+        if one.file not in tests
     )
     return Judgment(tuple(incidents), unexplained)
 

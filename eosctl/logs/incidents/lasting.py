@@ -21,6 +21,8 @@ _ENDED: Final[tuple[EventCategory, ...]] = ("TIMEOUT_INIT_PID", "TIMEOUT_METADAT
 """A client that could not start in time, or that left a transaction open and cannot begin the next one."""
 _OF_TOPICS: Final[tuple[EventCategory, ...]] = ("NOT_LEADER", "UNKNOWN_TOPIC")
 """Faults of topics: a producer that cannot initialize does not end because of them."""
+_UNREACHED: Final[tuple[EventCategory, ...]] = ("BROKERS_UNREACHED", "HOST_NOT_RESOLVED", "SENDING_SUSPENDED")
+"""Records that a client reaches no broker."""
 UNFINISHED_PARTS: Final = 4
 """A fault at the end of a log counts from this part of the time that it must last elsewhere."""
 EXCERPT_MS: Final = 60_000
@@ -117,11 +119,32 @@ def _is_unfinished(timeline: LogTimeline, events: Sequence[LogEvent], known: Cat
 
     A short excerpt does not show how long it had lasted.
     """
+    events = _at_the_last_address(events)
+    if len(events) < known.at_least and not _is_excerpt(timeline, events, known):
+        return False
     lasted_ms = time_of(events[-1]) - time_of(events[0])
     pause_ms = lasted_ms // (len(events) - 1) if len(events) > 1 else SAME_MOMENT_MS
-    if not known.unfinished or timeline.log_end_ms(events[-1]) > time_of(events[-1]) + pause_ms:
+    if not known.unfinished or timeline.log_end_ms(events[-1]) > _last_ms(timeline, events) + pause_ms:
         return False
     return not has_just_begun(events, known) or _is_excerpt(timeline, events, known)
+
+
+def _last_ms(timeline: LogTimeline, events: Sequence[LogEvent]) -> int:
+    """Return the time of the last record of a fault; a client reports in several ways that it reaches no broker."""
+    last = events[-1]
+    if last.category not in _UNREACHED:
+        return time_of(last)
+    later = timeline.log_between(last, time_of(last), timeline.log_end_ms(last), _UNREACHED)
+    return max(map(time_of, later), default=time_of(last))
+
+
+def _at_the_last_address(events: Sequence[LogEvent]) -> Sequence[LogEvent]:
+    """Return the records of a fault since it began at the address of the last one; all if that names none."""
+    peer = events[-1].fields.get("peer", "")
+    if not peer:
+        return events
+    begin = next(place for place, event in enumerate(events) if event.fields.get("peer") == peer)
+    return [event for event in events[begin:] if event.fields.get("peer", peer) == peer]
 
 
 def has_just_begun(events: Sequence[LogEvent], known: CatalogedIncident) -> bool:

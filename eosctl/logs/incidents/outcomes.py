@@ -46,6 +46,9 @@ _OUTAGES: Final = frozenset(
     }
 )
 """Kinds in which everything that needs the broker, coordinator, topic, or partition stands still while they last."""
+_ALLOCATION: Final = "no-memory-in-one-piece"
+_SHORTAGES: Final = frozenset({"not_enough_replicas", "partition_offline", "partition_without_leader"})
+_INTERNAL: Final = ("__transaction_state", "__consumer_offsets")
 _REPEATABLE: Final[Mapping[str, tuple[EventCategory, ...]]] = {
     "init_producer_id_timeout": ("INIT_PRODUCER_ID",),
     "transaction_end_timeout": ("TXN_RETRIED",),
@@ -70,10 +73,12 @@ def _settled(timeline: LogTimeline, one: Incident, events: Sequence[LogEvent]) -
     clients = [event for event in events if event.application not in timeline.servers()]
     last = max(clients or events, key=time_of)
     can_recover = one.severity is Severity.ERROR or one.root_cause == "killed-by-the-operating-system"
-    if clients and can_recover and (recovered := _recovered(timeline, one, last)):
+    if (clients or one.root_cause == _ALLOCATION) and can_recover and (recovered := _recovered(timeline, one, last)):
         return recovered
     if grown := _grown(timeline, one, last):
         return _with(one, grown, f"Its replicas were in sync again at {time_text(time_of(grown))}.", one.severity)
+    if one.severity is Severity.ERROR and one.kind in _SHORTAGES and _is_of_internal_topic(one):
+        return one._replace(severity=Severity.CRITICAL)
     if one.severity is Severity.ERROR and _stands_still(timeline, one, events, last):
         return one._replace(severity=Severity.CRITICAL)
     if one.severity is Severity.ERROR and _is_dead(timeline, events, last):
@@ -96,6 +101,8 @@ def _recovered(timeline: LogTimeline, one: Incident, last: LogEvent) -> Incident
                 "of the transaction again."
             )
             return _with(one, running[0], text, Severity.WARNING)
+    if one.root_cause == _ALLOCATION and (start := _next(timeline, last, ("REDPANDA_STARTED",), one.t_end_ms)):
+        return _with(one, start, f"The node was running again at {time_text(time_of(start))}.", Severity.WARNING)
     if one.kind == "out_of_memory" and (again := _running_client(timeline, last, one.t_end_ms)):
         text = f"The program was started again and was running at {time_text(time_of(again))}."
         return _with(one, again, text, Severity.WARNING)
@@ -190,6 +197,13 @@ def _stands_still(timeline: LogTimeline, one: Incident, events: Sequence[LogEven
     started = timeline.own_inits(last).events
     had_started = bool(started) and time_of(started[0]) < time_of(first)
     return had_started or time_of(first) - timeline.log_start_ms(first) >= WORKED_MS
+
+
+def _is_of_internal_topic(one: Incident) -> bool:
+    """Return whether all transactions or groups of a partition stand still with it, and not one topic."""
+    names = (one.subject.get(name, "") for name in ("topic-partition", "topic-partitions", "topic", "topics"))
+    listed = (name for value in names for name in ((value,) if isinstance(value, str) else value))
+    return any(name.startswith(_INTERNAL) for name in listed)
 
 
 def _is_dead(timeline: LogTimeline, events: Sequence[LogEvent], last: LogEvent) -> bool:

@@ -7,6 +7,7 @@ the logs can be merged. The result is that of all records together, and its size
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Final, NamedTuple
@@ -29,6 +30,7 @@ _SUBJECTS: Final[tuple[tuple[EventField, str], ...]] = (
     ("log_dir", "log directory"),
     ("broker", "broker"),
 )
+_KAFKA: Final = re.compile(r"(?i:kafka|zookeeper|broker|topic|partition|offset|consumer|producer|rebalanc|stream)")
 _NAMED: Final[tuple[EventField, ...]] = (
     *("transactional_id", "producer_id", "group", "partition", "coordinator_partition", "broker", "log_dir"),
 )
@@ -181,7 +183,14 @@ def _key_of(event: LogEvent) -> GroupKey:
     if event.category != UNCLASSIFIED:
         return GroupKey(event.category, *subject_of(event))
     owner = ("logger", event.logger) if event.logger else ("application", event.application)
-    return GroupKey(event.category, *owner, event.level in FATAL_LEVELS, template_of(event.message))
+    is_fatal = event.level in FATAL_LEVELS and may_concern_kafka(event)
+    return GroupKey(event.category, *owner, is_fatal, template_of(event.message))
+
+
+def may_concern_kafka(event: LogEvent) -> bool:
+    """Return whether an error names anything of Kafka or an exception; a database next to it reports its own."""
+    text = f"{event.application} {event.logger} {event.message}"
+    return bool(event.fields) or event.exception is not None or _KAFKA.search(text) is not None
 
 
 def _merged(key: GroupKey, groups: Sequence[RecordGroup]) -> RecordGroup:

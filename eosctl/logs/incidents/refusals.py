@@ -41,6 +41,11 @@ _DISK_ERRORS: Final = {
         ": the process has no memory maps left",
         "Raise vm.max_map_count (262,144 or more)",
     ),
+    "Stale file handle": (
+        "volume-not-reached",
+        ": its volume is no longer there (a stale file handle, as of NFS)",
+        "Bring the volume back, and keep logs on a local or block device",
+    ),
     "Input/output error": ("log-dir-failure", ": the disk reports errors", "Replace the disk"),
     "": ("log-dir-failure", "", "Replace or free the disk"),
 }

@@ -27,7 +27,15 @@ ECHOES: Final = frozenset(
         *("CONTROLLER_RESIGNED", "COORDINATOR_UNAVAILABLE", "NOT_LEADER", "TXN_MARKER_RETRY"),
         *("CONNECT_OFFSETS_NOT_FLUSHED", "CONNECT_SEND_FAILED", "TXN_ABORTABLE", "TXN_OFFSETS_REFUSED"),
         *("UNKNOWN_TOPIC", "PRODUCER_BUFFER_FULL", "PRODUCER_MISUSED", "TIMEOUT_OFFSETS", "HOST_NOT_RESOLVED"),
-        *("LEADER_NOT_ELECTED", "TXN_FENCE_NOT_WRITTEN", "BROKERS_UNREACHED", "STORAGE_ECHO", "MEMBER_EVICTED"),
+        *(
+            "BROKER_SILENT",
+            "RECORDS_LEFT",
+            "LEADER_NOT_ELECTED",
+            "TXN_FENCE_NOT_WRITTEN",
+            "BROKERS_UNREACHED",
+            "STORAGE_ECHO",
+            "MEMBER_EVICTED",
+        ),
         "TASK_CORRUPTED",
     }
 )
@@ -41,13 +49,13 @@ _BEYOND_AN_OUTAGE: Final = frozenset(
 )
 """What outlasts an outage of brokers, or does not come from one."""
 _LOST_QUORUM: Final = "controller_quorum_lost"
-_OF_A_LOST_QUORUM: Final = frozenset({"BROKERS_UNREACHED"})
+_OF_A_LOST_QUORUM: Final = frozenset({"BROKERS_UNREACHED", "BROKER_SILENT"})
 _OF_A_RESTART: Final = frozenset(
     {
         *("COMMIT_FAILED", "CONCURRENT_TRANSACTIONS", "CONTROLLER_RESIGNED", "COORDINATOR_UNAVAILABLE", "GROUP_FENCED"),
         *("HANGING_TXN_HINT", "NOT_ENOUGH_REPLICAS", "NOT_LEADER", "TASK_MIGRATED", "TXN_ABORTABLE"),
         *("TXN_FENCE_NOT_WRITTEN", "TXN_MARKER_RETRY", "UNKNOWN_TOPIC", "ZK_SESSION", "BROKERS_UNREACHED"),
-        *("MEMBER_EVICTED", "TASK_CORRUPTED"),
+        *("BROKER_SILENT", "MEMBER_EVICTED", "TASK_CORRUPTED"),
     }
 )
 """What a planned restart explains: clients retry through it, and none fails."""

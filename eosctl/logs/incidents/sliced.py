@@ -6,7 +6,8 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from operator import attrgetter
+from typing import Final, NamedTuple
 
 from eosctl.logs.incidents.judge import judge_timeline
 from eosctl.logs.incidents.record_groups import RecordGroup, group_unexplained
@@ -26,6 +27,8 @@ from eosctl.logs.incidents.timeline import LogTimeline, time_of
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent, SourceSummary
 from eosctl.model.period import Period
+
+_IN_FILE: Final = attrgetter("offset", "line")
 
 
 class SliceVerdict(NamedTuple):
@@ -106,13 +109,17 @@ def _owned(events: Iterable[LogEvent], one: TimeSlice, period: Period) -> Iterat
 
 def in_scan_order(events: Iterable[LogEvent], sources: Sequence[SourceSummary]) -> Sequence[LogEvent]:
     """Return events in the order of their files, and of their places in them, each once."""
-    of_files: dict[str, dict[tuple[int, int], LogEvent]] = defaultdict(dict)
+    of_files: dict[str, list[LogEvent]] = defaultdict(list)
     for event in events:
-        # A record of a topic may hold several events.
-        of_files[event.file][event.offset, event.line] = event
+        of_files[event.file].append(event)
     place = {source.file: number for number, source in enumerate(sources)}
-    files = sorted(of_files.items(), key=lambda one: (place.get(one[0], len(place)), one[0]))
-    return [event for _, found in files for _, event in sorted(found.items())]
+    found: list[LogEvent] = []
+    for _, own in sorted(of_files.items(), key=lambda one: (place.get(one[0], len(place)), one[0])):
+        # A record of a topic may hold several events.
+        own.sort(key=_IN_FILE)
+        found.append(own[0])
+        found.extend(other for one, other in pairwise(own) if _IN_FILE(one) != _IN_FILE(other))
+    return found
 
 
 def _is_momentary(event: LogEvent, spans: Spans) -> bool:

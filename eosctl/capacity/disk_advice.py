@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from eosctl.capacity.disk import active_bytes, tiered_remote_bytes
+from eosctl.capacity.disk import active_bytes, tiered_local_bytes, tiered_remote_bytes
 from eosctl.capacity.topic_plan import TRANSACTION_STATE, segment_bytes
 from eosctl.model.capacity_plan import Advice, ResourceUse, TopicPlan
 from eosctl.model.workload import Cleanup, Workload
@@ -14,6 +14,8 @@ from eosctl.text import bytes_text, milliseconds_text
 #: Tiered storage (KIP-405) is ready for production from this release on.
 TIERED_STORAGE_SINCE = (3, 9)
 SHORTEST_RETENTION_MS = 3_600_000
+#: What disks keep of tiered topics, where even the shortest retention is not enough.
+LOCAL_RETENTION_MS = 86_400_000.0
 #: Structured records shrink to a quarter at best.
 LIKELY_RATIO = 4.0
 
@@ -37,8 +39,9 @@ def relieve_disks(workload: Workload, topics: Sequence[TopicPlan], disk: Resourc
     fitting = (disk.planned or 0.0) / disk.used_after_loss
     stored = sum(topic.stored_bytes for topic in topics)
     excess = stored * (1 - fitting)
-    ways = [*_keep_ids(workload, topics, excess), *_shrink(workload, topics, excess)]
     needed = disk.used_after_loss / (1 - workload.cluster.free_disk_share)
+    shrunk = [*_shrink(workload, topics, excess)] or [*_tier_and_enlarge(workload, topics, needed)]
+    ways = [*_keep_ids(workload, topics, excess), *shrunk]
     ways.append(_Way("disk of each broker", bytes_text(needed), "larger disks, free space included"))
     share = f"disk space is {disk.utilisation:.0%} of what is planned"
     for at, way in enumerate(ways, 1):
@@ -89,6 +92,43 @@ def _tier(workload: Workload, chosen: tuple[TopicPlan, ...], topics: Sequence[To
         ", ".join(str(int(ms)) for ms in kept),
         f"with remote.storage.enable=true {whose}, and {bytes_text(remote)} are in remote storage",
     )
+
+
+def _tier_and_enlarge(workload: Workload, topics: Sequence[TopicPlan], disk_bytes: float) -> Iterator[_Way]:
+    """Yield tiered storage with smaller disks than without it, where it is not enough by itself.
+
+    Args:
+        workload: The workload.
+        topics: What each topic stores.
+        disk_bytes: The disk that each broker needs without it.
+    """
+    if workload.cluster.release < TIERED_STORAGE_SINCE:
+        return
+    saved = {
+        topic: topic.stored_bytes - kept for topic in topics if (kept := _local_bytes(workload, topic)) is not None
+    }
+    chosen = sorted((topic for topic, less in saved.items() if less > 0), key=lambda topic: -saved[topic])
+    if not chosen:
+        return
+    share = 1 - sum(saved[topic] for topic in chosen) / sum(topic.stored_bytes for topic in topics)
+    remote = sum(tiered_remote_bytes(topic.written, workload.topic(topic.name).retention_ms) for topic in chosen)
+    yield _Way(
+        f"local.retention.ms of {_names(chosen)}, disk of each broker",
+        ", ".join([*(str(int(LOCAL_RETENTION_MS)) for _ in chosen), bytes_text(disk_bytes * share)]),
+        f"with remote.storage.enable=true a day stays on the disks, and {bytes_text(remote)} are in remote storage; "
+        "without larger disks no retention is short enough",
+    )
+
+
+def _local_bytes(workload: Workload, topic: TopicPlan) -> float | None:
+    """Return what a topic keeps on disks with a day of local retention; None for what cannot be tiered, or is."""
+    if topic.internal:
+        return None
+    spec, segment = workload.topic(topic.name), segment_bytes(workload, workload.topic(topic.name))
+    if spec.cleanup is not Cleanup.DELETE or spec.local_retention_ms is not None:
+        return None
+    copies = workload.cluster.replication_factor
+    return tiered_local_bytes(topic.written, LOCAL_RETENTION_MS, spec.partition_count, segment, copies)
 
 
 def _compress(

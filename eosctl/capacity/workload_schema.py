@@ -148,7 +148,7 @@ def parse_record_part(text: str) -> float:
 def parse_positive_duration_ms(text: str) -> float:
     """Parse a duration above 0, in milliseconds."""
     if text.startswith("-1"):
-        raise QuantityError(f"{text} is no limit of time: state how long records must be kept at least")
+        raise QuantityError(f"{text} is not a limit of time: state how long records must be kept at least")
     duration_ms = parse_duration_ms(text)
     if duration_ms == 0:
         raise QuantityError(f"{text} leaves no time")

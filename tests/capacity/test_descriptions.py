@@ -70,13 +70,13 @@ def test_topics_without_a_retention_have_that_of_the_brokers(setting: str, reten
     assert own == Given("259200000 ms", "KafkaTopic orders: retention.ms")
 
 
-def test_a_retention_without_limit_is_no_plan() -> None:
+def test_a_retention_without_limit_is_refused() -> None:
     found = strimzi(("retention.ms: 259200000", "retention.ms: -1"))
     orders = {**found.topics["orders"], "rate": Given("5/s", "test"), "value": Given("1 KiB", "test")}
     text = write_partial("w", found._replace(topics={"orders": orders}, applications={}))
     with pytest.raises(ConfigFileError) as refused:
         parse_workload(text.replace("applications:", "applications: {}"), "w.yaml")
-    assert "-1 ms is no limit of time" in refused.value.why
+    assert "-1 ms is not a limit of time" in refused.value.why
 
 
 def test_topics_that_differ_from_the_cluster_are_named() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from eosctl.capacity.plan import plan_capacity
+from eosctl.capacity.quantities import parse_bytes
 from eosctl.capacity.workload_file import parse_workload
 from eosctl.model.capacity_plan import CapacityPlan
 
@@ -56,6 +57,26 @@ def test_several_topics_are_shortened_where_one_is_not_enough() -> None:
         text = text.replace("retention: 10 d", f"retention: {retention_ms} ms", 1)
     assert plan(text).fits
     assert plan(text).resource("disk space").utilisation == pytest.approx(1, rel=1e-3)
+
+
+@pytest.mark.parametrize("release", ["3.8", "4.4"])
+def test_tiered_storage_and_larger_disks_help_together(release: str) -> None:
+    table = "  table: {partitions: 6, rate: 1/s, key: 8 B, value: 1 KB, cleanup: compact, live: 400 GB}\n"
+    tiered = TWO_TOPICS.replace("applications", f"{table}applications").replace(
+        "disk: 500 GB", "disk: 500 GB, kafka_version: RELEASE"
+    )
+    text = tiered.replace("RELEASE", f'"{release}", transaction_version: 0')
+    before = {one.setting: one.value for one in plan(text).advice}
+    if release == "3.8":
+        assert list(before) == ["disk of each broker"]
+        return
+    setting, alone = "local.retention.ms of a, b, disk of each broker", parse_bytes(before["disk of each broker"])
+    first, second, disk = before[setting].split(", ")
+    assert parse_bytes(disk) < 0.6 * alone
+    for local_ms in (first, second):
+        text = text.replace("retention: 10 d}", f"retention: 10 d, local_retention: {local_ms} ms}}", 1)
+    assert plan(text.replace("disk: 500 GB", f"disk: {parse_bytes(disk) * 1.01} B")).fits
+    assert not plan(text).fits
 
 
 def test_renewed_ids_come_before_shorter_retention() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
+from math import ceil
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -26,6 +27,7 @@ from eosctl.model.capacity_simulation import SimulationReport, SimulationSetting
 from eosctl.model.prices import Prices
 from eosctl.model.workload import ApplicationKind, Workload
 from eosctl.services.callbacks import SILENT, Callbacks
+from eosctl.text import milliseconds_text
 
 
 class PlanRequest(NamedTuple):
@@ -48,6 +50,9 @@ class PlanRequest(NamedTuple):
 
 #: A limit that a plan can do without: request handlers and disks are judged by the same appends.
 MEASURED_LIMIT: Final = "appends"
+
+#: Commits of each producer below which a simulation is too short.
+FEWEST_COMMITS: Final = 3
 
 
 class CommitsRequest(NamedTuple):
@@ -154,8 +159,25 @@ def simulate_workload(request: CommitsRequest, callbacks: Callbacks = SILENT) ->
     if not stated:
         rate = f"{MEASURED_APPENDS_PER_S:,.0f} appends/s"
         callbacks.remark(f"assumed: a broker does {rate}, as one of two cores was measured to")
+    for name, period_ms in _periods_ms(workload).items():
+        if duration_ms < FEWEST_COMMITS * period_ms:
+            callbacks.remark(
+                f"{name} commits once in {milliseconds_text(period_ms)}, and {milliseconds_text(duration_ms)} are "
+                f"simulated: too short for its percentiles; set --duration {ceil(FEWEST_COMMITS * period_ms / 1000)}s"
+            )
     settings = SimulationSettings(duration_ms, lost_at_ms, request.failover_ms, stated or MEASURED_APPENDS_PER_S)
     return simulate_commits(workload, settings, request.seed)
+
+
+def _periods_ms(workload: Workload) -> dict[str, float]:
+    """Return the time from one commit of a producer to its next, for each application."""
+    periods = {}
+    for application in workload.applications:
+        if rate := application.transactions_per_s:
+            periods[application.name] = 1000 * application.producer_count / rate
+        elif (period := application.commit_period_ms) is not None:
+            periods[application.name] = period
+    return periods
 
 
 def read_workload(path: Path) -> Workload:

@@ -103,3 +103,13 @@ def test_the_command(tmp_path: Path) -> None:
     assert "assumed: a broker does 10,000 appends/s" in assumed.err
     jsonschema.validate(assumed.json, schema_of("capacity-simulation"))
     assert eosctl(*asked, "--appends", "fast").code == 2
+
+
+@pytest.mark.parametrize(("duration", "is_short"), [("2s", True), ("10s", False)])
+def test_a_simulation_shorter_than_commits_says_so(tmp_path: Path, duration: str, is_short: bool) -> None:
+    path = tmp_path / "w.yaml"
+    path.write_text("apiVersion: eosctl/v1\n" + THREE)
+    done = eosctl("capacity", "simulate", str(path), "--duration", duration, "--appends", "9000/s")
+    assert done.code == 0
+    assert ("app commits once in 1 s, and 2 s are simulated" in done.err) is is_short
+    assert ("--duration 3s" in done.err) is is_short

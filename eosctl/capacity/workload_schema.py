@@ -296,7 +296,9 @@ APPLICATION_KEYS: Final[Mapping[str, Key]] = {
         kinds=WITH_OFFSETS,
     ),
     "partition_waves": Key("partition_waves", parse_number, "AddPartitionsToTxn requests that add.", UNKNOWN),
-    "abort_ratio": Key("abort_ratio", parse_share, "Transactions that abort.", "0 %", "none is expected"),
+    "abort_ratio": Key(
+        "abort_ratio", parse_share, "Transactions that abort; no figure depends on it.", "0 %", "none is expected"
+    ),
     "state": Key("state_bytes", parse_bytes, "Live bytes of all its stores.", "0 B", "no stores"),
     "restore_rate": Key(
         "restore_rate", parse_byte_rate, "Restoring, per instance; by the size of records if not stated.", UNKNOWN

@@ -280,9 +280,11 @@ def _threads(workload: Workload, application: ApplicationSpec, plan: Application
         return
     is_streams = application.kind is ApplicationKind.STREAMS
     shares = "tasks at most, over all sub-topologies" if is_streams else "partitions of the topic that has most"
+    # Each instance has at least one producer.
+    is_crowded = application.instance_count > plan.task_count
     yield Advice(
-        f"{application.name}: producers",
-        str(plan.task_count),
+        f"{application.name}: {'instances, ' if is_crowded else ''}producers",
+        f"{plan.task_count}, {plan.task_count}" if is_crowded else str(plan.task_count),
         f"{application.producer_count} producers share {plan.task_count} {shares}: "
         f"{application.producer_count - plan.task_count} of them have nothing to do",
         False,

@@ -80,6 +80,8 @@ def apply(text: str, advice: Advice) -> str:
             {"transaction.max.timeout.ms": "1021000", "app: transaction.timeout.ms": "1021000"},
         ),
         (workload(STREAMS | {"state": "100 GB"}), {"app: instances, num.standby.replicas": "2, 1"}),
+        (workload(STREAMS | {"producers": 9, "instances": 3}), {"app: producers": "4"}),
+        (workload(STREAMS | {"producers": 9, "instances": 9}), {"app: instances, producers": "4, 4"}),
         (workload(STREAMS | {"state": "100 GB", "instances": 4}), {"app: num.standby.replicas": "1"}),
     ],
 )

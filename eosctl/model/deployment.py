@@ -307,6 +307,17 @@ class Deployment(msgspec.Struct, frozen=True, dict=True):
         """Return the brokers of a broker's cluster and folder, itself included."""
         return self._by_cluster.get((folder_of(broker), cluster_of(broker)), ())
 
+    def brokers_near(self, component: Component) -> Sequence[Component]:
+        """Return the brokers of the description or of the folder that a component's file belongs to."""
+        return self._by_scope.get(_scope_of(component), ())
+
+    @cached_property
+    def _by_scope(self) -> Mapping[str, Sequence[Component]]:
+        found: dict[str, list[Component]] = {}
+        for broker in self.of(Role.BROKER):
+            found.setdefault(_scope_of(broker), []).append(broker)
+        return found
+
     @cached_property
     def _by_cluster(self) -> Mapping[tuple[str, str], Sequence[Component]]:
         found: dict[tuple[str, str], list[Component]] = {}
@@ -370,6 +381,10 @@ def cluster_of(broker: Component) -> str:
             joined = f"{name}={broker.word(name)}"
             return f"{broker.described_by} {joined}" if broker.described_by else joined
     return broker.described_by or (broker.place.file if broker.place.line else "the running cluster")
+
+
+def _scope_of(component: Component) -> str:
+    return component.described_by or folder_of(component)
 
 
 def folder_of(component: Component) -> str:

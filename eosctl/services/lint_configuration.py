@@ -101,7 +101,7 @@ def lint_configuration(request: LintRequest, callbacks: Callbacks = SILENT) -> L
     shown = judge_printed(printed, texts)
     results = (*map(masked, judge(deployment)), *shown.results)
     now_ms = callbacks.now_ms()
-    inline = read_inline_suppressions(files.read, request.texts)
+    inline = read_inline_suppressions(files.marked, request.texts)
     gate = gate._replace(suppressions=(*inline.suppressions, *gate.suppressions))
     everything = Diagnosis("", now_ms, results, grade(results), summary=summarize(results), remarks=inline.remarks)
     linted = Linted(

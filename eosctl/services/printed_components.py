@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from eosctl.checks.configuration.cluster import broker_components
+from eosctl.checks.configuration.cluster import ALL_BROKERS, broker_components
 from eosctl.collect.printed.evidence import PrintedEvidence, ToolOutput
 from eosctl.collect.printed.sections import ACLS, CONFIGS, TOPICS
 from eosctl.model.cluster_state import AccessRule
@@ -18,7 +18,7 @@ from eosctl.model.snapshot import Topic
 
 OUTPUTS_OF_SETTINGS: Final = (CONFIGS, TOPICS)
 _SUBJECT: Final = re.compile(
-    r"onfigs for (?:broker (?P<broker>\d+)|topic '?(?P<name>[\w.-]+))|Topic: ?(?P<topic>[\w.-]+)"
+    r"onfigs for (?:broker (?P<broker>\d+)|(?P<shared>brokers)|topic '?(?P<name>[\w.-]+))|Topic: ?(?P<topic>[\w.-]+)"
 )
 _FACTOR: Final = re.compile(r"ReplicationFactor: ?(\d+)")
 _PATTERN_TYPES: Final = {"Prefixed": "prefix"}
@@ -51,17 +51,20 @@ def printed_components(printed: PrintedEvidence, texts: Mapping[str, str]) -> tu
     )
 
 
-def printed_rules(printed: PrintedEvidence) -> tuple[Component, ...]:
-    """Return the rules that kafka-acls.sh printed; they grant what clients in other files need.
-
-    All have the place of the first output.
-    """
+def printed_rules(printed: PrintedEvidence, texts: Mapping[str, str]) -> tuple[Component, ...]:
+    """Return the rules that kafka-acls.sh printed, each at its line; they grant what clients in other files need."""
     found = None if printed.snapshot is None else printed.snapshot.access_rules
     output = next((one for one in printed.outputs if one.tool == ACLS), None)
     if found is None or output is None:
         return ()
-    place = Place(output.file, output.line)
-    return tuple(_rule(rule, place) for rule in found.rules)
+    lines = [line for one in printed.outputs if one.tool == ACLS for line in _lines(one, texts.get(one.file, ""))]
+    default = Place(output.file, output.line)
+
+    def place_of(rule: AccessRule) -> Place:
+        named = f"name={rule.resource_name}, patternType={rule.pattern_type}".lower()
+        return next((line.place for line in lines if named in line.text.lower()), default)
+
+    return tuple(_rule(rule, place_of(rule)) for rule in found.rules)
 
 
 class _Line(NamedTuple):
@@ -82,13 +85,18 @@ def _lines(output: ToolOutput, text: str) -> Iterator[_Line]:
 
 
 def _subject(found: re.Match[str]) -> str:
+    if found["shared"]:
+        return ALL_BROKERS
     return f"broker {found['broker']}" if found["broker"] else found["name"] or found["topic"]
 
 
 def _place(lines: Iterable[_Line], subject: str, name: str, default: Place) -> Place:
     """Return where an output prints a setting of a broker or topic."""
     printed = "ReplicationFactor" if name == "replication.factor" else f"{name}="
-    return next((one.place for one in lines if one.subject == subject and printed in one.text), default)
+    subjects = (subject, ALL_BROKERS) if subject.startswith("broker ") else (subject,)
+    given = list(lines)
+    found = (one.place for named in subjects for one in given if one.subject == named and printed in one.text)
+    return next(found, default)
 
 
 def _topic(topic: Topic, place: Place, factor: str | None) -> Component:

@@ -168,11 +168,12 @@ def with_printed(files: FilesRead, printed: PrintedEvidence, texts: Mapping[str,
         printed: The outputs.
         texts: The text of each file with output.
     """
-    others = dict.fromkeys(
-        one.file for one in printed.outputs if one.tool not in OUTPUTS_OF_SETTINGS and not one.is_evidence
-    )
+    others = dict.fromkeys(one.file for one in printed.outputs if not one.is_evidence)
     read = (*files.read, *dict.fromkeys(one.file for one in printed.outputs))
-    components = (*printed_components(printed, texts), *(printed_rules(printed) if files.deployment.components else ()))
+    components = (
+        *printed_components(printed, texts),
+        *(printed_rules(printed, texts) if files.deployment.components else ()),
+    )
     deployment = files.deployment.joined_by(components)
     return files._replace(deployment=deployment, read=read, not_understood=(*files.not_understood, *others))
 

@@ -67,6 +67,8 @@ def variants_of(file: str, text: str, without: str = "") -> list[Variant]:
 
     ``without`` is a condition that is assumed not to hold.
     """
+    if not is_template(text) and not file.endswith(".j2"):
+        return []
     path = Path(file)
     if not is_template(text) and (path.suffix != ".j2" or "templates" not in path.parts):
         return []

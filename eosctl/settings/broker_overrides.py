@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
 from eosctl.model.deployment import Place, Role
 from eosctl.settings.kafka_commands import part_of_one
+from eosctl.settings.readers import is_read
 from eosctl.settings.sources import Source
-from eosctl.settings.workloads import Workload, is_read
+from eosctl.settings.workloads import Workload
 
 
 def with_overridden(sources: Iterable[Source], workloads: Iterable[Workload]) -> list[Source]:
@@ -50,5 +50,4 @@ def _own(sources: Sequence[Source], part: str, file: str) -> int | None:
 
 
 def _reads(workload: Workload, source: Source) -> bool:
-    held = source.held_by or source.place.file
-    return is_read(held, posixpath.normpath(held), workload.reads)
+    return is_read(source.held_by or source.place.file, workload.reads)

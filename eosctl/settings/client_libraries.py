@@ -141,7 +141,8 @@ def library_of(keys: Iterable[str], hints: str) -> Client | None:
 
 def has_options_apart(text: str) -> bool:
     """Return whether a file names options of a client as sarama or KafkaJS do, apart from the client's other ones."""
-    return _MAX_OPEN.search(text) is not None or _SEND.search(text) is not None
+    has_send = "send" in text or "run" in text
+    return _MAX_OPEN.search(text) is not None or (has_send and _SEND.search(text) is not None)
 
 
 def with_options_joined(node: Node) -> Node:

@@ -30,7 +30,7 @@ from eosctl.settings.detection import sources_of
 from eosctl.settings.documents import format_of, is_piece_of_json, parse_documents, starts_programs
 from eosctl.settings.environments import of_environment, over_base, profile_of
 from eosctl.settings.file_texts import files_of, holds_kafka, is_of_others, is_template, mentions_kafka, read_text
-from eosctl.settings.files_read import FilesRead
+from eosctl.settings.files_read import MARK, FilesRead
 from eosctl.settings.includes import includes_missing
 from eosctl.settings.jinja_branches import Condition
 from eosctl.settings.kustomizations import Builds, Resource, build
@@ -105,25 +105,26 @@ def read_deployment(
     not_understood: list[str] = []
     unreadable: list[Unreadable] = []
     unlike: list[tuple[int, Condition, _File]] = []
-    included: list[Unseen] = []
+    included, marked = list[Unseen](), list[str]()
     files, libraries = list(files_of(paths)), Libraries(paths)
     names = frozenset(posixpath.normpath(str(path)) for path in files)
     builds = _built(files, texts or {})
+    in_overlays, named = builds.files | builds.patches | builds.replaced, frozenset(paths)
     for path in files:
         file = str(path)
         try:
             text = texts[file] if texts and file in texts else read_text(path)
-            if path in paths and not text.strip():
+            if path in named and not text.strip():
                 raise ConfigFileError(f"{file} is empty.", "It has no settings to judge.", "Name another file.")
             role = _role_for(file, roles or {})
-            if role is None and posixpath.normpath(file) in builds.files | builds.patches | builds.replaced:
+            if role is None and in_overlays and posixpath.normpath(file) in in_overlays:
                 one = _IN_AN_OVERLAY
             elif role is None and is_of_others(file, text):
                 one = _NOTHING
             else:
-                one = _read_any(file, text, role, is_named=path in paths)
+                one = _read_any(file, text, role, is_named=path in named)
         except ConfigFileError as error:
-            if path in paths or holds_kafka(path):
+            if path in named or holds_kafka(path):
                 unreadable.append(Unreadable(file, error))
             continue
         unlike += [
@@ -133,6 +134,7 @@ def read_deployment(
         is_about = bool(one.sources) or mentions_kafka(file, text)
         included += includes_missing(file, text, names) if is_about else ()
         read.append(file)
+        marked += [file] if MARK in text else []
         found.append(one._replace(sources=libraries.given_to(one.sources, path)) if one.sources else one)
         unread = lines_not_read(text, _values(one)) if starts_programs(file) else ()
         if not one.sources and one is not _IN_AN_OVERLAY and not any(workload.overrides for workload in one.workloads):
@@ -168,6 +170,7 @@ def read_deployment(
         tuple(unreadable),
         not_understood=tuple(not_understood),
         unseen=(*unseen, *included, *builds.missing_for(used)),
+        marked=tuple(marked),
     )
 
 

@@ -221,6 +221,8 @@ def _any_client(source: Source, values: Mapping[str, Value]) -> Iterator[Source]
 
 
 def _unprefixed(key: str) -> str:
+    if not key.startswith(LIBRARY_PREFIXES):
+        return key
     for prefix in LIBRARY_PREFIXES:
         name = setting_after(prefix, key)
         if name is not None and is_setting(name):

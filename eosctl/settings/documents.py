@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from itertools import chain, islice
 from typing import Any, Final, NamedTuple
 
@@ -30,12 +31,12 @@ MAX_NODES: Final = 200_000
 MAX_DEPTH: Final = 100
 """More levels than any configuration has; what walks over trees calls itself for each."""
 
-
+# An alias, or a star that may be one.
+_ALIAS: Final = re.compile(r"(?<![^\s\[{,:-])\*")
 # What stands behind the ending of a file that a tool or a person makes the real one of.
 _TEMPLATE_ENDING: Final = re.compile(r"\.(?:j2|tpl|tmpl|template|erb|example|sample|dist|orig|bak|default)$")
 # Files that have the name of an environment or a program behind their own: .env.production, Dockerfile.relay.
 _VARIANT: Final = re.compile(r"(\.env|dockerfile|containerfile|makefile|procfile)\.(?!patch$|diff$)[\w-]+$")
-
 # Variables of services of a Linux machine: /etc/default/kafka.
 _SERVICE_VARIABLES: Final = re.compile(r"(?:^|/)etc/(?:default|sysconfig)/[\w@.-]+$")
 
@@ -88,6 +89,7 @@ def _children(node: Node) -> Iterable[Node]:
     return node.nodes if isinstance(node, Row) else ()
 
 
+@lru_cache(maxsize=4096)
 def format_of(file: str) -> Format | None:
     """Return the format of a file by its name; None if eosctl does not read it."""
     if _SERVICE_VARIABLES.search(file) is not None:
@@ -175,7 +177,7 @@ def _yaml(file: str, text: str) -> tuple[Node, ...]:
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         nodes = [node for node in yaml.compose_all(text, Loader=loader) if node is not None]
-        for node in nodes if "*" in text else ():
+        for node in nodes if _ALIAS.search(text) else ():
             check_aliases(node)
         budget = iter(range(MAX_NODES))
         return tuple(_tree(node, file, budget) for node in nodes)
@@ -192,16 +194,14 @@ def _tree(node: Any, file: str, budget: Iterator[int]) -> Node:
 
 
 def _untagged(node: Any, file: str, budget: Iterator[int]) -> Node:
-    import yaml
-
     line = node.start_mark.line + 1
-    if isinstance(node, yaml.ScalarNode):
+    if node.id == "scalar":
         null = node.tag == "tag:yaml.org,2002:null"
         # A block's text begins on the line after its indicator.
         return Leaf(None if null else node.value, line + 1 if node.style in ("|", ">") else line)
     if next(budget, None) is None:
         raise _malformed(file, line, f"more than {MAX_NODES} values, aliases expanded")
-    if isinstance(node, yaml.MappingNode):
+    if node.id == "mapping":
         if (expression := _expression(node)) is not None:
             return Leaf(f"{{{{ {expression} }}}}", line)
         entries: list[tuple[str, Node]] = []

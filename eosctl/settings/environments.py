@@ -62,7 +62,8 @@ def over_base(documents: Sequence[Node], file: str) -> tuple[str, tuple[Node, ..
 
     A file that is not one of an environment, or has nothing about Kafka, is returned as it is.
     """
-    layers = next((one for one in _LAYERS if one.environment.match(Path(file).name)), None)
+    name = file.rpartition("/")[2]
+    layers = next((one for one in _LAYERS if one.environment.match(name)), None)
     base = None if layers is None else _base_of(layers, Path(file))
     if layers is None or base is None or not all(isinstance(document, Branch) for document in documents):
         return file, tuple(documents)

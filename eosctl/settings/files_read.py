@@ -9,6 +9,8 @@ from eosctl.findings.linted import Unreadable
 from eosctl.model.deployment import Deployment, Unseen
 from eosctl.text import count_text
 
+MARK: Final = "eosctl:"
+"""What a comment for eosctl begins with."""
 _NAMED: Final = 3
 """Files that an error names."""
 
@@ -22,6 +24,7 @@ class FilesRead(NamedTuple):
         without_settings: Those in which no setting of Kafka was found.
         unreadable: Those that are broken or empty.
         not_understood: Those without settings that are about Kafka: no verdict covers them.
+        marked: Those that were read and hold a comment for eosctl.
         unseen: What containers read, files include, or kustomizations build, and is not among the files.
     """
 
@@ -31,6 +34,7 @@ class FilesRead(NamedTuple):
     unreadable: tuple[Unreadable, ...]
     not_understood: tuple[str, ...] = ()
     unseen: tuple[Unseen, ...] = ()
+    marked: tuple[str, ...] = ()
 
     def require_settings(self) -> None:
         """Raise an error if no file has a setting: what was not judged must never look like a clean result.

@@ -12,13 +12,15 @@ from eosctl.settings.tree import Branch, Leaf, Node, flatten
 from eosctl.settings.unread import unread
 
 ALPAKKA_INTERVAL: Final = "eos-commit-interval"
-_OF_CHANNELS: Final = ("mp.messaging.", "kafka.", "kafka-streams.", "quarkus.kafka-streams.")
+_CHANNELS: Final = "mp.messaging."
+_OF_CHANNELS: Final = (_CHANNELS, "kafka.", "kafka-streams.", "quarkus.kafka-streams.")
 """What MicroProfile's channels and Quarkus read."""
 
 
 def channels_of(node: Branch, leaves: list[tuple[str, Leaf]], file: str, hints: tuple[str, ...]) -> Source | None:
     """Return the channels of a mapping that name a connector of Kafka; None where it has none of them."""
-    if not any((found := CHANNEL.match(name)) and _is_of_kafka(found[3], leaf) for name, leaf in leaves):
+    named = ((CHANNEL.match(name), leaf) for name, leaf in leaves if name.startswith(_CHANNELS))
+    if not any(found is not None and _is_of_kafka(found[3], leaf) for found, leaf in named):
         return None
     own = ((name, leaf) for name, leaf in leaves if name.startswith(_OF_CHANNELS))
     return Source(Place(file, node.line), values_of(own, file), hints=hints)

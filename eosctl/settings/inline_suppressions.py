@@ -39,8 +39,6 @@ def read_inline_suppressions(files: Iterable[str], texts: Mapping[str, str] | No
     remarks: list[str] = []
     for file in files:
         text = texts[file] if texts and file in texts else read_input(file).decode("utf-8", errors="replace")
-        if "eosctl:" not in text:
-            continue
         for found in _in_text(file, text):
             (suppressions if isinstance(found, Suppression) else remarks).append(found)  # type: ignore[arg-type]
     return InlineSuppressions(tuple(suppressions), tuple(remarks))

@@ -40,6 +40,8 @@ from eosctl.settings.workloads import GENERATED, counted_around
 
 _NETWORK: Final = ("AWS::EC2::", "AWS::IAM::", "AWS::ElasticLoadBalancing")
 _BROKERS: Final = relaxed("bootstrap.servers")
+MOST_LEVELS: Final = 50
+"""More mappings and files around a block of text than any configuration has."""
 # What lists of settings call the part with the name; the other is the value.
 _NAME_KEYS: Final = ("name", "key", "property", "setting", "option")
 
@@ -323,6 +325,8 @@ def _file_within(leaf: Leaf, file: str, hints: tuple[str, ...], name: str = "") 
     """
     if leaf.text is None or "\n" not in leaf.text or is_of_others(name):
         return
+    if len(hints) > MOST_LEVELS:
+        raise RecursionError  # before the interpreter's own limit, which a parser takes for a malformed block
     file = leaf.file or file
     is_pipeline = PIPELINE.search(leaf.text) is not None and "=>" in leaf.text
     inner = name if name and format_of(name) is not None else "block.conf" if is_pipeline else "block.yaml"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cache
 from itertools import islice, takewhile
 from pathlib import Path
 from typing import Final
@@ -42,6 +43,7 @@ class Libraries:
     def __init__(self, paths: Iterable[Path]) -> None:
         self._paths = tuple(paths)
         self._found: dict[tuple[Path, Path], frozenset[str]] = {}
+        self._names = cache(_names)
 
     def given_to(self, sources: Iterable[Source], file: Path) -> list[Source]:
         """Return sources with the client library of the project, where they are taken for clients of Java by default.
@@ -56,7 +58,7 @@ class Libraries:
         root = next((named for named in self._paths if named in file.parents), file.parent)
         place = (file.parent, root)
         if place not in self._found:
-            self._found[place] = frozenset(_libraries(file, root))
+            self._found[place] = frozenset(_libraries(file, root, self._names))
         libraries = self._found[place]
         if len(libraries) != 1:
             return source
@@ -68,10 +70,10 @@ def _is_java_by_default(source: Source) -> bool:
     return source.role in (Role.PRODUCER, Role.CONSUMER) and source.client is Client.JAVA and not source.framework
 
 
-def _libraries(file: Path, root: Path) -> set[str]:
+def _libraries(file: Path, root: Path, names_in: Callable[[Path], frozenset[str]]) -> set[str]:
     """Return the libraries in the nearest list of dependencies; nothing in a project that has Java code, too."""
     for folder in takewhile(lambda one: one == root or root in one.parents, file.parents):
-        names = _names(folder)
+        names = names_in(folder)
         found = [folder / name for name in _MANIFESTS if name in names]
         found += [folder / name for name in islice(sorted(one for one in names if one.endswith(_PROJECT)), 3)]
         if not names.isdisjoint(_JAVA):

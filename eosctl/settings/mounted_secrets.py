@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Iterable
 from typing import Final
 
 from msgspec.structs import replace
 
+from eosctl.settings.readers import is_read
 from eosctl.settings.sources import Source
-from eosctl.settings.workloads import Workload, is_read
+from eosctl.settings.workloads import Workload
 
 _KIND: Final = "Secret "
 
@@ -22,11 +22,10 @@ def with_secrets(sources: Iterable[Source], workloads: Iterable[Workload]) -> li
 
     def own(source: Source) -> frozenset[str]:
         held = source.held_by or source.place.file
-        path = posixpath.normpath(held)
         found = [
             names
             for one, names in readers
-            if (source.part_of == one.name if source.part_of else is_read(held, path, one.reads))
+            if (source.part_of == one.name if source.part_of else is_read(held, one.reads))
         ]
         return frozenset().union(*found)
 

@@ -12,6 +12,8 @@ from eosctl.input_file import read_input
 from eosctl.model.client_config import Given
 
 _LINE_END: Final = re.compile(r"\r\n|\n|\r")
+_PLAIN: Final = re.compile(r"[ \t\f]*+(?![ \t\f#!]|$)([^ \t\f=:]*)[ \t\f]*(?:[=:][ \t\f]*)?(.*)", re.DOTALL)
+"""A property on one line without an escape: the first blank, ``=``, or ``:`` ends its name."""
 
 
 class MalformedEscape(ValueError):  # noqa: N818 - what is wrong with the text
@@ -53,7 +55,10 @@ def properties_in(text: str, first_line: int = 1) -> Iterator[tuple[str, str, in
     Raises:
         MalformedEscape: An escape is malformed.
     """
-    import javaproperties  # loaded late: only runs with a file need it
+    if "\\" not in text:
+        yield from _without_escapes(text, first_line)
+        return
+    import javaproperties  # loaded late: only runs with escapes or continued lines need it
 
     lines = list(_logical_lines(text))
     at = 0
@@ -64,6 +69,14 @@ def properties_in(text: str, first_line: int = 1) -> Iterator[tuple[str, str, in
             at += element.source.count("\n")
     except javaproperties.InvalidUEscapeError as error:
         raise MalformedEscape(first_line + lines[at][1]) from error
+
+
+def _without_escapes(text: str, first_line: int) -> Iterator[tuple[str, str, int]]:
+    """Yield the properties of a text without a backslash: each is one line, and nothing in it means something else."""
+    for number, line in enumerate(_LINE_END.split(text), first_line):
+        match = _PLAIN.match(line)
+        if match is not None:
+            yield match[1], match[2], number
 
 
 def _logical_lines(text: str) -> Iterator[tuple[str, int]]:

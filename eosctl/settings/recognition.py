@@ -52,8 +52,10 @@ CLIENT_KEYS: Final[Mapping[Role, frozenset[str]]] = {
 }
 """Keys that show that one of the two clients is configured at all."""
 _FLOW: Final = re.compile(r"^[^.\s]+->[^.\s]+\.")
-_STORAGE: Final = re.compile(
-    r"^(config|status|offset)\.storage\.(topic|replication\.factor|partitions|file\.filename)$"
+_STORAGE: Final = frozenset(
+    f"{of}.storage.{what}"
+    for of in ("config", "status", "offset")
+    for what in ("topic", "replication.factor", "partitions", "file.filename")
 )
 _WORKERS: Final = frozenset(
     {
@@ -221,7 +223,7 @@ def _any_of(names: frozenset[str]) -> Callable[[Mapping[str, Value]], str | None
 def _mirror_key(values: Mapping[str, Value]) -> str | None:
     if (link := _any_of(LINK_SETTINGS)(values)) is not None:
         return link
-    flow = next((value.key for key, value in values.items() if _FLOW.match(key)), None)
+    flow = next((value.key for key, value in values.items() if "->" in key and _FLOW.match(key)), None)
     if flow is not None:
         return flow
     clusters, mirrors = values.get("clusters"), values.get("mirrors")
@@ -233,8 +235,7 @@ def _mirror_key(values: Mapping[str, Value]) -> str | None:
 
 
 def _worker_key(values: Mapping[str, Value]) -> str | None:
-    storage = next((value.key for key, value in values.items() if _STORAGE.match(key)), None)
-    return storage or _any_of(_WORKERS)(values)
+    return _any_of(_STORAGE)(values) or _any_of(_WORKERS)(values)
 
 
 def _broker_key(values: Mapping[str, Value]) -> str | None:

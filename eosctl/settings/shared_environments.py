@@ -6,7 +6,6 @@ files, so that they are one application's.
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -15,9 +14,10 @@ from msgspec.structs import replace
 from eosctl.model.deployment import Role
 from eosctl.settings.environment import CLIENT_ROLES
 from eosctl.settings.program_files import IMAGE
+from eosctl.settings.readers import is_read
 from eosctl.settings.resolution import application_of
 from eosctl.settings.sources import Source
-from eosctl.settings.workloads import Workload, is_read, service_name
+from eosctl.settings.workloads import Workload, service_name
 
 _ROLES: Final = (*CLIENT_ROLES, Role.BROKER)
 _UNIT: Final = ".service"
@@ -97,5 +97,4 @@ def _joined(client: Source, shared: Source) -> Source:
 
 
 def _reads(names: frozenset[str], source: Source) -> bool:
-    held = source.held_by or source.place.file
-    return is_read(held, posixpath.normpath(held), names)
+    return is_read(source.held_by or source.place.file, names)

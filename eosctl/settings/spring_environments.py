@@ -12,8 +12,9 @@ from msgspec.structs import replace
 
 from eosctl.model.deployment import Role
 from eosctl.settings.environments import profile_of
+from eosctl.settings.readers import is_read
 from eosctl.settings.sources import Source
-from eosctl.settings.workloads import Workload, is_read
+from eosctl.settings.workloads import Workload
 
 
 def with_spring_environments(sources: Sequence[Source], workloads: Iterable[Workload]) -> list[Source]:
@@ -22,7 +23,9 @@ def with_spring_environments(sources: Sequence[Source], workloads: Iterable[Work
     Only what stands in one folder is joined: copies for other environments stand in other folders.
     """
     found = list(sources)
-    held = [one for one in found if _is_held(one)]
+    held: dict[str, list[Source]] = {}
+    for one in filter(_is_held, found):
+        held.setdefault(_folder(one), []).append(one)
     reads: dict[str, frozenset[str]] = {}
     for workload in workloads:
         reads[workload.name] = reads.get(workload.name, frozenset()) | workload.reads
@@ -30,13 +33,14 @@ def with_spring_environments(sources: Sequence[Source], workloads: Iterable[Work
     for number, source in enumerate(found):
         if source.role is not Role.SPRING or not source.part_of or not reads.get(source.part_of):
             continue
-        own = [one for one in held if _folder(one) == _folder(source) and _reads(reads[source.part_of], one)]
+        own = [one for one in held.get(_folder(source), ()) if _reads(reads[source.part_of], one)]
         if len({one.held_by or one.place.file for one in own}) != len(own):
             continue  # several documents of one file: which of them holds is decided elsewhere
         values = {name: value for one in own for name, value in one.values.items()}
         found[number] = replace(source, values={**values, **source.values})
         joined += own
-    return [one for one in found if not any(one is other for other in joined)] if joined else found
+    gone = {id(one) for one in joined}
+    return [one for one in found if id(one) not in gone]
 
 
 def _is_held(source: Source) -> bool:
@@ -50,5 +54,4 @@ def _folder(source: Source) -> str:
 
 
 def _reads(names: frozenset[str], source: Source) -> bool:
-    held = source.held_by or source.place.file
-    return is_read(held, posixpath.normpath(held), names)
+    return is_read(source.held_by or source.place.file, names)

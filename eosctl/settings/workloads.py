@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
@@ -18,6 +18,7 @@ from eosctl.settings.container_files import containers_of, kafka_files, override
 from eosctl.settings.documents import parse_documents
 from eosctl.settings.kafka_commands import CONFIGURATION
 from eosctl.settings.process_counts import COUNT, ONE_PER_NODE, WITHOUT_NUMBER, knative_count, process_counts
+from eosctl.settings.readers import Readers, is_read
 from eosctl.settings.sources import Source, value_of
 from eosctl.settings.tree import Branch, Leaf, Node, Row
 
@@ -45,6 +46,7 @@ _REFERENCES: Final[Mapping[str, tuple[str, str]]] = {
 GENERATED: Final[Mapping[str, str]] = {"configMapGenerator": "ConfigMap", "secretGenerator": "Secret"}
 """What generators of kustomizations make."""
 _PATCHES: Final = ("patches", "patchesJson6902", "patchesStrategicMerge")
+_POOL: Final = "KafkaNodePool "
 _REFERENCE: Final = re.compile(r"\$\{([A-Za-z_]\w*)(?::[^}]*)?\}")
 
 
@@ -87,7 +89,7 @@ def with_instances(sources: Iterable[Source], workloads: Iterable[Workload]) -> 
     parts = list(workloads)
     if not parts:
         return list(sources)
-    merged, partial = _merged(parts), _merged(one for one in parts if not one.is_whole)
+    counts, partial = _counts(_merged(parts)), _merged(one for one in parts if not one.is_whole)
     whole = {(one.name, one.processes.file): one.processes for one in parts if one.is_whole and one.processes}
 
     def own(source: Source) -> Value | None:
@@ -99,7 +101,7 @@ def with_instances(sources: Iterable[Source], workloads: Iterable[Workload]) -> 
     return [
         replace(source, instances=count)
         if source.instances is None and (count := own(source))
-        else _counted(source, merged)
+        else _counted(source, counts)
         for source in sources
     ]
 
@@ -107,11 +109,9 @@ def with_instances(sources: Iterable[Source], workloads: Iterable[Workload]) -> 
 def unseen_by(workloads: Iterable[Workload], sources: Iterable[Source]) -> list[Unseen]:
     """Return the configurations of Kafka that workloads read, where no source is one of theirs."""
     given, found = list(sources), list[Unseen]()
+    parts, held = {source.part_of for source in given}, {source.held_by or source.place.file for source in given}
     for one in workloads:
-        held = {source.held_by or source.place.file for source in given} if one.kafka_files else ()
-        is_seen = any(source.part_of == one.name for source in given) or any(
-            is_read(name, posixpath.normpath(name), one.reads) for name in held
-        )
+        is_seen = not one.kafka_files or one.name in parts or any(is_read(name, one.reads) for name in held)
         found += () if is_seen else one.kafka_files
     return list(dict.fromkeys(found))
 
@@ -133,18 +133,31 @@ def counted_around(sources: Iterable[Source], document: Node, file: str) -> list
     return [around(source) for source in found]
 
 
-def _counted(source: Source, workloads: Mapping[str, Workload]) -> Source:
+class _Counts(NamedTuple):
+    """Workloads by their names and by what they read, and the pools of brokers among them."""
+
+    workloads: Mapping[str, Workload]
+    pools: Mapping[str, Value | None]
+    reading: Sequence[Workload]
+    readers: Readers
+
+
+def _counts(workloads: Mapping[str, Workload]) -> _Counts:
+    pools = {name: one.processes for name, one in workloads.items() if name.startswith(_POOL)}
+    reading = [one for one in workloads.values() if one.reads]
+    return _Counts(workloads, pools, reading, Readers(one.reads for one in reading))
+
+
+def _counted(source: Source, counts: _Counts) -> Source:
     if source.instances is not None:
         return source
     if source.part_of:
-        named = [w.processes for name, w in workloads.items() if name.startswith(f"KafkaNodePool {source.part_of}/")]
+        named = [count for name, count in counts.pools.items() if name.startswith(f"{_POOL}{source.part_of}/")]
         pools = [count for count in named if count is not None]
-        own = workloads.get(source.part_of)
+        own = counts.workloads.get(source.part_of)
         count = _total(_of_file(source.place.file, pools)) or (own.processes if own else None)
         return source if count is None else replace(source, instances=count)
-    held = source.held_by or source.place.file
-    path = posixpath.normpath(held)
-    readers = [one for one in workloads.values() if one.reads and is_read(held, path, one.reads)]
+    readers = [counts.reading[number] for number in counts.readers.of(source.held_by or source.place.file)]
     if len(readers) == 1 and readers[0].variables:
         source = replace(source, values=_filled(source.values, readers[0].variables))
     if len(readers) == 1 and readers[0].overrides and source.role is Role.BROKER:
@@ -168,25 +181,6 @@ def _filled(values: Mapping[str, Value], variables: Mapping[str, str]) -> dict[s
         return replace(value, text=text, resolved=_REFERENCE.search(text) is None and "{" not in text)
 
     return {name: filled(value) for name, value in values.items()}
-
-
-def is_read(held: str, path: str, reads: frozenset[str]) -> bool:
-    """Return whether a workload reads a resource, or a file by its normalized path, or the folder of the file.
-
-    A path from the root is that of the machine, which a project may have under a folder of its own.
-    """
-    if held in reads or path in reads:
-        return True
-    return any(
-        path.startswith(f"{one}/") or (one[:1] == "/" and f"/{path}".endswith(one)) or _is_near(path, one)
-        for one in reads
-    )
-
-
-def _is_near(path: str, pattern: str) -> bool:
-    """Return whether a file has the name of a pattern (``deploy/**/pay.env``) somewhere in the folder of it."""
-    folder, stars, name = pattern.partition("**/")
-    return bool(stars) and path.startswith(folder.removeprefix("./")) and path.rpartition("/")[2] == name
 
 
 def _total(counts: list[Value]) -> Value | None:
@@ -227,7 +221,7 @@ def _resource(document: Branch, file: str) -> Iterator[Workload]:
         roles = [node.text for node in document.items("spec", "roles") if isinstance(node, Leaf)]
         if "broker" in roles or not roles:
             count = _count(document.get("spec", "replicas"), document, file, None)
-            yield Workload(f"KafkaNodePool Kafka {cluster}/{name}/{file}", count)
+            yield Workload(f"{_POOL}Kafka {cluster}/{name}/{file}", count)
     elif kind == "Service" and (document.text("apiVersion") or "").startswith("serving.knative.dev"):
         yield Workload(f"Service {name}", knative_count(document, file), frozenset(_referenced(document)))
     elif kind in _CONTROLLERS:

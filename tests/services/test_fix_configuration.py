@@ -82,7 +82,7 @@ def test_all_of_a_file_is_fixed_in_one_run(tmp_path: Path, before: str, after: s
         (
             "appsettings.json",
             '{"Kafka": {"Producer": {"TransactionalId": "a", "Acks": "Leader", "MaxInFlight": 9}}}',
-            '{"Kafka": {"Producer": {"TransactionalId": "a", "Acks": "all", "MaxInFlight": 5}}}',
+            '{"Kafka": {"Producer": {"TransactionalId": "a", "Acks": "All", "MaxInFlight": 5}}}',
         ),
         (
             "kafka.conf",

@@ -9,6 +9,7 @@ import pytest
 from eosctl.analysis.read_as import read_as
 from eosctl.checks.judge import judge
 from eosctl.findings.linted import findings_of
+from eosctl.services.lint_configuration import LintRequest, lint_configuration
 from eosctl.settings.deployment_files import read_deployment
 
 BROKER = """apiVersion: apps/v1
@@ -160,3 +161,46 @@ def test_a_cluster_link_is_not_a_consumer(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("word", "expected"), [("smallest", set()), ("first", {("EOS-CFG-088", "t.json", 2)})])
 def test_pinot_has_words_of_its_own(word: str, expected: set[tuple[str, str, int]], tmp_path: Path) -> None:
     assert found(tmp_path, {"t.json": PINOT % word}) == expected
+
+
+DEFAULTS = """$ kafka-configs.sh --bootstrap-server k:1 --describe --entity-type brokers --entity-default
+Default configs for brokers in the cluster are:
+"""
+UNCLEAN = (
+    "  unclean.leader.election.enable=true sensitive=false "
+    "synonyms={DYNAMIC_DEFAULT_BROKER_CONFIG:unclean.leader.election.enable=true}\n"
+)
+RULES = """Current ACLs for resource `ResourcePattern(resourceType=TRANSACTIONAL_ID, name=NAME, patternType=LITERAL)`:
+ \t(principal=User:parcels, host=*, operation=WRITE, permissionType=ALLOW)
+"""
+CLIENT = """transactional.id=parcels-1
+sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required username="parcels" password="${P}";
+"""
+
+
+def linted(folder: Path, files: dict[str, str]) -> tuple[int, set[tuple[str, str, int]]]:
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    result = lint_configuration(LintRequest((folder,)))
+    facts = ((one.check_id, dict(one.facts)) for one in result.found)
+    return int(result.exit_code), {
+        (check, Path(str(fact["file"])).name, int(str(fact["line"]))) for check, fact in facts
+    }
+
+
+def test_printed_defaults_of_brokers_are_judged(tmp_path: Path) -> None:
+    assert linted(tmp_path, {"defaults.txt": DEFAULTS + UNCLEAN}) == (3, {("EOS-CFG-037", "defaults.txt", 3)})
+
+
+def test_printed_defaults_without_a_setting_are_not_an_all_clear(tmp_path: Path) -> None:
+    assert linted(tmp_path, {"defaults.txt": DEFAULTS}) == (4, set())
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [("parcel", {("EOS-CFG-175", "rules.txt", 1)}), ("parcels-1", set()), ("*", set())]
+)
+def test_the_user_of_a_login_shows_whose_ids_are_granted(
+    name: str, expected: set[tuple[str, str, int]], tmp_path: Path
+) -> None:
+    files = {"rules.txt": RULES.replace("NAME", name), "producer.properties": CLIENT}
+    assert linted(tmp_path, files)[1] == expected

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from eosctl.model.deployment import JOINED_BY, Component, Deployment, Role, folder_of
+from eosctl.model.deployment import JOINED_BY, Component, Deployment
 
 _LISTENERS: Final = ("listeners", "advertised.listeners")
 _HOST: Final = re.compile(r"//([^:/,\s]+)(?::|,|$)")
@@ -32,14 +32,9 @@ def is_only_broker(deployment: Deployment, broker: Component) -> bool:
 
 def runs_on_one_broker(deployment: Deployment, client: Component) -> bool:
     """Return whether every broker in a worker's file, or else in its folder, is a cluster of its own."""
-    scope = _scope_of(client)
-    near = [one for one in deployment.of(Role.BROKER) if _scope_of(one) == scope and is_broker(one)]
+    near = [one for one in deployment.brokers_near(client) if is_broker(one)]
     near = [one for one in near if one.place.file == client.place.file] or near
     return bool(near) and all(is_only_broker(deployment, broker) for broker in near)
-
-
-def _scope_of(component: Component) -> str:
-    return component.described_by or folder_of(component)
 
 
 def is_broker(server: Component) -> bool:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from eosctl.analysis.release import release_floor
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Component, Place, Role, Value
 from eosctl.model.setting import SettingSource
 from eosctl.model.snapshot import ClusterSnapshot
+
+ALL_BROKERS: Final = "all brokers"
+"""The name of what stands for every broker: defaults that a tool printed without the brokers."""
 
 
 def broker_components(snapshot: ClusterSnapshot) -> tuple[Component, ...]:
@@ -15,7 +20,7 @@ def broker_components(snapshot: ClusterSnapshot) -> tuple[Component, ...]:
     for broker in snapshot.brokers:
         if not broker.settings:
             continue
-        name = f"broker {broker.node_id}"
+        name = ALL_BROKERS if broker.node_id < 0 else f"broker {broker.node_id}"
         place = Place(name, 0)
         defaults = {s.name: s.value for s in broker.settings if s.source is SettingSource.DEFAULT}
         given = {

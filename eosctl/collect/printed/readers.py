@@ -25,6 +25,8 @@ _SOURCES: Final[Mapping[str, SettingSource]] = {
     "STATIC_BROKER_CONFIG": SettingSource.STATIC_BROKER,
     "DEFAULT_CONFIG": SettingSource.DEFAULT,
 }
+UNKNOWN_BROKER: Final = -1
+"""Stands for the brokers of a cluster where only the defaults that they share are printed."""
 _INTERNAL: Final = frozenset({"__transaction_state", "__consumer_offsets", "__share_group_state"})
 
 
@@ -103,6 +105,7 @@ _SETTING: Final = re.compile(
 def _configs(section: Section) -> Part | None:
     topics: dict[str, list[Setting]] = {}
     brokers: dict[int, list[Setting]] = {}
+    shared: list[Setting] = []
     current: list[Setting] = []
     is_all = True
     default = SettingSource.UNKNOWN
@@ -112,15 +115,19 @@ def _configs(section: Section) -> Part | None:
             kind, name = head["kind"], head["name"].strip("'\"")
             # All that is printed below "Dynamic" was set there.
             own = SettingSource.DYNAMIC_TOPIC if kind == "topic" else SettingSource.DYNAMIC_BROKER
-            default = own if head["all"] == "Dynamic" else SettingSource.UNKNOWN
+            default = own if head["all"] in ("Dynamic", "Default") else SettingSource.UNKNOWN
             if kind == "topic":
                 current = topics.setdefault(name, [])
             else:
-                current = brokers.setdefault(int(name), []) if name.isdecimal() else []
+                current = brokers.setdefault(int(name), []) if name.isdecimal() else shared
         elif match := _SETTING.match(line):
             value = None if match["value"] == "null" else match["value"]
             source = _SOURCES.get(match["source"] or "", default)
             current.append(Setting(match["name"], value, source, sensitive=match["sensitive"] == "true"))
+    if shared:
+        for own_settings in brokers.values() or (brokers.setdefault(UNKNOWN_BROKER, []),):
+            named = {one.name for one in own_settings}
+            own_settings += [one for one in shared if one.name not in named]
     kinds = {EvidenceKind.TOPIC_CONFIGS} if topics else set()
     kinds |= {EvidenceKind.BROKER_CONFIGS} if brokers else set()
     if not kinds:

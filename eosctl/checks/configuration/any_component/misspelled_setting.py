@@ -143,12 +143,25 @@ def misspelled_setting(case: Case) -> Iterator[Problem]:
 
 def _meant(deployment: Deployment, component: Component, name: str) -> str:
     """Return the setting that a key was meant to be; empty for a name of the application's own."""
-    close = next(iter(get_close_matches(name, RELEVANT, 1, SIMILAR)), "")
+    close = _close_relevant(name)
     table = deployment.table(component)
     if close or table is None or name in OWN_NAMES:
         return close
-    dotted = [one for one in table.parameters if one.count(".") == name.count(".") and not component.has(one)]
-    return next(iter(get_close_matches(name, dotted, 1, NEARLY_EQUAL)), "")
+    near = _nearly_equal(name, tuple(table.parameters))
+    return next((one for one in near if not component.has(one)), "")
+
+
+@lru_cache(maxsize=4096)
+def _close_relevant(name: str) -> str:
+    return next(iter(get_close_matches(name, RELEVANT, 1, SIMILAR)), "")
+
+
+@lru_cache(maxsize=4096)
+def _nearly_equal(name: str, settings: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the settings with as many parts that a name nearly equals, the nearest first."""
+    return tuple(
+        get_close_matches(name, [one for one in settings if one.count(".") == name.count(".")], 9, NEARLY_EQUAL)
+    )
 
 
 def _of_framework(component: Component, table: ParameterTable) -> Iterator[Problem]:

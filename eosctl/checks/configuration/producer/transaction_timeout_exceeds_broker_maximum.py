@@ -44,6 +44,7 @@ def transaction_timeout_exceeds_broker_maximum(case: Case) -> Iterator[Problem]:
         eosctl config lint reports it no longer.
     """
     brokers = broker_limits(case.deployment, "transaction.max.timeout.ms")
+    lowest = min(brokers, key=lambda broker: broker[2], default=None)
     for producer in transactional_producers(case.deployment):
         timeout = producer.value("transaction.timeout.ms")
         if timeout.number is None or (producer.inside is Role.FLINK and not timeout.is_given):
@@ -57,9 +58,8 @@ def transaction_timeout_exceeds_broker_maximum(case: Case) -> Iterator[Problem]:
                 impact="initTransactions fails.",
             )
             continue
-        over = [(value, limit) for _, value, limit in brokers if timeout.number > limit]
-        if over:
-            value, limit = min(over, key=lambda pair: pair[1])
+        if lowest is not None and timeout.number > lowest[2]:
+            _, value, limit = lowest
             yield problem(
                 producer,
                 (timeout, value),

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from eosctl.checks.configuration.clients import transactional_producers
 from eosctl.checks.configuration.problem import problem
+from eosctl.checks.configuration.users import users_of
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Component, Deployment, Role, Value
 from eosctl.model.severity import Severity
@@ -19,13 +20,14 @@ _SUPPORT: Final = "exactly.once.source.support"
 
 
 class _Client(NamedTuple):
-    """Who uses a transactional id, the id, the group that shows the user, and whether a rule may be misspelled."""
+    """Who uses a transactional id, the id, the group or the users that show this, and whether a rule may be wrong."""
 
     component: Component
     identity: str
     shown: Value
     group: str
     is_own: bool
+    users: frozenset[str] = frozenset()
 
 
 @check(
@@ -42,10 +44,10 @@ def granted_ids_leave_out_client(case: Case) -> Iterator[Problem]:
     """Find clients whose user is granted transactional ids, but not the one that the client uses.
 
     What it checks:
-        The ids that rules grant to the user who may read with the client's group: that of the consumer next to a
-        transactional producer, or of Connect's workers. Workers with exactly.once.source.support write their own
-        topic with the id connect-cluster-GROUP, in addition to the ids of tasks. Of an id with a placeholder, the text
-        before it decides.
+        The ids that rules grant to the user of a transactional producer or of Connect's workers. sasl.jaas.config
+        names the user; else it is the one who may read with the client's group, which is that of the consumer next to
+        a producer. Workers with exactly.once.source.support write their own topic with the id connect-cluster-GROUP,
+        in addition to the ids of tasks. Of an id with a placeholder, the text before it decides.
 
     Why it matters for exactly-once:
         The broker refuses InitProducerId with TRANSACTIONAL_ID_AUTHORIZATION_FAILED, and no transaction begins.
@@ -61,7 +63,7 @@ def granted_ids_leave_out_client(case: Case) -> Iterator[Problem]:
     """
     rules = [rule for rule in case.deployment.of(Role.ACCESS_RULE) if _allows(rule)]
     for client in _clients(case.deployment) if rules else ():
-        users = {
+        users = client.users or {
             rule.value("principal").text for rule in rules if _kind(rule) == "group" and _covers(rule, client.group)
         }
         own = [rule for rule in rules if rule.value("principal").text in users and _kind(rule) == "transactionalid"]
@@ -82,6 +84,10 @@ def granted_ids_leave_out_client(case: Case) -> Iterator[Problem]:
 def _clients(deployment: Deployment) -> Iterator[_Client]:
     for producer in transactional_producers(deployment):
         identity = producer.value("transactional.id")
+        users = users_of(producer)
+        if identity.text and producer.inside is None and users:
+            yield _Client(producer, identity.text, identity, "", is_own=True, users=users)
+            continue
         for consumer in deployment.same_application(producer, Role.CONSUMER):
             if identity.text and producer.inside is None and (group := consumer.word("group.id")):
                 yield _Client(producer, identity.text, identity, group, is_own=True)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 from eosctl.checks.configuration.clients import transactional_producers
 from eosctl.checks.configuration.problem import problem
+from eosctl.checks.configuration.users import users_of
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Component, Role
 from eosctl.model.severity import Severity
 
-_USER: Final = re.compile(r"""\busername\s*=\s*["']?(?P<name>[^"';\s]+)""")
 _WRITING: Final = frozenset({"write", "all"})
 _KINDS: Final = ("transactionalid", "any")
 
@@ -52,8 +51,7 @@ def transactional_id_not_granted(case: Case) -> Iterator[Problem]:
     """
     rules = case.deployment.of(Role.ACCESS_RULE)
     for producer in transactional_producers(case.deployment):
-        match = _USER.search(producer.value("sasl.jaas.config").text or "")
-        users = producer.secrets if match is None else {match["name"]}
+        users = users_of(producer) or producer.secrets
         own = [rule for rule in rules if rule.word("principal") in users]
         if own and not any(_grants_an_id(rule) for rule in own):
             identity, user = producer.value("transactional.id"), own[0].value("principal")

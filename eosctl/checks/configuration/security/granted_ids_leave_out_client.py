@@ -85,7 +85,7 @@ def _clients(deployment: Deployment) -> Iterator[_Client]:
     for producer in transactional_producers(deployment):
         identity = producer.value("transactional.id")
         users = users_of(producer)
-        if identity.text and producer.inside is None and users:
+        if identity.text and users:
             yield _Client(producer, identity.text, identity, "", is_own=True, users=users)
             continue
         for consumer in deployment.same_application(producer, Role.CONSUMER):

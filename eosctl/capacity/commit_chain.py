@@ -84,7 +84,7 @@ def _fixed_ms(workload: Workload, application: ApplicationSpec) -> float:
     """
     cluster = workload.cluster
     # Prepare and marker are replicated one after the other; the answer to EndTxn is not waited for by readers.
-    ending = cluster.client_round_trip_ms + 2 * cluster.replication_round_trip_ms
+    ending = cluster.client_round_trip_ms + 2 * cluster.replication_wait_ms
     checkpoint = application.checkpoint_duration_ms if application.kind is ApplicationKind.FLINK else 0.0
     return checkpoint + ending + cluster.client_round_trip_ms
 

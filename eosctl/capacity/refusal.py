@@ -175,7 +175,7 @@ def _rhythm(workload: Workload, application: ApplicationSpec) -> Reported:
     cluster, counted = workload.cluster, application.transactions_per_s
     shortest = min_transaction_ms(
         cluster.client_round_trip_ms,
-        cluster.replication_round_trip_ms,
+        cluster.replication_wait_ms,
         cluster.transaction_version,
         offsets=application.commits_offsets,
     )

@@ -152,13 +152,13 @@ class _Run:
         called = world.now
         yield world.timeout(cluster.client_round_trip_ms / 2)
         yield from self._append(coordinator, 1)
-        yield world.timeout(cluster.replication_round_trip_ms)
+        yield world.timeout(cluster.replication_wait_ms)
         answered = world.now + cluster.client_round_trip_ms / 2
         yield from self._spread(shape.marked_partitions)
-        yield world.timeout(cluster.replication_round_trip_ms)
+        yield world.timeout(cluster.replication_wait_ms)
         self._commits.append(_Commit(called, answered - called, world.now - called))
         yield from self._append(coordinator, 1)
-        yield world.timeout(cluster.replication_round_trip_ms)
+        yield world.timeout(cluster.replication_wait_ms)
 
     def _spread(self, appends: float) -> Steps:
         """Append at the leaders of this many partitions in parallel, and wait for the slowest."""

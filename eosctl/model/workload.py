@@ -119,6 +119,11 @@ class ClusterSpec(msgspec.Struct, frozen=True):
     replication_round_trip_ms: float
 
     @property
+    def replication_wait_ms(self) -> float:
+        """Return how long an append with acks=all waits for followers; a single copy has none."""
+        return self.replication_round_trip_ms if self.replication_factor > 1 else 0.0
+
+    @property
     def kafka_major(self) -> int:
         """Return the release's first number."""
         return self.release[0]

@@ -8,7 +8,7 @@ text, so the cache stores the positions of fields.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache, cached_property, lru_cache
 from typing import Final, NamedTuple
 
@@ -95,6 +95,7 @@ class Classifier:
     def __init__(self, catalog: Catalog | None = None) -> None:
         self._catalog = catalog or load_catalog()
         self._rules = tuple(_Rule(category) for category in self._catalog.categories)
+        self._literals = tuple((literal, rule) for rule in self._rules for literal in rule.literals)
         self._common_fields = tuple(_Pattern(pattern) for pattern in self._catalog.common_fields)
         self._verdicts: dict[str, _Verdict] = {}
         self.forms = Forms()
@@ -164,12 +165,22 @@ class Classifier:
         return verdict
 
     def _judge(self, record: Record, text: str) -> _Verdict:
-        rule = next((rule for rule in self._rules if rule.matches(record, text)), None) or self._named(record, text)
+        rule = self._matching(record, text) or self._named(record, text)
         if rule is not None and _TRACEBACK in record.rest and rule.category.weight not in _ACTING:
             rule = self._of_traceback(record, text) or rule
         if rule is None and not record.rest and record.level not in ERROR_LEVELS:
             return _Verdict(None, (), ())
         return _Verdict(rule, self._spans(rule.fields if rule else (), text), secret_spans(text))
+
+    def _matching(self, record: Record, text: str) -> _Rule | None:
+        """Return the first rule that matches; most are ruled out by one search for a literal each."""
+        refused = None
+        for literal, rule in self._literals:
+            if literal in text and rule is not refused:
+                if rule.matches(record, text):
+                    return rule
+                refused = rule
+        return None
 
     def _of_traceback(self, record: Record, text: str) -> _Rule | None:
         """Return the rule of an error that Python printed below a record of its log, which it does not belong to."""
@@ -233,6 +244,11 @@ class _Rule:
         self.category = category
         self.fields = tuple(_Pattern(pattern) for pattern in category.fields)
         self._patterns = tuple(_Pattern(pattern) for pattern in category.patterns)
+
+    @property
+    def literals(self) -> Iterable[str]:
+        """Return the texts of which each of its matches contains one."""
+        return dict.fromkeys(pattern.literal for pattern in self._patterns)
 
     def matches(self, record: Record, text: str) -> bool:
         category = self.category

@@ -247,7 +247,7 @@ class _Rule:
 
     @property
     def literals(self) -> Iterable[str]:
-        """Return the texts of which each of its matches contains one."""
+        """Return the texts of its patterns: each match contains one of them."""
         return dict.fromkeys(pattern.literal for pattern in self._patterns)
 
     def matches(self, record: Record, text: str) -> bool:

@@ -194,7 +194,14 @@ def _judge_slices(
     table = reduce(lambda one, other: one.unionByName(other), kept).orderBy("place").drop("place")
     found = merge_groups(group for one in current if one in groups for group in from_json(groups[one]))
     costs_of = tuple((one, known[one]) for one in current)
-    return Judging(table, costs_of, tuple(cached), len(slices), found, count_open(current, verdicts))
+    return Judging(
+        incidents=table,
+        slices=costs_of,
+        cached=tuple(cached),
+        planned_count=len(slices),
+        groups=found,
+        open_count=count_open(current, verdicts),
+    )
 
 
 def _incidents_of(rows: DataFrame, numbers: Sequence[int]) -> DataFrame:

@@ -393,13 +393,3 @@ def test_threads_are_compared_with_tasks_of_all_subtopologies(
         text = text.replace("    state: 50 GB\n", "")
     advice = [one.reason for one in plan_capacity(parse_workload(text, "w.yaml")).advice if "share" in one.reason]
     assert [one.startswith(expected) for one in advice] == ([True] if expected else [])
-
-
-def test_a_single_copy_waits_for_no_follower() -> None:
-    def visible_ms(copies: int) -> float:
-        cluster = f"cluster: {{brokers: 6, replication_factor: {copies}, min_insync_replicas: 1, "
-        plan = plan_capacity(parse_workload(STREAMS.replace("cluster: {brokers: 6, ", cluster), "w"))
-        return plan.applications[0].visible_p50_ms
-
-    # Prepare and marker are replicated one after the other: 2 ms each, as assumed.
-    assert visible_ms(3) - visible_ms(1) == pytest.approx(4)

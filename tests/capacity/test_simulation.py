@@ -7,12 +7,14 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from eosctl.capacity.plan import plan_capacity
 from eosctl.capacity.refusal import WorkloadRefused
 from eosctl.capacity.simulation import simulate_commits
 from eosctl.capacity.workload_file import parse_workload
 from eosctl.model.capacity_simulation import SimulationSettings
 from eosctl.model.workload import Workload
 from eosctl.render.schemas import schema_of
+from tests.capacity.workloads import STREAMS
 from tests.commands.conftest import eosctl
 
 # One broker, one append of data for each transaction: five appends in all, every one on the same server.
@@ -113,3 +115,13 @@ def test_a_simulation_shorter_than_commits_says_so(tmp_path: Path, duration: str
     assert done.code == 0
     assert ("app commits once in 1 s, and 2 s are simulated" in done.err) is is_short
     assert ("--duration 3s" in done.err) is is_short
+
+
+def test_a_single_copy_waits_for_no_follower() -> None:
+    def visible_ms(copies: int) -> float:
+        cluster = f"cluster: {{brokers: 6, replication_factor: {copies}, min_insync_replicas: 1, "
+        plan = plan_capacity(parse_workload(STREAMS.replace("cluster: {brokers: 6, ", cluster), "w"))
+        return plan.applications[0].visible_p50_ms
+
+    # Prepare and marker are replicated one after the other: 2 ms each, as assumed.
+    assert visible_ms(3) - visible_ms(1) == pytest.approx(4)

@@ -180,7 +180,7 @@ def _outside(one: TimeSlice, key: Key, events: Sequence[LogEvent]) -> list[LogEv
     return [events[place] for place in outside(one, key, [time_of(event) for event in events])]
 
 
-def test_initializations_at_the_start_of_a_log_last_as_long_as_it() -> None:
+def test_initializations_at_a_logs_start_last_as_long_as_it() -> None:
     [source, *_] = recorded()[0].sources
     spans = Spans([source._replace(first_ms=1_000_000, last_ms=9_000_000)])
     event = next(one for scan in recorded() for one in scan.events if one.category == "INIT_PRODUCER_ID")

@@ -29,7 +29,7 @@ def by_the_library(text: str) -> Iterator[tuple[str, str]]:
             yield element.key, element.value
 
 
-def test_lines_without_escapes_are_read_as_the_library_reads_them() -> None:
+def test_lines_without_escapes_are_read_as_by_the_library() -> None:
     source = random.Random(5)
     for _ in range(3_000):
         text = "".join(source.choice(LETTERS) for _ in range(source.randint(0, 18)))

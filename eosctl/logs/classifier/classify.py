@@ -22,7 +22,7 @@ from eosctl.logs.records.literals import required_literal
 from eosctl.logs.records.record import Classified, Record
 from eosctl.model.event_names import EventField
 from eosctl.model.log_event import ERROR_LEVELS, UNCLASSIFIED
-from eosctl.model.redaction import masked, secret_spans
+from eosctl.model.redaction import masked, redact_text, secret_spans
 from eosctl.wire.error_codes import ErrorCode
 
 _REMEMBERED: Final = 50_000
@@ -131,6 +131,10 @@ class Classifier:
         message = record.message[:MAX_MESSAGE_CHARS]
         if secrets:
             fields = {name: masked(text, secrets, start, end) for name, start, end in spans}
+            if "thrown" in fields:
+                fields["thrown"] = next(
+                    _masked_cause(text[start:end]) for name, start, end in spans if name == "thrown"
+                )
             message = masked(text, secrets, message_start, message_start + len(message))
         else:
             fields = {name: text[start:end] for name, start, end in spans}
@@ -210,6 +214,12 @@ class Classifier:
 def own_classifier() -> Classifier:
     """Return this process's classifier: a Spark worker serves many tasks, and compiling the catalog is slow."""
     return Classifier()
+
+
+def _masked_cause(text: str) -> str:
+    """Mask the secrets of a cause: where its message begins, a setting's value reaches to the end of the line."""
+    name, colon, message = text.partition(": ")
+    return f"{name}{colon}{redact_text(message)}"
 
 
 class _Pattern:

@@ -183,8 +183,7 @@ def _key_of(event: LogEvent) -> GroupKey:
     if event.category != UNCLASSIFIED:
         return GroupKey(event.category, *subject_of(event))
     owner = ("logger", event.logger) if event.logger else ("application", event.application)
-    is_fatal = event.level in FATAL_LEVELS and may_concern_kafka(event)
-    return GroupKey(event.category, *owner, is_fatal, template_of(event.message))
+    return GroupKey(event.category, *owner, event.level in FATAL_LEVELS, template_of(event.message))
 
 
 def may_concern_kafka(event: LogEvent) -> bool:

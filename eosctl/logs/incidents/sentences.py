@@ -10,12 +10,18 @@ from typing import Final
 from eosctl.logs.classifier.catalog import CatalogedIncident
 from eosctl.logs.classifier.client_errors import category_of_error
 from eosctl.logs.incidents.applications import StreamsNames
-from eosctl.logs.incidents.foreign_bytes import speaker_of
 from eosctl.logs.incidents.timeline import LogTimeline
 from eosctl.model.event_names import EventField
 from eosctl.model.log_event import LogEvent
 
 UNEXPLAINED: Final = "unexplained"
+_HANDSHAKE: Final = 0x16
+"""The content type of the TLS records of a handshake."""
+_VERSION: Final = 0x03
+"""The major version of each TLS record."""
+_METHODS: Final = frozenset({"GET ", "HEAD", "POST", "PUT ", "DELE", "OPTI", "PATC", "CONN", "TRAC", "PRI "})
+"""The first four characters of a request of HTTP; the last one is the preface of HTTP/2."""
+_TEXT: Final = range(0x20, 0x7F)
 _SUBJECT: Final[tuple[tuple[EventField, str], ...]] = (
     ("group", "group"),
     ("group_instance_id", "group.instance.id"),
@@ -148,7 +154,7 @@ def details_of(events: Sequence[LogEvent]) -> dict[str, str]:
         if value := next((value for one in events if (value := one.fields.get(field))), ""):
             found[name] = _on_one_line(value).rstrip(".")
     if received := {value for one in events if (value := one.fields.get("received_bytes"))}:
-        found["speakers"] = " and ".join(sorted(filter(None, {speaker_of(int(value)) for value in received})))
+        found["speakers"] = " and ".join(sorted(filter(None, {_speaker_of(int(value)) for value in received})))
     if stamp := next((value for one in events if (value := one.fields.get("record_timestamp"))), ""):
         found["timestamp"] = stamp
         found["unit"] = _UNITS.get(len(stamp), "")
@@ -195,3 +201,23 @@ def _is_its_own(thrown: str, event: LogEvent) -> bool:
 def _on_one_line(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= _QUOTED_CHARACTERS else f"{line[:_QUOTED_CHARACTERS].rpartition(' ')[0]} …"
+
+
+def _speaker_of(received_bytes: int) -> str:
+    """Return what a client speaks, in words, by the size that its first bytes are as an integer; empty if unknown.
+
+    A listener reads the first four bytes of a request as its size, in network byte order. Other protocols begin with
+    text, or with the header of a TLS record (RFC 8446, section 5.1).
+
+    >>> _speaker_of(int.from_bytes(b"GET "))
+    "HTTP ('GET ')"
+    """
+    if not 0 <= received_bytes < 1 << 32:
+        return ""
+    first = received_bytes.to_bytes(4)
+    if first[0] == _HANDSHAKE and first[1] == _VERSION:
+        return "TLS (a handshake)"
+    if any(one not in _TEXT for one in first):
+        return ""
+    text = first.decode("ascii")
+    return f"HTTP ('{text}')" if text in _METHODS else f"another protocol ('{text}')"

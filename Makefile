@@ -1,7 +1,7 @@
 # The commands of a developer; `make` alone lists them. Each first makes .venv when it is missing or out of date.
 
 .DEFAULT_GOAL := help
-.PHONY: help environment demo test tests test-lowest test-compiled dist wheels audit coverage static lint test-kafka mutate-checks transcripts prove bench docs book absorb logs-matrix diagnosis-matrix differential
+.PHONY: help environment demo test tests test-slow slow-tests test-lowest test-compiled dist wheels audit coverage static lint test-kafka mutate-checks transcripts prove bench docs book absorb logs-matrix diagnosis-matrix differential
 
 # Four workers suit two cores, as many tests wait for other processes; JOBS=0 runs everything in one process.
 JOBS ?= 4
@@ -25,19 +25,25 @@ demo: environment ## Start a cluster, break it, diagnose it, repair it, read its
 	@$(RUN) -m eosctl demo
 
 # mypy alone takes half a minute of one core, which would leave the other without work.
-test: ## Style and types, and at the same time every test but those against real Kafka.
+test: ## Style and types, and at the same time the quick tests: all but some hundred of 19,000.
 	@$(MAKE) --no-print-directory --jobs=2 static tests
 
 tests: environment
-	$(RUN) -m pytest -n $(JOBS) --dist worksteal -m "not apache"
+	$(RUN) -m pytest -n $(JOBS) --dist worksteal -m "not apache and not slow"
 
-test-lowest: environment ## The same tests with the lowest versions of all dependencies, in .venv.lowest.
+test-slow: environment ## The tests that take more than a second of processor each (tests/slow.txt; ten minutes).
+	$(RUN) -m pytest -n $(JOBS) --dist worksteal -m "slow and not apache"
+
+slow-tests: environment ## Measure all tests on a quiet machine, and write tests/slow.txt.
+	$(RUN) -m scripts.slow_tests -n $(JOBS) --dist worksteal
+
+test-lowest: environment ## All tests with the lowest versions of all dependencies, in .venv.lowest.
 	scripts/test-lowest -n $(JOBS) --dist worksteal tests
 
 test-compiled: environment ## The tests of wire, storage and sandbox with their hot modules compiled (needs a C compiler).
 	$(RUN) -m scripts.test_compiled
 
-coverage: environment ## The same tests with branch coverage; twice as long, so not part of `make test`.
+coverage: environment ## All tests with branch coverage; twice as long, so not part of `make test`.
 	$(RUN) -m pytest -n $(JOBS) -m "not apache" --cov --cov-report=term:skip-covered
 
 static: environment ## Style (with bandit's rules), types, import contracts, dead code, and prose.

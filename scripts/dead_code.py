@@ -45,7 +45,7 @@ _CALLED_BY: Final = {
         *("on_resize", "on_unmount"),
     ),
     "pygls": ("hover",),
-    "pytest": ("pytest_configure",),
+    "pytest": ("pytest_configure", "pytest_runtest_protocol"),
     "Python": ("__call__", "__getattr__"),
     "users of eosctl.testing": ("client_properties",),
     "users of the Spark notebooks in docs/logs": ("new_templates", "hanging_suspects"),

@@ -29,6 +29,10 @@ settings.register_profile("prove", deadline=None, max_examples=10_000)
 settings.register_profile("ci", deadline=None, derandomize=True, database=None, print_blob=True)
 settings.load_profile(os.environ.get("EOSCTL_HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "eosctl"))
 
+_LIST: Final = Path(__file__).parent / "slow.txt"
+#: Written by `scripts.slow_tests`; tests that start pytest in a folder of their own have no list.
+SLOW: Final = frozenset(_LIST.read_text("utf-8").splitlines() if _LIST.exists() else ())
+
 # A shell that starts the tests in the background lets them ignore SIGINT, and programs that they start inherit that;
 # tests that interrupt a program need the ordinary disposition.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -125,7 +129,10 @@ def _size(path: Path) -> int:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give every worker the same order, wherever it began."""
+    """Give every worker the same order, wherever it began, and mark the tests that were measured as slow."""
+    for item in items:
+        if item.nodeid in SLOW and item.get_closest_marker("quick") is None:
+            item.add_marker(pytest.mark.slow)
     items.sort(key=lambda item: item.nodeid.partition("::")[0])
 
 

@@ -38,6 +38,7 @@ def compiled_bases(source: str, compiled: set[str]) -> list[str]:
     ]
 
 
+@pytest.mark.quick
 def test_no_interpreted_class_inherits_from_a_compiled_one(project_root: Path) -> None:
     project = tomllib.loads((project_root / "pyproject.toml").read_text())
     compiled = set(project["tool"]["eosctl"]["compiled-modules"])

@@ -39,6 +39,7 @@ def compiled(root: Path) -> set[str]:
     return {f"{name.replace('.', '/')}.py" for name in names}
 
 
+@pytest.mark.quick
 def test_long_constructors_name_their_values(project_root: Path) -> None:
     exempt = EXEMPT.keys() | compiled(project_root)
     found = [

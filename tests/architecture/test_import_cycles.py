@@ -9,6 +9,7 @@ import pytest
 from scripts.import_cycles import find_cycle, import_graph
 
 
+@pytest.mark.quick
 def test_the_product_has_no_import_cycle(project_root: Path) -> None:
     graph = import_graph(project_root)
     assert len(graph) > 1000

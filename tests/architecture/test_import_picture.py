@@ -32,6 +32,7 @@ def test_the_picture_shows_few_packages_and_no_arrow_goes_up(project_root: Path)
     assert upward(rows, package_imports(project_root, drawn)) == []
 
 
+@pytest.mark.quick
 def test_the_kept_picture_is_that_of_the_sources(project_root: Path) -> None:
     kept = (project_root / "docs" / "images" / "imports.svg").read_text("utf-8")
     assert kept == render_picture(project_root)

@@ -114,6 +114,7 @@ def refusals(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
+@pytest.mark.quick
 def test_the_project_keeps_its_contracts(project_root: Path) -> None:
     done = lint(project_root)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -53,6 +53,7 @@ def test_a_planted_message_is_found_with_its_parts_and_exit_code() -> None:
     assert exit_code_of("Odd", kinds) == 2
 
 
+@pytest.mark.quick
 def test_the_page_lists_each_message_under_its_exit_code() -> None:
     page = messages_page()
     assert re.findall(r"^## Exit code (\d)", page, re.MULTILINE) == ["1", "2", "4"]

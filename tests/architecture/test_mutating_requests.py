@@ -218,6 +218,7 @@ def test_the_client_functions_that_send_such_requests_are_found(sending: set[str
     assert not names & {"client.Client", "client.connect", "consumer.Reader", "consumer.list_offset"}
 
 
+@pytest.mark.quick
 def test_only_actions_and_clients_by_purpose_build_or_send_them(modules: Modules, sending: set[str]) -> None:
     found = {path: violations(tree, sending) for path, tree in modules.items() if not is_in(path, BY_PURPOSE)}
     found[READER] = [line for line in found[READER] if line.partition(": ")[2] not in READS]
@@ -234,6 +235,7 @@ def test_each_client_by_purpose_needs_to_be_one(package: str, modules: Modules, 
     assert any(violations(tree, sending) for tree in of_package(modules, package).values())
 
 
+@pytest.mark.quick
 def test_commands_open_clients_that_only_read(modules: Modules) -> None:
     guarded = [(path, tree) for path, tree in modules.items() if not is_in(path, BY_PURPOSE)]
     found = {path for path, tree in guarded if any(imports_client(tree)) and unlimited_clients(tree)}
@@ -245,6 +247,7 @@ def imports_client(tree: ast.AST) -> Iterator[Import]:
     return (one for one in imports(tree) if one.full in opening)
 
 
+@pytest.mark.quick
 def test_only_the_protocol_creates_permits_for_actions(modules: Modules, sending: set[str]) -> None:
     actions = of_package(modules, "eosctl/actions")
     assert {path: unpermitted(tree, sending) for path, tree in actions.items() if unpermitted(tree, sending)} == {}

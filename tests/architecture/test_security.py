@@ -31,6 +31,7 @@ def unsafe_calls(source: str) -> Iterator[str]:
             yield text
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("package", ["eosctl", "spark_log_analytics"])
 def test_nothing_makes_code_of_data(project_root: Path, package: str) -> None:
     found = [

@@ -168,12 +168,14 @@ def within(path: str, places: tuple[str, ...]) -> bool:
     return any(path == place or path.startswith(f"{place}/") for place in places)
 
 
+@pytest.mark.quick
 def test_pure_packages_use_no_files_clocks_or_randomness(project_root: Path) -> None:
     rooms = [f"eosctl/{room}" for room in PURE_ROOMS]
     found = {path: files(tree) + clock_and_chance(tree) for path, tree in sources(project_root, *rooms)}
     assert {path: lines for path, lines in found.items() if lines} == {}
 
 
+@pytest.mark.quick
 def test_time_and_chance_are_injected(project_root: Path) -> None:
     found = {
         path: [line for line in clock_and_chance(tree) if not (path in DEFAULT_GENERATORS and UNSEEDED in line)]
@@ -187,6 +189,7 @@ def test_adapters_that_are_excepted_exist(project_root: Path) -> None:
     assert [path for path in (*ADAPTERS, *DEFAULT_GENERATORS) if not (project_root / path).exists()] == []
 
 
+@pytest.mark.quick
 def test_only_the_ends_of_the_program_exit(project_root: Path) -> None:
     found = {
         path: exits(tree)

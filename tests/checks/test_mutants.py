@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from scripts.mutate_checks.configuration import load_cases, meets
 from scripts.mutate_checks.mutants import ROOT, mutants, survives
 from scripts.mutate_checks.run import survivors
@@ -11,6 +13,7 @@ from scripts.mutate_checks.run import survivors
 LEAST_COMPARISONS = 500
 
 
+@pytest.mark.quick
 def test_every_inverted_comparison_makes_a_case_fail() -> None:
     count, alive = survivors()
     assert count > LEAST_COMPARISONS

@@ -12,6 +12,7 @@ from scripts.generate_reference import differing
 from scripts.schema_fields import lost_fields
 
 
+@pytest.mark.quick
 def test_pages_schemas_and_catalog_are_up_to_date() -> None:
     assert differing() == [], "run `make docs`, look at these pages, and commit them"
 

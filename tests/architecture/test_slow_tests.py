@@ -1,0 +1,26 @@
+"""The list of slow tests names tests that exist, and the measurement sorts them rightly."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from scripts.slow_tests import LIST, slow_ones
+
+
+def test_the_list_names_tests_that_exist(project_root: Path) -> None:
+    gone = []
+    for name in LIST.read_text("utf-8").splitlines()[1:]:
+        file, _, inner = name.partition("::")
+        path = project_root / file
+        function = inner.partition("[")[0].rpartition("::")[2]
+        written = path.read_text("utf-8") if path.exists() else ""
+        if f"def {function}(" not in written and inner.partition("::")[0] not in written:
+            gone.append(name)
+    assert gone == []
+
+
+def test_a_second_of_processor_or_five_of_time_are_slow() -> None:
+    measured = (
+        "0.99\t4.99\ta.py::quick\n1.00\t1.00\ta.py::works[x y]\n0.01\t5.00\ta.py::waits\n0.10\t0.10\ta.py::waits\n"
+    )
+    assert slow_ones(measured) == ["a.py::waits", "a.py::works[x y]"]

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from eosctl.collect.reader import Probed, ReadOnly, attempt, gap_from_code
 from eosctl.model.cluster_state import QuorumReplica
-from eosctl.model.evidence import ACTIVE_CONTROLLER, EvidenceGap, EvidenceKind, GapReason
+from eosctl.model.evidence import ACTIVE_CONTROLLER, QUIET_CONTROLLER, EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.snapshot import Broker, QuorumInfo
 from eosctl.storage.names import METADATA_TOPIC
 from eosctl.wire.api_keys import ApiKey
@@ -19,6 +19,8 @@ from eosctl.wire.messages import api_versions, describe_quorum
 BROKERS_ASKED: Final = 3
 #: Longer than an election (controller.quorum.election.timeout.ms and controller.quorum.fetch.timeout.ms: 1 s and 2 s).
 CONVINCING_SILENCE_MS: Final = 6_000
+#: A controller that runs answers within milliseconds.
+NOTABLE_SILENCE_MS: Final = 1_500
 ATTEMPTS: Final = 8
 #: A voter fetches at least twice a second (KafkaRaftClient waits at most 500 ms for new records).
 VOTER_SILENCE_MS: Final = 1_500
@@ -44,6 +46,10 @@ _UNANSWERED: Final = EvidenceGap(
     detail="no answer from a controller",
     next_step="Try again with a longer --timeout.",
 )
+_NEXT_STEPS: Final = {
+    ACTIVE_CONTROLLER: "Start enough controllers for a majority of the voters.",
+    QUIET_CONTROLLER: "Try again with a longer --timeout.",
+}
 _REQUEST: Final = describe_quorum.DescribeQuorumRequest(
     topics=[describe_quorum.RequestTopicData(METADATA_TOPIC, [describe_quorum.RequestPartitionData(partition_index=0)])]
 )
@@ -55,8 +61,8 @@ async def collect_quorum(
     """Return the state of the controller quorum (DescribeQuorum; needs DESCRIBE on the cluster).
 
     Brokers forward the request to the active controller. If responsive brokers get no response from it for longer than
-    an election takes, the gap is that of the active controller (`ACTIVE_CONTROLLER`). Kafka 4.3 returns
-    REQUEST_TIMED_OUT after a minute.
+    an election takes, the gap is that of the active controller (`ACTIVE_CONTROLLER`), or, where the time for the whole
+    command ends before, `QUIET_CONTROLLER`. Kafka 4.3 returns REQUEST_TIMED_OUT after a minute.
 
     A controller that has lost the other voters responds until it resigns, 1.5 times
     `controller.quorum.fetch.timeout.ms` later. Therefore a response without a fetching majority is requested again for
@@ -86,12 +92,17 @@ async def collect_quorum(
             if any(answer.value is not None for answer in answers):
                 break
             alive = await _alive(reader, serving[:BROKERS_ASKED])
-            return Probed(None, (_silent(alive, gaps[0], silence_ms),) if alive else gaps[:1])
+            return Probed(None, (_silent(ACTIVE_CONTROLLER, alive, gaps[0], silence_ms),) if alive else gaps[:1])
         if number == ATTEMPTS - 1 or not await reader.pause(PAUSE_S):
             break
     # A controller that has not resigned by now leads: the times in its response are wrong or old.
     leading = next((answer.value for answer in answers if answer.value is not None), None)
-    return Probed(None, gaps[:1]) if leading is None else Probed(leading)
+    if leading is not None:
+        return Probed(leading)
+    silence_ms = now_ms() - started_at_ms
+    if silence_ms < NOTABLE_SILENCE_MS:
+        return Probed(None, gaps[:1])
+    return Probed(None, (_silent(QUIET_CONTROLLER, serving[:BROKERS_ASKED], gaps[0], silence_ms),))
 
 
 def has_quorum(broker: Broker) -> bool:
@@ -137,15 +148,15 @@ def _is_silence(gap: EvidenceGap) -> bool:
     return gap.reason in _SILENT or gap.error in _SILENT_ERRORS
 
 
-def _silent(node_ids: Sequence[int], gap: EvidenceGap, silence_ms: int) -> EvidenceGap:
+def _silent(subject: str, node_ids: Sequence[int], gap: EvidenceGap, silence_ms: int) -> EvidenceGap:
     names = ", ".join(map(str, node_ids))
     return EvidenceGap(
         kind=EvidenceKind.QUORUM,
-        subject=ACTIVE_CONTROLLER,
+        subject=subject,
         reason=gap.reason,
         error=gap.error,
-        detail=f"DescribeQuorum through broker {names}: no answer from a controller within {silence_ms // 1000} s",
-        next_step="Start enough controllers for a majority of the voters.",
+        detail=f"DescribeQuorum through broker {names}: no answer from a controller within {silence_ms / 1000:.0f} s",
+        next_step=_NEXT_STEPS[subject],
     )
 
 

@@ -42,6 +42,8 @@ class EvidenceKind(StrEnum):
 
 ACTIVE_CONTROLLER: Final = "the active controller"
 """The subject of the quorum's gap if brokers respond, but the controller behind them does not."""
+QUIET_CONTROLLER: Final = "the active controller, so far"
+"""The same if the time for the whole command was over before the silence was longer than an election."""
 DAMAGED: Final = "CORRUPT_MESSAGE"
 """The error of a gap whose records were read and fail their checksum."""
 

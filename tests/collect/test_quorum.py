@@ -14,7 +14,7 @@ from eosctl.collect.reader import Probed, ReadOnly
 from eosctl.errors import ClusterUnreachable, RequestTimedOut, UnsupportedByBroker
 from eosctl.lab.virtual_loop import run_virtual
 from eosctl.model.cluster_state import QuorumReplica
-from eosctl.model.evidence import ACTIVE_CONTROLLER, EvidenceKind, GapReason
+from eosctl.model.evidence import ACTIVE_CONTROLLER, QUIET_CONTROLLER, EvidenceKind, GapReason
 from eosctl.model.snapshot import ApiRange, Broker, QuorumInfo
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
@@ -98,7 +98,11 @@ class Waiting:
         raise AssertionError(api_key)
 
 
-@pytest.mark.parametrize(("timeout_ms", "subject"), [(8_000, ACTIVE_CONTROLLER), (4_000, "*")], ids=["long", "short"])
+@pytest.mark.parametrize(
+    ("timeout_ms", "subject"),
+    [(8_000, ACTIVE_CONTROLLER), (4_000, QUIET_CONTROLLER), (1_000, "*")],
+    ids=["long", "short", "no time"],
+)
 def test_a_request_without_an_answer_leaves_time_for_the_proof(timeout_ms: int, subject: str) -> None:
     async def collect() -> Probed[QuorumInfo | None]:
         loop = asyncio.get_running_loop()

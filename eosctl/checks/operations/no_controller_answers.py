@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.findings.finding import Command
 from eosctl.findings.grade import at_most
-from eosctl.model.evidence import ACTIVE_CONTROLLER, EvidenceKind
+from eosctl.model.evidence import ACTIVE_CONTROLLER, QUIET_CONTROLLER, EvidenceKind
 from eosctl.model.severity import Severity
-from eosctl.model.verdict import Evidence, Resource
+from eosctl.model.verdict import Confidence, Evidence, Resource
 from eosctl.text import count_text
 
 
@@ -31,7 +31,8 @@ def no_controller_answers(case: Case) -> Iterator[Problem]:
     What it checks:
         Whether the active controller answers DescribeQuorum, which brokers forward to it. Brokers that answer other
         requests must have waited for longer than an election takes. A refused request, an unreachable broker, and a
-        cluster with ZooKeeper are not findings: the check is skipped. An answer that names no leader is one.
+        cluster with ZooKeeper are not findings: the check is skipped. An answer that names no leader is one. Where the
+        time for the whole command is over before, the silence is a warning: it may have been an election.
 
     Why it matters for exactly-once:
         Without a controller no leader is elected, no in-sync replica is removed, and no producer id block is handed
@@ -50,6 +51,7 @@ def no_controller_answers(case: Case) -> Iterator[Problem]:
         eosctl check run EOS-OPS-010 passes.
     """
     if not case.controller_is_silent:
+        yield from _not_heard(case)
         return
     silent = next((gap for gap in case.snapshot.gaps if gap.subject == ACTIVE_CONTROLLER), None)
     if silent is not None:
@@ -78,6 +80,26 @@ def no_controller_answers(case: Case) -> Iterator[Problem]:
         commands=(Command(f"kafka-metadata-quorum.sh --bootstrap-server {case.bootstrap} describe --status"),),
         verify=(Command(f"eosctl check run EOS-OPS-010 -b {case.bootstrap}"),),
         facts=(("partitions_led_by_silent_brokers", led), ("silent_broker_count", len(away)), at_most("F")),
+    )
+
+
+def _not_heard(case: Case) -> Iterator[Problem]:
+    """Yield the silence that was too short to be more than an election."""
+    quiet = next((gap for gap in case.snapshot.gaps if gap.subject == QUIET_CONTROLLER), None)
+    if quiet is None:
+        return
+    yield Problem(
+        resource=Resource("cluster", case.snapshot.cluster_id),
+        message="No controller answered in the time given to the command. Without one, what brokers show is old.",
+        severity=Severity.WARNING,
+        confidence=Confidence.LIKELY,
+        cause="The quorum is lost, the active controller or the asked brokers hang, or an election took place.",
+        impact="If it is lost, no leader is elected, and transactions without a running leader stay open.",
+        evidence=(Evidence("silence", quiet.detail, "DescribeQuorum"),),
+        remedy=("Check again with a --timeout of 10 s or more: a lost quorum is silent for longer than an election.",),
+        commands=(Command(f"eosctl check run EOS-OPS-010 -b {case.bootstrap} --timeout 30s"),),
+        verify=(Command(f"eosctl check run EOS-OPS-010 -b {case.bootstrap}"),),
+        facts=(at_most("D"),),
     )
 
 

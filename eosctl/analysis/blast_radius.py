@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 
 from eosctl.analysis.coordinators import CONSUMER_OFFSETS_TOPIC
 from eosctl.analysis.locate import coordinator_partition
-from eosctl.analysis.partitions import partitions_by_name
 from eosctl.model.hang import BlastRadius, GroupImpact, OpenTransaction
-from eosctl.model.snapshot import ClusterSnapshot, CommittedOffset, Group, PartitionInfo, PendingOffset
+from eosctl.model.snapshot import ClusterSnapshot, CommittedOffset, Group, PartitionInfo, PendingOffset, Topic
 from eosctl.model.transaction import TopicPartition
 
 
@@ -17,8 +17,7 @@ class BlastRadiusFinder:
 
     def __init__(self, snapshot: ClusterSnapshot) -> None:
         self._snapshot = snapshot
-        self._partitions = partitions_by_name(snapshot)
-        self._topics = {topic.name: topic for topic in snapshot.topics}
+        self._partitions = snapshot.partitions_by_name
         self._committed = _committed_by_partition(snapshot)
         self._hidden = {hidden.partition: hidden for hidden in snapshot.hidden_ranges}
         self._oldest = {
@@ -29,6 +28,11 @@ class BlastRadiusFinder:
             for where in snapshot.producers
         }
         self._groups: dict[TopicPartition, tuple[GroupImpact, ...]] = {}
+        self._compacted = {topic.name: _is_compacted(topic) for topic in snapshot.topics}
+        self._unexplained: dict[TopicPartition, tuple[GroupImpact, ...]] = {}
+        self._pending: dict[tuple[int, int], list[PendingOffset]] = defaultdict(list)
+        for one in snapshot.pending_offsets:
+            self._pending[one.log_partition, one.producer_id].append(one)
 
     def of(self, transaction: OpenTransaction) -> BlastRadius:
         """Return the impact of a transaction."""
@@ -44,7 +48,7 @@ class BlastRadiusFinder:
             invisible_offsets=None if high_watermark is None else max(0, high_watermark - transaction.first_offset),
             invisible_records=self._records_from(partition, transaction.first_offset),
             pins_last_stable_offset=oldest is None or transaction.first_offset <= oldest,
-            blocks_compaction=self._is_compacted(partition.topic),
+            blocks_compaction=self._compacted.get(partition.topic, partition.topic == CONSUMER_OFFSETS_TOPIC),
             blocks_offset_commits=partition.topic == CONSUMER_OFFSETS_TOPIC,
             groups=self._groups_of(partition, transaction.producer_id),
         )
@@ -61,15 +65,6 @@ class BlastRadiusFinder:
         """Return the records counted from the LSO, which belong to this transaction only if it holds the LSO."""
         hidden = self._hidden.get(partition)
         return hidden.record_count if hidden is not None and hidden.first_offset == first_offset else None
-
-    def _is_compacted(self, topic_name: str) -> bool:
-        topic = self._topics.get(topic_name)
-        if topic is None:
-            return topic_name == CONSUMER_OFFSETS_TOPIC
-        policy = topic.setting("cleanup.policy")
-        if policy is None or policy.value is None:
-            return topic.internal
-        return "compact" in policy.value
 
     def _readers(self, info: PartitionInfo | None) -> tuple[GroupImpact, ...]:
         """Return the groups that read this partition and have not passed the LSO.
@@ -97,30 +92,41 @@ class BlastRadiusFinder:
         The partition's log names producer and group. Where it was not read, the groups with unstable offsets remain,
         which belong to any of the partition's open transactions.
         """
-        topic = self._snapshot.topic(CONSUMER_OFFSETS_TOPIC)
-        if topic is None or not topic.partitions:
-            return ()
-        logged = [one for one in self._snapshot.pending_offsets if one.log_partition == offsets_partition.partition]
-        found = [
+        if offsets_partition not in self._unexplained:
+            self._unexplained[offsets_partition] = tuple(self._unexplained_groups(offsets_partition))
+        found = (
             GroupImpact(one.group_id, one.partition, self._position(one), 0)
-            for one in logged
-            if one.producer_id == producer_id
-        ]
-        explained = {(one.group_id, one.partition) for one in logged}
-        partition_count = len(topic.partitions)
-        found += [
-            GroupImpact(group.group_id, committed.partition, committed.offset or 0, 0)
-            for group in self._snapshot.groups
-            if coordinator_partition(CONSUMER_OFFSETS_TOPIC, group.group_id, partition_count) == offsets_partition
-            for committed in group.offsets
-            if committed.unstable and (group.group_id, committed.partition) not in explained
-        ]
-        return tuple(found)
+            for one in self._pending.get((offsets_partition.partition, producer_id), ())
+        )
+        return (*found, *self._unexplained[offsets_partition])
+
+    def _unexplained_groups(self, offsets_partition: TopicPartition) -> Iterator[GroupImpact]:
+        """Yield the groups with unstable offsets that no pending offset of their partition's log names."""
+        topic = self._snapshot.topic(CONSUMER_OFFSETS_TOPIC)
+        if topic is None:
+            return
+        logged = {
+            (one.group_id, one.partition)
+            for one in self._snapshot.pending_offsets
+            if one.log_partition == offsets_partition.partition
+        }
+        for group in self._snapshot.groups:
+            unstable = [one for one in group.offsets if one.unstable and (group.group_id, one.partition) not in logged]
+            home = coordinator_partition(CONSUMER_OFFSETS_TOPIC, group.group_id, len(topic.partitions))
+            if unstable and home == offsets_partition:
+                yield from (GroupImpact(group.group_id, one.partition, one.offset or 0, 0) for one in unstable)
 
     def _position(self, pending: PendingOffset) -> int:
         """Return the group's committed offset, from which it reads after an abort; 0 without one."""
         committed = self._committed.get(pending.partition, ())
         return next((one.offset or 0 for group, one in committed if group.group_id == pending.group_id), 0)
+
+
+def _is_compacted(topic: Topic) -> bool:
+    policy = topic.setting("cleanup.policy")
+    if policy is None or policy.value is None:
+        return topic.internal
+    return "compact" in policy.value
 
 
 def _committed_by_partition(snapshot: ClusterSnapshot) -> dict[TopicPartition, list[tuple[Group, CommittedOffset]]]:

@@ -24,10 +24,9 @@ from eosctl.analysis.coordinators import (
 )
 from eosctl.analysis.lifetime import Watch, evidence_of, judge_transaction, skewed_clock, watch_of
 from eosctl.analysis.marker_decision import Marker, MarkerDecision, decide_marker, leader_changed
-from eosctl.analysis.partitions import partitions_by_name
 from eosctl.analysis.relation import IDLE_STATES, ORPHANED, OWNED, Relation, Sighting, relate, sightings, was_open
 from eosctl.analysis.state_log import history_by_id, present_owners, record_of, was_read
-from eosctl.model.hang import HangCause, HangStatus, HangVerdict, OpenTransaction
+from eosctl.model.hang import HangCause, HangStatus, HangVerdict, OpenTransaction, TransactionVerdict
 from eosctl.model.history import TransactionLogEntry
 from eosctl.model.limits import Limits
 from eosctl.model.snapshot import ClusterSnapshot, PartitionInfo
@@ -63,6 +62,7 @@ class _Scene(msgspec.Struct, frozen=True):
     log_stands_in: bool
     logged_owners: Mapping[int, TransactionLogEntry]
     radius: BlastRadiusFinder
+    judged: Mapping[str, TransactionVerdict] | None
 
 
 class _Ruling(NamedTuple):
@@ -76,19 +76,26 @@ class _Ruling(NamedTuple):
     coordinator_acts_at_ms: int | None = None
 
 
-def classify_open_transactions(snapshot: ClusterSnapshot, limits: Limits | None = None) -> tuple[HangVerdict, ...]:
+def classify_open_transactions(
+    snapshot: ClusterSnapshot,
+    limits: Limits | None = None,
+    *,
+    judged: Mapping[str, TransactionVerdict] | None = None,
+) -> tuple[HangVerdict, ...]:
     """Judge every transaction that is open at a partition leader.
 
     Args:
         snapshot: Evidence with one or two readings; with one, nothing that could be a race is called hanging.
         limits: Thresholds.
+        judged: The verdicts on what coordinators hold open, by transactional id, for a caller that has them: they are
+            not made again, and only what hangs gets evidence.
 
     Returns:
         One verdict per open transaction, by partition and first offset.
     """
     if not snapshot.looks:
         return ()
-    scene = _set(snapshot, limits or Limits())
+    scene = _set(snapshot, limits or Limits(), judged)
     verdicts = []
     for sighting in sightings(snapshot.producers):
         relation, owner = relate(sighting, scene.now, scene.unheard)
@@ -120,7 +127,7 @@ def marker_questions(snapshot: ClusterSnapshot) -> tuple[MarkerQuestion, ...]:
     return tuple(found)
 
 
-def _set(snapshot: ClusterSnapshot, limits: Limits) -> _Scene:
+def _set(snapshot: ClusterSnapshot, limits: Limits, judged: Mapping[str, TransactionVerdict] | None) -> _Scene:
     two = len(snapshot.looks) > 1
     watch = watch_of(snapshot, limits)
     log_was_read = was_read(snapshot)
@@ -129,7 +136,7 @@ def _set(snapshot: ClusterSnapshot, limits: Limits) -> _Scene:
         watch=watch,
         before=view_of(snapshot.looks[0]) if two else None,
         now=view_of(snapshot.looks[-1]),
-        partitions=partitions_by_name(snapshot),
+        partitions=snapshot.partitions_by_name,
         seen_before={where.partition: where for where in snapshot.looks[0].producers} if two else {},
         reported=frozenset(where.partition for where in snapshot.producers if where.is_reported_hanging),
         unheard=missing_coordinators(snapshot),
@@ -138,6 +145,7 @@ def _set(snapshot: ClusterSnapshot, limits: Limits) -> _Scene:
         log_stands_in=log_was_read and cannot_list_transactions(snapshot),
         logged_owners=present_owners(watch.history),
         radius=BlastRadiusFinder(snapshot),
+        judged=judged,
     )
 
 
@@ -266,8 +274,10 @@ def _alive(sighting: Sighting, relation: Relation, owner: Transaction | None, sc
     if owner is None or relation not in OWNED:
         # The newest response is missing; the previous one contained the transaction.
         return _unclear(sighting, scene, owner)
-    earlier = None if scene.before is None else scene.before.by_transactional_id.get(owner.transactional_id)
-    judged = judge_transaction(owner, earlier, scene.watch, scene.snapshot)
+    judged = None if scene.judged is None else scene.judged.get(owner.transactional_id)
+    if judged is None:
+        earlier = None if scene.before is None else scene.before.by_transactional_id.get(owner.transactional_id)
+        judged = judge_transaction(owner, earlier, scene.watch, scene.snapshot)
     skewed = skewed_clock(sighting.state.last_timestamp_ms, owner, judged, scene.watch)
     return _Ruling(
         judged.status,
@@ -307,7 +317,7 @@ def _verdict(sighting: Sighting, owner: Transaction | None, ruling: _Ruling, sce
     transaction = _join(sighting, owner, ruling.age_ms)
     evidence: tuple[Evidence, ...] = ()
     decision: MarkerDecision | None = None
-    if ruling.status is not HangStatus.OPEN:
+    if ruling.status is HangStatus.HANGING or (scene.judged is None and ruling.status is not HangStatus.OPEN):
         evidence = _leader_evidence(sighting) + (evidence_of(owner, scene.watch) if owner is not None else ())
     if ruling.status is HangStatus.HANGING:
         decision = decide_marker(

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from eosctl.analysis.coordinators import CONSUMER_OFFSETS_TOPIC, view_of
 from eosctl.analysis.locate import coordinator_partition
 from eosctl.analysis.lso import find_stable_offset_gaps
-from eosctl.analysis.partitions import partitions_by_name
 from eosctl.model.group_details import SharePartition
 from eosctl.model.hang import HangVerdict
 from eosctl.model.lag import PartitionLag, Pin
@@ -32,7 +31,7 @@ def measure_lag(
         group_ids: Only these; all when empty.
     """
     wanted = frozenset(group_ids)
-    infos = partitions_by_name(snapshot)
+    infos = snapshot.partitions_by_name
     holders = {gap.partition: gap.holder for gap in find_stable_offset_gaps(snapshot, verdicts)}
     readable = {(found.partition, found.first_offset): found for found in snapshot.readable_ranges}
     found = []

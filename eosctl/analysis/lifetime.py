@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 import msgspec
 from msgspec.structs import replace
 
+from eosctl.analysis.coordinators import TRANSACTION_STATE_TOPIC
 from eosctl.analysis.locate import locate_transactional_id
 from eosctl.analysis.partitions import too_few_in_sync
 from eosctl.analysis.state_log import History, history_by_id, record_of
@@ -30,19 +32,23 @@ DEFAULT_MAX_TIMEOUT_MS: Final = 900_000
 class Watch(msgspec.Struct, frozen=True):
     """The context for judging a transaction's age.
 
-    `abort_scan_ms` is the longest interval between a coordinator's scans for timed-out transactions.
+    `abort_scan_ms` is the longest interval between a coordinator's scans for timed-out transactions. `log_takes_writes`
+    is whether every partition of `__transaction_state` does, so that none stops an abort.
     """
 
     observed_at_ms: int
     abort_scan_ms: int
     history: History
     limits: Limits
+    log_takes_writes: bool
 
 
 def watch_of(snapshot: ClusterSnapshot, limits: Limits) -> Watch:
     """Return clock, scan interval, and transaction log of a snapshot."""
     observed_at_ms = snapshot.looks[-1].finished_at_ms if snapshot.looks else snapshot.captured_at_ms
-    return Watch(observed_at_ms, abort_scan_ms(snapshot), history_by_id(snapshot), limits)
+    log = snapshot.topic(TRANSACTION_STATE_TOPIC)
+    takes_writes = log is not None and not any(too_few_in_sync(snapshot, info) for info in log.partitions)
+    return Watch(observed_at_ms, abort_scan_ms(snapshot), history_by_id(snapshot), limits, takes_writes)
 
 
 def abort_scan_ms(snapshot: ClusterSnapshot) -> int:
@@ -56,18 +62,20 @@ def classify_transactions(snapshot: ClusterSnapshot, limits: Limits | None = Non
     if not snapshot.looks:
         return ()
     watch = watch_of(snapshot, limits or Limits())
-    earlier = {t.transactional_id: t for t in snapshot.looks[0].transactions} if len(snapshot.looks) > 1 else {}
-    verdicts = [
-        judge_transaction(transaction, earlier.get(transaction.transactional_id), watch, snapshot)
-        for transaction in sorted(snapshot.transactions, key=lambda t: t.transactional_id)
-        if transaction.state in _HELD
-    ]
     return tuple(
         verdict
         if verdict.status is HangStatus.OPEN
         else replace(verdict, evidence=evidence_of(verdict.transaction, watch))
-        for verdict in verdicts
+        for verdict in judge_held(snapshot, watch)
     )
+
+
+def judge_held(snapshot: ClusterSnapshot, watch: Watch) -> Iterator[TransactionVerdict]:
+    """Judge the same transactions without evidence, which takes half of the time."""
+    earlier = {t.transactional_id: t for t in snapshot.looks[0].transactions} if len(snapshot.looks) > 1 else {}
+    for transaction in sorted(snapshot.transactions, key=lambda t: t.transactional_id):
+        if transaction.state in _HELD:
+            yield judge_transaction(transaction, earlier.get(transaction.transactional_id), watch, snapshot)
 
 
 PREPARED: Final = (TransactionState.PREPARE_COMMIT, TransactionState.PREPARE_ABORT)
@@ -137,12 +145,12 @@ def _judge_ongoing(
             f"Its timeout of {duration_text(transaction.timeout_ms)} passed "
             f"{duration_text(expired_ms)} ago "
             f"and the coordinator, which looks every {duration_text(watch.abort_scan_ms)}, has not aborted it."
-            + _why_not_aborted(transaction, snapshot),
+            + _why_not_aborted(transaction, watch, snapshot),
             age_ms=age_ms,
         )
     long_running = age_ms >= watch.limits.long_running_transaction_ms
     raised = transaction.timeout_ms > DEFAULT_MAX_TIMEOUT_MS
-    obstacle = _why_not_aborted(transaction, snapshot)
+    obstacle = _why_not_aborted(transaction, watch, snapshot)
     by_default = duration_text(DEFAULT_MAX_TIMEOUT_MS)
     return TransactionVerdict(
         transaction,
@@ -164,8 +172,10 @@ def _what_follows(obstacle: str) -> str:
     return "the coordinator aborts it by itself when that has passed."
 
 
-def _why_not_aborted(transaction: Transaction, snapshot: ClusterSnapshot) -> str:
+def _why_not_aborted(transaction: Transaction, watch: Watch, snapshot: ClusterSnapshot) -> str:
     """Return why the coordinator cannot write an abort, if the cluster shows it."""
+    if watch.log_takes_writes:
+        return ""
     home = locate_transactional_id(snapshot, transaction.transactional_id)
     reason = "" if home is None else too_few_in_sync(snapshot, home)
     return f" It cannot write the abort to {home.partition}: {reason}." if home is not None and reason else ""

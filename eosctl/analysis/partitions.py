@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
 
 from eosctl.errors import UsageError
 from eosctl.model.snapshot import ClusterSnapshot, PartitionInfo, Topic
 from eosctl.model.transaction import TopicPartition
-
-
-def partitions_by_name(snapshot: ClusterSnapshot) -> Mapping[TopicPartition, PartitionInfo]:
-    """Index all partitions of a snapshot."""
-    return {info.partition: info for topic in snapshot.topics for info in topic.partitions}
 
 
 def require_partition(snapshot: ClusterSnapshot, partition: TopicPartition) -> PartitionInfo:

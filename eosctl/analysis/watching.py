@@ -8,12 +8,12 @@ from typing import Final
 
 from eosctl.analysis.coordinators import view_of
 from eosctl.analysis.hanging import classify_open_transactions
-from eosctl.analysis.lifetime import classify_transactions
+from eosctl.analysis.lifetime import classify_transactions, judge_held, watch_of
 from eosctl.analysis.locate import locate_transactional_id
-from eosctl.analysis.partitions import partitions_by_name
 from eosctl.analysis.state_log import history_by_id
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.hang import HangStatus, HangVerdict, TransactionVerdict
+from eosctl.model.limits import Limits
 from eosctl.model.snapshot import ClusterSnapshot, PartitionInfo
 from eosctl.model.transaction import TopicPartition
 from eosctl.model.transaction_life import (
@@ -41,11 +41,12 @@ def observe(snapshot: ClusterSnapshot) -> Moment:
     The verdicts are those of `txn hanging`. A transaction that its coordinator holds open is one row, with the worst
     verdict on any of its partitions; one that no coordinator holds open is a row for each partition.
     """
-    infos = partitions_by_name(snapshot)
-    held = {verdict.transaction.transactional_id: verdict for verdict in classify_transactions(snapshot)}
+    infos = snapshot.partitions_by_name
+    verdicts = judge_held(snapshot, watch_of(snapshot, Limits())) if snapshot.looks else ()
+    held = {verdict.transaction.transactional_id: verdict for verdict in verdicts}
     seen: dict[str, list[HangVerdict]] = {}
     orphans: list[HangVerdict] = []
-    for verdict in classify_open_transactions(snapshot):
+    for verdict in classify_open_transactions(snapshot, judged=held):
         owner = verdict.transaction.transactional_id
         if owner in held and verdict.status is not HangStatus.HANGING:
             seen.setdefault(owner, []).append(verdict)

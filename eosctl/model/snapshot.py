@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cached_property
 from typing import Final, NamedTuple
 
 import msgspec
@@ -243,7 +245,7 @@ class QuorumInfo(msgspec.Struct, frozen=True):
     max_lag_ms: int | None = None
 
 
-class ClusterSnapshot(msgspec.Struct, frozen=True):
+class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
     """All evidence of one capture.
 
     `looks` holds one or two passes over transactions and producers; the newest is last. `transaction_history` is what
@@ -292,16 +294,22 @@ class ClusterSnapshot(msgspec.Struct, frozen=True):
         """Return the producers of the newest look."""
         return self.looks[-1].producers if self.looks else ()
 
+    @cached_property
+    def partitions_by_name(self) -> Mapping[TopicPartition, PartitionInfo]:
+        """Return the information on all partitions; collected once, as analyses search it for each transaction."""
+        return {info.partition: info for topic in self.topics for info in topic.partitions}
+
+    @cached_property
+    def _topics_by_name(self) -> Mapping[str, Topic]:
+        return {topic.name: topic for topic in self.topics}
+
     def topic(self, name: str) -> Topic | None:
         """Return the named topic, or None."""
-        return next((t for t in self.topics if t.name == name), None)
+        return self._topics_by_name.get(name)
 
     def partition(self, partition: TopicPartition) -> PartitionInfo | None:
         """Return the information on one partition, or None."""
-        topic = self.topic(partition.topic)
-        if topic is None:
-            return None
-        return next((p for p in topic.partitions if p.partition == partition), None)
+        return self.partitions_by_name.get(partition)
 
     def broker(self, node_id: int) -> Broker | None:
         """Return the broker with this id, or None."""

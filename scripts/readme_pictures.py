@@ -2,13 +2,14 @@
 
 A sandbox of three brokers gets a hanging transaction; doctor finds it, and txn abort ends it. The snapshot of that
 moment becomes examples/hanging.json.gz, what the terminal showed becomes docs/images/incident.svg, and the top of its
-HTML report docs/images/report.png (needs Chromium).
+HTML report docs/images/report.png (needs Chromium). The live view of the same moment is docs/images/top.svg.
 
     python -m scripts.readme_pictures
 """
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import gzip
 import os
@@ -20,13 +21,26 @@ import subprocess
 import sys
 import tempfile
 import termios
+import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from rich._export_format import CONSOLE_SVG_FORMAT
 from rich.console import Console
 from rich.text import Text
+from textual.widgets import DataTable
+
+from eosctl.client import connect
+from eosctl.client.producer import OutgoingRecord, TransactionalProducer
+from eosctl.client.topics import ensure_topic
+from eosctl.model.client_config import ClientConfig
+from eosctl.render.top.app import TopActions, TopApp
+from eosctl.services import watch_transactions
+from eosctl.services.callbacks import Callbacks
+from eosctl.services.connection import Connection
+from eosctl.settings.endpoints import parse_endpoints
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 COLUMNS: Final = 100
@@ -36,6 +50,7 @@ LINES: Final = 19
 WIDTH: Final = 1280
 HEIGHT: Final = 745
 NAME: Final = "readme"
+ADDRESS: Final = re.compile(r"127\.0\.0\.1:\d+(?:,127\.0\.0\.1:\d+)*")
 ABORT: Final = ("txn", "abort", "--topic", "orders", "--partition", "2")
 
 
@@ -108,6 +123,31 @@ def screenshot(snapshot: Path, picture_file: Path) -> None:
         )  # fmt: skip
 
 
+async def live_view(path: Path, bootstrap: str) -> None:
+    """Write what `eosctl top` shows of the hanging transaction and of three healthy ones."""
+    request = watch_transactions.TransactionWatchRequest(Connection(bootstrap), interval_ms=1_000)
+    watch = partial(watch_transactions.keep_watching, request, callbacks=Callbacks(now_ms))
+    async with connect(ClientConfig(parse_endpoints(bootstrap, "readme"))) as client:
+        places = [info.partition for info in (await ensure_topic(client, "payments", partition_count=3)).partitions]
+        for name, place in zip(("payments-eu", "payments-us", "refunds"), places, strict=True):
+            producer = TransactionalProducer(client, name, now_ms=now_ms)
+            await producer.init_transactions()
+            await producer.send(place, [OutgoingRecord(b"key", b"value")])
+            await asyncio.sleep(1.5)
+        app = TopApp(TopActions(watch, lambda one, confirm: "", str))
+        async with app.run_test(size=(COLUMNS, 10)) as pilot:
+            while app.query_one(DataTable).row_count <= len(places):
+                await pilot.pause(0.1)
+            drawn = app.export_screenshot(title="eosctl top")
+    drawn = re.sub(r"@font-face \{.*?\}\s*", "", drawn, flags=re.DOTALL)
+    path.write_text(re.sub(r"terminal-\d+", "eosctl-top", ADDRESS.sub("localhost:9092", drawn)), "utf-8")
+
+
+def now_ms() -> int:
+    """Return this machine's clock."""
+    return time.time_ns() // 1_000_000
+
+
 def save_example(snapshot: Path) -> None:
     """Write the example, with the directories of brokers instead of those of this machine."""
     text = re.sub(r'"/[^"]*/data/broker-(\d)', r'"/var/lib/kafka/broker-\1', snapshot.read_text("utf-8"))
@@ -125,6 +165,9 @@ def main() -> None:
             doctor = on_sandbox("doctor", "--save-snapshot", str(snapshot), succeeds=False)
             save_example(snapshot)
         screenshot(ROOT / "examples" / "hanging.json.gz", ROOT / "docs" / "images" / "report.png")
+        bootstrap = ADDRESS.search(on_sandbox("sandbox", "status", "--name", NAME))
+        assert bootstrap is not None
+        asyncio.run(live_view(ROOT / "docs" / "images" / "top.svg", bootstrap[0]))
         steps = [
             ("eosctl doctor -b localhost", doctor),
             ("eosctl txn abort --topic orders --partition 2 --yes -b localhost", on_sandbox(*ABORT, "--yes")),
@@ -132,8 +175,7 @@ def main() -> None:
         ]
     finally:
         eosctl("sandbox", "down", "--name", NAME)
-    address = re.compile(r"127\.0\.0\.1:\d+(?:,127\.0\.0\.1:\d+)*")
-    shown = [(command, address.sub("localhost:9092", text)) for command, text in steps]
+    shown = [(command, ADDRESS.sub("localhost:9092", text)) for command, text in steps]
     picture(ROOT / "docs" / "images" / "incident.svg", "eosctl finds and ends a hanging transaction", shown)
 
 

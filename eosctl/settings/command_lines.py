@@ -30,6 +30,14 @@ _RUN: Final = re.compile(r"\b(?:docker|podman|nerdctl)[ \t]+(?:container[ \t]+)?
 _FLAGS: Final = frozenset({"-d", "-i", "-t", "-it", "-ti", "-dit", "-P", "--rm", "--detach", "--init", "--privileged"})
 """Options of ``docker run`` that no value follows."""
 
+_TOOL: Final = re.compile(r"\bkafka-(?:topics|configs|acls|storage|features|server-start)\b|\brpk topic\b")
+_HANDED: Final = re.compile(
+    r"""(?P<before>(?:\b(?:a|ba|da|k|z)?sh\b[^\n'"]{0,200}?\s-\w*c|\bssh\s[^\n'"]{0,200}?)\s+)"""
+    r"""(?:'(?P<single>[^']*)'|"(?P<double>(?:[^"\\]|\\.)*)")""",
+    re.DOTALL,
+)
+"""A script within a script: behind ``-c`` of a shell, or for another host."""
+
 
 def options_in(text: str, first: int) -> Iterator[tuple[str, Leaf]]:
     """Yield the settings that the options of a command line hold.
@@ -70,6 +78,22 @@ def files_written(lines: list[str]) -> tuple[list[tuple[str, Leaf]], list[str]]:
         name = target["path"].rpartition("/")[2] if target else f"text in line {number}"
         found.append((name, Leaf("\n".join(body) + "\n", number + 1)))
     return found, rest
+
+
+def without_quotes(text: str) -> str:
+    """Return a script with the commands that it hands to another shell, ``bash -c '...'``, as commands of its own.
+
+    Lines keep their numbers.
+
+    >>> without_quotes("kubectl exec k -- sh -c 'kafka-topics.sh --list'")
+    'kubectl exec k -- sh -c  kafka-topics.sh --list ;'
+    """
+    return _HANDED.sub(_as_command, text) if "kafka-" in text or "rpk " in text else text
+
+
+def _as_command(match: re.Match[str]) -> str:
+    body = match["single"] if match["single"] is not None else match["double"].replace('\\"', '"')
+    return f"{match['before']} {body} ;" if _TOOL.search(body) else match[0]
 
 
 def bodies_in(text: str) -> Iterator[tuple[str, Leaf]]:

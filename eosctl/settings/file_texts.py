@@ -29,11 +29,13 @@ _KAFKA: Final = re.compile(
     r"|enable[._-]?idempotence|min[._-]?insync[._-]?replicas|connector\.class|exactly[._-]?once",
     re.IGNORECASE,
 )
-# Files of loggers name Kafka's packages, those of tools for dependencies its artifacts; Cruise Control keeps a copy of
-# what it expects of brokers.
+# Files of loggers name Kafka's packages, those of tools for dependencies its artifacts, those of native images its
+# classes; Cruise Control keeps a copy of what it expects of brokers.
 _OF_OTHERS: Final = re.compile(
     r"^(?:.*log4j.*|.*logback.*|package(?:-lock)?\.json|tsconfig.*\.json|.*\.lock|composer\.json|pom\..*|build\..*"
-    r"|gradle\.properties|.*\.versions\.toml|cargo\.toml|pyproject\.toml|_category_\.json|angular\.json|vcpkg\.json|clusterconfigs\.json|renovate\.json5?|\.?renovaterc.*|dependabot\.ya?ml|\.pre-commit-config\.yaml|mkdocs\.ya?ml)$"
+    r"|gradle\.properties|.*\.versions\.toml|cargo\.toml|pyproject\.toml|_category_\.json|angular\.json|vcpkg\.json|clusterconfigs\.json|renovate\.json5?|\.?renovaterc.*|dependabot\.ya?ml|\.pre-commit-config\.yaml|mkdocs\.ya?ml"
+    r"|(?:reflect(?:ion)?|resource|jni|proxy|serialization)-config\.json|reachability-metadata\.json"
+    r"|native-image\.properties|chart\.ya?ml|micronaut-cli\.ya?ml|mods\.toml|sonar-project\.properties)$"
 )
 # Rules and targets of Prometheus, and rules of its JMX exporter, name Kafka's metrics.
 _OF_MONITORING: Final = re.compile(

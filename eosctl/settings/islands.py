@@ -233,8 +233,10 @@ def _as_a_whole(
     known = [name for name, _, _ in spelled if name not in COMMON_WORDS and is_setting(name)]
     if has_own_properties(node):
         known = [name for name in known if not name.startswith("properties.")]
-    # A single word is ambiguous: Kafka must be named around it.
-    if all("." not in name for name in known) and not _mentions_kafka(file, hints, leaves):
+    # A single word is ambiguous, and so is one setting as a tool of another kind may write it (max_message_bytes):
+    # Kafka must be named around it.
+    alone = len(known) == 1 and not CLIENT_SETTINGS & {*known} and all(name not in known for name, _ in leaves)
+    if (alone or all("." not in name for name in known)) and not _mentions_kafka(file, hints, leaves):
         known = []
     is_flat = _is_flat(node)
     if (known and (2 * len(known) >= len(leaves) or is_flat)) or (is_flat and decide(_own_values(node, file))):

@@ -132,8 +132,10 @@ def _created(line: str, number: int) -> Iterator[tuple[str, Branch]]:
             counts.append((_COUNTS[word], Leaf(given, place)))
         else:
             settings += _settings(given, place)
-    for name in names if counts else ():
-        own: list[tuple[str, Node]] = [("name", Leaf(name, number)), *counts]
+    # Without counts, whose names show a topic, its kind is written.
+    head = counts or [(_KIND, Leaf("topics", number))]
+    for name in names if counts or settings else ():
+        own: list[tuple[str, Node]] = [("name", Leaf(name, number)), *head]
         if settings:
             own.append(("config", Branch(tuple(settings), number)))
         yield name, Branch(tuple(own), number)

@@ -24,6 +24,7 @@ _SET_BY_CONFLUENT: Final = {
     Role.CONNECT_WORKER: _COPIES,
 }
 """What the operator sets by the number of its pods; the resource does not show the values."""
+_OFFSET: Final = "platform.confluent.io/broker-id-offset"
 _OF_CONFLUENT: Final[Mapping[str, Role]] = {
     "Kafka": Role.BROKER,
     "KRaftController": Role.BROKER,
@@ -110,6 +111,9 @@ def confluent(document: Branch, file: str) -> list[Source] | None:
         return None
     place = Place(file, document.line)
     is_controller = kind == "KRaftController"
+    # Regions of one cluster number their brokers apart from each other; how many the others have is not known here.
+    is_region = document.text("metadata", "annotations", _OFFSET) is not None
+    counts = {} if is_region else _named_leaves(document, file, (COUNT, ("spec", "replicas")))
     made = {"process.roles": Value("process.roles", "controller", "kind", place)} if is_controller else {}
     return [
         Source(
@@ -122,7 +126,7 @@ def confluent(document: Branch, file: str) -> list[Source] | None:
             cluster=f"{place} {name}" if role is Role.BROKER else "",
             recognized_by=f"kind: {kind}",
             part_of=f"{kind} {name}",
-            instances=_named_leaves(document, file, (COUNT, ("spec", "replicas"))).get(COUNT),
+            instances=counts.get(COUNT),
         )
     ]
 

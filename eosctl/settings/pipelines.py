@@ -128,6 +128,17 @@ _CONNECT: Final = {
     **dict.fromkeys(("kafka_franz", "redpanda", "redpanda_common"), CONNECT_FRANZ),
 }
 
+_CONNECT_PARTS: Final = frozenset(
+    {"input", "output", "pipeline", "input_resources", "output_resources", "processor_resources"}
+)
+_CONNECT_REST: Final = frozenset(
+    {
+        *("cache_resources", "rate_limit_resources", "resources", "buffer", "http", "logger", "metrics", "tracer"),
+        *("shutdown_timeout", "shutdown_delay", "tests"),
+    }
+)
+"""What else stands at the top of a file of Redpanda Connect."""
+
 
 def pipelines(document: Branch, file: str) -> list[Source] | None:
     """Return the producers and consumers of a pipeline; None when the document is not one of these tools'."""
@@ -180,8 +191,22 @@ def _beats(document: Branch, file: str) -> Iterator[Source]:
 
 
 def _connect(document: Branch, file: str) -> Iterator[Source]:
-    for section, role in (("output", Role.PRODUCER), ("input", Role.CONSUMER)):
-        yield from _connect_parts(document.get(section), file, role)
+    for name, role in (("output", Role.PRODUCER), ("input", Role.CONSUMER)):
+        for path in ((name,), (f"{name}_resources",), ("resources", f"{name}s")):
+            yield from _connect_parts(document.get(*path), file, role)
+
+
+def is_connect_without_kafka(document: Node) -> bool:
+    """Return whether a document is one of Redpanda Connect, without a client of Kafka in it."""
+    keys = {key for key, _ in document.entries} if isinstance(document, Branch) else set[str]()
+    return not _CONNECT_PARTS.isdisjoint(keys) and keys <= _CONNECT_PARTS | _CONNECT_REST and not _has_client(document)
+
+
+def _has_client(node: Node) -> bool:
+    if isinstance(node, Row):
+        return any(map(_has_client, node.nodes))
+    named = node.entries if isinstance(node, Branch) else ()
+    return any("kafka" in key or "redpanda" in key or _has_client(child) for key, child in named)
 
 
 def _connect_parts(node: Node | None, file: str, role: Role) -> Iterator[Source]:

@@ -13,6 +13,7 @@ from eosctl.settings.ansible import brings_roles_alone
 from eosctl.settings.ansible_inventory import inventory_of
 from eosctl.settings.kustomizations import names_files_alone
 from eosctl.settings.pipeline_services import is_pipeline
+from eosctl.settings.pipelines import is_connect_without_kafka
 from eosctl.settings.tree import Branch, Leaf, Node, Row
 from eosctl.settings.unread_lines import names_setting
 
@@ -24,7 +25,10 @@ _PLAIN: Final = frozenset(
         *("GitRepository", "HelmRepository", "OCIRepository", "ImageRepository", "ImagePolicy", "AppProject"),
         *("ExternalSecret", "SealedSecret", "SecretStore", "ClusterSecretStore", "Certificate", "Issuer"),
         *("ClusterIssuer", "KafkaRebalance", "KafkaAccess", "LimitRange", "ResourceQuota", "PriorityClass"),
-        "GrafanaDashboard",
+        *("GrafanaDashboard", "ApicurioRegistry", "SchemaRegistry", "ControlCenter", "Schema", "SchemaExporter"),
+        *("ConfluentRolebinding", "KafkaRestClass", "KRaftMigrationJob", "Zookeeper"),
+        *("VMServiceScrape", "VMPodScrape", "VMNodeScrape", "VMStaticScrape", "VMRule"),
+        *("PodChaos", "NetworkChaos", "StressChaos", "DNSChaos", "HTTPChaos", "IOChaos", "JVMChaos", "TimeChaos"),
         *("Gateway", "HTTPRoute", "TLSRoute", "TCPRoute", "VirtualService", "DestinationRule", "ServiceEntry"),
     }
 )
@@ -32,6 +36,17 @@ _DELIVERIES: Final = frozenset({"Application", "ApplicationSet", "HelmRelease", 
 _CHANGES: Final = frozenset({"values", "valuesObject", "parameters", "patches", "postBuild", "set"})
 """Keys under which a delivery has values of a chart or patches of its own."""
 _BLOCKS: Final = frozenset({"terraform", "provider", "variable", "output", "data", "import", "moved", "removed"})
+_OF_PLATFORMS: Final = (
+    *("aws_acm", "aws_cloudwatch_", "aws_db_", "aws_ebs_", "aws_eip", "aws_eks_", "aws_elb", "aws_iam_"),
+    *("aws_kms_", "aws_lb", "aws_msk_scram_secret_association", "aws_msk_vpc_connection", "aws_network_", "aws_route"),
+    "aws_key_pair",
+    *("aws_s3_", "aws_secretsmanager_", "aws_security_group", "aws_subnet", "aws_volume_attachment", "aws_vpc"),
+    *("confluent_environment", "confluent_network", "confluent_private_link", "google_compute_firewall"),
+    *("google_compute_network", "google_compute_subnetwork", "google_dns_", "google_project_iam", "google_service_"),
+    *("kubernetes_namespace", "kubernetes_service", "random_", "tls_", "yandex_vpc_", "yandex_dns_"),
+)
+"""How types of resources in Terraform begin that have no place for a setting of Kafka."""
+_OF_ZOOKEEPER: Final = ("dataDir", "clientPort")
 _LOGIN: Final = re.compile(
     r"^[ \t]*[\w.]+[ \t]*\{\s*[\w.]+LoginModule\s+(?:required|requisite|sufficient|optional)\b", re.M
 )
@@ -49,14 +64,17 @@ _QUERY: Final = re.compile(r"\bKAFKA_TOPIC\s*=|\bEMIT\s+CHANGES\b", re.IGNORECAS
 def has_no_setting(documents: Sequence[Node], file: str, text: str) -> bool:
     """Return whether a file from which nothing was read is understood all the same.
 
-    It is one of blocks of Terraform that declare and return values, or of logins; or one of a pipeline, of tasks, or of
-    queries that names nothing on which exactly-once depends.
+    It is one of blocks of Terraform that declare and return values, of ZooKeeper, or of logins; or one of a pipeline,
+    of tasks, or of queries that names nothing on which exactly-once depends.
     """
     if file.lower().endswith(".tf"):
         return all(isinstance(one, Branch) and _declares_values(one) for one in documents)
+    if any(isinstance(one, Branch) and all(one.get(key) is not None for key in _OF_ZOOKEEPER) for one in documents):
+        return True
     if file.lower().endswith((".conf", ".config")):
         return _LOGIN.search(text) is not None
     is_of_others = any(is_pipeline(one, file) or _has_tasks(one) for one in documents)
+    is_of_others = is_of_others or any(map(is_connect_without_kafka, documents))
     is_of_others = is_of_others or (file.lower().endswith(".sql") and _QUERY.search(text) is not None)
     return is_of_others and not names_setting(text)
 
@@ -66,7 +84,12 @@ def _declares_values(document: Branch) -> bool:
     named = variables.entries if variables is not None else ()
     defaults = [one.get("default") for _, one in named if isinstance(one, Branch)]
     is_plain = all(one is None or isinstance(one, Leaf) or not _entries(one) for one in defaults)
-    return is_plain and all(name in _BLOCKS for name, _ in document.entries)
+    return is_plain and all(name in _BLOCKS or _is_of_platform(name, block) for name, block in document.entries)
+
+
+def _is_of_platform(name: str, block: Node) -> bool:
+    kinds = [kind for kind, _ in block.entries] if name == "resource" and isinstance(block, Branch) else []
+    return bool(kinds) and all(kind.startswith(_OF_PLATFORMS) for kind in kinds)
 
 
 def _entries(node: Branch | Row) -> Sequence[object]:
@@ -93,6 +116,8 @@ def _is_plain_resource(document: Node) -> bool:
     if not isinstance(document, Branch) or document.text("apiVersion") is None:
         return False
     kind = document.text("kind") or ""
+    if kind == "KafkaUser":
+        return document.get("spec", "authorization") is None
     return kind in _PLAIN or (kind in _DELIVERIES and not _changes_settings(document))
 
 

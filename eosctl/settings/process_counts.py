@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
+from msgspec.structs import replace
+
 from eosctl.model.deployment import Place, Value
 from eosctl.settings.cloud_formation import named_by
 from eosctl.settings.sources import value_of
@@ -27,7 +29,7 @@ _OF_CORES: Final = re.compile(r"max|0|-1|.*\bcpus\b.*")
 _KNATIVE_LIMITS: Final = ("autoscaling.knative.dev/max-scale", "autoscaling.knative.dev/maxScale")
 COUNTS: Final = ("replicaCount", "replicas", "desired_count", "DesiredCount", "count", "instances", "numReplicas")
 _LOOPS: Final = ("loop", "with_items", "with_list", "with_sequence")
-_DECISIVE: Final = frozenset({*COUNTS, *_LOOPS, "autoscaling", "Resources", "resource"})
+_DECISIVE: Final = frozenset({*COUNTS, *_LOOPS, "autoscaling", "controller", "Resources", "resource"})
 _RANGE: Final = re.compile(r"range\(\s*(?:(\d{1,6})\s*,\s*)?(\d{1,6})\s*\)")
 _TASK: Final = re.compile(r"aws_ecs_task_definition\.([\w-]+)\.")
 _SEQUENCE: Final = re.compile(r"\bcount=(\d{1,6})")
@@ -77,7 +79,18 @@ def _own_count(node: Branch, file: str) -> Value | None:
         return value_of("instances", Leaf(ONE_PER_CORE, cores.line), file, COUNT)
     leaves = ((key, leaf) for key, leaf in node.entries if isinstance(leaf, Leaf))
     own = next((value_of(key, leaf, file, COUNT) for key, leaf in leaves if _is_count(key, leaf)), None)
-    return own or _loop(node, file)
+    return own or _brokers_of_chart(node, file) or _loop(node, file)
+
+
+def _brokers_of_chart(node: Branch, file: str) -> Value | None:
+    """Return the brokers that Bitnami's chart starts: its controllers, which are brokers too by default, and others."""
+    controllers, brokers = node.get("controller", "replicaCount"), node.get("broker", "replicaCount")
+    if not isinstance(controllers, Leaf) or not _is_count("replicas", controllers):
+        return None
+    others = int(brokers.text or 0) if isinstance(brokers, Leaf) and _is_count("replicas", brokers) else 0
+    is_apart = (node.text("controller", "controllerOnly") or "").lower() == "true"
+    total = others + (0 if is_apart else int(controllers.text or 0))
+    return value_of("controller.replicaCount", replace(controllers, text=str(total)), file, COUNT)
 
 
 def _is_count(key: str, leaf: Leaf) -> bool:

@@ -18,6 +18,7 @@ from eosctl.settings.command_lines import (
     containers_run,
     files_written,
     options_in,
+    without_quotes,
 )
 from eosctl.settings.environment import is_image_of_broker
 from eosctl.settings.kafka_commands import brokers_started, entities_in
@@ -82,7 +83,7 @@ def parse_script(text: str) -> tuple[Branch, ...]:
     Topics (``kafka-topics.sh --create``) stand by their names, files that it writes by theirs. A Makefile and a
     Procfile are read as scripts.
     """
-    files, rest = files_written(text.replace("$$", "$").splitlines())
+    files, rest = files_written(without_quotes(text.replace("$$", "$")).splitlines())
     variables_of_file = variables_in(rest)
     single = [(number, filled(line, variables_of_file)) for number, line in lines_in("\n".join(rest))]
     lines = [(number, filled(line, variables_of_file)) for number, line in repeated(single)]
@@ -155,8 +156,8 @@ def lines_in(text: str) -> Iterator[tuple[int, str]]:
     first = 1
     for number, raw in enumerate(text.splitlines(), 1):
         line = raw.rstrip("\r")
-        if line.lstrip().startswith(("#", ";")):
-            continue
+        if line.lstrip().startswith("#" if parts else ("#", ";")):
+            continue  # within a command of a shell, a semicolon ends a part of it
         if not parts:
             first = number
         is_open = _CONTINUED.search(line) is not None

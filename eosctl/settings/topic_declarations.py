@@ -52,7 +52,9 @@ def topic_declared(document: Branch, key: str, file: str) -> Source | None:
     found = {**_nested(by_name, file), **_neighbors(document, file)}
     named = next((node.text for name in _NAMES if isinstance(node := by_name.get(name, ("", None))[1], Leaf)), None)
     has_both = {"partitions", "replication.factor"} == counts.keys() and len(by_name) == len(counts)
-    if not found and not has_both and (named is None or "partitions" not in counts or len(by_name) > len(counts) + 2):
+    # Kafka's own tools alone write replicas so, and take the brokers' number of partitions.
+    has_count = "partitions" in counts or any(one.key == "replication-factor" for one in counts.values())
+    if not found and not has_both and (named is None or not has_count or len(by_name) > len(counts) + 2):
         return None
     shown = next(iter(counts.values())).key
     place, values = Place(file, document.line), {**found, **counts}

@@ -214,7 +214,9 @@ def _resource(document: Branch, file: str) -> Iterator[Workload]:
         if isinstance(limit, Leaf) and target:
             yield Workload(f"{target_kind} {target}", value_of(_SCALERS[kind], limit, file, COUNT))
     elif kind == "Kafka" and (document.text("apiVersion") or "").startswith("kafka.strimzi.io"):
-        count = _count(document.get("spec", "kafka", "replicas"), document, file, None)
+        has_pools = document.text("metadata", "annotations", "strimzi.io/node-pools") == "enabled"
+        own = None if has_pools else document.get("spec", "kafka", "replicas")  # ignored next to node pools
+        count = _count(own, document, file, None)
         yield Workload(f"Kafka {name}", count, is_whole=document.get("spec", "kafka", "listeners") is not None)
     elif kind == "KafkaNodePool":
         cluster = document.text("metadata", "labels", "strimzi.io/cluster") or ""

@@ -73,3 +73,25 @@ def test_overrides_of_confluents_operator_are_judged(tmp_path: Path) -> None:
     (tmp_path / "platform.yaml").write_text(OVERRIDDEN)
     found = lint_configuration(LintRequest((tmp_path,))).found
     assert "EOS-CFG-032" in {one.check_id for one in found}
+
+
+REGION = """\
+apiVersion: platform.confluent.io/v1beta1
+kind: Kafka
+metadata: {name: kafka, annotations: {platform.confluent.io/broker-id-offset: "100"}}
+spec:
+  replicas: 1
+  configOverrides: {server: [transaction.state.log.replication.factor=3, offsets.topic.replication.factor=3]}
+"""
+POOLS = """\
+apiVersion: kafka.strimzi.io/v1beta2
+kind: Kafka
+metadata: {name: kafka, annotations: {strimzi.io/node-pools: enabled}}
+spec: {kafka: {replicas: 1, listeners: [{name: plain, port: 9092, type: internal, tls: false}]}}
+"""
+
+
+@pytest.mark.parametrize("text", [REGION, POOLS])
+def test_brokers_counted_elsewhere_are_not_one(text: str, tmp_path: Path) -> None:
+    (tmp_path / "kafka.yaml").write_text(text)
+    assert lint_configuration(LintRequest((tmp_path,))).found == ()

@@ -254,6 +254,16 @@ def test_readers_of_kafkajs_say_whether_they_read_uncommitted() -> None:
     assert only("kafka.json", text % "false", Role.CONSUMER).word("isolation.level") == "read_committed"
 
 
+def test_resources_of_redpanda_connect_are_its_clients() -> None:
+    text = "output_resources:\n- label: out\n  kafka:\n    addresses: [k:9092]\n    topic: a\n    ack_replicas: false\n"
+    assert only("resources.yaml", text, Role.PRODUCER).word("acks") == "1"
+
+
+def test_one_setting_of_another_tool_is_not_a_topic() -> None:
+    text = 'target {\n  use "http" {\n    batching {\n      max_message_bytes = 10\n      linger = 1\n    }\n  }\n}\n'
+    assert read_components("http.hcl", text) == []
+
+
 @pytest.mark.parametrize(
     "text", ['{"queue": {"acks": "late"}}', '{"acks": 1, "retries": 3}', '{"job": {"idempotent": true, "acks": 1}}']
 )

@@ -283,3 +283,15 @@ def test_the_parts_of_a_command_that_is_read_are_not_named(tmp_path: Path) -> No
     command = "kafka-topics.sh --create --topic a --partitions 3 --replication-factor 3"
     text = f"for t in a; do\n  {command} \\\n    --config min.insync.replicas=2\ndone\n"
     assert lint(tmp_path, "topics.sh", text).linted.not_understood == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("kubectl exec kafka-0 -- bash -c 'bin/kafka-topics.sh --create --topic a --replication-factor 1'\n", 1),
+        ('ssh kafka@host "kafka-topics.sh --create --topic a \\\n  --replication-factor 1"\n', 2),
+        ("sh -c 'for t in a \\\n  ; do kafka-topics --create --topic $t --replication-factor 1;\\\n done'\n", 2),
+    ],
+)
+def test_commands_for_another_shell_are_judged(text: str, line: int, tmp_path: Path) -> None:
+    assert ("EOS-CFG-166", line) in places(lint(tmp_path, "topics.sh", text))

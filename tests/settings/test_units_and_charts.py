@@ -65,3 +65,18 @@ def test_a_value_of_a_chart_stands_in_its_file(
     files = {"Chart.yaml": "name: pay\n", "values.yaml": values, "templates/deployment.yaml": CHART}
     facts = [(one.check_id, dict(one.facts)) for one in lint(tmp_path, files).found]
     assert [(name, str(own["file"]).rpartition("/")[2], own["line"]) for name, own in facts] == expected
+
+
+BITNAMI = """controller: {{replicaCount: {controllers}}}
+broker: {{replicaCount: {brokers}}}
+extraConfig: |
+  offsets.topic.replication.factor=1
+  transaction.state.log.replication.factor=1
+  transaction.state.log.min.isr=1
+"""
+
+
+@pytest.mark.parametrize(("controllers", "brokers", "is_right"), [(1, 0, True), (1, 2, False), (3, 0, False)])
+def test_one_broker_of_a_chart_needs_one_copy(controllers: int, brokers: int, is_right: bool, tmp_path: Path) -> None:
+    text = BITNAMI.format(controllers=controllers, brokers=brokers)
+    assert (not lint(tmp_path, {"values.yaml": text}).found) is is_right

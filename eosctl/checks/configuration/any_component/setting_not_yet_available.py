@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from eosctl.checks.configuration.any_component.removed_setting import is_own
 from eosctl.checks.configuration.problem import problem
@@ -10,6 +11,9 @@ from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Client, Component, Deployment
 from eosctl.model.severity import Severity
 from eosctl.text import release_text
+
+_ALWAYS_READ: Final = frozenset({"config.providers"})
+"""What ``AbstractConfig`` reads itself, also where the component's own definition does not list it yet."""
 
 
 @check(
@@ -51,7 +55,8 @@ def setting_not_yet_available(case: Case) -> Iterator[Problem]:
             parameter = table.parameters.get(name)
             since = parameter.spans[0].since if parameter is not None else table.first
             if (
-                component.release >= since
+                name in _ALWAYS_READ
+                or component.release >= since
                 or not is_own(value, name)
                 or _is_known_nearby(case.deployment, component, name)
             ):

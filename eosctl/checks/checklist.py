@@ -17,6 +17,8 @@ from eosctl.model.snapshot import ClusterSnapshot
 
 Probe = Callable[[ClusterSnapshot], int | None]
 EOSCTL: Final = "eosctl"
+_OF_FILES: Final = "EOS-CFG-"
+"""What the ids of checks of configuration files begin with."""
 FINDINGS_NAMED: Final = 3
 SUBJECTS_NAMED: Final = 10
 
@@ -67,7 +69,8 @@ def answer_automatically(checklist: Checklist, diagnosis: Diagnosis, seen: Seen,
     """Return the answers that evidence gives; items that it says nothing about are left out.
 
     An item is done by positive evidence alone: no check of it was skipped, failed or suppressed, at least one passed,
-    and the input holds a subject of the right kind. Findings of any severity keep it from being done.
+    the input holds a subject of the right kind, and an item about configurations has no file that was not judged.
+    Findings of any severity keep it from being done.
     """
     results = {result.check_id: result for result in diagnosis.results}
     snapshot = seen.snapshot
@@ -139,6 +142,8 @@ def _why_unseen(item: ChecklistItem, ran: Sequence[CheckResult], results: Mappin
     """Return why checks without findings prove nothing: they had no input to judge."""
     if not any(results[check_id].status is CheckStatus.PASSED for check_id in item.checks):
         return _listed("does not apply", [f"{one.check_id}: {one.reason}" for one in ran])
+    if seen.not_judged and any(check_id.startswith(_OF_FILES) for check_id in item.checks):
+        return _listed("not judged", [_first_of(seen.not_judged, ", ")])
     missing = [SUBJECTS[kind].word for kind in item.sees if not tuple(SUBJECTS[kind].find(seen))]
     if missing:
         return f"no {' and no '.join(missing)} was in the input"
@@ -177,7 +182,7 @@ def _first_of(texts: Iterable[str], separator: str = "; ", most: int = FINDINGS_
 
 
 def _wanted(check_id: str) -> str:
-    return "needs configuration files" if check_id.startswith("EOS-CFG-") else "needs a cluster or a snapshot"
+    return "needs configuration files" if check_id.startswith(_OF_FILES) else "needs a cluster or a snapshot"
 
 
 def with_answers(record: ChecklistRecord, checklist: Checklist, answers: Sequence[Answer]) -> tuple[Answer, ...]:

@@ -5,17 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final, NamedTuple
 
+from eosctl.checks.configuration.clients import transactional_producers
 from eosctl.model.deployment import Component, Deployment, Role
 from eosctl.model.snapshot import ClusterSnapshot
 
+_CLIENTS: Final = (Role.PRODUCER, Role.CONSUMER, Role.STREAMS)
+_LISTENERS: Final = ("listeners", "advertised.listeners", "listener.security.protocol.map")
 _CONNECT: Final = (Role.CONNECT_WORKER, Role.SOURCE_CONNECTOR, Role.SINK_CONNECTOR)
 
 
 class Seen(NamedTuple):
-    """The input of a run: a cluster's snapshot, where there is one, and configuration files."""
+    """The input of a run: a cluster's snapshot, where there is one, and configuration files.
+
+    ``not_judged`` names files about Kafka that were not understood, and configurations that are not among the files.
+    """
 
     snapshot: ClusterSnapshot | None
     deployment: Deployment
+    not_judged: tuple[str, ...] = ()
 
 
 def _roles(*roles: Role) -> Callable[[Seen], Iterable[str]]:
@@ -79,11 +86,7 @@ def _access_rules(seen: Seen) -> Iterable[str]:
 
 
 def _transactional_producers(seen: Seen) -> Iterable[str]:
-    applications = (
-        component
-        for component in seen.deployment.of(Role.PRODUCER, Role.FLINK)
-        if component.role is Role.FLINK or component.value("transactional.id").text
-    )
+    applications = transactional_producers(seen.deployment)
     running = () if seen.snapshot is None else seen.snapshot.transactions
     return *(one.transactional_id for one in running), *_names(applications)
 
@@ -114,10 +117,59 @@ def _consumers(seen: Seen) -> Iterable[str]:
 def _uncommitted_readers(seen: Seen) -> Iterable[str]:
     """Yield the consumers that do not read committed records, or that no file shows to do so.
 
-    Consumers inside Streams and Connect's workers get their setting from the framework; other rules judge those.
+    Streams sets it for its own. A sink connector reads as its worker does unless it overrides that; a worker reads for
+    connectors that are not in the input, unless those that are in it are sources alone.
     """
-    own = (one for one in seen.deployment.of(Role.CONSUMER) if one.inside not in (Role.STREAMS, Role.CONNECT_WORKER))
-    return _names(one for one in own if (one.word("isolation.level") or "").lower() != "read_committed")
+    deployment = seen.deployment
+    readers = [one for one in deployment.of(Role.CONSUMER) if one.inside is not Role.STREAMS]
+    workers = [one for one in readers if one.inside is Role.CONNECT_WORKER]
+    own = [one for one in readers if one.inside is not Role.CONNECT_WORKER]
+    reads = {one.application for one in own}
+    sinks = [one for one in deployment.of(Role.SINK_CONNECTOR) if one.application not in reads]
+    if not workers or not all(map(_reads_committed, workers)):
+        own += sinks
+    if not deployment.of(Role.SOURCE_CONNECTOR, Role.SINK_CONNECTOR):
+        own += workers
+    return _names(one for one in own if not _reads_committed(one))
+
+
+def _reads_committed(component: Component) -> bool:
+    is_reader = component.role is Role.CONSUMER
+    return is_reader and (component.word("isolation.level") or "").lower() == "read_committed"
+
+
+def _broker_releases(seen: Seen) -> Iterable[str]:
+    """Yield the brokers that run, and those whose files or images name their release."""
+    running = () if seen.snapshot is None else seen.snapshot.brokers
+    return (
+        *(f"broker {broker.node_id}" for broker in running if broker.reachable),
+        *_names(one for one in seen.deployment.of(Role.BROKER) if one.release_named),
+    )
+
+
+def _encrypted(seen: Seen) -> Iterable[str]:
+    brokers = seen.deployment.of(Role.BROKER)
+    named = (one for one in brokers if any("SSL" in (one.value(name).text or "").upper() for name in _LISTENERS))
+    return (*_names(one for one in seen.deployment.of(*_CLIENTS) if _has_tls(one)), *_names(named))
+
+
+def _unencrypted(seen: Seen) -> Iterable[str]:
+    return _names(one for one in seen.deployment.of(*_CLIENTS) if not _has_tls(one))
+
+
+def _has_tls(client: Component) -> bool:
+    return (client.word("security.protocol") or "").upper() in ("SSL", "SASL_SSL")
+
+
+def _mirrors(seen: Seen) -> Iterable[str]:
+    """Yield MirrorMaker's flows, and connectors that copy topics; other source connectors copy none."""
+    connectors = seen.deployment.of(Role.SOURCE_CONNECTOR)
+    copying = (one for one in connectors if any(word in _class_of(one) for word in ("mirror", "replicator")))
+    return (*_names(seen.deployment.of(Role.MIRROR_MAKER)), *_names(copying))
+
+
+def _class_of(connector: Component) -> str:
+    return (connector.value("connector.class").text or "").lower()
 
 
 class Subject(NamedTuple):
@@ -146,7 +198,10 @@ SUBJECTS: Final[Mapping[str, Subject]] = {
     "streams": Subject("Streams application", _roles(Role.STREAMS)),
     "streams-or-connectors": Subject("Streams application or connector", _roles(Role.STREAMS, *_CONNECT)),
     "spring-or-connectors": Subject("Spring application or connector", _roles(Role.SPRING, *_CONNECT)),
-    "mirror-makers": Subject("MirrorMaker", _roles(Role.MIRROR_MAKER, Role.SOURCE_CONNECTOR)),
+    "mirror-makers": Subject("MirrorMaker", _mirrors),
+    "broker-releases": Subject("broker of a known release", _broker_releases),
+    "encrypted-connections": Subject("connection with TLS", _encrypted),
+    "unencrypted-clients": Subject("client without TLS", _unencrypted),
     "configurations": Subject("configuration", _roles(*Role)),
 }
 """Where the subjects of each kind are in the input, by the names that checklists use."""

@@ -55,6 +55,7 @@ def answer_checklist(request: ChecklistRequest, callbacks: Callbacks = SILENT) -
         EosctlError: No broker of the cluster answered.
     """
     evidence, deployment = None, Deployment()
+    not_judged: tuple[str, ...] = ()
     if request.snapshot_file is not None or names_a_cluster(request.connection):
         evidence = collect_evidence(EvidenceRequest(request.connection, request.snapshot_file), callbacks)
     case = Case(evidence or ClusterSnapshot(captured_at_ms=0, cluster_id=""))
@@ -65,10 +66,11 @@ def answer_checklist(request: ChecklistRequest, callbacks: Callbacks = SILENT) -
             raise files.unreadable[0].error
         files.require_settings()
         for file in files.not_understood:
-            callbacks.remark(f"{file} is about Kafka and was not understood; it counts for no item.")
+            callbacks.remark(f"{file} is about Kafka and was not understood; no item about configurations is done.")
         for one in files.unseen:
             callbacks.remark(f"{one}: no rule has judged it.")
+        not_judged = (*files.not_understood, *map(str, files.unseen))
         deployment = files.deployment
         diagnosis = joined(diagnosis, judge_files(deployment, evidence))
-    answers = answer_automatically(request.checklist, diagnosis, Seen(evidence, deployment), request.at)
+    answers = answer_automatically(request.checklist, diagnosis, Seen(evidence, deployment, not_judged), request.at)
     return Answered(answers, None if evidence is None else evidence.cluster_id)

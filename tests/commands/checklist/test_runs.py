@@ -95,6 +95,62 @@ def test_configuration_files_answer_too(tmp_path: Path) -> None:
     assert found == ["done", "failed"]
 
 
+STREAMS = "application.id=a\nbootstrap.servers=k:9092\nprocessing.guarantee=exactly_once_v2\n"
+BROKER = (
+    "services:\n  k:\n    image: apache/kafka:%s\n    environment: {KAFKA_NODE_ID: 1, KAFKA_PROCESS_ROLES: broker}\n"
+)
+READER = "group.id=g\nbootstrap.servers=k:9092\nisolation.level=read_committed\nenable.auto.commit=false\n"
+WRITER = "bootstrap.servers=k:9092\nacks=all\nkey.serializer=s\ntransactional.id=pay-1\n"
+WORKER = "bootstrap.servers=k\ngroup.id=w\noffset.storage.topic=a\nconfig.storage.topic=b\nstatus.storage.topic=c\n"
+SINK = "name=s\nconnector.class=io.confluent.connect.s3.S3SinkConnector\ntopics=a\n"
+OVERRIDDEN = f"{SINK}consumer.override.isolation.level=read_committed\n"
+DEBEZIUM = "name=s\nconnector.class=io.debezium.connector.mysql.MySqlConnector\n"
+COPIES = DEBEZIUM.replace(
+    "io.debezium.connector.mysql.MySqlConnector", "org.apache.kafka.connect.mirror.MirrorSourceConnector"
+)
+COMMITTED = "source.cluster.alias=a\ntarget.cluster.alias=b\nsource.consumer.isolation.level=read_committed\n"
+
+
+@pytest.mark.parametrize(
+    ("checklist", "item", "lacking", "added"),
+    [
+        ("client-upgrade-eos-v2", "brokers", {"s.properties": STREAMS}, {"compose.yaml": BROKER % "3.9.0"}),
+        ("eos-diagnosis", "broker-release", {"s.properties": STREAMS}, {"compose.yaml": BROKER % "3.9.0"}),
+        ("application-design", "offsets", {"r.properties": READER}, {"w.properties": WRITER}),
+        (
+            "security-review",
+            "transport",
+            {"r.properties": READER},
+            {"r.properties": f"{READER}security.protocol=SSL\n"},
+        ),
+        ("eos-go-live", "readers", {"w.properties": WORKER, "sink.properties": SINK}, {"sink.properties": OVERRIDDEN}),
+        ("eos-go-live", "readers", {"r.properties": READER, "sink.properties": SINK}, {"sink.properties": OVERRIDDEN}),
+        (
+            "eos-go-live",
+            "readers",
+            {"w.properties": WORKER},
+            {"w.properties": f"{WORKER}consumer.isolation.level=read_committed\n"},
+        ),
+        (
+            "eos-go-live",
+            "producers",
+            {"w.properties": WRITER, "o.yaml": "kafka_own: {a: b}\n"},
+            {"o.yaml": "own: {a: b}\n"},
+        ),
+        ("dr-drill", "mirror-settings", {"c.properties": DEBEZIUM}, {"c.properties": COPIES + COMMITTED}),
+    ],
+)
+def test_what_is_not_in_the_files_leaves_an_item_open(
+    checklist: str, item: str, lacking: dict[str, str], added: dict[str, str], tmp_path: Path
+) -> None:
+    found = []
+    for files in (lacking, added):
+        for name, text in files.items():
+            (tmp_path / name).write_text(text, "utf-8")
+        found.append(states(eosctl("checklist", "run", checklist, tmp_path, "-o", "json"))[item])
+    assert found == ["open", "done"]
+
+
 def test_records_of_others_are_refused(own: Path, healthy: Path, snapshot_file: Path, tmp_path: Path) -> None:
     record = tmp_path / "record.json"
     eosctl("checklist", "run", own, "--record", record, "--snapshot", healthy)

@@ -26,6 +26,7 @@ from eosctl.errors import BrokerError, ClusterUnreachable, EosctlError, RequestT
 from eosctl.model.client_config import ClientConfig, Endpoint
 from eosctl.model.snapshot import Certificate
 from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.codec import AnyRequest
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.request import Answer, Request
 
@@ -178,6 +179,20 @@ class Client:
         if isinstance(answer, Failure):
             raise answer.error
         return answer
+
+    async def post(self, destination: Destination, api_key: ApiKey, message: AnyRequest, *, cap: int | None) -> None:
+        """Send a request that gets no response (Produce with acks=0), in a version of at most `cap`.
+
+        Raises:
+            EosctlError: It could not be sent; as for `request`.
+        """
+        self._check_allowed(api_key)
+        deadline = self._deadline()
+        node_id = await self._router.node_id(destination, deadline)
+        if not self._pool.is_open(await self._router.endpoint(node_id, deadline)):
+            self._router.forget(destination)  # The broker may have closed the connection since it is not the leader.
+            node_id = await self._router.node_id(destination, deadline)
+        (await self._session(node_id, deadline)).post(api_key, message, cap)
 
     async def request_any(
         self, api_key: ApiKey, message: Request[Answer], *, floor: int = 0, cap: int | None = None

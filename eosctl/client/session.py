@@ -161,10 +161,16 @@ class Session:
             if self._retired and not self._waiting:
                 self.close()
 
-    def post(self, api_key: ApiKey, version: int, message: AnyRequest) -> None:
-        """Send a request that gets no response (Produce with acks=0)."""
+    def post(self, api_key: ApiKey, message: AnyRequest, cap: int | None) -> None:
+        """Send a request that gets no response (Produce with acks=0), in the highest common version up to `cap`.
+
+        Raises:
+            UnsupportedByBroker: There is no common version.
+            ClusterUnreachable: The stream is closed.
+        """
         if self._closed_by is not None:
             raise self._closed_by
+        version = choose_version(api_key, self.versions.apis.get(api_key), cap=cap, broker=str(self.endpoint))
         self._write(self._connection.send(api_key, version, message, answered=False)[1])
 
     def retire(self) -> None:

@@ -186,6 +186,13 @@ async def produce(
     return int(response.responses[0].partition_responses[0].base_offset)
 
 
+async def produce_unacknowledged(client: Client, partition: TopicPartition, batch: bytes) -> None:
+    """Send an encoded batch with acks=0: the leader does not report what becomes of it."""
+    data = [TopicProduceData(name=partition.topic, partition_data=[_partition_data(partition.partition, batch)])]
+    request = ProduceRequest(None, 0, client.config.request_timeout_ms, data)
+    await client.post(partition, ApiKey.PRODUCE, request, cap=TV1.produce.cap)
+
+
 async def add_offsets_to_txn(client: Client, identity: ProducerIdentity, group_id: str) -> None:
     """Announce that the transaction will commit offsets of a group (TV0 and TV1)."""
     await _send(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 import signal
 import threading
@@ -15,6 +16,11 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from eosctl.checks.broker.broker_fenced import broker_fenced
+from eosctl.client import connect
+from eosctl.client.consumer import list_offset
+from eosctl.client.producer_errors import TransactionFailed
+from eosctl.client.transactions import TV1, produce
+from eosctl.errors import RequestTimedOut
 from eosctl.lab.apache.java import MIB, prepare_runtime
 from eosctl.lab.apache.node import KafkaNode
 from eosctl.lab.apache.nodes import random_cluster_id
@@ -23,6 +29,12 @@ from eosctl.lab.apache.process import read_record
 from eosctl.lab.apache.properties import HOST, NodeAddress, node_settings, render_properties
 from eosctl.lab.apache.releases import resolve_release
 from eosctl.lab.engine import MissingTool
+from eosctl.lab.scenarios.steps.play import LimitedNetwork
+from eosctl.model.client_config import ClientConfig
+from eosctl.model.transaction import TopicPartition
+from eosctl.settings.endpoints import parse_endpoints
+from eosctl.wire.records.batch import encode_batch
+from eosctl.wire.records.record import Record
 from tests.apache.conftest import SETTINGS
 from tests.apache.links import Links
 from tests.commands.conftest import eosctl, own_home
@@ -116,3 +128,25 @@ def test_its_metadata_is_not_taken_for_current(divided: Divided, own_home: Path)
     assert [one["transactional_id"] for one in listed] == ["held"]
     leaders = eosctl("txn", "producers", "--topic", "orders", "-b", divided.isolated, "-o", "json").json["items"]
     assert 3 not in {one["broker_id"] for one in leaders}
+
+
+def test_it_leads_on_as_in_the_split_brain_scenario(divided: Divided) -> None:
+    async def write(bootstrap: str, partition: TopicPartition, acks: int) -> tuple[int, int]:
+        """Return the offset of a record and the end for readers."""
+        endpoints = parse_endpoints(bootstrap, "real Kafka")
+        network = LimitedNetwork(None, frozenset(endpoints))
+        config = ClientConfig(endpoints, timeout_ms=5_000, request_timeout_ms=3_000)
+        data = encode_batch([Record(0, int(time.time() * 1000), None, b"split")])
+        async with connect(config, connector=network) as client:
+            offset = await produce(client, partition, data, transactional_id=None, bounds=TV1.produce, acks=acks)
+            return offset, await list_offset(client, partition)
+
+    admin = AdminClient({"bootstrap.servers": divided.isolated})
+    led = [one.id for one in admin.list_topics("orders").topics["orders"].partitions.values() if one.leader == 3]
+    partition = TopicPartition("orders", led[0])
+    accepted, shown = asyncio.run(write(divided.isolated, partition, acks=1))
+    assert accepted >= shown, "what only the isolated leader has is hidden from readers"
+    with pytest.raises((TransactionFailed, RequestTimedOut), match=r"REQUEST_TIMED_OUT|in time"):
+        asyncio.run(write(divided.isolated, partition, acks=-1))
+    offset, shown = asyncio.run(write(divided.connected, partition, acks=-1))
+    assert (offset, shown) == (accepted, accepted + 1)

@@ -25,16 +25,17 @@ _UNTIL_A_SUCCESSOR = {
 _ISOLATIONS = {"committed": IsolationLevel.READ_COMMITTED, "uncommitted": IsolationLevel.READ_UNCOMMITTED}
 
 
-async def sees(play: Play, *, of: str, values: list[str], isolation: str = "committed") -> None:
-    """Assert that consumers of a partition read exactly these values, in this order."""
-    partition = partition_of(of)
+async def sees(play: Play, *, of: str, values: list[str], isolation: str = "committed", by: str = "") -> None:
+    """Assert that consumers of a partition read exactly these values, in this order; `by` a client, or by any."""
+    partition, reads = partition_of(of), play.client_of(by)
     start = play.starts.get(partition, 0)
     if start:
-        reader = Reader(play.client, _ISOLATIONS[isolation], {partition: start})
+        reader = Reader(reads, _ISOLATIONS[isolation], {partition: start})
     else:
-        reader = await Reader.open(play.client, [partition], isolation=_ISOLATIONS[isolation])
+        reader = await Reader.open(reads, [partition], isolation=_ISOLATIONS[isolation])
     records = (await reader.drain(20_000)).get(partition, [])
-    play.expect(f"read_{isolation} readers of {of} see", values, [(record.value or b"").decode() for record in records])
+    who = f"read_{isolation} readers of {of}" + (f" through {by}" if by else "")
+    play.expect(f"{who} see", values, [(record.value or b"").decode() for record in records])
 
 
 async def position(play: Play, *, group: str, of: str, at: int | None = None, unstable: bool = False) -> None:

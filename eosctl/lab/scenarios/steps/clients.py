@@ -21,9 +21,11 @@ from eosctl.client.transactions import (
     OffsetToCommit,
     end_txn,
     produce,
+    produce_unacknowledged,
     wait_until_ended,
 )
 from eosctl.errors import UsageError
+from eosctl.lab.scenarios.steps.faults import broker_named
 from eosctl.lab.scenarios.steps.play import HeldBatch, Play, partition_of
 from eosctl.sandbox.faults.order import parse_ms
 from eosctl.wire.api_keys import ApiKey
@@ -61,6 +63,22 @@ async def topic(
         play.client, name, partition_count=partitions, replica_count=replicas, settings=dict(settings or {})
     )
     play.starts |= {each.partition: await list_offset(play.client, each.partition) for each in found.partitions}
+
+
+async def client(play: Play, *, name: str, reaches: list[str], gives_up: str | None = None) -> None:
+    """Start a client whose network has only these brokers: `{leader:orders}` and the like, as in a `fault`.
+
+    Args:
+        play: The run.
+        name: Its name, for `by`.
+        reaches: The brokers; it sees what these know, also while they are cut off from the others.
+        gives_up: How long it retries.
+    """
+    nodes = [await broker_named(play, each) for each in reaches]
+    known = {broker.node_id: broker.endpoint for broker in play.client.cluster.brokers}
+    deadline_ms = None if gives_up is None else int(parse_ms(gives_up))
+    reachable = frozenset(known[node] for node in nodes)
+    play.others[name] = await play.open_client(name, deadline_ms=deadline_ms, reachable=reachable)
 
 
 async def producer(
@@ -143,12 +161,28 @@ async def lose(play: Play, *, by: str, to: str, records: int) -> None:
     play.producer(by).lose(partition_of(to), records)
 
 
-async def plain(play: Play, *, to: str, values: list[str], acks: int = -1, gives_up: str | None = None) -> None:
-    """Write records without an id and a transaction; with `gives_up`, only for that long."""
+async def plain(
+    play: Play, *, to: str, values: list[str], by: str = "", acks: int = -1, gives_up: str | None = None
+) -> None:
+    """Write records without an id and a transaction.
+
+    Args:
+        play: The run.
+        to: The partition.
+        values: The records' values.
+        by: A client of the step `client`; without it, one that reaches every broker.
+        acks: As the producer's setting; with 0, the step succeeds when the records are sent.
+        gives_up: How long to retry.
+    """
     now_ms = play.engine.now_ms()
     data = encode_batch([Record(0, now_ms, *record) for record in _records(values)])
-    client = play.client if gives_up is None else await play.open_client("hasty", deadline_ms=int(parse_ms(gives_up)))
-    await produce(client, partition_of(to), data, transactional_id=None, bounds=TV1.produce, acks=acks)
+    sender = play.client_of(by)
+    if gives_up is not None:
+        sender = await play.open_client("hasty", deadline_ms=int(parse_ms(gives_up)))
+    if acks == 0:
+        await produce_unacknowledged(sender, partition_of(to), data)
+    else:
+        await produce(sender, partition_of(to), data, transactional_id=None, bounds=TV1.produce, acks=acks)
 
 
 async def offsets(play: Play, *, by: str, group: str, of: str, at: int, member: str = "") -> None:

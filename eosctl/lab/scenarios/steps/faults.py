@@ -37,6 +37,18 @@ async def advance(play: Play, *, time: str) -> None:
     await play.engine.advance(parse_ms(time))
 
 
+async def broker_named(play: Play, words: str) -> int:
+    """Return the broker that `{leader:orders}` or the like names.
+
+    Raises:
+        UsageError: The words do not name a broker.
+    """
+    found = _WHO.fullmatch(words)
+    if found is None:
+        raise UsageError(f"{words!r} does not name a broker.", "Names are like {leader:orders}.", "Fix the scenario.")
+    return await _node(play, found[1], found[2])
+
+
 async def _node(play: Play, kind: str, key: str) -> int:
     match kind:
         case "named":

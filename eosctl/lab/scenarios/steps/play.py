@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import ssl
 from collections.abc import Coroutine
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
@@ -13,9 +14,12 @@ from msgspec.structs import replace
 
 from eosctl.client import Client, connect
 from eosctl.client.group_member import GroupMember
+from eosctl.client.ports import Connector, Receiver, Transport
 from eosctl.client.producer import TransactionalProducer
+from eosctl.client.sockets import SocketConnector
 from eosctl.errors import UsageError
 from eosctl.lab.engine import Engine
+from eosctl.model.client_config import Endpoint
 from eosctl.model.transaction import TopicPartition
 
 
@@ -51,6 +55,24 @@ class HeldBatch(NamedTuple):
     data: bytes
 
 
+class LimitedNetwork:
+    """A client's network from which only some brokers are reachable; connections to others are refused."""
+
+    def __init__(self, connector: Connector | None, reachable: frozenset[Endpoint]) -> None:
+        self._connector = connector if connector is not None else SocketConnector()
+        self._reachable = reachable
+
+    async def open(self, endpoint: Endpoint, receiver: Receiver, tls: ssl.SSLContext | None) -> Transport:
+        """Open a stream; see `eosctl.client.ports.Connector`.
+
+        Raises:
+            OSError: The endpoint cannot be reached, or not from here.
+        """
+        if endpoint not in self._reachable:
+            raise ConnectionRefusedError(f"{endpoint} is not reachable from this client's network.")
+        return await self._connector.open(endpoint, receiver, tls)
+
+
 @dataclass
 class Play:
     """The state shared by the steps of a run.
@@ -60,6 +82,7 @@ class Play:
         client: The client of the administrator and consumers.
         chance: Random source of the clients.
         clients: Closes every client at the end.
+        others: Clients of the scenario that have a name.
         producers: Producers by their name in the scenario.
         members: Group members by name.
         held: Held batches by name.
@@ -72,6 +95,7 @@ class Play:
     client: Client
     chance: random.Random
     clients: AsyncExitStack
+    others: dict[str, Client] = field(default_factory=dict)
     producers: dict[str, TransactionalProducer] = field(default_factory=dict)
     producer_clients: dict[str, Client] = field(default_factory=dict)
     members: dict[str, GroupMember] = field(default_factory=dict)
@@ -89,6 +113,16 @@ class Play:
         if name not in self.producers:
             raise UsageError(f"There is no producer {name!r}.", "A step 'producer' creates one.", "Fix the scenario.")
         return self.producers[name]
+
+    def client_of(self, name: str) -> Client:
+        """Return a client of the scenario; without a name, the administrator's.
+
+        Raises:
+            UsageError: No step has created it.
+        """
+        if name and name not in self.others:
+            raise UsageError(f"There is no client {name!r}.", "A step 'client' creates one.", "Fix the scenario.")
+        return self.others[name] if name else self.client
 
     def member(self, name: str) -> GroupMember:
         """Return a member of a group.
@@ -115,16 +149,26 @@ class Play:
         self.expectations.append(Expectation(what, str(expected), str(seen)))
 
     async def open_client(
-        self, client_id: str, patience_ms: int | None = None, deadline_ms: int | None = None
+        self,
+        client_id: str,
+        patience_ms: int | None = None,
+        deadline_ms: int | None = None,
+        reachable: frozenset[Endpoint] | None = None,
     ) -> Client:
-        """Open a separate client, which retries after `patience_ms` and gives up after `deadline_ms`."""
+        """Open a separate client, which retries after `patience_ms` and gives up after `deadline_ms`.
+
+        With `reachable`, it can connect to no other brokers.
+        """
         config = replace(self.engine.config, client_id=client_id)
         if deadline_ms is not None:
             config = replace(config, timeout_ms=deadline_ms, request_timeout_ms=deadline_ms)
         if patience_ms is not None:
             config = replace(config, request_timeout_ms=patience_ms)
         chance = random.Random(self.chance.random())
-        return await self.clients.enter_async_context(connect(config, connector=self.engine.connector, chance=chance))
+        connector = self.engine.connector
+        if reachable is not None:
+            connector = LimitedNetwork(connector, reachable)
+        return await self.clients.enter_async_context(connect(config, connector=connector, chance=chance))
 
 
 def partition_of(text: str) -> TopicPartition:

@@ -159,6 +159,10 @@ class NodeRuntime:
         """Return this node's wall clock in milliseconds since the epoch."""
         return int(self._time() * 1000 + self.wall_base_ms + self.skew_ms)
 
+    def elapsed_ms(self) -> int:
+        """Return monotonic milliseconds, including time that the clock skipped (see `clock.advance`)."""
+        return int(self._time() * 1000)
+
     def runnable_ms(self) -> int:
         """Return the monotonic milliseconds in which this node could run, excluding the delays of its timers.
 

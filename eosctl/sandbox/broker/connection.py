@@ -14,7 +14,7 @@ from eosctl.sandbox.broker.broker import Broker
 from eosctl.sandbox.broker.client_stream import END, ClientStream
 from eosctl.sandbox.broker.routes import Route
 from eosctl.sandbox.broker.sliced_requests import SlicedRequest, has_many_entries
-from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.ports import RequestContext, Timer
 from eosctl.sandbox.replies import ClientInformation, Reply
 from eosctl.sandbox.security.access import Access
 from eosctl.sandbox.security.sasl_server_authenticator import MAX_FRAME_BYTES as MAX_LOGIN_BYTES
@@ -142,6 +142,20 @@ class Connection:
         self._began_ns: int | None = None  # When the handler of the present request was called; None once it returned.
         self._took_ns = 0
         self._stream: ClientStream | None = None
+        self._active_ms = broker.runtime.elapsed_ms()  # When bytes were last received or sent.
+        self._max_idle_ms = broker.config.get_int("connections.max.idle.ms")
+        self._idle_timer: Timer | None = None if self._max_idle_ms < 0 else self._await_idleness(self._max_idle_ms)
+
+    def _await_idleness(self, delay_ms: int) -> Timer:
+        return self.broker.runtime.call_later(delay_ms + 1, self._close_if_idle)
+
+    def _close_if_idle(self) -> None:
+        """Disconnect a client that was idle for longer than `connections.max.idle.ms`, also within a request."""
+        idle_ms = self.broker.runtime.elapsed_ms() - self._active_ms
+        if idle_ms > self._max_idle_ms:
+            self.abort()
+        else:
+            self._idle_timer = self._await_idleness(self._max_idle_ms - idle_ms)
 
     def disturbed_stream(self) -> ClientStream | None:
         """Return the faults on this connection; None if there was never one."""
@@ -153,6 +167,7 @@ class Connection:
         """Add received bytes and handle every complete request that is not queued behind another."""
         if self.closed:
             return
+        self._active_ms = self.broker.runtime.elapsed_ms()
         try:
             frames: Sequence[bytes] = self._splitter.feed(data)
         except WireError:
@@ -228,6 +243,7 @@ class Connection:
 
     def take_output(self) -> bytes:
         """Return and clear the queued responses."""
+        self._active_ms = self.broker.runtime.elapsed_ms()
         output = self._output
         self._output = []
         if self._output_bytes >= OUTPUT_LIMIT_BYTES and self._frames:
@@ -266,6 +282,8 @@ class Connection:
         self._notify_close()
 
     def _notify_close(self) -> None:
+        if self._idle_timer is not None:
+            self._idle_timer.cancel()
         for call in self.close_listeners.values():
             self.broker.runtime.call_soon(call)
         self.close_listeners.clear()

@@ -73,6 +73,7 @@ class LogDirectory:
         self._ticks = ticks
         self._descriptors = Descriptors()
         self._logs: dict[TopicPartition, PartitionLog] = {}
+        self._started: dict[TopicPartition, PartitionLog] = {}  # Logs with files: others need no checkpoint.
         self._topic_ids: dict[TopicPartition, bytes] = {}
         self._dirty: list[PartitionLog] = []  # Logs with unwritten bytes.
         self._clean = False
@@ -150,12 +151,15 @@ class LogDirectory:
         if opened.log.log_end_offset:
             self.events.loaded(partition, opened.recovered_segments, opened.log.log_end_offset)
         self._logs[partition] = log
+        if log.dirty != self._note_first or log.end_offset:
+            self._started[partition] = log
         self._topic_ids[partition] = topic_id
         return log
 
     def remove(self, partition: TopicPartition, log: PartitionLog) -> None:
         """Delete a partition's files."""
         self._logs.pop(partition, None)
+        self._started.pop(partition, None)
         self._topic_ids.pop(partition, None)
         log.close(clean=False)
         log.store.delete()
@@ -215,6 +219,7 @@ class LogDirectory:
     def release(self, partition: TopicPartition, log: PartitionLog, unique: str) -> Path | None:
         """Release a log that has moved to another directory; return the path to delete."""
         self._logs.pop(partition, None)
+        self._started.pop(partition, None)
         self._topic_ids.pop(partition, None)
         log.close(clean=False)
         directory = self.directory_of(partition)
@@ -255,6 +260,8 @@ class LogDirectory:
     def _note_first(self, log: PartitionLog) -> None:
         """Record the first bytes of a log without a directory."""
         log.dirty = self._note_dirty
+        if self._logs.get(log.partition) is log:
+            self._started[log.partition] = log
         if not self._dirty:
             self._ticks.at_flush(self._flush_dirty)
         self._dirty.append(log)
@@ -312,7 +319,7 @@ class LogDirectory:
         """
         marks = {partition: log.high_watermark for partition, log in self._managed()}
         write_offset_checkpoint(self.path / HIGH_WATERMARK_CHECKPOINT, marks)
-        for log in self._logs.values():
+        for log in self._started.values():
             if log.epochs.dirty and log.dirty != self._note_first:
                 self._write_epochs(log)
 
@@ -345,7 +352,7 @@ class LogDirectory:
 
     def _managed(self) -> Iterator[tuple[TopicPartition, PartitionLog]]:
         """Yield the logs with files, without the metadata log, which does not belong to a topic."""
-        for partition, log in self._logs.items():
+        for partition, log in self._started.items():
             if log.end_offset and partition.topic != METADATA_TOPIC:
                 yield partition, log
 

@@ -210,6 +210,9 @@ class PartitionLog:
         self.cleaned_until = -1
         self.producers = ProducerStateManager()
         self.high_watermark = offset
+        if not self.is_dirty:
+            self.is_dirty = True
+            self.dirty(self)  # Its offset is checkpointed, though it has no bytes.
 
     def advance_start_offset(self, offset: int) -> None:
         """Raise the log start offset (DeleteRecords, or the leader's); retention deletes the files below it."""

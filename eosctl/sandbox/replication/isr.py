@@ -103,19 +103,21 @@ class IsrManager:
         """Remove followers from ISRs that have not caught up for `replica.lag.time.max.ms`."""
         now_ms, max_lag_ms = self._runtime.now_ms(), self._max_lag_ms()
         for partition in self._replicas.partitions.values():
-            if not partition.is_leader or partition.pending_isr is not None or len(partition.isr) < 2:
+            leader_id = partition.broker_id
+            if partition.leader_id != leader_id or partition.pending_isr is not None:
                 continue
-            end_offset = partition.log.end_offset
-            kept = tuple(
+            end_offset, followers = partition.log.end_offset, partition.followers
+            lagging = [
                 broker
                 for broker in partition.isr
-                if broker == partition.broker_id
-                or (
-                    (follower := partition.followers.get(broker)) is not None
-                    and follower.is_caught_up(end_offset, now_ms, max_lag_ms)
+                if broker != leader_id
+                and (
+                    (follower := followers.get(broker)) is None
+                    or (follower.end_offset != end_offset and not follower.is_caught_up(end_offset, now_ms, max_lag_ms))
                 )
-            )
-            if len(kept) < len(partition.isr):
+            ]
+            if lagging:
+                kept = tuple(broker for broker in partition.isr if broker not in lagging)
                 self._replicas.events.shrinks_isr(partition, kept)
                 self._request_isr(partition, kept)
 

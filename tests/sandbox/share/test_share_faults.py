@@ -46,6 +46,7 @@ LEADER = TopicPartition("orders", 0)
 ACCEPT = 1
 LOCK_MS = 2000
 DELIVERY_LIMIT = 10
+REQUEST_TIMEOUT_MS = 30_000  # Of a request for a share group's state: a cut link may have lost it.
 SEEDS: Final = int(os.environ.get("EOSCTL_SHARE_SEEDS", "12"))
 BROKERS = (1, 2, 3)
 
@@ -312,7 +313,7 @@ def test_share_groups_keep_their_promises(tmp_path: Path, seed: int) -> None:
         else:
             faults.step()
     faults.end()
-    harness.advance(LOCK_MS + 500)
+    harness.advance(REQUEST_TIMEOUT_MS + LOCK_MS + 500)
     group.acquire_all(0)  # This member does not acknowledge any more.
     left = group.open
     harness.advance(LOCK_MS + 500)

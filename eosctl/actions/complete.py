@@ -14,7 +14,6 @@ from eosctl.actions.protocol import Cluster
 from eosctl.analysis.coordinators import may_hide_transactional_ids
 from eosctl.analysis.hanging import classify_open_transactions
 from eosctl.analysis.marker_decision import Marker, decide_marker
-from eosctl.analysis.state_log import history_by_id
 from eosctl.errors import PlanRefused
 from eosctl.findings.bootstrap import target_words
 from eosctl.model.hang import HangStatus, HangVerdict
@@ -47,7 +46,7 @@ def plan_complete(snapshot: ClusterSnapshot, verdicts: Sequence[HangVerdict], ta
     decision = decide_marker(
         transaction,
         snapshot,
-        history_by_id(snapshot),
+        snapshot.history_by_id,
         ids_may_be_hidden=may_hide_transactional_ids(snapshot),
     )
     if decision.marker is not Marker.COMMIT or decision.record is None:

@@ -15,7 +15,6 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from eosctl.analysis.state_log import history_by_id
 from eosctl.model.fencing import AbortedRange, FencingCause, FencingEvent
 from eosctl.model.history import TransactionLogEntry
 from eosctl.model.limits import Limits
@@ -55,7 +54,7 @@ def find_fencings(snapshot: ClusterSnapshot, limits: Limits | None = None) -> tu
             coordinator_id=coordinators.get(transactional_id),
             aborted_ranges=_ranges_of(event, snapshot.aborted_ranges),
         )
-        for transactional_id, entries in history_by_id(snapshot).items()
+        for transactional_id, entries in snapshot.history_by_id.items()
         for abort in _aborts(entries)
         if (event := _explain(abort, snapshot.own_fences, limits)) is not None
     ]

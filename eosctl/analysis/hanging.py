@@ -25,7 +25,7 @@ from eosctl.analysis.coordinators import (
 from eosctl.analysis.lifetime import Watch, evidence_of, judge_transaction, skewed_clock, watch_of
 from eosctl.analysis.marker_decision import Marker, MarkerDecision, decide_marker, leader_changed
 from eosctl.analysis.relation import IDLE_STATES, ORPHANED, OWNED, Relation, Sighting, relate, sightings, was_open
-from eosctl.analysis.state_log import history_by_id, present_owners, record_of, was_read
+from eosctl.analysis.state_log import present_owners, record_of, was_read
 from eosctl.model.hang import HangCause, HangStatus, HangVerdict, OpenTransaction, TransactionVerdict
 from eosctl.model.history import TransactionLogEntry
 from eosctl.model.limits import Limits
@@ -114,7 +114,7 @@ class MarkerQuestion(NamedTuple):
 
 def marker_questions(snapshot: ClusterSnapshot) -> tuple[MarkerQuestion, ...]:
     """Return the searches that would decide which marker ends a hanging transaction."""
-    history = history_by_id(snapshot)
+    history = snapshot.history_by_id
     hidden = may_hide_transactional_ids(snapshot)
     found = []
     for verdict in classify_open_transactions(snapshot):

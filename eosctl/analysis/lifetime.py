@@ -11,8 +11,9 @@ from msgspec.structs import replace
 from eosctl.analysis.coordinators import TRANSACTION_STATE_TOPIC
 from eosctl.analysis.locate import locate_transactional_id
 from eosctl.analysis.partitions import too_few_in_sync
-from eosctl.analysis.state_log import History, history_by_id, record_of
+from eosctl.analysis.state_log import record_of
 from eosctl.model.hang import HangCause, HangStatus, TransactionVerdict
+from eosctl.model.history import History
 from eosctl.model.limits import Limits
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction import NO_TIMEOUT_MS, Transaction, TransactionState
@@ -48,7 +49,7 @@ def watch_of(snapshot: ClusterSnapshot, limits: Limits) -> Watch:
     observed_at_ms = snapshot.looks[-1].finished_at_ms if snapshot.looks else snapshot.captured_at_ms
     log = snapshot.topic(TRANSACTION_STATE_TOPIC)
     takes_writes = log is not None and not any(too_few_in_sync(snapshot, info) for info in log.partitions)
-    return Watch(observed_at_ms, abort_scan_ms(snapshot), history_by_id(snapshot), limits, takes_writes)
+    return Watch(observed_at_ms, abort_scan_ms(snapshot), snapshot.history_by_id, limits, takes_writes)
 
 
 def abort_scan_ms(snapshot: ClusterSnapshot) -> int:

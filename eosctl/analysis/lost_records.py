@@ -7,7 +7,6 @@ from typing import Final
 
 import msgspec
 
-from eosctl.analysis.state_log import history_by_id
 from eosctl.model.history import TransactionLogEntry
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction import PartitionProducers, TopicPartition, Transaction, TransactionState
@@ -42,7 +41,7 @@ def find_lost_records(snapshot: ClusterSnapshot) -> Iterator[LostRecords]:
         return
     look = snapshot.looks[-1]
     answers = {where.partition: where for where in look.producers}
-    history = history_by_id(snapshot)
+    history = snapshot.history_by_id
     for transaction in look.transactions:
         if transaction.state != TransactionState.ONGOING or not transaction.described:
             continue

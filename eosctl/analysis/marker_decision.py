@@ -20,10 +20,10 @@ import msgspec
 from eosctl.analysis.locate import locate_transactional_id
 from eosctl.analysis.marker_delivery import endings, is_whole, search_since_ms, was_delivered
 from eosctl.analysis.release import at_least
-from eosctl.analysis.state_log import History, Outcome, last_outcome, was_read
+from eosctl.analysis.state_log import Outcome, last_outcome, was_read
 from eosctl.model.evidence import DAMAGED, EvidenceKind
 from eosctl.model.hang import OpenTransaction
-from eosctl.model.history import TransactionLogEntry
+from eosctl.model.history import History, TransactionLogEntry
 from eosctl.model.marker_search import MarkerSearch
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction import TopicPartition, TransactionState

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple
 
 from eosctl.model.group_details import DeliveredRange, DeliveryState, SharePartition
+from eosctl.model.setting import Setting
 from eosctl.model.snapshot import ClusterSnapshot, Group
 
 GROUP_LIMIT: Final = "share.delivery.count.limit"
@@ -33,14 +34,20 @@ class Deliveries(NamedTuple):
         return max(one.delivery_count for one in self.ranges)
 
 
-def delivery_limit(snapshot: ClusterSnapshot, group: Group) -> int:
-    """Return after how many deliveries brokers archive a record of the group; Kafka's lowest limit if it is not known.
+def delivery_limits(snapshot: ClusterSnapshot) -> Iterator[tuple[Group, int]]:
+    """Yield each group with the number of deliveries after which brokers archive a record of it.
 
-    A group has a limit of its own only on releases with that setting; before, the brokers' lowest one counts.
+    A group has a limit of its own only on releases with that setting; before, the brokers' lowest one counts. Where
+    neither is known, it is Kafka's lowest limit.
     """
-    own = group.setting(GROUP_LIMIT)
-    found = [own] if own is not None else [broker.setting(BROKER_LIMIT) for broker in snapshot.brokers]
-    limits = [int(one.value) for one in found if one is not None and one.value and one.value.isdigit()]
+    of_brokers = _lowest(broker.setting(BROKER_LIMIT) for broker in snapshot.brokers)
+    for group in snapshot.groups:
+        own = group.setting(GROUP_LIMIT)
+        yield group, of_brokers if own is None else _lowest((own,))
+
+
+def _lowest(settings: Iterable[Setting | None]) -> int:
+    limits = [int(one.value) for one in settings if one is not None and one.value and one.value.isdigit()]
     return min(limits, default=LOWEST_LIMIT)
 
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from enum import Enum
 
 from eosctl.analysis.coordinators import TRANSACTION_STATE_TOPIC
 from eosctl.model.evidence import EvidenceKind
-from eosctl.model.history import TransactionLogEntry
+from eosctl.model.history import History, TransactionLogEntry
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction import TopicPartition, Transaction, TransactionState
-
-History = Mapping[str, tuple[TransactionLogEntry, ...]]
-"""The records of each transactional id, oldest first."""
 
 
 class Outcome(Enum):
@@ -23,14 +19,6 @@ class Outcome(Enum):
     ABORTED = "aborted"
     NEVER = "never"
     UNKNOWN = "unknown"
-
-
-def history_by_id(snapshot: ClusterSnapshot) -> History:
-    """Group the log's records by transactional id, in log order."""
-    grouped: dict[str, list[TransactionLogEntry]] = defaultdict(list)
-    for entry in sorted(snapshot.transaction_history, key=lambda e: (e.log_partition, e.offset)):
-        grouped[entry.transactional_id].append(entry)
-    return {transactional_id: tuple(entries) for transactional_id, entries in grouped.items()}
 
 
 def was_read(snapshot: ClusterSnapshot) -> bool:

@@ -13,7 +13,6 @@ from msgspec.structs import replace
 
 from eosctl.analysis.log_order import place_by_offset
 from eosctl.analysis.open_marks import judged_open, unmarked
-from eosctl.analysis.state_log import history_by_id
 from eosctl.model.blame import BlameVerdict
 from eosctl.model.group_commit import GroupCommit
 from eosctl.model.hang import HangVerdict
@@ -66,7 +65,7 @@ class Sources(NamedTuple):
 
 def relevant_ids(focus: Focus, sources: Sources) -> frozenset[str]:
     """Return the transactional ids of a focus, from the transaction log and the group's commits."""
-    history = history_by_id(sources.snapshot)
+    history = sources.snapshot.history_by_id
     if focus.transactional_id:
         return frozenset({focus.transactional_id})
     producers = {c.producer_id for c in sources.commits if c.group_id == focus.group_id}
@@ -103,7 +102,7 @@ def build_timeline(focus: Focus, sources: Sources, notes: Iterable[str] = ()) ->
         notes: Unread parts.
     """
     ids = relevant_ids(focus, sources)
-    history = history_by_id(sources.snapshot)
+    history = sources.snapshot.history_by_id
     own = {name: history[name] for name in sorted(ids & history.keys())}
     owners = {entry.producer_id: name for name, entries in own.items() for entry in entries if entry.state}
     lanes: dict[_Place, list[Mark]] = defaultdict(list)

@@ -10,7 +10,6 @@ from eosctl.analysis.coordinators import view_of
 from eosctl.analysis.hanging import classify_open_transactions
 from eosctl.analysis.lifetime import classify_transactions, judge_held, watch_of
 from eosctl.analysis.locate import locate_transactional_id
-from eosctl.analysis.state_log import history_by_id
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.hang import HangStatus, HangVerdict, TransactionVerdict
 from eosctl.model.limits import Limits
@@ -160,7 +159,7 @@ def known_producers(snapshot: ClusterSnapshot) -> Iterator[KnownProducer]:
 
 def describe_lives(snapshot: ClusterSnapshot, step_count: int) -> dict[str, TransactionLife]:
     """Return every transactional id with its producers and at most this many of its last steps."""
-    steps, producers = history_by_id(snapshot), tuple(known_producers(snapshot))
+    steps, producers = snapshot.history_by_id, tuple(known_producers(snapshot))
     lives = {}
     for judged in judge_transactions(snapshot):
         name, producer_id = judged.transaction.transactional_id, judged.transaction.producer_id

@@ -179,11 +179,14 @@ async def collect_transactions(
         held_open: Producer ids that leaders report as open; they are described in any state.
         earlier: The result of an earlier pass; its idle ids are reused unless they may have changed.
     """
+    known: dict[int, list[Transaction]] = defaultdict(list)
+    for transaction in earlier or ():
+        known[transaction.coordinator_id].append(transaction)
     answers = await asyncio.gather(
         *(
             _transactions_of_coordinator(reader, broker_id, query, held_open)
             if earlier is None or query.states
-            else _changes_of_coordinator(reader, broker_id, query, held_open, earlier)
+            else _changes_of_coordinator(reader, broker_id, query, held_open, known[broker_id])
             for broker_id in broker_ids
         )
     )
@@ -223,7 +226,7 @@ async def _changes_of_coordinator(
     found: dict[str, Transaction] = {}
     remembered = []
     for transaction in earlier:
-        if transaction.coordinator_id != broker_id or transaction.transactional_id in wanted:
+        if transaction.transactional_id in wanted:
             continue
         if transaction.state in _IDLE and transaction.producer_id not in held_open:
             found[transaction.transactional_id] = transaction

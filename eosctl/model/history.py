@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 
 from eosctl.model.transaction import TopicPartition
@@ -28,3 +30,7 @@ class TransactionLogEntry(msgspec.Struct, frozen=True):
     updated_at_ms: int = -1
     start_time_ms: int | None = None
     client_transaction_version: int = 0
+
+
+History = Mapping[str, tuple[TransactionLogEntry, ...]]
+"""The records of each transactional id, oldest first."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Final, NamedTuple
@@ -12,7 +13,7 @@ from eosctl.model.cluster_state import AccessRules, LogDirectory, QuorumReplica
 from eosctl.model.evidence import EvidenceGap, EvidenceKind
 from eosctl.model.fencing import AbortedRange
 from eosctl.model.group_details import SharePartition, StreamsTopology
-from eosctl.model.history import TransactionLogEntry
+from eosctl.model.history import History, TransactionLogEntry
 from eosctl.model.log_evidence import LoggedIncident, UnexplainedRecords
 from eosctl.model.marker_search import MarkerSearch
 from eosctl.model.metric_page import MetricPage
@@ -298,6 +299,14 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
     def partitions_by_name(self) -> Mapping[TopicPartition, PartitionInfo]:
         """Return the information on all partitions; collected once, as analyses search it for each transaction."""
         return {info.partition: info for topic in self.topics for info in topic.partitions}
+
+    @cached_property
+    def history_by_id(self) -> History:
+        """Return the log's records by transactional id, in log order."""
+        grouped: dict[str, list[TransactionLogEntry]] = defaultdict(list)
+        for entry in sorted(self.transaction_history, key=lambda entry: (entry.log_partition, entry.offset)):
+            grouped[entry.transactional_id].append(entry)
+        return {transactional_id: tuple(entries) for transactional_id, entries in grouped.items()}
 
     @cached_property
     def _topics_by_name(self) -> Mapping[str, Topic]:

@@ -4,7 +4,6 @@ import pytest
 from msgspec.structs import replace
 
 from eosctl.analysis.marker_decision import Marker, decide_marker
-from eosctl.analysis.state_log import history_by_id
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.hang import OpenTransaction
 from eosctl.model.marker_search import MarkerSearch, ProducerMarker
@@ -46,7 +45,7 @@ def decide(*entries, transaction=HUNG, info=LED_AGAIN, ranges=KAFKA_4_3, search=
         marker_searches=() if search is None else (search,),
         **fields,
     )
-    return decide_marker(transaction, evidence, history_by_id(evidence), ids_may_be_hidden=False)
+    return decide_marker(transaction, evidence, evidence.history_by_id, ids_may_be_hidden=False)
 
 
 def tv2(state="PrepareCommit", epoch=1, **fields):

@@ -9,7 +9,6 @@ from eosctl.analysis.blame.tenures import Reign, find_reigns
 from eosctl.analysis.blame.verdicts import judge_reigns
 from eosctl.analysis.fencing import find_fencings
 from eosctl.analysis.log_order import LogPosition, effective_times
-from eosctl.analysis.state_log import history_by_id
 from eosctl.model.blame import Blame, BlameCause, BlameVerdict, Moment
 from eosctl.model.group_commit import GroupCommit
 from eosctl.model.history import TransactionLogEntry
@@ -60,7 +59,7 @@ def explain_blame(
         limits: Thresholds.
     """
     limits = limits or Limits()
-    entries = history_by_id(snapshot).get(transactional_id, ())
+    entries = snapshot.history_by_id.get(transactional_id, ())
     reigns = find_reigns(entries, events)
     fencings = find_fencings(snapshot, limits)
     verdicts = list(judge_reigns(transactional_id, reigns, fencings, limits, snapshot.own_fences))

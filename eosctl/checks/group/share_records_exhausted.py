@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from shlex import quote
 
-from eosctl.analysis.share_deliveries import BROKER_LIMIT, GROUP_LIMIT, Deliveries, delivery_limit, exhausted_records
+from eosctl.analysis.share_deliveries import BROKER_LIMIT, GROUP_LIMIT, Deliveries, delivery_limits, exhausted_records
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
@@ -48,8 +48,7 @@ def share_records_exhausted(case: Case) -> Iterator[Problem]:
     Verify:
         eosctl check run EOS-GRP-008 passes once newer records of the group have replaced the old ones in the log.
     """
-    for group in case.snapshot.groups:
-        limit = delivery_limit(case.snapshot, group)
+    for group, limit in delivery_limits(case.snapshot):
         for found in exhausted_records(group, limit):
             yield _problem(group, found, limit, case)
 

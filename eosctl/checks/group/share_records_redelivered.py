@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.analysis.share_deliveries import BROKER_LIMIT, GROUP_LIMIT, Deliveries, delivery_limit, repeated_records
+from eosctl.analysis.share_deliveries import BROKER_LIMIT, GROUP_LIMIT, Deliveries, delivery_limits, repeated_records
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
@@ -48,8 +48,7 @@ def share_records_redelivered(case: Case) -> Iterator[Problem]:
     Verify:
         eosctl check run EOS-GRP-009 passes.
     """
-    for group in case.snapshot.groups:
-        limit = delivery_limit(case.snapshot, group)
+    for group, limit in delivery_limits(case.snapshot):
         for found in repeated_records(group, limit):
             yield _problem(group, found, limit, case)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from shlex import quote
 
-from eosctl.analysis.state_log import history_by_id
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
@@ -47,7 +46,7 @@ def initialized_again_and_again(case: Case) -> Iterator[Problem]:
         eosctl check run EOS-TXN-015 passes ten minutes later.
     """
     since_ms = case.snapshot.captured_at_ms - case.limits.initialization_window_ms
-    for transactional_id, entries in sorted(history_by_id(case.snapshot).items()):
+    for transactional_id, entries in sorted(case.snapshot.history_by_id.items()):
         recent = [entry for entry in entries if entry.written_at_ms >= since_ms]
         started = [entry for entry in recent if entry.state == TransactionState.EMPTY]
         if len(started) >= case.limits.initialization_count:

@@ -38,6 +38,8 @@ from eosctl.wire.request import Answer, Request
 _SHARE_OF_SESSION_LIFETIME: Final = 0.85
 _SASL_HANDSHAKE_VERSION: Final = 1
 _FIRST_BYTES: Final = 16
+#: A timer that is later than this was delayed by other work of this program, or of the machine.
+_BUSY_S: Final = 0.05
 
 
 class RebootstrapRequired(ClusterUnreachable):
@@ -146,8 +148,7 @@ class Session:
         self._waiting[correlation_id] = answer
         self._write(frame)
         try:
-            async with asyncio.timeout_at(deadline.at):
-                return cast(Answer, await answer)
+            return cast(Answer, await _patiently(answer, deadline.at))
         except TimeoutError:
             error = RequestTimedOut(
                 f"{self.endpoint} did not answer {api_key.name} in time.",
@@ -343,3 +344,30 @@ class _HungUp(ClusterUnreachable):
             "The broker stopped, or refused what it was sent.",
             "Try again; look into the broker's log if it persists.",
         )
+
+
+async def _patiently(answer: asyncio.Future[Struct], at: float) -> Struct:
+    """Wait for an answer until a time of the loop's clock.
+
+    Where this program is busy when the time has come, what has arrived may not be read yet: it waits for as long again
+    as the loop was late.
+
+    Raises:
+        TimeoutError: There is no answer.
+    """
+    loop = asyncio.get_running_loop()
+    timers: list[asyncio.TimerHandle] = []
+
+    def expire(at: float) -> None:
+        late_s = loop.time() - at
+        if late_s >= _BUSY_S:
+            again = loop.time() + late_s
+            timers.append(loop.call_at(again, expire, again))
+        elif not answer.done():
+            answer.set_exception(TimeoutError())
+
+    timers.append(loop.call_at(at, expire, at))
+    try:
+        return await answer
+    finally:
+        timers[-1].cancel()

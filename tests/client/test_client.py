@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import time
 
 import pytest
 
@@ -102,6 +103,22 @@ def test_an_old_brokers_version_error_is_understood() -> None:
         assert [version for key, version, _ in broker.requests if key is ApiKey.API_VERSIONS] == [2]
 
     run_virtual(scenario())
+
+
+def test_an_answer_that_came_while_the_program_was_busy_counts() -> None:
+    def busy(_: HeartbeatRequest) -> HeartbeatResponse:
+        time.sleep(0.2)  # The loop stands still, as while much evidence is decoded.
+        return HeartbeatResponse()
+
+    async def scenario() -> None:
+        network = MemoryNetwork()
+        (broker,) = scripted_cluster(network, 1)
+        broker.on(ApiKey.HEARTBEAT, busy)
+        async with client_of(network) as client:
+            answer = await client.request(1, ApiKey.HEARTBEAT, HeartbeatRequest(), timeout_ms=100)
+        assert answer.error_code == ErrorCode.NONE
+
+    asyncio.run(scenario())
 
 
 def test_no_wait_outlasts_its_deadline() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final, NamedTuple
 
+from eosctl.analysis.mirror_flows import LEVEL, Flow, flows_of, mirrors
 from eosctl.checks.configuration.clients import transactional_producers
 from eosctl.model.deployment import Component, Deployment, Role
 from eosctl.model.snapshot import ClusterSnapshot
@@ -162,14 +163,18 @@ def _has_tls(client: Component) -> bool:
 
 
 def _mirrors(seen: Seen) -> Iterable[str]:
-    """Yield MirrorMaker's flows, and connectors that copy topics; other source connectors copy none."""
-    connectors = seen.deployment.of(Role.SOURCE_CONNECTOR)
-    copying = (one for one in connectors if any(word in _class_of(one) for word in ("mirror", "replicator")))
-    return (*_names(seen.deployment.of(Role.MIRROR_MAKER)), *_names(copying))
+    """Yield MirrorMaker's files and connectors; other source connectors copy no topics."""
+    return _names(mirrors(seen.deployment))
 
 
-def _class_of(connector: Component) -> str:
-    return (connector.value("connector.class").text or "").lower()
+def _uncommitted_mirrors(seen: Seen) -> Iterable[str]:
+    """Yield the mirrors with a flow whose consumer no file shows to read committed records."""
+    return _names(one for one in mirrors(seen.deployment) if not all(map(_copies_committed, flows_of(one))))
+
+
+def _copies_committed(flow: Flow) -> bool:
+    level = flow.source_consumer(LEVEL)
+    return level is not None and (level.word or "").lower() == "read_committed"
 
 
 class Subject(NamedTuple):
@@ -199,6 +204,7 @@ SUBJECTS: Final[Mapping[str, Subject]] = {
     "streams-or-connectors": Subject("Streams application or connector", _roles(Role.STREAMS, *_CONNECT)),
     "spring-or-connectors": Subject("Spring application or connector", _roles(Role.SPRING, *_CONNECT)),
     "mirror-makers": Subject("MirrorMaker", _mirrors),
+    "uncommitted-mirrors": Subject("MirrorMaker without isolation.level=read_committed", _uncommitted_mirrors),
     "broker-releases": Subject("broker of a known release", _broker_releases),
     "encrypted-connections": Subject("connection with TLS", _encrypted),
     "unencrypted-clients": Subject("client without TLS", _unencrypted),

@@ -108,7 +108,8 @@ DEBEZIUM = "name=s\nconnector.class=io.debezium.connector.mysql.MySqlConnector\n
 COPIES = DEBEZIUM.replace(
     "io.debezium.connector.mysql.MySqlConnector", "org.apache.kafka.connect.mirror.MirrorSourceConnector"
 )
-COMMITTED = "source.cluster.alias=a\ntarget.cluster.alias=b\nsource.consumer.isolation.level=read_committed\n"
+MIRRORED = "source.cluster.alias=a\ntarget.cluster.alias=b\n"
+COMMITTED = f"{MIRRORED}source.consumer.isolation.level=read_committed\n"
 
 
 @pytest.mark.parametrize(
@@ -137,6 +138,7 @@ COMMITTED = "source.cluster.alias=a\ntarget.cluster.alias=b\nsource.consumer.iso
             {"w.properties": WRITER, "o.yaml": "kafka_own: {a: b}\n"},
             {"o.yaml": "own: {a: b}\n"},
         ),
+        ("dr-drill", "mirror-settings", {"c.properties": COPIES + MIRRORED}, {"c.properties": COPIES + COMMITTED}),
         ("dr-drill", "mirror-settings", {"c.properties": DEBEZIUM}, {"c.properties": COPIES + COMMITTED}),
     ],
 )

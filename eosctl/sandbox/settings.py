@@ -94,7 +94,12 @@ class Setting(NamedTuple):
         self._check_bounds(int(value), value)
 
     def _check_bounds(self, number: float, value: str) -> None:
-        bounds = re.match(r"\[(-?[\d.]+?),\.\.\.(?:,(-?[\d.]+))?\]", self.valid)
+        bounds = re.match(r"\[(-?[\d.]+?),\.\.\.(?:,(-?[\d.]+))?\](?: or (-?[\d.]+))?", self.valid)
+        if bounds and bounds[3]:
+            if not float(bounds[1]) <= number <= float(bounds[2]) and number != float(bounds[3]):
+                text = f"Value must be between {bounds[1]} and {bounds[2]} or equal to {bounds[3]}"
+                raise InvalidSetting(self._not(text, value))
+            return
         if bounds and number < float(bounds[1]):
             raise InvalidSetting(self._not(f"Value must be at least {bounds[1]}", value))
         if bounds and bounds[2] and number > float(bounds[2]):

@@ -165,7 +165,8 @@ def check_topic_setting(table: Mapping[str, Setting], name: str, value: str | No
             "Topic cannot be configured with remote log storage."
         )
     if name.endswith(".replication.throttled.replicas") and not _THROTTLED.fullmatch(value):
+        shown = ", ".join(item.strip() for item in value.split(","))
         raise InvalidSetting(
-            f"Invalid value [{value}] for configuration {name}: {name} must be the literal '*' or a list of replicas "
+            f"Invalid value [{shown}] for configuration {name}: {name} must be the literal '*' or a list of replicas "
             "in the following format: [partitionId]:[brokerId],[partitionId]:[brokerId],..."
         )

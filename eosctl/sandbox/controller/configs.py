@@ -36,6 +36,39 @@ from eosctl.wire.messages.incremental_alter_configs import (
 from eosctl.wire.messages.internal.metadata.config_record import ConfigRecord
 
 SET, DELETE, APPEND, SUBTRACT = 0, 1, 2, 3
+MIB = 1 << 20
+#: Settings of brokers that Kafka's `DynamicConfig` has, and its table of settings has not.
+_RATES = (
+    "follower.replication.throttled.rate",
+    "leader.replication.throttled.rate",
+    "replica.alter.log.dirs.io.max.bytes.per.second",
+)
+#: Kafka's `SslConfigs.RECONFIGURABLE_CONFIGS`: with the prefix of a listener only.
+_OF_LISTENERS = frozenset(
+    {
+        "ssl.key.password",
+        "ssl.keystore.certificate.chain",
+        "ssl.keystore.key",
+        "ssl.keystore.location",
+        "ssl.keystore.password",
+        "ssl.keystore.type",
+        "ssl.truststore.certificates",
+        "ssl.truststore.location",
+        "ssl.truststore.password",
+        "ssl.truststore.type",
+    }
+)
+_THREAD_POOLS = (
+    "background.threads",
+    "num.io.threads",
+    "num.network.threads",
+    "num.recovery.threads.per.data.dir",
+    "num.replica.fetchers",
+    "remote.log.manager.copier.thread.pool.size",
+    "remote.log.manager.expiration.thread.pool.size",
+    "remote.log.reader.threads",
+)
+_CLEANER_THREADS, _DEDUPE_BUFFER = "log.cleaner.threads", "log.cleaner.dedupe.buffer.size"
 _OPERATION_NAMES = {SET: "SET", DELETE: "DELETE", APPEND: "APPEND", SUBTRACT: "SUBTRACT"}
 
 
@@ -99,8 +132,12 @@ def _plan_resource(controller: Controller, resource: AlterConfigsResource) -> li
         value = _new_value(config, settings.get(config.name), current(config.name))
         if value is not None:
             check(config.name, value)
+            if resource.resource_type == BROKER_RESOURCE:
+                _check_reconfiguration(controller, resource, config.name, value)
         if controller.image.config(resource.resource_type, resource.resource_name).get(config.name) != value:
             records.append(ConfigRecord(resource.resource_type, resource.resource_name, config.name, value))
+    if resource.resource_type == BROKER_RESOURCE:
+        _check_min_isr(controller, resource)
     return records
 
 
@@ -123,7 +160,6 @@ def _resource_rules(
         return _check_topic(controller), table, present
     if resource.resource_type == BROKER_RESOURCE:
         _check_broker_name(controller, resource)
-        _check_min_isr(controller, resource)
         return (
             _check_broker(controller, per_broker=bool(resource.resource_name)),
             controller.config.table.broker,
@@ -206,6 +242,68 @@ def _check_min_isr(controller: Controller, resource: AlterConfigsResource) -> No
             )
 
 
+def _check_reconfiguration(controller: Controller, resource: AlterConfigsResource, name: str, value: str) -> None:
+    """Refuse a value that a running broker does not change to (Kafka's `BrokerReconfigurable`).
+
+    Kafka checks a default of the cluster on the broker that receives it, where an own value goes first. Here it is the
+    broker with the lowest id.
+    """
+    own = controller.image.config(BROKER_RESOURCE, resource.resource_name or str(min(controller.image.brokers)))
+    if name not in controller.config.table.broker or (name in own and not resource.resource_name):
+        return
+
+    def current(setting: str) -> int:
+        defaults = controller.image.config(BROKER_RESOURCE, "")
+        return int(own.get(setting) or defaults.get(setting) or controller.config.get_int(setting))
+
+    problem = ""
+    if name in _THREAD_POOLS:
+        problem = _thread_count_problem(name, int(value), current(name))
+    elif name == _CLEANER_THREADS:
+        problem = _cleaner_threads_problem(int(value), current(name), current(_DEDUPE_BUFFER))
+    elif name == _DEDUPE_BUFFER and int(value) // current(_CLEANER_THREADS) <= MIB:
+        problem = _SMALL_BUFFER
+    elif name == "max.connection.creation.rate" and int(value) <= 0:
+        problem = _not_dynamic(f"Invalid {name} {value}")
+    elif name == "log.roll.ms" and int(value) < 1:
+        problem = f"requirement failed: {name} must be greater than or equal to 1"
+    elif name == "max.connections.per.ip.overrides":
+        counts = [item.rpartition(":")[2].strip() for item in value.split(",") if item.strip()]
+        wrong = next((count for count in counts if not is_integer(count)), None)
+        problem = "" if wrong is None else f'For input string: "{wrong}"'
+    if problem:
+        raise Refused(ErrorCode.INVALID_REQUEST, problem)
+
+
+_SMALL_BUFFER = f"requirement failed: {_DEDUPE_BUFFER} must be at least 1MB per cleaner thread."
+
+
+def _thread_count_problem(name: str, wanted: int, current: int) -> str:
+    failed = f"Dynamic thread count update validation failed for {name}={wanted}, value should"
+    if wanted < current // 2:
+        return _not_dynamic(f"{failed} be at least half the current value {current}")
+    if wanted > current * 2:
+        return _not_dynamic(f"{failed} not be greater than double the current value {current}")
+    return ""
+
+
+def _cleaner_threads_problem(wanted: int, current: int, buffer_bytes: int) -> str:
+    if wanted == 0:
+        return "/ by zero"  # Kafka divides the buffer by the threads before it checks their number.
+    if buffer_bytes // wanted <= MIB:
+        return _SMALL_BUFFER
+    if wanted < current // 2:
+        return _not_dynamic(f"Log cleaner threads cannot be reduced to less than half the current value {current}")
+    if wanted > current * 2:
+        return _not_dynamic(f"Log cleaner threads cannot be increased to more than double the current value {current}")
+    return ""
+
+
+def _not_dynamic(reason: str) -> str:
+    exception = "org.apache.kafka.common.config.ConfigException"
+    return f"Invalid value {exception}: {reason} for configuration Invalid dynamic configuration"
+
+
 def _check_topic(controller: Controller) -> Callable[[str, str], None]:
     def check(name: str, value: str) -> None:
         try:
@@ -218,12 +316,15 @@ def _check_topic(controller: Controller) -> Callable[[str, str], None]:
 
 def _check_broker(controller: Controller, *, per_broker: bool) -> Callable[[str, str], None]:
     def check(name: str, value: str) -> None:
-        setting = controller.config.table.broker.get(name)
+        setting = _rate(name) if name in _RATES else controller.config.table.broker.get(name)
         if setting is None:
             return  # Kafka stores unknown settings, for plugins.
         shown = f"Set({name})" if controller.emulation.is_3_9 else f"[{name}]"  # Scala's format and Java's format.
         if not setting.is_dynamic:
             raise Refused(ErrorCode.INVALID_REQUEST, f"Cannot update these configs dynamically: {shown}")
+        if name in _OF_LISTENERS:
+            text = "These security configs can be dynamically updated only per-listener using the listener prefix: "
+            raise Refused(ErrorCode.INVALID_REQUEST, text + shown)
         if setting.detail == "per-broker" and not per_broker:
             raise Refused(
                 ErrorCode.INVALID_REQUEST,
@@ -235,6 +336,10 @@ def _check_broker(controller: Controller, *, per_broker: bool) -> Callable[[str,
             raise Refused(ErrorCode.INVALID_REQUEST, str(error)) from None
 
     return check
+
+
+def _rate(name: str) -> Setting:
+    return Setting("broker", name, ConfigType.LONG, None, "cluster-wide", False, "[0,...]")
 
 
 def _new_value(config: AlterableConfig, setting: Setting | None, present: str) -> str | None:

@@ -339,7 +339,15 @@ def _check_broker(controller: Controller, *, per_broker: bool) -> Callable[[str,
 
 
 def _rate(name: str) -> Setting:
-    return Setting("broker", name, ConfigType.LONG, None, "cluster-wide", False, "[0,...]")
+    return Setting(
+        scope="broker",
+        name=name,
+        type=ConfigType.LONG,
+        default=None,
+        detail="cluster-wide",
+        internal=False,
+        valid="[0,...]",
+    )
 
 
 def _new_value(config: AlterableConfig, setting: Setting | None, present: str) -> str | None:

@@ -68,7 +68,7 @@ _VAGUE: Final[Mapping[EventCategory, frozenset[EventCategory]]] = {
 """Categories of records that repeat a more precise one of the same program: the reason is in its exception."""
 _OF_QUORUM: Final = frozenset({"CONTROLLER_RESIGNED"})
 """Categories of faults of the whole metadata quorum, which each of its nodes reports."""
-_OF_PROGRAM: Final = frozenset({"ROLL_BLOCKED"})
+_OF_PROGRAM: Final = frozenset({"ROLL_BLOCKED", "STORAGE_SPACE_LOW"})
 """Categories of faults of one program, whose records name different parts of it."""
 _OF_CONNECTIONS: Final = frozenset({"BROKERS_UNREACHED", "HOST_NOT_RESOLVED"})
 """Categories of attempts to connect, which a client repeats after a backoff."""

@@ -25,6 +25,7 @@ from eosctl.logs.incidents.outcomes import settle_outcomes
 from eosctl.logs.incidents.overdue import find_overdue_transactions
 from eosctl.logs.incidents.quorum import find_lost_quorums
 from eosctl.logs.incidents.reasons import quote_reasons
+from eosctl.logs.incidents.refusal_reasons import name_refusals
 from eosctl.logs.incidents.refusals import find_denials, find_failed_log_dirs, find_large_records, find_settings
 from eosctl.logs.incidents.repeats import join_repeats
 from eosctl.logs.incidents.rollbacks import find_rollbacks
@@ -83,7 +84,8 @@ def judge_timeline(timeline: LogTimeline, events: Sequence[LogEvent]) -> Judgmen
     joined = name_slow_loads(timeline, join_unreached(timeline, effective))
     single = tuple(complete_subjects(timeline, _name_components(joined, events)))
     tests = files_of_test_runs(events, timeline.sources)
-    settled = tuple(quote_reasons(timeline, settle_outcomes(timeline, join_repeats(single))))
+    named = name_refusals(timeline, single)
+    settled = tuple(quote_reasons(timeline, settle_outcomes(timeline, join_repeats(named))))
     noted = {(place.file, place.offset) for one in settled for place in one.evidence}
     unknown = find_unknown_errors(timeline, (one for one in left if (one.file, one.offset) not in noted))
     settled = (*settled, *join_repeats(unknown))

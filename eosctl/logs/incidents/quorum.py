@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from math import inf
 from typing import Final
@@ -11,6 +11,7 @@ from typing import Final
 from eosctl.logs.incidents.index import within
 from eosctl.logs.incidents.timeline import LogTimeline, incident, time_of
 from eosctl.logs.incidents.trouble import DISCONNECTS
+from eosctl.model.event_names import EventCategory
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.model.severity import Severity
@@ -27,8 +28,15 @@ _FETCH_CUT: Final = re.compile(
     r"\[RaftManager (?:nodeId|id)=\d+\] Cancelled in-flight FETCH request .*\bdue to node (\d+) being disconnected"
 )
 _NOT_CONNECTED: Final = re.compile(
-    r"\[RaftManager (?:nodeId|id)=\d+\] Connection to node (\d+) \(\S+ could not be established"
+    r"\[RaftManager (?:nodeId|id)=\d+\] (?:Connection to node (\d+) \(\S+ could not be established"
+    r"|Error connecting to node \S+ \(id: (\d+) )"
 )
+_UNREACHED: Final[tuple[EventCategory, ...]] = (*DISCONNECTS, "HOST_NOT_RESOLVED")
+_LED: Final = frozenset({"CONTROLLER_LEADER", "CONTROLLER_ACTIVE", "CONTROLLER_LOST"})
+"""Categories of records that name a leader of the quorum."""
+_OPEN_ROUNDS: Final = 2
+"""Minimum number of lost elections with which a log can end for an incident."""
+_ENDED_MS: Final = 10_000
 
 
 def leader_named(event: LogEvent) -> str:
@@ -49,7 +57,7 @@ def fetched_from(event: LogEvent) -> str:
 def voter_not_reached(event: LogEvent) -> str:
     """Return the node of the quorum that a node could not connect to; empty for any other record."""
     found = _NOT_CONNECTED.search(event.message)
-    return found[1] if found else ""
+    return (found[1] or found[2]) if found else ""
 
 
 class Quorum:
@@ -109,38 +117,53 @@ def find_lost_quorums(timeline: LogTimeline) -> Iterator[Incident]:
             continue
         rounds, leader_ms = _rounds(timeline, first)
         last_ms = time_of(timeline.log_with(first)[-1]) if leader_ms is None else leader_ms
+        cut_off = _cut_off_before(timeline, first)
+        start_ms = time_of(cut_off[0] if cut_off else first)
         retries = max((int(event.fields.get("retries", 0)) for event in rounds), default=0)
         retries = max(retries, sum("Election has timed out" in event.message for event in rounds))
-        lasted_ms = last_ms - time_of(first)
-        if not rounds or (lasted_ms < WITHOUT_LEADER_MS and retries < RETRIES):
+        lasted_ms = last_ms - start_ms
+        is_open = leader_ms is None and bool(cut_off) and len(rounds) >= _OPEN_ROUNDS
+        is_open = is_open and last_ms - time_of(rounds[-1]) < _ENDED_MS
+        if not rounds or (lasted_ms < WITHOUT_LEADER_MS and retries < RETRIES and not is_open):
             continue
         seen.add(log)
         node = next((name for event in rounds if (name := event.fields.get("candidate", ""))), "")
         who = f"Controller {node}" if node else "A controller"
-        silent = _unreachable(timeline, first, last_ms)
+        silent = _unreachable(timeline, (cut_off or rounds)[0], last_ms)
+        if lasted_ms >= WITHOUT_LEADER_MS:
+            period = f"for {lasted_ms / 1000:,.0f} s"
+        else:
+            period = f"in {retries} elections" if retries >= RETRIES else "before its log ends"
         yield incident(
             "controller_quorum_lost",
             "voters-without-majority",
             # Only voters stand for election, and every voter is a controller.
             {"controller": node, "unreachable": silent},
-            rounds,
-            f"{who} could not win an election of the metadata quorum and found no other leader "
-            + (f"for {lasted_ms / 1000:,.0f} s" if lasted_ms >= WITHOUT_LEADER_MS else f"in {retries} elections")
-            + ": the voters have no majority. "
+            [*cut_off, *rounds],
+            f"{who} could not win an election of the metadata quorum and found no other leader {period}: the voters "
+            "have no majority. "
             + (f"It could not connect to {name_some('node', silent)}. " if silent else "")
             + "Without a controller, no "
             "partition gets a new leader, no topic is created, and no producer ids are allocated.",
             "Start or reconnect the other voters of the quorum: check their processes, and the network between the "
             "controllers. eosctl doctor shows who answers.",
             severity=Severity.CRITICAL,
-            confidence=0.85,
+            confidence=0.7 if is_open and lasted_ms < WITHOUT_LEADER_MS else 0.85,
+            t_start_ms=start_ms,
             t_end_ms=last_ms,
         )
 
 
+def _cut_off_before(timeline: LogTimeline, first: LogEvent) -> Sequence[LogEvent]:
+    """Return the connections to other voters that failed before an election, since the log last named a leader."""
+    before = timeline.log_between(first, time_of(first) - FAILOVER_MS, time_of(first))
+    led = max((place for place, event in enumerate(before) if event.category in _LED), default=-1)
+    return [event for event in before[led + 1 :] if voter_not_reached(event)]
+
+
 def _unreachable(timeline: LogTimeline, first: LogEvent, end_ms: int) -> tuple[str, ...]:
     """Return the nodes of the quorum that a node could not connect to during its elections."""
-    near = timeline.log_between(first, time_of(first) - 2 * _NOTICED_MS, end_ms, DISCONNECTS)
+    near = timeline.log_between(first, time_of(first) - 2 * _NOTICED_MS, end_ms, _UNREACHED)
     return tuple(sorted({node for event in near if (node := voter_not_reached(event))}, key=int))
 
 

@@ -31,15 +31,21 @@ def category_of_cause(event: LogEvent) -> EventCategory | None:
 def is_outside_kafka(event: LogEvent) -> bool:
     """Return whether an ending's innermost exception is that of another system, such as a database or an HTTP client.
 
-    An exception of the JDK's own packages may come from Kafka's client or from the application.
+    An exception of the JDK's own packages may come from Kafka's client or from the application. One of the network is
+    of the system that the exception around it belongs to: Connect's workers call each other over HTTP.
     """
     if event.category not in ENDINGS or event.exception is None:
         return False
     chain = event.exception.chain
+    owners = [name for name in chain if not name.startswith(_TRANSPORT)]
+    if owners and len(owners) < len(chain) and owners[-1].startswith(_KAFKA):
+        return False
     return not chain[-1].startswith(_OWN_PACKAGES) and not any(name.startswith(_KAFKA) for name in chain[-2:])
 
 
 _KAFKA: Final = "org.apache.kafka."
+_TRANSPORT: Final = ("java.net.", "java.nio.", "java.util.concurrent.", "javax.net.", "sun.net.", "sun.nio.")
+"""Packages of exceptions about a connection, which do not name the system at its other end."""
 _OWN_PACKAGES: Final = (
     *(_KAFKA, "java.lang.", "java.util.", "java.io.", "org.springframework.", "io.smallrye.", "org.apache.flink."),
     *("scala.", "kotlin.", "jakarta.", "javax.transaction.", "reactor.", "akka.", "kafka."),

@@ -59,6 +59,9 @@ _UNKNOWN: Final[Mapping[str, str]] = {
 }
 """The general terms for what a record does not name."""
 _CONTROLLERS: Final = ("[QuorumController ", "[ControllerServer ", "[Controller ")
+_OF_BROKERS: Final = ("[Broker", "[GroupCoordinator ", "[KafkaApi-", "[ReplicaFetcher", "[ReplicaManager ")
+_OF_VOTERS: Final = "[RaftManager "
+"""Records of the metadata log's replica, which controllers and brokers have."""
 _INTERNAL_TOPICS: Final[Mapping[str, str]] = {
     "transaction.state.log.replication.factor": "__transaction_state",
     "offsets.topic.replication.factor": "__consumer_offsets",
@@ -79,6 +82,10 @@ _DETAILS: Final[tuple[tuple[EventField, str], ...]] = (
     ("allocation_bytes", "allocation-bytes"),
     ("shard", "shard"),
     ("refusal", "refusal"),
+    ("metadata_offset", "metadata-offset"),
+    ("is_fatal", "is-fatal"),
+    ("missing", "missing"),
+    ("awaited", "awaited"),
 )
 """Further fields that sentences of the catalog have."""
 _OPTIONAL: Final = re.compile(r"\[([^\[\]]*)\]")
@@ -139,12 +146,17 @@ def role_of(timeline: LogTimeline, event: LogEvent) -> str:
     """Return the role of a server: that of a record, or of all records of its log that name its node."""
     if _is_of_controller(event):
         return "controller"
-    named = [one for one in timeline.of_application(event.application) if one.fields.get("broker")]
-    return "controller" if named and not event.fields.get("broker") and all(map(_is_of_controller, named)) else "broker"
+    if event.fields.get("broker") and not event.message.startswith(_OF_VOTERS):
+        return "broker"
+    own = timeline.of_application(event.application)
+    named = [one for one in own if one.fields.get("broker") and not one.message.startswith(_OF_VOTERS)]
+    is_controller = all(map(_is_of_controller, named)) if named else any(map(_is_of_controller, own))
+    return "controller" if is_controller and not any(one.message.startswith(_OF_BROKERS) for one in own) else "broker"
 
 
 def _is_of_controller(event: LogEvent) -> bool:
-    return ".controller." in event.logger or event.message.startswith(_CONTROLLERS)
+    by_name = ".controller." in event.logger or event.message.startswith(_CONTROLLERS)
+    return by_name or bool(event.fields.get("of_controller"))
 
 
 def details_of(events: Sequence[LogEvent]) -> dict[str, str]:

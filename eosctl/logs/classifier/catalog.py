@@ -73,6 +73,7 @@ class CatalogedIncident(NamedTuple):
         alone_from: A field and the value from which one record is an incident; None without such a value.
         unfinished: The verdict on records that span a quarter of ``lasting_s`` or more up to the end of their log;
             empty if these are not an incident.
+        renewed_s: Maximum time until a program repeats the record while the fault lasts, in seconds.
         is_of_client: Whether the fault is a client's, even if a broker logs it.
         what: The verdict; ``{who}`` and names of the subject are placeholders for their values.
         next_step: What to do, in the same form.
@@ -87,6 +88,7 @@ class CatalogedIncident(NamedTuple):
     lasting_s: int
     alone_from: tuple[EventField, int] | None
     unfinished: str
+    renewed_s: int
     is_of_client: bool
     what: str
     next_step: str
@@ -108,6 +110,7 @@ def load_incidents() -> Mapping[EventCategory, CatalogedIncident]:
             lasting_s=entry.get("lasting_s", 0),
             alone_from=next(iter(entry.get("alone_from", {}).items()), None),
             unfinished=entry.get("unfinished", ""),
+            renewed_s=entry.get("renewed_s", 0),
             is_of_client=entry.get("of_client", False),
             what=entry["what"],
             next_step=entry["next"],

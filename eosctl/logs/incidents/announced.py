@@ -1,4 +1,4 @@
-"""Find the transactional ids that programs print at startup in their own words.
+"""Find the transactional ids, groups, and topics that programs print at startup in their own words.
 
 A word that a server names as a transactional id is certain. Otherwise the word after a short form such as "tx id", or
 next to a producer id, is a guess: applications also use these forms for payments.
@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Set
 from typing import Final
 
+from eosctl.model.event_names import EventField
 from eosctl.model.log_event import LogEvent, SourceSummary
 
 GUESSED: Final = 0.75
@@ -42,6 +43,50 @@ _SIGN: Final = re.compile(r"[\d_~#@$+]|\w[./:-]\w")
 _MADE: Final = re.compile(r"[\d.,:/-]+|(?:0x)?[0-9a-fA-F-]{16,}")
 """Numbers, timestamps, and generated ids: they identify a payment, not a producer."""
 _WORDS: Final = re.compile(r"[A-Za-z]+(?:[./:-][A-Za-z]+)+")
+
+
+_NAMED: Final[Mapping[EventField, tuple[re.Pattern[str], ...]]] = {
+    "group": (
+        re.compile(
+            r"\b(?:[Cc]onsumer[ _-]?)?[Gg]roup(?:[ _.-]?(?:id|Id|ID))?[\"']{0,2}(?:=>| ?[=:]) ?\\{0,2}[\"'`]{0,2}"
+            r"(?P<name>[A-Za-z][\w.-]{0,253}\w)(?=[\\\"'`\]),;\s}]|$)"
+        ),
+        re.compile(r"\b[Cc]onsumer group [\"'`](?P<name>[\w.-]{1,255})[\"'`]"),
+        re.compile(r"\b(?:[Cc]onsumer|[Jj]oin(?:ed|ing)) group (?P<name>(?=\w*[-_.\d])[\w.-]{1,254}\w)(?=[\s,;:)]|$)"),
+    ),
+    "topic": (
+        re.compile(
+            r"\b[Tt]opics?(?:[ _.]?[Nn]ame)?[\"']{0,2}(?:=>| ?[=:]) ?\\{0,2}[\"'`\[]{0,3}"
+            r"(?P<name>[A-Za-z_][\w.-]{0,247}\w)[\"'`]?(?=[\\\]);\s}]|,? ?[a-z]\w*[=:]|$)"
+        ),
+        re.compile(
+            r"\b[Ss]ubscrib(?:ed|ing) to (?:topics? )?[\[({]{0,2}[\"'`](?P<name>[A-Za-z_][\w.-]{0,248})[\"'`](?!,)"
+        ),
+    ),
+    "client_id": (re.compile(r"\binitialized kafka producer: (?P<name>\S{1,255})"),),
+}
+"""The forms in which programs name what they use, by the field of the same meaning."""
+_NOT_NAMES: Final = frozenset({"null", "nil", "none", "true", "false", "error", "unknown", "coordinator", "broker"})
+
+
+class Announcements:
+    """What each program states in the beginning of its log; read only when a record lacks a name."""
+
+    def __init__(self, sources: Iterable[SourceSummary], log_of_file: Callable[[str], str]) -> None:
+        self._beginnings: dict[str, list[str]] = defaultdict(list)
+        for source in sources:
+            self._beginnings[log_of_file(source.file)].append(source.beginning)
+        self._found: dict[tuple[str, EventField], str] = {}
+
+    def value(self, log: str, name: EventField) -> str:
+        """Return the only group, topic, or client that the beginning of a log names; empty for several or another."""
+        key = log, name
+        if key not in self._found:
+            texts = self._beginnings.get(log, ()) if name in _NAMED else ()
+            words = {match["name"] for text in texts for pattern in _NAMED[name] for match in pattern.finditer(text)}
+            words = {word for word in words if word.lower() not in _NOT_NAMES}
+            self._found[key] = words.pop() if len(words) == 1 else ""
+        return self._found[key]
 
 
 def announced_ids(

@@ -46,6 +46,7 @@ _STOPS: Final = (
     *("CLIENT_STOP", "APPLICATION_SIGNAL", "APPLICATION_STOP", "APPLICATION_KILLED"),
     *("PRODUCER_FENCED", "CLIENT_FATAL"),
 )
+_COMMIT: Final = "ommit"
 _THREAD: Final = re.compile(r"-StreamThread-\d+$")
 _CLIENT: Final = re.compile(rf"{PROCESS}(?:-StreamThread-\d+)?.*$")
 
@@ -123,6 +124,10 @@ def _slow(timeline: LogTimeline, episode: Sequence[LogEvent], group: str) -> Inc
     late = [event for event in late if "missed a rebalance" in event.message and not _is_fenced(event)][:1]
     named = "" if streams else timeline.value_in_log(timed_out, "transactional_id")
     allowed = timeline.value_in_log(timed_out, "max_poll_interval_ms")
+    is_refused = any(
+        event.category in ("COMMIT_FAILED", "GROUP_FENCED") and _COMMIT in event.message for event in around
+    )
+    lost = " and left the group" + ("; its offsets were refused." if is_refused else ".")
     return incident(
         "task_migrated" if streams else "poll_interval_exceeded",
         "slow-processing",
@@ -135,7 +140,7 @@ def _slow(timeline: LogTimeline, episode: Sequence[LogEvent], group: str) -> Inc
         ],
         f"A member of {group or 'its group'} did not poll within max.poll.interval.ms"
         + (f" ({allowed})" if allowed else "")
-        + (" and lost its tasks to another member." if streams else " and left the group; its offsets were refused."),
+        + (" and lost its tasks to another member." if streams else lost),
         "Process fewer records per poll (max.poll.records), process faster, or raise max.poll.interval.ms.",
         confidence=0.95 if timed_out.application not in timeline.servers() else 0.75,
     )

@@ -114,7 +114,7 @@ def find_cataloged(
 def _episodes(events: Sequence[LogEvent], known: CatalogedIncident) -> Iterator[Sequence[LogEvent]]:
     if events[0].category in _OF_CONNECTIONS:
         return _retried(events)
-    return episodes(events, LASTING_MS if known.lasting_s > 0 else EPISODE_MS)
+    return episodes(events, max(LASTING_MS if known.lasting_s > 0 else EPISODE_MS, known.renewed_s * 1000))
 
 
 def _retried(events: Sequence[LogEvent]) -> Iterator[list[LogEvent]]:

@@ -24,6 +24,7 @@ from eosctl.logs.incidents.fencing_verdicts import (
     not_open,
     outdated_task,
     outlived,
+    refused_after_own_attempt,
     replaced,
     stood_still,
     timed_out,
@@ -57,6 +58,10 @@ _STREAMS_OF_PROCESSES: Final = frozenset({"console", "err", "error", "nohup", "o
 """Names of files that any program may write in addition to its log."""
 _END_REFUSED: Final = "Failed to end transaction"
 """Text of librdkafka: it also ends transactions that had no partition, which no timeout ended."""
+_INITIALIZES: Final = re.compile(r"acquire transactional PID|\bInitProducerId")
+"""A client's words about the request that initializes its producer."""
+OWN_MS: Final = 120_000
+"""Maximum time from a request that timed out to the answer that fences its client; twice the default max.block.ms."""
 _STALLED: Final = re.compile(r"session timed out|due to request timeout|UNKNOWN_MEMBER_ID|member id \S+ is not valid")
 """The first errors of a client after a stall: others have given it up."""
 
@@ -213,10 +218,31 @@ def _guess(timeline: LogTimeline, transactional_id: str, burst: Sequence[LogEven
             yield not_open(timeline, transactional_id, burst)
         elif stalled or is_ended:
             yield stood_still(timeline, transactional_id, [*stalled, *burst])
+        elif attempts := _own_attempts(timeline, burst):
+            yield refused_after_own_attempt(timeline, transactional_id, attempts, burst)
         elif had_trouble(timeline, first, time_of(first), UNANSWERED):
             yield unexplained(timeline, transactional_id, burst)
         else:
             yield displaced(timeline, transactional_id, burst)
+
+
+def _own_attempts(timeline: LogTimeline, burst: Sequence[LogEvent]) -> Sequence[LogEvent]:
+    """Return a client's request that timed out and its refused initializations, if their answer fenced it.
+
+    The coordinator raises the epoch for the first attempt, and answers CONCURRENT_TRANSACTIONS until the transaction is
+    aborted. An attempt with the former epoch is then refused like one of an older producer.
+    """
+    if not any(_INITIALIZES.search(event.message) for event in burst):
+        return ()
+    first = burst[0]
+    near = timeline.log_between(
+        first, time_of(first) - OWN_MS, time_of(first), (*UNANSWERED, "CONCURRENT_TRANSACTIONS", "TIMEOUT_OTHER")
+    )
+    waited = [event for event in near if event.category == "CONCURRENT_TRANSACTIONS"]
+    unanswered = [event for event in near if event.category != "CONCURRENT_TRANSACTIONS"]
+    if not waited or not unanswered or time_of(unanswered[0]) > time_of(waited[0]):
+        return ()
+    return [*unanswered, *waited]
 
 
 def _overdue(timeline: LogTimeline, victim: LogEvent) -> LogEvent | None:

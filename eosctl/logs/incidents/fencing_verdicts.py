@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -10,9 +11,9 @@ from eosctl.logs.incidents.timeline import LogTimeline, incident, time_of
 from eosctl.logs.incidents.trouble import TROUBLE
 from eosctl.model.event_names import EventCategory
 from eosctl.model.incident import Incident
-from eosctl.model.log_event import LogEvent
+from eosctl.model.log_event import FATAL_LEVELS, LogEvent
 from eosctl.model.severity import Severity
-from eosctl.text import duration_text
+from eosctl.text import count_text, duration_text, time_text
 
 TROUBLE_MS: Final = 90_000
 """Maximum time between the cause of a timeout and the rollback: a minute, plus the interval of the check for it."""
@@ -223,6 +224,7 @@ def displaced(timeline: LogTimeline, transactional_id: str, events: Sequence[Log
     )
 
 
+_TIMED_OUT: Final = re.compile(r"\b[Tt]imed out (\w{3,40}Request)\b")
 _SAME_TO_CLIENTS: Final = (
     " A rollback after a timeout looks the same to a client, and no coordinator's log here shows which it was."
 )
@@ -280,6 +282,31 @@ def _users_of_prefix(timeline: LogTimeline, transactional_id: str, victim: LogEv
     return ()
 
 
+def refused_after_own_attempt(
+    timeline: LogTimeline, transactional_id: str, attempts: Sequence[LogEvent], events: Sequence[LogEvent]
+) -> Incident:
+    """Return the incident of a producer that was fenced by the answer to its own repeated initialization."""
+    who = transactional_id or opening(program_of(timeline, events[0]))
+    request = next((found[1] for event in attempts if (found := _TIMED_OUT.search(event.message))), "A request")
+    waits = [event for event in attempts if event.category == "CONCURRENT_TRANSACTIONS"]
+    return incident(
+        "producer_fenced",
+        "own-initialization-repeated",
+        _subject(timeline, transactional_id, events[0]),
+        [*attempts, *events],
+        f"{who} was fenced by the answer to its own initialization. {request} timed out at "
+        f"{time_text(time_of(attempts[0]))}, and the initialization after it was refused "
+        f"{count_text(len(waits), 'time')} while its transaction was being ended (CONCURRENT_TRANSACTIONS). Most "
+        "likely the coordinator had raised the epoch for the first attempt, and the last one came with the former one; "
+        "a second producer with this id is possible, but no record here shows one. The producer is dead, and its open "
+        "transaction is not committed.",
+        "Create a new producer, and process the records again from the last committed offsets. Find why the "
+        "coordinator did not answer in time, and compare the client's release with its known defects. The transaction "
+        "coordinator's server.log shows whether another instance initialized the id.",
+        confidence=0.6,
+    )
+
+
 def unexplained(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
     """Return the incident of a refusal for which the logs show no reason."""
     return incident(
@@ -289,9 +316,14 @@ def unexplained(timeline: LogTimeline, transactional_id: str, events: Sequence[L
         events,
         f"{transactional_id} was refused; no log here shows a second initialization or a rollback.",
         "Add the transaction coordinator's server.log of this time.",
-        severity=Severity.WARNING,
+        severity=Severity.ERROR if _is_over(events) else Severity.WARNING,
         confidence=0.3,
     )
+
+
+def _is_over(events: Sequence[LogEvent]) -> bool:
+    """Return whether a client reports that its producer is dead."""
+    return any(event.category == "CLIENT_FATAL" or event.level in FATAL_LEVELS for event in events)
 
 
 def _subject(timeline: LogTimeline, transactional_id: str, victim: LogEvent) -> dict[str, str | tuple[str, ...]]:

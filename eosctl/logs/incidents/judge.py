@@ -11,9 +11,10 @@ from eosctl.logs.incidents.applications import find_failed_streams, find_slow_pr
 from eosctl.logs.incidents.cataloged import find_cataloged
 from eosctl.logs.incidents.clock_steps import find_clock_steps, is_part_of_step
 from eosctl.logs.incidents.cluster_denials import find_cluster_denials
+from eosctl.logs.incidents.consequences import fold_consequences, fold_records
 from eosctl.logs.incidents.corruption_loops import find_corruption_loops
 from eosctl.logs.incidents.effects import join_effects
-from eosctl.logs.incidents.evictions import find_evicted_members
+from eosctl.logs.incidents.evictions import find_evicted_members, find_silent_members
 from eosctl.logs.incidents.explained import BEFORE_MS, Causes, spans_of
 from eosctl.logs.incidents.failovers import find_crashes, find_stalled_brokers
 from eosctl.logs.incidents.fencing import find_fenced_producers
@@ -25,15 +26,16 @@ from eosctl.logs.incidents.outcomes import settle_outcomes
 from eosctl.logs.incidents.overdue import find_overdue_transactions
 from eosctl.logs.incidents.quorum import find_lost_quorums
 from eosctl.logs.incidents.reasons import quote_reasons
+from eosctl.logs.incidents.rebalance_loops import find_rebalance_loops
 from eosctl.logs.incidents.refusal_reasons import name_refusals
 from eosctl.logs.incidents.refusals import find_denials, find_failed_log_dirs, find_large_records, find_settings
 from eosctl.logs.incidents.repeats import join_repeats
 from eosctl.logs.incidents.rollbacks import find_rollbacks
 from eosctl.logs.incidents.servers import find_outages, find_planned_restarts
-from eosctl.logs.incidents.shortages import find_shortages, without_shortage
+from eosctl.logs.incidents.shortages import find_shortages, name_lagging, without_shortage
 from eosctl.logs.incidents.slow_loads import name_slow_loads
 from eosctl.logs.incidents.subjects import complete_subjects
-from eosctl.logs.incidents.test_runs import files_of_test_runs, without_tests
+from eosctl.logs.incidents.test_runs import TestRuns, without_tests
 from eosctl.logs.incidents.timeline import LogTimeline
 from eosctl.logs.incidents.topic_denials import find_hidden_resources, find_topic_denials
 from eosctl.logs.incidents.unexplained import find_unexplained
@@ -81,15 +83,18 @@ def judge_timeline(timeline: LogTimeline, events: Sequence[LogEvent]) -> Judgmen
         (_doubted(one, timeline.guessed_ids), records) for one, records in find_cataloged(timeline, left, known)
     ]
     effective = join_effects(timeline, join_kills(timeline, (*_merged(kept), *(one for one, _ in cataloged))))
-    joined = name_slow_loads(timeline, join_unreached(timeline, effective))
-    single = tuple(complete_subjects(timeline, _name_components(joined, events)))
-    tests = files_of_test_runs(events, timeline.sources)
+    joined = fold_consequences(timeline, tuple(name_slow_loads(timeline, join_unreached(timeline, effective))))
+    whole = fold_records(timeline, joined, left)
+    single = tuple(complete_subjects(timeline, _name_components(name_lagging(timeline, whole), events)))
+    tests = TestRuns(timeline)
     named = name_refusals(timeline, single)
     settled = tuple(quote_reasons(timeline, settle_outcomes(timeline, join_repeats(named))))
     noted = {(place.file, place.offset) for one in settled for place in one.evidence}
     unknown = find_unknown_errors(timeline, (one for one in left if (one.file, one.offset) not in noted))
     settled = (*settled, *join_repeats(unknown))
-    incidents = sorted(without_tests(settled, tests), key=lambda one: (one.t_start_ms, one.kind, str(one.subject)))
+    incidents = sorted(
+        without_tests(timeline, settled, tests), key=lambda one: (one.t_start_ms, one.kind, str(one.subject))
+    )
     covered = {(one.file, one.offset) for _, records in cataloged for one in records}
     covered |= {(place.file, place.offset) for one in (*single, *settled) for place in one.evidence}
     open_ones = {(one.file, one.offset): one for one in left if _is_open(one, acting, covered)}
@@ -98,7 +103,7 @@ def judge_timeline(timeline: LogTimeline, events: Sequence[LogEvent]) -> Judgmen
     unexplained = tuple(
         one._replace(time_ms=read[place].time_ms, time_assumed=read[place].time_assumed)
         for place, one in open_ones.items()
-        if one.file not in tests
+        if not (one.time_ms is not None and tests.cover(one))
     )
     return Judgment(tuple(incidents), unexplained)
 
@@ -181,6 +186,8 @@ def _all(timeline: LogTimeline) -> Iterator[Incident]:
     yield from find_sequence_gaps(timeline)
     yield from find_slow_processing(timeline)
     yield from find_evicted_members(timeline)
+    yield from find_silent_members(timeline)
+    yield from find_rebalance_loops(timeline)
     yield from find_failed_streams(timeline)
     yield from find_corruption_loops(timeline)
     yield from find_unclean_stops(timeline)

@@ -18,6 +18,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from eosctl.logs.incidents.shortages import returns_to_isr
 from eosctl.logs.incidents.timeline import LogTimeline, time_of
 from eosctl.model.event_names import EventCategory
 from eosctl.model.incident import EvidenceLine, Incident
@@ -130,7 +131,7 @@ def _grown(timeline: LogTimeline, one: Incident, last: LogEvent) -> LogEvent | N
     partition = one.subject.get("topic-partition", "")
     if one.kind != "not_enough_replicas" or not isinstance(partition, str) or not partition:
         return None
-    grown = timeline.with_value("partition", partition, "ISR_EXPAND")
+    grown = returns_to_isr(timeline, partition)
     return next((event for event in grown if time_of(last) <= time_of(event) <= one.t_end_ms + RECOVERY_MS), None)
 
 

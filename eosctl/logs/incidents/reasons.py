@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from eosctl.logs.digest.templates import template_of
+from eosctl.logs.incidents.index import within
 from eosctl.logs.incidents.record_groups import short_text
 from eosctl.logs.incidents.sentences import UNEXPLAINED
 from eosctl.logs.incidents.timeline import MAX_EVIDENCE_COUNT, LogTimeline, time_of
@@ -31,6 +32,9 @@ _PAUSED: Final = frozenset({"poll_interval_exceeded", "member_evicted", "task_mi
 """Kinds whose cause is certain, but not the reason why the program stood still."""
 RENEWED_MS: Final = 3_600_000
 """Maximum time from a renewal that failed to the expiry of the credential: tokens and tickets live for hours."""
+_POD: Final = "pod-not-ready-in-time"
+ROLLED_MS: Final = 1_800_000
+"""Maximum time from an operator's restart of a pod to the end of its wait for it; the default is five minutes."""
 _REFUSED: Final = "credentials-or-protocol-refused"
 _EXPIRED: Final = "credential-not-renewed"
 _NAMED: Final = "Its last cause: "
@@ -41,6 +45,9 @@ def quote_reasons(timeline: LogTimeline, incidents: Iterable[Incident]) -> Itera
     found = tuple(incidents)
     taken = {(place.file, place.offset) for one in found for place in one.evidence}
     for one in found:
+        if one.root_cause == _POD and (rolled := _rolled_before(timeline, one)):
+            yield _after_roll(one, rolled)
+            continue
         evidence = timeline.evidence(one)
         events = [event for event in evidence if event.application not in timeline.servers()]
         if events and one.root_cause == _REFUSED and (warned := _not_renewed(timeline, events)):
@@ -58,6 +65,22 @@ def quote_reasons(timeline: LogTimeline, incidents: Iterable[Incident]) -> Itera
             yield one._replace(explanation=f'{one.explanation} In its words: "{short_text(_loudest(events).message)}".')
         else:
             yield one
+
+
+def _rolled_before(timeline: LogTimeline, one: Incident) -> LogEvent | None:
+    """Return the last record of an operator that restarted the pod of an incident before it."""
+    pod = one.subject.get("pod", "")
+    rolled = timeline.with_value("pod", pod, "POD_ROLLED") if isinstance(pod, str) and pod else ()
+    return next(reversed(within(rolled, one.t_start_ms - ROLLED_MS, one.t_start_ms)), None)
+
+
+def _after_roll(one: Incident, rolled: LogEvent) -> Incident:
+    reason = rolled.fields.get("reason", "").strip()
+    why = f" ({reason})" if reason else ""
+    return one._replace(
+        explanation=f"{one.explanation} The operator had restarted it at {time_text(time_of(rolled))}{why}.",
+        evidence=tuple(dict.fromkeys((*one.evidence, EvidenceLine(rolled.file, rolled.offset, rolled.line)))),
+    )
 
 
 def _not_renewed(timeline: LogTimeline, events: Sequence[LogEvent]) -> LogEvent | None:

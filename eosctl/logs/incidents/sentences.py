@@ -56,6 +56,7 @@ _UNKNOWN: Final[Mapping[str, str]] = {
     "topic-or-partition": "a topic or partition",
     "operation": "a request",
     "pod": "a pod",
+    "component": "a resource",
 }
 """The general terms for what a record does not name."""
 _CONTROLLERS: Final = ("[QuorumController ", "[ControllerServer ", "[Controller ")
@@ -86,6 +87,7 @@ _DETAILS: Final[tuple[tuple[EventField, str], ...]] = (
     ("is_fatal", "is-fatal"),
     ("missing", "missing"),
     ("awaited", "awaited"),
+    ("component", "component"),
 )
 """Further fields that sentences of the catalog have."""
 _OPTIONAL: Final = re.compile(r"\[([^\[\]]*)\]")
@@ -165,6 +167,8 @@ def details_of(events: Sequence[LogEvent]) -> dict[str, str]:
     for field, name in _DETAILS:
         if value := next((value for one in events if (value := one.fields.get(field))), ""):
             found[name] = _on_one_line(value).rstrip(".")
+    if any("ommit" in one.message for one in events):
+        found["commits"] = "commits"
     if received := {value for one in events if (value := one.fields.get("received_bytes"))}:
         found["speakers"] = " and ".join(sorted(filter(None, {_speaker_of(int(value)) for value in received})))
     if stamp := next((value for one in events if (value := one.fields.get("record_timestamp"))), ""):

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from math import inf
+from typing import Final
 
 from eosctl.logs.incidents.explained import CERTAIN
 from eosctl.logs.incidents.index import Intervals, last_before, within
 from eosctl.logs.incidents.quorum import FAILOVER_MS
 from eosctl.logs.incidents.servers import Outage, first_of_each
-from eosctl.logs.incidents.timeline import LogTimeline, episodes, incident, time_of
+from eosctl.logs.incidents.timeline import (
+    MAX_EVIDENCE_COUNT,
+    LogTimeline,
+    episodes,
+    evidence_of,
+    incident,
+    time_of,
+)
 from eosctl.logs.incidents.trouble import FELT
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
@@ -19,6 +27,7 @@ SHORTAGE_GAP_MS = 30_000
 SHORTAGE_MIN_MS = 3_000
 FELT_MS = 60_000
 """Default of max.block.ms and of many other limits: a client reports a shortage this long after its last refusal."""
+_OF_REFUSALS: Final = "fewer-replicas-in-sync-than-min-isr"
 LEFT_MS = 3_600_000
 """Maximum time between the loss of a replica and the first write that was refused for it."""
 
@@ -76,11 +85,55 @@ def find_shortages(timeline: LogTimeline, outages: Sequence[Outage]) -> Iterator
         )
 
 
+def name_lagging(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iterator[Incident]:
+    """Yield incidents; a shortage that only refused writes show gets the brokers whose replicas had left the ISR."""
+    for one in incidents:
+        partition = one.subject.get("topic-partition", "")
+        is_open = one.kind == "not_enough_replicas" and one.root_cause == _OF_REFUSALS
+        names = (partition,) if is_open and isinstance(partition, str) and partition else ()
+        left = _left_before(timeline, names, one.t_start_ms)
+        nodes = _nodes_that_left(left)
+        if not nodes:
+            yield one
+            continue
+        named = name_some("broker", nodes)
+        yield one._replace(
+            subject={**one.subject, "out-of-sync": nodes},
+            evidence=tuple(dict.fromkeys((*evidence_of(left), *one.evidence)))[:MAX_EVIDENCE_COUNT],
+            explanation=f"{one.explanation} The replicas on {named} left its ISR at "
+            f"{time_text(time_of(min(left, key=time_of)))}.",
+            next_step=f"Find why {named} fell behind or stopped: whether they run, their disks, network, and their "
+            "logs of this time. Writes are accepted again when enough replicas have caught up.",
+        )
+
+
+def changes_of_isr(timeline: LogTimeline, partition: str) -> Sequence[LogEvent]:
+    """Return the records of replicas that left a partition's ISR or came back to it.
+
+    "ISR updated" follows either change, so it is left out unless the ISR has more replicas than before.
+    """
+    found: list[LogEvent] = []
+    size = inf
+    for event in timeline.with_value("partition", partition, "ISR_SHRINK", "ISR_EXPAND"):
+        after = event.fields.get("isr_after", "")
+        count = len(after.split(",")) if after else inf
+        if event.category == "ISR_SHRINK" or count > size or count == inf:
+            found.append(event)
+        size = count
+    return found
+
+
+def returns_to_isr(timeline: LogTimeline, partition: str) -> Sequence[LogEvent]:
+    """Return the records of replicas that brought a partition back to its minimum of in-sync replicas."""
+    grown = (event for event in changes_of_isr(timeline, partition) if event.category == "ISR_EXPAND")
+    return [event for event in grown if "(under-min-isr)" not in event.message]
+
+
 def _left_before(timeline: LogTimeline, partitions: Iterable[str], start_ms: int) -> Sequence[LogEvent]:
     """Return, for each partition, the record of the replicas that left its ISR, if that was its last change."""
     found = []
     for partition in sorted(partitions):
-        changes = timeline.with_value("partition", partition, "ISR_SHRINK", "ISR_EXPAND")
+        changes = changes_of_isr(timeline, partition)
         last = last_before(changes, start_ms + 1)
         if last is not None and last.category == "ISR_SHRINK" and start_ms - time_of(last) <= LEFT_MS:
             found.append(last)
@@ -89,15 +142,19 @@ def _left_before(timeline: LogTimeline, partitions: Iterable[str], start_ms: int
 
 def _lost_replicas(left: Sequence[LogEvent]) -> str:
     """Return the brokers whose replicas left the ISR, as the end of a sentence; empty if no record names them."""
-    nodes: set[str] = set()
-    for event in left:
-        after = set(event.fields.get("isr_after", "").split(","))
-        nodes |= set(event.fields.get("isr_before", "").split(",")) - after
-    names = tuple(sorted(nodes - {""}))
+    names = _nodes_that_left(left)
     if not names:
         return ""
     when = time_text(time_of(min(left, key=time_of)))
     return f", because the replicas on {name_some('broker', names)} left the ISR at {when}"
+
+
+def _nodes_that_left(left: Iterable[LogEvent]) -> tuple[str, ...]:
+    nodes: set[str] = set()
+    for event in left:
+        after = set(event.fields.get("isr_after", "").split(","))
+        nodes |= set(event.fields.get("isr_before", "").split(",")) - after
+    return tuple(sorted(nodes - {""}))
 
 
 def _expired(felt: Sequence[LogEvent]) -> str:
@@ -111,7 +168,7 @@ def stays_below_minimum(timeline: LogTimeline, event: LogEvent) -> bool:
     partition, needed = event.fields.get("partition", ""), event.fields.get("min_isr", "")
     if not partition or not needed.isdecimal():
         return False
-    changes = timeline.with_value("partition", partition, "ISR_SHRINK", "ISR_EXPAND")
+    changes = changes_of_isr(timeline, partition)
     last = changes[-1] if changes else None
     if last is None or last.category != "ISR_SHRINK" or time_of(last) > time_of(event):
         return False

@@ -42,7 +42,7 @@ MARGIN_MS: Final = 2_400_000
 GAP_MS: Final = 900_000
 """The longest pause within an incident; the margin covers it and two lookups of ten minutes."""
 LONG_MARGIN_MS: Final = 14_400_000
-LONG_GAP_MS: Final = 3_600_000
+LONG_GAP_MS: Final = 5_400_000
 """The same for categories that are an incident only if they repeat or last."""
 
 _NODES: Final[tuple[EventField, ...]] = ("fenced_broker", "controller", "leader", "former_leader", "candidate", "role")
@@ -133,7 +133,7 @@ def plan_slices(counts: Mapping[int, int], slice_events: int = SLICE_EVENTS) -> 
 def _long_categories() -> frozenset[EventCategory]:
     """Return the categories that are an incident only if they repeat or last."""
     known = load_incidents().items()
-    return frozenset(category for category, one in known if one.at_least > 1 or one.lasting_s)
+    return frozenset(category for category, one in known if one.at_least > 1 or one.lasting_s or one.renewed_s)
 
 
 def margin_of(category: EventCategory) -> int:

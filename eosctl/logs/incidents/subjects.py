@@ -18,6 +18,9 @@ _NAMES: Final[tuple[tuple[EventField, str, str], ...]] = (
     ("partition", "topic-partition", "topic-partitions"),
     ("producer_id", "producerId", "producerIds"),
     ("connector_task", "connector.task", "connector.tasks"),
+    ("chunk", "chunk", "chunks"),
+    ("query", "query", "queries"),
+    ("pod", "pod", "pods"),
 )
 """Fields of records, their names in a subject, and the names for several of them."""
 _WITHOUT: Final[Mapping[str, tuple[str, ...]]] = {
@@ -26,6 +29,22 @@ _WITHOUT: Final[Mapping[str, tuple[str, ...]]] = {
     "topic-partition": ("log.dir",),
 }
 """Names that are left out of a subject with another name: each thread of Streams has an id, each disk partitions."""
+_OF_RECORDS: Final = frozenset(
+    {
+        *("metadata_timeout", "not_enough_replicas", "producer_buffer_full", "producer_dead", "record_too_large"),
+        *("records_dropped", "records_given_up", "records_refused", "request_refused", "send_timeout"),
+        *("topic_authorization", "topic_not_found"),
+    }
+)
+"""Kinds of faults of a program's records, which go to the topic that its log names, if that is only one."""
+_OF_MEMBERS: Final = frozenset(
+    {
+        *("group_not_stable", "member_evicted", "member_fenced", "offset_commit_failed", "offset_out_of_range"),
+        *("offsets_unstable", "poll_interval_exceeded", "records_given_up"),
+    }
+)
+"""Kinds of faults of a member of a group."""
+_TOPICS: Final = ("topic", "topics", "topic-partition", "topic-partitions")
 _SERVERS: Final = ("broker", "brokers", "controller", "controllers")
 
 
@@ -46,12 +65,28 @@ def _names_of(timeline: LogTimeline, one: Incident, events: Sequence[LogEvent]) 
             yield name, values.pop()
     clients = [event for event in events if event.application not in timeline.servers()]
     names = {name for event in clients if (name := client_id_of(event))}
+    if not names and clients:
+        stated = timeline.announcements.value(timeline.log_of(clients[0]), "client_id")
+        names = {stated} if stated else set()
     if len(names) == 1 and not any(one.subject.get(other) for other in ("client.id", "client", "application.id")):
         yield "client.id", names.pop()
+    yield from _stated_in_log(timeline, one, clients)
     servers = {event.application for event in events} & timeline.servers()
     nodes = {timeline.node_of(server) for server in servers}
     if len(servers) == 1 and not clients and nodes != {""} and not any(one.subject.get(name) for name in _SERVERS):
         yield _role_of(events), nodes.pop()
+
+
+def _stated_in_log(timeline: LogTimeline, one: Incident, clients: Sequence[LogEvent]) -> Iterator[tuple[str, str]]:
+    """Yield the topic and the group that no record of an incident names, but that its program's log agrees on."""
+    if one.kind in _OF_RECORDS and not any(one.subject.get(name) for name in _TOPICS):
+        topics = {timeline.value_in_log(event, "topic") for event in clients}
+        if len(topics) == 1 and (topic := topics.pop()):
+            yield "topic", topic
+    if one.kind in _OF_MEMBERS and not one.subject.get("group") and not one.subject.get("groups"):
+        groups = {timeline.group_of(event) for event in clients}
+        if len(groups) == 1 and (group := groups.pop()):
+            yield "group", group
 
 
 def _role_of(events: Sequence[LogEvent]) -> str:

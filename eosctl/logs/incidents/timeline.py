@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from operator import attrgetter
 
-from eosctl.logs.incidents.announced import announced_ids, guessed_ids, owners_of_producers, short_ids
+from eosctl.logs.incidents.announced import Announcements, announced_ids, guessed_ids, owners_of_producers, short_ids
 from eosctl.logs.incidents.clocks import on_one_clock
 from eosctl.logs.incidents.index import EventIndex, Writer, grouped, within
 from eosctl.logs.incidents.inits import Inits, InitsOfLogs
@@ -84,7 +84,7 @@ class LogTimeline:
             if event.category in _OF_SERVERS and not event.fields.get("client_id")
         )
         self._index = EventIndex(self.events, self._servers, _PLACE)
-
+        self.announcements = Announcements(self.sources, self._logs.of_file)
         self._announced = announced_ids(
             self.sources,
             self._logs.of_file,
@@ -287,9 +287,11 @@ class LogTimeline:
         return groups.pop() if len(groups) == 1 else ""
 
     def value_in_log(self, event: LogEvent, name: EventField) -> str:
-        """Return the value of a field when all events of an event's log, or of its client or thread, agree on it."""
+        """Return the value of a field that an event's log, its client, its thread, or the log's beginning agrees on."""
         values = self.values_in_log(event, name)
-        return next(iter(values)) if len(values) == 1 else self._writers.only(event, name)
+        if values:
+            return next(iter(values)) if len(values) == 1 else self._writers.only(event, name)
+        return "" if event.application in self._servers else self.announcements.value(self.log_of(event), name)
 
     def values_in_log(self, event: LogEvent, name: EventField) -> frozenset[str]:
         """Return the values of a field in the events of an event's log."""

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 from eosctl.logs.incidents.explained import AFTER_MS, BEFORE_MS, EXPLANATIONS, spans_of
 from eosctl.logs.incidents.lasting import is_final
-from eosctl.logs.incidents.shortages import stays_below_minimum
+from eosctl.logs.incidents.shortages import returns_to_isr, stays_below_minimum
 from eosctl.logs.incidents.timeline import LogTimeline, time_of
 from eosctl.model.event_names import EventField
 from eosctl.model.incident import Incident
@@ -168,7 +168,7 @@ def _is_refused_at_the_end(timeline: LogTimeline, event: LogEvent, retries: Mapp
     """Return whether a partition still had too few in-sync replicas when the log of a repeated refusal ended."""
     if event.category != "NOT_ENOUGH_REPLICAS" or timeline.log_end_ms(event) > time_of(event) + RETRY_MS:
         return False
-    grown = timeline.with_value("partition", event.fields.get("partition", ""), "ISR_EXPAND")
+    grown = returns_to_isr(timeline, event.fields.get("partition", ""))
     if grown and time_of(grown[-1]) >= time_of(event):
         return False
     count = len(retries.get(_refusal(event), ()))

@@ -102,8 +102,8 @@ def _incident(timeline: LogTimeline, loop: _Loop, burst: Sequence[LogEvent]) -> 
         {"group": group, "application": first.application},
         burst,
         f"{group or 'The group'} rebalances again and again: {who} refused{f' ({reason})' if reason else ''} and "
-        f"rejoined{' in turn' if is_several else ''}, {len(loop.rounds)} times in {lasted}{grown}. Each round stops all "
-        "members of the group.",
+        f"rejoined{' in turn' if is_several else ''}, {len(loop.rounds)} times in {lasted}{grown}. Each round stops "
+        "all members of the group.",
         "Find what removes a member between two rounds: members that share a member id or group.instance.id, a client "
         "library that does not keep the id that the coordinator gave it, or heartbeats that stop. Compare the release "
         "of the library with its known defects.",

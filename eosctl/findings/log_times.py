@@ -36,7 +36,9 @@ def assumption_texts(findings: LogFindings) -> Iterator[str]:
     if findings.totals.is_zone_assumed:
         yield "Stamps without a zone were read as UTC; name the zone with --zone."
     if dayless := _files(findings.sources, _has_no_day):
-        yield f"The records of {_named(dayless)} have no date; it was taken from the last change of the file."
+        dated = any(source.first_ms is not None and not _has_no_day(source) for source in findings.sources)
+        others = " and from the dates of the other files" if dated else ""
+        yield f"The records of {_named(dayless)} have no date; it was taken from the last change of the file{others}."
     if undated := _files(findings.sources, _has_no_time):
         yield f"The records of {_named(undated)} have no time; the last change of the file was used to order them."
 

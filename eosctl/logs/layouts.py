@@ -100,7 +100,8 @@ LAYOUTS: Final = (
     Layout(
         "elastic",
         rf"\[(?P<time>{_DATE})\]\[(?P<level>{_LEVEL}) *\]\[(?P<logger>[\w.$/-]+) *\] ?"
-        rf"(?:\[[^\]\s=]*\] ?){{0,4}}{_REST}",
+        # Logstash's pipeline, or Elasticsearch's node.
+        rf"(?:\[(?P<thread>[^\]\s=]*)\] ?)?(?:\[[^\]\s=]*\] ?){{0,3}}{_REST}",
     ),
     Layout(
         "pipes",

@@ -140,7 +140,7 @@ def _slow(timeline: LogTimeline, episode: Sequence[LogEvent], group: str) -> Inc
         ],
         f"A member of {group or 'its group'} did not poll within max.poll.interval.ms"
         + (f" ({allowed})" if allowed else "")
-        + (" and lost its tasks to another member." if streams else lost),
+        + (", left the group, and lost its tasks." if streams else lost),
         "Process fewer records per poll (max.poll.records), process faster, or raise max.poll.interval.ms.",
         confidence=0.95 if timed_out.application not in timeline.servers() else 0.75,
     )

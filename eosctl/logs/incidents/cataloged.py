@@ -70,6 +70,10 @@ _OF_QUORUM: Final = frozenset({"CONTROLLER_RESIGNED"})
 """Categories of faults of the whole metadata quorum, which each of its nodes reports."""
 _OF_PROGRAM: Final = frozenset({"ROLL_BLOCKED", "STORAGE_SPACE_LOW"})
 """Categories of faults of one program, whose records name different parts of it."""
+_OF_GROUP: Final = frozenset({"TIMEOUT_OFFSETS"})
+"""Categories of faults of a group, which a program logs again without the group's name."""
+_OF_CLIENT: Final = frozenset({"OFFSET_OUT_OF_RANGE"})
+"""Categories of faults that one client reports of several partitions together."""
 _OF_CONNECTIONS: Final = frozenset({"BROKERS_UNREACHED", "HOST_NOT_RESOLVED"})
 """Categories of attempts to connect, which a client repeats after a backoff."""
 _OF_PRODUCER: Final = frozenset({"COORDINATOR_REFUSED"})
@@ -165,6 +169,11 @@ def _owner(timeline: LogTimeline, event: LogEvent, known: CatalogedIncident) -> 
         return event.category
     if event.category in _OF_PROGRAM:
         return "\0".join((event.category, timeline.log_of(event)))
+    if event.category in _OF_GROUP and (group := timeline.value_in_log(event, "group")):
+        return "\0".join((event.category, event.fields.get("group", "") or group))
+    if event.category in _OF_CLIENT and event.application not in timeline.servers():
+        client = event.fields.get("client_id") or event.fields.get("rdkafka_client", "")
+        return "\0".join((event.category, timeline.log_of(event), client, event.fields.get("group", "")))
     if event.category in _OF_PRODUCER and (producer := event.fields.get("producer_id")):
         return "\0".join((event.category, producer, event.fields.get("producer_epoch", "")))
     partition = event.fields.get("partition", "") if known.what.startswith(_OF_PARTITION) else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import inf
 from typing import Final
 
 from eosctl.logs.incidents.index import last_before, within
@@ -14,9 +15,10 @@ from eosctl.logs.incidents.trouble import DISCONNECTS
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.model.severity import Severity
-from eosctl.text import count_text, duration_text
+from eosctl.text import count_text, duration_text, time_text
 
 _TOPIC: Final = "__transaction_state-"
+_OVERLOADED: Final = "controller-overloaded"
 FENCED_ONLY: Final = 0.6
 """Confidence in a crash that only the controller reports."""
 SAME_FENCING_MS: Final = 2_000
@@ -113,19 +115,56 @@ def find_stalled_brokers(timeline: LogTimeline, outages: Sequence[Outage]) -> It
         if node in away or not felt:
             continue
         repeated = _repeated(_fencings([event for event, _ in felt]))
+        last = felt[-1][0]
+        overloaded = [one for event, _ in felt for one in _overloads_before(timeline, node, event)]
+        moved = within(timeline.of("FENCED_PARTITIONS"), time_of(last), time_of(last) + SAME_FENCING_MS)
+        back = _unfenced_after(timeline, node, last)
+        if overloaded:
+            why = (
+                f"Before that, the controller reported that its event queue was overloaded and that it had timed out a "
+                f"heartbeat of broker {node} in it: the controller was too slow, and the broker need not be at fault. "
+            )
+            step = (
+                "Find what held the controller up: its CPU, its disk, its garbage collection, or a burst of requests. "
+                "Raise broker.session.timeout.ms only then."
+            )
+        else:
+            why = ""
+            step = (
+                "Find what held the broker up: a slow or failing disk, a long garbage collection, a stopped container, "
+                "or the network to the controllers."
+            )
+        count = f" {count_text(int(moved[0].fields['moved_count']), 'partition')} changed." if moved else ""
+        end = f" It was unfenced at {time_text(time_of(back))}." if back else ""
         yield incident(
             "broker_fenced",
-            "running-broker-missed-heartbeats",
+            _OVERLOADED if overloaded else "running-broker-missed-heartbeats",
             {"broker": node},
-            [one for event, near in felt for one in (event, *near)],
+            [
+                *overloaded,
+                *(one for event, near in felt for one in (event, *near)),
+                *moved[:1],
+                *([back] if back else []),
+            ],
             f"The controller fenced broker {node}{f' {repeated}' if repeated else ''}, as it received no heartbeat for "
-            "broker.session.timeout.ms. The broker kept running: its leaders and coordinators moved, and requests to "
-            "it failed meanwhile.",
-            "Find what held the broker up: a slow or failing disk, a long garbage collection, a stopped container, or "
-            "the network to the controllers.",
+            f"broker.session.timeout.ms. {why}The broker kept running: its leaders and coordinators moved, and "
+            f"requests to it failed meanwhile.{count}{end}",
+            step,
             severity=Severity.WARNING,
             confidence=0.85,
         )
+
+
+def _overloads_before(timeline: LogTimeline, node: str, fenced: LogEvent) -> Sequence[LogEvent]:
+    """Return the heartbeats of a broker that the controller's own queue held too long before it fenced the broker."""
+    stalls = timeline.with_value("fenced_broker", node, "CONTROLLER_STALL")
+    return within(stalls, time_of(fenced) - FAILOVER_MS, time_of(fenced) + SAME_FENCING_MS)
+
+
+def _unfenced_after(timeline: LogTimeline, node: str, fenced: LogEvent) -> LogEvent | None:
+    """Return the record with which the controller unfenced a broker after a fencing."""
+    later = within(timeline.with_value("fenced_broker", node, "BROKER_UNFENCED"), time_of(fenced) + 1, inf)
+    return next((event for event in later if "to unfence" in event.message), None)
 
 
 def _silence_after(timeline: LogTimeline, node: str, fenced: LogEvent) -> Sequence[LogEvent]:

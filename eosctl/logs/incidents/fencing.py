@@ -33,6 +33,7 @@ from eosctl.logs.incidents.fencing_verdicts import (
 from eosctl.logs.incidents.index import within
 from eosctl.logs.incidents.inits import identity_of
 from eosctl.logs.incidents.names import is_of_streams
+from eosctl.logs.incidents.refused_appends import refused_appends, write_refused
 from eosctl.logs.incidents.rivals import fenced_in_turn, rivals_in
 from eosctl.logs.incidents.timeline import LogTimeline, by_key, episodes, speaks_protocol, time_of
 from eosctl.logs.incidents.trouble import UNANSWERED
@@ -195,7 +196,9 @@ def _second_start(timeline: LogTimeline, transactional_id: str, victim: LogEvent
 def _guess(timeline: LogTimeline, transactional_id: str, burst: Sequence[LogEvent]) -> Iterator[Incident]:
     """Yield the likelier of the two causes if the coordinator's log of the client's lifetime is missing."""
     first = burst[0]
-    if is_of_streams(transactional_id):
+    if refused := _refused_at_work(timeline, burst):
+        yield write_refused(timeline, transactional_id, refused, burst)
+    elif is_of_streams(transactional_id):
         # An id that contains the random name of a process belongs to that process alone.
         if first.category != "TASK_MIGRATED":
             yield stood_still(timeline, transactional_id, burst)
@@ -207,8 +210,7 @@ def _guess(timeline: LogTimeline, transactional_id: str, burst: Sequence[LogEven
     elif overdue := _overdue(timeline, first):
         yield outlived(timeline, transactional_id, [overdue, *burst])
     elif first.category != "TASK_MIGRATED":
-        around = timeline.log_between(first, time_of(first) - WOKE_MS, time_of(first))
-        stalled = [event for event in around if _STALLED.search(event.message)]
+        stalled = _stalls_before(timeline, first)
         is_ended = any(event.category == "INVALID_TXN_STATE" for event in burst)
         if is_ended and timeline.log_between(first, time_of(first) - SOON_MS, time_of(first), ("TXN_BEGUN",)):
             return
@@ -243,6 +245,23 @@ def _own_attempts(timeline: LogTimeline, burst: Sequence[LogEvent]) -> Sequence[
     if not waited or not unanswered or time_of(unanswered[0]) > time_of(waited[0]):
         return ()
     return [*unanswered, *waited]
+
+
+def _refused_at_work(timeline: LogTimeline, burst: Sequence[LogEvent]) -> Sequence[LogEvent]:
+    """Return the leaders' records of refused appends, if nothing shows a stall or the end of the transaction."""
+    refused = refused_appends(timeline, burst)
+    if not refused or any(event.category == "COMMIT_LOST" for event in burst):
+        return ()
+    first = burst[0]
+    has_stalled = had_pause(timeline, first) or bool(_stalls_before(timeline, first))
+    is_over = bool(_reported_expiry(timeline, burst)) or _overdue(timeline, first) is not None
+    return () if has_stalled or is_over else refused
+
+
+def _stalls_before(timeline: LogTimeline, victim: LogEvent) -> Sequence[LogEvent]:
+    """Return the first errors of a client after a stall, shortly before a refusal."""
+    around = timeline.log_between(victim, time_of(victim) - WOKE_MS, time_of(victim))
+    return [event for event in around if _STALLED.search(event.message)]
 
 
 def _overdue(timeline: LogTimeline, victim: LogEvent) -> LogEvent | None:

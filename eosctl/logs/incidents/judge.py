@@ -9,6 +9,7 @@ from eosctl.logs.classifier.catalog import acting_categories, load_incidents
 from eosctl.logs.incidents.announced import GUESSED
 from eosctl.logs.incidents.applications import find_failed_streams, find_slow_processing, find_unclean_stops
 from eosctl.logs.incidents.cataloged import find_cataloged
+from eosctl.logs.incidents.client_outcomes import read_outcomes
 from eosctl.logs.incidents.clock_steps import find_clock_steps, is_part_of_step
 from eosctl.logs.incidents.cluster_denials import find_cluster_denials
 from eosctl.logs.incidents.consequences import fold_consequences, fold_records
@@ -24,6 +25,7 @@ from eosctl.logs.incidents.lost_commits import find_lost_commits
 from eosctl.logs.incidents.markers import find_refused_markers
 from eosctl.logs.incidents.outcomes import settle_outcomes
 from eosctl.logs.incidents.overdue import find_overdue_transactions
+from eosctl.logs.incidents.program_subjects import name_programs
 from eosctl.logs.incidents.quorum import find_lost_quorums
 from eosctl.logs.incidents.reasons import quote_reasons
 from eosctl.logs.incidents.rebalance_loops import find_rebalance_loops
@@ -87,11 +89,11 @@ def judge_timeline(timeline: LogTimeline, events: Sequence[LogEvent]) -> Judgmen
     whole = fold_records(timeline, joined, left)
     single = tuple(complete_subjects(timeline, _name_components(name_lagging(timeline, whole), events)))
     tests = TestRuns(timeline)
-    named = name_refusals(timeline, single)
+    named = read_outcomes(timeline, name_refusals(timeline, single))
     settled = tuple(quote_reasons(timeline, settle_outcomes(timeline, join_repeats(named))))
     noted = {(place.file, place.offset) for one in settled for place in one.evidence}
     unknown = find_unknown_errors(timeline, (one for one in left if (one.file, one.offset) not in noted))
-    settled = (*settled, *join_repeats(unknown))
+    settled = tuple(name_programs(timeline, (*settled, *join_repeats(unknown))))
     incidents = sorted(
         without_tests(timeline, settled, tests), key=lambda one: (one.t_start_ms, one.kind, str(one.subject))
     )

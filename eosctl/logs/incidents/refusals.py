@@ -270,8 +270,9 @@ def find_failed_log_dirs(timeline: LogTimeline) -> Iterator[Incident]:
                 cause,
                 {"broker": node, "log.dir": path},
                 [*episode, *echoes],
-                f"{broker} can no longer use {path}{why}; the replicas in it are offline.",
-                f"{step}, then restart the broker. Its replicas are copied from the other brokers.",
+                f"{broker} can no longer use {path}{why}; the replicas in it are offline.{_end(episode)}",
+                f"{step}, then restart the broker. It copies what other brokers have of its partitions; a partition "
+                "without another replica has only what is in the directory.",
                 severity=_severity((*episode, *echoes)),
                 confidence=0.95,
             )
@@ -279,6 +280,11 @@ def find_failed_log_dirs(timeline: LogTimeline) -> Iterator[Incident]:
 
 _ENDED: Final = "all log dirs in "
 """The broker has no log directory left and ends."""
+
+
+def _end(events: Iterable[LogEvent]) -> str:
+    is_last = any(_ENDED in event.message for event in events)
+    return " It was the last one, so the broker shut down: clients cannot connect to it." if is_last else ""
 
 
 def _severity(events: Iterable[LogEvent]) -> Severity:

@@ -17,12 +17,12 @@ from eosctl.text import time_text
 BEFORE_MS: Final = 300_000
 """Maximum time from a failed connection to what the client gave up: more than twice delivery.timeout.ms (2 min)."""
 LEAST: Final = 2
-"""A single failed connection may be a broker that restarts."""
+"""A single failed connection may be a broker that restarts, unless the thread that made it timed out next."""
 NAMED: Final = 0.8
 _CAUSE: Final = "brokers-not-reached"
 _KINDS: Final = (
     *("send_timeout", "init_producer_id_timeout", "transaction_end_timeout", "transaction_offsets_timeout"),
-    *("metadata_timeout", "connector_offsets_not_stored", "brokers_not_reached"),
+    *("metadata_timeout", "consumer_offsets_timeout", "connector_offsets_not_stored", "brokers_not_reached"),
 )
 """Kinds of requests that timed out, the one that names the fault best first."""
 _NEXT: Final = (
@@ -57,7 +57,8 @@ def _failed_before(timeline: LogTimeline, one: Incident) -> Sequence[LogEvent]:
     clients = {client for event in own if (client := event.fields.get("client_id"))}
     tasks = {task for event in own if (task := event.fields.get("connector_task"))}
     failed = [event for event in near if _is_of(event, clients, tasks)]
-    return failed if len(failed) >= LEAST else ()
+    is_own = bool(failed) and bool(first.thread) and failed[-1].thread == first.thread and one.kind != _KINDS[-1]
+    return failed if len(failed) >= LEAST or is_own else ()
 
 
 def _is_of(event: LogEvent, clients: set[str], tasks: set[str]) -> bool:

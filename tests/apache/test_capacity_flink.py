@@ -121,6 +121,7 @@ applications:
     return sink.producer_entries
 
 
+@pytest.mark.long  # `make prove calibrate` has it
 @pytest.mark.parametrize("sink", SINKS, ids=["connector-3.4", "connector-4.0-incrementing", "connector-4.0-pooling"])
 def test_a_sink_leaves_the_planned_producers(sink: Sink, apache_4_4: ApacheNodes, tmp_path: Path) -> None:
     topic = f"numbers-{sink.connector}-{sink.naming}"

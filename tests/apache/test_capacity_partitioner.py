@@ -42,7 +42,7 @@ async def written(bootstrap: str, topic: str) -> tuple[int, int]:
     return max(one.producer_epoch for one in producers), sum(ends) - RECORDS
 
 
-@pytest.mark.parametrize("size", [100, 500])
+@pytest.mark.parametrize("size", [100, pytest.param(500, marks=pytest.mark.long)])
 def test_a_transaction_reaches_the_planned_partitions(
     size: int, apache_4_4: ApacheNodes, kafka_tool: KafkaTool
 ) -> None:

@@ -153,7 +153,7 @@ def watch(
     return run
 
 
-@pytest.mark.parametrize("threads", [8, 6])
+@pytest.mark.parametrize("threads", [8, pytest.param(6, marks=pytest.mark.long)])
 def test_a_transaction_reaches_the_topics_of_its_tasks(
     threads: int, watch: Callable[[int, int], dict[str, Appended]]
 ) -> None:
@@ -164,6 +164,7 @@ def test_a_transaction_reaches_the_topics_of_its_tasks(
         assert planned[topic] == pytest.approx(found[topic].markers, rel=0.1), (topic, found, planned)
 
 
+@pytest.mark.long  # `make prove calibrate` has it
 def test_the_time_of_a_commit_holds_at_another_interval(watch: Callable[[int, int], dict[str, Appended]]) -> None:
     threads, first, second = 8, 100, 300
     commit_ms = threads * 1000 * WATCHED_S / watch(threads, first)[OFFSETS].markers - first

@@ -34,7 +34,7 @@ def write_errors(path: Path, count: int) -> None:
             file.write(f"[2026-11-21 09:{number // 60 % 60:02}:{number % 60:02},000] ERROR lost {noise} (a.B)\n")
 
 
-@pytest.mark.parametrize("form", ["parquet", "json"])
+@pytest.mark.parametrize("form", ["parquet", pytest.param("json", marks=pytest.mark.long)])
 def test_a_full_disk_leaves_nothing_that_can_be_read_as_a_result(form: str, tmp_path: Path) -> None:
     logs, out = tmp_path / "logs", tmp_path / "out"
     logs.mkdir()

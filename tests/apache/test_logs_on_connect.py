@@ -127,6 +127,7 @@ with session() as spark:
 """
 
 
+@pytest.mark.long  # with the code shipped again
 def test_secured_topics_return_equal_rows_without_secrets(
     server: Server, shipped_logs: SandboxThread, tmp_path: Path
 ) -> None:
@@ -143,6 +144,7 @@ def test_secured_topics_return_equal_rows_without_secrets(
     assert shipping.settings_of(shipped_logs)["sasl.password"] not in server.shown() + outcome
 
 
+@pytest.mark.long  # with servers of its own
 def test_a_stream_needs_the_code_on_the_servers_path(shipped_logs: SandboxThread, tmp_path: Path) -> None:
     """What a session brings along reaches the tasks; where a stream plans, Spark does without it."""
     (tmp_path / "server").mkdir()

@@ -55,7 +55,7 @@ def lives_of_streams(version: str, folder: Path, *, emulate: str, transactional:
     [
         # The same rules as of 4.4.0.
         pytest.param("4.3.1", "4.3", STREAMS_4_3, (400, 400), marks=pytest.mark.long),
-        ("3.9.2", "3.9", STREAMS_3_9, (200, 200)),
+        pytest.param("3.9.2", "3.9", STREAMS_3_9, (200, 200), marks=pytest.mark.long),
         ("4.4.0", "4.4", STREAMS_4_3, (400, 400)),
         ("4.4.0", "4.4", TRANSACTIONAL_STORES, (400, 400)),  # RocksDB has written nothing out yet
     ],

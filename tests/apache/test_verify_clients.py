@@ -24,6 +24,8 @@ from eosctl.testing import SandboxThread
 from tests.commands.conftest import Done, eosctl
 
 TOOLS = {"librdkafka": None, "java": "javac", "java-3.9": "javac", "franz-go": "go"}
+#: Java's older client logs in as the newer one does.
+WITH_SECURITY = [pytest.param(one, marks=pytest.mark.long if one == "java-3.9" else ()) for one in TOOLS]
 WRONG_PASSWORD = re.compile("invalid credentials|SASL_AUTHENTICATION_FAILED|authentication", re.IGNORECASE)
 MILD = ("proxy:delay", "proxy:disconnect")
 
@@ -80,7 +82,7 @@ def moved_offsets(done: Done) -> set[str]:
     ("clients", "cluster"),
     [
         ("java", "apache_4_3"),
-        ("java-3.9", "apache_3_9"),
+        pytest.param("java-3.9", "apache_3_9", marks=pytest.mark.long),
         ("librdkafka", "apache_4_3"),
         ("franz-go", "sandbox"),
         # Each client plays once each time; `make prove real-kafka` has all pairs.
@@ -103,7 +105,7 @@ def test_every_workload_of_every_client_leaves_a_clean_history(
     assert moved_offsets(done) >= {"hop-0", "hop-1"}
 
 
-@pytest.mark.parametrize("clients", TOOLS)
+@pytest.mark.parametrize("clients", WITH_SECURITY)
 def test_a_login_over_tls_is_handed_to_every_client(clients: str, secured: SandboxThread) -> None:
     need(clients)
     settings = ("--command-config", str(secured.client_properties("admin")))
@@ -114,7 +116,7 @@ def test_a_login_over_tls_is_handed_to_every_client(clients: str, secured: Sandb
     assert moved_offsets(done) == {"hop-0"}
 
 
-@pytest.mark.parametrize("clients", TOOLS)
+@pytest.mark.parametrize("clients", WITH_SECURITY)
 def test_a_wrong_password_gets_the_clients_own_message(clients: str, secured: SandboxThread, tmp_path: Path) -> None:
     need(clients)
     right = program_access(resolve_client({}, command_config=secured.client_properties("admin")).config)
@@ -130,7 +132,7 @@ def test_a_wrong_password_gets_the_clients_own_message(clients: str, secured: Sa
     assert WRONG_PASSWORD.search(raised.value.why), raised.value.why
 
 
-@pytest.mark.parametrize(("clients", "code"), [("java-3.9", 3), ("java", 0)])
+@pytest.mark.parametrize(("clients", "code"), [pytest.param("java-3.9", 3, marks=pytest.mark.long), ("java", 0)])
 def test_a_late_end_txn_tears_transactions_of_old_clients_alone(
     apache_4_3: ApacheNodes, clients: str, code: int
 ) -> None:

@@ -210,22 +210,28 @@ def _guess(timeline: LogTimeline, transactional_id: str, burst: Sequence[LogEven
     elif overdue := _overdue(timeline, first):
         yield outlived(timeline, transactional_id, [overdue, *burst])
     elif first.category != "TASK_MIGRATED":
-        stalled = _stalls_before(timeline, first)
-        is_ended = any(event.category == "INVALID_TXN_STATE" for event in burst)
-        if is_ended and timeline.log_between(first, time_of(first) - SOON_MS, time_of(first), ("TXN_BEGUN",)):
-            return
-        # A newer producer takes over the epoch; if only the transaction has ended, it timed out.
-        is_end_refused = is_ended and any(_END_REFUSED in event.message for event in burst)
-        if is_end_refused and not stalled and not had_pause(timeline, first):
-            yield not_open(timeline, transactional_id, burst)
-        elif stalled or is_ended:
-            yield stood_still(timeline, transactional_id, [*stalled, *burst])
-        elif attempts := _own_attempts(timeline, burst):
-            yield refused_after_own_attempt(timeline, transactional_id, attempts, burst)
-        elif had_trouble(timeline, first, time_of(first), UNANSWERED):
-            yield unexplained(timeline, transactional_id, burst)
-        else:
-            yield displaced(timeline, transactional_id, burst)
+        yield from _ended_or_displaced(timeline, transactional_id, burst)
+
+
+def _ended_or_displaced(timeline: LogTimeline, transactional_id: str, burst: Sequence[LogEvent]) -> Iterator[Incident]:
+    """Yield the cause of a refusal where no expiry is known: the end of the transaction, or another producer."""
+    first = burst[0]
+    stalled = _stalls_before(timeline, first)
+    is_ended = any(event.category == "INVALID_TXN_STATE" for event in burst)
+    if is_ended and timeline.log_between(first, time_of(first) - SOON_MS, time_of(first), ("TXN_BEGUN",)):
+        return
+    # A newer producer takes over the epoch; if only the transaction has ended, it timed out.
+    is_end_refused = is_ended and any(_END_REFUSED in event.message for event in burst)
+    if is_end_refused and not stalled and not had_pause(timeline, first):
+        yield not_open(timeline, transactional_id, burst)
+    elif stalled or is_ended:
+        yield stood_still(timeline, transactional_id, [*stalled, *burst])
+    elif attempts := _own_attempts(timeline, burst):
+        yield refused_after_own_attempt(timeline, transactional_id, attempts, burst)
+    elif had_trouble(timeline, first, time_of(first), UNANSWERED):
+        yield unexplained(timeline, transactional_id, burst)
+    else:
+        yield displaced(timeline, transactional_id, burst)
 
 
 def _own_attempts(timeline: LogTimeline, burst: Sequence[LogEvent]) -> Sequence[LogEvent]:

@@ -90,6 +90,12 @@ def stood_still(timeline: LogTimeline, transactional_id: str, events: Sequence[L
         step = (
             "Find what fills the heap, or use a collector with shorter pauses; raise transaction.timeout.ms above them."
         )
+    elif all(event.category == "INVALID_TXN_STATE" for event in events):
+        text = (
+            f"{who} was refused, because its transaction was not open: it may have timed out and been rolled back, or "
+            "have ended in another way. No coordinator's log here shows which."
+        )
+        step = "Add the transaction coordinator's server.log of this time, and the log of the leader that refused it."
     else:
         text = (
             f"{who} was refused when it resumed: most likely its transaction had timed out and been rolled back. No "

@@ -68,7 +68,7 @@ _VAGUE: Final[Mapping[EventCategory, frozenset[EventCategory]]] = {
 """Categories of records that repeat a more precise one of the same program: the reason is in its exception."""
 _OF_QUORUM: Final = frozenset({"CONTROLLER_RESIGNED"})
 """Categories of faults of the whole metadata quorum, which each of its nodes reports."""
-_OF_PROGRAM: Final = frozenset({"ROLL_BLOCKED", "STORAGE_SPACE_LOW"})
+_OF_PROGRAM: Final = frozenset({"ROLL_BLOCKED", "STORAGE_SPACE_LOW", "STORAGE_SPACE_SHRINKS"})
 """Categories of faults of one program, whose records name different parts of it."""
 _OF_GROUP: Final = frozenset({"TIMEOUT_OFFSETS"})
 """Categories of faults of a group, which a program logs again without the group's name."""

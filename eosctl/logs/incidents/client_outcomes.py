@@ -30,7 +30,7 @@ _MEANINGS: Final = {
     "BEGINNING": "It continued at the first record that the log has.",
 }
 _OPEN_TEXT: Final = re.compile(
-    r" auto\.offset\.reset decides what a consumer reads next \([^)]*\), so records are [^.]*\."
+    r" auto\.offset\.reset decides what a consumer reads next(?: \([^)]*\))?, so records are [^.]*\."
 )
 
 

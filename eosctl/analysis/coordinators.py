@@ -2,36 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
-
-import msgspec
 
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.snapshot import ClusterSnapshot, Topic
-from eosctl.model.transaction import Transaction, TransactionLook
 from eosctl.text import name_some
 
 TRANSACTION_STATE_TOPIC: Final = "__transaction_state"
 CONSUMER_OFFSETS_TOPIC: Final = "__consumer_offsets"
-
-
-class CoordinatorView(msgspec.Struct, frozen=True):
-    """One reading's transactions by producer id; two ids share one only after a bug such as KAFKA-15552."""
-
-    by_producer_id: Mapping[int, tuple[Transaction, ...]]
-    by_transactional_id: Mapping[str, Transaction]
-
-
-def view_of(look: TransactionLook) -> CoordinatorView:
-    """Index one reading."""
-    by_producer_id: dict[int, tuple[Transaction, ...]] = {}
-    for transaction in look.transactions:
-        producer_id = transaction.producer_id
-        by_producer_id[producer_id] = (*by_producer_id.get(producer_id, ()), transaction)
-    return CoordinatorView(
-        by_producer_id, {transaction.transactional_id: transaction for transaction in look.transactions}
-    )
 
 
 def missing_coordinators(snapshot: ClusterSnapshot) -> tuple[str, ...]:

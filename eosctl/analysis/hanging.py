@@ -16,11 +16,9 @@ import msgspec
 
 from eosctl.analysis.blast_radius import BlastRadiusFinder
 from eosctl.analysis.coordinators import (
-    CoordinatorView,
     cannot_list_transactions,
     may_hide_transactional_ids,
     missing_coordinators,
-    view_of,
 )
 from eosctl.analysis.lifetime import Watch, evidence_of, judge_transaction, skewed_clock, watch_of
 from eosctl.analysis.marker_decision import Marker, MarkerDecision, decide_marker, leader_changed
@@ -30,7 +28,7 @@ from eosctl.model.hang import HangCause, HangStatus, HangVerdict, OpenTransactio
 from eosctl.model.history import TransactionLogEntry
 from eosctl.model.limits import Limits
 from eosctl.model.snapshot import ClusterSnapshot, PartitionInfo
-from eosctl.model.transaction import PartitionProducers, TopicPartition, Transaction
+from eosctl.model.transaction import PartitionProducers, TopicPartition, Transaction, TransactionLook
 from eosctl.model.verdict import Confidence, Evidence
 
 _CAUSES: Final = {
@@ -51,8 +49,8 @@ class _Scene(msgspec.Struct, frozen=True):
 
     snapshot: ClusterSnapshot
     watch: Watch
-    before: CoordinatorView | None
-    now: CoordinatorView
+    before: TransactionLook | None
+    now: TransactionLook
     partitions: Mapping[TopicPartition, PartitionInfo]
     seen_before: Mapping[TopicPartition, PartitionProducers]
     reported: frozenset[TopicPartition]
@@ -134,8 +132,8 @@ def _set(snapshot: ClusterSnapshot, limits: Limits, judged: Mapping[str, Transac
     return _Scene(
         snapshot=snapshot,
         watch=watch,
-        before=view_of(snapshot.looks[0]) if two else None,
-        now=view_of(snapshot.looks[-1]),
+        before=snapshot.looks[0] if two else None,
+        now=snapshot.looks[-1],
         partitions=snapshot.partitions_by_name,
         seen_before={where.partition: where for where in snapshot.looks[0].producers} if two else {},
         reported=frozenset(where.partition for where in snapshot.producers if where.is_reported_hanging),

@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from eosctl.analysis.coordinators import CONSUMER_OFFSETS_TOPIC, view_of
+from eosctl.analysis.coordinators import CONSUMER_OFFSETS_TOPIC
 from eosctl.analysis.locate import coordinator_partition
 from eosctl.analysis.lso import find_stable_offset_gaps
 from eosctl.model.group_details import SharePartition
@@ -116,7 +116,7 @@ def find_pins(
     topic = snapshot.topic(CONSUMER_OFFSETS_TOPIC)
     if topic is None or not topic.partitions:
         return ()
-    owners = view_of(snapshot.looks[-1]).by_producer_id if snapshot.looks else {}
+    owners = snapshot.looks[-1].by_producer_id if snapshot.looks else {}
     committed = {(group.group_id, c.partition): c for group in snapshot.groups for c in group.offsets}
     newest: dict[tuple[str, TopicPartition], PendingOffset] = {}
     for pending in sorted(snapshot.pending_offsets, key=lambda p: p.log_offset):

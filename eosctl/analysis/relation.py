@@ -8,9 +8,15 @@ from typing import Final
 
 import msgspec
 
-from eosctl.analysis.coordinators import CoordinatorView
 from eosctl.analysis.lifetime import PREPARED
-from eosctl.model.transaction import PartitionProducers, ProducerState, TopicPartition, Transaction, TransactionState
+from eosctl.model.transaction import (
+    PartitionProducers,
+    ProducerState,
+    TopicPartition,
+    Transaction,
+    TransactionLook,
+    TransactionState,
+)
 
 IDLE_STATES: Final = frozenset(
     {
@@ -63,18 +69,18 @@ def was_open(sighting: Sighting, before: PartitionProducers) -> bool:
     return False
 
 
-def relate(sighting: Sighting, view: CoordinatorView, unheard: Sequence[str]) -> tuple[Relation, Transaction | None]:
+def relate(sighting: Sighting, look: TransactionLook, unheard: Sequence[str]) -> tuple[Relation, Transaction | None]:
     """Compare a sighting with one reading's coordinators.
 
     Args:
         sighting: The open transaction.
-        view: The coordinators' transactions.
+        look: The coordinators' transactions.
         unheard: The reasons why their list is incomplete.
 
     Returns:
         The relation, and the transaction with the producer id.
     """
-    candidates = view.by_producer_id.get(sighting.state.producer_id, ())
+    candidates = look.by_producer_id.get(sighting.state.producer_id, ())
     if not candidates:
         return (Relation.UNCLEAR if unheard else Relation.UNKNOWN), None
     if len(candidates) == 1:

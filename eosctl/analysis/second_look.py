@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from eosctl.analysis.coordinators import view_of
 from eosctl.analysis.relation import IDLE_STATES, Relation, relate, sightings
 from eosctl.model.limits import Limits
 from eosctl.model.transaction import Transaction, TransactionLook, TransactionState
@@ -21,8 +20,7 @@ def leaves_doubt(look: TransactionLook) -> bool:
     """Return whether a transaction of a pass may hang, be stalled, or be late."""
     if any(_may_be_stuck(transaction, look.finished_at_ms) for transaction in look.transactions):
         return True
-    view = view_of(look)
-    return any(relate(sighting, view, ())[0] is not Relation.MEMBER for sighting in sightings(look.producers))
+    return any(relate(sighting, look, ())[0] is not Relation.MEMBER for sighting in sightings(look.producers))
 
 
 def _may_be_stuck(transaction: Transaction, now_ms: int) -> bool:

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from eosctl.analysis.coordinators import view_of
 from eosctl.analysis.hanging import classify_open_transactions
 from eosctl.analysis.lifetime import classify_transactions, judge_held, watch_of
 from eosctl.analysis.locate import locate_transactional_id
@@ -151,7 +150,7 @@ def judge_transactions(snapshot: ClusterSnapshot) -> tuple[JudgedTransaction, ..
 
 def known_producers(snapshot: ClusterSnapshot) -> Iterator[KnownProducer]:
     """Yield the producers of the newest pass, by partition and producer id."""
-    owners = view_of(snapshot.looks[-1]).by_producer_id if snapshot.looks else {}
+    owners = snapshot.looks[-1].by_producer_id if snapshot.looks else {}
     for where in snapshot.producers if snapshot.looks else ():
         for state in where.producers:
             yield KnownProducer(where, state, next(iter(owners.get(state.producer_id, ())), None))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Final, NamedTuple
 
 import msgspec
@@ -96,7 +97,7 @@ class PartitionProducers(msgspec.Struct, frozen=True):
     is_reported_hanging: bool = False
 
 
-class TransactionLook(msgspec.Struct, frozen=True):
+class TransactionLook(msgspec.Struct, frozen=True, dict=True):
     """One pass over all leaders and coordinators.
 
     The leaders are asked first and the coordinators afterwards, so a transaction that ends in between shows as
@@ -108,3 +109,17 @@ class TransactionLook(msgspec.Struct, frozen=True):
     finished_at_ms: int
     producers: tuple[PartitionProducers, ...] = ()
     transactions: tuple[Transaction, ...] = ()
+
+    @cached_property
+    def by_producer_id(self) -> Mapping[int, tuple[Transaction, ...]]:
+        """Return the transactions by producer id; two ids share one only after a bug such as KAFKA-15552."""
+        found: dict[int, tuple[Transaction, ...]] = {}
+        for transaction in self.transactions:
+            producer_id = transaction.producer_id
+            found[producer_id] = (*found.get(producer_id, ()), transaction)
+        return found
+
+    @cached_property
+    def by_transactional_id(self) -> Mapping[str, Transaction]:
+        """Return the transactions by transactional id."""
+        return {transaction.transactional_id: transaction for transaction in self.transactions}

@@ -13,6 +13,12 @@ from eosctl.model.deployment import Role
 from eosctl.model.log_bounds import EVERYTHING, Bounds
 from eosctl.model.transaction import TopicPartition
 
+_MOST: Final = 2**63 - 1
+"""Kafka's times, offsets, and ids are longs of Java."""
+
+_MOST_PARTITION: Final = 2**31 - 1
+_MOST_PORT: Final = 65535
+
 _UNITS_MS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
 
 
@@ -20,9 +26,21 @@ def parse_duration_ms(text: str) -> int:
     """Parse ``500ms``, ``30s``, ``15m``, ``2h``, or ``7d``; a bare number is seconds."""
     digits = text.rstrip("abcdefghijklmnopqrstuvwxyz")
     unit = text[len(digits) :] or "s"
-    if not digits.isdecimal() or unit not in _UNITS_MS or int(digits) == 0:
+    count = _parse_long(digits)
+    if not count or unit not in _UNITS_MS or count > _MOST // _UNITS_MS[unit]:
         raise typer.BadParameter(f"{text!r} is not a duration; write 500ms, 30s, 15m, 2h, or 7d")
-    return int(digits) * _UNITS_MS[unit]
+    return count * _UNITS_MS[unit]
+
+
+def _parse_long(digits: str) -> int | None:
+    """Return a number without a sign; None if the text is none, or exceeds a long.
+
+    The length is checked first: Python refuses to convert thousands of digits, with a text of its own.
+    """
+    if not digits.isdecimal() or len(digits) > len(str(_MOST)):
+        return None
+    number = int(digits)
+    return number if number <= _MOST else None
 
 
 def duration_option_text(duration_ms: int) -> str:
@@ -68,11 +86,12 @@ def parse_log_position(text: str | None, now_ms: int) -> tuple[int | None, int |
         return None, None
     if text.startswith("@"):
         return None, parse_moment_ms(text, "--from", now_ms)
-    if not text.isdecimal():
+    offset = _parse_long(text)
+    if offset is None:
         raise UsageError(
             f"{text!r} is not a start of a range.", "", "Write --from 1200, --from @-1h or --from @2026-11-21T09:00:00Z"
         )
-    return int(text), None
+    return offset, None
 
 
 def parse_listen(text: str) -> tuple[str, int]:
@@ -83,9 +102,10 @@ def parse_listen(text: str) -> tuple[str, int]:
     """
     host, _, port = text.rpartition(":")
     bare = host.removeprefix("[").removesuffix("]")
-    if not bare or (":" in bare) != host.startswith("[") or not port.isdecimal() or not 0 < int(port) < 65536:
+    number = _parse_long(port)
+    if not bare or (":" in bare) != host.startswith("[") or not number or number > _MOST_PORT:
         raise UsageError(f"{text!r} is not an address to listen on.", "", "Write HOST:PORT, e.g. 127.0.0.1:9308.")
-    return bare, int(port)
+    return bare, number
 
 
 def parse_partition(text: str | None) -> TopicPartition | None:
@@ -97,9 +117,10 @@ def parse_partition(text: str | None) -> TopicPartition | None:
     if text is None:
         return None
     topic, dash, index = text.rpartition("-")
-    if not dash or not topic or not index.isdecimal():
+    partition = _parse_long(index)
+    if not dash or not topic or partition is None or partition > _MOST_PARTITION:
         raise UsageError(f"{text!r} is not a partition.", "", "Write TOPIC-PARTITION, e.g. orders-0.")
-    return TopicPartition(topic, int(index))
+    return TopicPartition(topic, partition)
 
 
 def parse_roles(given: Sequence[str]) -> dict[str, Role]:

@@ -11,6 +11,7 @@ import typer
 from eosctl.command_line.values import (
     parse_bounds,
     parse_duration_ms,
+    parse_listen,
     parse_log_position,
     parse_moment_ms,
     parse_partition,
@@ -67,3 +68,30 @@ def test_other_text_is_refused_with_an_example(parse: Callable[[str], Any], text
 def test_a_superscript_digit_is_not_a_duration() -> None:
     with pytest.raises(typer.BadParameter):
         parse_duration_ms("²s")
+
+
+MANY = "9" * 5_000
+"""More digits than Python converts."""
+
+
+@pytest.mark.parametrize(
+    ("parse", "text"),
+    [
+        (parse_duration_ms, f"{MANY}s"),
+        (parse_duration_ms, "106751991168d"),
+        (lambda text: parse_moment_ms(text, "--from", NOW_MS), MANY),
+        (lambda text: parse_moment_ms(text, "--from", NOW_MS), f"-{MANY}d"),
+        (lambda text: parse_log_position(text, NOW_MS), MANY),
+        (lambda text: parse_log_position(text, NOW_MS), str(2**63)),
+        (parse_listen, f"127.0.0.1:{MANY}"),
+        (parse_listen, "127.0.0.1:65536"),
+        (parse_partition, f"orders-{MANY}"),
+        (parse_partition, f"orders-{2**31}"),
+        (lambda text: parse_bounds(text, "--offset"), f"{MANY}:"),
+        (parse_times, f"{MANY}..{MANY}"),
+    ],
+)
+def test_numbers_beyond_kafkas_are_refused(parse: Callable[[str], Any], text: str) -> None:
+    with pytest.raises((UsageError, typer.BadParameter)) as refused:
+        parse(text)
+    assert "set_int_max_str_digits" not in str(refused.value)

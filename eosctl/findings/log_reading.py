@@ -33,6 +33,9 @@ def nothing_read_text(findings: LogFindings) -> str:
     unknown = [one.file for one in findings.coverage if one.recognition is Recognition.NONE]
     if unknown:
         return f"No log record was recognized in {_named(unknown)}."
+    broken = [f"{one.file} could not be read to its end: {one.error}" for one in findings.sources if one.error]
+    if broken:
+        return f"No log record was read ({'; '.join(broken[:NAMED_FILES])})."
     if findings.coverage:
         empty = [one.file for one in findings.coverage]
         return f"No log records: {_named(empty)} {'is' if len(empty) == 1 else 'are'} empty."

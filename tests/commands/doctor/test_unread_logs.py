@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from pathlib import Path
@@ -49,6 +50,15 @@ def test_a_file_without_a_log_record_has_no_grade(
         assert done.json["summary"][0] == wanted
         assert (done.json["grade"]["letter"], done.json["counts"]["passed"]) == ("-", 0)
         assert {check["status"] for check in done.json["checks"]} == {"skipped"}
+
+
+def test_a_cut_file_is_not_an_empty_one(own_home: Path, tmp_path: Path) -> None:
+    path = tmp_path / "server.log.gz"
+    path.write_bytes(gzip.compress((LINE * 500).encode())[:12])
+    wanted = f"No log record was read ({path} could not be read to its end: gzip: Compressed file ended"
+    report = eosctl("logs", "report", path)
+    assert (report.code, wanted in report.out, "is empty" in report.out) == (4, True, False)
+    assert wanted in eosctl("doctor", "--logs", path, "-o", "json").json["summary"][0]
 
 
 def test_the_page_has_no_grade_either(own_home: Path, tmp_path: Path) -> None:

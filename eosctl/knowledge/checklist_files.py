@@ -93,7 +93,7 @@ def read_record(path: Path) -> ChecklistRecord:
     """
     try:
         record = msgspec.json.decode(read_input(path), type=ChecklistRecord)
-    except (OSError, msgspec.MsgspecError) as error:
+    except (OSError, msgspec.MsgspecError, RecursionError) as error:
         raise ConfigFileError(f"{path} is not a checklist record: {error}.", "", "Name another file.") from error
     if (record.schema, record.schema_version) != (RECORD_SCHEMA, 1):
         raise ConfigFileError(

@@ -75,7 +75,7 @@ def _read() -> dict[str, str]:
         return msgspec.json.decode(path.read_bytes(), type=dict[str, str])
     except FileNotFoundError:
         return {}
-    except (OSError, msgspec.DecodeError) as error:
+    except (OSError, msgspec.DecodeError, RecursionError) as error:
         raise ConfigFileError(
             f"{path} cannot be read: {error}.",
             "It has the ids of protected clusters, so no change is made without it.",

@@ -116,7 +116,7 @@ def _read(path: Path) -> PastRun | None:
         return msgspec.json.decode(path.read_bytes(), type=PastRun)
     except FileNotFoundError:
         return None
-    except (OSError, msgspec.DecodeError) as error:
+    except (OSError, msgspec.DecodeError, RecursionError) as error:
         raise ConfigFileError(
             f"{path} cannot be read: {error}.", "It has the findings of the previous run.", "Remove it."
         ) from error

@@ -21,7 +21,7 @@ from eosctl.checks.runner import diagnose
 from eosctl.errors import ConfigFileError
 from eosctl.findings.diagnosis import CheckResult, CheckStatus, Diagnosis, Grade
 from eosctl.findings.finding import Finding
-from eosctl.knowledge.checklist_files import parse_checklist, shipped_checklists
+from eosctl.knowledge.checklist_files import parse_checklist, read_record, shipped_checklists
 from eosctl.model.checklist import Checklist, ChecklistItem, ItemKind, ItemState
 from eosctl.model.deployment import Component, Deployment, Place, Role
 from eosctl.model.severity import Severity
@@ -248,3 +248,9 @@ def test_the_list_of_the_documentation_is_sound() -> None:
     checklist = parse_checklist(example, "docs/checklists.md")
     assert unknown_references(checklist, frozenset(check.id for check in CATALOG)) == ()
     assert all(f"`{name}`" in text for name in PROBES)
+
+
+def test_a_deeply_nested_record_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "record.json").write_text('{"a":' * 100_000)
+    with pytest.raises(ConfigFileError, match="is not a checklist record"):
+        read_record(tmp_path / "record.json")

@@ -86,9 +86,10 @@ def test_a_run_without_cluster_or_readable_record_is_refused(state: Path) -> Non
         compare_with_last(replace(run(), cluster_id=""), 1_000)
     compare_with_last(run(), 1_000)
     (file,) = state.iterdir()
-    file.write_text("{", "utf-8")
-    with pytest.raises(ConfigFileError, match=file.name):
-        compare_with_last(run(), 2_000)
+    for text in ("{", '{"a":' * 100_000):
+        file.write_text(text, "utf-8")
+        with pytest.raises(ConfigFileError, match=file.name):
+            compare_with_last(run(), 2_000)
     file.unlink()
     state.rmdir()
     state.write_text("", "utf-8")

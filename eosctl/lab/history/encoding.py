@@ -60,7 +60,7 @@ def _decode(number: int, line: str, shared: dict[Any, Any]) -> Event:
         if "isr" in fields:
             fields["isr"] = tuple(fields["isr"])
         decoded: Event = event(**fields)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise DecodeError(
             f"Line {number} of the history is not an event: {error}.",
             "Each line is a JSON object with an event's name and its fields.",

@@ -100,7 +100,7 @@ def load_run(name: str) -> tuple[RunRecord, History]:
         there = sorted(path.name for path in runs_folder().glob("*") if (path / _RECORD).is_file())
         known = f"There are: {', '.join(there[-5:])}." if there else f"{runs_folder()} holds none."
         raise UsageError(f"There is no run {name!r}.", known, "Name one of them, or its folder.") from error
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise ConfigFileError(
             f"The run {folder} cannot be read: {error}.", "Its files are not as eosctl wrote them.", "Play it again."
         ) from error

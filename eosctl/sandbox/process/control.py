@@ -68,7 +68,7 @@ async def _carry_out(line: bytes, commands: Mapping[str, Command]) -> dict[str, 
         return {"ok": True, "result": await commands[name](arguments)}
     except EosctlError as error:
         return {"ok": False, "error": {"what": error.what, "why": error.why, "next_step": error.next_step}}
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         return {"ok": False, "error": {"what": "The request cannot be read.", "why": repr(error), "next_step": ""}}
 
 

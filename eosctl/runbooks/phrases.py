@@ -6,7 +6,7 @@ import re
 import textwrap
 import tomllib
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import cache
 from importlib import resources
@@ -209,7 +209,7 @@ def _object(text: str, at: int) -> Token | None:
 
 def _han_verb(text: str, at: int) -> Token | None:
     length, by_class = max(
-        ((len(word), classes) for word, classes in _han_lexicon().items() if text.startswith(word, at)),
+        ((len(word), classes) for word, classes in _han_lexicon().get(text[at], ()) if text.startswith(word, at)),
         key=lambda item: item[0],
         default=(0, frozenset[str]()),
     )
@@ -217,7 +217,9 @@ def _han_verb(text: str, at: int) -> Token | None:
 
 
 def _word(text: str, at: int) -> Token:
-    vocabulary = max((word for word in _han_words() if text.startswith(word, at)), key=len, default="")
+    vocabulary = max(
+        (word for word in _han_words().get(text[at], ()) if text.startswith(word, at)), key=len, default=""
+    )
     if vocabulary:
         return Token(vocabulary, at, at + len(vocabulary))
     found = _TOKEN.match(text, at)
@@ -234,19 +236,27 @@ def _word(text: str, at: int) -> Token:
 
 
 @cache
-def _han_lexicon() -> Mapping[str, frozenset[str]]:
+def _han_lexicon() -> Mapping[str, Sequence[tuple[str, frozenset[str]]]]:
+    """Return the verbs and their classes by the first character of the verb."""
     found: dict[str, set[str]] = {}
     for name, verb in load_phrasebook().verbs.items():
         for word in verb.chinese:
             found.setdefault(word, set()).add(name)
-    return {word: frozenset(names) for word, names in found.items()}
+    by_first: dict[str, list[tuple[str, frozenset[str]]]] = {}
+    for word, names in found.items():
+        by_first.setdefault(word[0], []).append((word, frozenset(names)))
+    return by_first
 
 
 @cache
-def _han_words() -> frozenset[str]:
+def _han_words() -> Mapping[str, Sequence[str]]:
+    """Return the words that are not verbs by their first character."""
     moods = load_phrasebook().moods
     lists = (moods.negation, moods.glue, moods.prevention, moods.report, moods.pronouns, moods.adjuncts)
-    return frozenset(word for words in lists for word in words if re.match(rf"[{_HAN}]", word))
+    by_first: dict[str, list[str]] = {}
+    for word in sorted({word for words in lists for word in words if re.match(rf"[{_HAN}]", word)}):
+        by_first.setdefault(word[0], []).append(word)
+    return by_first
 
 
 @cache

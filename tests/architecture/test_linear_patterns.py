@@ -18,6 +18,7 @@ from eosctl.checks.judge import judge
 from eosctl.errors import ConfigFileError
 from eosctl.logs.scan import scan_paths
 from eosctl.model.redaction import redact_text
+from eosctl.runbooks.phrases import sentences_of
 from eosctl.settings.deployment_files import read_deployment
 
 LINES: Final = re.compile(r"\^\s*\\s[*+]")
@@ -105,3 +106,8 @@ def test_a_record_of_one_unit_is_read_in_linear_time(begin: str, unit: str, tmp_
 @pytest.mark.parametrize("sign", ["=", ": ", " ", "(", "[", "={", "='", " = ", "</a><b>", "=\\\n", "@", "=a;"])
 def test_names_of_secrets_are_masked_in_linear_time(name: str, sign: str) -> None:
     assert_linear(lambda count: redact_text(f"x {name}{sign}" * count))
+
+
+@pytest.mark.parametrize("unit", ["1", "a.", "A_"])
+def test_a_pasted_text_is_taken_apart_in_linear_time(unit: str) -> None:
+    assert_linear(lambda count: list(sentences_of(unit * count)))

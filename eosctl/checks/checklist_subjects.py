@@ -98,6 +98,22 @@ def _producers_to_compare(seen: Seen) -> Iterable[str]:
     return names if any(_coordinators(seen)) or len(set(names)) > 1 else ()
 
 
+def _uncounted_producers(seen: Seen) -> Iterable[str]:
+    """Yield the producers with an id of their own whose number of processes no file names, where no cluster shows them.
+
+    Kafka Streams and Flink make the ids of their processes themselves.
+    """
+    if any(_coordinators(seen)):
+        return ()
+    producers = seen.deployment.of(Role.PRODUCER)
+    return _names(one for one in producers if one.word("transactional.id") and one.instances is None)
+
+
+def _unnamed_releases(seen: Seen) -> Iterable[str]:
+    """Yield the Streams applications whose release is not named, so that the newest one was assumed."""
+    return _names(one for one in seen.deployment.of(Role.STREAMS) if not one.release_named)
+
+
 def _transaction_timeouts(seen: Seen) -> Iterable[str]:
     """Timeouts of transactions that are known: those of running ones, and of producers as configured or by default."""
     producers = (
@@ -195,6 +211,8 @@ SUBJECTS: Final[Mapping[str, Subject]] = {
     "access-rules": Subject("access rule", _access_rules),
     "transactional-producers": Subject("transactional producer", _transactional_producers),
     "producers-to-compare": Subject("second transactional producer or cluster", _producers_to_compare),
+    "uncounted-producers": Subject("producer with an unknown number of processes", _uncounted_producers),
+    "unnamed-releases": Subject("application without a named release", _unnamed_releases),
     "transaction-timeouts": Subject("known transaction timeout", _transaction_timeouts),
     "producers": Subject("producer", _roles(Role.PRODUCER)),
     "consumers": Subject("consumer", _consumers),

@@ -212,6 +212,11 @@ def test_items_on_ids_and_timeouts_need_what_they_compare(healthy: Path, tmp_pat
     assert states_of(files) == ("open", "open")
     assert states_of(files, "--snapshot", healthy) == ("done", "done")
     (files / "b.properties").write_text(producer % ("b", "60000"), "utf-8")
+    assert states_of(files) == ("open", "open")  # Each may be the file of many processes.
+    services = "".join(
+        f"  {name}:\n    image: app:1\n    volumes: ['./{name}.properties:/etc/{name}.properties']\n" for name in "ab"
+    )
+    (files / "compose.yaml").write_text(f"services:\n{services}", "utf-8")
     assert states_of(files) == ("done", "open")
     (files / "server.properties").write_text(
         "process.roles=broker\nnode.id=1\ntransaction.max.timeout.ms=900000\n", "utf-8"

@@ -197,7 +197,16 @@ def _sentence(text: str) -> Sentence:
     return Sentence(text, tuple(tokens))
 
 
+@cache
+def _any_object() -> re.Pattern[str]:
+    """Compile all objects as one pattern, since few tokens are one."""
+    patterns = (pattern for of_one in load_phrasebook().objects.values() for pattern in of_one)
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
+
+
 def _object(text: str, at: int) -> Token | None:
+    if not _any_object().match(text, at):
+        return None
     best: Token | None = None
     for name, patterns in load_phrasebook().objects.items():
         for pattern in patterns:

@@ -194,6 +194,8 @@ class _Offers:
 
 def _named(text: str) -> tuple[Explanation, ...]:
     """Return what a text that is nothing but names names, also as "what is NAME"."""
+    if len(text) > MOST * _LONGEST_NAME:
+        return ()
     words = text.split()
     is_list = len({word.lstrip("-").isdigit() for word in words}) == 1  # "transaction.version 2" is not a list
     if 1 < len(words) <= MOST and is_list and all(_IDENTIFIER.fullmatch(word) and find_entries(word) for word in words):

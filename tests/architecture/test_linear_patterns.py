@@ -19,6 +19,7 @@ from eosctl.errors import ConfigFileError
 from eosctl.logs.scan import scan_paths
 from eosctl.model.redaction import redact_text
 from eosctl.runbooks.phrases import sentences_of
+from eosctl.services.explain import explain
 from eosctl.settings.deployment_files import read_deployment
 
 LINES: Final = re.compile(r"\^\s*\\s[*+]")
@@ -111,3 +112,7 @@ def test_names_of_secrets_are_masked_in_linear_time(name: str, sign: str) -> Non
 @pytest.mark.parametrize("unit", ["1", "a.", "A_"])
 def test_a_pasted_text_is_taken_apart_in_linear_time(unit: str) -> None:
     assert_linear(lambda count: list(sentences_of(unit * count)))
+
+
+def test_a_long_word_is_explained_in_linear_time() -> None:
+    assert_linear(lambda count: explain("A_" * count))

@@ -59,3 +59,61 @@ def test_a_test_does_not_cover_the_errors_of_other_hours(tmp_path: Path) -> None
     ran = "[2026-01-01 {}:00:00,000] INFO Tests run: 3, Failures: 0, Errors: 0 (selftest)\n"
     (found,) = judge(tmp_path, {"app.log": ran.format("08") + DENIED + ran.format("12")})
     assert found.kind == "transactional_id_authorization"
+
+
+STUCK = (
+    "08:22:03.511 [batch-1] ERROR c.m.Sender - failed to publish\n"
+    "org.apache.kafka.common.KafkaException: Cannot execute transactional method because we are in an error state\n"
+)
+EXPIRED = (
+    "08:12:03.466 [kafka-producer-network-thread | p] INFO  o.a.k.c.p.internals.TransactionManager - [Producer "
+    "clientId=p, transactionalId={}] Transiting to abortable error state due to "
+    "org.apache.kafka.common.errors.InvalidPidMappingException: The producer attempted to use a producer id which is "
+    "not currently assigned to its transactional id.\n"
+)
+BEGUN = (
+    "08:20:00.000 [main] INFO  o.a.k.c.p.internals.TransactionManager - [Producer clientId=p, transactionalId={}] "
+    "ProducerId set to 4001 with epoch 3\n"
+)
+ELECTION = (
+    "2025-10-07 10:3{}:01 INFO  [kafka-4-raft-io-thread] KafkaRaftClient:3136 - [RaftManager id=4] Election timed out "
+    "before receiving sufficient vote responses to become candidate. Current epoch election state: "
+    "EpochElection(voterStates={{}})\n"
+)
+WAITED = (
+    "2025-10-07 10:53:55 ERROR [main] BrokerServer:72 - [BrokerServer id=2] Received a fatal error while waiting for "
+    "the controller to acknowledge that we are caught up\njava.util.concurrent.CancellationException: null\n"
+)
+ELECTED = (
+    "2025-10-07 10:40:00 INFO  [kafka-4-raft-io-thread] QuorumState:139 - [RaftManager id=4] Completed transition to "
+    "FollowerState(fetchTimeoutMs=2000, epoch=9, leader=3, leaderEndpoints={}, voters=[3, 4, 5]) from Unattached\n"
+)
+SLOW = (
+    "2026-01-22T14:54:03Z D! [sarama] consumer/broker/1 abandoned subscription to klogs/9 because consuming was taking "
+    "too long\n2026-01-22T14:55:07Z D! [sarama] consumer/broker/1 abandoned subscription to klogs/9 because consuming "
+    "was taking too long\n"
+    "2026-01-22T14:56:20Z W! [outputs.influxdb] Metric buffer overflow; 30000 metrics have been dropped\n"
+)
+
+
+def test_a_producer_in_its_error_state_is_an_effect(tmp_path: Path) -> None:
+    (found,) = judge(tmp_path, {"app.log": EXPIRED.format("t-1") + STUCK})
+    assert found.kind == "transactional_id_expired" and "Effect (producer_error)" in found.explanation
+
+
+def test_a_new_producer_has_errors_of_its_own(tmp_path: Path) -> None:
+    found = judge(tmp_path, {"app.log": EXPIRED.format("t-1") + BEGUN.format("t-1") + STUCK})
+    assert {one.kind for one in found} == {"transactional_id_expired", "producer_error"}
+
+
+def test_an_overflow_belongs_to_a_slow_consumer(tmp_path: Path) -> None:
+    (found,) = judge(tmp_path, {"telegraf.log": SLOW})
+    assert found.kind == "consumer_too_slow" and "Effect (records_dropped)" in found.explanation
+
+
+@pytest.mark.parametrize(("before", "count"), [("", 1), (ELECTED, 2)])
+def test_a_broker_waits_for_a_lost_quorum(before: str, count: int, tmp_path: Path) -> None:
+    lost = ELECTION.format(0) + ELECTION.format(1) + ELECTION.format(2) + before
+    found = judge(tmp_path, {"controller-4.log": lost, "broker-2.log": WAITED})
+    assert (found[0].kind, len(found)) == ("controller_quorum_lost", count)
+    assert (found[0].subject.get("waiting.brokers") == ("2",)) == (count == 1)

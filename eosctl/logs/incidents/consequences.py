@@ -30,11 +30,23 @@ LATE_MS: Final = 1_800_000
 
 
 class _Follows(NamedTuple):
-    """The kinds that a consequence follows from, its sentence, and the records after which it no longer does."""
+    """The kinds that a consequence follows from, its sentence, and the records after which it no longer does.
+
+    ``within_ms`` is the maximum time from the cause. Records of the consequence match ``text``, if it has one.
+    """
 
     causes: frozenset[str]
     sentence: str
     over: tuple[EventCategory, ...] = ()
+    within_ms: int = LATE_MS
+    text: re.Pattern[str] | None = None
+
+
+class _Consequence(NamedTuple):
+    """An incident that is a part of another one, and the sentence for it."""
+
+    incident: Incident
+    sentence: str
 
 
 _LEFT: Final = _Follows(
@@ -53,16 +65,40 @@ _REFUSED: Final = frozenset(
     }
 )
 """Kinds of faults that keep records from being written."""
-_FOLLOWS: Final[Mapping[str, _Follows]] = {
-    "member_fenced": _LEFT,
-    "offset_commit_failed": _LEFT,
-    "records_dropped": _Follows(
-        _REFUSED | {"producer_buffer_full"},
-        "the program gave up records at {at}: they are missing from the output although their input counts as "
-        "processed. Write them again from their source.",
+_IN_ERROR: Final = _Follows(
+    frozenset(
+        {
+            *("cluster_authorization", "init_producer_id_timeout", "out_of_order_sequence", "producer_dead"),
+            *("producer_fenced", "record_too_large", "send_timeout", "topic_authorization", "transaction_timeout"),
+            *("transactional_id_authorization", "transactional_id_expired", "unknown_producer_id"),
+            *("unsupported_version", "invalid_producer_epoch", "late_append_refused"),
+        }
     ),
-    "producer_buffer_full": _Follows(
-        _REFUSED, "the producer's queue was full at {at}, and it refused further records."
+    "the producer was still in its error state at {at}, so its calls failed: nothing was written.",
+    ("INIT_PRODUCER_ID", "CLIENT_START", "EPOCH_BUMP", "TXN_ABORT_CLIENT"),
+    within_ms=86_400_000,
+    text=re.compile(r"because we are in an error state"),
+)
+"""A producer stays in its error state until it aborts, or another one takes its place (``TransactionManager``)."""
+_FOLLOWS: Final[Mapping[str, tuple[_Follows, ...]]] = {
+    "member_fenced": (_LEFT,),
+    "offset_commit_failed": (_LEFT,),
+    "producer_error": (_IN_ERROR,),
+    "records_dropped": (
+        _Follows(
+            _REFUSED | {"producer_buffer_full"},
+            "the program gave up records at {at}: they are missing from the output although their input counts as "
+            "processed. Write them again from their source.",
+        ),
+        _Follows(
+            frozenset({"consumer_too_slow"}),
+            "the program dropped records at {at}, because the buffer of its output was full: the output does not keep "
+            "up, which also explains why the consumer waits. Write the records again from their source.",
+            text=re.compile(r"(?i:\bbuffer overflow)"),
+        ),
+    ),
+    "producer_buffer_full": (
+        _Follows(_REFUSED, "the producer's queue was full at {at}, and it refused further records."),
     ),
 }
 _OWN_CAUSES: Final = frozenset({"duplicate-group-instance-id"})
@@ -90,16 +126,16 @@ _WORD: Final = re.compile(r"[A-Za-z]{2,}")
 def fold_consequences(timeline: LogTimeline, incidents: Sequence[Incident]) -> tuple[Incident, ...]:
     """Return incidents; those that follow from another one of the same program have become a part of it."""
     causes = _Causes(timeline, incidents)
-    folded: dict[int, list[Incident]] = defaultdict(list)
+    folded: dict[int, list[_Consequence]] = defaultdict(list)
     absorbed: set[int] = set()
     for one in sorted(incidents, key=lambda one: one.t_start_ms):
-        follows = _FOLLOWS.get(one.kind)
-        if follows is None or one.root_cause in _OWN_CAUSES:
-            continue
-        cause = next((other for other in causes.before(one) if _may_follow(timeline, one, other, follows)), None)
-        if cause is not None and id(cause) not in absorbed:
-            folded[id(cause)].append(one)
-            absorbed.add(id(one))
+        for follows in _FOLLOWS.get(one.kind, ()) if one.root_cause not in _OWN_CAUSES else ():
+            before = causes.before(one, follows.within_ms)
+            cause = next((other for other in before if _may_follow(timeline, one, other, follows)), None)
+            if cause is not None and id(cause) not in absorbed:
+                folded[id(cause)].append(_Consequence(one, follows.sentence))
+                absorbed.add(id(one))
+                break
     return tuple(_with_all(one, folded.get(id(one), ())) for one in incidents if id(one) not in absorbed)
 
 
@@ -149,9 +185,9 @@ class _Causes:
                     spans[log].append((one.t_start_ms, one.t_end_ms, one))
         self._spans = {log: Intervals(found) for log, found in spans.items()}
 
-    def before(self, one: Incident) -> list[Incident]:
+    def before(self, one: Incident, within_ms: int) -> list[Incident]:
         """Return the incidents of the same programs that began before one and may still last, the latest first."""
-        start_ms, end_ms = one.t_start_ms - LATE_MS, one.t_start_ms + BEFORE_MS
+        start_ms, end_ms = one.t_start_ms - within_ms, one.t_start_ms + BEFORE_MS
         logs = sorted(self._of[id(one)])
         found = [other for log in logs if log in self._spans for other in self._spans[log].touching(start_ms, end_ms)]
         return [other for other in found if other is not one]
@@ -175,11 +211,19 @@ def _may_follow(timeline: LogTimeline, one: Incident, cause: Incident, follows: 
     ):
         return False
     own = [event for event in timeline.evidence(one) if event.application not in timeline.servers()]
+    if follows is _IN_ERROR and any(cause.subject.get(name) and not one.subject.get(name) for name in _IDENTITIES):
+        return False
+    if follows.text is not None and not all(_has_text(event, follows.text) for event in own):
+        return False
     if not own or not follows.over:
         return bool(own)
     first = min(own, key=time_of)
     ends = timeline.log_between(first, cause.t_end_ms + 1, time_of(first), follows.over)
     return not any(_agree(end.fields.get("client_id"), first.fields.get("client_id")) for end in ends)
+
+
+def _has_text(event: LogEvent, text: re.Pattern[str]) -> bool:
+    return any(text.search(part) for part in (event.message, event.fields.get("thrown", "")))
 
 
 def _agree(mine: object, other: object) -> bool:
@@ -228,18 +272,17 @@ def _share_clause(mine: str, other: str) -> bool:
     return match.size * 2 > min(len(mine), len(other)) or any(sign.isdigit() for sign in shared)
 
 
-def _with_all(cause: Incident, folded: Sequence[Incident]) -> Incident:
+def _with_all(cause: Incident, folded: Sequence[_Consequence]) -> Incident:
     """Return an incident with its consequences, one sentence for each kind."""
-    for kind in dict.fromkeys(one.kind for one in folded):
-        own = [one for one in folded if one.kind == kind]
-        follows = _FOLLOWS[kind]
+    for kind, sentence in dict.fromkeys((each.incident.kind, each.sentence) for each in folded):
+        own = [each.incident for each in folded if (each.incident.kind, each.sentence) == (kind, sentence)]
         subject = dict(cause.subject)
         for name, value in own[0].subject.items():
             if name not in ("application", "offset"):
                 subject.setdefault(name, value)
         at = time_text(min(one.t_start_ms for one in own))
-        is_said = f"Effect: {follows.sentence.partition(' at {')[0]}" in cause.explanation
-        sentence = f"Effect ({kind}): {follows.sentence.format(at=at)}"
+        is_said = f"Effect: {sentence.partition(' at {')[0]}" in cause.explanation
+        effect = f"Effect ({kind}): {sentence.format(at=at)}"
         cause = cause._replace(
             severity=min((cause.severity, *(one.severity for one in own)), key=lambda severity: severity.rank),
             subject=subject,
@@ -248,7 +291,7 @@ def _with_all(cause: Incident, folded: Sequence[Incident]) -> Incident:
             evidence=tuple(dict.fromkeys((*cause.evidence, *(place for one in own for place in one.evidence))))[
                 :MAX_EVIDENCE_COUNT
             ],
-            explanation=cause.explanation if is_said else f"{cause.explanation} {sentence}",
+            explanation=cause.explanation if is_said else f"{cause.explanation} {effect}",
         )
     return cause
 

@@ -43,6 +43,7 @@ from eosctl.logs.incidents.topic_denials import find_hidden_resources, find_topi
 from eosctl.logs.incidents.unexplained import find_unexplained
 from eosctl.logs.incidents.unknown_errors import find_unknown_errors
 from eosctl.logs.incidents.unreached import join_unreached
+from eosctl.logs.incidents.waiting_servers import join_waiting_servers
 from eosctl.logs.incidents.writes import (
     find_hanging_transactions,
     find_refused_writes,
@@ -85,7 +86,8 @@ def judge_timeline(timeline: LogTimeline, events: Sequence[LogEvent]) -> Judgmen
         (_doubted(one, timeline.guessed_ids), records) for one, records in find_cataloged(timeline, left, known)
     ]
     effective = join_effects(timeline, join_kills(timeline, (*_merged(kept), *(one for one, _ in cataloged))))
-    joined = fold_consequences(timeline, tuple(name_slow_loads(timeline, join_unreached(timeline, effective))))
+    started = tuple(join_waiting_servers(timeline, tuple(effective)))
+    joined = fold_consequences(timeline, tuple(name_slow_loads(timeline, join_unreached(timeline, started))))
     whole = fold_records(timeline, joined, left)
     single = tuple(complete_subjects(timeline, _name_components(name_lagging(timeline, whole), events)))
     tests = TestRuns(timeline)

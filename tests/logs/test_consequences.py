@@ -117,3 +117,45 @@ def test_a_broker_waits_for_a_lost_quorum(before: str, count: int, tmp_path: Pat
     found = judge(tmp_path, {"controller-4.log": lost, "broker-2.log": WAITED})
     assert (found[0].kind, len(found)) == ("controller_quorum_lost", count)
     assert (found[0].subject.get("waiting.brokers") == ("2",)) == (count == 1)
+
+
+STORE = "Feb 21 15:02:16 dc1 storage[81144]: ERROR storage.producer : [Kafka] [thrd:main]: "
+FAILED = STORE + "Current transaction failed in state InTransaction: Transactional operation failed ({})\n"
+WAITING = (
+    "Feb 21 15:02:16 dc1 storage[81144]: NOTICE storage.producer : [Kafka] [thrd:TxnCoordinator]: TxnCoordinator/0: "
+    "Timed out AddPartitionsToTxnRequest in flight (after 60058ms, timeout #0)\n"
+)
+UNREACHED = (
+    "[2022/10/27 18:32:44] [error] [output:kafka:kafka.0] fluent-bit#producer-1: [thrd:kfk-a:9092/bootstrap]: "
+    "kfk-a:9092/bootstrap: Connect to ipv4#10.9.1.4:9092 failed: Connection timed out (after 31022ms)\n"
+)
+GIVEN_UP = (
+    "[2022/10/27 18:32:55] [ warn] [engine] chunk '1-1666895562.735639511.flb' cannot be retried: task_id=35, "
+    "input=tail.0 > output=kafka.0\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("error", "cause"),
+    [
+        ("_TIMED_OUT", "coordinator-did-not-answer"),
+        ("NOT_COORDINATOR, requires epoch bump", "coordinator-not-available"),
+        ("POLICY_VIOLATION", "unexplained"),
+    ],
+)
+def test_a_failed_transaction_names_its_error(error: str, cause: str, tmp_path: Path) -> None:
+    (found,) = judge(tmp_path, {"journal.txt": WAITING + FAILED.format(error)})
+    assert found.root_cause == cause
+    assert ("AddPartitionsToTxn" in found.explanation) == (cause != "unexplained")
+
+
+def test_given_up_records_name_the_lost_connection(tmp_path: Path) -> None:
+    (found,) = judge(tmp_path, {"shipper.log": UNREACHED + GIVEN_UP})
+    assert (found.root_cause, found.subject["servers"]) == ("brokers-not-reached", ("kfk-a:9092",))
+    assert found.subject["component"] == "kafka.0"
+
+
+def test_a_later_connection_is_not_the_cause(tmp_path: Path) -> None:
+    later = UNREACHED.replace("18:32:44", "18:40:44")
+    found = judge(tmp_path, {"shipper.log": GIVEN_UP + later})
+    assert {one.root_cause for one in found} == {"handler-continues-after-a-failed-write"}

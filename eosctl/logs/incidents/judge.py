@@ -17,6 +17,7 @@ from eosctl.logs.incidents.corruption_loops import find_corruption_loops
 from eosctl.logs.incidents.effects import join_effects
 from eosctl.logs.incidents.evictions import find_evicted_members, find_silent_members
 from eosctl.logs.incidents.explained import BEFORE_MS, Causes, spans_of
+from eosctl.logs.incidents.failed_transactions import name_failed_transactions
 from eosctl.logs.incidents.failovers import find_crashes, find_stalled_brokers
 from eosctl.logs.incidents.fencing import find_fenced_producers
 from eosctl.logs.incidents.kills import find_forced_kills, join_kills
@@ -42,7 +43,7 @@ from eosctl.logs.incidents.timeline import LogTimeline
 from eosctl.logs.incidents.topic_denials import find_hidden_resources, find_topic_denials
 from eosctl.logs.incidents.unexplained import find_unexplained
 from eosctl.logs.incidents.unknown_errors import find_unknown_errors
-from eosctl.logs.incidents.unreached import join_unreached
+from eosctl.logs.incidents.unreached import join_unreached, name_unreached_drops
 from eosctl.logs.incidents.waiting_servers import join_waiting_servers
 from eosctl.logs.incidents.writes import (
     find_hanging_transactions,
@@ -88,10 +89,10 @@ def judge_timeline(timeline: LogTimeline, events: Sequence[LogEvent]) -> Judgmen
     effective = join_effects(timeline, join_kills(timeline, (*_merged(kept), *(one for one, _ in cataloged))))
     started = tuple(join_waiting_servers(timeline, tuple(effective)))
     joined = fold_consequences(timeline, tuple(name_slow_loads(timeline, join_unreached(timeline, started))))
-    whole = fold_records(timeline, joined, left)
+    whole = fold_records(timeline, tuple(name_unreached_drops(timeline, joined)), left)
     single = tuple(complete_subjects(timeline, _name_components(name_lagging(timeline, whole), events)))
     tests = TestRuns(timeline)
-    named = read_outcomes(timeline, name_refusals(timeline, single))
+    named = read_outcomes(timeline, name_failed_transactions(timeline, name_refusals(timeline, single)))
     settled = tuple(quote_reasons(timeline, settle_outcomes(timeline, join_repeats(named))))
     noted = {(place.file, place.offset) for one in settled for place in one.evidence}
     unknown = find_unknown_errors(timeline, (one for one in left if (one.file, one.offset) not in noted))

@@ -21,6 +21,11 @@ _PROGRAM: Final = re.compile(r"(?P<program>[a-z][\w-]{2,40}): (?:\w{2,40}::)*\w{
 _OTHER_WORDS: Final = re.compile(
     r"(?i:kafka|librdkafka|rdkafka|err|error|warn|warning|info|debug|fatal|consumer|producer)"
 )
+_COMPONENTS: Final = (
+    re.compile(r"\[output:kafka:(?P<name>[\w.-]{1,60})\]|\boutput=(?P<other>[\w.-]{1,60})"),
+    re.compile(r"\b[Ss]ink (?P<name>(?=\w*\d)[\w.-]{1,60}) "),
+)
+"""Where Fluent Bit names its output, and Materialize its sink."""
 _SYSLOG: Final = "syslog"
 _LOGSTASH: Final = "logstash."
 
@@ -29,6 +34,7 @@ def name_programs(timeline: LogTimeline, incidents: Iterable[Incident]) -> Itera
     """Yield incidents; an application that is only the name of a file becomes the program that all evidence names."""
     layouts = {source.file: source.layout.split("+") for source in timeline.sources}
     for one in incidents:
+        one = _with_component(timeline, one)
         name = one.subject.get("application", "")
         events = timeline.evidence(one) if isinstance(name, str) and name else ()
         if not events or not all(_is_of_file(event, str(name)) for event in events):
@@ -39,6 +45,16 @@ def name_programs(timeline: LogTimeline, incidents: Iterable[Incident]) -> Itera
         idents = [event.logger if _SYSLOG in layouts.get(event.file, ()) else "" for event in events]
         program = _all_equal(idents) or _all_equal([_beginning(event) for event in events], LEAST)
         yield _named(one, Path(events[0].file.replace("\\", "/")).name, program) if program else one
+
+
+def _with_component(timeline: LogTimeline, one: Incident) -> Incident:
+    """Return an incident with the only output or sink that its records name."""
+    if any(one.subject.get(name) for name in ("component", "components", "connector.task")):
+        return one
+    events = [event for event in timeline.evidence(one) if event.application not in timeline.servers()]
+    found = [match for event in events for text in _COMPONENTS for match in text.finditer(event.message)]
+    names = {match["name"] or match.groupdict().get("other") or "" for match in found}
+    return one._replace(subject={**one.subject, "component": names.pop()}) if len(names) == 1 else one
 
 
 def _is_of_file(event: LogEvent, name: str) -> bool:

@@ -33,7 +33,7 @@ _OF_RECORDS: Final = frozenset(
     {
         *("metadata_timeout", "not_enough_replicas", "producer_buffer_full", "producer_dead", "record_too_large"),
         *("records_dropped", "records_given_up", "records_refused", "request_refused", "send_timeout"),
-        *("topic_authorization", "topic_not_found"),
+        *("topic_authorization", "topic_not_found", "transactional_id_authorization"),
     }
 )
 """Kinds of faults of a program's records, which go to the topic that its log names, if that is only one."""

@@ -6,6 +6,7 @@ initialization of its producer. These reports name no cause.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
@@ -25,6 +26,8 @@ _KINDS: Final = (
     *("metadata_timeout", "consumer_offsets_timeout", "connector_offsets_not_stored", "brokers_not_reached"),
 )
 """Kinds of requests that timed out, the one that names the fault best first."""
+_DROPPED: Final = ("records_dropped", "handler-continues-after-a-failed-write")
+_FAILED: Final = re.compile(r"(?i:timed ?out|refused|no route|unreachable|i/o timeout)")
 _NEXT: Final = (
     "Check that these brokers run and listen there, and the network, firewalls, and listener settings between them and "
     "the client. Then restart what has failed."
@@ -43,6 +46,21 @@ def join_unreached(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iter
             yield one
     for found in causes.values():
         yield found[0][0] if {one.kind for one, _ in found} == {_KINDS[-1]} and len(found) == 1 else _joined(found)
+
+
+def name_unreached_drops(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iterator[Incident]:
+    """Yield incidents; records that a program gave up after a connection of it timed out have that as their cause.
+
+    Those that another fault of the same program explains are a part of its incident before.
+    """
+    for one in incidents:
+        failed: Sequence[LogEvent] = ()
+        own = [event for event in timeline.evidence(one) if event.application not in timeline.servers()]
+        if (one.kind, one.root_cause) == _DROPPED and own:
+            first = min(own, key=time_of)
+            near = timeline.log_between(first, time_of(first) - BEFORE_MS, one.t_end_ms, ("BROKERS_UNREACHED",))
+            failed = [event for event in near if event.fields.get("peer") and _FAILED.search(event.message)]
+        yield _joined([(one, failed)]) if failed and time_of(failed[0]) <= one.t_start_ms else one
 
 
 def _failed_before(timeline: LogTimeline, one: Incident) -> Sequence[LogEvent]:
@@ -73,8 +91,12 @@ def _client_of(timeline: LogTimeline, event: LogEvent) -> str:
     return f"{timeline.log_of(event)}\0{event.fields.get('client_id', '')}"
 
 
+def _rank(one: Incident) -> tuple[int, int]:
+    return _KINDS.index(one.kind) if one.kind in _KINDS else len(_KINDS), one.t_start_ms
+
+
 def _joined(found: Sequence[tuple[Incident, Sequence[LogEvent]]]) -> Incident:
-    ordered = sorted((one for one, _ in found), key=lambda one: (_KINDS.index(one.kind), one.t_start_ms))
+    ordered = sorted((one for one, _ in found), key=_rank)
     head = ordered[0]
     failed = sorted({(time_of(event), event.file, event.offset): event for _, part in found for event in part}.items())
     events = [event for _, event in failed]

@@ -57,6 +57,11 @@ def sources(arguments: Sequence[str], matches: Callable[[Path], bool]) -> Iterat
     Raises:
         UsageError: An argument names nothing, or nothing is left to read.
     """
+    if "" in arguments:
+        # It would be the current directory, which the user did not name.
+        raise UsageError(
+            "An empty path names no file.", "A variable may not be set.", "Name files, directories, or patterns."
+        )
     if list(arguments) == [STDIN]:
         with spooled() as path:
             yield [Source(path, "-")]

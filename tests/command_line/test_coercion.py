@@ -68,6 +68,8 @@ def test_a_refused_value_has_no_prefix_of_a_library() -> None:
     [
         ("config", "lint", ""),
         ("config", "lint", ".", ""),
+        ("decode", "segment", ""),
+        ("decode", "state-dir", ""),
         ("sandbox", "up", "--data-dir", ""),
         (
             "demo",

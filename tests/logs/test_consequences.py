@@ -159,3 +159,23 @@ def test_a_later_connection_is_not_the_cause(tmp_path: Path) -> None:
     later = UNREACHED.replace("18:32:44", "18:40:44")
     found = judge(tmp_path, {"shipper.log": GIVEN_UP + later})
     assert {one.root_cause for one in found} == {"handler-continues-after-a-failed-write"}
+
+
+JOINED = (
+    '{{"level":"INFO","timestamp":"2026-05-28T08:{}Z","logger":"kafkajs","message":"[ConsumerGroup] Consumer has '
+    'joined the group","groupId":"notifier","memberId":"api-1","isLeader":true}}\n'
+)
+EXPELLED = (
+    '{{"level":"ERROR","timestamp":"2026-05-28T08:{}Z","logger":"kafkajs","message":"[Runner] The coordinator is not '
+    'aware of this member, re-joining the group","groupId":"notifier","memberId":"api-1"}}\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("second", "cause"), [("12:16.870", "handler-blocks-heartbeats"), ("14:16.870", "member-not-in-its-generation")]
+)
+def test_a_fixed_cycle_is_a_blocked_handler(second: str, cause: str, tmp_path: Path) -> None:
+    first = JOINED.format("10:02.114") + EXPELLED.format("11:07.870") + EXPELLED.format("11:07.871")
+    again = JOINED.format("11:10.900") + EXPELLED.format(second)
+    (found,) = judge(tmp_path, {"app.log": first + again})
+    assert found.root_cause == cause and "(2 times)" in found.explanation

@@ -17,6 +17,7 @@ from eosctl.logs.incidents.corruption_loops import find_corruption_loops
 from eosctl.logs.incidents.effects import join_effects
 from eosctl.logs.incidents.evictions import find_evicted_members, find_silent_members
 from eosctl.logs.incidents.explained import BEFORE_MS, Causes, spans_of
+from eosctl.logs.incidents.expulsions import name_cycles
 from eosctl.logs.incidents.failed_transactions import name_failed_transactions
 from eosctl.logs.incidents.failovers import find_crashes, find_stalled_brokers
 from eosctl.logs.incidents.fencing import find_fenced_producers
@@ -93,7 +94,7 @@ def judge_timeline(timeline: LogTimeline, events: Sequence[LogEvent]) -> Judgmen
     single = tuple(complete_subjects(timeline, _name_components(name_lagging(timeline, whole), events)))
     tests = TestRuns(timeline)
     named = read_outcomes(timeline, name_failed_transactions(timeline, name_refusals(timeline, single)))
-    settled = tuple(quote_reasons(timeline, settle_outcomes(timeline, join_repeats(named))))
+    settled = tuple(quote_reasons(timeline, settle_outcomes(timeline, join_repeats(name_cycles(timeline, named)))))
     noted = {(place.file, place.offset) for one in settled for place in one.evidence}
     unknown = find_unknown_errors(timeline, (one for one in left if (one.file, one.offset) not in noted))
     settled = tuple(name_programs(timeline, (*settled, *join_repeats(unknown))))

@@ -33,6 +33,8 @@ _ANY_DATE = f"(?:{_DATE}|{_OTHER_DATE})"
 _LEVEL = r"TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL|SEVERE|trace|debug|info|warn(?:ing)?|error|fatal"
 _ANY_LEVEL = rf"{_LEVEL}|ERRO?|WRN|INF|DBG|VRB|FTL|PANIC?|CRIT|EMERG|ALERT"
 _THREAD = r"\[(?P<thread>[^\]\n]*)\]"
+# Signs that decorate a header: "--- ERROR --- [time]", "=== time".
+_MARKS = r"(?:[^\w\s]{1,6} ?|[^\w\n])?"
 _REST = r"(?P<message>[^\n]*)"
 _ANYTHING = "(?:[^\\n]*)"
 
@@ -178,11 +180,12 @@ LAYOUTS: Final = (
     Layout("jvm-uncaught", r"(?P<message>Exception in thread \"[^\n]*|Exception: java\.lang\.OutOfMemoryError[^\n]*)"),
     Layout(
         "dated",
-        rf"[^\w\n]?(?P<time>{_ANY_DATE})[^\w\n]{{1,3}}(?:[^\n]{{0,120}}?\b(?P<level>{_ANY_LEVEL})\b[^\w\n]{{0,3}})?{_REST}",
+        rf"{_MARKS}(?P<time>{_ANY_DATE})[^\w\n]{{1,3}}"
+        rf"(?:[^\n]{{0,120}}?\b(?P<level>{_ANY_LEVEL})\b[^\w\n]{{0,3}})?{_REST}",
     ),
     Layout(
         "levelled",
-        rf"[^\w\s]?(?P<level>{_LEVEL})\b[^\d\n]{{1,60}}?(?P<time>{_ANY_DATE})[^\w\n]{{1,3}}{_REST}",
+        rf"{_MARKS}(?P<level>{_LEVEL})\b[^\d\n]{{1,60}}?(?P<time>{_ANY_DATE})[^\w\n]{{1,3}}{_REST}",
     ),
     Layout(
         "undated",

@@ -54,6 +54,8 @@ TEXTS = {
         {"timestamp": ISO, "status": "error", "message": MESSAGE, "logger": {"name": LOGGER}, "error": {"stack": TRACE}}
     ),
     "capitals": json.dumps({"Timestamp": ISO, "Level": "Error", "Message": MESSAGE, "Exception": TRACE}),
+    "level between signs": f"--- ERROR --- [{ISO}] {BOTH}",
+    "time between signs": f"=== {ISO} ERROR {BOTH}",
     "zone by its name": f"2026-11-21 04:31:22,658 EST {TAIL}",
     "ruby": f"E, [2026-11-21T09:31:22.658123 #4711] ERROR -- relay: {BOTH}",
     "stack line by line": json.dumps(

@@ -134,7 +134,8 @@ def test_an_error_that_is_retried_is_still_counted(tmp_path: Path) -> None:
         'another concurrent operation on the same transaction was ongoing"}\n'
     )
     text = headline(collect_log_findings([path]))
-    assert text.startswith("No incident found. 1 error record is of a kind that programs recover from, first: ")
+    assert text.startswith("No incident found. 1 error record is of a kind that programs often recover from; ")
+    assert "that they did was not checked" in text
     assert f"{path}:1" in text
 
 

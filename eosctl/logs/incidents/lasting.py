@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from eosctl.logs.classifier.catalog import CatalogedIncident
+from eosctl.logs.incidents.restorations import is_restoring_at_end
 from eosctl.logs.incidents.timeline import LogTimeline, time_of
 from eosctl.model.event_names import EventCategory
 from eosctl.model.log_event import ERROR_LEVELS, FATAL_LEVELS, LogEvent
@@ -56,6 +57,8 @@ def is_fault(timeline: LogTimeline, events: Sequence[LogEvent], known: Cataloged
         if any(int(event.fields.get(field, -1)) >= limit for event in events):
             return True
     if known.unfinished and gave_up(timeline, events):
+        return True
+    if events[-1].category == "TASK_CORRUPTED" and is_restoring_at_end(timeline, events[-1]):
         return True
     if len(events) >= known.at_least:
         return has_lasted(events, known) or _is_unfinished(timeline, events, known)

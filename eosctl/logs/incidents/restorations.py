@@ -23,6 +23,19 @@ def is_without_checkpoint(timeline: LogTimeline, event: LogEvent) -> bool:
     return bool(killed)
 
 
+def is_restoring_at_end(timeline: LogTimeline, event: LogEvent) -> bool:
+    """Return whether the log of a corrupted task's record ends while its program restores a store after it.
+
+    A restoration is over when one has ended, or a thread runs, after the last one began.
+    """
+    end_ms = timeline.log_end_ms(event)
+    begun = timeline.log_between(event, time_of(event), end_ms, (_FROM,))
+    if not begun:
+        return False
+    later = timeline.log_between(event, time_of(begun[-1]), end_ms, (_DONE, "STREAM_STATE"))
+    return not any(one.category == _DONE or one.fields.get("to_state") == "RUNNING" for one in later)
+
+
 class Restoration(NamedTuple):
     """What the changelogs gave back.
 

@@ -119,8 +119,8 @@ def _tolerated(findings: LogFindings) -> Iterator[str]:
     if first is not None:
         text = " ".join(first.message.split())[:QUOTED]
         are = "is of a kind" if count == 1 else "are of kinds"
-        what = f"{count_text(count, name)} {are} that programs recover from"
-        yield f"{what}, first: {first.file}:{first.line}: {text}"
+        what = f"{count_text(count, name)} {are} that programs often recover from"
+        yield f"{what}; that they did was not checked. First: {first.file}:{first.line}: {text}"
 
 
 def _first_sentence(text: str) -> str:

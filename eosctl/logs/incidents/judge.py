@@ -35,6 +35,7 @@ from eosctl.logs.incidents.refusal_reasons import name_refusals
 from eosctl.logs.incidents.refusals import find_denials, find_failed_log_dirs, find_large_records, find_settings
 from eosctl.logs.incidents.repeats import join_repeats
 from eosctl.logs.incidents.rollbacks import find_rollbacks
+from eosctl.logs.incidents.server_ends import join_server_ends
 from eosctl.logs.incidents.servers import find_outages, find_planned_restarts
 from eosctl.logs.incidents.shortages import find_shortages, name_lagging, without_shortage
 from eosctl.logs.incidents.slow_loads import name_slow_loads
@@ -97,7 +98,7 @@ def judge_timeline(timeline: LogTimeline, events: Sequence[LogEvent]) -> Judgmen
     settled = tuple(quote_reasons(timeline, settle_outcomes(timeline, join_repeats(name_cycles(timeline, named)))))
     noted = {(place.file, place.offset) for one in settled for place in one.evidence}
     unknown = find_unknown_errors(timeline, (one for one in left if (one.file, one.offset) not in noted))
-    settled = tuple(name_programs(timeline, (*settled, *join_repeats(unknown))))
+    settled = tuple(name_programs(timeline, join_server_ends(timeline, (*settled, *join_repeats(unknown)))))
     incidents = sorted(
         without_tests(timeline, settled, tests), key=lambda one: (one.t_start_ms, one.kind, str(one.subject))
     )

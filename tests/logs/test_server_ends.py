@@ -1,0 +1,53 @@
+"""The end of a broker's process is a part of the fault that it ends because of, with the controllers' own answer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from eosctl.model.incident import Incident
+from tests.logs.judging import judge
+
+REFUSED = (
+    "[2026-03-20 13:40:{},911] ERROR [BrokerLifecycleManager id=2] Unable to register broker 2 because the controller "
+    "returned error DUPLICATE_BROKER_REGISTRATION (kafka.server.BrokerLifecycleManager)\n"
+)
+GAVE_UP = (
+    "[2026-03-20 13:45:10,610] ERROR [BrokerLifecycleManager id=2] Shutting down because we were unable to register "
+    "with the controller quorum. (kafka.server.BrokerLifecycleManager)\n"
+)
+WAITED = (
+    "[2026-03-20 13:45:10,640] ERROR [BrokerServer id={}] Received a fatal error while waiting for the controller to "
+    "acknowledge that we are caught up (kafka.server.BrokerServer)\n"
+)
+OTHER_CLUSTER = (
+    "[2026-07-03 09:30:17,702] ERROR Fatal error during KafkaServer startup. Prepare to shutdown "
+    "(kafka.server.KafkaServer)\nkafka.common.InconsistentClusterIdException: The Cluster ID 8tqJ4f doesn't match "
+    "stored clusterId Some(kYc1vX) in meta.properties.\n"
+)
+EXITING = "[2026-07-03 09:30:17,926] ERROR Exiting Kafka. (kafka.Kafka$)\n"
+
+
+def found(tmp_path: Path, text: str) -> list[Incident]:
+    return list(judge(tmp_path, {"server.log": text}))
+
+
+def test_the_answer_of_controllers_is_the_cause(tmp_path: Path) -> None:
+    (one,) = found(tmp_path, REFUSED.format(10) + REFUSED.format(11) + GAVE_UP + WAITED.format(2))
+    assert (one.kind, one.root_cause) == ("server_ended_by_a_fault", "registration-refused")
+    assert "DUPLICATE_BROKER_REGISTRATION" in one.explanation
+    assert len(one.evidence) == 4
+    assert one.t_end_ms - one.t_start_ms == 299_729
+
+
+def test_without_an_answer_they_were_not_reached(tmp_path: Path) -> None:
+    (one,) = found(tmp_path, GAVE_UP + WAITED.format(2))
+    assert one.root_cause == "controllers-not-reached"
+
+
+def test_the_end_of_another_broker_is_its_own_fault(tmp_path: Path) -> None:
+    assert len(found(tmp_path, GAVE_UP + WAITED.format(3))) == 2
+
+
+def test_an_exit_belongs_to_the_start_that_failed(tmp_path: Path) -> None:
+    (one,) = found(tmp_path, OTHER_CLUSTER + EXITING)
+    assert (one.root_cause, len(one.evidence)) == ("data-of-another-cluster", 2)

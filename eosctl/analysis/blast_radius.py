@@ -103,7 +103,7 @@ class BlastRadiusFinder:
     def _unexplained_groups(self, offsets_partition: TopicPartition) -> Iterator[GroupImpact]:
         """Yield the groups with unstable offsets that no pending offset of their partition's log names."""
         topic = self._snapshot.topic(CONSUMER_OFFSETS_TOPIC)
-        if topic is None:
+        if topic is None or not topic.partitions:
             return
         logged = {
             (one.group_id, one.partition)
@@ -112,8 +112,9 @@ class BlastRadiusFinder:
         }
         for group in self._snapshot.groups:
             unstable = [one for one in group.offsets if one.unstable and (group.group_id, one.partition) not in logged]
-            home = coordinator_partition(CONSUMER_OFFSETS_TOPIC, group.group_id, len(topic.partitions))
-            if unstable and home == offsets_partition:
+            if not unstable:
+                continue
+            if coordinator_partition(topic.name, group.group_id, len(topic.partitions)) == offsets_partition:
                 yield from (GroupImpact(group.group_id, one.partition, one.offset or 0, 0) for one in unstable)
 
     def _position(self, pending: PendingOffset) -> int:

@@ -73,7 +73,7 @@ def classify_transactions(snapshot: ClusterSnapshot, limits: Limits | None = Non
 
 def judge_held(snapshot: ClusterSnapshot, watch: Watch) -> Iterator[TransactionVerdict]:
     """Judge the same transactions without evidence, which takes half of the time."""
-    earlier = {t.transactional_id: t for t in snapshot.looks[0].transactions} if len(snapshot.looks) > 1 else {}
+    earlier = snapshot.looks[0].by_transactional_id if len(snapshot.looks) > 1 else {}
     for transaction in sorted(snapshot.transactions, key=lambda t: t.transactional_id):
         if transaction.state in _HELD:
             yield judge_transaction(transaction, earlier.get(transaction.transactional_id), watch, snapshot)

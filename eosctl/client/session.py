@@ -40,6 +40,8 @@ _SASL_HANDSHAKE_VERSION: Final = 1
 _FIRST_BYTES: Final = 16
 #: A timer that is later than this was delayed by other work of this program, or of the machine.
 _BUSY_S: Final = 0.05
+#: The most that is added at one time: a program that was stopped for hours reads what has arrived within one turn.
+_READING_S: Final = 1.0
 
 
 class RebootstrapRequired(ClusterUnreachable):
@@ -350,7 +352,7 @@ async def _patiently(answer: asyncio.Future[Struct], at: float) -> Struct:
     """Wait for an answer until a time of the loop's clock.
 
     Where this program is busy when the time has come, what has arrived may not be read yet: it waits for as long again
-    as the loop was late.
+    as the loop was late, at most a second, until the loop is on time.
 
     Raises:
         TimeoutError: There is no answer.
@@ -361,7 +363,7 @@ async def _patiently(answer: asyncio.Future[Struct], at: float) -> Struct:
     def expire(at: float) -> None:
         late_s = loop.time() - at
         if late_s >= _BUSY_S:
-            again = loop.time() + late_s
+            again = loop.time() + min(late_s, _READING_S)
             timers.append(loop.call_at(again, expire, again))
         elif not answer.done():
             answer.set_exception(TimeoutError())

@@ -74,7 +74,7 @@ _IN_ERROR: Final = _Follows(
             *("unsupported_version", "invalid_producer_epoch", "late_append_refused"),
         }
     ),
-    "the producer was still in its error state at {at}, so its calls failed: nothing was written.",
+    "the producer was still in its error state at {at}, so its calls failed.",
     ("INIT_PRODUCER_ID", "CLIENT_START", "EPOCH_BUMP", "TXN_ABORT_CLIENT"),
     within_ms=86_400_000,
     text=re.compile(r"because we are in an error state"),

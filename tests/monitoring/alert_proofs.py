@@ -23,10 +23,10 @@ others.
   client while the fault was there (`tests/monitoring/recording`, replayed by `tests/monitoring/test_incidents.py`). The
   Java clients spoke to a sandbox.
 
-promtool evaluates all rules on all of these in `make test`. `make prove alerts` lets a real Prometheus scrape them at
-the pace at which they happened (`tests/monitoring/test_replayed.py`), and a live sandbox with the exporter
-(`tests/monitoring/test_real_prometheus.py`). That a value within its limit leaves an alert silent is shown on series
-(`tests/monitoring/test_alerts.py`).
+promtool evaluates all rules on all of these in `make test` and `make test-slow`. `make prove alerts` lets a real
+Prometheus scrape them at the pace at which they happened (`tests/monitoring/test_replayed.py`), and a live sandbox with
+the exporter (`tests/monitoring/test_real_prometheus.py`). That a value within its limit leaves an alert silent is shown
+on series (`tests/monitoring/test_alerts.py`).
 
 """
 

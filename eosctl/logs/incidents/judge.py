@@ -1,60 +1,65 @@
-"""Run all detectors, and remove the incidents that another one already explains."""
+"""Make one incident of all that shows one fault, and complete it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from typing import Final, NamedTuple
 
 from eosctl.logs.classifier.catalog import acting_categories, load_incidents
 from eosctl.logs.incidents.announced import GUESSED
-from eosctl.logs.incidents.applications import find_failed_streams, find_slow_processing, find_unclean_stops
 from eosctl.logs.incidents.cataloged import find_cataloged
 from eosctl.logs.incidents.client_outcomes import read_outcomes
-from eosctl.logs.incidents.clock_steps import find_clock_steps, is_part_of_step
-from eosctl.logs.incidents.cluster_denials import find_cluster_denials
 from eosctl.logs.incidents.consequences import fold_consequences, fold_records
-from eosctl.logs.incidents.corruption_loops import find_corruption_loops
+from eosctl.logs.incidents.detectors import find_incidents
 from eosctl.logs.incidents.effects import join_effects
-from eosctl.logs.incidents.evictions import find_evicted_members, find_silent_members
 from eosctl.logs.incidents.explained import BEFORE_MS, Causes, spans_of
 from eosctl.logs.incidents.expulsions import name_cycles
 from eosctl.logs.incidents.failed_transactions import name_failed_transactions
-from eosctl.logs.incidents.failovers import find_crashes, find_stalled_brokers
-from eosctl.logs.incidents.fencing import find_fenced_producers
-from eosctl.logs.incidents.kills import find_forced_kills, join_kills
+from eosctl.logs.incidents.kills import join_kills
 from eosctl.logs.incidents.lasting import is_final
-from eosctl.logs.incidents.lost_commits import find_lost_commits
-from eosctl.logs.incidents.markers import find_refused_markers
 from eosctl.logs.incidents.outcomes import settle_outcomes
-from eosctl.logs.incidents.overdue import find_overdue_transactions
 from eosctl.logs.incidents.program_subjects import name_programs
-from eosctl.logs.incidents.quorum import find_lost_quorums
 from eosctl.logs.incidents.reasons import quote_reasons
-from eosctl.logs.incidents.rebalance_loops import find_rebalance_loops
 from eosctl.logs.incidents.refusal_reasons import name_refusals
-from eosctl.logs.incidents.refusals import find_denials, find_failed_log_dirs, find_large_records, find_settings
 from eosctl.logs.incidents.repeats import join_repeats
-from eosctl.logs.incidents.rollbacks import find_rollbacks
 from eosctl.logs.incidents.server_ends import join_server_ends
-from eosctl.logs.incidents.servers import find_outages, find_planned_restarts
-from eosctl.logs.incidents.shortages import find_shortages, name_lagging, without_shortage
+from eosctl.logs.incidents.shortages import name_lagging
 from eosctl.logs.incidents.slow_loads import name_slow_loads
 from eosctl.logs.incidents.subjects import complete_subjects
 from eosctl.logs.incidents.test_runs import TestRuns, without_tests
 from eosctl.logs.incidents.timeline import LogTimeline
-from eosctl.logs.incidents.topic_denials import find_hidden_resources, find_topic_denials
 from eosctl.logs.incidents.unexplained import find_unexplained
 from eosctl.logs.incidents.unknown_errors import find_unknown_errors
 from eosctl.logs.incidents.unreached import join_unreached, name_unreached_drops
 from eosctl.logs.incidents.waiting_servers import join_waiting_servers
-from eosctl.logs.incidents.writes import (
-    find_hanging_transactions,
-    find_refused_writes,
-    find_sequence_gaps,
-    find_zombie_writers,
-)
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import UNCLASSIFIED, LogEvent, SourceSummary
+
+_Step = Callable[[LogTimeline, Sequence[Incident]], Iterable[Incident]]
+#: The steps that make the records of one fault one incident, each for the results of those before it.
+_JOINING: Final[tuple[_Step, ...]] = (
+    join_kills,
+    join_effects,
+    join_waiting_servers,
+    join_unreached,
+    name_slow_loads,
+    fold_consequences,
+    name_unreached_drops,
+)
+#: The steps that complete an incident: its subject, cause, repetitions, outcome, and what its program said.
+_NAMING: Final[tuple[_Step, ...]] = (
+    name_lagging,
+    complete_subjects,
+    name_refusals,
+    name_failed_transactions,
+    read_outcomes,
+    name_cycles,
+    lambda _, incidents: join_repeats(incidents),
+    settle_outcomes,
+    quote_reasons,
+)
+#: The steps for all incidents, those of unknown errors too.
+_ENDING: Final[tuple[_Step, ...]] = (join_server_ends, name_programs)
 
 _BY_PRODUCER: Final = frozenset(
     ["invalid_producer_epoch", "late_append_refused", "out_of_order_sequence", "transactional_id_authorization"]
@@ -81,29 +86,24 @@ def judge_logs(events: Sequence[LogEvent], sources: Sequence[SourceSummary]) -> 
 def judge_timeline(timeline: LogTimeline, events: Sequence[LogEvent]) -> Judgment:
     """Find the incidents of a timeline; ``events`` are those that it was made of."""
     known, acting = load_incidents(), acting_categories()
-    found = [_doubted(one, timeline.guessed_ids) for one in _all(timeline)]
+    found = [_doubted(one, timeline.guessed_ids) for one in find_incidents(timeline)]
     causes = Causes(found)
     kept = [one for one in found if not causes.explain(one)]
     left = tuple(find_unexplained(timeline, events, found, acting | known.keys()))
-    cataloged = [
-        (_doubted(one, timeline.guessed_ids), records) for one, records in find_cataloged(timeline, left, known)
-    ]
-    effective = join_effects(timeline, join_kills(timeline, (*_merged(kept), *(one for one, _ in cataloged))))
-    started = tuple(join_waiting_servers(timeline, tuple(effective)))
-    joined = fold_consequences(timeline, tuple(name_slow_loads(timeline, join_unreached(timeline, started))))
-    whole = fold_records(timeline, tuple(name_unreached_drops(timeline, joined)), left)
-    single = tuple(complete_subjects(timeline, _name_components(name_lagging(timeline, whole), events)))
-    tests = TestRuns(timeline)
-    named = read_outcomes(timeline, name_failed_transactions(timeline, name_refusals(timeline, single)))
-    settled = tuple(quote_reasons(timeline, settle_outcomes(timeline, join_repeats(name_cycles(timeline, named)))))
-    noted = {(place.file, place.offset) for one in settled for place in one.evidence}
+    cataloged = tuple(find_cataloged(timeline, left, known))
+    of_catalog = (_doubted(one, timeline.guessed_ids) for one, _ in cataloged)
+    joined = fold_records(timeline, _stepped(timeline, (*_merged(kept), *of_catalog), _JOINING), left)
+    single = _name_components(joined, events)
+    named = _stepped(timeline, single, _NAMING)
+    noted = {(place.file, place.offset) for one in named for place in one.evidence}
     unknown = find_unknown_errors(timeline, (one for one in left if (one.file, one.offset) not in noted))
-    settled = tuple(name_programs(timeline, join_server_ends(timeline, (*settled, *join_repeats(unknown)))))
+    settled = _stepped(timeline, (*named, *join_repeats(unknown)), _ENDING)
+    tests = TestRuns(timeline)
     incidents = sorted(
         without_tests(timeline, settled, tests), key=lambda one: (one.t_start_ms, one.kind, str(one.subject))
     )
     covered = {(one.file, one.offset) for _, records in cataloged for one in records}
-    covered |= {(place.file, place.offset) for one in (*single, *settled) for place in one.evidence}
+    covered |= {(place.file, place.offset) for one in (*joined, *settled) for place in one.evidence}
     open_ones = {(one.file, one.offset): one for one in left if _is_open(one, acting, covered)}
     # The timeline completes names; the time stays the one that the record carries.
     read = {place: event for event in events if (place := (event.file, event.offset)) in open_ones}
@@ -113,6 +113,13 @@ def judge_timeline(timeline: LogTimeline, events: Sequence[LogEvent]) -> Judgmen
         if not (one.time_ms is not None and tests.cover(one))
     )
     return Judgment(tuple(incidents), unexplained)
+
+
+def _stepped(timeline: LogTimeline, incidents: Iterable[Incident], steps: Sequence[_Step]) -> tuple[Incident, ...]:
+    """Return the incidents after each step in order."""
+    for step in steps:
+        incidents = tuple(step(timeline, tuple(incidents)))
+    return tuple(incidents)
 
 
 def _is_open(event: LogEvent, acting: Set[str], covered: Set[tuple[str, int]]) -> bool:
@@ -161,44 +168,6 @@ def _merged(incidents: Sequence[Incident]) -> Iterator[Incident]:
                 t_end_ms=max(part.t_end_ms for part in group),
                 evidence=tuple(dict.fromkeys(place for part in group for place in part.evidence)),
             )
-
-
-def _all(timeline: LogTimeline) -> Iterator[Incident]:
-    outages = find_outages(timeline)
-    shortages = tuple(find_shortages(timeline, outages))
-    yield from find_planned_restarts(without_shortage(outages, shortages))
-    yield from shortages
-    yield from find_crashes(timeline, outages)
-    yield from find_lost_quorums(timeline)
-    yield from find_stalled_brokers(timeline, outages)
-    stepped = tuple(find_clock_steps(timeline))
-    yield from stepped
-    fenced = tuple(one for one in find_fenced_producers(timeline) if not is_part_of_step(one, stepped))
-    yield from fenced
-    lost = tuple(find_lost_commits(timeline))
-    yield from lost
-    yield from find_rollbacks(timeline, (*stepped, *fenced, *lost))
-    yield from find_denials(timeline)
-    yield from find_cluster_denials(timeline)
-    yield from find_topic_denials(timeline)
-    yield from find_hidden_resources(timeline)
-    yield from find_settings(timeline)
-    yield from find_large_records(timeline)
-    yield from find_failed_log_dirs(timeline)
-    yield from find_hanging_transactions(timeline)
-    yield from find_overdue_transactions(timeline)
-    yield from find_refused_writes(timeline)
-    yield from find_refused_markers(timeline)
-    yield from find_zombie_writers(timeline)
-    yield from find_sequence_gaps(timeline)
-    yield from find_slow_processing(timeline)
-    yield from find_evicted_members(timeline)
-    yield from find_silent_members(timeline)
-    yield from find_rebalance_loops(timeline)
-    yield from find_failed_streams(timeline)
-    yield from find_corruption_loops(timeline)
-    yield from find_unclean_stops(timeline)
-    yield from find_forced_kills(timeline)
 
 
 def _name_components(incidents: Iterable[Incident], events: Iterable[LogEvent]) -> Iterator[Incident]:

@@ -1,0 +1,71 @@
+"""Run all detectors on a timeline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.logs.incidents.applications import find_failed_streams, find_slow_processing, find_unclean_stops
+from eosctl.logs.incidents.clock_steps import find_clock_steps, is_part_of_step
+from eosctl.logs.incidents.cluster_denials import find_cluster_denials
+from eosctl.logs.incidents.corruption_loops import find_corruption_loops
+from eosctl.logs.incidents.evictions import find_evicted_members, find_silent_members
+from eosctl.logs.incidents.failovers import find_crashes, find_stalled_brokers
+from eosctl.logs.incidents.fencing import find_fenced_producers
+from eosctl.logs.incidents.kills import find_forced_kills
+from eosctl.logs.incidents.lost_commits import find_lost_commits
+from eosctl.logs.incidents.markers import find_refused_markers
+from eosctl.logs.incidents.overdue import find_overdue_transactions
+from eosctl.logs.incidents.quorum import find_lost_quorums
+from eosctl.logs.incidents.rebalance_loops import find_rebalance_loops
+from eosctl.logs.incidents.refusals import find_denials, find_failed_log_dirs, find_large_records, find_settings
+from eosctl.logs.incidents.rollbacks import find_rollbacks
+from eosctl.logs.incidents.servers import find_outages, find_planned_restarts
+from eosctl.logs.incidents.shortages import find_shortages, without_shortage
+from eosctl.logs.incidents.timeline import LogTimeline
+from eosctl.logs.incidents.topic_denials import find_hidden_resources, find_topic_denials
+from eosctl.logs.incidents.writes import (
+    find_hanging_transactions,
+    find_refused_writes,
+    find_sequence_gaps,
+    find_zombie_writers,
+)
+from eosctl.model.incident import Incident
+
+
+def find_incidents(timeline: LogTimeline) -> Iterator[Incident]:
+    """Yield what each detector finds; several may see one fault, which ``judge_timeline`` makes one incident."""
+    outages = find_outages(timeline)
+    shortages = tuple(find_shortages(timeline, outages))
+    yield from find_planned_restarts(without_shortage(outages, shortages))
+    yield from shortages
+    yield from find_crashes(timeline, outages)
+    yield from find_lost_quorums(timeline)
+    yield from find_stalled_brokers(timeline, outages)
+    stepped = tuple(find_clock_steps(timeline))
+    yield from stepped
+    fenced = tuple(one for one in find_fenced_producers(timeline) if not is_part_of_step(one, stepped))
+    yield from fenced
+    lost = tuple(find_lost_commits(timeline))
+    yield from lost
+    yield from find_rollbacks(timeline, (*stepped, *fenced, *lost))
+    yield from find_denials(timeline)
+    yield from find_cluster_denials(timeline)
+    yield from find_topic_denials(timeline)
+    yield from find_hidden_resources(timeline)
+    yield from find_settings(timeline)
+    yield from find_large_records(timeline)
+    yield from find_failed_log_dirs(timeline)
+    yield from find_hanging_transactions(timeline)
+    yield from find_overdue_transactions(timeline)
+    yield from find_refused_writes(timeline)
+    yield from find_refused_markers(timeline)
+    yield from find_zombie_writers(timeline)
+    yield from find_sequence_gaps(timeline)
+    yield from find_slow_processing(timeline)
+    yield from find_evicted_members(timeline)
+    yield from find_silent_members(timeline)
+    yield from find_rebalance_loops(timeline)
+    yield from find_failed_streams(timeline)
+    yield from find_corruption_loops(timeline)
+    yield from find_unclean_stops(timeline)
+    yield from find_forced_kills(timeline)

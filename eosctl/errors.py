@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import IntEnum
+from pathlib import Path
 from typing import ClassVar
 
 
@@ -69,13 +70,26 @@ def defect_error(error: Exception, again: str) -> EosctlError:
         error: The exception; a long message is cut.
         again: How to get the traceback.
     """
-    said = str(error)
-    said = f"{said[:_LONGEST_DEFECT]} ..." if len(said) > _LONGEST_DEFECT else said
     return EosctlError(
-        f"eosctl failed: {type(error).__name__}: {said}",
+        f"eosctl failed: {_exception_text(error)}",
         "This is a defect in eosctl, not in your cluster.",
         f"{again} and report the traceback.",
     )
+
+
+def crash_text(error: Exception) -> str:
+    """Return an exception that nothing expects with the place where it was raised: ``KeyError: 'x' (groups.py:20)``."""
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    where = f" ({Path(place.tb_frame.f_code.co_filename).name}:{place.tb_lineno})" if place is not None else ""
+    return f"{_exception_text(error)}{where}"
+
+
+def _exception_text(error: Exception) -> str:
+    said = str(error)
+    said = f"{said[:_LONGEST_DEFECT]} ..." if len(said) > _LONGEST_DEFECT else said
+    return f"{type(error).__name__}: {said}"
 
 
 # More names than this are not read in an error.

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from eosctl.analysis.coordinators import cannot_list_transactions
 from eosctl.analysis.release import release_floor
 from eosctl.analysis.state_log import was_read
 from eosctl.checks.declaration import Case, Check
 from eosctl.checks.undecided import undecided_settings, unknown_default, without_components
+from eosctl.errors import crash_text
 from eosctl.findings.diagnosis import CheckResult, CheckStatus, Diagnosis
 from eosctl.findings.grade import grade
 from eosctl.findings.summary import summarize
 from eosctl.model.evidence import DAMAGED, LISTED_BY, EvidenceGap, EvidenceKind, GapReason
+from eosctl.model.redaction import redact_text
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.text import release_text
 
@@ -39,7 +43,15 @@ def diagnose(checks: Iterable[Check], case: Case) -> Diagnosis:
 
 
 def run_check(check: Check, case: Case) -> CheckResult:
-    """Run one check, or say why it cannot be run."""
+    """Run one check, or say why it cannot be run; a defect of eosctl in one check leaves the verdicts of the others."""
+    try:
+        return _run(check, case)
+    except Exception as error:  # noqa: BLE001 - anything else would hide what the other checks find
+        reason = f"{redact_text(crash_text(error))}. This is a defect in eosctl: please report it."
+        return replace(_result(check, CheckStatus.SKIPPED, reason), incomplete=True, has_crashed=True)
+
+
+def _run(check: Check, case: Case) -> CheckResult:
     reason = _why_not_applicable(check, case)
     if reason:
         return _result(check, CheckStatus.NOT_APPLICABLE, reason)

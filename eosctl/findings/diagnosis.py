@@ -25,7 +25,13 @@ class CheckStatus(Enum):
 
 
 class CheckResult(msgspec.Struct, frozen=True):
-    """What became of one check. ``reason`` explains a skip; ``incomplete`` marks a verdict on partial evidence."""
+    """What became of one check.
+
+    Attributes:
+        reason: Why it was skipped, or what its verdict lacks.
+        incomplete: Whether evidence was missing.
+        has_crashed: Whether eosctl itself failed while it judged: ``reason`` has the exception and its place.
+    """
 
     check_id: str
     title: str
@@ -34,6 +40,7 @@ class CheckResult(msgspec.Struct, frozen=True):
     findings: tuple[Finding, ...] = ()
     reason: str = ""
     incomplete: bool = False
+    has_crashed: bool = False
 
 
 class Deduction(msgspec.Struct, frozen=True):

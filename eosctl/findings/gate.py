@@ -29,13 +29,16 @@ class Gate(NamedTuple):
 def judge_gate(diagnosis: Diagnosis, gate: Gate) -> ExitCode:
     """Return the exit code of a run whose suppressed findings are already removed.
 
-    A run that has no grade because evidence is missing is incomplete, even if the gate does not demand completeness.
+    A check in which eosctl itself failed fails the run, unless findings do; no option accepts that. A run that has no
+    grade because evidence is missing is incomplete, even if the gate does not demand completeness.
     """
+    is_bad = gate.fail_on is not None and any(one.severity.at_least(gate.fail_on) for one in diagnosis.findings)
+    if not gate.exit_zero and (is_bad or falls_short(diagnosis, gate)):
+        return ExitCode.FINDINGS
+    if any(result.has_crashed for result in diagnosis.results):
+        return ExitCode.FAILED
     if gate.exit_zero:
         return ExitCode.DONE
-    is_bad = gate.fail_on is not None and any(one.severity.at_least(gate.fail_on) for one in diagnosis.findings)
-    if is_bad or falls_short(diagnosis, gate):
-        return ExitCode.FINDINGS
     if gate.require_complete and (diagnosis.gaps or any(result.incomplete for result in diagnosis.results)):
         return ExitCode.INCOMPLETE
     if diagnosis.grade.is_given:

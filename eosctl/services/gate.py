@@ -131,10 +131,11 @@ def _is_known(check_id: str) -> bool:
 
 
 def judge_run(diagnosis: Diagnosis, gate: Gate) -> Verdict:
-    """Return the exit code of a run; a score that is too low is named, as no finding shows it."""
+    """Return the exit code of a run; a low score and a check that crashed are named: no finding shows them."""
     is_low = falls_short(diagnosis, gate) and not gate.exit_zero
-    remarks = (f"{diagnosis.grade}: below --min-score {gate.min_score}",) if is_low else ()
-    return Verdict(judge_gate(diagnosis, gate), remarks)
+    remarks = [f"{diagnosis.grade}: below --min-score {gate.min_score}"] if is_low else []
+    remarks += [f"{one.check_id} was not judged: {one.reason}" for one in diagnosis.results if one.has_crashed]
+    return Verdict(judge_gate(diagnosis, gate), tuple(remarks))
 
 
 def judge_findings(diagnosis: Diagnosis, files: GateFiles, at_ms: int) -> Judged:

@@ -31,7 +31,7 @@ test: ## Style and types, and at the same time the quick tests: all but some hun
 tests: environment
 	$(RUN) -m pytest -n $(JOBS) --dist worksteal -m "not apache and not slow"
 
-test-slow: environment ## The tests that take half a second of processor or more (tests/slow.txt).
+test-slow: environment ## The tests that take 0.4 s of processor or more (tests/slow.txt).
 	$(RUN) -m pytest -n $(JOBS) --dist worksteal -m "slow and not apache"
 
 slow-tests: environment ## Measure all tests on a quiet machine, and write tests/slow.txt.

@@ -63,9 +63,9 @@ def lint(
     Strimzi, Kubernetes, Compose, Connect, Flink, librdkafka, and Terraform. Brokers and applications are checked
     together. A comment on the line above a setting suppresses one rule: # eosctl: ignore ID REASON
 
-    Links to folders are not followed. Exit codes: 0 no finding at or above --fail-on, 2 a file is malformed or not
-    understood, or a folder has no files, 3 findings, 4 if all settings are in files that were not given, if
-    there is only output of tools that no rule judges, or incomplete with --require-complete.
+    Links to folders are not followed. Exit codes: 0 no finding at or above --fail-on, 1 a check crashed, 2 a file is
+    malformed or not understood, or a folder has no files, 3 findings, 4 if all settings are in files that were not
+    given, if there is only output of tools that no rule judges, or incomplete with --require-complete.
 
     Examples:
         eosctl config lint conf/

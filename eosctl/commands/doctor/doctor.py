@@ -73,8 +73,8 @@ def doctor(
     -o html and --report write one page for all. The exit code is then that of the cluster that matters most: unread
     before findings before incomplete.
 
-    Exit codes: 0 no finding at or above --fail-on, 1 the cluster could not be read, 2 bad input or no check was
-    evaluated, 3 findings at or above --fail-on or a score below --min-score, 4 incomplete evidence with
+    Exit codes: 0 no finding at or above --fail-on, 1 the cluster could not be read or a check crashed, 2 bad input or
+    no check was evaluated, 3 findings at or above --fail-on or a score below --min-score, 4 incomplete evidence with
     --require-complete, or too little evidence for a grade.
 
     Examples:

@@ -31,6 +31,7 @@ from eosctl.model.event_names import EventCategory, EventField
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.model.severity import Severity
+from eosctl.text import count_text
 
 EPISODE_MS: Final = 600_000
 """A fault that repeats within ten minutes has not ended."""
@@ -39,6 +40,8 @@ LASTING_MS: Final = 3_600_000
 GROWTH: Final = 4
 """Maximum ratio of a pause between attempts to the longest one before it: clients double their backoff, with jitter."""
 ECHO_MS: Final = 30_000
+ATTEMPTS: Final = 3
+"""Minimum number of failed attempts of a pipeline that show that its fault lasts."""
 UNFINISHED: Final = 0.5
 """Maximum confidence in a fault that may have ended soon after its log."""
 EXCERPT: Final = 0.4
@@ -78,6 +81,8 @@ _OF_CONNECTIONS: Final = frozenset({"BROKERS_UNREACHED", "HOST_NOT_RESOLVED"})
 """Categories of attempts to connect, which a client repeats after a backoff."""
 _OF_PRODUCER: Final = frozenset({"COORDINATOR_REFUSED"})
 """Categories of faults of a producer's open transaction, whose records name its id or a partition."""
+_REPEATED: Final[EventCategory] = "SEND_REPEATED"
+"""The category of failed attempts of a pipeline that repeats them."""
 _OF_PARTITION: Final = "{topic-partition}"
 """The begin of a verdict on a partition, which several programs report."""
 _NAMES: Final = ("transactional.id", "group", "connector.task", "application.id", "client.id")
@@ -109,6 +114,7 @@ def find_cataloged(
     spans = [span for events in groups for span in _episodes(events, known[events[0].category])]
     faults: list[Sequence[LogEvent]] = [span for span in spans if is_fault(timeline, span, known[span[0].category])]
     faults.extend(_spread(timeline, spans, known))
+    faults.extend(_continued(timeline, spans, faults, known))
     names = StreamsNames(timeline)
     for events in _joined(timeline, faults, known):
         head = events[0]
@@ -154,6 +160,26 @@ def _spread(
     )
     of_programs = by_key((f"{one.category}\0{timeline.log_of(one)}", one) for one in few)
     yield from (one for one in of_programs.values() if ends_excerpt(timeline, one, known[one[0].category]))
+
+
+def _continued(
+    timeline: LogTimeline,
+    spans: Iterable[Sequence[LogEvent]],
+    faults: Sequence[Sequence[LogEvent]],
+    known: Mapping[EventCategory, CatalogedIncident],
+) -> Iterator[Sequence[LogEvent]]:
+    """Yield the records that a client retries and that are too few for a fault, where their program repeats its write.
+
+    A pipeline names the reason once, and then only reports that its next attempt failed.
+    """
+    repeated = by_key((timeline.log_of(one[0]), one) for one in faults if one[0].category == _REPEATED)
+    taken = {id(one) for one in faults}
+    for span in spans if repeated else ():
+        if id(span) not in taken and known[span[0].category].unfinished and span[0].category != _REPEATED:
+            begin, end = time_of(span[0]), time_of(span[-1])
+            loops = repeated.get(timeline.log_of(span[0]), ())
+            if any(time_of(one[0]) - ECHO_MS <= end and begin <= time_of(one[-1]) + ECHO_MS for one in loops):
+                yield span
 
 
 def _by_cause(event: LogEvent, known: Mapping[EventCategory, CatalogedIncident]) -> LogEvent:
@@ -303,7 +329,9 @@ def _incident(
     values["topic-or-partition"] = values.get("topic-partition") or values.get("topic", "")
     count = f" ({len(own)} times)" if len(own) > 1 else ""
     is_unfinished = bool(known.unfinished) and not has_lasted(own, known)
-    is_doubtful = is_unfinished and not gave_up(timeline, own)
+    repeats = [] if head.category == _REPEATED else [one for one in events if one.category == _REPEATED]
+    again = f" Its program repeated the write {count_text(len(repeats), 'time')}, and it failed." if repeats else ""
+    is_doubtful = is_unfinished and len(repeats) < ATTEMPTS and not gave_up(timeline, own)
     is_excerpt = is_doubtful and has_just_begun(own, known)
     sentence = known.unfinished if is_unfinished else known.what
     what = filled(sentence, values)
@@ -317,7 +345,7 @@ def _incident(
         _OUTSIDE if is_outside else known.cause,
         subject,
         events,
-        f"{what}{cause}{_NOT_KAFKAS if is_outside else ''}{count}",
+        f"{what}{cause}{_NOT_KAFKAS if is_outside else ''}{count}{again}",
         _FIX_IT if is_outside else f"{_FIRST if is_guess and cause else ''}{filled(known.next_step, values)}",
         severity=Severity.WARNING if is_excerpt else known.severity,
         confidence=min(

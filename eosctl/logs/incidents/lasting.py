@@ -43,6 +43,8 @@ _FAILED: Final = re.compile(
 )
 """A program's own words about an operation that failed."""
 _RETRIES: Final = re.compile(r"\b[Rr]etry(?:ing)?\b")
+_ALL_DOWN: Final = re.compile(r"\bbrokers are down\b|\bAll broker connections are down\b|_ALL_BROKERS_DOWN\b")
+_NO_ANSWER: Final = re.compile(r"(?i:\bconnection refused|\bno route to host|\bunreachable|\btimed ?out)")
 _LEFT: Final = re.compile(r"\b[Rr]etrying\b[^\n]{0,60}\((\d{1,10}) (?:attempts?|retries) (?:remaining|left)\)")
 RETRY_MS: Final = 30_000
 """Maximum time from a client's last retry until the program reports its error."""
@@ -56,13 +58,25 @@ def is_fault(timeline: LogTimeline, events: Sequence[LogEvent], known: Cataloged
         field, limit = known.alone_from
         if any(int(event.fields.get(field, -1)) >= limit for event in events):
             return True
-    if known.unfinished and gave_up(timeline, events):
+    if known.unfinished and events[0].category != "SEND_REPEATED" and gave_up(timeline, events):
+        return True
+    if events[-1].category == "BROKERS_UNREACHED" and _ends_without_brokers(timeline, events):
         return True
     if events[-1].category == "TASK_CORRUPTED" and is_restoring_at_end(timeline, events[-1]):
         return True
     if len(events) >= known.at_least:
         return has_lasted(events, known) or _is_unfinished(timeline, events, known)
     return ends_excerpt(timeline, events, known)
+
+
+def _ends_without_brokers(timeline: LogTimeline, events: Sequence[LogEvent]) -> bool:
+    """Return whether the log of a client ends with its report that no broker is left, after one did not answer.
+
+    librdkafka does not repeat an equal error, so its silence after that does not show a connection.
+    """
+    is_last = timeline.log_end_ms(events[-1]) - time_of(events[-1]) <= SAME_MOMENT_MS
+    texts = [event.message for event in events[-EXCERPT_RECORDS - 1 :]] if is_last else []
+    return any(map(_ALL_DOWN.search, texts)) and any(map(_NO_ANSWER.search, texts))
 
 
 def ends_excerpt(timeline: LogTimeline, events: Sequence[LogEvent], known: CatalogedIncident) -> bool:

@@ -54,6 +54,7 @@ _REPEATABLE: Final[Mapping[str, tuple[EventCategory, ...]]] = {
     "init_producer_id_timeout": ("INIT_PRODUCER_ID",),
     "transaction_end_timeout": ("TXN_RETRIED",),
     "transaction_offsets_timeout": ("TXN_RETRIED",),
+    "send_repeated": ("SEND_RECOVERED",),
 }
 """Kinds that are over when the same call succeeds, and the records of its success."""
 _REJOINED: Final = frozenset({"poll_interval_exceeded", "member_evicted", "offset_commit_failed"})

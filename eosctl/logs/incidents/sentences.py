@@ -88,6 +88,7 @@ _DETAILS: Final[tuple[tuple[EventField, str], ...]] = (
     ("missing", "missing"),
     ("awaited", "awaited"),
     ("component", "component"),
+    ("suppressed", "suppressed"),
 )
 """Further fields that sentences of the catalog have."""
 _OPTIONAL: Final = re.compile(r"\[([^\[\]]*)\]")

@@ -18,6 +18,7 @@ from eosctl.logs.incidents.failed_transactions import name_failed_transactions
 from eosctl.logs.incidents.kills import join_kills
 from eosctl.logs.incidents.lasting import is_final
 from eosctl.logs.incidents.outcomes import settle_outcomes
+from eosctl.logs.incidents.process_ends import join_process_ends
 from eosctl.logs.incidents.program_subjects import name_programs
 from eosctl.logs.incidents.reasons import quote_reasons
 from eosctl.logs.incidents.refusal_reasons import name_refusals
@@ -59,7 +60,7 @@ _NAMING: Final[tuple[_Step, ...]] = (
     quote_reasons,
 )
 #: The steps for all incidents, those of unknown errors too.
-_ENDING: Final[tuple[_Step, ...]] = (join_server_ends, name_programs)
+_ENDING: Final[tuple[_Step, ...]] = (join_server_ends, join_process_ends, name_programs)
 
 _BY_PRODUCER: Final = frozenset(
     ["invalid_producer_epoch", "late_append_refused", "out_of_order_sequence", "transactional_id_authorization"]

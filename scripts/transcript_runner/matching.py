@@ -8,7 +8,7 @@ from typing import Any
 
 _NAME = re.compile(r"\$(\w+)")
 _MILLISECONDS_2020 = 1_577_836_800_000
-_ORDERED = ("records", "values", "keys")
+_ORDERED = re.compile(r"records(\[\d+\]\.(values|keys))?$")
 
 Names = dict[str, Any]
 
@@ -84,7 +84,7 @@ def _compare_lists(want: list[Any], got: Any, names: Names, path: str) -> list[s
     if not isinstance(got, list) or len(want) != len(got):
         shown = json.dumps(got, default=str)[:300]
         return [f"{path}: {len(want)} elements were expected, these came: {shown}"]
-    ordered = path.endswith(_ORDERED)
+    ordered = _ORDERED.search(path) is not None
     found: list[str] = []
     left = list(range(len(got)))
     for index, item in enumerate(want):

@@ -26,7 +26,7 @@ KINDS = {
 GENERATED = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}|^[\w-]{22}$")
 ANYTHING = frozenset(
     {"host", "port", "clusterId", "brokers", "nodeEndpoints", "endpoints", "controllerId", "nodeId"}
-) | {"finalizedFeaturesEpoch"}
+) | {"finalizedFeaturesEpoch", "logDir", "totalBytes", "usableBytes"}
 LEFT_OUT = frozenset({"throttleTimeMs"})
 
 
@@ -52,7 +52,7 @@ class Recorder(Conversation):
             return "<any>"
         if isinstance(value, list):
             return [self._masked(field, item) for item in value]
-        if isinstance(value, bool) or value is None:
+        if isinstance(value, bool | float) or value is None:
             return value
         if isinstance(value, int):
             if value > MILLISECONDS_2020:

@@ -1,6 +1,6 @@
 """DescribeLogDirs (key 35, versions 1 to 5; 3.9 serves 0 to 4): bytes and lag per partition (KIP-113, KIP-827).
 
-- Null topics are all topics; partitions that are not hosted here are omitted.
+- Null topics are all topics; partitions that are not hosted here are omitted, and repeated ones are returned once.
 - A failed directory returns only KAFKA_STORAGE_ERROR.
 """
 
@@ -30,7 +30,9 @@ def handle(broker: BrokerServices, context: RequestContext, request: DescribeLog
     if request.topics is None:
         wanted = list(hosted)
     else:
-        wanted = [TopicPartition(topic.topic, index) for topic in request.topics for index in topic.partitions]
+        wanted = list(
+            dict.fromkeys(TopicPartition(topic.topic, index) for topic in request.topics for index in topic.partitions)
+        )
     results = [_describe(broker, directory, wanted) for directory in broker.logs.all]
     context.reply(DescribeLogDirsResponse(0, 0, results))
 

@@ -1,13 +1,13 @@
 """DescribeTopicPartitions (key 75, version 0): topics in pages, with eligible leader replicas (KIP-966).
 
-- Topics are sorted by name; without names, all topics are returned.
+- Topics are sorted by name; without names, all authorized topics are returned.
 - `responsePartitionLimit` (at most `max.request.partition.size.limit`) limits the response; the cursor is the next
-  position.
+  position, which may be a topic that does not exist.
+- A cursor must be on one of the requested topics.
+- Without a cursor, an empty name is UNKNOWN_SERVER_ERROR for all topics, as in Kafka.
 """
 
 from __future__ import annotations
-
-from msgspec.structs import replace
 
 from eosctl.sandbox.api.metadata import describe_partition, is_internal
 from eosctl.sandbox.authorization import AclOperation
@@ -15,7 +15,7 @@ from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.controller.topics import topic_name_problem
 from eosctl.sandbox.metadata.image import PartitionState, TopicState
 from eosctl.sandbox.ports import RequestContext
-from eosctl.sandbox.security.access import Access, operations_of
+from eosctl.sandbox.security.access import may, operations_of
 from eosctl.sandbox.security.acls import ResourceType
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.describe_topic_partitions import (
@@ -24,51 +24,58 @@ from eosctl.wire.messages.describe_topic_partitions import (
     DescribeTopicPartitionsResponse,
     DescribeTopicPartitionsResponsePartition,
     DescribeTopicPartitionsResponseTopic,
-    TopicRequest,
 )
 
-Partitions = list[DescribeTopicPartitionsResponsePartition]
+DENIED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 
 
 def handle(broker: BrokerServices, context: RequestContext, request: DescribeTopicPartitionsRequest) -> None:
-    """Describe topics from the cursor until the limit is reached."""
+    """Describe the topics that the principal may describe, from the cursor until the limit is reached."""
     cursor = request.cursor
-    if cursor is not None and cursor.partition_index < 0:
-        context.reply(_refuse_cursor(request))
+    first_name = "" if cursor is None else cursor.topic_name
+    requested = {topic.name for topic in request.topics}
+    names = {name for name in requested or broker.metadata.topics if name >= first_name}
+    if cursor is not None and (cursor.partition_index < 0 or cursor.topic_name not in names):
+        context.reply(_refuse(request, ErrorCode.INVALID_REQUEST))
         return
-    names = sorted({topic.name for topic in request.topics} or broker.metadata.topics.keys())
-    if cursor is not None:
-        names = [name for name in names if name >= cursor.topic_name]
+    allowed = sorted(name for name in names if may(broker, context, AclOperation.DESCRIBE, ResourceType.TOPIC, name))
+    if cursor is None and "" in allowed:
+        context.reply(_refuse(request, ErrorCode.UNKNOWN_SERVER_ERROR))
+        return
+    topics, next_cursor = _page(broker, context, request, allowed)
+    denied = [DescribeTopicPartitionsResponseTopic(DENIED, name) for name in sorted(requested & names - set(allowed))]
+    context.reply(DescribeTopicPartitionsResponse(0, [*topics, *denied], next_cursor))
+
+
+def _refuse(request: DescribeTopicPartitionsRequest, error: ErrorCode) -> DescribeTopicPartitionsResponse:
+    names = dict.fromkeys(topic.name for topic in request.topics)
+    return DescribeTopicPartitionsResponse(0, [DescribeTopicPartitionsResponseTopic(error, name) for name in names])
+
+
+def _page(
+    broker: BrokerServices, context: RequestContext, request: DescribeTopicPartitionsRequest, names: list[str]
+) -> tuple[list[DescribeTopicPartitionsResponseTopic], Cursor | None]:
+    """Return the described topics and the next position; topics that do not exist do not count towards the limit."""
+    cursor = request.cursor
     left = max(1, min(request.response_partition_limit, broker.config.get_int("max.request.partition.size.limit")))
     topics: list[DescribeTopicPartitionsResponseTopic] = []
-    next_cursor = None
-    unknown = []
     for name in names:
+        if not left:
+            return topics, Cursor(name, 0)
         state = broker.metadata.topics.get(name)
         if state is None:
             problem = topic_name_problem(name) is not None
             error = ErrorCode.INVALID_TOPIC_EXCEPTION if problem else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
             operations = operations_of(broker, context, ResourceType.TOPIC, name)
-            unknown.append(DescribeTopicPartitionsResponseTopic(error, name, topic_authorized_operations=operations))
+            topics.append(DescribeTopicPartitionsResponseTopic(error, name, topic_authorized_operations=operations))
             continue
-        if not left:
-            next_cursor = Cursor(name, 0)
-            break
         first = cursor.partition_index if cursor is not None and cursor.topic_name == name else 0
         indexes = [index for index in sorted(state.partitions) if index >= first]
         topics.append(_describe(broker, context, state, indexes[:left]))
         if len(indexes) > left:
-            next_cursor = Cursor(name, indexes[left])
-            break
+            return topics, Cursor(name, indexes[left])
         left -= len(indexes)
-    context.reply(DescribeTopicPartitionsResponse(0, [*unknown, *topics], next_cursor))
-
-
-def _refuse_cursor(request: DescribeTopicPartitionsRequest) -> DescribeTopicPartitionsResponse:
-    error = ErrorCode.INVALID_REQUEST
-    return DescribeTopicPartitionsResponse(
-        0, [DescribeTopicPartitionsResponseTopic(error, topic.name) for topic in request.topics], None
-    )
+    return topics, None
 
 
 def _describe(
@@ -100,23 +107,4 @@ def _partition(
         eligible_leader_replicas=state.eligible_leader_replicas,
         last_known_elr=state.last_known_elr,
         offline_replicas=shown.offline_replicas,
-    )
-
-
-DENIED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
-
-
-def guard(access: Access, request: DescribeTopicPartitionsRequest) -> None:
-    """Require DESCRIBE on each topic; without names, describe the authorized topics."""
-    names = [topic.name for topic in request.topics]
-    allowed, denied = access.part(
-        names or access.broker.metadata.topics, lambda name: access.may_topic(AclOperation.DESCRIBE, name)
-    )
-    refused = [DescribeTopicPartitionsResponseTopic(DENIED, name) for name in denied if names]
-    if not allowed:
-        access.reply(DescribeTopicPartitionsResponse(0, refused))
-        return
-    access.proceed(
-        replace(request, topics=[TopicRequest(name) for name in allowed]),
-        lambda response: replace(response, topics=[*refused, *response.topics]),
     )

@@ -33,7 +33,7 @@ def handle(broker: BrokerServices, context: RequestContext, request: DescribeUse
             for kind, mechanism in SCRAM_TYPES.items()
             if (user, mechanism) in known
         ]
-        error, message = ErrorCode.NONE, None
+        error, message = ErrorCode.NONE, ""
         if count > 1:
             error = ErrorCode.DUPLICATE_RESOURCE
             message = f"Cannot describe SCRAM credentials for the same user twice in a single request: {user}"

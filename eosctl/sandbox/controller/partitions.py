@@ -135,15 +135,13 @@ def elect_leaders(controller: Controller, context: RequestContext, request: Elec
     if request.election_type not in (PREFERRED, UNCLEAN):
         context.reply(_refuse_election(request))
         return
-    requested: dict[str, list[int]] = {}
     if request.topic_partitions is None:
-        requested = {topic.name: list(topic.partitions) for topic in controller.image.topics.values()}
+        requested = [(topic.name, list(topic.partitions)) for topic in controller.image.topics.values()]
     else:
-        for entry in request.topic_partitions:
-            requested.setdefault(entry.topic, []).extend(entry.partitions)
+        requested = [(entry.topic, list(entry.partitions)) for entry in request.topic_partitions]
     records: list[Any] = []
     results = []
-    for name, indexes in requested.items():
+    for name, indexes in requested:
         answers = []
         for index in indexes:
             error, text, record = _elect_one(controller, name, index, request.election_type)
@@ -151,8 +149,7 @@ def elect_leaders(controller: Controller, context: RequestContext, request: Elec
                 records.append(record)
             if error is not ErrorCode.ELECTION_NOT_NEEDED or request.topic_partitions is not None:
                 answers.append(PartitionResult(index, error, text))
-        if answers or request.topic_partitions is not None:
-            results.append(ReplicaElectionResult(name, answers))
+        results.append(ReplicaElectionResult(name, answers))
     controller.write(records, lambda: context.reply(ElectLeadersResponse(0, 0, results)))
 
 

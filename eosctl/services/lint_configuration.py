@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from eosctl.analysis.read_as import read_as
 from eosctl.checks.configuration.cluster import broker_components, topic_components
@@ -30,9 +31,13 @@ from eosctl.services.gate_options import GateOptions
 from eosctl.services.releases import release_if_named
 from eosctl.services.tool_output import judge_printed, sort_paths, with_printed, without_evidence
 from eosctl.settings.deployment_files import read_deployment
+from eosctl.settings.documents import format_of
+from eosctl.settings.file_texts import read_text
 from eosctl.settings.inline_suppressions import read_inline_suppressions
+from eosctl.settings.piped import ending_of
 from eosctl.settings.sources import Releases
 
+_STANDARD_INPUT: Final = ("-", "/dev/stdin")
 KINDS: Final = frozenset({EvidenceKind.BROKER_CONFIGS, EvidenceKind.TOPIC_CONFIGS, EvidenceKind.API_VERSIONS})
 
 
@@ -82,6 +87,7 @@ def lint_configuration(request: LintRequest, callbacks: Callbacks = SILENT) -> L
         ConfigFileError: The rules or the baseline cannot be read.
         EosctlError: The cluster cannot be read.
     """
+    request = _with_piped(request)
     gate = read_gate(request.gate, has_score=False)
     releases = Releases(
         release_if_named(request.kafka_version, callbacks.remark),
@@ -123,10 +129,24 @@ def lint_configuration(request: LintRequest, callbacks: Callbacks = SILENT) -> L
     return LintResult(linted, everything.findings, _exit_code(linted, request, verdict, outputs))
 
 
+def _with_piped(request: LintRequest) -> LintRequest:
+    """Return a request in which a pipe, or ``-`` for standard input, is a text under a name with an ending."""
+    paths, texts = list[Path](), dict(request.texts)
+    for path in request.paths:
+        is_input = str(path) in _STANDARD_INPUT
+        if is_input or (path.is_fifo() and format_of(str(path)) is None):
+            text = read_text(Path("/dev/stdin") if is_input else path)
+            path = Path(f"{'standard-input' if is_input else path}{ending_of(text)}")
+            texts[str(path)] = text
+        paths.append(path)
+    return replace(request, paths=tuple(paths), texts=texts)
+
+
 def _exit_code(linted: Linted, request: LintRequest, verdict: Verdict, outputs: frozenset[str]) -> ExitCode:
     """Return the exit code; files that were not read or not understood never give an all-clear.
 
-    A folder without any file is the wrong folder. Files without settings of Kafka are not: hooks name all that changed.
+    A folder without any file is the wrong folder, and a pipe without settings of Kafka is the wrong pipe. Files without
+    them are not: hooks name all that changed.
     The output of tools, in the files `outputs`, shows a part of a cluster.
     """
     code, demands = verdict.exit_code, request.gate
@@ -136,7 +156,8 @@ def _exit_code(linted: Linted, request: LintRequest, verdict: Verdict, outputs: 
         return code
     if linted.is_unjudged:
         return ExitCode.INCOMPLETE if linted.is_tool_output else ExitCode.BAD_INPUT
-    if not linted.read_as and (linted.not_understood or not linted.read):
+    is_piped = all(str(path) in request.texts for path in request.paths)
+    if not linted.read_as and (linted.not_understood or not linted.read or is_piped):
         is_of_tools = bool(outputs) and outputs.issuperset(linted.not_understood)
         return ExitCode.INCOMPLETE if is_of_tools else ExitCode.BAD_INPUT
     if not linted.read_as and linted.unseen:

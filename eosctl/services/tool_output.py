@@ -60,7 +60,11 @@ def sort_paths(paths: Sequence[Path], now_ms: int, replaced: Mapping[str, str] |
         now_ms: The time of the evidence where the outputs do not show theirs, in milliseconds since the epoch.
         replaced: Texts that replace the contents of files, by path.
     """
-    texts = {str(path): text for path in _candidates(paths) if (text := _output(path, replaced or {})) is not None}
+    texts = {
+        str(path): text
+        for path in _candidates(paths, replaced or {})
+        if (text := _output(path, replaced or {})) is not None
+    }
     others = tuple(path for path in paths if path.is_dir() or str(path) not in texts)
     return SortedPaths(others, read_printed(texts, now_ms), texts)
 
@@ -198,12 +202,12 @@ def with_settings(files: FilesRead | None, printed: PrintedEvidence, texts: Mapp
     return before._replace(deployment=deployment, read=tuple(read))
 
 
-def _candidates(paths: Sequence[Path]) -> Iterator[Path]:
+def _candidates(paths: Sequence[Path], replaced: Mapping[str, str]) -> Iterator[Path]:
     for path in paths:
         if path.is_dir():
             named = (Path(top, name) for top, _, names in os.walk(path) for name in names if name.endswith(_ENDINGS))
             yield from (one for one in sorted(named) if one.is_file())
-        elif path.is_file():
+        elif str(path) in replaced or path.is_file():
             yield path
 
 

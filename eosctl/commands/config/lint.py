@@ -22,7 +22,7 @@ from eosctl.services.lint_configuration import LintRequest, lint_configuration
 LintOptions = Annotated[
     LintRequest,
     options(
-        paths=typer.Argument(metavar="PATH...", help="Files and folders.", exists=True),
+        paths=typer.Argument(metavar="PATH...", help="Files and folders; - is standard input."),
         kafka_version=typer.Option(
             "--kafka-version",
             metavar="VERSION",

@@ -36,7 +36,7 @@ def test_a_pipe_is_judged_as_a_file_of_its_format(text: str, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("text", ["", "Error: connection refused\n", "kafka: [\n"])
-def test_a_pipe_without_settings_is_no_all_clear(text: str, tmp_path: Path) -> None:
+def test_a_pipe_without_settings_does_not_pass(text: str, tmp_path: Path) -> None:
     assert lint_pipe(tmp_path, text) == (2, [])
 
 

@@ -172,7 +172,10 @@ def _continued(
 
     A pipeline names the reason once, and then only reports that its next attempt failed.
     """
-    repeated = by_key((timeline.log_of(one[0]), one) for one in faults if one[0].category == _REPEATED)
+    repeated: dict[str, list[Sequence[LogEvent]]] = defaultdict(list)
+    for one in faults:
+        if one[0].category == _REPEATED:
+            repeated[timeline.log_of(one[0])].append(one)
     taken = {id(one) for one in faults}
     for span in spans if repeated else ():
         if id(span) not in taken and known[span[0].category].unfinished and span[0].category != _REPEATED:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from typing import Final, NamedTuple
 
 from eosctl.logs.classifier.catalog import acting_categories, load_incidents
+from eosctl.logs.incidents.advertised import name_advertised
 from eosctl.logs.incidents.announced import GUESSED
 from eosctl.logs.incidents.cataloged import find_cataloged
 from eosctl.logs.incidents.client_outcomes import read_outcomes
@@ -46,6 +47,7 @@ _JOINING: Final[tuple[_Step, ...]] = (
     name_slow_loads,
     fold_consequences,
     name_unreached_drops,
+    name_advertised,
 )
 #: The steps that complete an incident: its subject, cause, repetitions, outcome, and what its program said.
 _NAMING: Final[tuple[_Step, ...]] = (

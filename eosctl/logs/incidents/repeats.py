@@ -17,6 +17,10 @@ RETURNS: Final = 3
 """Minimum number of equal incidents, or of equal ones about several partitions, for one that stands for all."""
 MANY: Final = 5
 """Minimum number of incidents about several clients of one program or server."""
+SEVERAL: Final = 2
+"""Minimum number of a program's clients that wait for brokers or coordinators which do not answer any of them."""
+_OF_BROKERS: Final = frozenset({"init_producer_id_timeout"})
+"""Kinds of faults of brokers that each client of a program reports."""
 MOST_NAMED: Final = 5
 LISTED: Final = 40
 """Maximum number of names of one kind in a subject."""
@@ -108,6 +112,8 @@ def _joined_alike(counted: Sequence[tuple[Incident, int]]) -> Iterator[Incident]
         values = {name: {one.subject.get(name) for one in span} for name in names}
         apart = [name for name, found in values.items() if len(found) > 1]
         enough = RETURNS if _PARTITIONS.issuperset(apart) else MANY
+        if span[0].kind in _OF_BROKERS:
+            enough = SEVERAL
         named = next((name for name in _COUNTED if name in apart), "")
         if len(span) < enough or not named or len(values[named]) < enough:
             yield from span

@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from operator import attrgetter
-from typing import TypeVar
 
 from eosctl.logs.incidents.announced import Announcements, announced_ids, guessed_ids, owners_of_producers, short_ids
 from eosctl.logs.incidents.clocks import on_one_clock
@@ -23,7 +22,6 @@ from eosctl.model.log_event import LogEvent, SourceSummary
 from eosctl.model.server_loggers import node_of_thread, servers_among
 from eosctl.model.severity import Severity
 
-_Item = TypeVar("_Item")
 _APPLICATION = attrgetter("application")
 _PLACE = attrgetter("time_ms", "file", "offset")
 _OF_SERVERS = frozenset({"BROKER_ROLE", "BROKER_START", "BROKER_SIGNAL", "COORDINATOR_LOAD", "SERVER_CONFIG"})
@@ -349,9 +347,9 @@ def episodes(events: Sequence[LogEvent], gap_ms: int) -> Iterator[list[LogEvent]
         yield current
 
 
-def by_key(pairs: Iterable[tuple[str, _Item]]) -> dict[str, list[_Item]]:
-    """Group events, or other items, by a key, keeping their order."""
-    groups: dict[str, list[_Item]] = defaultdict(list)
+def by_key(pairs: Iterable[tuple[str, LogEvent]]) -> dict[str, list[LogEvent]]:
+    """Group events by a key, keeping their order."""
+    groups: dict[str, list[LogEvent]] = defaultdict(list)
     for key, event in pairs:
         groups[key].append(event)
     return groups

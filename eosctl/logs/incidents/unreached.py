@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from eosctl.logs.incidents.timeline import MAX_EVIDENCE_COUNT, LogTimeline, by_key, evidence_of, time_of
+from eosctl.model.event_names import EventCategory
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.text import time_text
@@ -21,11 +22,19 @@ LEAST: Final = 2
 """A single failed connection may be a broker that restarts, unless the thread that made it timed out next."""
 NAMED: Final = 0.8
 _CAUSE: Final = "brokers-not-reached"
+_NAMELESS: Final = "name-without-an-address"
+_RESOLVE: Final = (
+    "Check advertised.listeners of the brokers, the DNS server of the client, and the names of pods and services. Then "
+    "restart what has failed."
+)
 _KINDS: Final = (
     *("send_timeout", "init_producer_id_timeout", "transaction_end_timeout", "transaction_offsets_timeout"),
-    *("metadata_timeout", "consumer_offsets_timeout", "connector_offsets_not_stored", "brokers_not_reached"),
+    *("metadata_timeout", "consumer_offsets_timeout", "connector_offsets_not_stored", "host_not_resolved"),
+    "brokers_not_reached",
 )
 """Kinds of requests that timed out, the one that names the fault best first."""
+_CONNECTING: Final = frozenset({"host_not_resolved", "brokers_not_reached"})
+_ATTEMPTS: Final[tuple[EventCategory, ...]] = ("BROKERS_UNREACHED", "HOST_NOT_RESOLVED")
 _DROPPED: Final = ("records_dropped", "handler-continues-after-a-failed-write")
 _FAILED: Final = re.compile(r"(?i:timed ?out|refused|no route|unreachable|i/o timeout)")
 _NEXT: Final = (
@@ -45,7 +54,7 @@ def join_unreached(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iter
         else:
             yield one
     for found in causes.values():
-        yield found[0][0] if {one.kind for one, _ in found} == {_KINDS[-1]} and len(found) == 1 else _joined(found)
+        yield found[0][0] if found[0][0].kind in _CONNECTING and len(found) == 1 else _joined(found)
 
 
 def name_unreached_drops(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iterator[Incident]:
@@ -71,11 +80,11 @@ def _failed_before(timeline: LogTimeline, one: Incident) -> Sequence[LogEvent]:
     if not own:
         return ()
     first = min(own, key=time_of)
-    near = timeline.log_between(first, time_of(first) - BEFORE_MS, one.t_end_ms, ("BROKERS_UNREACHED",))
+    near = timeline.log_between(first, time_of(first) - BEFORE_MS, one.t_end_ms, _ATTEMPTS)
     clients = {client for event in own if (client := event.fields.get("client_id"))}
     tasks = {task for event in own if (task := event.fields.get("connector_task"))}
     failed = [event for event in near if _is_of(event, clients, tasks)]
-    is_own = bool(failed) and bool(first.thread) and failed[-1].thread == first.thread and one.kind != _KINDS[-1]
+    is_own = bool(failed) and bool(first.thread) and failed[-1].thread == first.thread and one.kind not in _CONNECTING
     return failed if len(failed) >= LEAST or is_own else ()
 
 
@@ -102,20 +111,22 @@ def _joined(found: Sequence[tuple[Incident, Sequence[LogEvent]]]) -> Incident:
     events = [event for _, event in failed]
     peers = list(by_key((event.fields.get("peer", ""), event) for event in events if event.fields.get("peer")))
     named = ", ".join(peers[:_SHOWN]) + (f" and {len(peers) - _SHOWN} more" if len(peers) > _SHOWN else "")
-    further = {one.kind: one for one in reversed(ordered) if one.kind not in (head.kind, _KINDS[-1])}
+    further = {one.kind: one for one in reversed(ordered) if one.kind not in {head.kind, *_CONNECTING}}
     effects = [f"Effect: {one.explanation}" for one in reversed(further.values())]
     partitions = {name for one in ordered if isinstance(name := one.subject.get("topic-partition", ""), str) and name}
     subject = {**head.subject, **({"servers": tuple(peers[:MAX_EVIDENCE_COUNT])} if peers else {})}
     if len(partitions) > 1:
         subject = {name: value for name, value in subject.items() if name != "topic-partition"}
         subject["topic-partitions"] = tuple(sorted(partitions))
+    is_nameless = all(event.category == "HOST_NOT_RESOLVED" for event in events)
+    failed_to = "resolve" if is_nameless else "connect to"
     text = (
-        f"The client could not connect to {named or 'brokers'} from {time_text(time_of(events[0]))} on. "
+        f"The client could not {failed_to} {named or 'brokers'} from {time_text(time_of(events[0]))} on. "
         f"{head.explanation}"
     )
     places = (place for part in (evidence_of(events), *(one.evidence for one in ordered)) for place in part)
     return head._replace(
-        root_cause=_CAUSE,
+        root_cause=_NAMELESS if is_nameless else _CAUSE,
         severity=min((one.severity for one in ordered), key=lambda severity: severity.rank),
         subject=subject,
         confidence=max(head.confidence, NAMED),
@@ -123,5 +134,5 @@ def _joined(found: Sequence[tuple[Incident, Sequence[LogEvent]]]) -> Incident:
         t_end_ms=max(one.t_end_ms for one in ordered),
         evidence=tuple(dict.fromkeys(places))[:MAX_EVIDENCE_COUNT],
         explanation=" ".join([text, *effects]),
-        next_step=_NEXT,
+        next_step=_RESOLVE if is_nameless else _NEXT,
     )

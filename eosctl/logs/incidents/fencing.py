@@ -15,6 +15,7 @@ from pathlib import PurePath
 from typing import Final
 
 from eosctl.logs.incidents.announced import GUESSED
+from eosctl.logs.incidents.durations import overdue_before
 from eosctl.logs.incidents.fencing_verdicts import (
     displaced,
     displaced_by,
@@ -207,8 +208,8 @@ def _guess(timeline: LogTimeline, transactional_id: str, burst: Sequence[LogEven
         return
     elif expired := _reported_expiry(timeline, burst):
         yield expired_by_client(timeline, transactional_id, [*expired, *burst])
-    elif overdue := _overdue(timeline, first):
-        yield outlived(timeline, transactional_id, [overdue, *burst])
+    elif overdue := overdue_before(timeline, first):
+        yield outlived(timeline, transactional_id, overdue, burst)
     elif first.category != "TASK_MIGRATED":
         yield from _ended_or_displaced(timeline, transactional_id, burst)
 
@@ -260,7 +261,7 @@ def _refused_at_work(timeline: LogTimeline, burst: Sequence[LogEvent]) -> Sequen
         return ()
     first = burst[0]
     has_stalled = had_pause(timeline, first) or bool(_stalls_before(timeline, first))
-    is_over = bool(_reported_expiry(timeline, burst)) or _overdue(timeline, first) is not None
+    is_over = bool(_reported_expiry(timeline, burst)) or overdue_before(timeline, first) is not None
     return () if has_stalled or is_over else refused
 
 
@@ -268,15 +269,6 @@ def _stalls_before(timeline: LogTimeline, victim: LogEvent) -> Sequence[LogEvent
     """Return the first errors of a client after a stall, shortly before a refusal."""
     around = timeline.log_between(victim, time_of(victim) - WOKE_MS, time_of(victim))
     return [event for event in around if _STALLED.search(event.message)]
-
-
-def _overdue(timeline: LogTimeline, victim: LogEvent) -> LogEvent | None:
-    """Return the begin of a refused transaction if it was open for longer than its client's own timeout."""
-    begun = timeline.log_between(victim, time_of(victim) - LOOK_BACK_MS, time_of(victim), ("TXN_BEGUN",))
-    allowed = timeline.value_in_log(victim, "transaction_timeout_ms")
-    if not begun or not allowed.isdecimal():
-        return None
-    return begun[-1] if time_of(victim) - time_of(begun[-1]) > int(allowed) else None
 
 
 def _reported_expiry(timeline: LogTimeline, burst: Sequence[LogEvent]) -> Sequence[LogEvent]:
@@ -309,7 +301,7 @@ def _last_foreign_init(
             # The last initialization of the id fenced it: its own is an earlier one, in a truncated log.
             foreign = [nearest]
     if foreign or inits:
-        return foreign[-1] if foreign else None
+        return _fencing_one(foreign, timeline.own_inits(victim).until(time_of(victim)), victim)
     client_inits = timeline.client_events_about(transactional_id, "INIT_PRODUCER_ID")
     others = (event for event in reversed(client_inits) if _is_of_other(timeline, event, victim))
     return next(
@@ -320,6 +312,19 @@ def _last_foreign_init(
         ),
         None,
     )
+
+
+def _fencing_one(foreign: Sequence[LogEvent], own: Sequence[LogEvent], victim: LogEvent) -> LogEvent | None:
+    """Return which initialization of others fenced a client: the last one before its refusal, after its own last one.
+
+    One that follows the refusal may be of the client itself, or of a clock that differs.
+    """
+    since_ms = time_of(own[-1]) if own else 0
+    fencing = [event for event in foreign if since_ms <= time_of(event) <= time_of(victim)]
+    later = [event for event in foreign if time_of(event) > time_of(victim)]
+    if fencing:
+        return fencing[-1]
+    return later[0] if later else foreign[-1] if foreign else None
 
 
 def _is_of_other(timeline: LogTimeline, init: LogEvent, victim: LogEvent) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from eosctl.logs.incidents.durations import Overdue
 from eosctl.logs.incidents.program_names import client_id_of, opening, program_of
 from eosctl.logs.incidents.timeline import LogTimeline, incident, time_of
 from eosctl.logs.incidents.trouble import TROUBLE
@@ -156,18 +157,19 @@ def expired_by_client(timeline: LogTimeline, transactional_id: str, events: Sequ
     )
 
 
-def outlived(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
+def outlived(
+    timeline: LogTimeline, transactional_id: str, overdue: Overdue, events: Sequence[LogEvent], partition: str = ""
+) -> Incident:
     """Return the incident of a producer that was refused after more time than its transaction timeout allows."""
-    begun, first = events[0], events[1]
+    first = events[0]
     who = transactional_id or program_of(timeline, events[-1])
-    allowed_ms = int(timeline.value_in_log(first, "transaction_timeout_ms"))
     return incident(
         "transaction_timeout",
         "transaction-longer-than-its-timeout",
-        _subject(timeline, transactional_id, events[-1]),
-        events,
-        f"A transaction of {who} had been open for {duration_text(time_of(first) - time_of(begun))} when it was "
-        f"refused, longer than its timeout of {duration_text(allowed_ms)}: the coordinator had aborted it.",
+        {**_subject(timeline, transactional_id, events[-1]), "topic-partition": partition},
+        [*overdue.records, *events],
+        f"A transaction of {who} had been open for {duration_text(overdue.open_ms)} when it was refused, longer than "
+        f"its timeout of {duration_text(overdue.allowed_ms)}: the coordinator had aborted it.",
         "Make the transactions shorter, or raise transaction.timeout.ms of this client. A second instance with the "
         "same id looks the same: the transaction coordinator's server.log shows which it was.",
         confidence=0.75,

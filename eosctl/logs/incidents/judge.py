@@ -24,6 +24,7 @@ from eosctl.logs.incidents.program_subjects import name_programs
 from eosctl.logs.incidents.reasons import quote_reasons
 from eosctl.logs.incidents.refusal_reasons import name_refusals
 from eosctl.logs.incidents.repeats import join_repeats
+from eosctl.logs.incidents.restated import restate
 from eosctl.logs.incidents.server_ends import join_server_ends
 from eosctl.logs.incidents.shortages import name_lagging
 from eosctl.logs.incidents.slow_loads import name_slow_loads
@@ -92,7 +93,7 @@ def judge_timeline(timeline: LogTimeline, events: Sequence[LogEvent]) -> Judgmen
     found = [_doubted(one, timeline.guessed_ids) for one in find_incidents(timeline)]
     causes = Causes(found)
     kept = [one for one in found if not causes.explain(one)]
-    left = tuple(find_unexplained(timeline, events, found, acting | known.keys()))
+    left = tuple(restate(timeline, find_unexplained(timeline, events, found, acting | known.keys())))
     cataloged = tuple(find_cataloged(timeline, left, known))
     of_catalog = (_doubted(one, timeline.guessed_ids) for one, _ in cataloged)
     joined = fold_records(timeline, _stepped(timeline, (*_merged(kept), *of_catalog), _JOINING), left)

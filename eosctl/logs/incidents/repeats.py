@@ -18,7 +18,9 @@ RETURNS: Final = 3
 MANY: Final = 5
 """Minimum number of incidents about several clients of one program or server."""
 SEVERAL: Final = 2
-"""Minimum number of a program's clients that wait for brokers or coordinators which do not answer any of them."""
+"""Minimum number of faults of one producer, and of a program's clients that wait for brokers which answer none."""
+_OF_PRODUCERS: Final = frozenset({"producer_fenced", "out_of_order_sequence"})
+"""Kinds of faults that one producer repeats until another one takes its place."""
 _OF_BROKERS: Final = frozenset({"init_producer_id_timeout"})
 """Kinds of faults of brokers that each client of a program reports."""
 MOST_NAMED: Final = 5
@@ -57,7 +59,8 @@ def join_repeats(incidents: Iterable[Incident]) -> Iterator[Incident]:
     alike: dict[tuple[str, ...], list[tuple[Incident, int]]] = defaultdict(list)
     for ones in equal.values():
         for span in _spans(sorted(ones, key=_start)):
-            wholes = [_joined_equal(span)] if len(span) >= RETURNS else span
+            enough = SEVERAL if span[0].kind in _OF_PRODUCERS and _is_of_producer(span[0].subject) else RETURNS
+            wholes = [_joined_equal(span)] if len(span) >= enough else span
             for whole in wholes:
                 alike[whole.kind, whole.root_cause, _home_of(whole)].append((whole, len(span) // len(wholes)))
     for counted in alike.values():
@@ -71,6 +74,11 @@ def _owner_of(subject: _Subject) -> str:
     if named := subject.get("group"):
         return str((named, subject.get("group.instance.id"), subject.get("connector.task")))
     return str(sorted(subject.items()))
+
+
+def _is_of_producer(subject: _Subject) -> bool:
+    """Return whether a subject names one producer, with the partition if the producer has no transactional id."""
+    return bool(subject.get("transactional.id") or (subject.get("producerId") and subject.get("topic-partition")))
 
 
 def _start(one: Incident) -> int:

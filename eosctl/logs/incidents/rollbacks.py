@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from eosctl.logs.incidents.index import within
+from eosctl.logs.incidents.restated import has_failed
 from eosctl.logs.incidents.timeline import LogTimeline, by_key, episodes, incident, time_of
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
@@ -30,7 +31,8 @@ def find_rollbacks(timeline: LogTimeline, refused: Sequence[Incident]) -> Iterat
         refused: The incidents of clients that were refused after a rollback.
     """
     known = {(place.file, place.offset) for one in refused for place in one.evidence}
-    rollbacks = [one for one in timeline.of("TXN_TIMEOUT_ABORT") if (one.file, one.offset) not in known]
+    of_time = (one for one in timeline.of("TXN_TIMEOUT_ABORT") if (one.file, one.offset) not in known)
+    rollbacks = [one for one in of_time if not has_failed(timeline, one)]
     for transactional_id, events in by_key((_owner(timeline, one), one) for one in rollbacks).items():
         for burst in episodes(events, _BURST_MS):
             yield _rolled_back(timeline, transactional_id, burst)

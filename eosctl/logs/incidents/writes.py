@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from eosctl.logs.incidents.applications import StreamsNames
+from eosctl.logs.incidents.durations import overdue_before
+from eosctl.logs.incidents.fencing_verdicts import outlived
 from eosctl.logs.incidents.index import last_before, within
 from eosctl.logs.incidents.lost_writes import elections_before, lost_by_election, lost_by_restart, restart_before
 from eosctl.logs.incidents.markers import RefusedMarkers
@@ -154,6 +156,9 @@ def find_zombie_writers(timeline: LogTimeline) -> Iterator[Incident]:
             subject = {"transactional.id": transactional_id, **producer, "topic-partition": partition}
             if not any(subject.values()):
                 subject = {"application": episode[0].application}
+            if not _is_known_to_brokers(timeline, episode) and (overdue := overdue_before(timeline, episode[0])):
+                yield outlived(timeline, transactional_id, overdue, episode, partition)
+                continue
             explanation, next_step, confidence = _epoch_is_over(
                 timeline, episode, transactional_id or producer.get("producerId", "")
             )
@@ -168,10 +173,14 @@ def find_zombie_writers(timeline: LogTimeline) -> Iterator[Incident]:
             )
 
 
+def _is_known_to_brokers(timeline: LogTimeline, episode: Sequence[LogEvent]) -> bool:
+    return any(event.application in timeline.servers() for event in episode)
+
+
 def _epoch_is_over(timeline: LogTimeline, episode: Sequence[LogEvent], producer: str) -> tuple[str, str, float]:
     """Return the description of a refused epoch, the next step, and the confidence."""
     who = f"the producer {producer}" if producer else f"a producer of {program_of(timeline, episode[0])}"
-    if any(event.application in timeline.servers() for event in episode):
+    if _is_known_to_brokers(timeline, episode):
         refused = f"A process still writes for {who} with an old epoch; the broker refused it."
         if _has_client(timeline, episode):
             return refused, "Find the process with the old epoch and stop it.", 0.85

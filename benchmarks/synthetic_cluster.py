@@ -55,7 +55,7 @@ INTERNAL: Final = ("__transaction_state", "__consumer_offsets")
 CONTROLLERS: Final = (3000, 3001, 3002)
 END_OFFSET: Final = 1_000
 HANGS_FROM: Final = 500
-OPEN_FROM: Final = 990
+RECORDS_EACH: Final = 10
 EPOCH: Final = 3
 FIRST_PRODUCER_ID: Final = 1_000_000
 ALL_OPERATIONS: Final = 0b1111_1111_1000
@@ -64,7 +64,7 @@ LOG_RECORDS: Final = 5_000
 
 
 class Shape(NamedTuple):
-    """The size of a cluster; `open_count` partitions have a transaction that began a moment ago."""
+    """The size of a cluster; `open_count` partitions have a transaction of at most `lifetime_ms`, then the next one."""
 
     brokers: int = 100
     partitions: int = 200_000
@@ -72,6 +72,7 @@ class Shape(NamedTuple):
     groups: int = 50_000
     hanging: int = 10
     open_count: int = 1_000
+    lifetime_ms: int = 30_000
 
 
 class SyntheticCluster:
@@ -131,6 +132,13 @@ class SyntheticCluster:
             ApiKey.OFFSET_FETCH: self.offset_fetch,
             ApiKey.FETCH: self.fetch,
         }
+
+    def turn(self, partition: int) -> tuple[int, int]:
+        """Return the number of the transaction that is open on a partition, and when it began."""
+        lifetime_ms = self.shape.lifetime_ms
+        first_ms = self.now_ms - partition * 7_919 % lifetime_ms
+        number = (time.time_ns() // 1_000_000 - first_ms) // lifetime_ms
+        return number, first_ms + number * lifetime_ms
 
     def leader(self, name: str, index: int) -> int:
         """Return the leader of a partition."""
@@ -244,30 +252,30 @@ class SyntheticCluster:
         return "Ongoing" if number in self.open_ids else "CompleteCommit"
 
     def list_transactions(self, broker_id: int, request: list_transactions.ListTransactionsRequest) -> Struct:
-        """Return the ids of a coordinator, filtered by state as brokers do."""
-        wanted = set(request.state_filters)
+        """Return the ids of a coordinator, filtered by state and producer id as brokers do."""
+        wanted, producer_ids = set(request.state_filters), set(request.producer_id_filters)
         entry = list_transactions.TransactionState
         found = []
         for name in self.ids[broker_id]:
             number = int(name[4:])
             state = self.state(number)
-            if not wanted or state in wanted:
+            if (not wanted or state in wanted) and (not producer_ids or FIRST_PRODUCER_ID + number in producer_ids):
                 found.append(entry(name, FIRST_PRODUCER_ID + number, state))
         return list_transactions.ListTransactionsResponse(transaction_states=found)
 
     def describe_transactions(self, _: int, request: describe_transactions.DescribeTransactionsRequest) -> Struct:
         """Return the details of ids."""
-        now = time.time_ns() // 1_000_000
+        timeout_ms = max(60_000, 2 * self.shape.lifetime_ms)
         found = []
         for name in request.transactional_ids:
             number = int(name[4:])
             partition = self.open_ids.get(number)
             topics = () if partition is None else (self._place(partition),)
-            began = -1 if partition is None else now - 900
+            turn, began = (0, -1) if partition is None else self.turn(partition)
             producer_id = FIRST_PRODUCER_ID + number
             found.append(
                 describe_transactions.TransactionState(
-                    0, name, self.state(number), 60_000, began, producer_id, EPOCH, topics
+                    0, name, self.state(number), timeout_ms, began, producer_id, EPOCH + turn, topics
                 )
             )
         return describe_transactions.DescribeTransactionsResponse(transaction_states=found)
@@ -277,31 +285,33 @@ class SyntheticCluster:
 
     def describe_producers(self, _: int, request: describe_producers.DescribeProducersRequest) -> Struct:
         """Return one producer for each partition."""
-        now = time.time_ns() // 1_000_000
         topics = []
         for topic in request.topics:
             partitions = []
             for index in topic.partition_indexes:
-                states = (self._producer(topic.name, index, now),) if topic.name in self.number else ()
+                states = (self._producer(topic.name, index),) if topic.name in self.number else ()
                 partitions.append(describe_producers.PartitionResponse(index, 0, None, states))
             topics.append(describe_producers.TopicResponse(topic.name, partitions))
         return describe_producers.DescribeProducersResponse(topics=topics)
 
-    def _producer(self, name: str, index: int, now: int) -> describe_producers.ProducerState:
+    def _producer(self, name: str, index: int) -> describe_producers.ProducerState:
         partition = self.number[name] * TOPIC_WIDTH + index
-        began = HANGS_FROM if partition in self.hanging else OPEN_FROM if partition in self.open else -1
-        written = now - 800 if partition in self.open else self.now_ms - 600_000
         producer_id = FIRST_PRODUCER_ID + self.writer(partition)
-        return describe_producers.ProducerState(producer_id, EPOCH, 40, written, 0, began)
+        if partition not in self.open:
+            began = HANGS_FROM if partition in self.hanging else -1
+            return describe_producers.ProducerState(producer_id, EPOCH, 40, self.now_ms - 600_000, 0, began)
+        turn, began_ms = self.turn(partition)
+        began = END_OFFSET + (turn - 1) * RECORDS_EACH
+        return describe_producers.ProducerState(producer_id, EPOCH + turn, 40, began_ms + 100, 0, began)
 
     def end_offset(self, name: str, *, committed: bool = False, index: int = 0) -> int:
         """Return the high watermark of a partition, or its last stable offset."""
         if name not in self.number:
             return LOG_RECORDS if name == INTERNAL[0] else 0
         partition = self.number[name] * TOPIC_WIDTH + index
-        if committed and partition in self.hanging:
-            return HANGS_FROM
-        return OPEN_FROM if committed and partition in self.open else END_OFFSET
+        if partition not in self.open:
+            return HANGS_FROM if committed and partition in self.hanging else END_OFFSET
+        return END_OFFSET + (self.turn(partition)[0] - committed) * RECORDS_EACH
 
     def list_offsets(self, _: int, request: list_offsets.ListOffsetsRequest) -> Struct:
         """Return the first, the last stable, and the last offset."""

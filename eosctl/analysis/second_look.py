@@ -2,25 +2,62 @@
 
 A second reading distinguishes a race from a lasting state. If the leaders show only open transactions that coordinators
 list as ongoing, no decision waits for its markers, and no timeout has passed, then there was no race, and a second
-reading would give the same verdicts.
+reading would give the same verdicts. The same holds for each of them alone: a second reading needs no more than what is
+in doubt, since nothing hangs, is stalled, or is late that the first reading does not leave in doubt.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
-from eosctl.analysis.relation import IDLE_STATES, Relation, relate, sightings
+from eosctl.analysis.lifetime import is_same_transaction
+from eosctl.analysis.relation import IDLE_STATES, Relation, Sighting, relate, sightings, was_open
 from eosctl.model.limits import Limits
-from eosctl.model.transaction import Transaction, TransactionLook, TransactionState
+from eosctl.model.transaction import TopicPartition, Transaction, TransactionLook, TransactionState
 
 _LIMITS: Final = Limits()
 
 
-def leaves_doubt(look: TransactionLook) -> bool:
-    """Return whether a transaction of a pass may hang, be stalled, or be late."""
-    if any(_may_be_stuck(transaction, look.finished_at_ms) for transaction in look.transactions):
-        return True
-    return any(relate(sighting, look, ())[0] is not Relation.MEMBER for sighting in sightings(look.producers))
+class Doubt(NamedTuple):
+    """What may hang, be stalled, or be late.
+
+    Attributes:
+        sightings: The transactions of leaders that no coordinator's open transaction covers.
+        transactions: Those of coordinators that are decided, past their timeout, or in an unknown state.
+    """
+
+    sightings: tuple[Sighting, ...]
+    transactions: tuple[Transaction, ...]
+
+    @property
+    def partitions(self) -> frozenset[TopicPartition]:
+        """Return the partitions to query again."""
+        return frozenset(sighting.partition for sighting in self.sightings)
+
+
+def doubt_of(look: TransactionLook) -> Doubt:
+    """Return what a pass leaves in doubt; both parts are empty if nothing is."""
+    return Doubt(
+        tuple(one for one in sightings(look.producers) if relate(one, look, ())[0] is not Relation.MEMBER),
+        tuple(one for one in look.transactions if _may_be_stuck(one, look.finished_at_ms)),
+    )
+
+
+def remains_in_doubt(looks: Sequence[TransactionLook]) -> bool:
+    """Return whether something is in doubt in two passes, so that it is not what ended, or began, between them."""
+    first, second = looks
+    before = {where.partition: where for where in first.producers}
+    doubt = doubt_of(second)
+    for sighting in doubt.sightings:
+        where = before.get(sighting.partition)
+        if where is None or was_open(sighting, where) or relate(sighting, second, ())[1] is None:
+            return True
+    earlier = first.by_transactional_id
+    return any(
+        one.transactional_id not in earlier or is_same_transaction(one, earlier[one.transactional_id])
+        for one in doubt.transactions
+    )
 
 
 def _may_be_stuck(transaction: Transaction, now_ms: int) -> bool:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 import msgspec
 from msgspec.structs import replace
 
-from eosctl.analysis.second_look import holds_something_long, leaves_doubt
+from eosctl.analysis.second_look import doubt_of, holds_something_long, remains_in_doubt
 from eosctl.collect.access_rules import collect_access_rules
 from eosctl.collect.answered import unlisted
 from eosctl.collect.cluster import (
@@ -24,7 +24,7 @@ from eosctl.collect.newest_metadata import collect_current_cluster
 from eosctl.collect.offsets import collect_offsets
 from eosctl.collect.quorum import collect_quorum, frozen_metadata, has_quorum
 from eosctl.collect.reader import Asks, Probed, ReadOnly
-from eosctl.collect.transactions import EVERY_TRANSACTION, TransactionQuery, read_transactions
+from eosctl.collect.transactions import EVERY_TRANSACTION, TransactionQuery, read_doubt, read_transactions
 from eosctl.collect.visibility import collect_visibility
 from eosctl.model.evidence import ACTIVE_CONTROLLER, EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.snapshot import ClusterSnapshot, QuorumInfo, Topic
@@ -128,7 +128,7 @@ async def _with_what_brokers_keep(
         snapshot = replace(snapshot, topics=written.value)
         epochs = await collect_leader_epochs(reader, snapshot.topics, looks[-1])
         gaps += epochs.gaps
-        kinds -= _superfluous(looks, observer)
+        kinds -= _superfluous(looks, observer, gaps)
         snapshot = replace(snapshot, looks=looks, topics=epochs.value, collected=(kinds & ASKED) | ALWAYS)
     snapshot = await _with_settings(reader, snapshot, observer, gaps)
     if EvidenceKind.OFFSETS in kinds:
@@ -254,13 +254,17 @@ async def _looks(
     observer.progress("transactions")
     first = await read_transactions(reader, broker_ids, partitions, observer.now_ms, observer.query)
     gaps += first.gaps
-    if not (leaves_doubt(first.value) or (first.gaps and _shows_open(first.value))):
+    is_unclear = bool(first.gaps) and _shows_open(first.value)
+    if not (is_unclear or any(doubt_of(first.value))):
         return (first.value,)
     observer.progress("transactions, a second reading")
     await reader.pause(observer.second_look_after_ms / 1000)
-    second = await read_transactions(
-        reader, broker_ids, partitions, observer.now_ms, observer.query, before=first.value
-    )
+    if first.gaps or observer.query.narrows:
+        second = await read_transactions(
+            reader, broker_ids, partitions, observer.now_ms, observer.query, before=first.value
+        )
+    else:
+        second = await read_doubt(reader, broker_ids, partitions, observer.now_ms, first.value)
     gaps += second.gaps
     return (first.value, second.value)
 
@@ -269,11 +273,17 @@ def _shows_open(look: TransactionLook) -> bool:
     return any(p.current_txn_start_offset is not None for where in look.producers for p in where.producers)
 
 
-def _superfluous(looks: tuple[TransactionLook, ...], observer: Observer) -> frozenset[EvidenceKind]:
-    """Return the kinds without information about a problem; a second pass is made only in doubt."""
-    if len(looks) > 1:
+def _superfluous(
+    looks: tuple[TransactionLook, ...], observer: Observer, gaps: Sequence[EvidenceGap]
+) -> frozenset[EvidenceKind]:
+    """Return the kinds without information about a problem: there is one if both passes, or gaps, leave a doubt."""
+    if len(looks) > 1 and (_may_leave_doubt(gaps) or remains_in_doubt(looks)):
         return frozenset()
     return observer.explaining if holds_something_long(looks[-1]) else observer.explaining | observer.describing
+
+
+def _may_leave_doubt(gaps: Sequence[EvidenceGap]) -> bool:
+    return any(gap.kind in (EvidenceKind.TRANSACTIONS, EvidenceKind.PRODUCERS) for gap in gaps)
 
 
 def _has_transactions(snapshot: ClusterSnapshot) -> bool:

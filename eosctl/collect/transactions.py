@@ -15,6 +15,8 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
+from eosctl.analysis.relation import sightings
+from eosctl.analysis.second_look import doubt_of
 from eosctl.collect.answered import unanswered
 from eosctl.collect.reader import Probed, ReadOnly, attempt, gap_from_code, gap_without_leader, in_batches
 from eosctl.model.evidence import EvidenceGap, EvidenceKind
@@ -56,6 +58,11 @@ class TransactionQuery(msgspec.Struct, frozen=True):
     running_longer_than_ms: int | None = None
     describe_idle: bool = True
 
+    @property
+    def narrows(self) -> bool:
+        """Return whether ids may be left out."""
+        return bool(self.states or self.producer_ids) or self.running_longer_than_ms is not None
+
     def request(self) -> list_transactions.ListTransactionsRequest:
         """Return the request with this filter."""
         duration = -1 if self.running_longer_than_ms is None else self.running_longer_than_ms
@@ -96,6 +103,66 @@ async def read_transactions(
     transactions = await collect_transactions(reader, broker_ids, query, held_open, earlier)
     look = TransactionLook(started_at_ms, now_ms(), producers.value, transactions.value)
     return Probed(look, producers.gaps + transactions.gaps)
+
+
+async def read_doubt(
+    reader: ReadOnly,
+    broker_ids: Sequence[int],
+    partitions: Iterable[PartitionInfo],
+    now_ms: Callable[[], int],
+    first: TransactionLook,
+) -> Probed[TransactionLook]:
+    """Query again what a complete pass over all transactions leaves in doubt; everything else is taken from that pass.
+
+    Args:
+        reader: The read-only client.
+        broker_ids: All brokers: an id may have moved to another coordinator.
+        partitions: All partitions.
+        now_ms: The clock.
+        first: The pass.
+    """
+    doubt, started_at_ms = doubt_of(first), now_ms()
+    producers = await collect_producers(reader, [info for info in partitions if info.partition in doubt.partitions])
+    # A partition without a second response is left out: the first one alone cannot show that something hangs.
+    where = [*(one for one in first.producers if one.partition not in doubt.partitions), *producers.value]
+    producer_ids = {one.state.producer_id for one in (*doubt.sightings, *sightings(producers.value))}
+    owners = [one for producer_id in producer_ids for one in first.by_producer_id.get(producer_id, ())]
+    asked = {one.transactional_id: one for one in (*doubt.transactions, *owners)}
+    query = TransactionQuery(producer_ids=tuple(sorted(producer_ids | {one.producer_id for one in asked.values()})))
+    answers = await asyncio.gather(
+        *(
+            _again_at_coordinator(
+                reader, broker_id, query, [o for o in asked.values() if o.coordinator_id == broker_id]
+            )
+            for broker_id in broker_ids
+        )
+    )
+    again = {one.transactional_id: one for answer in answers for one in answer.value}
+    kept = (one for one in first.transactions if one.transactional_id not in asked.keys() | again.keys())
+    look = TransactionLook(
+        started_at_ms,
+        now_ms(),
+        tuple(sorted(where, key=attrgetter("partition"))),
+        tuple(sorted((*kept, *again.values()), key=attrgetter("transactional_id"))),
+    )
+    return Probed(look, (*producers.gaps, *(gap for answer in answers for gap in answer.gaps)))
+
+
+async def _again_at_coordinator(
+    reader: ReadOnly, broker_id: int, query: TransactionQuery, earlier: Sequence[Transaction]
+) -> Probed[list[Transaction]]:
+    """Query the ids of producers, and those that had them before."""
+    listed = await _list_ids(reader, broker_id, query)
+    if listed.gaps:
+        return Probed([], listed.gaps)
+    entries = [entry for entry in listed.value if entry.producer_id in query.producer_ids]
+    names = {entry.transactional_id for entry in entries}
+    remembered = [
+        one.transactional_id for one in earlier if one.coordinator_id == broker_id and one.transactional_id not in names
+    ]
+    details = await _describe_all(reader, broker_id, [*sorted(names), *remembered])
+    gaps = tuple(gap for gap in details.gaps if gap.subject not in remembered)
+    return Probed(_joined(broker_id, {}, details.value, entries), gaps)
 
 
 async def collect_producers(

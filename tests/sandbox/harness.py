@@ -134,10 +134,14 @@ class HarnessClient:
         self._connection.feed(data)
         self._harness.core.ticks.schedule()
 
-    def request(self, api_key: int, version: int, message: Any) -> Any:
-        """Send a request and return its answer, letting virtual time pass while it is not there; None when closed."""
+    def request(self, api_key: int, version: int, message: Any, limit_ms: float = WAIT_LIMIT_MS) -> Any:
+        """Send a request and return its answer, letting virtual time pass while it is not there; None when closed.
+
+        Raises:
+            TimeoutError: It is not there within `limit_ms`.
+        """
         pending = self.send(api_key, version, message)
-        self._harness.run_until(lambda: pending.is_over)
+        self._harness.run_until(lambda: pending.is_over, limit_ms)
         return pending.response
 
     def disconnect(self) -> None:
@@ -171,7 +175,7 @@ class Harness:
     ) -> None:
         self.loop = VirtualLoop()
         self.core = ClusterCore(shape or ClusterShape(), data_dir, self.loop, start_ms, seed)
-        self._clients: dict[int, HarnessClient] = {}
+        self._clients: dict[tuple[int, str], HarnessClient] = {}
         self.core.on_halt = self.core.on_disconnect = self._halted
         self.core.start()
         self.run_until(lambda: self.core.is_ready)
@@ -184,12 +188,26 @@ class Harness:
         """Open a connection of its own."""
         return HarnessClient(self, broker_id, client_id)
 
-    def request(self, broker_id: int, api_key: int, version: int, message: Any) -> Any:
-        """Send a request on the harness's own connection to a broker and return the answer."""
-        client = self._clients.get(broker_id)
+    def request(
+        self,
+        broker_id: int,
+        api_key: int,
+        version: int,
+        message: Any,
+        limit_ms: float = WAIT_LIMIT_MS,
+        client_id: str = "harness",
+    ) -> Any:
+        """Send a request on a kept connection to a broker and return the answer; each client id has its own."""
+        client = self._clients.get((broker_id, client_id))
         if client is None or client.closed:
-            client = self._clients[broker_id] = self.client(broker_id)
-        return client.request(api_key, version, message)
+            client = self._clients[broker_id, client_id] = self.client(broker_id, client_id)
+        return client.request(api_key, version, message, limit_ms)
+
+    def hang_up(self, broker_id: int, client_id: str) -> None:
+        """Close a client's kept connection to a broker."""
+        client = self._clients.pop((broker_id, client_id), None)
+        if client is not None:
+            client.disconnect()
 
     def advance(self, ms: float) -> None:
         """Advance the virtual time."""
@@ -207,18 +225,20 @@ class Harness:
 
     def kill(self, node_id: int) -> None:
         """End a node as kill -9 does."""
-        self._clients.pop(node_id, None)
+        self._forget(node_id)
         self.core.stop_node(node_id, clean=False)
 
     def stop(self, node_id: int) -> None:
         """End a node so that its files are complete."""
-        self._clients.pop(node_id, None)
+        self._forget(node_id)
         self.core.stop_node(node_id, clean=True)
 
     def _halted(self, node_id: int) -> None:
-        client = self._clients.pop(node_id, None)
-        if client is not None:
+        for client in self._forget(node_id):
             client.disconnect()
+
+    def _forget(self, node_id: int) -> list[HarnessClient]:
+        return [self._clients.pop(key) for key in list(self._clients) if key[0] == node_id]
 
     def restart(self, node_id: int) -> None:
         """Start a node again and wait until the cluster serves."""

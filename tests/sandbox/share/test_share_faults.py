@@ -41,12 +41,16 @@ SETTINGS = {
     "group.share.record.lock.duration.ms": "2000",
     "group.share.delivery.count.limit": "10",
     "log.retention.ms": "-1",  # The records have no time.
+    # Most of a schedule's time is idle: fewer heartbeats make it cheaper.
+    "broker.heartbeat.interval.ms": "250",
+    "broker.session.timeout.ms": "1000",
 }
 LEADER = TopicPartition("orders", 0)
 ACCEPT = 1
 LOCK_MS = 2000
 DELIVERY_LIMIT = 10
 REQUEST_TIMEOUT_MS = 30_000  # Of a request for a share group's state: a cut link may have lost it.
+CLIENT_TIMEOUT_MS = 6000  # Longer than the broker's own timeouts; a paused broker does not respond in time.
 SEEDS: Final = int(os.environ.get("EOSCTL_SHARE_SEEDS", "12"))
 BROKERS = (1, 2, 3)
 
@@ -111,14 +115,15 @@ class Consumer:
 
     def _send(self, api_key: int, request: Any) -> Any:
         leader = leader_of(self._harness)
-        return None if leader is None else ask(self._harness, leader.broker_id, api_key, 1, request)
+        return None if leader is None else ask(self._harness, self._member_id, leader.broker_id, api_key, 1, request)
 
 
-def ask(harness: Harness, broker_id: int, api_key: int, version: int, request: Any) -> Any:
-    """Return the response; None if the broker disconnects, or does not respond in time."""
+def ask(harness: Harness, client_id: str, broker_id: int, api_key: int, version: int, request: Any) -> Any:
+    """Return the response; None if the broker disconnects, or does not respond in time and is disconnected."""
     try:
-        return harness.request(broker_id, api_key, version, request)
+        return harness.request(broker_id, api_key, version, request, CLIENT_TIMEOUT_MS, client_id)
     except TimeoutError:
+        harness.hang_up(broker_id, client_id)
         return None
 
 
@@ -161,7 +166,7 @@ def produce(harness: Harness, count: int) -> range:
     data = PartitionProduceData(0, encode_batch(records))
     request = ProduceRequest(None, -1, 5000, [TopicProduceData("orders", partition_data=[data])])
     leader = leader_of(harness)
-    response = None if leader is None else ask(harness, leader.broker_id, ApiKey.PRODUCE, 9, request)
+    response = None if leader is None else ask(harness, "producer", leader.broker_id, ApiKey.PRODUCE, 9, request)
     if response is None or response.responses[0].partition_responses[0].error_code:
         return range(0)
     first = response.responses[0].partition_responses[0].base_offset
@@ -302,7 +307,7 @@ class Faults:
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_share_groups_keep_their_promises(tmp_path: Path, seed: int) -> None:
     rng = random.Random(seed)
-    harness = Harness(tmp_path, ClusterShape(3, Emulation("4.3"), 2, SETTINGS, fast=True), seed)
+    harness = Harness(tmp_path, ClusterShape(3, Emulation("4.3"), 2, SETTINGS), seed)
     group, faults = Group(harness), Faults(harness, rng)
     for _ in range(40):
         action = rng.random()

@@ -17,6 +17,8 @@ _STEPS_IN_A_ROW: Final = 100
 LONGEST_SKIP_S: Final = 300.0
 TICK_S: Final = 1e-3
 _SHORTEST_SKIP_MS: Final = 500
+#: The longest time of one command of the control socket, in ms: the caller asks again for more, or stops.
+LONGEST_ADVANCE_MS: Final = 3_600_000
 #: The time in which nodes react to a skip before the next one, and after which a refused skip is tried again.
 _SETTLE_S: Final = 0.01
 _RETRY_S: Final = 0.25

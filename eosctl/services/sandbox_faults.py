@@ -11,9 +11,12 @@ from eosctl.sandbox.faults.kinds import MEANINGS, NEEDED, SETTINGS, WORDS
 from eosctl.sandbox.faults.order import parse_order
 from eosctl.sandbox.process import manage
 from eosctl.sandbox.process.control import call_control
+from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.sandboxes import DEFAULT_NAME
+from eosctl.text import duration_text
 
 LONGEST_CALL_S: Final = 120.0
+_LONGEST_ADVANCE_MS: Final = 10 * 365 * 86_400_000
 KIND_NAMES: Final = WORDS
 """The kinds of faults, as help lists them."""
 
@@ -35,6 +38,13 @@ class FaultTarget(NamedTuple):
         if self.socket is not None:
             return f" --socket {self.socket}"
         return "" if self.name == DEFAULT_NAME else f" --name {self.name}"
+
+
+class ClockAdvance(NamedTuple):
+    """The time by which the clock of a sandbox advances, in ms, and its name."""
+
+    duration_ms: int
+    name: str = DEFAULT_NAME
 
 
 class FaultsSeen(NamedTuple):
@@ -104,14 +114,34 @@ def heal(name: str = DEFAULT_NAME) -> int:
     return count
 
 
-def advance_clock(duration_ms: int, name: str = DEFAULT_NAME) -> int:
+def advance_clock(request: ClockAdvance, callbacks: Callbacks = SILENT) -> int:
     """Advance the clock of a sandbox, and return the number of steps that this took.
 
     Raises:
+        UsageError: The duration exceeds ten years.
         EosctlError: The sandbox does not run, or does not answer.
+        KeyboardInterrupt: The user pressed Ctrl-C; a remark reports the time that has passed.
     """
-    steps: int = manage.send_command(manage.require(name), "advance", LONGEST_CALL_S, ms=duration_ms)
-    return steps
+    duration_ms, name = request
+    if duration_ms > _LONGEST_ADVANCE_MS:
+        raise UsageError(
+            f"The clock does not advance by {duration_text(duration_ms)}.",
+            f"One command advances it by at most {duration_text(_LONGEST_ADVANCE_MS)}: a day takes some seconds.",
+            "Name a shorter time.",
+        )
+    passed_ms = 0
+
+    def note_passed(now_passed_ms: float) -> None:
+        nonlocal passed_ms
+        passed_ms = int(now_passed_ms)
+        callbacks.progress(f"{duration_text(passed_ms)} of {duration_text(duration_ms)} passed")
+
+    try:
+        return manage.advance_clock(manage.require(name), duration_ms, note_passed)
+    except KeyboardInterrupt:
+        so_far, whole = duration_text(passed_ms), duration_text(duration_ms)
+        callbacks.remark(f"Sandbox {name}: interrupted after {so_far} of {whole}, and at most one hour more.")
+        raise
 
 
 def _path(target: FaultTarget) -> Path:

@@ -35,6 +35,9 @@ def test_faults_come_and_go(own_home: Path) -> None:
         assert (refused.code, refused.out) == (1, "")
         assert "There is no node 9" in refused.err
         assert "60 s passed" in eosctl("sandbox", "advance", "60s").out
+        too_far = eosctl("sandbox", "advance", "3651d")
+        assert (too_far.code, too_far.out) == (2, "")
+        assert "at most 3650 d" in too_far.err
         assert "every node runs" in eosctl("sandbox", "heal").out
     finally:
         eosctl("sandbox", "down", "--all")

@@ -12,6 +12,7 @@ from eosctl.command_line.values import parse_duration_ms
 from eosctl.commands.emit import emit, emit_list
 from eosctl.commands.options import ResultOptions
 from eosctl.commands.sandbox.options import Name, Seed
+from eosctl.commands.session import perform
 from eosctl.render.page import Style
 from eosctl.render.sandbox.faults import (
     FAULT_COLUMNS,
@@ -81,11 +82,11 @@ def heal(name: Name = DEFAULT_NAME) -> None:
         eosctl sandbox heal
         eosctl sandbox heal --name tv1
     """
-    count = sandbox_faults.heal(name)
-    write_result(f"Sandbox {name}: {count_text(count, 'fault')} ended, every node runs.\n")
+    write_result(f"Sandbox {name}: {count_text(sandbox_faults.heal(name), 'fault')} ended, every node runs.\n")
 
 
 def advance(
+    invocation: Invocation,
     duration: Annotated[
         int, typer.Argument(metavar="DURATION", parser=parse_duration_ms, help="Time to advance by, e.g. 60s or 15m.")
     ],
@@ -93,12 +94,11 @@ def advance(
 ) -> None:
     """Advance the clock of a sandbox.
 
-    Timeouts, retention, and cleaning run as if the time had passed. Only the cluster's clock moves. Clients keep their
-    own clocks, so the sessions of live consumers may expire.
+    Timeouts, retention, and cleaning run as if the time had passed. A day takes some seconds; Ctrl-C stops it. Clients
+    keep their own clocks, so the sessions of live consumers may expire.
 
     Examples:
-        eosctl sandbox advance 60s
         eosctl sandbox advance 7d --name tv1
     """
-    steps = sandbox_faults.advance_clock(duration, name)
+    steps = perform(sandbox_faults.advance_clock, sandbox_faults.ClockAdvance(duration, name), invocation)
     write_result(f"Sandbox {name}: {duration / 1000:g} s passed in {steps} steps.\n")

@@ -54,7 +54,7 @@ class SandboxEngine:
 
     async def advance(self, duration_ms: float) -> None:
         """Advance the cluster's time."""
-        await asyncio.to_thread(manage.send_command, self._sandbox, "advance", LONGEST_CALL_S, ms=duration_ms)
+        await asyncio.to_thread(manage.advance_clock, self._sandbox, duration_ms)
         self._ahead_ms = await asyncio.to_thread(self._read_ahead)
 
 

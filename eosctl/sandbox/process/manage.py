@@ -8,12 +8,14 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from eosctl.errors import EosctlError, ExitCode, UsageError
+from eosctl.sandbox.clock import LONGEST_ADVANCE_MS
 from eosctl.sandbox.process import paths
 from eosctl.sandbox.process.control import ANSWER_TIMEOUT_S, ControlError, call_control
 from eosctl.sandbox.process.data_directory import check_data_directory, remove_data
@@ -208,6 +210,30 @@ def send_command(sandbox: RunningSandbox, command: str, timeout_s: float = ANSWE
         ControlError: As for `call_control`.
     """
     return call_control(Path(sandbox.control_socket), command, arguments, timeout_s)
+
+
+def advance_clock(
+    sandbox: RunningSandbox, duration_ms: float, passed: Callable[[float], None] = lambda passed_ms: None
+) -> int:
+    """Advance the clock of a running sandbox part by part, and return the number of steps that this took.
+
+    A caller that stops, such as with Ctrl-C, leaves the sandbox at most `LONGEST_ADVANCE_MS` further than it knows of.
+
+    Args:
+        sandbox: The sandbox.
+        duration_ms: Time to advance, in milliseconds.
+        passed: Called with the time that has passed, in milliseconds, after each part.
+
+    Raises:
+        ControlError: As for `call_control`.
+    """
+    steps, done_ms = 0, 0.0
+    while done_ms < duration_ms:
+        part_ms = min(duration_ms - done_ms, LONGEST_ADVANCE_MS)
+        steps += int(send_command(sandbox, "advance", ms=part_ms))
+        done_ms += part_ms
+        passed(done_ms)
+    return steps
 
 
 def stop(sandbox: RunningSandbox, *, timeout_s: float = STOP_TIMEOUT_S) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from eosctl.errors import UsageError
+from eosctl.sandbox.clock import LONGEST_ADVANCE_MS
 from eosctl.sandbox.process import manage, paths
 from eosctl.sandbox.process.control import ControlError
 from eosctl.sandbox.process.identity import wait_for_exit
@@ -132,6 +133,9 @@ def test_commands_reach_the_running_sandbox(tmp_path: Path) -> None:
         manage.send_command(sandbox, "kill-broker", broker=7)
     with pytest.raises(ControlError):
         manage.send_command(sandbox, "no-such-command")
+    for duration_ms in (-1, LONGEST_ADVANCE_MS + 1, float("inf"), float("nan")):
+        with pytest.raises(ControlError, match="cannot be read"):
+            manage.send_command(sandbox, "advance", ms=duration_ms)
 
 
 def test_names_cannot_leave_the_state_folder() -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 from typing import Final
 
 from eosctl.model.deployment import Component, Deployment, Difference, Value
-from eosctl.model.redaction import setting_text
+from eosctl.model.named_secrets import is_secret_name
+from eosctl.model.redaction import SETTING_MASK, secret_spans, setting_text
 
 _LACKING: Final = "not in the file"
+# Shorter ones are words that stand in other settings, too.
+_SHORTEST_SECRET: Final = 6
 
 
 def differences(left: Deployment, right: Deployment) -> tuple[Difference, ...]:
@@ -18,19 +21,36 @@ def differences(left: Deployment, right: Deployment) -> tuple[Difference, ...]:
     The settings of a component that the other side lacks differ from nothing.
     """
     found: list[Difference] = []
+    secrets = frozenset(_secrets((*left.components, *right.components)))
     for role in dict.fromkeys(component.role for component in (*left.components, *right.components)):
         for one, other in zip_longest(left.of(role), right.of(role)):
             if one is None or other is None:
-                found += _on_one_side(one, other)
+                found += _on_one_side(one, other, secrets)
             else:
-                found += _between(one, other)
+                found += _between(one, other, secrets)
     return tuple(dict.fromkeys(found))
 
 
-def _on_one_side(left: Component | None, right: Component | None) -> Iterator[Difference]:
+def _secrets(components: Iterable[Component]) -> Iterator[str]:
+    """Yield the secrets of the settings that are secret by name; an anchor of YAML may have another name."""
+    for component in components:
+        for name, value in component.given.items():
+            if value.text is not None and is_secret_name(name):
+                parts = (value.text[start:end] for start, end in secret_spans(value.text))
+                yield from (text for text in (value.text, *parts) if len(text) >= _SHORTEST_SECRET and "${" not in text)
+
+
+def _shown(name: str, text: str | None, secrets: frozenset[str]) -> str:
+    """Return a value for people, masked if it holds a secret of another setting."""
+    if text is not None and any(secret in text for secret in secrets):
+        return SETTING_MASK
+    return setting_text(name, text)
+
+
+def _on_one_side(left: Component | None, right: Component | None, secrets: frozenset[str]) -> Iterator[Difference]:
     for component in filter(None, (left, right)):
         for name, value in sorted(component.given.items()):
-            text, source = setting_text(name, value.text), _from(value, component)
+            text, source = _shown(name, value.text, secrets), _from(value, component)
             yield Difference(
                 role=component.role.value,
                 setting=name,
@@ -41,7 +61,7 @@ def _on_one_side(left: Component | None, right: Component | None) -> Iterator[Di
             )
 
 
-def _between(left: Component, right: Component) -> Iterator[Difference]:
+def _between(left: Component, right: Component, secrets: frozenset[str]) -> Iterator[Difference]:
     names = sorted({*left.given, *right.given, *left.framework, *right.framework, *left.defaults, *right.defaults})
     for name in names:
         one, other = left.value(name), right.value(name)
@@ -49,8 +69,8 @@ def _between(left: Component, right: Component) -> Iterator[Difference]:
             yield Difference(
                 role=left.role.value,
                 setting=name,
-                left=setting_text(name, one.text),
-                right=setting_text(name, other.text),
+                left=_shown(name, one.text, secrets),
+                right=_shown(name, other.text, secrets),
                 left_source=_from(one, left),
                 right_source=_from(other, right),
             )

@@ -33,6 +33,13 @@ _PROGRAM: Final = re.compile(
     r"\b(?:docker|az|htpasswd|mysql\w*|mariadb\w*|mongo\w*|sshpass|login|redis-cli|sqlcmd|ldap\w*)\b", re.ASCII
 )
 _LONGEST_COMMAND: Final = 256
+# run.sh -p Hunter2!: letters with digits or signs, and no path, address, setting, or name such as my-project-1.
+_PASSWORD_OPTION: Final = re.compile(
+    r" -[pP][ ]{1,4}(?:\"(?=[^\"\n]{0,256}\d)[^\"\n]{0,256}[A-Za-z]|'(?=[^'\n]{0,256}\d)[^'\n]{0,256}[A-Za-z]|"
+    r"(?![.~@]|[a-z]+\d*(?:[_.-][a-z\d]+)+(?![^\s;,)])|[\w-]+(?:\.[\w-]+)*[:=]|\S{0,256}/|\$(?:\{|[A-Z_]+(?!\S)))"
+    r"(?=[^\s\"'(){}\[\]<>,;]{6})(?=\S{0,256}[\d$!%^&*+])\S{0,256}[A-Za-z])",
+    re.ASCII,
+)
 # curl -u user:secret
 _USER_OPTION: Final = re.compile(
     r" (?:-[uU]|--(?:proxy-)?user)[ =]{0,4}"
@@ -182,13 +189,13 @@ def _jaas_user_spans(text: str, lower: str) -> _Spans:
 
 
 def _option_spans(text: str, lower: str) -> _Spans:
-    """Yield passwords behind options of a letter, where the name of a program says what they are."""
+    """Yield passwords behind options of a letter, where a program's name or their shape shows what they are."""
     if " -" not in text:
         return
     for found in _SHORT_OPTION.finditer(text):
         earliest = max(found.start() - _LONGEST_COMMAND, 0)
         start = max(earliest, text.rfind("\n", earliest, found.start()) + 1)
-        if _PROGRAM.search(lower, start, found.start()):
+        if _PROGRAM.search(lower, start, found.start()) or _PASSWORD_OPTION.match(text, found.start()):
             yield found.span(1)
     for found in _USER_OPTION.finditer(text):
         yield found.span(found.lastindex or 0)

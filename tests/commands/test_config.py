@@ -216,6 +216,18 @@ def test_a_difference_is_one_of_meaning(tmp_path: Path) -> None:
     assert [row[:4] for row in rows] == [["producer", "delivery.timeout.ms", "120000", "60000"]]
 
 
+def test_a_secret_under_another_name_stays_hidden(tmp_path: Path) -> None:
+    anchor = "x: &pw {0}\nssl.key.password: *pw\nnote: the {0} of x\nother: me\n"
+    jaas = "sasl.jaas.config: 'Plain required password=\"{0}\";'\n"
+    for name, secret, other in (("a", "S3cretCanary", "all"), ("b", "N3wCanary", "1")):
+        text = (anchor + jaas).format(secret)
+        (tmp_path / f"{name}.yaml").write_text(f"transactional.id: t\nacks: {other}\n{text}", "utf-8")
+    done = eosctl("config", "diff", tmp_path / "a.yaml", tmp_path / "b.yaml", "-o", "tsv")
+    assert {row[1] for row in done.rows} >= {"acks", "x", "note", "ssl.key.password"}
+    assert "Canary" not in done.out
+    assert ["all", "1"] in [row[2:4] for row in done.rows]
+
+
 def test_a_difference_of_releases_shows_changed_defaults(application: Path) -> None:
     rows = eosctl(
         "config", "diff", application, application, "--from-version", "3.9", "--to-version", "4.3", "-o", "tsv"

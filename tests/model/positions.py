@@ -115,6 +115,7 @@ BARE: Final[dict[str, Position]] = {
     "passwd": lambda text: f"passwd: {text}",
     "sentence-without-quotes": lambda text: f"login with user bob and password {text} failed",
     "short-option": lambda text: f"mysql -uroot -p{text} db",
+    "short-option-of-any-program": lambda text: f"run.sh -u me -p {text}9x --verbose",
     "short-option-of-its-own": lambda text: f"redis-cli -h h -a {text} ping",
     "user-option": lambda text: f"curl -s -u admin:{text} http://h/",
     "user-alone": lambda text: f"GET http://{text}@registry:8081/subjects failed",

@@ -18,8 +18,14 @@ SAME: Final = "|"
 _EXITED: Final = re.compile(rb"[\w.@-]+ exited with code \d+\r?$")
 """What Docker Compose itself writes between the lines of containers."""
 _KUBECTL: Final = re.compile(rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6,9}Z) (.*)")
-_PREFIX: Final = re.compile(rb"\[pod/([^\]/]+)/[^\]]+\] ?(?:(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6,9}Z) )?(.*)")
-_STERN: Final = re.compile(rb"([a-z0-9][a-z0-9.-]*-[a-z0-9]+) [a-z0-9][a-z0-9-]* (.*)")
+PADDING: Final = rb"(?: {2,80}(?=[\[{%]|\d{4}|[A-Z]{4,8} )| )"
+"""A blank, or those that align the records of several containers; indented lines of stack traces keep theirs."""
+_PREFIX: Final = re.compile(
+    rb"\[pod/([^\]/]+)/[^\]]+\]" + PADDING + rb"?(?:(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6,9}Z) )?(.*)"
+)
+_STERN: Final = re.compile(
+    rb"([a-z0-9][a-z0-9.-]*-[a-z0-9]+) {1,80}(?!\d{4}-\d\d-\d\d )[a-z0-9][a-z0-9-]*" + PADDING + rb"(.*)"
+)
 
 
 def unwrap_cri(line: bytes) -> Inner | None:

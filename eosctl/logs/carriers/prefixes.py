@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from eosctl.logs.carriers.carriers import Inner
+from eosctl.logs.carriers.containers import PADDING
 from eosctl.logs.carriers.misread import MISREAD, unwrap_misread
 from eosctl.logs.files.applications import application_of
 
@@ -20,7 +21,9 @@ _GREP: Final = re.compile(
 )
 _NUMBERED: Final = re.compile(rb" {0,12}\d{1,9}(?:\t|:|\| ?|-(?=\D)| {1,2})(.*)")
 _HOST: Final = re.compile(
-    rb"(?!(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|SEVERE)\b|(?i:stdout|stderr):)([\w.-]{2,253}): (.*)"
+    rb"(?!(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|SEVERE)\b|(?i:stdout|stderr):)([\w.-]{2,253}):"
+    + PADDING
+    + rb"(.*)"
 )
 _TAILED: Final = re.compile(
     rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)?) (?!\[|\d\d[OE][ +])([\w./$\[\]-]{1,512}) (.*)"
@@ -34,9 +37,11 @@ _MARKED: Final = re.compile(
 )
 _NAMED: Final = re.compile(
     rb"(?!(?i:trace|debug|info|notice|warn|warning|error|fatal|severe|time|at)\b|[IWEF]\d{4}[ \t]+\d\d:)"
-    rb"([A-Za-z][\w.-]{1,252})[ \t]{1,8}(\S.*)"
+    rb"([A-Za-z][\w.-]{1,252})[ \t]{1,80}(\S.*)"
 )
-_KUBETAIL: Final = re.compile(rb"\[(?!\S*thread)([a-z0-9][a-z0-9.-]{0,251}-[a-z0-9]+)(?:[ :/][\w.-]{1,63})?\] ?(.*)")
+_KUBETAIL: Final = re.compile(
+    rb"\[(?!\S*thread)([a-z0-9][a-z0-9.-]{0,251}-[a-z0-9]+)(?:[ :/][\w.-]{1,63})?\]" + PADDING + rb"?(.*)"
+)
 _HEROKU: Final = re.compile(rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S{0,16}) (?:app|heroku)\[([\w.-]{1,80})\]: (.*)")
 _PM2: Final = re.compile(rb"\d{1,4}\|([^|\s][^|\n]{0,80}?) *\| ?(.*)", re.DOTALL)
 _LOGCLI: Final = re.compile(rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S{0,16}) (\{[^}\n]{0,2000}\}) (.*)")

@@ -42,6 +42,8 @@ _FAILED: Final = re.compile(
     r"|\b[Ff]ailed to (?:produce|publish|send|deliver|commit)\b"
 )
 """A program's own words about an operation that failed."""
+_OF_JAVA: Final = re.compile(r"\[Consumer clientId=[^\n]{1,600}?\] Offset commit failed on partition ")
+"""An attempt of the Java client: if it does not repeat a commit, its caller gets an exception and reports that."""
 _RETRIES: Final = re.compile(r"\b[Rr]etry(?:ing)?\b")
 _ALL_DOWN: Final = re.compile(r"\bbrokers are down\b|\bAll broker connections are down\b|_ALL_BROKERS_DOWN\b")
 _NO_ANSWER: Final = re.compile(r"(?i:\bconnection refused|\bno route to host|\bunreachable|\btimed ?out)")
@@ -178,7 +180,7 @@ def _is_excerpt(timeline: LogTimeline, events: Sequence[LogEvent], known: Catalo
 def is_final(event: LogEvent) -> bool:
     """Return whether a program reports as its own error what its client retries until then."""
     has_failed = event.level in ERROR_LEVELS and _FAILED.search(event.message) is not None
-    return has_failed and not _RETRIES.search(event.message)
+    return has_failed and not _RETRIES.search(event.message) and not _OF_JAVA.match(event.message)
 
 
 def _has_given_up(event: LogEvent) -> bool:

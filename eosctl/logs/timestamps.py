@@ -130,6 +130,43 @@ _LATEST_MS: Final = 1 << 47
 """The year 6429: file systems keep times that no calendar has."""
 
 
+_OFFSET: Final = re.compile(r"[+-]\d\d:?\d\d$")
+_HALF_HOUR_MS: Final = 1_800_000
+_FARTHEST_MS: Final = 14 * 3_600_000
+"""The largest difference of a zone from UTC."""
+_AHEAD_MS: Final = 1_000
+"""A wrapper may cut the fraction of a second."""
+_LATE_MS: Final = 5_000
+_LATE_IN_ZONE_MS: Final = 60_000
+"""Maximum time from a record until its wrapper; more if the wrapper names the zone."""
+_ANY: Final = TimeReference()
+
+
+def in_zone_of(own: str, around: str) -> str:
+    """Return a timestamp without an offset as ms since the epoch, if the time at which its line was carried shows it.
+
+    Containers and services often write local time, and what carries their lines adds the offset or UTC.
+
+    Args:
+        own: The timestamp of a record.
+        around: The timestamp of its wrapper.
+
+    Returns:
+        The milliseconds as text; ``own`` itself if it has an offset, or if no zone brings it just before ``around``.
+    """
+    inner, outer = parse_timestamp(own, _ANY), parse_timestamp(around, _ANY)
+    if inner is None or outer is None or not inner.assumed or outer.assumed:
+        return own
+    ahead_ms = inner.ms - outer.ms
+    if found := _OFFSET.search(around):
+        named_ms = int((_offset(found[0]).utcoffset(None) or timedelta()).total_seconds()) * 1000
+        if -_LATE_IN_ZONE_MS <= ahead_ms - named_ms <= _AHEAD_MS:
+            return str(inner.ms - named_ms)
+    shift_ms = round(ahead_ms / _HALF_HOUR_MS) * _HALF_HOUR_MS
+    is_near = -_LATE_MS <= ahead_ms - shift_ms <= _AHEAD_MS
+    return str(inner.ms - shift_ms) if is_near and abs(shift_ms) <= _FARTHEST_MS else own
+
+
 def lacks_date(text: str) -> bool:
     """Return whether a timestamp has no year or no date at all."""
     return _DAYLESS.match(text) is not None

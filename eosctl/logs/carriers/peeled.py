@@ -20,7 +20,7 @@ from eosctl.logs.layouts import Verdict, detect_layouts
 from eosctl.logs.records.forms import Forms
 from eosctl.logs.records.record import Record
 from eosctl.logs.records.sieve import sift_records
-from eosctl.logs.timestamps import lacks_date, lacks_day
+from eosctl.logs.timestamps import in_zone_of, lacks_date, lacks_day
 
 MARGINS: Final = Margins(SPAN_BYTES + 1, SPAN_BYTES, has_whole_lines=True)
 """What must be read on both sides of a part of a wrapped file."""
@@ -113,7 +113,7 @@ def placed_records(
                     record=record._replace(matched=True) if has_syslogs and stamp else record,
                     offset=offset + first,
                     line=line - before,
-                    time=_time(record.time, stamp),
+                    time=_time(record.time, stamp, is_zone_open=source.zone is None),
                     application=record.application or service,
                     # If no machine is named, the container in the wrapper is the process's own.
                     host=record.host or part.host or (service if record.application else ""),
@@ -178,10 +178,20 @@ def _cut(record: Record, part: Peeled, verdict: Verdict) -> Record:
     return record._replace(message=shorter.message, rest=shorter.rest, truncated=True, key=b"")
 
 
-def _time(own: str, around: str) -> str:
-    """Return the time of a record, or the wrapper's if the record has none, or only a clock."""
+def _time(own: str, around: str, *, is_zone_open: bool) -> str:
+    """Return the time of a record: its own, in the zone that the wrapper shows, or the wrapper's.
+
+    The wrapper's counts if the record has none, or only a clock.
+
+    Args:
+        own: The record's timestamp.
+        around: The wrapper's.
+        is_zone_open: Whether the zone of timestamps without an offset is unknown.
+    """
     is_fuller = any(lacks(own) and not lacks(around) for lacks in (lacks_date, lacks_day))
-    return around if around and (not own or is_fuller) else own
+    if around and (not own or is_fuller):
+        return around
+    return in_zone_of(own, around) if around and is_zone_open else own
 
 
 def _verdict_of(part: Peeled, source: SourceFile) -> Verdict:

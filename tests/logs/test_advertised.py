@@ -30,6 +30,19 @@ UNKNOWN_HOST = (
     "[2026-10-24 16:{},809] WARN [Producer clientId=tiles] Error connecting to node kb-1:9092 (id: {} rack: null) "
     "(org.apache.kafka.clients.NetworkClient)\njava.net.UnknownHostException: kb-1\n"
 )
+SARAMA = (
+    "[sarama] 2026/10/24 16:27:51 client/brokers registered new broker #1 at localhost:9092\n"
+    + 2
+    * "[sarama] 2026/10/24 16:27:51 Failed to connect to broker localhost:9092: dial tcp 127.0.0.1:9092: connect: "
+    "connection refused\n"
+    "2026/10/24 16:28:01 ERROR failed to send message to topic tiles: kafka: client has run out of available brokers "
+    "to talk to: dial tcp 127.0.0.1:9092: connect: connection refused\n"
+)
+LIBRDKAFKA = "2026-10-24 16:27:50,000 INFO app: starting producer bootstrap.servers={}:9092 topic=tiles\n" + "".join(
+    f"%3|{moment}.809|FAIL|tiles#producer-1| [thrd:localhost:9092/1]: localhost:9092/1: Connect to ipv4#127.0.0.1:9092 "
+    "failed: Connection refused (after 0ms in state CONNECT)\n"
+    for moment in (1792859271, 1792859302, 1792859392)
+)
 LOCAL = "localhost/127.0.0.1"
 TIMES = ("27:51", "27:52", "28:22", "29:20")
 INIT = (
@@ -59,6 +72,8 @@ def refused(node: str, host: str) -> str:
             CLUSTER.format("27:50") + "".join(UNKNOWN_HOST.format(moment, 1) for moment in TIMES) + EXPIRED,
             id="unknown name",
         ),
+        pytest.param(SARAMA, id="sarama"),
+        pytest.param(LIBRDKAFKA.format("kb-1"), id="librdkafka"),
     ],
 )
 def test_an_advertised_address_is_the_cause(tmp_path: Path, text: str) -> None:
@@ -71,6 +86,7 @@ def test_an_advertised_address_is_the_cause(tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        pytest.param(LIBRDKAFKA.format("localhost"), id="librdkafka on the same machine"),
         pytest.param(CONFIG.format("localhost") + refused("1", LOCAL) + EXPIRED, id="the same machine"),
         pytest.param(CONFIG.format("kb-1") + refused("-1", "kb-1/192.0.2.7") + EXPIRED, id="the bootstrap server"),
         pytest.param(

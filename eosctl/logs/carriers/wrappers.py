@@ -49,7 +49,7 @@ from eosctl.logs.layouts import is_continuation
 
 _SYSLOG: Final = re.compile(
     rb"(?:<\d{1,3}>)?(?:1 )?([A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S*) "
-    rb"(?!\d{4}[-/]\d\d[-/]\d\d )(\S+) "
+    rb"(?!\| |\d{4}[-/]\d\d[-/]\d\d )(\S+) "
     rb"(?:([^\s:\[]+)(?:\[\d+\])?:|([^\s:\[]+) [\w.-]+ [\w.-]+ (?:-|\[[^\n]*?\])) ?(.*)"
 )
 _ANSI: Final = re.compile(rb"(?:\x1b|\^\[)\[[0-9;]*[A-Za-z]")

@@ -26,6 +26,7 @@ _NODE: Final = re.compile(
     r"|\]:? (?:\w{3,20}://)?(?P<host3>[\w.-]{1,253}):\d{1,5}/(?P<id3>\d{1,10}|bootstrap)\b"
     r"|\baddr=\"?(?P<host4>[\w.-]{1,253}):\d{1,5}\"? broker=\"?(?P<id4>\d{1,10}|seed_\d{1,6})\b"
 )
+_REGISTERED: Final = re.compile(r"registered new broker #(?P<id>\d{1,10}) at (?P<peer>(?P<host>[\w.-]{1,253}):\d{1,5})")
 _HOST: Final = re.compile(r"(?:\w{3,20}://)?\[?([\w.-]{1,253}|[\da-f:]{2,39})\]?:\d{1,5}")
 _LOOPBACK: Final = re.compile(r"localhost(?:\.localdomain)?|127(?:\.\d{1,3}){3}|::1")
 _HOSTED: Final = ".servicebus.windows.net"
@@ -45,7 +46,8 @@ def name_advertised(timeline: LogTimeline, incidents: Iterable[Incident]) -> Ite
     """Yield incidents; one of an address that a broker advertises in vain has that as its cause."""
     for one in incidents:
         events = [event for event in timeline.evidence(one) if event.application not in timeline.servers()]
-        attempts = [found for event in events if event.category in _FAILED and (found := _attempt_of(event))]
+        failed = [event for event in events if event.category in _FAILED]
+        attempts = [found for event in failed if (found := _attempt_of(event) or _of_registered(timeline, event))]
         if attempts and all(found.node for found in attempts):
             yield _named(timeline, one, attempts)
         elif events and one.kind == _NO_ID and not attempts and (answer := _answer_before(timeline, events[0])):
@@ -63,6 +65,17 @@ def _attempt_of(event: LogEvent) -> _Attempt | None:
     return _Attempt(event, node if node.isdigit() else "", host)
 
 
+def _of_registered(timeline: LogTimeline, event: LogEvent) -> _Attempt | None:
+    """Return the failed connection of Sarama to a broker that it registered from metadata under that address."""
+    peer = event.fields.get("peer", "")
+    start_ms = timeline.log_start_ms(event)
+    for answer in timeline.log_between(event, start_ms, time_of(event), ("METADATA_RECEIVED",)) if peer else ():
+        found = _REGISTERED.search(answer.message)
+        if found and found["peer"] == peer:
+            return _Attempt(event, found["id"], found["host"])
+    return None
+
+
 def _named(timeline: LogTimeline, one: Incident, attempts: Sequence[_Attempt]) -> Incident:
     first = attempts[0]
     is_certain = _is_of_another_place(timeline, attempts)
@@ -78,7 +91,7 @@ def _named(timeline: LogTimeline, one: Incident, attempts: Sequence[_Attempt]) -
         f" A bootstrap server answered: the client got the address of {named} from the metadata "
         "(advertised.listeners), and there it does not reach the broker."
     )
-    places = dict.fromkeys((*(evidence_of([answer]) if answer else ()), *one.evidence))
+    places = dict.fromkeys((*one.evidence, *(evidence_of([answer]) if answer else ())))
     return one._replace(
         root_cause=_CAUSE,
         evidence=tuple(places)[:MAX_EVIDENCE_COUNT],
@@ -103,6 +116,7 @@ def _is_of_another_place(timeline: LogTimeline, attempts: Sequence[_Attempt]) ->
 def _bootstrap_hosts(timeline: LogTimeline, event: LogEvent) -> Iterator[str]:
     """Yield the hosts of the bootstrap servers that the log of an event names, for its client if that is named."""
     client = event.fields.get("client_id", "")
+    yield from _HOST.findall(timeline.announcements.value(timeline.log_of(event), "bootstrap"))
     for other in timeline.log_with(event):
         if client and other.fields.get("client_id", client) != client:
             continue
@@ -139,5 +153,5 @@ def _of_coordinator(one: Incident, answer: LogEvent) -> Incident:
         explanation=text,
         next_step=step,
         confidence=max(one.confidence, 0.7),
-        evidence=tuple(dict.fromkeys((*evidence_of([answer] if is_own else ()), *one.evidence)))[:MAX_EVIDENCE_COUNT],
+        evidence=tuple(dict.fromkeys((*one.evidence, *evidence_of([answer] if is_own else ()))))[:MAX_EVIDENCE_COUNT],
     )

@@ -63,6 +63,12 @@ _NAMED: Final[Mapping[EventField, tuple[re.Pattern[str], ...]]] = {
             r"\b[Ss]ubscrib(?:ed|ing) to (?:topics? )?[\[({]{0,2}[\"'`](?P<name>[A-Za-z_][\w.-]{0,248})[\"'`](?!,)"
         ),
     ),
+    "bootstrap": (
+        re.compile(
+            r"\bbootstrap[._-]?[Ss]ervers?[\"']{0,2}(?:=>| ?[=:]) ?[\"'`\[]{0,3}"
+            r"(?P<name>[\w.-]{1,253}:\d{1,5})(?![\w,])"
+        ),
+    ),
     "client_id": (re.compile(r"\binitialized kafka producer: (?P<name>\S{1,255})"),),
 }
 """The forms in which programs name what they use, by the field of the same meaning."""

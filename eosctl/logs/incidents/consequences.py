@@ -71,19 +71,26 @@ _IN_ERROR: Final = _Follows(
             *("cluster_authorization", "init_producer_id_timeout", "out_of_order_sequence", "producer_dead"),
             *("producer_fenced", "record_too_large", "send_timeout", "topic_authorization", "transaction_timeout"),
             *("transactional_id_authorization", "transactional_id_expired", "unknown_producer_id"),
-            *("unsupported_version", "invalid_producer_epoch", "late_append_refused"),
+            *("unsupported_version", "invalid_producer_epoch", "late_append_refused", "transaction_not_completed"),
+            *("not_enough_replicas", "transaction_end_timeout", "transaction_offsets_timeout"),
         }
     ),
-    "the producer was still in its error state at {at}, so its calls failed.",
+    "the producer was still in its error state at {at}, so its calls failed: the application had not aborted.",
     ("INIT_PRODUCER_ID", "CLIENT_START", "EPOCH_BUMP", "TXN_ABORT_CLIENT"),
     within_ms=86_400_000,
-    text=re.compile(r"because we are in an error state"),
+    text=re.compile(
+        r"because we are in an error state|transaction manager: (?:transaction is in error state|invalid transition)"
+        r"|not valid in (?:txn )?state (?:Abortable|Fatal)Error"
+    ),
 )
 """A producer stays in its error state until it aborts, or another one takes its place (``TransactionManager``)."""
 _FOLLOWS: Final[Mapping[str, tuple[_Follows, ...]]] = {
     "member_fenced": (_LEFT,),
     "offset_commit_failed": (_LEFT,),
     "producer_error": (_IN_ERROR,),
+    "transaction_request_refused": (
+        _Follows(frozenset({"commit_lost"}), "the client refused to use the transaction at {at}.", within_ms=AFTER_MS),
+    ),
     "records_dropped": (
         _Follows(
             _REFUSED | {"producer_buffer_full"},

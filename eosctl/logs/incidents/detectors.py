@@ -14,6 +14,7 @@ from eosctl.logs.incidents.fencing import find_fenced_producers
 from eosctl.logs.incidents.kills import find_forced_kills
 from eosctl.logs.incidents.lost_commits import find_lost_commits
 from eosctl.logs.incidents.markers import find_refused_markers
+from eosctl.logs.incidents.missed_rejoins import find_missed_rejoins
 from eosctl.logs.incidents.overdue import find_overdue_transactions
 from eosctl.logs.incidents.quorum import find_lost_quorums
 from eosctl.logs.incidents.rebalance_loops import find_rebalance_loops
@@ -65,6 +66,7 @@ def find_incidents(timeline: LogTimeline) -> Iterator[Incident]:
     yield from find_evicted_members(timeline)
     yield from find_silent_members(timeline)
     yield from find_rebalance_loops(timeline)
+    yield from find_missed_rejoins(timeline)
     yield from find_failed_streams(timeline)
     yield from find_corruption_loops(timeline)
     yield from find_unclean_stops(timeline)

@@ -67,6 +67,14 @@ _EFFECTS: Final = (
         Severity.ERROR,
     ),
     _Effect(
+        re.compile(
+            r"transaction manager: invalid transition attempted|not valid in (?:txn )?state AbortableError"
+            r"|state ABORTABLE_ERROR to state IN_TRANSACTION"
+        ),
+        "Effect: the application did not abort after the error, so no further transaction begins until it does.",
+        Severity.ERROR,
+    ),
+    _Effect(
         re.compile(r"[Qq]ueue (?:is )?full\b|_QUEUE_FULL\b|BufferExhausted"),
         "Effect: the producer's queue was full, and it refused further records.",
         Severity.WARNING,

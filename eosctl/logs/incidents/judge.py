@@ -11,6 +11,7 @@ from eosctl.logs.incidents.announced import GUESSED
 from eosctl.logs.incidents.cataloged import find_cataloged
 from eosctl.logs.incidents.client_outcomes import read_outcomes
 from eosctl.logs.incidents.consequences import fold_consequences, fold_records
+from eosctl.logs.incidents.coordinator_logs import join_coordinator_logs
 from eosctl.logs.incidents.detectors import find_incidents
 from eosctl.logs.incidents.effects import join_effects
 from eosctl.logs.incidents.explained import BEFORE_MS, Causes, spans_of
@@ -24,6 +25,7 @@ from eosctl.logs.incidents.program_subjects import name_programs
 from eosctl.logs.incidents.reasons import quote_reasons
 from eosctl.logs.incidents.refusal_reasons import name_refusals
 from eosctl.logs.incidents.repeats import join_repeats
+from eosctl.logs.incidents.reported_again import join_reported_again
 from eosctl.logs.incidents.restated import restate
 from eosctl.logs.incidents.server_ends import join_server_ends
 from eosctl.logs.incidents.shortages import name_lagging
@@ -49,6 +51,8 @@ _JOINING: Final[tuple[_Step, ...]] = (
     fold_consequences,
     name_unreached_drops,
     name_advertised,
+    join_coordinator_logs,
+    join_reported_again,
 )
 #: The steps that complete an incident: its subject, cause, repetitions, outcome, and what its program said.
 _NAMING: Final[tuple[_Step, ...]] = (

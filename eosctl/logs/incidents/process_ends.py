@@ -102,13 +102,15 @@ def _is_of_kafka(timeline: LogTimeline, error: LogEvent) -> bool:
 def _incident(timeline: LogTimeline, end: _End) -> Incident:
     is_server = end.error.application in timeline.servers()
     works = _works_again(timeline, end)
+    thrown = end.error.fields.get("thrown", "")
+    cause = f" Its last cause: {short_text(thrown).rstrip('.')}." if thrown else ""
     return incident(
         "process_ended_by_an_error",
         "exit-after-an-error",
         {"application": end.name},
         [end.error, *end.exits],
-        f'The process of {end.name} ended because of an error: "{short_text(end.error.message)}".{_exit_text(end)}'
-        + (f" It was started again, and logged until {time_text(works)}." if works else ""),
+        f'The process of {end.name} ended because of an error: "{short_text(end.error.message)}".'
+        f"{cause}{_exit_text(end)}" + (f" It was started again, and logged until {time_text(works)}." if works else ""),
         "Correct what the error names, then start the process again. Clients that do not find or reach it meanwhile "
         "report effects.",
         severity=Severity.WARNING if works else Severity.CRITICAL if is_server else Severity.ERROR,

@@ -144,9 +144,10 @@ def _of_expiry(one: Incident, warned: LogEvent) -> Incident:
 
 
 def _loudest(events: Sequence[LogEvent]) -> LogEvent:
-    """Return the first error of an incident, or else its first record."""
+    """Return the first error of an incident, or else its first warning or record."""
     ordered = sorted(events, key=time_of)
-    return next((event for event in ordered if event.level in ERROR_LEVELS), ordered[0])
+    warned = next((event for event in ordered if event.level == "WARN"), ordered[0])
+    return next((event for event in ordered if event.level in ERROR_LEVELS), warned)
 
 
 def _is_open(one: Incident) -> bool:

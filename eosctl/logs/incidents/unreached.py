@@ -29,8 +29,8 @@ _RESOLVE: Final = (
 )
 _KINDS: Final = (
     *("send_timeout", "init_producer_id_timeout", "transaction_end_timeout", "transaction_offsets_timeout"),
-    *("metadata_timeout", "consumer_offsets_timeout", "connector_offsets_not_stored", "host_not_resolved"),
-    "brokers_not_reached",
+    *("metadata_timeout", "consumer_offsets_timeout", "connector_offsets_not_stored", "client_gave_up"),
+    *("host_not_resolved", "brokers_not_reached"),
 )
 """Kinds of requests that timed out, the one that names the fault best first."""
 _CONNECTING: Final = frozenset({"host_not_resolved", "brokers_not_reached"})

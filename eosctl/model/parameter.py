@@ -78,7 +78,7 @@ class ParameterTable(msgspec.Struct, frozen=True):
         }
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=65_536)
 def relaxed(name: str) -> str:
     """Return what Spring Boot compares of a property's name: letters and digits in lower case.
 

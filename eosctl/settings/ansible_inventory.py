@@ -65,7 +65,7 @@ class Inventory(msgspec.Struct):
 
 def inventory_of(document: Node) -> Inventory | None:
     """Return the inventory that a document of YAML is; None when it is something else."""
-    if not isinstance(document, Branch) or not document.entries:
+    if not isinstance(document, Branch) or document.is_plain:
         return None
     groups = [node for _, node in document.entries if isinstance(node, Branch)]
     has_hosts = any(node.get("hosts") is not None or node.get("children") is not None for node in groups)

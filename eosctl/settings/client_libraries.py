@@ -43,7 +43,7 @@ _NONE: Final[Defaults] = {"transactional.id": None, "group.instance.id": None, "
 _READS_ALL: Final[Defaults] = {"isolation.level": "read_uncommitted"}
 
 _SARAMA_REQUESTS: Final = "maxopenrequests"
-_MAX_OPEN: Final = re.compile(r"max[_-]?open[_-]?requests", re.IGNORECASE)
+_MAX_OPEN: Final = re.compile(r"max[_-]?open[_-]?requests")
 # No other library has one of these.
 _FRANZ: Final = frozenset({"fetchisolationlevel", "seedbrokers", "disableidempotentwrite"})
 
@@ -82,6 +82,7 @@ LIBRARIES: Final[Mapping[Client, Library]] = {
     Client.RUBY_KAFKA: Library(("ruby-kafka", "ruby_kafka")),
     Client.PHPKAFKA: Library(("phpkafka",)),
 }
+_NAMES: Final = re.compile("|".join(re.escape(word) for library in LIBRARIES.values() for word in library.words))
 _SEND: Final = re.compile(r"""["']?\b(?:send|run)\w*["']?\s*:\s*(?:\{|$)""", re.MULTILINE)
 _APART: Final = (
     ("net", _SARAMA_REQUESTS, "producer"),
@@ -142,7 +143,9 @@ def library_of(keys: Iterable[str], hints: str) -> Client | None:
 def has_options_apart(text: str) -> bool:
     """Return whether a file names options of a client as sarama or KafkaJS do, apart from the client's other ones."""
     has_send = "send" in text or "run" in text
-    return _MAX_OPEN.search(text) is not None or (has_send and _SEND.search(text) is not None)
+    lower = text.lower()
+    has_requests = "requests" in lower and _MAX_OPEN.search(lower) is not None
+    return has_requests or (has_send and _SEND.search(text) is not None)
 
 
 def with_options_joined(node: Node) -> Node:
@@ -175,9 +178,9 @@ def _moved(node: Node, written: str) -> Node:
     return replace(node, written=written) if isinstance(node, Leaf) else node
 
 
-def names_library(word: str) -> bool:
-    """Return whether a word of the surroundings, in lower case, is the name of a client library."""
-    return any(name in word for library in LIBRARIES.values() for name in library.words)
+def names_library(words: str) -> bool:
+    """Return whether the words of the surroundings, in lower case, have the name of a client library."""
+    return _NAMES.search(words) is not None
 
 
 def library_defaults(role: Role, client: Client) -> Defaults:

@@ -19,7 +19,7 @@ _ESCAPED: Final = "${!"
 
 def uses_functions(text: str) -> bool:
     """Return whether a text has functions of CloudFormation."""
-    return _USED.search(text) is not None
+    return ("Ref" in text or "Fn::" in text or "!" in text) and _USED.search(text) is not None
 
 
 def named_by(node: Node | None) -> str:

@@ -18,6 +18,8 @@ _WORTH_READING: Final = re.compile(r"\bkafka-(?:topics|configs|acls)|\brpk topic
 
 def scripts_within(document: Node) -> Iterator[Branch]:
     """Yield what the commands in a document configure; options of containers are read with their variables."""
+    if isinstance(document, Branch) and document.is_plain:
+        return
     for leaf in (*_of_containers(document), *_of_tasks(document)):
         if leaf.text and _WORTH_READING.search(leaf.text):
             own, *started = parse_script("\n" * (leaf.line - 1) + leaf.text)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import lru_cache
-from itertools import chain, islice
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from eosctl.errors import ConfigFileError
 from eosctl.settings.fluent_bit_file import SECTION, parse_fluent_bit
@@ -24,15 +23,10 @@ from eosctl.settings.supervisor_file import PROGRAM, parse_supervisor
 from eosctl.settings.toml_file import TomlError, parse_toml
 from eosctl.settings.tree import Branch, Leaf, Node, Row
 from eosctl.settings.unit_file import parse_unit
-from eosctl.settings.yaml_tags import is_own_tag, tagged
 
-MAX_NODES: Final = 200_000
-"""More values than any configuration has; aliases of aliases reach it soon."""
 MAX_DEPTH: Final = 100
 """More levels than any configuration has; what walks over trees calls itself for each."""
 
-# An alias, or a star that may be one.
-_ALIAS: Final = re.compile(r"(?<![^\s\[{,:-])\*")
 # What stands behind the ending of a file that a tool or a person makes the real one of.
 _TEMPLATE_ENDING: Final = re.compile(r"\.(?:j2|tpl|tmpl|template|erb|example|sample|dist|orig|bak|default)$")
 # Files that have the name of an environment or a program behind their own: .env.production, Dockerfile.relay.
@@ -170,70 +164,12 @@ def _properties(file: str, text: str) -> tuple[Node, ...]:
 
 
 def _yaml(file: str, text: str) -> tuple[Node, ...]:
-    import yaml
+    from eosctl.settings.yaml_file import YamlError, parse_yaml
 
-    from eosctl.knowledge.yaml_aliases import check_aliases
-
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        nodes = [node for node in yaml.compose_all(text, Loader=loader) if node is not None]
-        for node in nodes if _ALIAS.search(text) else ():
-            check_aliases(node)
-        budget = iter(range(MAX_NODES))
-        return tuple(_tree(node, file, budget) for node in nodes)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        raise _malformed(file, mark.line + 1 if mark else 1, error.problem or "malformed YAML") from error
-    except yaml.YAMLError as error:
-        raise _malformed(file, 1, str(error).splitlines()[0]) from error
-
-
-def _tree(node: Any, file: str, budget: Iterator[int]) -> Node:
-    found = _untagged(node, file, budget)
-    return tagged(node.tag, found) if is_own_tag(node.tag) else found
-
-
-def _untagged(node: Any, file: str, budget: Iterator[int]) -> Node:
-    line = node.start_mark.line + 1
-    if node.id == "scalar":
-        null = node.tag == "tag:yaml.org,2002:null"
-        # A block's text begins on the line after its indicator.
-        return Leaf(None if null else node.value, line + 1 if node.style in ("|", ">") else line)
-    if next(budget, None) is None:
-        raise _malformed(file, line, f"more than {MAX_NODES} values, aliases expanded")
-    if node.id == "mapping":
-        if (expression := _expression(node)) is not None:
-            return Leaf(f"{{{{ {expression} }}}}", line)
-        entries: list[tuple[str, Node]] = []
-        merges: list[list[tuple[str, Node]]] = []
-        for key, value in node.value:
-            child = _tree(value, file, budget)
-            if key.tag == "tag:yaml.org,2002:merge":
-                merged = child.nodes if isinstance(child, Row) else (child,)
-                merges.append([e for part in merged if isinstance(part, Branch) for e in part.entries])
-                if sum(1 for _ in islice(budget, len(merges[-1]))) < len(merges[-1]):
-                    raise _malformed(file, line, f"more than {MAX_NODES} values, merged")
-            else:
-                # The key's line is where people look, also when the value is an alias to elsewhere.
-                entries.append((str(key.value), _at_key(child, key.start_mark.line + 1)))
-        return Branch((*chain.from_iterable(reversed(merges)), *entries), line)
-    return Row(tuple(_tree(child, file, budget) for child in node.value), line)
-
-
-def _expression(node: Any) -> str | None:
-    """Return the expression of a template that stands without quotes: ``{{ name }}`` is a mapping in a mapping."""
-    inner = node.value[0][0].value if len(node.value) == 1 else None
-    if not isinstance(inner, list) or len(inner) != 1 or not isinstance(inner[0], tuple):
-        return None
-    return str(inner[0][0].value)
-
-
-def _at_key(node: Node, line: int) -> Node:
-    return (
-        Leaf(node.text, line)
-        if isinstance(node, Leaf) and (node.line < line or "\n" not in (node.text or ""))
-        else node
-    )
+        return parse_yaml(text)
+    except YamlError as error:
+        raise _malformed(file, error.line, error.reason) from error
 
 
 _MOST_OBJECTS: Final = 100

@@ -54,7 +54,7 @@ _LAYERS: Final = (
 
 def is_values_of_chart(file: str) -> bool:
     """Return whether a file has the default values of a chart."""
-    return Path(file).name == "values.yaml" and (Path(file).parent / _CHART).is_file()
+    return file.rpartition("/")[2] == "values.yaml" and (Path(file).parent / _CHART).is_file()
 
 
 def over_base(documents: Sequence[Node], file: str) -> tuple[str, tuple[Node, ...]]:

@@ -26,8 +26,12 @@ _MARKS: Final = (
 _COMMENT: Final = re.compile(r"^[^\S\n]*+(?:#|//|--|!|;|\{\{-?\s*/\*).*$", re.MULTILINE)
 _KAFKA: Final = re.compile(
     r"kafka|redpanda|bootstrap[._-]?servers|transactional[._-]?id|isolation[._-]?level|processing[._-]guarantee"
-    r"|enable[._-]?idempotence|min[._-]?insync[._-]?replicas|connector\.class|exactly[._-]?once",
-    re.IGNORECASE,
+    r"|enable[._-]?idempotence|min[._-]?insync[._-]?replicas|connector\.class|exactly[._-]?once"
+)
+# A part of each of these: most files of a repository have none, and a search for all of them at once is slow.
+_PARTS_OF_KAFKA: Final = (
+    *("kafka", "redpanda", "servers", "transactional", "isolation", "guarantee", "idempotence", "insync"),
+    *("connector.class", "exactly"),
 )
 # Files of loggers name Kafka's packages, those of tools for dependencies its artifacts, those of native images its
 # classes; Cruise Control keeps a copy of what it expects of brokers.
@@ -95,7 +99,7 @@ def read_text(path: Path) -> str:
 def holds_kafka(path: Path) -> bool:
     """Return whether a file that is not text, or cannot be read, may be about Kafka."""
     try:
-        return _KAFKA.search(read_input(path, MAX_FILE_BYTES).replace(b"\0", b"").decode("latin-1")) is not None
+        return _names_kafka(read_input(path, MAX_FILE_BYTES).replace(b"\0", b"").decode("latin-1"))
     except OSError:
         return True
 
@@ -115,9 +119,14 @@ def mentions_kafka(name: str, text: str) -> bool:
     """
     if is_of_others(name, text):
         return False
-    if _KAFKA.search(text) is not None and _KAFKA.search(_COMMENT.sub("", text)) is not None:
+    if _names_kafka(text) and _names_kafka(_COMMENT.sub("", text)):
         return True
     return any(misspelled_settings(text))
+
+
+def _names_kafka(text: str) -> bool:
+    lower = text.lower()
+    return any(part in lower for part in _PARTS_OF_KAFKA) and _KAFKA.search(lower) is not None
 
 
 def is_of_others(name: str, text: str = "") -> bool:

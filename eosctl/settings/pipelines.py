@@ -140,8 +140,19 @@ _CONNECT_REST: Final = frozenset(
 """What else stands at the top of a file of Redpanda Connect."""
 
 
+_TOPS: Final = frozenset(
+    {
+        *(PIPELINE_KEY, "pipeline", "sinks", "sources", "outputs", "inputs", "output.kafka", "exporters", "receivers"),
+        *("output", "input", "output_resources", "input_resources", "resources", "config", "spec"),
+    }
+)
+"""The keys at the top of a document under which one of the readers finds a client."""
+
+
 def pipelines(document: Branch, file: str) -> list[Source] | None:
     """Return the producers and consumers of a pipeline; None when the document is not one of these tools'."""
+    if _TOPS.isdisjoint(document.by_key):
+        return None
     for reader in (_logstash, _fluent_bit, _vector, _telegraf, _beats, _connect, _collector):
         if found := list(reader(document, file)):
             return found

@@ -217,7 +217,12 @@ def exclusive(role: Role) -> frozenset[str]:
 
 
 def _any_of(names: frozenset[str]) -> Callable[[Mapping[str, Value]], str | None]:
-    return lambda values: next((value.key for key, value in values.items() if key in names), None)
+    def first(values: Mapping[str, Value]) -> str | None:
+        if names.isdisjoint(values):
+            return None
+        return next(value.key for key, value in values.items() if key in names)
+
+    return first
 
 
 def _mirror_key(values: Mapping[str, Value]) -> str | None:

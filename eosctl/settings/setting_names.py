@@ -60,7 +60,10 @@ def known_names() -> frozenset[str]:
     return java_names() | only_librdkafka() | keywords()
 
 
-@lru_cache(maxsize=4096)
+_PREFIXES: Final = ("main.consumer.", "restore.consumer.", "global.consumer.", "topic.", "admin.", *LIBRARY_PREFIXES)
+
+
+@lru_cache(maxsize=65_536)
 def is_setting(key: str) -> bool:
     """Return whether a key is a setting of Kafka, with or without the prefix of a library."""
     if key in known_names() or key == KSQL_REPLICAS or FLINK.match(key) or "->" in key or key.startswith("properties."):
@@ -68,14 +71,6 @@ def is_setting(key: str) -> bool:
     match = NAMED.match(key) or PREFIXED.match(key) or CHANNEL.match(key)
     if match is not None and match.groups()[-1] in known_names():
         return True
-    return any(
-        (rest := setting_after(prefix, key)) in known_names() and rest not in COMMON_WORDS
-        for prefix in (
-            "main.consumer.",
-            "restore.consumer.",
-            "global.consumer.",
-            "topic.",
-            "admin.",
-            *LIBRARY_PREFIXES,
-        )
+    return key.startswith(_PREFIXES) and any(
+        (rest := setting_after(prefix, key)) in known_names() and rest not in COMMON_WORDS for prefix in _PREFIXES
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from eosctl.knowledge.parameter_tables import kafka_tables
@@ -78,6 +78,7 @@ def _by_letters() -> dict[str, str]:
     return {relaxed(name): name for name in names}
 
 
+@lru_cache(maxsize=65_536)
 def setting_meant(key: str) -> str | None:
     """Return the setting that a key names in another spelling than Kafka's; None when it names none, or Kafka's way.
 
@@ -97,16 +98,16 @@ def respelled(leaves: Iterable[tuple[str, Leaf]], file: str, hints: Iterable[str
     given = list(leaves)
     if file.lower().endswith(_READ_BY_KAFKA):
         return [(key, key, leaf) for key, leaf in given]
-    parts = [(*key.rpartition("."), key, leaf) for key, leaf in given]
-    found = [(head + dot, last, setting_meant(last), key, leaf) for head, dot, last, key, leaf in parts]
-    around = (file.rpartition("/")[2].lower(), *hints, *(key.lower() for key, _ in given))
-    speaks = any("kafka" in word or names_library(word) for word in around)
-    known = {meant for _, _, meant, _, _ in found if meant}
-    by_library = speaks and (
-        any(relaxed(last) in LIBRARY_NAMES for _, last, _, _, _ in found) or any(map(names_library, around))
-    )
+    lasts = {key.rpartition(".")[2] for key, _ in given}
+    around = "\n".join((file.rpartition("/")[2].lower(), *hints, *(key.lower() for key, _ in given)))
+    is_of_library = names_library(around)
+    speaks = is_of_library or "kafka" in around
+    by_library = is_of_library or (speaks and any(relaxed(last) in LIBRARY_NAMES for last in lasts))
+    known = {meant for last in lasts if (meant := setting_meant(last))}
     if not by_library and not (known if speaks else known - _COMMON):
         return [(key, key, leaf) for key, leaf in given]
+    parts = [(*key.rpartition("."), key, leaf) for key, leaf in given]
+    found = [(head + dot, last, setting_meant(last), key, leaf) for head, dot, last, key, leaf in parts]
 
     def written(name: str, last: str, leaf: Leaf) -> Leaf:
         is_library_name = relaxed(last) in LIBRARY_NAMES

@@ -43,7 +43,7 @@ def find_sources(document: Node, file: str) -> list[Source] | None:
     """Return what the first reader that knows the document's kind finds in it; None when no reader does."""
     if not isinstance(document, Branch):
         return None
-    for reader in READERS:
+    for reader in READERS_OF_SCALARS if document.is_plain else READERS:
         found = reader(document, file)
         if found is not None:
             return found
@@ -111,3 +111,5 @@ READERS: Final[tuple[Reader, ...]] = (
     *(redpanda, strimzi, confluent, _kubernetes, _compose, nomad_job, connect_rest, flink_jobs, pipelines),
     _plain_environment,
 )
+READERS_OF_SCALARS: Final[tuple[Reader, ...]] = (redpanda, connect_rest, flink_jobs, _plain_environment)
+"""The readers that find settings in a mapping without other mappings."""

@@ -7,6 +7,7 @@ the highest of them, and any other value stays unknown.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
@@ -50,12 +51,12 @@ def with_variables(document: Node, file: str) -> Node:
     names = _definitions(document, file)
     sensitive = _sensitive(document)
     others: dict[str, list[Node]] = {}
-    for path in sorted(folder.glob("*.tf")):
+    for path in _files(folder, ".tf"):
         found = _parsed(path, path.stat().st_mtime_ns) if path != Path(file) else None
         if isinstance(found, Branch):
             names |= _definitions(found, str(path))
             sensitive |= _sensitive(found)
-    for path in sorted((*folder.glob("*.tfvars"), *folder.glob("*/*.tfvars"))) if names else ():
+    for path in _files(folder, ".tfvars", with_subfolders=True) if names else ():
         given = _parsed(path, path.stat().st_mtime_ns)
         for name, node in given.entries if isinstance(given, Branch) else ():
             own = placed(node, str(path), node.line)
@@ -197,6 +198,26 @@ def _named(path: str, names: _Names, key: str) -> Node | None:
     for step in parts[2:]:
         node = node.get(step) if isinstance(node, Branch) else None
     return node
+
+
+def _files(folder: Path, ending: str, *, with_subfolders: bool = False) -> list[Path]:
+    """Return the files of a folder, and of the folders in it, by the end of their names."""
+    try:
+        files, folders = _listed(folder, folder.stat().st_mtime_ns)
+    except OSError:
+        return []  # a folder that is closed has none to read
+    below = (path for one in folders for path in _files(one, ending)) if with_subfolders else ()
+    return sorted([*(path for path in files if path.name.endswith(ending)), *below])
+
+
+@lru_cache(maxsize=64)
+def _listed(folder: Path, changed_ns: int) -> tuple[list[Path], list[Path]]:
+    """Return the files of Terraform in a folder, and the folders in it: each file of a module asks for them."""
+    del changed_ns  # a folder with another file in it is another one
+    with os.scandir(folder) as entries:
+        found = [(one.name.endswith((".tf", ".tfvars")), one) for one in entries]
+        files = [Path(one.path) for is_file, one in found if is_file]
+        return files, [Path(one.path) for is_file, one in found if not is_file and one.is_dir()]
 
 
 @lru_cache(maxsize=256)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 
 import msgspec
 
@@ -34,11 +35,21 @@ class Leaf(msgspec.Struct, frozen=True):
     words: tuple[tuple[str, str], ...] = ()
 
 
-class Branch(msgspec.Struct, frozen=True):
+class Branch(msgspec.Struct, frozen=True, dict=True):
     """A mapping, in the file's order; of equal keys the last one counts."""
 
     entries: tuple[tuple[str, Node], ...]
     line: int
+
+    @cached_property
+    def by_key(self) -> Mapping[str, Node]:
+        """The last node of each key: readers of many kinds search a mapping for keys of their own."""
+        return dict(self.entries)
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether it holds scalars alone, and is not a resource of Kubernetes: no reader of structures finds any."""
+        return "kind" not in self.by_key and all(isinstance(child, Leaf) for _, child in self.entries)
 
     def get(self, *path: str) -> Node | None:
         """Return what stands under a path of keys."""
@@ -46,12 +57,7 @@ class Branch(msgspec.Struct, frozen=True):
         for key in path:
             if not isinstance(found, Branch):
                 return None
-            for name, node in reversed(found.entries):  # of equal keys the last one counts
-                if name == key:
-                    found = node
-                    break
-            else:
-                return None
+            found = found.by_key.get(key)
         return found
 
     def branch(self, *path: str) -> Branch | None:
@@ -82,17 +88,26 @@ Node = Leaf | Branch | Row
 
 def flatten(node: Node, prefix: str = "") -> Iterator[tuple[str, Leaf]]:
     """Yield every scalar with its dotted path; members of a sequence are joined with commas, as Kafka writes lists."""
-    match node:
-        case Leaf():
-            yield prefix, node
-        case Branch(entries):
-            for key, child in entries:
-                yield from flatten(child, f"{prefix}.{key}" if prefix else key)
-        case Row(nodes, line):
-            texts = [child.text for child in nodes if isinstance(child, Leaf) and child.text is not None]
-            if len(texts) == len(nodes):
-                first = nodes[0] if nodes and isinstance(nodes[0], Leaf) else Leaf(None, line)
-                yield prefix, Leaf(",".join(texts), first.line, first.file)
+    found: list[tuple[str, Leaf]] = []
+    _flatten(node, prefix, found)
+    return iter(found)
+
+
+def _flatten(node: Node, prefix: str, found: list[tuple[str, Leaf]]) -> None:
+    if isinstance(node, Leaf):
+        found.append((prefix, node))
+    elif isinstance(node, Branch):
+        for key, child in node.entries:
+            path = f"{prefix}.{key}" if prefix else key
+            if isinstance(child, Leaf):
+                found.append((path, child))
             else:
-                for index, child in enumerate(nodes):
-                    yield from flatten(child, f"{prefix}[{index}]")
+                _flatten(child, path, found)
+    else:
+        texts = [child.text for child in node.nodes if isinstance(child, Leaf) and child.text is not None]
+        if len(texts) == len(node.nodes):
+            first = node.nodes[0] if node.nodes and isinstance(node.nodes[0], Leaf) else Leaf(None, node.line)
+            found.append((prefix, Leaf(",".join(texts), first.line, first.file)))
+        else:
+            for index, child in enumerate(node.nodes):
+                _flatten(child, f"{prefix}[{index}]", found)

@@ -14,7 +14,8 @@ _OTHERS: Final = (
     *("unclean.leader.election.enable", "transaction.state.log.replication.factor", "transaction.max.timeout.ms"),
     *("transaction.state.log.min.isr", "transaction.version"),
 )
-_NAMES: Final = "|".join(re.escape(name) for name in sorted({*CLIENT_SETTINGS, *_OTHERS}))
+_SETTINGS: Final = tuple(sorted({*CLIENT_SETTINGS, *_OTHERS}))
+_NAMES: Final = "|".join(map(re.escape, _SETTINGS))
 _SETTING: Final = re.compile(rf"""(?<![\w.-])(?:[\w-]+\.)*(?:{_NAMES})["']?[ \t]*[=:]""")
 _COMMENT: Final = re.compile(r"^[ \t]*[#;]")
 _NAMED: Final = re.compile(rf"(?<![\w.-])(?:{_NAMES})(?![\w-])")
@@ -30,7 +31,7 @@ def lines_not_read(text: str, values: Iterable[Value]) -> tuple[int, ...]:
     >>> lines_not_read("x=1\\nkafka-configs.sh --alter --add-config min.insync.replicas=1\\n", ())
     (2,)
     """
-    lines = text.splitlines()
+    lines = text.splitlines() if any(name in text for name in _SETTINGS) else []
     found = [
         number
         for number, line in enumerate(lines, 1)
@@ -50,7 +51,7 @@ def names_setting(text: str) -> bool:
     >>> names_setting("# transactional.id"), names_setting("echo transactional.id")
     (False, True)
     """
-    lines = text.splitlines() if _NAMED.search(text) else []
+    lines = text.splitlines() if any(name in text for name in _SETTINGS) else []
     return any(_NAMED.search(line) and not _COMMENT.match(line) and not _SHOWN.search(line) for line in lines)
 
 

@@ -74,7 +74,7 @@ class Workload(NamedTuple):
 
 def workloads_of(document: Node, file: str) -> list[Workload]:
     """Return the workloads that a document describes, or the parts of them."""
-    if not isinstance(document, Branch):
+    if not isinstance(document, Branch) or document.is_plain:
         return []
     if isinstance(services := document.get("services"), Branch):
         return list(_services(document, services, file))
@@ -332,7 +332,7 @@ def _operated(patch: Row, target: Branch, file: str) -> Iterator[Workload]:
 
 def generated_by(document: Node, file: str) -> dict[str, str]:
     """Return the ConfigMap or the Secret that each file becomes by a kustomization."""
-    if not isinstance(document, Branch):
+    if not isinstance(document, Branch) or document.is_plain:
         return {}
     found: dict[str, str] = {}
     for key, kind in GENERATED.items():

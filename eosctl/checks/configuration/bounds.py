@@ -12,6 +12,8 @@ _AT_LEAST: Final = re.compile(r"^\[(-?[\d.]+),\.\.\.(?:,(-?[\d.]+))?\]$")
 _RANGE: Final = re.compile(r"^(-?\d+) \.\. (-?\d+)$")
 _CHOICE: Final = re.compile(r"^(\((?:case insensitive|relaxed)\) )?\[([\w.,: -]+)\]$")
 _VERSION: Final = re.compile(r"\d+\.\d+(?:\.\d+)?(?:-IV\d+)?")
+_WHOLE: Final = re.compile(r"[+-]?\d+", re.ASCII)
+_NUMBER: Final = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _LIBRDKAFKA_BOOLEANS: Final = frozenset({"true", "t", "1", "false", "f", "0"})
 #: Python converts no more than 4,300 digits, and no setting has so many; leading zeros are the rest.
 _MOST_DIGITS = 100
@@ -45,7 +47,7 @@ def why_refused(parameter: Parameter, release: Release, text: str, *, lenient: b
 
 
 def _not_whole(word: str, bits: int) -> str:
-    if not re.fullmatch(r"[+-]?\d+", word, re.ASCII):
+    if not _WHOLE.fullmatch(word):
         return "it is a whole number without a unit"
     limit = 1 << bits
     fits = len(word) <= _MOST_DIGITS and -limit <= int(word) < limit
@@ -53,7 +55,7 @@ def _not_whole(word: str, bits: int) -> str:
 
 
 def _not_number(word: str) -> str:
-    return "" if re.fullmatch(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", word, re.ASCII) else "it is a number"
+    return "" if _NUMBER.fullmatch(word) else "it is a number"
 
 
 def _outside(number: float, bounds: str) -> str:
@@ -68,7 +70,7 @@ def _outside(number: float, bounds: str) -> str:
 
 
 def _outside_range(word: str, bounds: str) -> str:
-    if not re.fullmatch(r"[+-]?\d+", word, re.ASCII):
+    if not _WHOLE.fullmatch(word):
         return "it is a whole number without a unit"
     match = _RANGE.match(bounds)
     if match is None or (len(word) <= _MOST_DIGITS and int(match[1]) <= int(word) <= int(match[2])):

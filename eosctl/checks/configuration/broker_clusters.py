@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 from typing import Final
 
 from eosctl.model.deployment import JOINED_BY, Component, Deployment
@@ -32,9 +33,11 @@ def is_only_broker(deployment: Deployment, broker: Component) -> bool:
 
 def runs_on_one_broker(deployment: Deployment, client: Component) -> bool:
     """Return whether every broker in a worker's file, or else in its folder, is a cluster of its own."""
-    near = [one for one in deployment.brokers_near(client) if is_broker(one)]
-    near = [one for one in near if one.place.file == client.place.file] or near
-    return bool(near) and all(is_only_broker(deployment, broker) for broker in near)
+    near = deployment.brokers_near(client)
+    own = [one for one in near if one.place.file == client.place.file and is_broker(one)]
+    brokers = iter(own or filter(is_broker, near))  # the first one decides in most folders
+    first = next(brokers, None)
+    return first is not None and all(is_only_broker(deployment, broker) for broker in chain((first,), brokers))
 
 
 def is_broker(server: Component) -> bool:

@@ -65,6 +65,7 @@ RELEVANT: Final = (
 )
 
 
+@lru_cache(maxsize=65_536)
 def _ends_known(name: str, known: frozenset[str]) -> bool:
     """Return whether a name is known, or is behind any prefix."""
     parts = name.split(".")[-_most_parts(known) :]

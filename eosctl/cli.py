@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 from collections.abc import Mapping
@@ -18,7 +17,7 @@ from eosctl.command_line.invocation import Invocation, invocation_of, write_erro
 from eosctl.command_line.lazy import HELP, group_class
 from eosctl.command_line.next_command import with_connection
 from eosctl.commands.registry import COMMANDS, FIRST_STEPS
-from eosctl.errors import EosctlError, ExitCode, UsageError, defect_error, file_error
+from eosctl.errors import EosctlError, ExitCode, UsageError, defect_error, file_error, is_disk_full, write_failed
 from eosctl.render.terminal import ColorChoice
 
 COMPLETION = "_EOSCTL_COMPLETE"
@@ -111,12 +110,11 @@ def _defect(error: Exception) -> EosctlError:
 
 def _output_failed(error: OSError) -> EosctlError | None:
     """Return what to report if a disk is full, or standard output cannot be written; None for other errors."""
-    if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+    if not is_disk_full(error):
         return None
     if error.filename is None:
         _drop_output()
-    what = f"Cannot write {error.filename or 'the result'}."
-    return EosctlError(what, error.strerror or str(error), "Free space on the disk, or write to another one.")
+    return write_failed(error.filename or "the result", error, "")
 
 
 def _drop_output() -> None:

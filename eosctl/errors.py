@@ -5,10 +5,11 @@ Standard library only: every package below ``commands`` may raise one, and only 
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterable
 from enum import IntEnum
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Final
 
 
 class ExitCode(IntEnum):
@@ -142,6 +143,29 @@ def file_error(error: OSError) -> ConfigFileError | None:
     name = error.filename if isinstance(error.filename, str) else error.filename.decode("utf-8", "surrogateescape")
     shown = name if len(name) <= _PATH_SHOWN else f"{name[:_PATH_SHOWN]}..."
     return ConfigFileError(f"Cannot use {shown}.", error.strerror or str(error), "Check the path and its permissions.")
+
+
+_DISK_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+def is_disk_full(error: OSError) -> bool:
+    """Return whether a disk, a quota, or a limit on the size of files leaves no space to write."""
+    return error.errno in _DISK_FULL
+
+
+def write_failed(path: object, error: OSError, next_step: str, kind: type[EosctlError] = EosctlError) -> EosctlError:
+    """Return the error of a file that cannot be written; a full disk is an operation that failed.
+
+    Args:
+        path: The file.
+        error: Why it cannot be written.
+        next_step: What to do unless the disk is full.
+        kind: The type of the error unless the disk is full.
+    """
+    what, why = f"Cannot write {path}.", error.strerror or str(error)
+    if is_disk_full(error):
+        return EosctlError(what, why, "Free space on the disk, or write to another one.")
+    return kind(what, why, next_step)
 
 
 class ClusterUnreachable(EosctlError):  # noqa: N818

@@ -69,8 +69,10 @@ def whole_file(path: Path, *, is_private: bool = True) -> Iterator[BinaryIO]:
                 _keep_access(file.fileno(), path.stat(), is_private=is_private)
             yield file
         unfinished.replace(path)
-    except BaseException:
+    except BaseException as error:
         unfinished.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename is None:  # The error of a write has none.
+            error.filename = str(path)
         raise
 
 

@@ -18,6 +18,7 @@ import typer
 from typer.core import TyperCommand
 
 from eosctl.command_line.invocation import invocation_of
+from eosctl.command_line.written_files import OUTPUTS, check_written_files
 from eosctl.render.terminal import style_for
 
 #: Columns of the help where the output is not a terminal, and the most that it uses on one.
@@ -48,7 +49,14 @@ class Row(NamedTuple):
 
 
 class HelpedCommand(TyperCommand):
-    """A command with this help."""
+    """A command with this help, which does not write two results to one file."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command."""
+        if not OUTPUTS.isdisjoint(ctx.params):
+            words = {one.name: max(one.opts, key=len) for one in self.get_params(ctx)}
+            check_written_files(ctx.params, words)
+        return super().invoke(ctx)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help of the command."""

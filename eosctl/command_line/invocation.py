@@ -12,7 +12,7 @@ from typing import Any
 
 import typer
 
-from eosctl.errors import EosctlError, UsageError
+from eosctl.errors import EosctlError, UsageError, write_failed
 from eosctl.render.escaping import lines_text, utf8_text, visible
 from eosctl.render.formats import FOR_PEOPLE, FindingFormat, format_of_file
 from eosctl.render.page import PLAIN, Style
@@ -112,7 +112,7 @@ def write_file(text: str, path: Path) -> None:
         why = f"{error.strerror}; it stays as it is."
         raise UsageError(f"Cannot write {path}.", why, "Choose another path, or remove the file first.") from error
     except OSError as error:
-        raise EosctlError(f"Cannot write {path}.", error.strerror or str(error), "Choose another path.") from error
+        raise write_failed(path, error, "Choose another path.") from error
 
 
 def write_error(error: EosctlError) -> None:

@@ -11,7 +11,7 @@ import msgspec
 from eosctl.checks.configuration.repairs import plan_repairs
 from eosctl.checks.judge import judge
 from eosctl.checks.upgrade_plan import plan_release_change, plan_upgrade
-from eosctl.errors import ConfigFileError, EosctlError, ExitCode, UsageError
+from eosctl.errors import ConfigFileError, EosctlError, ExitCode, UsageError, write_failed
 from eosctl.findings.finding import Finding
 from eosctl.findings.linted import findings_of
 from eosctl.findings.repair import Repair, RepairAction
@@ -250,7 +250,7 @@ def _write(path: Path, before: str, after: str) -> None:
         with whole_file(target, is_private=False) as file:
             file.write(after.encode())
     except OSError as error:
-        raise EosctlError(f"Cannot write {path}.", error.strerror or str(error), "Check its permissions.") from error
+        raise write_failed(path, error, "Check its permissions.") from error
 
 
 def _edited(text: str, repair: Repair) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from eosctl.errors import ConfigFileError, UsageError, unknown_name
+from eosctl.errors import ConfigFileError, UsageError, unknown_name, write_failed
 from eosctl.input_file import read_input
 from eosctl.settings.profiles import is_plain_secret, read_profiles
 from eosctl.whole_file import only_writer, whole_file
@@ -70,9 +70,7 @@ def _changing(path: Path) -> Iterator[None]:
         with only_writer(path):
             yield
     except OSError as error:
-        raise ConfigFileError(
-            f"Cannot write {path}.", error.strerror or str(error), "Choose another folder."
-        ) from error
+        raise write_failed(path, error, "Choose another folder.", ConfigFileError) from error
 
 
 def _write(path: Path, profiles: Mapping[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -10,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.commands.conftest import eosctl
+
+SAMPLE = Path(__file__).parents[2] / "examples" / "hanging.json.gz"
 
 
 @pytest.mark.parametrize("words", [("version",), ("bugs", "-o", "json"), ("config", "render")], ids=" ".join)
@@ -44,3 +47,35 @@ def test_a_full_disk_behind_a_file_leaves_nothing(tmp_path: Path) -> None:
     assert done.code == 1
     assert "No space left" in done.err
     assert [path.name for path in tmp_path.iterdir() if path != target] in ([], ["state"], ["config"])
+
+
+WITH_SMALL_FILES = """
+import json, resource, signal, sys
+sys.dont_write_bytecode = True
+from eosctl.cli import main
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))
+for words in json.loads(sys.argv[1]):
+    print("exit code", main(words), file=sys.stderr)
+"""
+
+
+def test_writers_report_a_full_disk_and_keep_the_file(own_home: Path, tmp_path: Path) -> None:
+    mine = tmp_path / "producer.properties"
+    mine.write_text("transactional.id=a\nacks=1\n# " + "x" * 80 + "\n", "utf-8")
+    before = mine.read_bytes()
+    commands = [
+        ["config", "fix", str(mine), "--yes"],
+        ["profile", "add", "x" * 80, "-b", "localhost:9092"],
+        ["doctor", "--snapshot", str(SAMPLE), "--save-snapshot", str(tmp_path / "s.json")],
+        ["bugs", "3.9", "--output-file", str(tmp_path / "bugs.txt")],
+    ]
+    program = [sys.executable, "-c", WITH_SMALL_FILES, json.dumps(commands)]
+    done = subprocess.run(program, capture_output=True, text=True, check=False)
+    refusals = done.stderr.split("exit code 1\n")
+    assert refusals[-1] == ""
+    assert len(refusals) == len(commands) + 1
+    for refusal, name in zip(refusals, ("producer.properties", "profiles.yaml", "s.json", "bugs.txt"), strict=False):
+        assert f"{name}.\n  why: File too large\n  next: Free space on the disk" in refusal
+    assert mine.read_bytes() == before
+    assert not [path.name for path in tmp_path.rglob("*") if path.name.endswith((".tmp", "s.json", "bugs.txt"))]

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from eosctl.collect.bundles.snapshot_text import decode_snapshot, encode_snapshot
-from eosctl.errors import ConfigFileError
+from eosctl.errors import ConfigFileError, write_failed
 from eosctl.input_file import open_input
 from eosctl.model.bundle import BUNDLE_SCHEMA, BUNDLE_SCHEMA_VERSION, BundleManifest, BundlePart, MissingPart
 from eosctl.model.snapshot import ClusterSnapshot
@@ -57,6 +57,7 @@ def write_bundle(
 
     Raises:
         ConfigFileError: The file cannot be written, or is not a result of eosctl.
+        EosctlError: The disk is full.
     """
     whole = Part(SNAPSHOT, "snapshot", "secrets of settings hidden", iter([encode_snapshot(snapshot)]))
     try:
@@ -70,7 +71,7 @@ def write_bundle(
             )
             archive.writestr(zipfile.ZipInfo(MANIFEST, _EPOCH), msgspec.json.format(msgspec.json.encode(manifest)))
     except OSError as error:
-        raise ConfigFileError(f"Cannot write {path}.", error.strerror or str(error), "Choose another path.") from error
+        raise write_failed(path, error, "Choose another path.", ConfigFileError) from error
     return manifest
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from eosctl.collect.bundles.bundle import MAX_SNAPSHOT_BYTES, is_bundle, read_snapshot
 from eosctl.collect.bundles.snapshot_text import decode_snapshot, encode_snapshot, snapshot_json_schema
-from eosctl.errors import ConfigFileError
+from eosctl.errors import ConfigFileError, write_failed
 from eosctl.input_file import read_input
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.whole_file import result_file
@@ -51,10 +51,11 @@ def save_snapshot(snapshot: ClusterSnapshot, path: Path) -> None:
 
     Raises:
         ConfigFileError: The file cannot be written, or is not a result of eosctl.
+        EosctlError: The disk is full.
     """
     content = encode_snapshot(snapshot)
     try:
         with result_file(path, content, is_private=True) as file:
             file.write(content)
     except OSError as error:
-        raise ConfigFileError(f"Cannot write {path}.", error.strerror or str(error), "Choose another path.") from error
+        raise write_failed(path, error, "Choose another path.", ConfigFileError) from error

@@ -51,8 +51,7 @@ def inject_fault(
 ) -> None:
     """Inject a fault into a sandbox, or list faults.
 
-    Without arguments, active and past faults are listed. A fault lasts for its time (for=5s), until --end, or until
-    eosctl sandbox heal.
+    Without arguments, faults are listed. A fault lasts for its time (for=5s), until --end, or until sandbox heal.
 
     Examples:
         eosctl sandbox fault --kinds
@@ -98,6 +97,7 @@ def advance(
     keep their own clocks, so the sessions of live consumers may expire.
 
     Examples:
+        eosctl sandbox advance 60s
         eosctl sandbox advance 7d --name tv1
     """
     steps = perform(sandbox_faults.advance_clock, sandbox_faults.ClockAdvance(duration, name), invocation)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from typing import BinaryIO, Final
 
@@ -72,14 +73,23 @@ class BoundedInput:
 
 
 def keep_log_short() -> None:
-    """Report what pygls could not handle in one line, since an editor's mistake is not a defect in eosctl."""
-    logger = logging.getLogger("pygls")
-    if not any(isinstance(one.formatter, OneLine) for one in logger.handlers):
-        handler = logging.StreamHandler()
-        handler.setFormatter(OneLine())
-        logger.addHandler(handler)
-    logger.setLevel(logging.WARNING)
-    logger.propagate = False
+    """Report what pygls could not handle in one line, since an editor's mistake is not a defect in eosctl.
+
+    Requests that the end of a session cancels are not reported.
+    """
+    for name in ("pygls", "asyncio"):
+        logger = logging.getLogger(name)
+        if not any(isinstance(one.formatter, OneLine) for one in logger.handlers):
+            handler = logging.StreamHandler()
+            handler.setFormatter(OneLine())
+            handler.addFilter(_was_not_canceled)
+            logger.addHandler(handler)
+        logger.setLevel(logging.WARNING)
+        logger.propagate = False
+
+
+def _was_not_canceled(record: logging.LogRecord) -> bool:
+    return record.exc_info is None or not isinstance(record.exc_info[1], asyncio.CancelledError)
 
 
 class OneLine(logging.Formatter):

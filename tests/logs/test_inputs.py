@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import stat
 import sys
 import tarfile
 import threading
@@ -177,3 +178,39 @@ def test_an_archive_of_too_many_files_stops(tmp_path: Path, monkeypatch: pytest.
     scan = scan_paths([tmp_path / "many.zip"])
     assert [one.reason for one in scan.unread] == ["it has more than 3 files"]
     assert len(scan.sources) == 3
+
+
+def packed(kind: str, links: dict[str, str]) -> bytes:
+    """Return an archive with a log, and symbolic links, or hard ones where a target begins with ``=``."""
+    data = io.BytesIO()
+    if kind == "zip":
+        with zipfile.ZipFile(data, "w") as archive:
+            archive.writestr("kafka/server.log.1", TEXT)
+            for name, target in links.items():
+                entry = zipfile.ZipInfo(name)
+                entry.external_attr = (stat.S_IFLNK | 0o777) << 16
+                archive.writestr(entry, target)
+        return data.getvalue()
+    with tarfile.open(fileobj=data, mode="w:gz") as packing:
+        for name, target in links.items():
+            link = tarfile.TarInfo(name)
+            link.type = tarfile.LNKTYPE if target.startswith("=") else tarfile.SYMTYPE
+            link.linkname = target.removeprefix("=")
+            packing.addfile(link)
+        member = tarfile.TarInfo("kafka/server.log.1")
+        member.size = len(TEXT.encode())
+        packing.addfile(member, io.BytesIO(TEXT.encode()))
+    return data.getvalue()
+
+
+@pytest.mark.parametrize("kind", ["tar.gz", "zip"])
+def test_links_out_of_an_archive_are_reported(kind: str, tmp_path: Path) -> None:
+    inside = {"kafka/server.log": "server.log.1", "now": "kafka", "a/b": "../kafka/./server.log.1"}
+    lost = {"a.log": "/etc/hostname", "kafka/b.log": "../../b.log", "c.log": "gone.log"}
+    hard = {"d.log": "=kafka/server.log.1", "e.log": "=gone.log"} if kind == "tar.gz" else {}
+    (tmp_path / f"logs.{kind}").write_bytes(packed(kind, inside | lost | hard))
+    scan = scan_paths([tmp_path / f"logs.{kind}"])
+    names = {Path(one.name).name for one in scan.unread}
+    assert names == {"a.log", "b.log", "c.log", *(["e.log"] if hard else [])}
+    assert all(one.is_failure and "not in the archive" in one.reason for one in scan.unread)
+    assert len(rollbacks(scan)) == 1

@@ -73,3 +73,10 @@ def test_a_length_of_many_digits_is_ignored() -> None:
         [command, *arguments], input=header, capture_output=True, env={**os.environ, **environment}, check=False
     )
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_work_that_the_end_cancels_leaves_no_trace() -> None:
+    document = {"uri": "file:///a.properties", "languageId": "x", "version": 1, "text": "acks=1\ntransactional.id=a\n"}
+    opened = {"jsonrpc": "2.0", "method": "textDocument/didOpen", "params": {"textDocument": document}}
+    done = session(INITIALIZE, json.dumps(opened).encode())
+    assert (done.returncode, done.stderr) == (0, b"")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import lzma
 import os
+import posixpath
 import stat
 import sys
 import tarfile
@@ -26,6 +27,7 @@ STDIN: Final = "-"
 MAX_UNPACKED_BYTES: Final = 4 * 1024**3
 MAX_MEMBERS: Final = 50_000
 _CHUNK_BYTES: Final = 1 << 20
+_LONGEST_TARGET: Final = 4096
 _DAMAGE: Final = (EOFError, OSError, RuntimeError, tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError)
 """Exceptions of the readers of archives; a ``RuntimeError`` means a zip that needs a password."""
 
@@ -127,68 +129,95 @@ class _Copies:
         target.mkdir()
         self.names[str(target)] = name
         left = MAX_UNPACKED_BYTES
+        links: list[_Member] = []
         try:
             for count, member in enumerate(_tar_members(path) if kind == "tar" else _zip_members(path)):
                 if count == MAX_MEMBERS:
                     self.unread.append(Unread(name, f"it has more than {MAX_MEMBERS:,} files", True))
                     break
                 self._progress(f"{name}, {member.name}")
-                place = _place_of(member, target)
-                if place is None:
+                place = _place_of(member.name, target)
+                if member.stream is None:
+                    links.append(member)
+                if place is None or member.stream is None:
                     continue
                 if place.exists():
                     self.unread.append(
                         Unread(f"{name}/{member.name}", "a later file of the archive has its name", True)
                     )
-                left -= _copy(member, place, left)
+                left -= _copy(member.stream, place, left, member.modified_s)
                 if left < 0:
                     self.unread.append(Unread(name, f"it unpacks to more than {MAX_UNPACKED_BYTES:,} bytes", True))
                     break
         except _DAMAGE as error:
             self.unread.append(Unread(name, f"not read to its end ({kind}): {error}", True))
+        self.unread += _dangling(links, target, name)
         self.paths.append(target)
         return True
 
 
 class _Member(NamedTuple):
+    """A file of an archive; without a stream, a link to `target`."""
+
     name: str
     modified_s: float
-    stream: IO[bytes]
+    stream: IO[bytes] | None
+    target: str = ""
 
 
-def _place_of(member: _Member, folder: Path) -> Path | None:
+def _place_of(name: str, folder: Path) -> Path | None:
     """Return where a member of an archive is copied to, always within the folder; None without a name."""
-    name = PurePosixPath(member.name.replace("\\", "/").replace("\0", ""))
-    parts = [part for part in name.parts if part not in ("..", "/", ".", "//")]
+    path = PurePosixPath(name.replace("\\", "/").replace("\0", ""))
+    parts = [part for part in path.parts if part not in ("..", "/", ".", "//")]
     return folder.joinpath(*parts) if parts else None
 
 
-def _copy(member: _Member, target: Path, most: int) -> int:
+def _dangling(links: Iterable[_Member], folder: Path, archive: str) -> Iterator[Unread]:
+    """Yield the links of an archive to files that it does not have: no link leads out of it."""
+    for member in links:
+        place = _place_of(member.target, folder)
+        if place is None or not place.exists():
+            yield Unread(f"{archive}/{member.name}", f"a link to {member.target}, which is not in the archive", True)
+
+
+def _copy(stream: IO[bytes], target: Path, most: int, modified_s: float) -> int:
     """Copy a member of an archive up to a maximum size; return its size, or more than the maximum if it is larger."""
     target.parent.mkdir(parents=True, exist_ok=True)
     size = 0
-    with member.stream as stream, target.open("wb") as copy:
+    with stream, target.open("wb") as copy:
         while size <= most and (chunk := stream.read(_CHUNK_BYTES)):
             copy.write(chunk[: most - size])
             size += len(chunk)
-    if member.modified_s:
-        os.utime(target, (member.modified_s, member.modified_s))
+    if modified_s:
+        os.utime(target, (modified_s, modified_s))
     return size
 
 
 def _tar_members(path: Path) -> Iterator[_Member]:
     with tarfile.open(path, "r|*") as archive:
         for entry in archive:
-            stream = archive.extractfile(entry) if entry.isreg() else None
-            if stream is not None:
-                yield _Member(entry.name, entry.mtime, stream)
+            if entry.islnk():
+                yield _Member(entry.name, entry.mtime, None, entry.linkname)
+            elif entry.issym():
+                yield _Member(entry.name, entry.mtime, None, _linked(entry.name, entry.linkname))
+            elif entry.isreg():
+                yield _Member(entry.name, entry.mtime, archive.extractfile(entry))
 
 
 def _zip_members(path: Path) -> Iterator[_Member]:
     with zipfile.ZipFile(path) as archive:
         for entry in archive.infolist():
-            if not entry.is_dir():
+            if stat.S_ISLNK(entry.external_attr >> 16):
+                with archive.open(entry) as link:
+                    target = link.read(_LONGEST_TARGET).decode("utf-8", "replace")
+                yield _Member(entry.filename, 0.0, None, _linked(entry.filename, target))
+            elif not entry.is_dir():
                 yield _Member(entry.filename, 0.0, archive.open(entry))
+
+
+def _linked(name: str, target: str) -> str:
+    """Return the place of a link's target, as members of the archive are named."""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(name), target))
 
 
 def _is_pipe(path: Path) -> bool:

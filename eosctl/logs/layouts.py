@@ -53,6 +53,8 @@ class Layout(NamedTuple):
     trailing: bool = False
 
 
+NUMBERED: Final = "numbered-level"
+"""The layout of C programs that print syslog's number of a level."""
 LAYOUTS: Final = (
     Layout(
         "kafka", rf"\[(?P<time>{_DATE})\] (?P<level>{_LEVEL}) +(?:\[(?P<task>[^\]|\n]+\|[^\]\n]*)\] )?{_REST}", True
@@ -143,6 +145,14 @@ LAYOUTS: Final = (
     Layout(
         "ruby",
         rf"[DIWEFA], \[(?P<time>{_DATE})(?: #\d+)?\] +(?P<level>{_LEVEL}|UNKNOWN) -- (?P<logger>[^:\n]*): {_REST}",
+    ),
+    Layout(
+        "monolog",
+        rf"\[(?P<time>{_DATE})\] (?P<logger>[\w-]{{1,60}})\.(?P<level>{_LEVEL}|ALERT|EMERGENCY): {_REST}",
+    ),
+    Layout(
+        NUMBERED,
+        rf"\[(?P<time>(?:\d{{4}}-)?\d\d-\d\d[ T]{_CLOCK})\] ?<(?P<level>[0-7])> ?{_REST}",
     ),
     Layout(
         "nest",

@@ -56,6 +56,9 @@ TEXTS = {
     "capitals": json.dumps({"Timestamp": ISO, "Level": "Error", "Message": MESSAGE, "Exception": TRACE}),
     "level between signs": f"--- ERROR --- [{ISO}] {BOTH}",
     "time between signs": f"=== {ISO} ERROR {BOTH}",
+    "monolog": f"[{ISO}] payments.ERROR: {BOTH}",
+    "month, day, and number of a level": f"[11-21 09:31:22.658] <3> {BOTH}",
+    "date and number of a level": f"[2026-11-21 09:31:22.658] <3> {BOTH}",
     "zone by its name": f"2026-11-21 04:31:22,658 EST {TAIL}",
     "ruby": f"E, [2026-11-21T09:31:22.658123 #4711] ERROR -- relay: {BOTH}",
     "stack line by line": json.dumps(
@@ -195,3 +198,8 @@ def test_the_fast_path_skips_none_of_these(line: str) -> None:
     messages = [record.message for record in sift_records(data, verdict, small_bytes=0)]
     assert [text.endswith("it broke") for text in (record.message for record in scan_records(data, verdict))][1]
     assert sum(text.endswith("it broke") for text in messages) == 1
+
+
+def test_the_digit_of_a_level_counts_in_each_record(tmp_path: Path) -> None:
+    lines = [f"[11-21 09:31:2{second}.658] <{level}> gate: peer closed" for second, level in enumerate((6, 3, 6, 3, 4))]
+    assert [event.line for event in scan(tmp_path, "\n".join(lines))] == [2, 4]

@@ -31,6 +31,9 @@ EXCERPT_MS: Final = 60_000
 EXCERPT_RECORDS: Final = 2
 """Minimum number of records for an incident in an excerpt that has other records, too."""
 SAME_MOMENT_MS: Final = 1_000
+FOUND_MS: Final = 330_000
+"""Maximum time until a consumer knows a new topic: metadata.max.age.ms (5 minutes) and a rebalance."""
+_TAKEN_AWAY: Final = re.compile(r"(?i:\brevok\w+|\blost\b|\bun-?assign)")
 _GAVE_UP: Final = re.compile(
     r"[Nn]o (?:more )?retries\b|\b[Rr]etries (?:are |were )?exhausted|RetriesExceeded\b|\bService call failed\. "
     r"|[Ff]ailed to deliver \d+ messages?|\b(?:Rejecting|Dropping) data\b|[Mm]essage delivery failed"
@@ -56,6 +59,8 @@ _LIBRARY: Final = "[thrd:"
 
 def is_fault(timeline: LogTimeline, events: Sequence[LogEvent], known: CatalogedIncident) -> bool:
     """Return whether records, in order of time, are enough for an incident."""
+    if _is_found_later(timeline, events):
+        return False
     if known.alone_from is not None:
         field, limit = known.alone_from
         if any(int(event.fields.get(field, -1)) >= limit for event in events):
@@ -71,6 +76,20 @@ def is_fault(timeline: LogTimeline, events: Sequence[LogEvent], known: Cataloged
     return ends_excerpt(timeline, events, known)
 
 
+def _is_found_later(timeline: LogTimeline, events: Sequence[LogEvent]) -> bool:
+    """Return whether a consumer is assigned the topic soon after it first missed it, and does not miss it again.
+
+    A first start creates the topic; librdkafka's consumers report an error until then, and continue by themselves.
+    """
+    first, last = events[0], events[-1]
+    topic = last.fields.get("topic", "")
+    if last.category != "UNKNOWN_TOPIC" or not topic:
+        return False
+    names = re.compile(rf"(?<![\w.-]){re.escape(topic)}(?![\w.])")
+    later = timeline.log_between(last, time_of(last), time_of(first) + FOUND_MS, ("ASSIGNMENT_CHANGE",))
+    return any(names.search(event.message) and not _TAKEN_AWAY.search(event.message) for event in later)
+
+
 def _ends_without_brokers(timeline: LogTimeline, events: Sequence[LogEvent]) -> bool:
     """Return whether the log of a client ends with its report that no broker is left, after one did not answer.
 
@@ -83,6 +102,8 @@ def _ends_without_brokers(timeline: LogTimeline, events: Sequence[LogEvent]) -> 
 
 def ends_excerpt(timeline: LogTimeline, events: Sequence[LogEvent], known: CatalogedIncident) -> bool:
     """Return whether an excerpt of a log ends with a fault: people post the last lines of it, or only the fault."""
+    if _is_found_later(timeline, events):
+        return False
     is_posted = len(events) >= EXCERPT_RECORDS or _is_all_of_it(timeline, events[-1], known)
     return is_posted and _is_excerpt(timeline, events, known) and _is_unfinished(timeline, events, known)
 

@@ -17,7 +17,7 @@ _LEVEL: Final = (
     r"(?:level|lvl|severity|severitytext|severity_text|status|levelname|loglevel|log_level|@l)\"? ?[:=] ?\"?"
 )
 _SERIOUS: Final = (
-    *(r"(?i:error|fatal|critical|severe)", r"%[0-3]\|", r"^[EF]\d{4} ", "^(?:fail|crit): "),
+    *(r"(?i:error|fatal|critical|severe)", r"%[0-3]\|", r"\] ?<[0-3]>", r"^[EF]\d{4} ", "^(?:fail|crit): "),
     rf"(?i:{_LEVEL}(?:e|f|err|ftl|crit|emerg|emergency|alert|panic|dpanic)\b)",
     rf"(?i:{_LEVEL}(?:[0-3]|[56]0)\b)",
 )

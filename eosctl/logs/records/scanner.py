@@ -13,7 +13,7 @@ from hashlib import blake2b
 from typing import Final
 
 from eosctl.logs.carriers.structured import Entry, level_of, parse_pairs, read_entry
-from eosctl.logs.layouts import GENERAL, TABLES, Verdict, compile_line, compile_text_line
+from eosctl.logs.layouts import GENERAL, NUMBERED, TABLES, Verdict, compile_line, compile_text_line
 from eosctl.logs.records.forms import MARK_BYTES, MAX_KEY_BYTES, Forms, key_of
 from eosctl.logs.records.joined import unfold
 from eosctl.logs.records.record import Buffer, Record
@@ -170,11 +170,12 @@ class HeaderReader:
         self._mark = blake2b(repr(verdict.layouts).encode(), digest_size=MARK_BYTES).digest()
         self._patterns = tuple(compile_line(layout) for layout in verdict.layouts)
         self._texts = tuple(compile_text_line(layout) for layout in verdict.layouts)
+        self._has_numbers = any(layout.name == NUMBERED for layout in verdict.layouts)
 
     def key(self, data: Buffer, offset: int, end: int) -> bytes:
         """Return the key of a record's form, see ``key_of``."""
         # librdkafka's records begin like this, and their level is a digit.
-        if end - offset > MAX_KEY_BYTES or data[offset] == _RDKAFKA_START:
+        if end - offset > MAX_KEY_BYTES or data[offset] == _RDKAFKA_START or self._has_numbers:
             return b""
         return key_of(data[offset:end], self._mark)
 

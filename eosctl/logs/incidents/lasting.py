@@ -59,7 +59,7 @@ _LIBRARY: Final = "[thrd:"
 
 def is_fault(timeline: LogTimeline, events: Sequence[LogEvent], known: CatalogedIncident) -> bool:
     """Return whether records, in order of time, are enough for an incident."""
-    if _is_found_later(timeline, events):
+    if _is_found_later(timeline, events) or _has_joined_again(timeline, events[-1]):
         return False
     if known.alone_from is not None:
         field, limit = known.alone_from
@@ -88,6 +88,15 @@ def _is_found_later(timeline: LogTimeline, events: Sequence[LogEvent]) -> bool:
     names = re.compile(rf"(?<![\w.-]){re.escape(topic)}(?![\w.])")
     later = timeline.log_between(last, time_of(last), time_of(first) + FOUND_MS, ("ASSIGNMENT_CHANGE",))
     return any(names.search(event.message) and not _TAKEN_AWAY.search(event.message) for event in later)
+
+
+def _has_joined_again(timeline: LogTimeline, last: LogEvent) -> bool:
+    """Return whether a consumer that ended was started again by its client, and joined its group."""
+    if last.category != "CONSUMER_ENDED":
+        return False
+    group = last.fields.get("group", "")
+    joined = timeline.log_between(last, time_of(last), time_of(last) + GIVE_UP_MS, ("REBALANCE_DONE",))
+    return any(event.fields.get("group", group) == group for event in joined)
 
 
 def _ends_without_brokers(timeline: LogTimeline, events: Sequence[LogEvent]) -> bool:

@@ -57,7 +57,7 @@ _REPEATABLE: Final[Mapping[str, tuple[EventCategory, ...]]] = {
     "send_repeated": ("SEND_RECOVERED",),
 }
 """Kinds that are over when the same call succeeds, and the records of its success."""
-_REJOINED: Final = frozenset({"poll_interval_exceeded", "member_evicted", "offset_commit_failed"})
+_REJOINED: Final = frozenset({"consumer_ended", "poll_interval_exceeded", "member_evicted", "offset_commit_failed"})
 _RENEWED: Final = frozenset({"transactional_id_expired", "unknown_producer_id", "transaction_timeout", "producer_dead"})
 _OF_STREAMS: Final = frozenset({"transaction_timeout", "invalid_producer_epoch", "task_migrated", "producer_fenced"})
 _CAUSES_THAT_STAY: Final = frozenset({"duplicate-transactional-id", "slow-processing"})

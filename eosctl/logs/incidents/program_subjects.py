@@ -24,8 +24,11 @@ _OTHER_WORDS: Final = re.compile(
 _COMPONENTS: Final = (
     re.compile(r"\[output:kafka:(?P<name>[\w.-]{1,60})\]|\boutput=(?P<other>[\w.-]{1,60})"),
     re.compile(r"\b[Ss]ink (?P<name>(?=\w*\d)[\w.-]{1,60}) "),
+    re.compile(r"^#\d{1,3} \[(?P<name>[A-Za-z][\w.-]{0,60})\] |\bplugin_id=\"(?P<other>(?!object:)[\w.-]{1,60})\""),
 )
-"""Where Fluent Bit names its output, and Materialize its sink."""
+"""Where Fluent Bit names its output, Materialize its sink, and Fluentd its plugin."""
+_TELEGRAF: Final = re.compile(r"(?:in|out)puts\.kafka\w*(?:::[\w.-]{1,60})?")
+"""The logger of a plugin of Telegraf, with its alias."""
 _SYSLOG: Final = "syslog"
 _LOGSTASH: Final = "logstash."
 
@@ -44,7 +47,14 @@ def name_programs(timeline: LogTimeline, incidents: Iterable[Incident]) -> Itera
             one = one._replace(subject={**one.subject, "component": pipelines})
         idents = [event.logger if _SYSLOG in layouts.get(event.file, ()) else "" for event in events]
         program = _all_equal(idents) or _all_equal([_beginning(event) for event in events], LEAST)
-        yield _named(one, Path(events[0].file.replace("\\", "/")).name, program) if program else one
+        component = one.subject.get("component", "")
+        file = Path(events[0].file.replace("\\", "/")).name
+        if program:
+            yield _named(one, file, program)
+        elif isinstance(component, str) and component:
+            yield _of_component(one, file, component)
+        else:
+            yield one
 
 
 def _with_component(timeline: LogTimeline, one: Incident) -> Incident:
@@ -54,6 +64,7 @@ def _with_component(timeline: LogTimeline, one: Incident) -> Incident:
     events = [event for event in timeline.evidence(one) if event.application not in timeline.servers()]
     found = [match for event in events for text in _COMPONENTS for match in text.finditer(event.message)]
     names = {match["name"] or match.groupdict().get("other") or "" for match in found}
+    names |= {event.logger for event in events if _TELEGRAF.fullmatch(event.logger)}
     return one._replace(subject={**one.subject, "component": names.pop()}) if len(names) == 1 else one
 
 
@@ -70,6 +81,14 @@ def _all_equal(names: Sequence[str], least: int = 1) -> str:
 def _beginning(event: LogEvent) -> str:
     found = None if event.logger else _PROGRAM.match(event.message)
     return "" if found is None or _OTHER_WORDS.fullmatch(found["program"]) else found["program"]
+
+
+def _of_component(one: Incident, file: str, component: str) -> Incident:
+    """Return an incident with the output or sink as the subject of its sentences, and not the whole program."""
+    text = one.explanation
+    for words in (f"The program of {file}", f"the program of {file}"):
+        text = text.replace(words, f"{component} in {file}")
+    return one._replace(explanation=text)
 
 
 def _named(one: Incident, file: str, program: str) -> Incident:

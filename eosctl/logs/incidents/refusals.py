@@ -171,6 +171,11 @@ _ABOVE_BROKER: Final = "record-above-broker-limit"
 _ABOVE_FETCH: Final = "record-above-fetch-limit"
 _ABORTED: Final = "{owner} must be aborted"
 _RAISE: Final = "Raise this limit on client and broker alike, or keep large payloads out of Kafka."
+_LOST: Final = "the program drops its batch, so these records are missing in Kafka"
+_RAISE_FOR_BATCHES: Final = (
+    "Raise the limit of the output and max.message.bytes of the topic alike, or let the program write smaller batches. "
+    "The program does not keep what it dropped: read it again from its source."
+)
 _LIMITS: Final = {
     _ABOVE_CLIENT: ("max.request.size of the client", _ABORTED, _RAISE),
     _ABOVE_BROKER: ("message.max.bytes of the broker or topic", _ABORTED, _RAISE),
@@ -197,6 +202,9 @@ def find_large_records(timeline: LogTimeline) -> Iterator[Incident]:
             size = next((event.fields["record_bytes"] for event in episode if event.fields.get("record_bytes")), "")
             topic = next((event.fields["topic"] for event in episode if event.fields.get("topic")), "")
             limit, effect, step = _LIMITS[root_cause]
+            if any(event.fields.get("gave_up") for event in episode):
+                setting = next(filter(None, (event.fields.get("limit_setting") for event in episode)), limit)
+                limit, effect, step = f"the limit of its client or of the topic ({setting})", _LOST, _RAISE_FOR_BATCHES
             where = f"for {topic}" if topic else f"in {PurePath(episode[0].file).name}"
             owner = "its transaction" if named else "it is refused at each retry, and a transaction that it belongs to"
             yield incident(

@@ -134,6 +134,11 @@ LAYOUTS: Final = (
         rf"(?P<time>[A-Z][a-z]{{2}} [ \d]\d \d\d:\d\d:\d\d) (?P<host>\S+) (?P<logger>[^\s:\[]+)(?:\[\d+\])?: {_REST}",
     ),
     Layout(
+        "syslog-iso",
+        rf"(?P<time>\d{{4}}-\d\d-\d\dT{_CLOCK}(?:Z|[+-]\d\d:?\d\d)) (?!(?:{_ANY_LEVEL})\b)(?P<host>[\w.-]+) "
+        rf"(?P<logger>kernel(?=:)|[\w./@()-]+(?=\[\d+\]:))(?:\[\d+\])?: {_REST}",
+    ),
+    Layout(
         "syslog-5424",
         rf"<\d{{1,3}}>1 (?P<time>{_DATE}) (?:-|(?P<host>\S+)) (?P<logger>\S+) \S+ \S+ (?:-|\[[^\n]*?\]) ?{_REST}",
     ),

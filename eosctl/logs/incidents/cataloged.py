@@ -73,6 +73,8 @@ _OF_QUORUM: Final = frozenset({"CONTROLLER_RESIGNED"})
 """Categories of faults of the whole metadata quorum, which each of its nodes reports."""
 _OF_PROGRAM: Final = frozenset({"ROLL_BLOCKED", "STORAGE_SPACE_LOW", "STORAGE_SPACE_SHRINKS"})
 """Categories of faults of one program, whose records name different parts of it."""
+_OF_MACHINE: Final = frozenset({"DEVICE_FAILED"})
+"""Categories of faults of a machine, which its kernel reports."""
 _OF_GROUP: Final = frozenset({"TIMEOUT_OFFSETS"})
 """Categories of faults of a group, which a program logs again without the group's name."""
 _OF_CLIENT: Final = frozenset({"OFFSET_OUT_OF_RANGE"})
@@ -321,6 +323,8 @@ def _incident(
     head = events[0]
     own = [one for one in events if one.category == head.category]
     subject = subject_of(timeline, streams, known, own)
+    if head.category in _OF_MACHINE and head.host:
+        subject = {name: value for name, value in subject.items() if name != "application"} | {"host": head.host}
     server = next((f"{role} {subject[role]}" for role in _ROLES if subject.get(role)), _server_of(timeline, head))
     names = (name for one in _NAMES if (name := subject.get(one)) and not MADE_NAME.fullmatch(name))
     producer = f"producer {subject['producerId']}" if subject.get("producerId") else ""
@@ -328,6 +332,7 @@ def _incident(
     program = program_of(timeline, head) if subject.get("application") else ""
     who = named or program or producer or (f"a client of {server}" if known.is_of_client else server)
     values = details_of(own) | {name: str(value) for name, value in subject.items()} | {"who": who}
+    values["host"] = str(subject.get("host", ""))
     values["broker-address"] = values.get("server", "")
     values["topic-or-partition"] = values.get("topic-partition") or values.get("topic", "")
     count = f" ({len(own)} times)" if len(own) > 1 else ""

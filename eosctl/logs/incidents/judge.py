@@ -13,6 +13,7 @@ from eosctl.logs.incidents.client_outcomes import read_outcomes
 from eosctl.logs.incidents.consequences import fold_consequences, fold_records
 from eosctl.logs.incidents.coordinator_logs import join_coordinator_logs
 from eosctl.logs.incidents.detectors import find_incidents
+from eosctl.logs.incidents.devices import join_device_errors
 from eosctl.logs.incidents.effects import join_effects
 from eosctl.logs.incidents.explained import BEFORE_MS, Causes, spans_of
 from eosctl.logs.incidents.expulsions import name_cycles
@@ -44,6 +45,7 @@ _Step = Callable[[LogTimeline, Sequence[Incident]], Iterable[Incident]]
 #: The steps that make the records of one fault one incident, each for the results of those before it.
 _JOINING: Final[tuple[_Step, ...]] = (
     join_kills,
+    join_device_errors,
     join_effects,
     join_waiting_servers,
     join_unreached,

@@ -29,7 +29,7 @@ _COMPONENTS: Final = (
 """Where Fluent Bit names its output, Materialize its sink, and Fluentd its plugin."""
 _TELEGRAF: Final = re.compile(r"(?:in|out)puts\.kafka\w*(?:::[\w.-]{1,60})?")
 """The logger of a plugin of Telegraf, with its alias."""
-_SYSLOG: Final = "syslog"
+_SYSLOGS: Final = frozenset({"syslog", "syslog-iso"})
 _LOGSTASH: Final = "logstash."
 
 
@@ -45,7 +45,7 @@ def name_programs(timeline: LogTimeline, incidents: Iterable[Incident]) -> Itera
             continue
         if pipelines := _all_equal([event.thread if event.logger.startswith(_LOGSTASH) else "" for event in events]):
             one = one._replace(subject={**one.subject, "component": pipelines})
-        idents = [event.logger if _SYSLOG in layouts.get(event.file, ()) else "" for event in events]
+        idents = ["" if _SYSLOGS.isdisjoint(layouts.get(event.file, ())) else event.logger for event in events]
         program = _all_equal(idents) or _all_equal([_beginning(event) for event in events], LEAST)
         component = one.subject.get("component", "")
         file = Path(events[0].file.replace("\\", "/")).name

@@ -40,6 +40,7 @@ _SUBJECT: Final[tuple[tuple[EventField, str], ...]] = (
     ("connector_task", "connector.task"),
     ("rdkafka_client", "client"),
     ("pod", "pod"),
+    ("device", "device"),
     ("producer_id", "producerId"),
     ("producer_epoch", "producerEpoch"),
 )

@@ -28,7 +28,7 @@ _LOGGER_AT_START: Final = re.compile(
     r"| +(?:--?>?|:)|:|(?= +\[)) +(?=\S)"
 )
 """A logger with a thread before or after it, before a message that may begin with its subject."""
-_PROSE: Final = re.compile(r"[a-z] $")
+_PROSE: Final = re.compile(r"(?:[a-z]|\bI/O) $")
 _SYSLOG_LEVELS: Final = ("FATAL", "FATAL", "FATAL", "ERROR", "WARN", "NOTICE", "INFO", "DEBUG")
 _KLOG_LEVELS: Final = {"I": "INFO", "W": "WARN", "E": "ERROR", "F": "FATAL"}
 _JUL_LEVELS: Final = {

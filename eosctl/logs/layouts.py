@@ -134,9 +134,10 @@ LAYOUTS: Final = (
         rf"(?P<time>[A-Z][a-z]{{2}} [ \d]\d \d\d:\d\d:\d\d) (?P<host>\S+) (?P<logger>[^\s:\[]+)(?:\[\d+\])?: {_REST}",
     ),
     Layout(
+        # A name with a digit, dot, or hyphen is a machine's, and not a level.
         "syslog-iso",
-        rf"(?P<time>\d{{4}}-\d\d-\d\dT{_CLOCK}(?:Z|[+-]\d\d:?\d\d)) (?!(?:{_ANY_LEVEL})\b)(?P<host>[\w.-]+) "
-        rf"(?P<logger>kernel(?=:)|[\w./@()-]+(?=\[\d+\]:))(?:\[\d+\])?: {_REST}",
+        rf"(?P<time>\d{{4}}-\d\d-\d\dT{_CLOCK}(?:Z|[+-]\d\d:?\d\d)) (?P<host>[A-Za-z]*[\d.-][\w.-]*) "
+        rf"(?P<logger>[\w./@()-]+)(?:\[\d+\])?: {_REST}",
     ),
     Layout(
         "syslog-5424",

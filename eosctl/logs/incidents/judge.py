@@ -28,6 +28,7 @@ from eosctl.logs.incidents.refusal_reasons import name_refusals
 from eosctl.logs.incidents.repeats import join_repeats
 from eosctl.logs.incidents.reported_again import join_reported_again
 from eosctl.logs.incidents.restated import restate
+from eosctl.logs.incidents.returns import join_returns
 from eosctl.logs.incidents.server_ends import join_server_ends
 from eosctl.logs.incidents.shortages import name_lagging
 from eosctl.logs.incidents.slow_loads import name_slow_loads
@@ -64,6 +65,7 @@ _NAMING: Final[tuple[_Step, ...]] = (
     name_failed_transactions,
     read_outcomes,
     name_cycles,
+    join_returns,
     lambda _, incidents: join_repeats(incidents),
     settle_outcomes,
     quote_reasons,

@@ -1,0 +1,46 @@
+"""A fault that returns after a pause is one with its first incident, unless its program had a success in between."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.logs.judging import judge
+
+EXPIRED = (
+    "2026-03-17 06:{minute}:03,114 ERROR [main] org.apache.kafka.clients.producer.internals.TransactionManager - "
+    "[Producer clientId=inv-p-0, transactionalId={id}] Transiting to fatal error state due to "
+    "org.apache.kafka.common.errors.InvalidPidMappingException: The producer attempted to use a producer id which is "
+    "not currently assigned to its transactional id.\n"
+)
+RENEWED = (
+    "2026-03-17 06:{minute}:00,500 INFO [main] org.apache.kafka.clients.producer.internals.TransactionManager - "
+    "[Producer clientId=inv-p-0, transactionalId={id}] ProducerId set to 4021 with epoch 0\n"
+)
+
+
+def expired(minute: int, name: str = "inv-0") -> str:
+    return EXPIRED.format(minute=f"{minute:02}", id=name)
+
+
+@pytest.mark.parametrize("minutes", [(2, 14), (2, 14, 27), (2, 14, 27, 40)])
+def test_a_fault_without_a_success_is_one_incident(minutes: tuple[int, ...], tmp_path: Path) -> None:
+    (one,) = judge(tmp_path, {"app.log": "".join(map(expired, minutes))})
+    assert one.subject["transactional.id"] == "inv-0"
+    assert one.t_end_ms - one.t_start_ms == (minutes[-1] - minutes[0]) * 60_000
+    assert f"returned until 2026-03-17T06:{minutes[-1]}:03.114Z" in one.explanation
+
+
+def test_a_fault_after_a_success_is_another_incident(tmp_path: Path) -> None:
+    text = expired(2) + RENEWED.format(minute="05", id="inv-0") + expired(14)
+    assert len(judge(tmp_path, {"app.log": text})) == 2
+
+
+def test_faults_of_other_subjects_stay_apart(tmp_path: Path) -> None:
+    found = judge(tmp_path, {"app.log": expired(2) + expired(14, "inv-1")})
+    assert {one.subject["transactional.id"] for one in found} == {"inv-0", "inv-1"}
+
+
+def test_a_fault_a_long_time_later_is_another_incident(tmp_path: Path) -> None:
+    assert len(judge(tmp_path, {"app.log": expired(2) + expired(40)})) == 2

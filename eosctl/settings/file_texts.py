@@ -28,7 +28,7 @@ _KAFKA: Final = re.compile(
     r"kafka|redpanda|bootstrap[._-]?servers|transactional[._-]?id|isolation[._-]?level|processing[._-]guarantee"
     r"|enable[._-]?idempotence|min[._-]?insync[._-]?replicas|connector\.class|exactly[._-]?once"
 )
-# A part of each of these: most files of a repository have none, and a search for all of them at once is slow.
+# A part of each of these: most files of a repository have none, and one search for all of them is slow.
 _PARTS_OF_KAFKA: Final = (
     *("kafka", "redpanda", "servers", "transactional", "isolation", "guarantee", "idempotence", "insync"),
     *("connector.class", "exactly"),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from eosctl.model.severity import Severity
 from tests.logs.judging import judge
 
 CONFIG = (
@@ -114,3 +115,10 @@ def test_each_thread_initializes_its_own_producer(tmp_path: Path) -> None:
     assert one.subject["transactional.ids"] == ("tx-1", "tx-2")
     assert "Event Hubs" in one.explanation
     assert "single broker" not in f"{one.explanation} {one.next_step}"
+
+
+def test_a_client_that_works_again_has_recovered(tmp_path: Path) -> None:
+    lost = refused("2", "kb-2/192.0.2.8")
+    (one,) = judge(tmp_path, {"tiles.log": lost + CLUSTER.format("31:51")})
+    assert (one.kind, one.severity) == ("brokers_not_reached", Severity.WARNING)
+    assert "The client worked again at 2026-10-24T16:31:51.790Z." in one.explanation

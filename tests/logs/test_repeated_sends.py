@@ -74,3 +74,11 @@ def test_other_attempts_cause_no_incident(tmp_path: Path, text: str) -> None:
 def test_the_collector_repeats_an_export(tmp_path: Path) -> None:
     (one,) = judge(tmp_path, {"otel.log": repeated(COLLECTOR)})
     assert one.severity is not Severity.INFO
+
+
+def test_a_write_that_succeeds_later_is_a_recovery(tmp_path: Path) -> None:
+    late = "".join(FLUENTD.format(second, 9).replace("09:00:", "09:01:", 1) for second in ("10", "20"))
+    done = FLUENTD_DONE.replace("09:00:31", "09:02:31")
+    (one,) = judge(tmp_path, {"td-agent.log": NO_TOPIC + repeated(FLUENTD) + late + done})
+    assert (one.kind, one.severity) == ("topic_not_found", Severity.WARNING)
+    assert "A repeated write succeeded at 2026-02-03T09:02:31.000Z." in one.explanation

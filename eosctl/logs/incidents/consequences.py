@@ -15,6 +15,7 @@ from difflib import SequenceMatcher
 from typing import Final, NamedTuple
 
 from eosctl.logs.incidents.index import Intervals
+from eosctl.logs.incidents.lasting import is_final
 from eosctl.logs.incidents.timeline import MAX_EVIDENCE_COUNT, LogTimeline, time_of
 from eosctl.logs.incidents.unexplained import ECHOES, is_unknown_error
 from eosctl.model.event_names import EventCategory, EventField
@@ -25,6 +26,8 @@ from eosctl.text import time_text
 
 BEFORE_MS: Final = 5_000
 AFTER_MS: Final = 30_000
+MOMENT_MS: Final = 1_000
+"""Maximum time from a client's error to the record in which its program reports the call that failed."""
 LATE_MS: Final = 1_800_000
 """Maximum time from a fault to a consequence that a program notices only at its next call, or after its retries."""
 
@@ -173,6 +176,8 @@ def fold_records(
             home = next((one for one in near if _is_of_same_producer(timeline, one, event)), None)
         else:
             home = None
+        if home is None and is_final(event):
+            home = next((one for one in near if _is_of_its_moment(timeline, one, event)), None)
         if home is not None:
             more[id(home)].append(event)
     return tuple(_with_records(one, more.get(id(one), ())) for one in incidents)
@@ -246,6 +251,16 @@ def _is_of_same_producer(timeline: LogTimeline, one: Incident, event: LogEvent) 
     if any(not _agree(value, one.subject.get(name)) for name, value in named.items()):
         return False
     return any(named.get(name) and named.get(name) == one.subject.get(name) for name in _IDENTITIES)
+
+
+def _is_of_its_moment(timeline: LogTimeline, one: Incident, event: LogEvent) -> bool:
+    """Return whether a program reports that its operation failed just after its client reported an incident's fault."""
+    named = {name: value for field, name in _NAMES if (value := event.fields.get(field))}
+    if any(not _agree(value, one.subject.get(name)) for name, value in named.items()):
+        return False
+    log = timeline.log_of(event)
+    own = (other for other in timeline.evidence(one) if timeline.log_of(other) == log)
+    return any(0 <= time_of(event) - time_of(other) <= MOMENT_MS for other in own)
 
 
 def _quotes(timeline: LogTimeline, one: Incident, event: LogEvent) -> bool:

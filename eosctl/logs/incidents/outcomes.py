@@ -54,9 +54,13 @@ _REPEATABLE: Final[Mapping[str, tuple[EventCategory, ...]]] = {
     "init_producer_id_timeout": ("INIT_PRODUCER_ID",),
     "transaction_end_timeout": ("TXN_RETRIED",),
     "transaction_offsets_timeout": ("TXN_RETRIED",),
-    "send_repeated": ("SEND_RECOVERED",),
 }
 """Kinds that are over when the same call succeeds, and the records of its success."""
+_CONNECTIONS: Final = frozenset(
+    {"brokers_not_reached", "host_not_resolved", "connections_lost", "coordinator_unavailable", "metadata_timeout"}
+)
+_WORKS: Final[tuple[EventCategory, ...]] = ("REBALANCE_DONE", "METADATA_RECEIVED", "INIT_PRODUCER_ID", "TXN_RETRIED")
+"""Records of a client that show an answer of the brokers that it could not reach."""
 _REJOINED: Final = frozenset({"consumer_ended", "poll_interval_exceeded", "member_evicted", "offset_commit_failed"})
 _RENEWED: Final = frozenset({"transactional_id_expired", "unknown_producer_id", "transaction_timeout", "producer_dead"})
 _OF_STREAMS: Final = frozenset({"transaction_timeout", "invalid_producer_epoch", "task_migrated", "producer_fenced"})
@@ -119,6 +123,20 @@ def _recovered(timeline: LogTimeline, one: Incident, last: LogEvent) -> Incident
             return _with(one, init, f"A new producer was initialized at {time_text(time_of(init))}.", one.severity)
     if one.kind in _REJOINED and (done := _next(timeline, last, ("REBALANCE_DONE",), one.t_end_ms)):
         return _with(one, done, f"A member rejoined at {time_text(time_of(done))}.", one.severity)
+    return _answered(timeline, one, last)
+
+
+def _answered(timeline: LogTimeline, one: Incident, last: LogEvent) -> Incident | None:
+    """Return an incident of brokers or writes that failed with the record of a later success; None without one."""
+    if one.kind in _CONNECTIONS and (worked := _next(timeline, last, _WORKS, one.t_end_ms)):
+        client = last.fields.get("client_id", "")
+        if worked.fields.get("client_id", client) == client and not _fails_again(timeline, last, time_of(worked)):
+            return _with(one, worked, f"The client worked again at {time_text(time_of(worked))}.", Severity.WARNING)
+    if any(event.category == "SEND_REPEATED" for event in timeline.evidence(one)):
+        sent = _next(timeline, last, ("SEND_RECOVERED",), one.t_end_ms)
+        if sent and not timeline.log_between(last, time_of(sent), time_of(sent) + RECOVERY_MS, ("SEND_REPEATED",)):
+            text = f"A repeated write succeeded at {time_text(time_of(sent))}."
+            return _with(one, sent, text, Severity.WARNING)
     return None
 
 

@@ -1,9 +1,8 @@
 """A cluster of any size that only answers: what a large one has follows from numbers, over the real wire.
 
-Nothing is stored but names: producers, offsets, groups,
-and transactions of an index are computed when they are asked for. Some partitions hang: their leader shows a producer
-as open whose coordinator has completed its transaction without them. Others are open as under ordinary load. Settings
-of brokers and topics are those of an embedded broker.
+Nothing is stored but names: producers, offsets, groups, and transactions are computed when they are asked for. Some
+partitions hang: their leader shows a producer as open whose coordinator has completed its transaction without them.
+Others are open as under ordinary load. Settings of brokers and topics are those of an embedded broker.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
@@ -27,7 +26,6 @@ from eosctl.wire.messages import (
     api_versions,
     consumer_group_describe,
     describe_acls,
-    describe_client_quotas,
     describe_cluster,
     describe_configs,
     describe_groups,
@@ -38,13 +36,14 @@ from eosctl.wire.messages import (
     fetch,
     list_groups,
     list_offsets,
-    list_partition_reassignments,
     list_transactions,
     metadata,
     offset_fetch,
     offset_for_leader_epoch,
 )
+from eosctl.wire.messages.describe_client_quotas import DescribeClientQuotasResponse
 from eosctl.wire.messages.internal.consumer_protocol.consumer_protocol_assignment import TopicPartition
+from eosctl.wire.messages.list_partition_reassignments import ListPartitionReassignmentsResponse
 
 HOST: Final = "127.0.0.1"
 RELEASE: Final = "4.4"
@@ -111,12 +110,8 @@ class SyntheticCluster:
             ApiKey.DESCRIBE_CLUSTER: self.describe_cluster,
             ApiKey.DESCRIBE_CONFIGS: self.describe_configs,
             ApiKey.DESCRIBE_QUORUM: self.describe_quorum,
-            ApiKey.LIST_PARTITION_REASSIGNMENTS: lambda *_: (
-                list_partition_reassignments.ListPartitionReassignmentsResponse(error_message=None)
-            ),
-            ApiKey.DESCRIBE_CLIENT_QUOTAS: lambda *_: describe_client_quotas.DescribeClientQuotasResponse(
-                error_message=None
-            ),
+            ApiKey.LIST_PARTITION_REASSIGNMENTS: lambda *_: ListPartitionReassignmentsResponse(error_message=None),
+            ApiKey.DESCRIBE_CLIENT_QUOTAS: lambda *_: DescribeClientQuotasResponse(error_message=None),
             ApiKey.DESCRIBE_ACLS: lambda *_: describe_acls.DescribeAclsResponse(
                 error_code=ErrorCode.SECURITY_DISABLED, error_message="No Authorizer is configured."
             ),
@@ -185,30 +180,23 @@ class SyntheticCluster:
             topics = [self._topic(name, operations) for name in (*self.topics, *INTERNAL)]
         else:
             asked = [one.name if one.name else self.names.get(one.topic_id) for one in request.topics]
+            unknown = partial(metadata.MetadataResponseTopic, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
             topics = [
-                self._topic(name, operations)
-                if name in self.topic_ids
-                else metadata.MetadataResponseTopic(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, name)
-                for name in asked
-                if name is not None
+                self._topic(name, operations) if name in self.topic_ids else unknown(name) for name in asked if name
             ]
         brokers = [metadata.MetadataResponseBroker(n, HOST, port) for n, port in enumerate(self.ports, 1)]
         return metadata.MetadataResponse(0, brokers, CLUSTER_ID, 1, topics)
 
-    def describe_cluster(self, _: int, request: describe_cluster.DescribeClusterRequest) -> Struct:
+    def describe_cluster(self, _: int, __: object) -> Struct:
         """Return the brokers."""
         brokers = [describe_cluster.DescribeClusterBroker(n, HOST, port) for n, port in enumerate(self.ports, 1)]
-        operations = ALL_OPERATIONS if request.include_cluster_authorized_operations else -(1 << 31)
-        return describe_cluster.DescribeClusterResponse(0, 0, None, 1, CLUSTER_ID, 1, brokers, operations)
+        return describe_cluster.DescribeClusterResponse(0, 0, None, 1, CLUSTER_ID, 1, brokers, ALL_OPERATIONS)
 
     def describe_configs(self, _: int, request: describe_configs.DescribeConfigsRequest) -> Struct:
         """Return the settings of an embedded broker for each broker and topic."""
-        answer = describe_configs.DescribeConfigsResult
+        result = describe_configs.DescribeConfigsResult
         return describe_configs.DescribeConfigsResponse(
-            results=[
-                answer(0, None, one.resource_type, one.resource_name, self._settings_of(one))
-                for one in request.resources
-            ]
+            results=[result(0, None, r.resource_type, r.resource_name, self._settings_of(r)) for r in request.resources]
         )
 
     def _settings_of(
@@ -241,8 +229,7 @@ class SyntheticCluster:
             for partition in self._topic(name, -(1 << 31)).partitions:
                 if broker_id in partition.replica_nodes:
                     held[name].append(partition.partition_index)
-        size = describe_log_dirs.DescribeLogDirsPartition
-        topic = describe_log_dirs.DescribeLogDirsTopic
+        size, topic = describe_log_dirs.DescribeLogDirsPartition, describe_log_dirs.DescribeLogDirsTopic
         topics = [topic(name, [size(index, 1 << 20) for index in indexes]) for name, indexes in held.items()]
         one = describe_log_dirs.DescribeLogDirsResult(0, "/data", topics, 1 << 42, 1 << 41)
         return describe_log_dirs.DescribeLogDirsResponse(0, 0, [one])
@@ -272,10 +259,10 @@ class SyntheticCluster:
             partition = self.open_ids.get(number)
             topics = () if partition is None else (self._place(partition),)
             turn, began = (0, -1) if partition is None else self.turn(partition)
-            producer_id = FIRST_PRODUCER_ID + number
+            identity = (FIRST_PRODUCER_ID + number, EPOCH + turn)
             found.append(
                 describe_transactions.TransactionState(
-                    0, name, self.state(number), timeout_ms, began, producer_id, EPOCH + turn, topics
+                    0, name, self.state(number), timeout_ms, began, *identity, topics
                 )
             )
         return describe_transactions.DescribeTransactionsResponse(transaction_states=found)
@@ -285,24 +272,27 @@ class SyntheticCluster:
 
     def describe_producers(self, _: int, request: describe_producers.DescribeProducersRequest) -> Struct:
         """Return one producer for each partition."""
-        topics = []
-        for topic in request.topics:
-            partitions = []
-            for index in topic.partition_indexes:
-                states = (self._producer(topic.name, index),) if topic.name in self.number else ()
-                partitions.append(describe_producers.PartitionResponse(index, 0, None, states))
-            topics.append(describe_producers.TopicResponse(topic.name, partitions))
+        one = describe_producers.PartitionResponse
+        topics = [
+            describe_producers.TopicResponse(
+                topic.name,
+                [one(index, 0, None, self._producers(topic.name, index)) for index in topic.partition_indexes],
+            )
+            for topic in request.topics
+        ]
         return describe_producers.DescribeProducersResponse(topics=topics)
 
-    def _producer(self, name: str, index: int) -> describe_producers.ProducerState:
+    def _producers(self, name: str, index: int) -> tuple[describe_producers.ProducerState, ...]:
+        if name not in self.number:
+            return ()
         partition = self.number[name] * TOPIC_WIDTH + index
         producer_id = FIRST_PRODUCER_ID + self.writer(partition)
         if partition not in self.open:
             began = HANGS_FROM if partition in self.hanging else -1
-            return describe_producers.ProducerState(producer_id, EPOCH, 40, self.now_ms - 600_000, 0, began)
+            return (describe_producers.ProducerState(producer_id, EPOCH, 40, self.now_ms - 600_000, 0, began),)
         turn, began_ms = self.turn(partition)
         began = END_OFFSET + (turn - 1) * RECORDS_EACH
-        return describe_producers.ProducerState(producer_id, EPOCH + turn, 40, began_ms + 100, 0, began)
+        return (describe_producers.ProducerState(producer_id, EPOCH + turn, 40, began_ms + 100, 0, began),)
 
     def end_offset(self, name: str, *, committed: bool = False, index: int = 0) -> int:
         """Return the high watermark of a partition, or its last stable offset."""

@@ -30,13 +30,13 @@ from typing import Final
 from rich._export_format import CONSOLE_SVG_FORMAT
 from rich.console import Console
 from rich.text import Text
-from textual.widgets import DataTable
 
 from eosctl.client import connect
 from eosctl.client.producer import OutgoingRecord, TransactionalProducer
 from eosctl.client.topics import ensure_topic
 from eosctl.model.client_config import ClientConfig
 from eosctl.render.top.app import TopActions, TopApp
+from eosctl.render.top.rows import Rows
 from eosctl.services import watch_transactions
 from eosctl.services.callbacks import Callbacks
 from eosctl.services.connection import Connection
@@ -134,9 +134,9 @@ async def live_view(path: Path, bootstrap: str) -> None:
             await producer.init_transactions()
             await producer.send(place, [OutgoingRecord(b"key", b"value")])
             await asyncio.sleep(1.5)
-        app = TopApp(TopActions(watch, lambda one, confirm: "", str))
+        app = TopApp(TopActions(watch, lambda one, confirm: "", str, now_ms))
         async with app.run_test(size=(COLUMNS, 10)) as pilot:
-            while app.query_one(DataTable).row_count <= len(places):
+            while app.query_one(Rows).virtual_size.height <= len(places) + 1:
                 await pilot.pause(0.1)
             drawn = app.export_screenshot(title="eosctl top")
     drawn = re.sub(r"@font-face \{.*?\}\s*", "", drawn, flags=re.DOTALL)

@@ -82,7 +82,8 @@ class Moment(msgspec.Struct, frozen=True):
 
     `unowned_count` counts the transactions that are open at a leader and in no coordinator, hanging or undecided.
     `unread` names what could not be read, a sentence for each gap. `are_groups_read` is false if groups were left out
-    because nothing is in doubt or open for long; then no transaction names the groups that wait for it.
+    because nothing is in doubt or open for long; then no transaction names the groups that wait for it. The next
+    reading begins `pause_ms` after this one; `is_slowed_down` if that is longer because readings are expensive.
     """
 
     at_ms: int
@@ -96,3 +97,5 @@ class Moment(msgspec.Struct, frozen=True):
     brokers: tuple[WatchedBroker, ...] = ()
     unread: tuple[str, ...] = ()
     are_groups_read: bool = True
+    pause_ms: int = 0
+    is_slowed_down: bool = False

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Awaitable, Callable, Sequence
 from threading import Event
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from eosctl.analysis.watching import observe
 from eosctl.client.client import Client, connect
@@ -43,26 +45,59 @@ EXPLAINED: Final = frozenset({EvidenceKind.TRANSACTION_HISTORY})
 WEIGHED: Final = frozenset({EvidenceKind.GROUPS, EvidenceKind.GROUP_OFFSETS, EvidenceKind.PENDING_OFFSETS})
 
 
+#: The share of one core that readings without an interval of their own may take, and the least pause between them.
+MOST_SHARE: Final = 0.01
+LEAST_PAUSE_MS: Final = 5_000
+
+
 class TransactionWatchRequest(msgspec.Struct, frozen=True):
     """What to watch.
 
     Attributes:
         connection: The cluster.
-        interval_ms: The pause between two readings, in milliseconds.
+        interval_ms: The pause between two readings, in milliseconds; None for at least five seconds, and so many that
+            readings take a hundredth of one core.
         count: The number of looks; None until the process is interrupted.
         kept: The number of looks before the newest one that are kept for the course of values.
         second_look_after_ms: The pause between two passes of one reading; a second one is made only in doubt.
     """
 
     connection: Connection = Connection()
-    interval_ms: int = 2_000
+    interval_ms: int | None = None
     count: int | None = None
     kept: int = 120
     second_look_after_ms: int = 500
 
 
+class Pace(NamedTuple):
+    """How a watch waits, and what its readings cost.
+
+    Attributes:
+        wait: Waits for a number of seconds, or until it is interrupted.
+        cpu_s: The processor time of this process, in seconds.
+    """
+
+    wait: Callable[[float], Awaitable[object]] = asyncio.sleep
+    cpu_s: Callable[[], float] = time.process_time
+
+
+def pause_ms(interval_ms: int | None, cost_s: float | None) -> int:
+    """Return the pause after a reading, in milliseconds.
+
+    Args:
+        interval_ms: The interval that the caller asked for, which is kept; None for none.
+        cost_s: The processor time from the previous reading to this one; None after the first, which costs more.
+    """
+    if interval_ms is not None:
+        return interval_ms
+    return max(LEAST_PAUSE_MS, 0 if cost_s is None else round(cost_s / MOST_SHARE * 1000))
+
+
 def watch_transactions(
-    request: TransactionWatchRequest, show: Callable[[Sequence[Moment]], None], callbacks: Callbacks = SILENT
+    request: TransactionWatchRequest,
+    show: Callable[[Sequence[Moment]], None],
+    callbacks: Callbacks = SILENT,
+    pace: Pace = Pace(),  # noqa: B008 - immutable
 ) -> None:
     """List the open transactions of a cluster repeatedly.
 
@@ -70,6 +105,7 @@ def watch_transactions(
         request: What to watch.
         show: Called after each look with the kept looks, the newest last.
         callbacks: Called while the watch runs.
+        pace: How to wait, and the cost of readings.
 
     Raises:
         EosctlError: The cluster cannot be reached.
@@ -78,14 +114,18 @@ def watch_transactions(
 
     async def watch(client: Client) -> None:
         moments: list[Moment] = []
-        seen = 0
+        seen, used_s = 0, 0.0
         while True:
-            moments = [*moments[-request.kept :], await _read(client, request, callbacks)]
+            moment = await _read(client, request, callbacks)
+            cost_s, used_s = pace.cpu_s() - used_s, pace.cpu_s()
+            pause = pause_ms(request.interval_ms, cost_s if seen else None)
+            slowed = request.interval_ms is None and pause > LEAST_PAUSE_MS
+            moments = [*moments[-request.kept :], replace(moment, pause_ms=pause, is_slowed_down=slowed)]
             seen += 1
             show(moments)
             if request.count is not None and seen >= request.count:
                 return
-            await asyncio.sleep(request.interval_ms / 1000)
+            await pace.wait(pause / 1000)
 
     async def work() -> None:
         async with connect(resolved.config, allowed_apis=READ_ONLY_APIS) as client:
@@ -118,17 +158,28 @@ def keep_watching(
     show: Callable[[Moment], None],
     fail: Callable[[EosctlError], None],
     stop: Event,
+    again: Event,
     callbacks: Callbacks = SILENT,
 ) -> None:
-    """Watch as `watch_transactions` does, and begin again after a failure, until the event is set.
+    """Watch as `watch_transactions` does, and begin again after a failure, until `stop` is set.
 
     Args:
         request: What to watch.
         show: Called with each reading.
         fail: Called when the cluster cannot be read.
         stop: Set by another thread to end.
+        again: Set by another thread to end a pause, also to end.
         callbacks: Called while the watch runs.
     """
+
+    def pause(seconds: float) -> None:
+        again.wait(seconds)
+        again.clear()
+
+    async def wait(seconds: float) -> None:
+        await asyncio.to_thread(pause, seconds)
+        if stop.is_set():
+            raise _StoppedError
 
     def shown(moments: Sequence[Moment]) -> None:
         if stop.is_set():
@@ -137,9 +188,9 @@ def keep_watching(
 
     while not stop.is_set():
         try:
-            watch_transactions(request, shown, callbacks)
+            watch_transactions(request, shown, callbacks, Pace(wait))
         except EosctlError as error:
             fail(error)
         except _StoppedError:
             return
-        stop.wait(request.interval_ms / 1000)
+        pause(pause_ms(request.interval_ms, None) / 1000)

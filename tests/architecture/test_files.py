@@ -18,7 +18,6 @@ IMPORTED = re.compile(r"^\s*from ([\w.]+) import (\([^)]*\)|[^\n]+)", re.MULTILI
 
 SHORTER = {
     "eosctl/analysis/fsck/two_looks.py": "pure, and its importer reads files",
-    "eosctl/analysis/second_look.py": "pure, and its importer reads a cluster",
     "eosctl/checks/logs/": "one check a file",
     "eosctl/knowledge/": "the loader of one file of facts",
     "eosctl/lab/outside_view.py": "its importer is as long as a file may be",

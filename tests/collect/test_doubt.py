@@ -44,7 +44,12 @@ def test_nothing_that_hangs_is_missed(earlier, during, between) -> None:  # type
     for change in earlier:
         world.step(*change)
     pending = list(during)
-    world.before_coordinators = lambda: [world.step(*pending.pop()) for _ in pending[:1]] and None
+
+    def step() -> None:
+        if pending:
+            world.step(*pending.pop())
+
+    world.before_coordinators = step
     first = full(world)
     world.before_coordinators = lambda: None
     if first.gaps or not any(doubt_of(first.value)):

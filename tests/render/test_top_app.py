@@ -17,9 +17,10 @@ from tests.render.test_top_board import HANGING, MOMENT, OPEN, UNREAD
 
 pytest.importorskip("textual", reason="textual is missing: pip install 'eosctl[top]'")
 
-from textual.widgets import DataTable, Static
+from textual.widgets import Static
 
 from eosctl.render.top.app import ConfirmScreen, TextScreen, TopActions, TopApp
+from eosctl.render.top.rows import Rows
 
 SILENT = EosctlError("No broker answered.", "All three timed out.", "Start them.")
 
@@ -31,11 +32,18 @@ class World:
         self.readings = readings
         self.aborted: list[str] = []
         self.ended = Event()
+        self.asked = 0
+        self.now_ms = MOMENT.at_ms + 12_000
 
-    def watch(self, show: Callable[[Moment], None], fail: Callable[[EosctlError], None], stop: Event) -> None:
+    def watch(
+        self, show: Callable[[Moment], None], fail: Callable[[EosctlError], None], stop: Event, again: Event
+    ) -> None:
         for reading in self.readings:
             fail(reading) if isinstance(reading, EosctlError) else show(reading)
-        stop.wait()
+        while not stop.is_set():
+            again.wait()
+            again.clear()
+            self.asked += 1
         self.ended.set()
 
     def abort(self, one: WatchedTransaction, confirm: Confirm) -> str:
@@ -45,7 +53,8 @@ class World:
         return "DONE"
 
     def app(self, *, read_only: bool = False) -> TopApp:
-        return TopApp(TopActions(self.watch, None if read_only else self.abort, lambda check_id: f"About {check_id}"))
+        abort = None if read_only else self.abort
+        return TopApp(TopActions(self.watch, abort, lambda check_id: f"About {check_id}", lambda: self.now_ms))
 
 
 def play(app: TopApp, steps: Callable[[Any], Any], width: int = 80) -> None:
@@ -67,8 +76,11 @@ def shown(app: TopApp) -> str:
 
 
 def rows(app: TopApp) -> list[str]:
-    table = app.query_one("#rows", DataTable)
-    return [str(table.get_row_at(number)[2]) for number in range(table.row_count)]
+    """Return the third cell of each row in sight, as it is rendered."""
+    table = app.query_one(Rows)
+    start = sum(width + 2 for width in table.widths[:2])
+    lines = (table.render_line(y).text[start:] for y in range(1, table.size.height))
+    return [line.split()[0] for line in lines if line.strip()]
 
 
 def test_keys_describe_explain_and_filter() -> None:
@@ -154,9 +166,9 @@ def test_rows_keep_the_cursor_and_take_new_values() -> None:
     app = World(MOMENT, older).app()
 
     async def steps(pilot: Any) -> None:
-        await until(pilot, lambda: "1 min 5 s" in [str(cell) for cell in app.query_one(DataTable).get_row_at(1)])
-        (age,) = (one for one in app.query_one(DataTable).columns.values() if str(one.label) == "AGE")
-        await until(pilot, lambda: age.content_width >= len("1 min 5 s"))
+        table = app.query_one(Rows)
+        await until(pilot, lambda: "1 min 5 s" in table.texts(1))
+        assert table.widths[1] >= len("1 min 5 s")
         await pilot.press("down")
         app.show_moment(replace(MOMENT, transactions=(OPEN,)))
         await pilot.pause()
@@ -171,6 +183,44 @@ def test_columns_fit_the_width(width: int, columns: int) -> None:
     app = World(MOMENT).app()
 
     async def steps(pilot: Any) -> None:
-        assert len(app.query_one(DataTable).columns) == columns
+        assert len(app.query_one(Rows).columns) == columns
 
     play(app, steps, width)
+
+
+def test_the_age_of_the_rows_is_always_shown() -> None:
+    world = World(replace(MOMENT, pause_ms=40_000, is_slowed_down=True), SILENT)
+    app = world.app()
+
+    def age() -> str:
+        return str(app.query_one("#age", Static).content)
+
+    async def steps(pilot: Any) -> None:
+        await until(pilot, lambda: bool(app.query_one("#unread").display))
+        assert age() == "read 12 s ago, then every 40 s, slowed down to 1 % of a core; r reads now"
+        world.now_ms += 60_000
+        await until(pilot, lambda: age().startswith("read 1 min 12 s ago"))
+        await pilot.press("r")
+        await until(pilot, lambda: world.asked == 1)
+
+    play(app, steps)
+
+
+def test_all_rows_are_reached_and_those_in_sight_are_made() -> None:
+    many = tuple(replace(OPEN, transactional_id=f"id-{number}", producer_id=number) for number in range(10_000))
+    app = World(replace(MOMENT, transactions=many)).app()
+
+    async def steps(pilot: Any) -> None:
+        await pilot.press("end")
+        await until(pilot, lambda: rows(app)[-1] == "id-9999")
+        app.show_moment(replace(MOMENT, transactions=many[5_000:]))
+        await pilot.press("enter")
+        assert "id-9999: open" in shown(app)
+        await pilot.press("escape", "home")
+        await until(pilot, lambda: rows(app)[0] == "id-5000")
+        in_sight = len(rows(app))
+        assert 0 < in_sight < 24
+        await pilot.press("pagedown", "up", "e")
+        assert f"id-{5_000 + in_sight - 1}: open" in shown(app)
+
+    play(app, steps)

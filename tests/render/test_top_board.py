@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from eosctl.model.transaction import TopicPartition
 from eosctl.model.transaction_life import Moment, WatchedBroker, WatchedTransaction
 from eosctl.render.page import Style
-from eosctl.render.top.board import MOST_ROWS, board, details, empty_line, head_lines, render_board, unread_line
+from eosctl.render.top.board import board, details, empty_line, head_lines, render_board, unread_line
 
 ORDERS = TopicPartition("orders", 2)
 HANGING = WatchedTransaction(
@@ -22,15 +22,15 @@ UNREAD = replace(MOMENT, transactions=(), unread=("producers: broker 2 unreachab
 
 
 def test_a_row_has_what_decides() -> None:
-    wide = board(MOMENT, wide=True).rows[0].cells
-    narrow = board(MOMENT).rows[1].cells
+    wide = board(MOMENT, wide=True).row(0)
+    narrow = board(MOMENT).row(1)
     assert wide == ("hanging", "-", "app-1", "orders-2", "12", "billing", "CompleteCommit", "7/3", "1 min")
     assert narrow == ("open", "5 s", "shop", "orders-2, sums-0", "3", "-")
 
 
 def test_the_filter_reads_all_names() -> None:
     for wanted, keys in (("BILL", ["app-1"]), ("sums", ["shop"]), ("orders-2", ["app-1", "shop"]), ("nothing", [])):
-        assert [row.transaction.transactional_id for row in board(MOMENT, wanted=wanted).rows] == keys
+        assert [one.transactional_id for one in board(MOMENT, wanted=wanted).shown] == keys
     assert empty_line(MOMENT, board(MOMENT, wanted="nothing")) == "None of 2 transactions matches the filter."
 
 
@@ -69,11 +69,11 @@ def test_a_frame_fits_its_width_and_hides_control_characters() -> None:
     assert "\x1b" not in text
 
 
-def test_ten_thousand_transactions_are_cut_and_stay_cheap() -> None:
+def test_ten_thousand_transactions_stay_cheap() -> None:
     many = replace(MOMENT, transactions=tuple(replace(OPEN, producer_id=number) for number in range(10_000)))
     before = time.process_time()
     shown = board(many, wanted="shop", wide=True)
     # A hundredth of a core at a reading every five seconds is 50 ms; a slow machine gets ten times that.
     assert time.process_time() - before < 0.5
-    assert (len(shown.rows), shown.matching, shown.total) == (MOST_ROWS, 10_000, 10_000)
+    assert (len(shown.shown), shown.total) == (10_000, 10_000)
     assert "and 9,990 more" in render_board(many, 10)

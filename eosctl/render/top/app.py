@@ -5,47 +5,51 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
 from rich.text import Text
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
-from textual.widgets import DataTable, Footer, Input, Static
+from textual.widgets import Footer, Input, Static
 
 from eosctl.errors import EosctlError
 from eosctl.model.transaction_life import Moment, WatchedTransaction
 from eosctl.render.escaping import visible
 from eosctl.render.top.board import (
     CHECK_OF,
-    NARROW_COLUMNS,
-    TONES,
-    WIDE_COLUMNS,
     WIDE_FROM,
     Board,
     Confirm,
+    age_line,
     board,
     details,
     empty_line,
     head_lines,
     unread_line,
 )
+from eosctl.render.top.rows import Rows
+
+AGE_S: Final = 2.0
 
 
 class TopActions(NamedTuple):
     """What the view calls.
 
     Attributes:
-        watch: Reads until the event is set; calls the first function with each reading, the second with each failure.
+        watch: Reads until the first event is set, and without a pause when the second is; calls the first function with
+            each reading, the second with each failure.
         abort: Plans the abort of a hanging transaction, has it confirmed, carries it out, and returns the result as
             text; None in a view that changes nothing.
         explain: Returns the explanation of a check.
+        now_ms: The clock of the readings, in milliseconds since the epoch.
     """
 
-    watch: Callable[[Callable[[Moment], None], Callable[[EosctlError], None], threading.Event], None]
+    watch: Callable[[Callable[[Moment], None], Callable[[EosctlError], None], threading.Event, threading.Event], None]
     abort: Callable[[WatchedTransaction, Confirm], str] | None
     explain: Callable[[str], str]
+    now_ms: Callable[[], int]
 
 
 class TextScreen(ModalScreen[None]):
@@ -111,7 +115,7 @@ class TopApp(App[None]):
 
     ENABLE_COMMAND_PALETTE = False
     CSS = """
-    #head { height: auto; } #unread { height: auto; color: $error; display: none; }
+    #head { height: auto; } #age { height: 1; } #unread { height: auto; color: $error; display: none; }
     #empty { height: auto; display: none; }
     #filter { display: none; } .page { height: 1fr; border: solid $accent; padding: 0 1; background: $surface; }
     ConfirmScreen > Static { background: $surface; }
@@ -121,6 +125,7 @@ class TopApp(App[None]):
         Binding("a", "abort", "Abort plan"),
         Binding("e", "explain", "Explain"),
         Binding("slash", "filter", "Filter"),
+        Binding("r", "read", "Read now"),
         Binding("escape", "clear_filter", "All rows", show=False),
         Binding("q", "quit", "Quit"),
     ]
@@ -132,34 +137,38 @@ class TopApp(App[None]):
         self._board: Board | None = None
         self._wanted = ""
         self._failure = ""
-        self._columns: tuple[str, ...] = ()
         self._stop = threading.Event()
+        self._again = threading.Event()
         self._aborts = threading.Lock()
 
     def compose(self) -> ComposeResult:
         """Lay out header, gaps, rows, filter, and keys."""
         yield Static(id="head", markup=False)
+        yield Static(id="age", markup=False)
         yield Static(id="unread", markup=False)
         yield Static(id="empty", markup=False)
-        yield DataTable(id="rows", cursor_type="row", zebra_stripes=True)
+        yield Rows(id="rows")
         yield Input(placeholder="filter: id, partition, group, status", id="filter")
         yield Footer()
 
     def on_mount(self) -> None:
         """Begin to read; the thread ends with the program."""
-        self.query_one("#rows", DataTable).focus()
+        self.query_one(Rows).focus()
         self._redraw()
+        self.set_interval(AGE_S, self._show_age)
         threading.Thread(target=self._watch, daemon=True).start()
 
     def on_unmount(self) -> None:
         """End the reading."""
         self._stop.set()
+        self._again.set()
 
     def _watch(self) -> None:
         self._actions.watch(
             lambda moment: self._hand_over(self.show_moment, moment),
             lambda error: self._hand_over(self.show_failure, error),
             self._stop,
+            self._again,
         )
 
     def _hand_over(self, shown: Callable[..., None], value: object) -> None:
@@ -186,58 +195,37 @@ class TopApp(App[None]):
         moment, wide = self._moment, self.size.width >= WIDE_FROM
         self._board = None if moment is None else board(moment, wanted=self._wanted, wide=wide)
         lines = "" if moment is None else "\n".join(head_lines(moment))
-        hidden = "" if self._board is None else self._hidden_text(self._board)
+        hidden = "" if self._board is None else self._filter_text(self._board)
         self.query_one("#head", Static).update(lines + hidden)
         unread = self._failure or ("" if moment is None else unread_line(moment))
         self._show("#unread", unread)
-        has_rows = self._board is not None and bool(self._board.rows)
+        has_rows = self._board is not None and bool(self._board.shown)
         self._show("#empty", "" if has_rows else empty_line(moment, self._board))
-        self._fill(WIDE_COLUMNS if wide else NARROW_COLUMNS)
+        self.query_one(Rows).show(self._board)
+        self._show_age()
 
-    def _hidden_text(self, shown: Board) -> str:
-        wanted = f"filter {self._wanted!r}: {shown.matching:,} of {shown.total:,}" if self._wanted else ""
-        cut = f"the first {len(shown.rows)} of {shown.matching:,}" if len(shown.rows) < shown.matching else ""
-        return "".join(f"\n{text}" for text in (", ".join(filter(None, (wanted, cut))),) if text)
+    def _show_age(self) -> None:
+        """Show how old the rows are; the height of the line never changes."""
+        moment = self._moment
+        text = "" if moment is None else age_line(moment, self._actions.now_ms())
+        if self.query("#age"):
+            self.query_one("#age", Static).update(text, layout=False)
+
+    def _filter_text(self, shown: Board) -> str:
+        return f"\nfilter {self._wanted!r}: {len(shown.shown):,} of {shown.total:,}" if self._wanted else ""
 
     def _show(self, selector: str, text: str) -> None:
         widget = self.query_one(selector, Static)
         widget.update(text)
         widget.display = bool(text)
 
-    def _fill(self, columns: tuple[str, ...]) -> None:
-        table = self.query_one("#rows", DataTable)
-        rows = () if self._board is None else self._board.rows
-        keys = [row.key for row in rows]
-        if columns == self._columns and keys == [str(key.value) for key in table.rows]:
-            for row in rows:
-                for column, text in zip(columns, _styled(row.transaction.status, row.cells), strict=True):
-                    if table.get_cell(row.key, column) != text:
-                        table.update_cell(row.key, column, text, update_width=True)
-            return
-        chosen = self._selected_key()
-        table.clear(columns=True)
-        self._columns = columns
-        for column in columns:
-            table.add_column(column, key=column)
-        for row in rows:
-            table.add_row(*_styled(row.transaction.status, row.cells), key=row.key)
-        if chosen in keys:
-            table.move_cursor(row=keys.index(chosen))
-
-    def _selected_key(self) -> str:
-        table = self.query_one("#rows", DataTable)
-        if not table.is_valid_row_index(table.cursor_row):
-            return ""
-        return str(table.coordinate_to_cell_key(table.cursor_coordinate).row_key.value)
-
     def _selected(self) -> WatchedTransaction | None:
-        key = self._selected_key()
-        rows = () if self._board is None else self._board.rows
-        return next((row.transaction for row in rows if row.key == key), None)
+        rows: Rows = self.query_one(Rows)
+        return rows.selected
 
-    def on_data_table_row_selected(self) -> None:
-        """Describe the row on which Enter was pressed."""
-        self.action_describe()
+    def action_read(self) -> None:
+        """Read the cluster now."""
+        self._again.set()
 
     def action_describe(self) -> None:
         """Show the details of the selected transaction."""
@@ -293,18 +281,12 @@ class TopApp(App[None]):
         """Return to the rows, and keep the filter."""
         if event.input.id == "filter":
             event.input.display = bool(self._wanted)
-            self.query_one("#rows", DataTable).focus()
+            self.query_one(Rows).focus()
 
     def action_clear_filter(self) -> None:
         """Show all rows again."""
         entry = self.query_one("#filter", Input)
         entry.value = self._wanted = ""
         entry.display = False
-        self.query_one("#rows", DataTable).focus()
+        self.query_one(Rows).focus()
         self._redraw()
-
-
-def _styled(status: str, cells: tuple[str, ...]) -> tuple[Text, ...]:
-    """Return cells without markup; the first one has the color of its status."""
-    first, *others = cells
-    return (Text(first, TONES.get(status, "")), *map(Text, others))

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-from eosctl.model.transaction import NO_TIMEOUT_MS
+from eosctl.model.transaction import NO_TIMEOUT_MS, TopicPartition
 from eosctl.model.transaction_life import Moment, WatchedTransaction
 from eosctl.render.escaping import visible
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
 from eosctl.render.transactions.listing import age_text
 from eosctl.text import count_text, duration_text, time_text
 
-#: The most rows of one page; the filter reaches the others.
-MOST_ROWS: Final = 500
 WIDE_FROM: Final = 120
 HEAD_LINES: Final = 6
 ROWS_WITHOUT_TERMINAL: Final = 50
@@ -33,20 +31,16 @@ Confirm = Callable[[str, str], bool]
 """Shows a plan, and returns whether the user typed its target."""
 
 
-class BoardRow(NamedTuple):
-    """A transaction with its key, which survives a reading, and its cells."""
-
-    key: str
-    cells: tuple[str, ...]
-    transaction: WatchedTransaction
-
-
 class Board(NamedTuple):
-    """The rows that match a filter, and how many there are in all."""
+    """The transactions that match a filter, how many there are in all, and whether all columns are shown."""
 
-    rows: tuple[BoardRow, ...]
-    matching: int
+    shown: tuple[WatchedTransaction, ...]
     total: int
+    wide: bool
+
+    def row(self, index: int) -> tuple[str, ...]:
+        """Return the cells of a transaction; made when it is in sight."""
+        return _cells(self.shown[index], self.wide)
 
 
 def board(moment: Moment, *, wanted: str = "", wide: bool = False) -> Board:
@@ -58,13 +52,13 @@ def board(moment: Moment, *, wanted: str = "", wide: bool = False) -> Board:
         wide: Whether all columns are shown.
     """
     text = wanted.casefold()
-    matching = [one for one in moment.transactions if not text or text in _searched(one)]
-    rows = tuple(BoardRow(_key(one), _cells(one, wide), one) for one in matching[:MOST_ROWS])
-    return Board(rows, len(matching), len(moment.transactions))
+    matching = tuple(one for one in moment.transactions if text in _searched(one)) if text else moment.transactions
+    return Board(matching, len(moment.transactions), wide)
 
 
-def _key(one: WatchedTransaction) -> str:
-    return f"{one.transactional_id}/{one.producer_id}/{'' if one.first_offset is None else one.partitions[0]}"
+def key_of(one: WatchedTransaction) -> tuple[str, int, TopicPartition | None]:
+    """Return what identifies a row in several readings."""
+    return one.transactional_id, one.producer_id, None if one.first_offset is None else one.partitions[0]
 
 
 def _searched(one: WatchedTransaction) -> str:
@@ -121,6 +115,15 @@ def head_lines(moment: Moment) -> tuple[str, str]:
     )
 
 
+def age_line(moment: Moment, now_ms: int) -> str:
+    """Return how old a reading is, and when the next one begins."""
+    read = f"read {duration_text(max(0, now_ms - moment.at_ms) // 1000 * 1000)} ago"
+    if not moment.pause_ms:
+        return read
+    why = ", slowed down to 1 % of a core" if moment.is_slowed_down else ""
+    return f"{read}, then every {duration_text(moment.pause_ms)}{why}; r reads now"
+
+
 def unread_line(moment: Moment) -> str:
     """Return what could not be read, on one line; empty if all of it was."""
     if not moment.unread:
@@ -172,8 +175,8 @@ def render_board(moment: Moment, rows: int, style: Style = PLAIN) -> str:
     blocks: list[Block] = [Line(first, "bold"), Line(second)]
     if unread := unread_line(moment):
         blocks.append(Line(unread, "red"))
-    if shown.rows:
-        cells = tuple(row.cells for row in shown.rows[:rows])
+    if shown.shown:
+        cells = tuple(shown.row(index) for index in range(min(rows, shown.total)))
         blocks.append(Grid(cells, WIDE_COLUMNS if wide else NARROW_COLUMNS))
         if shown.total > len(cells):
             blocks.append(Line(f"and {shown.total - len(cells):,} more"))

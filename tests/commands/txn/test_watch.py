@@ -5,13 +5,21 @@ from __future__ import annotations
 import json
 from threading import Event
 
+import pytest
+
 from eosctl.analysis.watching import observe
 from eosctl.errors import EosctlError
 from eosctl.model.transaction_life import Moment
 from eosctl.render.transactions.watch import render_frame, sparkline
 from eosctl.services.callbacks import Callbacks
 from eosctl.services.connection import Connection
-from eosctl.services.watch_transactions import TransactionWatchRequest, keep_watching, watch_transactions
+from eosctl.services.watch_transactions import (
+    Pace,
+    TransactionWatchRequest,
+    keep_watching,
+    pause_ms,
+    watch_transactions,
+)
 from eosctl.testing import SandboxThread
 from tests.analysis.scenes import producer, transaction, two_reads
 from tests.commands.conftest import eosctl
@@ -96,7 +104,7 @@ def test_watching_begins_again_after_a_failure(one_broker: SandboxThread) -> Non
         if len(seen) == 2:
             stop.set()
 
-    keep_watching(dead, lambda moment: None, fail, stop)
+    keep_watching(dead, lambda moment: None, fail, stop, Event())
     assert len(seen) == 2
     alive, ended = TransactionWatchRequest(Connection(one_broker.bootstrap), interval_ms=1), Event()
     moments: list[Moment] = []
@@ -105,5 +113,45 @@ def test_watching_begins_again_after_a_failure(one_broker: SandboxThread) -> Non
         moments.append(moment)
         ended.set()
 
-    keep_watching(alive, show, fail, ended)
+    keep_watching(alive, show, fail, ended, Event())
     assert [one.cluster_id for one in moments] == [moments[0].cluster_id]
+
+
+def test_readings_stay_below_a_hundredth_of_a_core() -> None:
+    assert [pause_ms(None, cost_s) for cost_s in (None, 0.01, 0.05, 0.4)] == [5_000, 5_000, 5_000, 40_000]
+    assert pause_ms(1_000, 0.4) == 1_000
+
+
+def test_a_pause_follows_the_cost_of_the_last_reading(one_broker: SandboxThread) -> None:
+    used_s = iter((3.0, 3.0, 3.4, 3.4, 3.41, 3.41))
+    waited: list[float] = []
+
+    async def wait(seconds: float) -> None:
+        waited.append(seconds)
+
+    moments: list[Moment] = []
+    watch_transactions(
+        TransactionWatchRequest(Connection(one_broker.bootstrap), count=3),
+        lambda seen: moments.append(seen[-1]),
+        pace=Pace(wait, lambda: next(used_s)),
+    )
+    assert waited == pytest.approx([5, 40], abs=0.01)
+    assert [(one.pause_ms // 1_000, one.is_slowed_down) for one in moments] == [(5, False), (40, True), (5, False)]
+
+
+def test_a_pause_ends_when_it_is_asked_to(one_broker: SandboxThread) -> None:
+    request, stop, again = (
+        TransactionWatchRequest(Connection(one_broker.bootstrap), interval_ms=3_600_000),
+        Event(),
+        Event(),
+    )
+    moments: list[Moment] = []
+
+    def show(moment: Moment) -> None:
+        moments.append(moment)
+        if len(moments) == 2:
+            stop.set()
+        again.set()
+
+    keep_watching(request, show, lambda error: None, stop, again)
+    assert len(moments) == 2

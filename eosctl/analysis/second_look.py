@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from eosctl.analysis.lifetime import is_same_transaction
-from eosctl.analysis.relation import IDLE_STATES, Relation, Sighting, relate, sightings, was_open
+from eosctl.analysis.relation import IDLE_STATES, Relation, Sighting, relate, was_open
 from eosctl.model.limits import Limits
-from eosctl.model.transaction import TopicPartition, Transaction, TransactionLook, TransactionState
+from eosctl.model.transaction import ProducerState, TopicPartition, Transaction, TransactionLook, TransactionState
 
 _LIMITS: Final = Limits()
 
@@ -30,17 +30,40 @@ class Doubt(NamedTuple):
     sightings: tuple[Sighting, ...]
     transactions: tuple[Transaction, ...]
 
-    @property
     def partitions(self) -> frozenset[TopicPartition]:
         """Return the partitions to query again."""
         return frozenset(sighting.partition for sighting in self.sightings)
 
+    def producer_ids(self) -> frozenset[int]:
+        """Return the producer ids of both."""
+        at_leaders = (sighting.state.producer_id for sighting in self.sightings)
+        return frozenset((*at_leaders, *(transaction.producer_id for transaction in self.transactions)))
+
 
 def doubt_of(look: TransactionLook) -> Doubt:
     """Return what a pass leaves in doubt; both parts are empty if nothing is."""
+    owners = look.by_producer_id
+    unsettled = []
+    for where in look.producers:
+        for state in where.producers:
+            if state.current_txn_start_offset is None:
+                continue
+            candidates = owners.get(state.producer_id, ())
+            if len(candidates) != 1 or not _is_member(where.partition, state, candidates[0]):
+                unsettled.append(Sighting(where.partition, where.broker_id, state, state.current_txn_start_offset))
     return Doubt(
-        tuple(one for one in sightings(look.producers) if relate(one, look, ())[0] is not Relation.MEMBER),
+        tuple(one for one in unsettled if relate(one, look, ())[0] is not Relation.MEMBER),
         tuple(one for one in look.transactions if _may_be_stuck(one, look.finished_at_ms)),
+    )
+
+
+def _is_member(partition: TopicPartition, state: ProducerState, owner: Transaction) -> bool:
+    """Return whether `relate` certainly returns MEMBER; thousands are, in each reading of a live view."""
+    return (
+        owner.state == TransactionState.ONGOING
+        and owner.described
+        and owner.producer_epoch == state.producer_epoch
+        and partition in owner.partitions
     )
 
 

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import itemgetter
+from typing import Final, overload
+
+from msgspec.structs import replace
 
 from eosctl.analysis.hanging import classify_open_transactions
 from eosctl.analysis.lifetime import classify_transactions, judge_held, watch_of
 from eosctl.analysis.locate import locate_transactional_id
+from eosctl.analysis.second_look import doubt_of
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.hang import HangStatus, HangVerdict, TransactionVerdict
 from eosctl.model.limits import Limits
 from eosctl.model.snapshot import ClusterSnapshot, PartitionInfo
-from eosctl.model.transaction import TopicPartition
+from eosctl.model.transaction import TopicPartition, Transaction, TransactionState
 from eosctl.model.transaction_life import (
     JudgedTransaction,
     KnownProducer,
@@ -23,6 +27,9 @@ from eosctl.model.transaction_life import (
     WatchedTransaction,
 )
 
+LIMITS: Final = Limits()
+#: About the rows of a screen.
+MADE_TOGETHER: Final = 64
 _WORST_FIRST: Final = (
     HangStatus.HANGING,
     HangStatus.STALLED,
@@ -33,14 +40,157 @@ _WORST_FIRST: Final = (
 )
 
 
+class OpenTransactions(Sequence[WatchedTransaction]):
+    """Rows in order, each made when it is read: of thousands, a screen shows forty.
+
+    Args:
+        entries: Rows, and transactions from which rows are to be made.
+        watched: Makes the rows of transactions, by transactional id.
+    """
+
+    def __init__(
+        self,
+        entries: Sequence[WatchedTransaction | Transaction],
+        watched: Callable[[Sequence[Transaction]], Mapping[str, WatchedTransaction]],
+    ) -> None:
+        self._entries = list(entries)
+        self._watched = watched
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    @overload
+    def __getitem__(self, place: int) -> WatchedTransaction: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> tuple[WatchedTransaction, ...]: ...
+
+    def __getitem__(self, place: int | slice) -> WatchedTransaction | tuple[WatchedTransaction, ...]:
+        if isinstance(place, slice):
+            return tuple(self._made(range(len(self))[place]))
+        index = range(len(self))[place]
+        one = self._entries[index]
+        if isinstance(one, Transaction):
+            self._made(range(index, min(index + MADE_TOGETHER, len(self))))
+            one = self._entries[index]
+        assert isinstance(one, WatchedTransaction)
+        return one
+
+    def __iter__(self) -> Iterator[WatchedTransaction]:
+        return iter(self._made(range(len(self))))
+
+    def _made(self, indexes: Sequence[int]) -> list[WatchedTransaction]:
+        wanted = [one for index in indexes if isinstance(one := self._entries[index], Transaction)]
+        rows = self._watched(wanted) if wanted else {}
+        made = []
+        for index in indexes:
+            one = self._entries[index]
+            row = rows[one.transactional_id] if isinstance(one, Transaction) else one
+            self._entries[index] = row
+            made.append(row)
+        return made
+
+
 def observe(snapshot: ClusterSnapshot) -> Moment:
     """Summarize a snapshot with transactions, producers, and offsets.
 
     The verdicts are those of `txn hanging`. A transaction that its coordinator holds open is one row, with the worst
-    verdict on any of its partitions; one that no coordinator holds open is a row for each partition.
+    verdict on any of its partitions; one that no coordinator holds open is a row for each partition. Transactions
+    without any doubt are judged when their row is read; until then, their age gives their status.
     """
+    plain = _plain(snapshot)
+    plain_ids = {one.producer_id for one in plain}
+    watched, unowned_count = _watched(snapshot if not plain else _of_producers(snapshot, lambda p: p not in plain_ids))
+    now_ms = snapshot.looks[-1].finished_at_ms if plain else 0
+    ordered: list[tuple[tuple[int, int, str], WatchedTransaction | Transaction]] = []
+    ordered += ((_place(one), one) for one in watched)
+    ordered += ((_place_of_plain(one, now_ms), one) for one in plain)
+    ordered.sort(key=itemgetter(0))
+    gaps = [gap for gap in snapshot.gaps if not _hides_the_controller(gap)]
+
+    def rows(transactions: Sequence[Transaction]) -> Mapping[str, WatchedTransaction]:
+        wanted = {one.producer_id for one in transactions}
+        found, _ = _watched(_of_producers(snapshot, wanted.__contains__))
+        return {one.transactional_id: one for one in found}
+
+    return Moment(
+        at_ms=snapshot.captured_at_ms,
+        id_count=len(snapshot.transactions),
+        hidden_offsets=sum(_hidden(info) for topic in snapshot.topics for info in topic.partitions),
+        transactions=OpenTransactions([one for _, one in ordered], rows),
+        unowned_count=unowned_count,
+        gap_count=len(gaps),
+        cluster_id=snapshot.cluster_id,
+        controller_id=snapshot.controller_id,
+        brokers=_brokers(snapshot),
+        unread=tuple(dict.fromkeys(_sentence(gap) for gap in gaps)),
+        are_groups_read=EvidenceKind.GROUP_OFFSETS in snapshot.collected,
+    )
+
+
+def _plain(snapshot: ClusterSnapshot) -> Sequence[Transaction]:
+    """Return the transactions that are open or long-running whatever else the snapshot shows.
+
+    Their coordinators hold them open within their timeout, and the leaders of their partitions show nothing else. Where
+    groups were read, none is: the groups of each transaction are counted.
+    """
+    if not snapshot.looks or EvidenceKind.GROUP_OFFSETS in snapshot.collected:
+        return ()
+    notable: set[int] = set()
+    for look in snapshot.looks:
+        notable |= doubt_of(look).producer_ids()
+        notable.update(producer_id for producer_id, owners in look.by_producer_id.items() if len(owners) > 1)
     infos = snapshot.partitions_by_name
-    verdicts = judge_held(snapshot, watch_of(snapshot, Limits())) if snapshot.looks else ()
+    for where in snapshot.producers:
+        info = infos.get(where.partition)
+        if where.is_reported_hanging or (info is not None and info.leader_id not in (None, where.broker_id)):
+            notable.update(state.producer_id for state in where.producers)
+    return [
+        one
+        for one in snapshot.transactions
+        if one.state == TransactionState.ONGOING and one.described and one.producer_id not in notable
+    ]
+
+
+def _of_producers(snapshot: ClusterSnapshot, is_wanted: Callable[[int], bool]) -> ClusterSnapshot:
+    """Return the snapshot with the transactions of some producer ids, and the partitions that they have written to."""
+    written = {
+        where.partition
+        for look in snapshot.looks
+        for where in look.producers
+        if any(is_wanted(state.producer_id) for state in where.producers)
+    }
+    return snapshot.with_looks(
+        tuple(
+            replace(
+                look,
+                producers=tuple(
+                    replace(where, producers=tuple(state for state in where.producers if is_wanted(state.producer_id)))
+                    for where in look.producers
+                    if where.partition in written
+                ),
+                transactions=tuple(one for one in look.transactions if is_wanted(one.producer_id)),
+            )
+            for look in snapshot.looks
+        )
+    )
+
+
+def _place_of_plain(transaction: Transaction, now_ms: int) -> tuple[int, int, str]:
+    age_ms = max(0, now_ms - (transaction.start_time_ms or 0))
+    is_long = age_ms >= LIMITS.long_running_transaction_ms
+    status = HangStatus.LONG_RUNNING if is_long else HangStatus.OPEN
+    return _WORST_FIRST.index(status), -age_ms, transaction.transactional_id
+
+
+def _place(one: WatchedTransaction) -> tuple[int, int, str]:
+    return _WORST_FIRST.index(HangStatus(one.status)), -(one.age_ms or 0), one.transactional_id
+
+
+def _watched(snapshot: ClusterSnapshot) -> tuple[list[WatchedTransaction], int]:
+    """Judge all transactions of a snapshot; return them, and the number of those that no coordinator holds open."""
+    infos = snapshot.partitions_by_name
+    verdicts = judge_held(snapshot, watch_of(snapshot, LIMITS)) if snapshot.looks else ()
     held = {verdict.transaction.transactional_id: verdict for verdict in verdicts}
     seen: dict[str, list[HangVerdict]] = {}
     orphans: list[HangVerdict] = []
@@ -52,21 +202,7 @@ def observe(snapshot: ClusterSnapshot) -> Moment:
             orphans.append(verdict)
     watched = [_held(verdict, seen.get(owner, ()), infos) for owner, verdict in held.items()]
     watched += (_orphan(verdict, infos, snapshot.captured_at_ms) for verdict in orphans)
-    gaps = [gap for gap in snapshot.gaps if not _hides_the_controller(gap)]
-    watched.sort(key=lambda one: (_WORST_FIRST.index(HangStatus(one.status)), -(one.age_ms or 0), one.transactional_id))
-    return Moment(
-        at_ms=snapshot.captured_at_ms,
-        id_count=len(snapshot.transactions),
-        hidden_offsets=sum(_hidden(info) for topic in snapshot.topics for info in topic.partitions),
-        transactions=tuple(watched),
-        unowned_count=len(orphans),
-        gap_count=len(gaps),
-        cluster_id=snapshot.cluster_id,
-        controller_id=snapshot.controller_id,
-        brokers=_brokers(snapshot),
-        unread=tuple(dict.fromkeys(_sentence(gap) for gap in gaps)),
-        are_groups_read=EvidenceKind.GROUP_OFFSETS in snapshot.collected,
-    )
+    return watched, len(orphans)
 
 
 def _hides_the_controller(gap: EvidenceGap) -> bool:

@@ -255,7 +255,8 @@ async def _looks(
     first = await read_transactions(reader, broker_ids, partitions, observer.now_ms, observer.query)
     gaps += first.gaps
     is_unclear = bool(first.gaps) and _shows_open(first.value)
-    if not (is_unclear or any(doubt_of(first.value))):
+    doubt = doubt_of(first.value)
+    if not (is_unclear or any(doubt)):
         return (first.value,)
     observer.progress("transactions, a second reading")
     await reader.pause(observer.second_look_after_ms / 1000)
@@ -264,7 +265,7 @@ async def _looks(
             reader, broker_ids, partitions, observer.now_ms, observer.query, before=first.value
         )
     else:
-        second = await read_doubt(reader, broker_ids, partitions, observer.now_ms, first.value)
+        second = await read_doubt(reader, broker_ids, partitions, observer.now_ms, first.value, doubt)
     gaps += second.gaps
     return (first.value, second.value)
 

@@ -16,7 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from eosctl.analysis.relation import sightings
-from eosctl.analysis.second_look import doubt_of
+from eosctl.analysis.second_look import Doubt
 from eosctl.collect.answered import unanswered
 from eosctl.collect.reader import Probed, ReadOnly, attempt, gap_from_code, gap_without_leader, in_batches
 from eosctl.model.evidence import EvidenceGap, EvidenceKind
@@ -111,6 +111,7 @@ async def read_doubt(
     partitions: Iterable[PartitionInfo],
     now_ms: Callable[[], int],
     first: TransactionLook,
+    doubt: Doubt,
 ) -> Probed[TransactionLook]:
     """Query again what a complete pass over all transactions leaves in doubt; everything else is taken from that pass.
 
@@ -120,11 +121,13 @@ async def read_doubt(
         partitions: All partitions.
         now_ms: The clock.
         first: The pass.
+        doubt: What it leaves in doubt.
     """
-    doubt, started_at_ms = doubt_of(first), now_ms()
-    producers = await collect_producers(reader, [info for info in partitions if info.partition in doubt.partitions])
+    started_at_ms = now_ms()
+    again_at = doubt.partitions()
+    producers = await collect_producers(reader, [info for info in partitions if info.partition in again_at])
     # A partition without a second response is left out: the first one alone cannot show that something hangs.
-    where = [*(one for one in first.producers if one.partition not in doubt.partitions), *producers.value]
+    where = [*(one for one in first.producers if one.partition not in again_at), *producers.value]
     producer_ids = {one.state.producer_id for one in (*doubt.sightings, *sightings(producers.value))}
     owners = [one for producer_id in producer_ids for one in first.by_producer_id.get(producer_id, ())]
     asked = {one.transactional_id: one for one in (*doubt.transactions, *owners)}
@@ -138,7 +141,8 @@ async def read_doubt(
         )
     )
     again = {one.transactional_id: one for answer in answers for one in answer.value}
-    kept = (one for one in first.transactions if one.transactional_id not in asked.keys() | again.keys())
+    replaced = asked.keys() | again.keys()
+    kept = (one for one in first.transactions if one.transactional_id not in replaced)
     look = TransactionLook(
         started_at_ms,
         now_ms(),

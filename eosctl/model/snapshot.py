@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from eosctl.model.cluster_state import AccessRules, LogDirectory, QuorumReplica
 from eosctl.model.evidence import EvidenceGap, EvidenceKind
@@ -307,6 +308,12 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
         for entry in sorted(self.transaction_history, key=lambda entry: (entry.log_partition, entry.offset)):
             grouped[entry.transactional_id].append(entry)
         return {transactional_id: tuple(entries) for transactional_id, entries in grouped.items()}
+
+    def with_looks(self, looks: tuple[TransactionLook, ...]) -> ClusterSnapshot:
+        """Return this snapshot with other passes, and with the indexes that do not depend on them."""
+        other = replace(self, looks=looks)
+        other.__dict__.update(self.__dict__)
+        return other
 
     @cached_property
     def _topics_by_name(self) -> Mapping[str, Topic]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -89,7 +90,7 @@ class Moment(msgspec.Struct, frozen=True):
     at_ms: int
     id_count: int
     hidden_offsets: int
-    transactions: tuple[WatchedTransaction, ...]
+    transactions: Sequence[WatchedTransaction]
     unowned_count: int
     gap_count: int
     cluster_id: str = ""

@@ -120,7 +120,10 @@ def watch_transactions(
             cost_s, used_s = pace.cpu_s() - used_s, pace.cpu_s()
             pause = pause_ms(request.interval_ms, cost_s if seen else None)
             slowed = request.interval_ms is None and pause > LEAST_PAUSE_MS
-            moments = [*moments[-request.kept :], replace(moment, pause_ms=pause, is_slowed_down=slowed)]
+            moment = replace(moment, pause_ms=pause, is_slowed_down=slowed)
+            if request.kept:  # The evidence from which rows are made is not kept.
+                moment = replace(moment, transactions=tuple(moment.transactions))
+            moments = [*(moments[-request.kept :] if request.kept else ()), moment]
             seen += 1
             show(moments)
             if request.count is not None and seen >= request.count:

@@ -59,7 +59,9 @@ def test_nothing_that_hangs_is_missed(earlier, during, between) -> None:  # type
     world.now_ms += 500
     everything = full(world, first.value)
     reader = ReadOnly(world)
-    doubt = asyncio.run(read_doubt(reader, BROKERS, world.infos(), lambda: world.now_ms, first.value))
+    doubt = asyncio.run(
+        read_doubt(reader, BROKERS, world.infos(), lambda: world.now_ms, first.value, doubt_of(first.value))
+    )
     complete = found(world, first, everything)
     assert found(world, first, doubt) == complete or everything.gaps
     assert {one for one in complete if one[-1] is HangStatus.HANGING} <= found(world, first, doubt)
@@ -71,9 +73,11 @@ def test_only_what_is_in_doubt_is_read_again(kind: str, hangs: bool) -> None:
     world.step("begin", "a", PARTITIONS[0], 1)
     world.step(kind, "b", PARTITIONS[1], 1)
     first = full(world)
-    assert bool(doubt_of(first.value).partitions) is hangs
+    assert bool(doubt_of(first.value).partitions()) is hangs
     world.step("begin", "c", PARTITIONS[2], 1)
-    second = asyncio.run(read_doubt(ReadOnly(world), BROKERS, world.infos(), lambda: world.now_ms, first.value))
+    second = asyncio.run(
+        read_doubt(ReadOnly(world), BROKERS, world.infos(), lambda: world.now_ms, first.value, doubt_of(first.value))
+    )
     by_id = second.value.by_transactional_id
     assert (by_id["a"], by_id["c"]) == (first.value.by_transactional_id["a"], first.value.by_transactional_id["c"])
     assert bool(found(world, first, second)) is hangs
@@ -85,5 +89,7 @@ def test_what_ended_meanwhile_does_not_hang() -> None:
     first = full(world)
     for kind in ("begin", "prepare", "complete"):
         world.step(kind, "b", PARTITIONS[1], 1)
-    second = asyncio.run(read_doubt(ReadOnly(world), BROKERS, world.infos(), lambda: world.now_ms, first.value))
+    second = asyncio.run(
+        read_doubt(ReadOnly(world), BROKERS, world.infos(), lambda: world.now_ms, first.value, doubt_of(first.value))
+    )
     assert found(world, first, second) == set()

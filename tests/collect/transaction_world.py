@@ -38,6 +38,7 @@ class World:
 
     def __init__(self) -> None:
         self.now_ms = NOW_MS
+        self.timeout_ms = 60_000
         self.ids = {name: Id(number) for number, name in enumerate(NAMES, 1)}
         #: First offset and epoch by partition and producer id.
         self.open: dict[tuple[TopicPartition, int], tuple[int, int]] = {}
@@ -152,7 +153,7 @@ class World:
             topics = [describe_transactions.TopicData(w.topic, [w.partition]) for w in sorted(one.partitions)]
             found.append(
                 describe_transactions.TransactionState(
-                    0, name, one.state, 60_000, one.start_ms, one.producer_id, one.epoch, topics
+                    0, name, one.state, self.timeout_ms, one.start_ms, one.producer_id, one.epoch, topics
                 )
             )
         return describe_transactions.DescribeTransactionsResponse(transaction_states=found)

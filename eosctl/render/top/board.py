@@ -34,7 +34,7 @@ Confirm = Callable[[str, str], bool]
 class Board(NamedTuple):
     """The transactions that match a filter, how many there are in all, and whether all columns are shown."""
 
-    shown: tuple[WatchedTransaction, ...]
+    shown: Sequence[WatchedTransaction]
     total: int
     wide: bool
 
@@ -100,15 +100,17 @@ def head_lines(moment: Moment) -> tuple[str, str]:
         f"{one.node_id} {one.state} ({count_text(one.coordinated_count, 'id')})" for one in moment.brokers[:8]
     )
     more = f" and {len(moment.brokers) - 8} more" if len(moment.brokers) > 8 else ""
-    hanging = sum(one.is_hanging for one in moment.transactions)
-    groups = len({group for one in moment.transactions for group in one.groups})
+    # The worst are first, and rows are made when they are read.
+    total = len(moment.transactions)
+    hanging = next((place for place in range(total) if not moment.transactions[place].is_hanging), total)
     counts = [
-        f"{count_text(len(moment.transactions), 'open transaction')}, {hanging} hanging",
+        f"{count_text(total, 'open transaction')}, {hanging} hanging",
         f"{count_text(moment.id_count, 'id')}",
         f"{count_text(moment.hidden_offsets, 'offset')} hidden",
     ]
     if moment.are_groups_read:
-        counts.append(f"{count_text(groups, 'group')} waiting")
+        groups = {group for one in moment.transactions for group in one.groups}
+        counts.append(f"{count_text(len(groups), 'group')} waiting")
     return (
         f"{visible(moment.cluster_id)}  {controller}  brokers: {brokers}{more}",
         f"{time_text(moment.at_ms)}  {', '.join(counts)}",

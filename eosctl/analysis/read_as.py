@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from eosctl.model.deployment import TABULATED, Client, Component, Deployment, Role
+from eosctl.model.deployment import ALL_BROKERS, TABULATED, Client, Component, Deployment, Role
 from eosctl.model.read_as import ReadAs
 from eosctl.model.recovery import is_link
 from eosctl.text import release_text
@@ -75,6 +75,8 @@ def _read(component: Component, deployment: Deployment) -> ReadAs:
 def _title(component: Component) -> str:
     if component.client is Client.REDPANDA:
         return "Redpanda broker"
+    if component.name == ALL_BROKERS:
+        return "defaults of all brokers"
     if component.role is Role.BROKER:
         named = component.word("process.roles") if component.has("process.roles") else None
         return _PROCESS_ROLES.get(frozenset(part.strip() for part in (named or "").split(",")), "Kafka broker")

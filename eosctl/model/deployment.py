@@ -13,6 +13,8 @@ from eosctl.model.parameter import ParameterTable, Release
 
 JOINED_BY: Final = ("controller.quorum.voters", "controller.quorum.bootstrap.servers", "zookeeper.connect")
 """The settings by which a broker joins a cluster."""
+ALL_BROKERS: Final = "all brokers"
+"""The name of what stands for every broker: defaults that a tool printed without the brokers."""
 
 
 class Role(StrEnum):

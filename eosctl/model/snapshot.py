@@ -287,6 +287,11 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
     gaps: tuple[EvidenceGap, ...] = ()
 
     @property
+    def broker_count(self) -> int:
+        """Return how many brokers there are; defaults of all brokers that a tool printed are kept as one without id."""
+        return sum(broker.node_id >= 0 for broker in self.brokers)
+
+    @property
     def transactions(self) -> tuple[Transaction, ...]:
         """Return the transactions of the newest look."""
         return self.looks[-1].transactions if self.looks else ()

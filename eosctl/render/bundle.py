@@ -55,7 +55,7 @@ def _bundle_item(file: str, manifest: BundleManifest, snapshot: ClusterSnapshot)
         captured_at=time_text(manifest.captured_at_ms),
         eosctl_version=manifest.eosctl_version,
         cluster_id=manifest.cluster_id,
-        broker_count=len(snapshot.brokers),
+        broker_count=snapshot.broker_count,
         topic_count=len(snapshot.topics),
         transaction_count=len(snapshot.transactions),
         group_count=len(snapshot.groups),

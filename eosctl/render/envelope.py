@@ -58,7 +58,7 @@ def schema_version_of(kind: str) -> int:
 
 def cluster_view(snapshot: ClusterSnapshot) -> ClusterView:
     """Describe a snapshot's cluster."""
-    return ClusterView(snapshot.cluster_id, len(snapshot.brokers), snapshot.controller_id)
+    return ClusterView(snapshot.cluster_id, snapshot.broker_count, snapshot.controller_id)
 
 
 def evidence_view(snapshot: ClusterSnapshot) -> EvidenceView:

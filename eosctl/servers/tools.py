@@ -149,7 +149,7 @@ def _snapshot(name: str | None) -> Path | None:
 def _cluster_lines(snapshot: ClusterSnapshot) -> Iterator[str]:
     if snapshot.brokers:
         kinds = ", ".join(sorted(kind.value for kind in snapshot.collected))
-        yield f"cluster {snapshot.cluster_id}, {count_text(len(snapshot.brokers), 'broker')}: {kinds}"
+        yield f"cluster {snapshot.cluster_id}, {count_text(snapshot.broker_count, 'broker')}: {kinds}"
 
 
 def _files(parts: tuple[ReadAs, ...]) -> list[str]:

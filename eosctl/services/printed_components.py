@@ -8,11 +8,11 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from eosctl.checks.configuration.cluster import ALL_BROKERS, broker_components
+from eosctl.checks.configuration.cluster import broker_components
 from eosctl.collect.printed.evidence import PrintedEvidence, ToolOutput
 from eosctl.collect.printed.sections import ACLS, CONFIGS, TOPICS
 from eosctl.model.cluster_state import AccessRule
-from eosctl.model.deployment import Component, Place, Role, Value
+from eosctl.model.deployment import ALL_BROKERS, Component, Place, Role, Value
 from eosctl.model.setting import SettingSource
 from eosctl.model.snapshot import Topic
 

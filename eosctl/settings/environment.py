@@ -19,11 +19,15 @@ from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
 _IMAGE: Final = re.compile(r"(?P<name>[\w./-]*(?:kafka|connect|cp-)[\w.-]*):(?P<tag>[\w.-]+)$")
 _KAFKA_IMAGES: Final = ("kafka", "kafka-native")
 _BROKER_IMAGES: Final = ("kafka", "kafka-native", "cp-kafka", "cp-server", "cp-enterprise-kafka")
+_PROJECTS: Final = ("apache", "confluent", "confluentinc", "strimzi", "library")
 # Whose tags count releases of their own.
 _OTHER_VERSIONS: Final = ("debezium", "lensesio", "landoop", "redpanda", "spotify", "strimzi")
 _CONFLUENT: Final = {"7.0": "3.0", "7.1": "3.1", "7.2": "3.2", "7.3": "3.3", "7.4": "3.4", "7.5": "3.5", "7.6": "3.6"}
 _CONFLUENT_EARLIER: Final = {**{f"5.{n}": f"2.{n}" for n in range(6)}, "6.0": "2.6", "6.1": "2.7", "6.2": "2.8"}
 _CONFLUENT_LATER: Final = {"7.7": "3.7", "7.8": "3.8", "7.9": "3.9", "8.0": "4.0", "8.1": "4.1", "8.2": "4.2"}
+_CONFLUENT_OLD: Final = {**dict.fromkeys(("3.0", "3.1", "3.2"), "0.10"), "3.3": "0.11", "4.0": "1.0", "4.1": "1.1"}
+_OF_CONFLUENT: Final = {**_CONFLUENT_OLD, **_CONFLUENT_EARLIER, **_CONFLUENT, **_CONFLUENT_LATER}
+"""Releases of Kafka by the version of Confluent Platform; its first images had Kafka's own with ``-cp1`` behind it."""
 # Environment variables of images: prefix, role, and variables that are not settings.
 _ENVIRONMENTS: Final = (
     ("KAFKA_CFG_", Role.BROKER),
@@ -197,7 +201,18 @@ def _image_defaults(image: str) -> Mapping[str, str | None]:
     """Return what an image sets below the variables; empty for one that adds nothing to Kafka's defaults."""
     if any(one in image for one in _SHIPPED_FILE):
         return _SHIPPED
-    return {} if not image or _base_name(image) in _BROKER_IMAGES else _OF_IMAGE
+    is_kafkas = _base_name(image) in _BROKER_IMAGES and not _is_of_other_project(image)
+    return {} if not image or is_kafkas else _OF_IMAGE
+
+
+def _is_of_other_project(image: str) -> bool:
+    """Return whether an image of Docker Hub is another project's: ``acme/kafka`` has a start script of its own.
+
+    Images in a registry with a host are often copies.
+    """
+    project, slash, rest = image.partition("/")
+    is_host = "." in project or ":" in project
+    return bool(slash) and "/" not in rest and not is_host and project not in _PROJECTS
 
 
 def is_image_of_broker(image: str) -> bool:
@@ -340,6 +355,8 @@ def release_of_image(image: str) -> str:
     ('2.8', '')
     >>> release_of_image("confluentinc/cp-kafka:6.0.0"), release_of_image("confluentinc/cp-kafka:7.9.1")
     ('2.6', '3.9')
+    >>> release_of_image("confluent/kafka:0.10.0.0-cp1"), release_of_image("confluentinc/cp-kafka:4.1.0")
+    ('0.10', '1.1')
     """
     found = _IMAGE.search(image.partition("@")[0])
     if found is None:
@@ -347,12 +364,13 @@ def release_of_image(image: str) -> str:
     name, tag = found["name"], found["tag"]
     if "confluentinc/" in name or name.startswith("cp-"):
         version = re.match(r"\d+\.\d+", tag)
-        return {**_CONFLUENT_EARLIER, **_CONFLUENT, **_CONFLUENT_LATER}.get(version[0], "") if version else ""
+        old = re.match(r"0\.1[01](?=\.\d+\.\d+-cp\d)", tag)
+        return old[0] if old else _OF_CONFLUENT.get(version[0], "") if version else ""
     # Strimzi writes its own version first and Kafka's last, others that of Scala: kafka:0.45.0-kafka-3.9.0, 2.13-2.8.1.
     later = re.search(r"kafka-(\d+\.\d+)", tag) or re.match(r"2\.1[0-3]-(\d+\.\d+)", tag)
     if later:
         return later[1]
-    own = re.match(r"v?(\d+\.\d+)(?:\.\d+)?(?![\d.])", tag)
+    own = re.match(r"v?(\d+\.\d+)(?:\.\d+){0,2}(?![\d.])", tag)  # 0.x releases have four numbers
     if own is None or any(other in name for other in _OTHER_VERSIONS):
         return ""
     return own[1] if name.rpartition("/")[2] in _KAFKA_IMAGES and own[1] in _releases() else ""

@@ -33,13 +33,13 @@ _PARTS_OF_KAFKA: Final = (
     *("kafka", "redpanda", "servers", "transactional", "isolation", "guarantee", "idempotence", "insync"),
     *("connector.class", "exactly"),
 )
-# Files of loggers name Kafka's packages, those of tools for dependencies its artifacts, those of native images its
-# classes; Cruise Control keeps a copy of what it expects of brokers.
+# Files of loggers name Kafka's packages, those of tools for dependencies and releases its artifacts, those of native
+# images its classes; Cruise Control keeps a copy of what it expects of brokers.
 _OF_OTHERS: Final = re.compile(
     r"^(?:.*log4j.*|.*logback.*|package(?:-lock)?\.json|tsconfig.*\.json|.*\.lock|composer\.json|pom\..*|build\..*"
     r"|gradle\.properties|.*\.versions\.toml|cargo\.toml|pyproject\.toml|_category_\.json|angular\.json|vcpkg\.json|clusterconfigs\.json|renovate\.json5?|\.?renovaterc.*|dependabot\.ya?ml|\.pre-commit-config\.yaml|mkdocs\.ya?ml"
     r"|(?:reflect(?:ion)?|resource|jni|proxy|serialization)-config\.json|reachability-metadata\.json"
-    r"|native-image\.properties|chart\.ya?ml|micronaut-cli\.ya?ml|mods\.toml|sonar-project\.properties)$"
+    r"|\.releaserc.*|requirements\.ya?ml|native-image\.properties|chart\.ya?ml|micronaut-cli\.ya?ml|mods\.toml|sonar-project\.properties)$"
 )
 # Rules and targets of Prometheus, and rules of its JMX exporter, name Kafka's metrics.
 _OF_MONITORING: Final = re.compile(

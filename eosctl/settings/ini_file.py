@@ -39,7 +39,7 @@ def parse_ini(text: str) -> Branch:
         raise IniError(error.errors[0][0] if error.errors else 1, "neither a section nor NAME = VALUE") from error
     lines = dict(_lines(text))
     sections = {
-        name: {key: Leaf(value, lines.get((name, key), 1)) for key, value in parser.items(name)}
+        name: {key: Leaf(_unquoted(value), lines.get((name, key), 1)) for key, value in parser.items(name)}
         for name in parser.sections()
     }
     shared = {key: leaf for name in _DEFAULTS for key, leaf in sections.get(name, {}).items()}
@@ -56,6 +56,12 @@ def _parser() -> configparser.RawConfigParser:
     parser = configparser.RawConfigParser(default_section="", allow_no_value=True, strict=False)
     parser.optionxform = str  # type: ignore[assignment,method-assign]  # keys keep their case
     return parser
+
+
+def _unquoted(value: str | None) -> str | None:
+    """Return a value without the quotes around the whole of it, which the readers of Go, PHP, and others take off."""
+    is_quoted = value is not None and len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"
+    return value[1:-1] if value is not None and is_quoted and value[0] not in value[1:-1] else value
 
 
 def _with_root(text: str) -> configparser.RawConfigParser:

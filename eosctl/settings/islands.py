@@ -218,7 +218,13 @@ def _without_spring(node: Branch) -> Branch:
 
 
 def _children(node: Branch, file: str, hints: tuple[str, ...]) -> Iterator[Source]:
+    image, label = node.text("image"), node.text("name") or ""
     for name, child in node.entries:
+        if image and name in ("env", "environment"):  # a machine of Molecule, or of another platform
+            commands = (node.get("command"), node.get("args"))
+            for source in container_environment(child, image, label, file, commands):
+                yield replace(source, hints=(*source.hints, *hints))
+            continue
         if isinstance(child, Leaf):
             yield from _file_within(child, file, (*hints, name.lower()))
         else:

@@ -74,7 +74,7 @@ def strimzi(document: Branch, file: str) -> list[Source] | None:
             found = source(Role.BROKER, name, "spec", "kafka", "config", extra=level)
             found = found or by_default(Role.BROKER, "kafka", "listeners")
             return [replace(one, cluster=f"{one.place} {name}", part_of=f"Kafka {name}") for one in found]
-        case "KafkaConnect":
+        case "KafkaConnect" | "KafkaConnectS2I":
             found = source(Role.CONNECT_WORKER, name, "spec", "config")
             return found or by_default(Role.CONNECT_WORKER)
         case "KafkaTopic":
@@ -84,10 +84,12 @@ def strimzi(document: Branch, file: str) -> list[Source] | None:
             return source(Role.TOPIC, document.text("spec", "topicName") or name, "spec", "config", extra=extra)
         case "KafkaConnector":
             return _connector_resource(document, file, name, "config")
-        case "KafkaBridge":
+        case "KafkaBridge" | "KafkaMirrorMaker":
+            named = _named_leaves(document, file, ("group.id", ("spec", "consumer", "groupId")))
             found = source(Role.PRODUCER, name, "spec", "producer", "config")
-            found += source(Role.CONSUMER, name, "spec", "consumer", "config")
-            return found or by_default(Role.PRODUCER) + by_default(Role.CONSUMER)
+            found += source(Role.CONSUMER, name, "spec", "consumer", "config", extra=named)
+            parts = (("producer",), ("consumer",)) if kind == "KafkaMirrorMaker" else ((), ())
+            return found or by_default(Role.PRODUCER, *parts[0]) + by_default(Role.CONSUMER, *parts[1])
         case "KafkaMirrorMaker2":
             return _mirror_maker_resource(document, file, name)
         case "KafkaUser":
@@ -106,6 +108,8 @@ def confluent(document: Branch, file: str) -> list[Source] | None:
     kind, name = document.text("kind"), document.text("metadata", "name") or ""
     if kind == "Connector":
         return _connector_resource(document, file, name, "configs")
+    if kind == "SchemaRegistry":
+        return []  # some of its settings are called as those of brokers
     role = _OF_CONFLUENT.get(kind or "")
     if role is None:
         return None

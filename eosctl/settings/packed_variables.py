@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from eosctl.model.deployment import Place
 from eosctl.settings.setting_names import is_setting
 from eosctl.settings.sources import Source, value_of
-from eosctl.settings.spellings import respelled
+from eosctl.settings.spellings import respelled, setting_of_letters
 from eosctl.settings.tree import Leaf
 
 _SPRING: Final = ("SPRING_APPLICATION_JSON", "spring.application.json")
@@ -47,20 +47,30 @@ def _flat(value: object, path: str, leaf: Leaf) -> Iterator[tuple[str, Leaf]]:
         yield path, replace(leaf, text=text)
 
 
+def _camel(option: str) -> str:
+    """Return an option in capitals as the file spells it: ``TransactionalId`` for ``TRANSACTIONALID``."""
+    name = setting_of_letters(option) if option.isupper() else None
+    return option if name is None else "".join(part.capitalize() for part in name.split("."))
+
+
 def dotnet_sources(pairs: Iterable[tuple[str, Leaf]], name: str, file: str) -> list[Source]:
-    """Return the clients that variables configure as a path into ``appsettings.json``: ``Kafka__Producer__Acks``."""
+    """Return the clients that variables configure as a path into ``appsettings.json``: ``Kafka__Producer__Acks``.
+
+    .NET ignores case. In capitals, a variable with single underscores too is one of an image: ``KAFKA_LOG__DIR``.
+    """
     sections: dict[str, list[tuple[str, Leaf]]] = {}
     for key, leaf in pairs:
         section, _, option = key.rpartition(_DOTNET)
-        if section and key.upper() != key:
+        if section and (key.upper() != key or "_" not in key.replace(_DOTNET, "")):
             sections.setdefault(section, []).append((option, leaf))
     found: list[Source] = []
     for section, options in sections.items():
         words = tuple(word.lower() for word in section.split(_DOTNET))
-        spelled = respelled(options, _FILE_OF_DOTNET, words)
+        names = {_camel(option): option for option, _ in options}
+        spelled = respelled(((_camel(option), leaf) for option, leaf in options), _FILE_OF_DOTNET, words)
         if any(setting != option and is_setting(setting) for setting, option, _ in spelled):
             values = {
-                setting: value_of(f"{section}{_DOTNET}{option}", leaf, file, setting)
+                setting: value_of(f"{section}{_DOTNET}{names[option]}", leaf, file, setting)
                 for setting, option, leaf in spelled
             }
             hints = (_FILE_OF_DOTNET, *words)

@@ -32,6 +32,8 @@ _PLAIN: Final = frozenset(
         *("Gateway", "HTTPRoute", "TLSRoute", "TCPRoute", "VirtualService", "DestinationRule", "ServiceEntry"),
     }
 )
+_SERVERS: Final = frozenset({"KafkaRestProxy", "KsqlDB", "ClusterLink"})
+"""Resources of Confluent's operator that seldom have a setting on which exactly-once depends."""
 _DELIVERIES: Final = frozenset({"Application", "ApplicationSet", "HelmRelease", "Kustomization"})
 _CHANGES: Final = frozenset({"values", "valuesObject", "parameters", "patches", "postBuild", "set"})
 """Keys under which a delivery has values of a chart or patches of its own."""
@@ -65,7 +67,7 @@ def has_no_setting(documents: Sequence[Node], file: str, text: str) -> bool:
     """Return whether a file from which nothing was read is understood all the same.
 
     It is one of blocks of Terraform that declare and return values, of ZooKeeper, or of logins; or one of a pipeline,
-    of tasks, or of queries that names nothing on which exactly-once depends.
+    of tasks, of a scenario of Molecule, or of queries that names nothing on which exactly-once depends.
     """
     if file.lower().endswith(".tf"):
         return all(isinstance(one, Branch) and _declares_values(one) for one in documents)
@@ -74,7 +76,7 @@ def has_no_setting(documents: Sequence[Node], file: str, text: str) -> bool:
     if file.lower().endswith((".conf", ".config")):
         return _LOGIN.search(text) is not None
     is_of_others = any(is_pipeline(one, file) or _has_tasks(one) for one in documents)
-    is_of_others = is_of_others or any(map(is_connect_without_kafka, documents))
+    is_of_others = is_of_others or any(map(is_connect_without_kafka, documents)) or any(map(_is_of_tool, documents))
     is_of_others = is_of_others or (file.lower().endswith(".sql") and _QUERY.search(text) is not None)
     return is_of_others and not names_setting(text)
 
@@ -94,6 +96,14 @@ def _is_of_platform(name: str, block: Node) -> bool:
 
 def _entries(node: Branch | Row) -> Sequence[object]:
     return node.entries if isinstance(node, Branch) else node.nodes
+
+
+def _is_of_tool(document: Node) -> bool:
+    """Return whether a document is a scenario of Molecule, a role's data for Galaxy, or a server next to Kafka."""
+    if not isinstance(document, Branch):
+        return False
+    is_molecule = bool(document.items("platforms")) and document.get("provisioner") is not None
+    return is_molecule or document.get("galaxy_info") is not None or document.text("kind") in _SERVERS
 
 
 def _has_tasks(document: Node) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-NAMES: Final = ("ecosystem.config.js", "ecosystem.config.cjs")
+NAMES: Final = ("ecosystem.config.js", "ecosystem.config.cjs", "pm2.config.js", "pm2.config.cjs")
 _EXPORTED: Final = re.compile(r"(?:module\.exports|export default)\s*=?\s*(?=[{\[])")
 _ENVIRONMENT: Final = re.compile(
     r"""process\.env\.(?P<name>\w+)(?:\s*(?:\|\||\?\?)\s*(?:'(?P<single>[^'\n]*)'|"(?P<double>[^"\n]*)"))?"""

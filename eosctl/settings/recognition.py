@@ -117,6 +117,8 @@ def recognize(values: Mapping[str, Value], hints: Iterable[str] = ()) -> Recogni
         of_others = frozenset()
     values = {key: value for key, value in values.items() if not _is_of_others(key, value) and key not in of_others}
     scores = {role: 0 if _cannot_be(role, values) else _score(role, values, words) for role in _SCORED}
+    if exclusive(Role.STREAMS).isdisjoint(values) and not is_named(Role.STREAMS, words):
+        scores[Role.STREAMS] = 0  # a client next to the factor of topics that it makes, or of another program's
     best = max(scores, key=lambda role: scores[role])
     if scores[best] == 0:
         return None

@@ -52,6 +52,8 @@ _CONNECT_EOS_PRODUCER: Final = {**_CONNECT_PRODUCER, "enable.idempotence": "true
 CONNECT_FORCED_PRODUCER: Final = frozenset({"enable.idempotence", "transactional.id"})
 _CONNECT_CONSUMER: Final = {"enable.auto.commit": "false", "auto.offset.reset": "earliest"}
 FLINK_TRANSACTION_TIMEOUT_MS: Final = "3600000"
+_LAST_WITH_ZOOKEEPER: Final = (3, 9)
+"""4.0 removed ZooKeeper (KIP-500)."""
 
 
 def resolve(source: Source, releases: Releases = UNKNOWN) -> tuple[Component, ...]:
@@ -80,7 +82,15 @@ def _release_of(source: Source, releases: Releases) -> tuple[Release | None, Rel
     if source.client not in (None, *TABULATED):
         return None, load_tables()["broker"].last
     own = releases.kafka if source.role in _OF_BROKERS else releases.clients or releases.kafka
-    return own or _named_release(source.version), load_tables()["broker"].last
+    newest = _LAST_WITH_ZOOKEEPER if _needs_zookeeper(source) else load_tables()["broker"].last
+    return own or _named_release(source.version), newest
+
+
+def _needs_zookeeper(source: Source) -> bool:
+    """Return whether a broker keeps its metadata in ZooKeeper, or migrates from it."""
+    roles, migrates = source.values.get("process.roles"), source.values.get("zookeeper.metadata.migration.enable")
+    is_migrating = migrates is not None and migrates.flag is True
+    return source.role is Role.BROKER and "zookeeper.connect" in source.values and (roles is None or is_migrating)
 
 
 def _named_release(text: str) -> Release | None:

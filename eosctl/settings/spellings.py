@@ -78,6 +78,15 @@ def _by_letters() -> dict[str, str]:
     return {relaxed(name): name for name in names}
 
 
+def setting_of_letters(word: str) -> str | None:
+    """Return the setting that has these letters and digits alone, in any case; None where Kafka has none.
+
+    >>> setting_of_letters("TRANSACTIONALID"), setting_of_letters("Acks"), setting_of_letters("TOPIC")
+    ('transactional.id', 'acks', None)
+    """
+    return _by_letters().get(relaxed(word), "acks" if relaxed(word) == "acks" else None)
+
+
 @lru_cache(maxsize=65_536)
 def setting_meant(key: str) -> str | None:
     """Return the setting that a key names in another spelling than Kafka's; None when it names none, or Kafka's way.

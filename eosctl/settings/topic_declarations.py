@@ -12,6 +12,7 @@ from typing import Final
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Client, Place, Role, Value
 from eosctl.model.parameter import relaxed
+from eosctl.settings.recognition import exclusive
 from eosctl.settings.sources import Source, value_of
 from eosctl.settings.spellings import respelled
 from eosctl.settings.tree import Branch, Leaf, Row, flatten
@@ -51,6 +52,8 @@ def topic_declared(document: Branch, key: str, file: str) -> Source | None:
     by_name = {relaxed(name): (name, node) for name, node in document.entries}
     found = {**_nested(by_name, file), **_neighbors(document, file)}
     named = next((node.text for name in _NAMES if isinstance(node := by_name.get(name, ("", None))[1], Leaf)), None)
+    if named is None and "partitions" not in counts and not exclusive(Role.BROKER).isdisjoint(found):
+        return None  # a cluster with the number of its brokers
     has_both = {"partitions", "replication.factor"} == counts.keys() and len(by_name) == len(counts)
     # Kafka's own tools alone write replicas so, and take the brokers' number of partitions.
     has_count = "partitions" in counts or any(one.key == "replication-factor" for one in counts.values())

@@ -48,7 +48,7 @@ _LOADER: Final[Any] = type(
 
 
 def parse_yaml(text: str) -> tuple[Node, ...]:
-    """Parse a file into one tree per document that is not empty.
+    """Parse a file into one tree per document that is not empty; comments between separators are empty, too.
 
     Raises:
         YamlError: It is malformed, or has more than 200,000 values with its aliases.
@@ -58,7 +58,8 @@ def parse_yaml(text: str) -> tuple[Node, ...]:
         for node in nodes if _ALIAS.search(text) else ():
             check_aliases(node)
         budget = iter(range(MAX_NODES))
-        return tuple(_tree(node, budget) for node in nodes)
+        trees = [_tree(node, budget) for node in nodes]
+        return tuple(tree for tree in trees if not isinstance(tree, Leaf) or tree.text is not None)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         raise YamlError(mark.line + 1 if mark else 1, error.problem or "malformed YAML") from error

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from eosctl.analysis.release import release_floor
 from eosctl.knowledge.parameter_tables import load_tables
-from eosctl.model.deployment import Component, Place, Role, Value
+from eosctl.model.deployment import ALL_BROKERS, Component, Place, Role, Value
 from eosctl.model.setting import SettingSource
 from eosctl.model.snapshot import ClusterSnapshot
-
-ALL_BROKERS: Final = "all brokers"
-"""The name of what stands for every broker: defaults that a tool printed without the brokers."""
 
 
 def broker_components(snapshot: ClusterSnapshot) -> tuple[Component, ...]:

@@ -52,7 +52,7 @@ def quorum_of_two(case: Case) -> Iterator[Problem]:
     voters = len(quorum.voters)
     if voters == PAIR:
         problem = ("The controller quorum has two voters: the loss of either stops it.", Severity.WARNING)
-    elif voters == 1 and len(case.snapshot.brokers) > 1:
+    elif voters == 1 and case.snapshot.broker_count > 1:
         problem = ("The controller quorum has one voter: its loss stops it.", Severity.INFO)
     else:
         return

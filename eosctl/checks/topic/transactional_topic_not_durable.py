@@ -57,7 +57,7 @@ def transactional_topic_not_durable(case: Case) -> Iterator[Problem]:
         if topic.internal or topic.name not in transactional or required is None or not topic.partitions:
             continue
         replicas = min(len(info.replicas) for info in topic.partitions)
-        alone = replicas == 1 and len(case.snapshot.brokers) >= case.limits.transaction_log_replication_factor
+        alone = replicas == 1 and case.snapshot.broker_count >= case.limits.transaction_log_replication_factor
         if alone or (required == 1 and replicas >= case.limits.transaction_log_replication_factor):
             minimum = max(2, required)
             yield Problem(

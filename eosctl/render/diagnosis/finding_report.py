@@ -68,8 +68,10 @@ def _about(report: Report) -> Iterator[str]:
     if report.printed_reading:
         yield f"Read: {report.printed_reading}."
     if snapshot.brokers or snapshot.cluster_id:
+        has_defaults_alone = bool(snapshot.brokers) and not snapshot.broker_count
+        brokers = "defaults of all brokers" if has_defaults_alone else count_text(snapshot.broker_count, "broker")
         yield (
-            f"Cluster {snapshot.cluster_id or 'unknown'}, {count_text(len(snapshot.brokers), 'broker')}, "
+            f"Cluster {snapshot.cluster_id or 'unknown'}, {brokers}, "
             f"as of {time_text(snapshot.captured_at_ms)}, {describe_looks(snapshot)}."
         )
     else:

@@ -69,9 +69,10 @@ def brokers_disagree(case: Case) -> Iterator[Problem]:
 def _differing(brokers: list[Component], name: str) -> Iterator[Problem]:
     known = [(broker, value) for broker in brokers if (value := broker.value(name)).number is not None]
     by_number = {value.number: value for _, value in known}
-    if len(by_number) < 2:
-        return
-    broker, odd = next((b, v) for b, v in reversed(known) if v.is_given)
+    written = [(broker, value) for broker, value in known if value.is_given]
+    if len(by_number) < 2 or not written:
+        return  # images and releases with other defaults are not one cluster's
+    broker, odd = written[-1]
     del by_number[odd.number]
     other = next(iter(by_number.values()))
     yield problem(

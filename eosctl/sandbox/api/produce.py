@@ -12,6 +12,7 @@ partition is added to the transaction), KIP-951 (current leader from version 10)
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from functools import partial
 from typing import Final
@@ -64,8 +65,6 @@ def handle(broker: BrokerServices, context: RequestContext, request: ProduceRequ
 class Produce:
     """A produce request, from its batches to its response."""
 
-    __slots__ = ("_broker", "_context", "_open_count", "_partitions", "_request", "_responses", "_started")
-
     def __init__(self, broker: BrokerServices, context: RequestContext, request: ProduceRequest) -> None:
         self._broker = broker
         self._context = context
@@ -74,6 +73,8 @@ class Produce:
         self._open_count = len(self._partitions)
         self._responses: list[PartitionProduceResponse | None] = [None] * self._open_count
         self._started = False
+        self._records_left = SLICE_RECORDS
+        self._queue: deque[tuple[Slot, TopicPartition, ClientBatch]] = deque()
 
     def start(self) -> None:
         """Append the batches that need no verification, and start the verification of the others."""
@@ -99,7 +100,6 @@ class Produce:
         """Check the form of every batch, and reject the whole request where one decides on all."""
         request, version = self._request, self._context.api_version
         producers = set()
-        transactional = False
         for topic in request.topic_data:
             name: str | None = topic.name
             if version >= FIRST_TOPIC_ID_VERSION:
@@ -107,16 +107,13 @@ class Produce:
             for data in topic.partition_data:
                 records = data.records or b""
                 batch = _checked(records, version)
-                if isinstance(batch, ClientBatch):
-                    found = batch.header
-                    if found.attributes & TRANSACTIONAL:
-                        transactional = True
-                        producers.add((found.producer_id, found.producer_epoch))
+                if isinstance(batch, ClientBatch) and batch.header.attributes & TRANSACTIONAL:
+                    producers.add((batch.header.producer_id, batch.header.producer_epoch))
                 target = ErrorCode.UNKNOWN_TOPIC_ID if name is None else topic_partition(name, data.index)
                 parsed.append((len(parsed), target, batch))
                 if len(parsed) % SLICE == 0:
                     yield
-        if transactional:
+        if producers:
             if request.transactional_id is None:
                 self._refuse_all(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
             elif len(producers) > 1:
@@ -179,6 +176,44 @@ class Produce:
         self._maybe_reply()
 
     def _append(self, slot: Slot, target: TopicPartition, given: ClientBatch) -> None:
+        """Append a batch in this turn, or in a later one if the request has had its records for one turn."""
+        self._records_left -= given.header.records_count
+        if self._records_left >= 0:
+            self._append_now(slot, target, given)
+            return
+        self._queue.append((slot, target, given))
+        if len(self._queue) == 1:
+            self._broker.runtime.call_later(0, partial(in_turns, self._broker.runtime, self._queued()))
+
+    def _queued(self) -> Iterator[None]:
+        """Check and append the queued batches, a slice of records in each step."""
+        left = SLICE_RECORDS
+        while self._queue:
+            slot, target, given = self._queue[0]  # The batch stays first until it is done.
+            count = given.header.records_count
+            if left < min(count, SLICE_RECORDS):
+                yield
+                left = SLICE_RECORDS
+            left -= count
+            check = self._begin_check(target, given) if count > SLICE_RECORDS else None
+            refusal = None if check is None else (yield from check)
+            partition = self._broker.replicas.leader(target)
+            if refusal is not None and isinstance(partition, Partition):
+                self._reject(slot, partition, given, refusal)
+            else:
+                given.has_valid_records = check is not None and refusal is None
+                self._append_now(slot, target, given)
+            self._queue.popleft()
+            self._maybe_reply()
+
+    def _begin_check(self, target: TopicPartition, given: ClientBatch) -> RecordsCheck | None:
+        """Begin the check of a large batch; None if it is rejected without one."""
+        partition = self._broker.replicas.leader(target)
+        if isinstance(partition, ErrorCode) or (self._request.acks == ACKS_ALL and partition.is_below_min_isr):
+            return None
+        return begin_check(partition, given, self._broker.runtime.now_ms())
+
+    def _append_now(self, slot: Slot, target: TopicPartition, given: ClientBatch) -> None:
         broker = self._broker
         partition = broker.replicas.leader(target)
         if isinstance(partition, ErrorCode):
@@ -190,11 +225,6 @@ class Produce:
             broker.replicas.refusals.refused(partition, ErrorCode.NOT_ENOUGH_REPLICAS, refused_batch(given.header))
             self._refuse(slot, Refusal(ErrorCode.NOT_ENOUGH_REPLICAS))
             return
-        if given.header.records_count > SLICE_RECORDS and not given.has_valid_records:
-            check = begin_check(partition, given, broker.runtime.now_ms())
-            if check is not None:
-                self._check(slot, target, given, check)
-                return
         try:
             outcome = append_client_batch(partition, given, broker.runtime.now_ms(), broker.replicas.verification)
         except OSError:
@@ -212,21 +242,6 @@ class Produce:
         broker.replicas.deadlines.add(wait)
         partition.wait_for(wait)
 
-    def _check(self, slot: Slot, target: TopicPartition, given: ClientBatch, check: RecordsCheck) -> None:
-        """Check a slice of a large batch's records; other requests are handled before the next slice."""
-        try:
-            next(check)
-        except StopIteration as end:
-            partition = self._broker.replicas.leader(target)
-            if isinstance(end.value, Refusal) and isinstance(partition, Partition):
-                self._reject(slot, partition, given, end.value)
-            else:
-                given.has_valid_records = True
-                self._append(slot, target, given)
-            self._maybe_reply()
-        else:
-            self._broker.runtime.call_later(0, partial(self._check, slot, target, given, check))
-
     def _reject(self, slot: Slot, partition: Partition, given: ClientBatch, refusal: Refusal) -> None:
         rejected = refused_batch(given.header, refusal.message)
         self._broker.replicas.refusals.refused(partition, refusal.error, rejected)
@@ -240,11 +255,7 @@ class Produce:
         self._finish(
             slot,
             PartitionProduceResponse(
-                self._partitions[slot].index,
-                error,
-                result.base_offset,
-                result.append_time_ms,
-                result.log_start_offset,
+                self._partitions[slot].index, error, result.base_offset, result.append_time_ms, result.log_start_offset
             ),
         )
 
@@ -318,9 +329,8 @@ class Produce:
             return response
         endpoint = broker.endpoint_of(leadership.leader_id, self._context.listener)
         if endpoint is not None:
-            endpoints[leadership.leader_id] = NodeEndpoint(
-                leadership.leader_id, endpoint.host, endpoint.port, endpoint.rack
-            )
+            node_id = leadership.leader_id
+            endpoints[node_id] = NodeEndpoint(node_id, endpoint.host, endpoint.port, endpoint.rack)
         return replace(response, current_leader=LeaderIdAndEpoch(leadership.leader_id, leadership.leader_epoch))
 
 

@@ -55,12 +55,13 @@ def alter_client_quotas(controller: Controller, context: RequestContext, request
         names = {part.entity_type: part.entity_name for part in entry.entity}
         entity = frozenset(names.items())
         error, message = ErrorCode.NONE, None
-        try:
-            if entity in results or len({change.key for change in entry.ops}) < len(entry.ops):
-                raise Refused(ErrorCode.INVALID_REQUEST, f"Ignoring duplicate entity {_render(names)}")
-            records += _plan(controller, names, entry.ops)
-        except Refused as refused:
-            error, message = refused.error, refused.message
+        if entity in results or len({change.key for change in entry.ops}) < len(entry.ops):
+            error, message = ErrorCode.INVALID_REQUEST, f"Ignoring duplicate entity {_render(names)}"
+        else:
+            try:
+                records += _plan(controller, names, entry.ops)
+            except Refused as refused:
+                error, message = refused.error, refused.message
         parts = [api.EntityData(kind, name) for kind, name in names.items()]
         results[entity] = api.ResponseEntryData(error, message, parts)
     response = api.AlterClientQuotasResponse(0, list(results.values()))
@@ -69,8 +70,7 @@ def alter_client_quotas(controller: Controller, context: RequestContext, request
 
 def _render(names: _Names) -> str:
     """Return `ClientQuotaEntity.toString`."""
-    shown = {kind: "null" if name is None else name for kind, name in names.items()}
-    entries = (f"{kind}={shown[kind]}" for kind in hash_order(shown, capacity=len(shown)))
+    entries = [f"{kind}={'null' if names[kind] is None else names[kind]}" for kind in hash_order(names, len(names))]
     return f"ClientQuotaEntity(entries={{{', '.join(entries)}}})"
 
 
@@ -80,7 +80,7 @@ def _plan(controller: Controller, names: _Names, changes: Sequence[api.OpData]) 
     parts = [EntityData(kind, name) for kind, name in names.items()]
     records: list[Any] = []
     by_key = {change.key: change for change in changes}
-    for key in hash_order(by_key, capacity=len(by_key)):
+    for key in hash_order(by_key, len(by_key)):
         change = by_key[key]
         if change.remove:
             if key in present:
@@ -113,7 +113,7 @@ def _allowed(names: _Names) -> Mapping[str, _Kind | None]:
     """Return the quotas that an entity may have."""
     if not names:
         raise Refused(ErrorCode.INVALID_REQUEST, "Invalid empty client quota entity")
-    for kind in hash_order(names, capacity=len(names)):
+    for kind in hash_order(names, len(names)):
         name = names[kind]
         if kind not in ENTITY_TYPES:
             raise Refused(ErrorCode.INVALID_REQUEST, f"Unhandled client quota entity type: {kind}")

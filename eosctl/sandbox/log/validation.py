@@ -126,7 +126,10 @@ RecordsCheck = Generator[None, None, Refusal | None]
 def check_records(
     batch: bytes, header: BatchHeader, settings: TopicSettings, now_ms: int, partition: object
 ) -> RecordsCheck:
-    """Check the records of a client's batch; yield after each slice, and return the reason for rejecting it."""
+    """Check the records of a client's batch, and return the reason for rejecting it.
+
+    It yields after the batch is decompressed and after each slice of records.
+    """
     keyless: list[RecordError] = []
     out_of_range: list[RecordError] = []
     first, is_compressed = 0, header.attributes & CODEC_MASK != 0
@@ -135,7 +138,10 @@ def check_records(
         if refusal is not None or not reads_records(header, settings, now_ms):
             return refusal
     try:
-        for records in iter_records(batch, header, SLICE_RECORDS):
+        slices = iter_records(batch, header, SLICE_RECORDS)
+        if is_compressed:
+            yield
+        for records in slices:
             if is_compressed and any(record.offset != offset for offset, record in enumerate(records, first)):
                 return _UNEXPECTED
             if settings.is_compacted:

@@ -39,7 +39,7 @@ LINES_PER_ENTRY: Final = 25
 """What a further entry may add to the longest turn: where a request is handled in slices, its check and response."""
 WHOLE: Final = {
     ApiKey.ADD_PARTITIONS_TO_TXN: 40,  # A transaction takes all partitions of a request or none.
-    ApiKey.ALTER_CLIENT_QUOTAS: 40,  # Entries for the same entity, which are applied in order.
+    ApiKey.ALTER_CLIENT_QUOTAS: 40,  # Entries for the same entity: the first one is applied.
     ApiKey.CONSUMER_GROUP_HEARTBEAT: 40,  # One change of one member.
     ApiKey.CREATE_PARTITIONS: 70,  # One batch of at most 10,000 records of the metadata log.
     ApiKey.CREATE_TOPICS: 70,  # The same.

@@ -11,6 +11,7 @@ from eosctl.sandbox.log.topic_settings import TopicSettings
 from eosctl.sandbox.log.validation import SLICE_RECORDS, Refusal, check_records, finish
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.records.batch import decode_header, encode_batch
+from eosctl.wire.records.compression import Compression
 from eosctl.wire.records.record import Record
 from eosctl.wire.runtime import unsigned_varint
 
@@ -74,6 +75,12 @@ def test_a_gap_between_slices_is_found() -> None:
     found = refusal(packed(records(*deltas)), len(deltas))
     assert found is not None
     assert found.error is ErrorCode.UNKNOWN_SERVER_ERROR
+
+
+def test_decompression_and_each_slice_are_steps_of_their_own() -> None:
+    batch = encode_batch([Record(0, NOW_MS, None, b"v")] * (SLICE_RECORDS + 1), codec=Compression.GZIP)
+    steps = list(check_records(batch, decode_header(batch), TopicSettings(), NOW_MS, "orders-0"))
+    assert len(steps) == 1 + 2
 
 
 def test_an_unknown_codec_is_an_unexpected_error() -> None:

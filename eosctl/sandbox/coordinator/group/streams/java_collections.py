@@ -20,6 +20,8 @@ def hash_order(keys: Iterable[str], capacity: int = _DEFAULT_CAPACITY, *, grows_
     grows a full map only before it adds the next key.
     """
     distinct = list(dict.fromkeys(keys))
+    if len(distinct) < 2:
+        return distinct
     size = 1
     while size < capacity:
         size *= 2

@@ -63,6 +63,8 @@ def _describe(
         done(DescribeShareGroupOffsetsResponseGroup(group.group_id, error_code=error))
         return
     wanted = _wanted(broker, group)
+    if wanted and not group.group_id:
+        wanted = ErrorCode.UNKNOWN_SERVER_ERROR  # The share coordinator refuses a group without a name.
     if isinstance(wanted, ErrorCode):
         done(DescribeShareGroupOffsetsResponseGroup(group.group_id, (), wanted, kafka_text(wanted)))
         return

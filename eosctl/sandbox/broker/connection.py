@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from eosctl.sandbox.api.registry import handler
 from eosctl.sandbox.broker.broker import Broker
 from eosctl.sandbox.broker.client_stream import END, ClientStream
+from eosctl.sandbox.broker.long_texts import frame_of
 from eosctl.sandbox.broker.routes import Route
 from eosctl.sandbox.broker.sliced_requests import SlicedRequest, has_many_entries
 from eosctl.sandbox.ports import RequestContext, Timer
@@ -22,7 +23,7 @@ from eosctl.sandbox.security.sasl_server_authenticator import Login
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.codec import Codec, codec
 from eosctl.wire.errors import WireError
-from eosctl.wire.frames import FrameSplitter, RequestHeader, request_header_fields, response_frame
+from eosctl.wire.frames import FrameSplitter, RequestHeader, request_header_fields
 from eosctl.wire.messages.api_versions import ApiVersionsRequest
 
 UNKNOWN_SOFTWARE: Final = ("unknown", "unknown")
@@ -59,7 +60,10 @@ class Exchange:
             counts = connection.broker.error_counts
             if counts is not None:
                 counts.add(form.api_key, response)
-            frame = response_frame(form, self._correlation_id, response)
+            frame = frame_of(form, self._correlation_id, response)
+            if frame is None:
+                connection.abort()
+                return
             stream = connection.disturbed_stream()
             connection.answer(frame if stream is None or stream.answer(form.api_key, frame) else b"")
 

@@ -133,9 +133,11 @@ class StatePersister:
 
 
 def _read_result(response: Any | None) -> StateResult:
-    """Return the result of the only partition in a response; NETWORK_EXCEPTION without a response."""
+    """Return the result of the only partition in a response; an error without one."""
     if response is None:
         return StateResult(ErrorCode.NETWORK_EXCEPTION, kafka_text(ErrorCode.NETWORK_EXCEPTION))
+    if not response.results:  # as for a group without a name
+        return StateResult(ErrorCode.UNKNOWN_SERVER_ERROR, kafka_text(ErrorCode.UNKNOWN_SERVER_ERROR))
     part = response.results[0].partitions[0]
     error = ErrorCode(part.error_code)
     message = part.error_message or kafka_text(error)

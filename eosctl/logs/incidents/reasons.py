@@ -31,6 +31,14 @@ _POSSIBLE: Final = 0.7
 """Maximum confidence in a cause that a record only makes possible."""
 _PAUSED: Final = frozenset({"poll_interval_exceeded", "member_evicted", "task_migrated", "group_not_stable"})
 """Kinds whose cause is certain, but not the reason why the program stood still."""
+_TOO_SLOW: Final = "slow-processing"
+_BLOCKED: Final = "blocked-by-another-system"
+BLOCKED_TIMES: Final = 3
+"""Minimum number of equal errors that show what a program waits for."""
+BLOCKED_MS: Final = 30_000
+"""Minimum time from the first of them to the moment when the poll was late."""
+_LIKELY: Final = 0.85
+_QUOTED: Final = 5
 RENEWED_MS: Final = 3_600_000
 """Maximum time from a renewal that failed to the expiry of the credential: tokens and tickets live for hours."""
 _POD: Final = "pod-not-ready-in-time"
@@ -162,10 +170,28 @@ def _with_reason(one: Incident, errors: Sequence[LogEvent]) -> Incident:
     alike = [event for event in errors if template_of(event.message) == template]
     when = f"at {time_text(time_of(alike[0]))}"
     how_often = f"{count_text(len(alike), 'time')}, first {when}" if len(alike) > 1 else when
+    if one.root_cause == _TOO_SLOW and len(alike) >= BLOCKED_TIMES and time_of(alike[0]) <= one.t_start_ms - BLOCKED_MS:
+        return _blocked(one, alike)
     order = "Before it" if time_of(alike[0]) < one.t_start_ms else "With it"
     places = (EvidenceLine(event.file, event.offset, event.line) for event in alike)
     return one._replace(
         explanation=f"{one.explanation} {order}, the same program reports ({how_often}): "
         f'"{short_text(alike[0].message)}".',
         evidence=tuple(dict.fromkeys((*one.evidence, *places)))[:MAX_EVIDENCE_COUNT],
+    )
+
+
+def _blocked(one: Incident, errors: Sequence[LogEvent]) -> Incident:
+    """Return an incident of a member that did not poll, with the failures that its program repeated as the cause."""
+    first = time_of(errors[0])
+    places = (EvidenceLine(event.file, event.offset, event.line) for event in errors[:_QUOTED])
+    return one._replace(
+        root_cause=_BLOCKED,
+        confidence=min(one.confidence, _LIKELY),
+        t_start_ms=first,
+        explanation=f"Failures outside of the Kafka client blocked a consumer from {time_text(first)} on "
+        f'({count_text(len(errors), "time")}): "{short_text(errors[0].message)}". {one.explanation}',
+        next_step="Restore what the quoted error names: the program repeats its work there, and polls no records "
+        "meanwhile. Then check that it has rejoined its group. A longer max.poll.interval.ms only hides the outage.",
+        evidence=tuple(dict.fromkeys((*places, *one.evidence)))[:MAX_EVIDENCE_COUNT],
     )

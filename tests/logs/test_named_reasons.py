@@ -70,6 +70,8 @@ def test_voters_without_addresses_elect_no_leader(tmp_path: Path) -> None:
     text += "".join(RAFT.format(second, "INFO", "KafkaRaftClient", f"{LOST}: x") for second in (18, 20))
     (found,) = judge(tmp_path, {"controller.log": text})
     assert (found.kind, found.subject["unreachable"]) == ("controller_quorum_lost", ("3",))
+    assert "and DNS does not resolve" in found.explanation
+    assert found.next_step.startswith("First make DNS resolve")
 
 
 def test_an_election_that_ends_is_not_a_lost_quorum(tmp_path: Path) -> None:

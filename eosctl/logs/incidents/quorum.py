@@ -34,6 +34,10 @@ _NOT_CONNECTED: Final = re.compile(
 _UNREACHED: Final[tuple[EventCategory, ...]] = (*DISCONNECTS, "HOST_NOT_RESOLVED")
 _LED: Final = frozenset({"CONTROLLER_LEADER", "CONTROLLER_ACTIVE", "CONTROLLER_LOST"})
 """Categories of records that name a leader of the quorum."""
+_RESOLVE: Final = (
+    "First make DNS resolve these names from this node (nslookup): the services and pods behind them, their readiness, "
+    "and the cluster's DNS. "
+)
 _OPEN_ROUNDS: Final = 2
 """Minimum number of lost elections with which a log can end for an incident."""
 _ENDED_MS: Final = 10_000
@@ -129,7 +133,9 @@ def find_lost_quorums(timeline: LogTimeline) -> Iterator[Incident]:
         seen.add(log)
         node = next((name for event in rounds if (name := event.fields.get("candidate", ""))), "")
         who = f"Controller {node}" if node else "A controller"
-        silent = _unreachable(timeline, (cut_off or rounds)[0], last_ms)
+        near = _attempts(timeline, (cut_off or rounds)[0], last_ms)
+        silent = tuple(sorted({voter_not_reached(event) for event in near}, key=int))
+        unresolved = tuple(sorted({_name_not_resolved(event) for event in near} - {""}))
         if lasted_ms >= WITHOUT_LEADER_MS:
             period = f"for {lasted_ms / 1000:,.0f} s"
         else:
@@ -141,11 +147,13 @@ def find_lost_quorums(timeline: LogTimeline) -> Iterator[Incident]:
             {"controller": node, "unreachable": silent},
             [*cut_off, *rounds],
             f"{who} could not win an election of the metadata quorum and found no other leader {period}: the voters "
-            "have no majority. "
+            "have no majority"
+            + (f", and DNS does not resolve {name_some('name', unresolved)}. " if unresolved else ". ")
             + (f"It could not connect to {name_some('node', silent)}. " if silent else "")
             + "Without a controller, no "
             "partition gets a new leader, no topic is created, and no producer ids are allocated.",
-            "Start or reconnect the other voters of the quorum: check their processes, and the network between the "
+            (_RESOLVE if unresolved else "")
+            + "Start or reconnect the other voters of the quorum: check their processes, and the network between the "
             "controllers. eosctl doctor shows who answers.",
             severity=Severity.CRITICAL,
             confidence=0.7 if is_open and lasted_ms < WITHOUT_LEADER_MS else 0.85,
@@ -161,10 +169,15 @@ def _cut_off_before(timeline: LogTimeline, first: LogEvent) -> Sequence[LogEvent
     return [event for event in before[led + 1 :] if voter_not_reached(event)]
 
 
-def _unreachable(timeline: LogTimeline, first: LogEvent, end_ms: int) -> tuple[str, ...]:
-    """Return the nodes of the quorum that a node could not connect to during its elections."""
+def _attempts(timeline: LogTimeline, first: LogEvent, end_ms: int) -> Sequence[LogEvent]:
+    """Return the connections to other voters that failed for a node during its elections."""
     near = timeline.log_between(first, time_of(first) - 2 * _NOTICED_MS, end_ms, _UNREACHED)
-    return tuple(sorted({node for event in near if (node := voter_not_reached(event))}, key=int))
+    return [event for event in near if voter_not_reached(event)]
+
+
+def _name_not_resolved(event: LogEvent) -> str:
+    """Return the name of a voter that its connection failed for; empty if it failed for another reason."""
+    return event.fields.get("peer", "").partition(":")[0] if event.category == "HOST_NOT_RESOLVED" else ""
 
 
 def _rounds(timeline: LogTimeline, first: LogEvent) -> tuple[list[LogEvent], int | None]:

@@ -20,6 +20,7 @@ from eosctl.logs.incidents.expulsions import name_cycles
 from eosctl.logs.incidents.failed_transactions import name_failed_transactions
 from eosctl.logs.incidents.kills import join_kills
 from eosctl.logs.incidents.lasting import is_final
+from eosctl.logs.incidents.old_clients import name_old_clients
 from eosctl.logs.incidents.outcomes import settle_outcomes
 from eosctl.logs.incidents.process_ends import join_process_ends
 from eosctl.logs.incidents.program_subjects import name_programs
@@ -62,6 +63,7 @@ _NAMING: Final[tuple[_Step, ...]] = (
     name_lagging,
     complete_subjects,
     name_refusals,
+    name_old_clients,
     name_failed_transactions,
     read_outcomes,
     name_cycles,

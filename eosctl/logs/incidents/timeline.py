@@ -319,20 +319,18 @@ def time_of(event: LogEvent) -> int:
 
 
 def timed(events: Iterable[LogEvent], sources: Sequence[SourceSummary]) -> Iterator[LogEvent]:
-    """Yield events with a time; an event without one gets that of the record before or after it in its file.
-
-    Files without any time are left out.
-    """
+    """Yield events with a time; one without it gets that of the nearest in its file. Files without any are left out."""
     # Pasted text without any timestamp gets the time at which it was saved.
     starts = {source.file: source.first_ms or source.modified_ms or None for source in sources}
     for file, part in grouped(events, attrgetter("file")).items():
         ordered = sorted(part, key=attrgetter("offset"))
-        last = next((event.time_ms for event in ordered if event.time_ms is not None), starts.get(file))
-        if last is None:
-            continue
+        known = [event for event in ordered if event.time_ms is not None]
         for event in ordered:
-            last = event.time_ms if event.time_ms is not None else last
-            yield event if event.time_ms is not None else event._replace(time_ms=last, time_assumed=True)
+            place = bisect_left(known, event.line, key=attrgetter("line")) if event.time_ms is None else 0
+            near = ((abs(one.line - event.line), time_of(one)) for one in known[max(place - 1, 0) : place + 1])
+            _, time_ms = min(near, default=(0, starts.get(file)))
+            if event.time_ms is not None or time_ms is not None:
+                yield event if event.time_ms is not None else event._replace(time_ms=time_ms, time_assumed=True)
 
 
 def episodes(events: Sequence[LogEvent], gap_ms: int) -> Iterator[list[LogEvent]]:

@@ -1,0 +1,73 @@
+"""Names that a log holds in its own words become the subject of an incident."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.logs.judging import judge
+
+REFUSED = (
+    "[2026-02-03 09:00:0{0},771] ERROR Exception while processing request from 192.0.2.20:9092-192.0.2.{1}:50114-12 "
+    "(kafka.network.Processor)\n"
+    "org.apache.kafka.common.errors.InvalidRequestException: Error getting request for apiKey: FETCH, apiVersion: {2}, "
+    "connectionId: 192.0.2.20:9092-192.0.2.{1}:50114-12, principal: User:ANONYMOUS\n"
+    "Caused by: org.apache.kafka.common.errors.UnsupportedVersionException: Received request for api with key 1 "
+    "(Fetch) and unsupported version {2}\n"
+)
+RANGES = (
+    "2026-02-03 09:00:01,000 ERROR [main] com.example.Cutter - org.apache.kafka.common.errors."
+    "UnsupportedVersionException: The node does not support FETCH with version in range [{}]. The supported range is "
+    "[{}].\n"
+)
+
+
+def test_a_client_before_kip_896_is_the_older_side(tmp_path: Path) -> None:
+    (one,) = judge(tmp_path, {"server.log": REFUSED.format(1, 7, 2) + REFUSED.format(2, 8, 2)})
+    assert (one.root_cause, one.subject["clients"], one.subject["request"]) == (
+        "client-older-than-brokers",
+        ("192.0.2.7", "192.0.2.8"),
+        "Fetch v2",
+    )
+    assert "The brokers need no change" in one.next_step
+
+
+def test_a_version_that_brokers_may_get_later_stays_open(tmp_path: Path) -> None:
+    (one,) = judge(tmp_path, {"server.log": REFUSED.format(1, 7, 19)})
+    assert (one.root_cause, one.subject["request"]) == ("client-and-broker-share-no-version", "Fetch v19")
+
+
+@pytest.mark.parametrize(
+    ("own", "theirs", "cause"),
+    [
+        ("0,3", "4,17", "client-older-than-brokers"),
+        ("13,17", "0,11", "brokers-older-than-client"),
+    ],
+)
+def test_ranges_of_versions_name_the_older_side(own: str, theirs: str, cause: str, tmp_path: Path) -> None:
+    (one,) = judge(tmp_path, {"cutter.log": RANGES.format(own, theirs)})
+    assert (one.kind, one.root_cause) == ("unsupported_version", cause)
+
+
+@pytest.mark.parametrize(
+    "words", ["start with KAFKA_GROUP_INSTANCE_ID=cut-7", "up: group=cutters instance=cut-7 (pod cut-7f)"]
+)
+def test_a_static_member_is_named_by_its_start(words: str, tmp_path: Path) -> None:
+    text = (
+        f"2026-02-03 08:00:01,000 INFO cutter: {words}\n"
+        "2026-02-03 09:00:01,000 ERROR cutter: heartbeat refused: FENCED_INSTANCE_ID, group_id=cutters\n"
+    )
+    (one,) = judge(tmp_path, {"cutter.log": text})
+    assert (one.kind, one.subject["group.instance.id"]) == ("member_fenced", "cut-7")
+
+
+def test_a_record_without_a_time_has_that_of_the_nearest(tmp_path: Path) -> None:
+    text = (
+        "2026-02-03 08:00:01,000 INFO cutter: KAFKA_GROUP_INSTANCE_ID=cut-7\n"
+        + "2026-02-03 08:30:01,000 INFO cutter: cut 7 tiles\n" * 9
+        + "[WARNING] FENCED_INSTANCE_ID, group_id=cutters\n"
+        "2026-02-03 09:00:01,000 ERROR cutter: heartbeat refused: FENCED_INSTANCE_ID, group_id=cutters\n"
+    )
+    (one,) = judge(tmp_path, {"cutter.log": text})
+    assert (one.t_start_ms, one.t_end_ms) == (1_770_109_201_000, 1_770_109_201_000)

@@ -40,9 +40,9 @@ _CALLED_BY: Final = {
         "prepareForTriggerAvailableNow",
     ),
     "Textual": (
-        *("action_abort", "action_clear_filter", "action_dismiss_page", "action_explain", "action_filter"),
-        *("action_leave", "on_data_table_row_selected", "on_input_changed", "on_input_submitted", "on_mount"),
-        *("on_resize", "on_unmount"),
+        *("action_abort", "action_clear_filter", "action_describe", "action_dismiss_page", "action_explain"),
+        *("action_filter", "action_leave", "action_page", "action_read", "on_click", "on_input_changed"),
+        *("on_input_submitted", "on_mount", "on_resize", "on_unmount", "render_line"),
     ),
     "pygls": ("hover",),
     "pytest": ("pytest_configure", "pytest_runtest_protocol"),

@@ -82,3 +82,14 @@ def test_a_write_that_succeeds_later_is_a_recovery(tmp_path: Path) -> None:
     (one,) = judge(tmp_path, {"td-agent.log": NO_TOPIC + repeated(FLUENTD) + late + done})
     assert (one.kind, one.severity) == ("topic_not_found", Severity.WARNING)
     assert "A repeated write succeeded at 2026-02-03T09:02:31.000Z." in one.explanation
+
+
+def test_connections_that_failed_before_are_the_reason(tmp_path: Path) -> None:
+    failed = "[2026/02/03 08:59:{}] [error] [output:kafka:kafka.0] tiles#producer-1: [thrd:kb-1:9092/bootstrap]: {}\n"
+    refused = (
+        "kb-1:9092/bootstrap: Connect to ipv4#192.0.2.4:9092 failed: Connection refused (after 0ms in state CONNECT)"
+    )
+    text = failed.format("04", refused) + failed.format("05", "1/1 brokers are down")
+    (one,) = judge(tmp_path, {"pipeline.log": text + repeated(FLUENT_BIT, "kafka")})
+    assert (one.kind, one.root_cause) == ("send_repeated", "brokers-not-reached")
+    assert one.subject["servers"] == ("kb-1:9092",)

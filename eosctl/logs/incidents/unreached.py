@@ -29,11 +29,13 @@ _RESOLVE: Final = (
 )
 _KINDS: Final = (
     *("send_timeout", "init_producer_id_timeout", "transaction_end_timeout", "transaction_offsets_timeout"),
-    *("metadata_timeout", "consumer_offsets_timeout", "connector_offsets_not_stored", "client_gave_up"),
-    *("host_not_resolved", "brokers_not_reached"),
+    *("metadata_timeout", "consumer_offsets_timeout", "connector_offsets_not_stored", "send_repeated"),
+    *("client_gave_up", "host_not_resolved", "brokers_not_reached"),
 )
 """Kinds of requests that timed out, the one that names the fault best first."""
 _CONNECTING: Final = frozenset({"host_not_resolved", "brokers_not_reached"})
+_GIVEN_UP: Final = frozenset({"client_gave_up", "send_repeated"})
+"""Kinds of reports that also have other causes: connections must have failed before them."""
 _ATTEMPTS: Final[tuple[EventCategory, ...]] = ("BROKERS_UNREACHED", "HOST_NOT_RESOLVED")
 _DROPPED: Final = ("records_dropped", "handler-continues-after-a-failed-write")
 _FAILED: Final = re.compile(r"(?i:timed ?out|refused|no route|unreachable|i/o timeout)")
@@ -84,6 +86,8 @@ def _failed_before(timeline: LogTimeline, one: Incident) -> Sequence[LogEvent]:
     clients = {client for event in own if (client := event.fields.get("client_id"))}
     tasks = {task for event in own if (task := event.fields.get("connector_task"))}
     failed = [event for event in near if _is_of(event, clients, tasks)]
+    if failed and one.kind in _GIVEN_UP and time_of(failed[0]) > time_of(first):
+        return ()
     is_own = bool(failed) and bool(first.thread) and failed[-1].thread == first.thread and one.kind not in _CONNECTING
     return failed if len(failed) >= LEAST or is_own else ()
 

@@ -23,7 +23,7 @@ from eosctl.client.outcome import error_for_code, known_error
 from eosctl.client.ports import Connector, Transport
 from eosctl.client.sasl import Exchange, authenticate
 from eosctl.errors import AuthenticationFailed, ClusterUnreachable, EosctlError, RequestTimedOut
-from eosctl.model.client_config import ClientConfig, Endpoint, SaslConfig, SecurityProtocol
+from eosctl.model.client_config import ClientConfig, Endpoint, SaslConfig
 from eosctl.model.snapshot import ApiRange, Certificate
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.codec import AnyRequest, versions
@@ -54,11 +54,11 @@ class Session:
     A request that times out closes the stream, since responses of later requests would wait behind its own.
     """
 
-    def __init__(self, endpoint: Endpoint, client_id: str, protocol: SecurityProtocol) -> None:
+    def __init__(self, endpoint: Endpoint, config: ClientConfig) -> None:
         self.endpoint = endpoint
         self.versions = BrokerVersions({}, {})
-        self._protocol = protocol
-        self._connection = Connection(client_id)
+        self._protocol = config.security_protocol
+        self._connection = Connection(config.client_id, remembers=config.remembers_answers)
         self._greeted = False
         self._is_known = False
         self._waiting: dict[int, asyncio.Future[Struct]] = {}
@@ -97,7 +97,7 @@ class Session:
             RebootstrapRequired: The peer is not the expected broker; only 4.4 and later check it.
             AuthenticationFailed: The certificate or credentials were rejected.
         """
-        session = cls(endpoint, config.client_id, config.security_protocol)
+        session = cls(endpoint, config)
         session._is_known = is_known
         await session._connect(connector, tls, deadline)
         try:

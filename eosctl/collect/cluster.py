@@ -42,7 +42,7 @@ async def collect_shape(reader: ReadOnly, node_id: int | None = None) -> Probed[
     """
     request = metadata.MetadataRequest(topics=None, allow_auto_topic_creation=False)
     answer = await _ask(reader, node_id, ApiKey.METADATA, request)
-    topics, gaps = _topics(answer.topics)
+    topics, gaps = reader.derived(answer, lambda: _topics(answer.topics))
     if not answer.brokers:  # At least the broker that answers is one.
         raise ClusterUnreachable(
             "The cluster's metadata lists no brokers, so nothing can be read.",

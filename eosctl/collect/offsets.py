@@ -107,6 +107,12 @@ async def _ask(
     )
     if answer is None:
         return Probed({}, lost)
+    return reader.derived(answer, lambda: _offsets(answer, partitions))
+
+
+def _offsets(
+    answer: list_offsets.ListOffsetsResponse, partitions: Sequence[TopicPartition]
+) -> Probed[dict[TopicPartition, int]]:
     found: dict[TopicPartition, int] = {}
     gaps: list[EvidenceGap] = []
     answered: set[TopicPartition] = set()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from typing import Final, Generic, NamedTuple, Protocol, TypeVar
+from typing import Final, Generic, NamedTuple, Protocol, TypeVar, cast
 
 from eosctl.client.deadline import Deadline
 from eosctl.client.destinations import FORWARDED
@@ -80,6 +80,27 @@ class Probed(NamedTuple, Generic[T]):
     gaps: tuple[EvidenceGap, ...] = ()
 
 
+class Memory:
+    """What was made of answers in the last reading, for a client that returns unchanged answers as the same objects."""
+
+    def __init__(self) -> None:
+        self._kept: dict[int, tuple[object, object]] = {}
+        self._last: dict[int, tuple[object, object]] = {}
+
+    def begin(self) -> None:
+        """Begin a reading: what the last one did not use is dropped."""
+        self._last, self._kept = self._kept, {}
+
+    def derived(self, answer: object, make: Callable[[], T]) -> T:
+        """Return what was made of an answer; make it if that answer is new."""
+        place = id(answer)  # Kept with the answer itself, so that no other object gets this id.
+        found = self._kept.get(place) or self._last.get(place)
+        if found is None:
+            found = answer, make()
+        self._kept[place] = found
+        return cast(T, found[1])
+
+
 class ReadOnly:
     """A client that sends only the requests of `READ_ONLY_APIS`, with limited concurrency per broker.
 
@@ -89,10 +110,12 @@ class ReadOnly:
     Args:
         client: Sends the requests.
         deadline: The end of the collection; requests fail from then on. None for no limit.
+        memory: What was made of the answers of earlier collections; None to make everything.
     """
 
-    def __init__(self, client: Asks, deadline: Deadline | None = None) -> None:
+    def __init__(self, client: Asks, deadline: Deadline | None = None, memory: Memory | None = None) -> None:
         self._client = client
+        self._memory = memory
         self._deadline = deadline
         self._lanes: dict[int, asyncio.Semaphore] = {}
         self._lost: dict[int, EosctlError] = {}
@@ -126,6 +149,10 @@ class ReadOnly:
         """
         _check_allowed(api_key)
         return await self._in_time(self._client.request_any(api_key, message))
+
+    def derived(self, answer: object, make: Callable[[], T]) -> T:
+        """Return what a function of an answer, and of its request, returns; called again only for a new answer."""
+        return make() if self._memory is None else self._memory.derived(answer, make)
 
     async def pause(self, seconds: float) -> bool:
         """Sleep, but not beyond the deadline; return whether time is left for further requests."""

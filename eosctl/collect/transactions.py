@@ -208,6 +208,12 @@ async def _producers_of_leader(
     )
     if answer is None:
         return Probed([], gaps)
+    return reader.derived(answer, lambda: _producers(answer, leader_id, partitions))
+
+
+def _producers(
+    answer: describe_producers.DescribeProducersResponse, leader_id: int, partitions: Sequence[TopicPartition]
+) -> Probed[list[PartitionProducers]]:
     found: list[PartitionProducers] = []
     missing: list[EvidenceGap] = []
     answered: set[TopicPartition] = set()
@@ -357,6 +363,12 @@ async def describe_ids(reader: ReadOnly, broker_id: int, ids: Sequence[str]) -> 
     )
     if answer is None:
         return Probed([], gaps)
+    return reader.derived(answer, lambda: _transactions(answer, broker_id, ids))
+
+
+def _transactions(
+    answer: describe_transactions.DescribeTransactionsResponse, broker_id: int, ids: Sequence[str]
+) -> Probed[list[Transaction]]:
     found: list[Transaction] = []
     missing: list[EvidenceGap] = []
     for state in answer.transaction_states:

@@ -133,7 +133,8 @@ class ClientConfig(msgspec.Struct, frozen=True):
     """The configuration of a client's connections.
 
     Times are milliseconds: `request_timeout_ms` limits a request (`request.timeout.ms`), `timeout_ms` an operation with
-    its retries (`default.api.timeout.ms`).
+    its retries (`default.api.timeout.ms`). With `remembers_answers`, a response with the bytes of the last one to the
+    same request is not decoded again, and its message must not be changed.
     """
 
     bootstrap: tuple[Endpoint, ...]
@@ -146,6 +147,7 @@ class ClientConfig(msgspec.Struct, frozen=True):
     timeout_ms: int = 30_000
     retry_backoff_ms: int = 50
     ignored_keys: tuple[str, ...] = ()
+    remembers_answers: bool = False
 
 
 class Given(NamedTuple):

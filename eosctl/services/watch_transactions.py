@@ -16,7 +16,7 @@ from eosctl.client.client import Client, connect
 from eosctl.client.deadline import Deadline
 from eosctl.collect.allowed import READ_ONLY_APIS
 from eosctl.collect.collector import Observer, collect_snapshot
-from eosctl.collect.reader import ReadOnly
+from eosctl.collect.reader import Memory, ReadOnly
 from eosctl.collect.transactions import TransactionQuery
 from eosctl.errors import EosctlError
 from eosctl.model.evidence import EvidenceKind
@@ -113,10 +113,11 @@ def watch_transactions(
     resolved = resolve_connection(request.connection, callbacks.remark)
 
     async def watch(client: Client) -> None:
+        memory = Memory()
         moments: list[Moment] = []
         seen, used_s = 0, 0.0
         while True:
-            moment = await _read(client, request, callbacks)
+            moment = await _read(client, request, callbacks, memory)
             cost_s, used_s = pace.cpu_s() - used_s, pace.cpu_s()
             pause = pause_ms(request.interval_ms, cost_s if seen else None)
             slowed = request.interval_ms is None and pause > LEAST_PAUSE_MS
@@ -131,15 +132,17 @@ def watch_transactions(
             await pace.wait(pause / 1000)
 
     async def work() -> None:
-        async with connect(resolved.config, allowed_apis=READ_ONLY_APIS) as client:
+        config = replace(resolved.config, remembers_answers=True)
+        async with connect(config, allowed_apis=READ_ONLY_APIS) as client:
             await watch(client)
 
     run(work)
 
 
-async def _read(client: Client, request: TransactionWatchRequest, callbacks: Callbacks) -> Moment:
+async def _read(client: Client, request: TransactionWatchRequest, callbacks: Callbacks, memory: Memory) -> Moment:
+    memory.begin()
     timeout_ms = request.connection.timeout_ms
-    reader = ReadOnly(client, None if timeout_ms is None else Deadline.after(timeout_ms))
+    reader = ReadOnly(client, None if timeout_ms is None else Deadline.after(timeout_ms), memory)
     observer = Observer(
         callbacks.now_ms,
         second_look_after_ms=request.second_look_after_ms,

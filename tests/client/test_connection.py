@@ -10,6 +10,7 @@ from eosctl.wire.errors import WireError
 from eosctl.wire.frames import decode_request, encode_response
 from eosctl.wire.messages.end_txn import EndTxnRequest, EndTxnResponse
 from eosctl.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from eosctl.wire.messages.list_transactions import ListTransactionsRequest, ListTransactionsResponse, TransactionState
 
 
 def test_a_request_becomes_a_frame_with_the_next_correlation_id() -> None:
@@ -71,3 +72,35 @@ def test_an_answer_above_the_limit_is_refused_before_it_is_kept() -> None:
     connection.send(ApiKey.HEARTBEAT, 3, HeartbeatRequest())
     with pytest.raises(WireError):
         connection.receive((101).to_bytes(4, "big"))
+
+
+CHANGING = st.lists(st.tuples(st.sampled_from(["", "Ongoing"]), st.integers(0, 3)), max_size=30)
+
+
+@given(CHANGING, st.sampled_from([0, 1 << 20]))
+def test_a_remembered_answer_is_the_answer(answers: list[tuple[str, int]], limit: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("eosctl.client.connection.REMEMBERED_BYTES", limit)
+        connection = Connection("me", remembers=True)
+        last: dict[str, tuple[int, object]] = {}
+        for wanted, count in answers:
+            request = ListTransactionsRequest(state_filters=[wanted] if wanted else [])
+            sent, _ = connection.send(ApiKey.LIST_TRANSACTIONS, 0, request)
+            listed = [TransactionState(f"id-{number}", number, wanted) for number in range(count)]
+            frame = encode_response(
+                ApiKey.LIST_TRANSACTIONS, 0, sent, ListTransactionsResponse(transaction_states=listed)
+            )
+            (answer,) = connection.receive(frame)
+            assert (answer.correlation_id, list(answer.message.transaction_states)) == (sent, listed)
+            is_same = wanted in last and last[wanted][0] == count
+            assert (wanted in last and answer.message is last[wanted][1]) == (is_same and limit > 0)
+            last[wanted] = (count, answer.message)
+
+
+def test_answers_are_not_remembered_unless_asked_for() -> None:
+    connection = Connection("me")
+    messages = []
+    for _ in range(2):
+        sent, _ = connection.send(ApiKey.LIST_TRANSACTIONS, 0, ListTransactionsRequest())
+        messages += connection.receive(encode_response(ApiKey.LIST_TRANSACTIONS, 0, sent, ListTransactionsResponse()))
+    assert messages[0].message is not messages[1].message

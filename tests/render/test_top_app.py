@@ -224,3 +224,16 @@ def test_all_rows_are_reached_and_those_in_sight_are_made() -> None:
         assert f"id-{5_000 + in_sight - 1}: open" in shown(app)
 
     play(app, steps)
+
+
+def test_a_defect_ends_the_view() -> None:
+    def watch(*_: object) -> None:
+        raise ValueError("a defect")
+
+    async def run() -> None:
+        app = TopApp(TopActions(watch, None, str, lambda: 0))
+        async with app.run_test() as pilot:
+            await until(pilot, lambda: not app.is_running)
+
+    with pytest.raises(ValueError, match="a defect"):
+        asyncio.run(run())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import ClassVar, Final, NamedTuple
 
 from rich.text import Text
@@ -164,12 +165,18 @@ class TopApp(App[None]):
         self._again.set()
 
     def _watch(self) -> None:
-        self._actions.watch(
-            lambda moment: self._hand_over(self.show_moment, moment),
-            lambda error: self._hand_over(self.show_failure, error),
-            self._stop,
-            self._again,
-        )
+        try:
+            self._actions.watch(
+                lambda moment: self._hand_over(self.show_moment, moment),
+                lambda error: self._hand_over(self.show_failure, error),
+                self._stop,
+                self._again,
+            )
+        except Exception as error:  # noqa: BLE001 - a defect ends the view, since its rows would only grow old
+            self._hand_over(partial(self.call_later, self._end_with), error)
+
+    def _end_with(self, error: Exception) -> None:
+        raise error
 
     def _hand_over(self, shown: Callable[..., None], value: object) -> None:
         if not self._stop.is_set():

@@ -129,7 +129,7 @@ def observe(snapshot: ClusterSnapshot) -> Moment:
 
 
 def _plain(snapshot: ClusterSnapshot) -> Sequence[Transaction]:
-    """Return the transactions that are open or long-running by themselves.
+    """Return the transactions that are certainly open or long-running.
 
     Their coordinators hold them open within their timeout, and the leaders of their partitions show nothing else. Where
     groups were read, none is: the groups of each transaction are counted.

@@ -173,7 +173,7 @@ def variables_of(pairs: Iterable[tuple[str, Leaf]], image: str, name: str, file:
     if any(key.upper().startswith("MP_MESSAGING_") for key, _ in given):
         values = {_spring_name(key): value_of(key, leaf, file, _spring_name(key)) for key, leaf in given}
         return [Source(Place(file, given[0][1].line), values, name, hints=(name.lower(),))]
-    if any(leaf.text == _NO_BROKER for _, leaf in given):
+    if any(leaf.text == _NO_BROKER for _, leaf in given) or _base_name(image).endswith("zookeeper"):
         return []
     if "connect" in image and any(key in _WORKER_VARIABLES for key, _ in given):
         given = [(f"CONNECT_{key}" if key in _WORKER_VARIABLES else key, leaf) for key, leaf in given]

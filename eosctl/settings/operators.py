@@ -108,6 +108,8 @@ def confluent(document: Branch, file: str) -> list[Source] | None:
     kind, name = document.text("kind"), document.text("metadata", "name") or ""
     if kind == "Connector":
         return _connector_resource(document, file, name, "configs")
+    if kind == "KafkaTopic":
+        return _confluent_topic(document, file, name)
     if kind == "SchemaRegistry":
         return []  # some of its settings are called as those of brokers
     role = _OF_CONFLUENT.get(kind or "")
@@ -133,6 +135,16 @@ def confluent(document: Branch, file: str) -> list[Source] | None:
             instances=counts.get(COUNT),
         )
     ]
+
+
+def _confluent_topic(document: Branch, file: str, name: str) -> list[Source] | None:
+    configs = document.branch("spec", "configs")
+    counts = (("replication.factor", ("spec", "replicas")), ("partitions", ("spec", "partitionCount")))
+    values = {**(values_of(flatten(configs), file) if configs else {}), **_named_leaves(document, file, *counts)}
+    place = Place(file, (configs or document).line)
+    topic = document.text("spec", "name") or name
+    shown = Source(place, values, topic, Role.TOPIC, Client.JAVA, recognized_by="kind: KafkaTopic")
+    return [shown] if values else None
 
 
 def _overrides(document: Branch, file: str) -> dict[str, Value]:

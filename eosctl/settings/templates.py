@@ -17,8 +17,14 @@ from eosctl.settings.tree import Branch, Leaf, flatten
 _WORDS: Final = "if|else|end|range|with|define|template|include|toYaml|tpl|block"
 _CONTROL: Final = re.compile(
     rf"^[ \t]*(?:-[ \t]*)?(?:\{{\{{-?[ \t]*(?:/\*.*?\*/|(?:{_WORDS})\b[^}}\n]*|\$\w+[^}}\n]*)-?\}}\}}"
-    r"|\{%.*?%\}|\{#.*?#\})[ \t]*$",
+    r"|\{%.*?%\}|\{#.*?#\})(?:[ \t]*\{\{[^{}\n]*\}\}|\s*(?:\{\}|\[\]))*[ \t]*$",
     re.MULTILINE | re.DOTALL,
+)
+# A key with expressions alone, above lines that stand below it: they open a condition, or add lines to those.
+_OPENED: Final = re.compile(
+    r"^(?P<indent>[ \t]*)(?P<key>(?:-[ \t]+)?[\w./-]+:)(?:[ \t]+\{\{[^{}\n]*\}\})+[ \t]*$"
+    r"(?=\n(?:[ \t]*\n)*(?P=indent)[ \t]+[^\s#])",
+    re.MULTILINE,
 )
 _EXPRESSION: Final = re.compile(r"\{\{(?:(?!\{\{|\}\}).)*\}\}")
 _FILTERS: Final = r"s?quote|int(?:64)?|float64|toString|trim|default[ \t]+[\w.\"-]+"
@@ -38,6 +44,7 @@ def without_templates(text: str, values: Mapping[str, Leaf] | None = None) -> st
     "a: 3\\n\\nb: 'x-{{ .Release.Name }}'"
     """
     plain = _CONTROL.sub(lambda match: re.sub(r"[^\n]", "", match[0]), text)
+    plain = _OPENED.sub(r"\g<indent>\g<key>", plain)
     if values:
         plain = _VALUE.sub(lambda match: own.text or match[0] if (own := values.get(match[1])) else match[0], plain)
     return _ENTRY.sub(_quoted, plain)

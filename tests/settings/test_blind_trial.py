@@ -11,6 +11,7 @@ from eosctl.analysis.read_as import read_as
 from eosctl.findings.linted import Linted
 from eosctl.services.lint_configuration import LintRequest, lint_configuration
 from eosctl.settings.deployment_files import read_components, read_deployment
+from eosctl.settings.templates import without_templates
 
 MACHINES: Final = """driver: {name: docker}
 platforms:
@@ -60,6 +61,24 @@ SERVICE: Final = """services:
       KAFKA_CFG_NODE_ID: 1
       KAFKA_CFG_PROCESS_ROLES: broker,controller
       KAFKA_CFG_CONTROLLER_QUORUM_VOTERS: 1@kafka:9093
+"""
+CHART: Final = """apiVersion: kafka.strimzi.io/v1beta2
+kind: Kafka
+metadata: {name: parcels}
+spec:
+  kafka:
+    listeners: [{name: tls, port: 9093, type: internal, tls: true}]
+    config: {{ if .Values.more }} {{ toYaml .Values.more | nindent 6 }} {{ end }}
+      transaction.state.log.min.isr: {{ .Values.least }}
+      {{ if .Values.other }} {{ toYaml .Values.other | nindent 6 }} {{ end }}
+    resources: {{ if .Values.limited }}
+      limits: {cpu: 1}
+      {{ else }} {} {{ end }}
+    template: {{ if .Values.limited }}
+      pod: {}
+      {{ else }}
+        {}
+      {{ end }}
 """
 DEFAULTS: Final = """Default configs for brokers in the cluster are:
   default.replication.factor=3 sensitive=false synonyms={DYNAMIC_DEFAULT_BROKER_CONFIG:default.replication.factor=3}
@@ -173,3 +192,29 @@ def test_variables_of_dotnet_in_capitals() -> None:
 def test_pm2_reads_a_file_of_its_own_name() -> None:
     text = "module.exports = {apps: [{name: 'a', script: 'a.js', instances: 2, env: {KAFKA_TRANSACTIONAL_ID: 'a'}}]}"
     assert [role for role, _ in titles("pm2.config.js", text)] == ["producer"]
+
+
+def test_conditions_behind_keys_of_a_template(tmp_path: Path) -> None:
+    chart = {"Chart.yaml": "name: kafka\n", "values.yaml": "least: 1\n", "templates/kafka.yaml": CHART}
+    linted = lint(tmp_path, chart)
+    assert {one.check_id for one in linted.diagnosis.findings} == {"EOS-CFG-032"}
+    assert linted.not_understood == ()
+
+
+def test_a_value_that_a_condition_makes_stays_unknown() -> None:
+    text = "a: {{ if .Values.a }} {{ .Values.b }} {{ end }}\nb: 1\n"
+    assert without_templates(text) == "a: '{{ if .Values.a }} {{ .Values.b }} {{ end }}'\nb: 1\n"
+
+
+def test_a_topic_of_confluents_operator_without_configs() -> None:
+    text = "apiVersion: platform.confluent.io/v1beta1\nkind: KafkaTopic\nmetadata: {name: parcels}\n"
+    (topic,) = read_components(
+        "a.yaml", text + "spec: {replicas: 1, partitionCount: 9, kafkaRestClassRef: {name: a}}\n"
+    )
+    assert (topic.role.value, topic.word("replication.factor"), topic.word("partitions")) == ("topic", "1", "9")
+
+
+@pytest.mark.parametrize("image", ["example/zookeeper", "confluentinc/cp-zookeeper:7.5.0"])
+def test_a_server_of_zookeeper_is_not_a_broker(image: str) -> None:
+    text = f"services:\n  zoo:\n    image: {image}\n    environment:\n      KAFKA_ADVERTISED_HOST_NAME: zoo\n"
+    assert titles("compose.yaml", text) == []

@@ -103,6 +103,32 @@ def test_a_snapshot_replaces_updates(harness: Harness) -> None:
     assert loaded.states[key].offset.start_offset == UPDATES_PER_SNAPSHOT + 1
 
 
+@pytest.mark.parametrize(
+    ("release", "start", "batches"),
+    [("4.3", 2, (StateBatch(2, 5, 0, 1), StateBatch(6, 7, 2, 1))), ("4.4", 6, (StateBatch(6, 7, 2, 1),))],
+)
+def test_a_write_that_comes_late_keeps_the_start(
+    tmp_path: Path, release: str, start: int, batches: tuple[StateBatch, ...]
+) -> None:
+    cluster = Harness(tmp_path, ClusterShape(1, Emulation(release), 2, SETTINGS, fast=True))
+    cluster.request(1, ApiKey.CREATE_TOPICS, 7, CreateTopicsRequest([CreatableTopic("orders", 1, 1)], 10_000, False))
+    key, results = key_of(cluster), list[StateResult]()
+    asking = cluster.core.broker(1).share_states
+    asking.initialize(key, 1, 0, results.append)
+    assert done(cluster, results).error is ErrorCode.NONE
+    for change in (
+        StateWrite(1, 0, 6, 2, (StateBatch(6, 7, 2, 1),)),
+        StateWrite(1, 0, 2, 0, (StateBatch(2, 5, 0, 1),)),
+    ):
+        asking.write(key, change, results.append)
+        assert done(cluster, results).error is ErrorCode.NONE
+    shards = cluster.core.broker(1).shares.shards
+    state = next(shard.states[key].offset for shard in shards if key in shard.states)
+    assert (state.start_offset, state.state_batches) == (start, batches)
+    assert state.delivery_complete_count == (0 if release == "4.3" else 2)
+    cluster.close()
+
+
 def test_a_record_that_is_not_replicated_is_reverted(harness: Harness) -> None:
     key, results = key_of(harness), list[StateResult]()
     harness.core.brokers()[0].share_states.initialize(key, 1, 0, results.append)

@@ -59,6 +59,7 @@ class ShareCoordinator:
         self._config = config
         self._metadata = metadata
         self._replicas = replicas
+        self._is_before_4_4 = emulation.is_before_4_4
         self._fenced_text = "" if emulation.is_before_4_4 else FENCED_TEXT_4_4
         self._shards: dict[int, StateShard] = {}
 
@@ -80,7 +81,9 @@ class ShareCoordinator:
         if known is not None:
             known.leader_epoch = leader_epoch
             return
-        shard = self._shards[partition_index] = StateShard(partition_index, leader_epoch, self._fenced_text)
+        shard = self._shards[partition_index] = StateShard(
+            partition_index, leader_epoch, self._fenced_text, moves_start_back=self._is_before_4_4
+        )
         self._runtime.call_soon(partial(self._load, shard))
 
     def resign(self, partition_index: int, leader_epoch: int | None) -> None:

@@ -69,9 +69,10 @@ class PartitionState(NamedTuple):
 class StateShard:
     """The share-partitions of one partition while this broker coordinates it."""
 
-    def __init__(self, index: int, leader_epoch: int, fenced_text: str = "") -> None:
+    def __init__(self, index: int, leader_epoch: int, fenced_text: str = "", *, moves_start_back: bool = False) -> None:
         self.index = index
         self._fenced_text = fenced_text
+        self._moves_start_back = moves_start_back
         self.leader_epoch = leader_epoch
         self.is_loading = True
         self.is_closed = False
@@ -110,6 +111,9 @@ class StateShard:
     ) -> StateRecord:
         """Change the state: an update, or a snapshot after `updates_per_snapshot` updates.
 
+        A write that arrives after later ones, since it was sent again, does not move the start offset back. In Kafka
+        before 4.4 it does, and records that were acknowledged are delivered again (`moves_start_back`).
+
         Raises:
             StateRefusedError: The share-partition is unknown, or one of the epochs is old.
         """
@@ -123,6 +127,8 @@ class StateShard:
         if NO_EPOCH != change.state_epoch < known.state_epoch:
             raise StateRefusedError(ErrorCode.FENCED_STATE_EPOCH, self._fenced_text)
         _check_exists(key, metadata)
+        if not self._moves_start_back:
+            change = _not_before(change, known.offset)
         return self._record(key, known, change, known.offset.leader_epoch, updates_per_snapshot, now_ms)
 
     def read(
@@ -236,6 +242,16 @@ class StateShard:
             self.states.pop(key, None)
         else:
             self.states[key] = state
+
+
+def _not_before(change: StateWrite, offset: ShareGroupOffset) -> StateWrite:
+    """Return a change that keeps the start offset, with its count, if that is later (`generateShareStateRecord`)."""
+    if change.start_offset > offset.start_offset:
+        return change
+    count = offset.delivery_complete_count
+    if change.start_offset == offset.start_offset:
+        count = max(count, change.delivery_complete_count)
+    return change._replace(start_offset=offset.start_offset, delivery_complete_count=count)
 
 
 def _with_epochs(known: PartitionState | None, offset: ShareGroupOffset, update_count: int) -> PartitionState:

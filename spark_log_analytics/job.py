@@ -77,6 +77,9 @@ class Reading(NamedTuple):
         return tuple(cut_records(self.sources, summaries, own_classifier()))
 
 
+_NOT_UTF8: Final = "its name is not UTF-8, and tables hold no other: rename it"
+
+
 def plan_reading(
     paths: Iterable[str | Path | Topics],
     zone: tzinfo | None = None,
@@ -100,7 +103,15 @@ def plan_reading(
         else:
             files.append(Path(path))
     sources, unread = plan_scan(files, zone, layouts)
-    return Reading(sources, tuple(parts), (*unread, *lost))
+    named = tuple(source for source in sources if _written(source.name) == source.name)
+    others = (Unread(_written(one.name), _NOT_UTF8, True) for one in sources if _written(one.name) != one.name)
+    missing = (one._replace(name=_written(one.name)) for one in unread)
+    return Reading(named, tuple(parts), (*missing, *others, *lost))
+
+
+def _written(name: str) -> str:
+    r"""Return the name of a file as text: bytes that are not UTF-8 as ``\xff``."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def pack_splits(sources: Sequence[SourceFile], split_bytes: int = SPLIT_BYTES) -> tuple[tuple[Split, ...], ...]:

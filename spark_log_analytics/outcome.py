@@ -26,10 +26,11 @@ def job_errors() -> tuple[type[Exception], ...]:
 
 def report_problem(text: str) -> None:
     """Print a problem, and hand it to the program that started the job, which prints it after Spark's messages."""
-    sys.stderr.write(f"{text}\n")
+    line = text.replace("\n", "\\n").encode("utf-8", "backslashreplace").decode()
+    sys.stderr.write(f"{line}\n")
     if file := os.environ.get(PROBLEMS):
         with Path(file).open("a", encoding="utf-8") as problems:
-            problems.write(f"{text}\n")
+            problems.write(f"{line}\n")
 
 
 def failure_line(error: Exception) -> str:

@@ -6,15 +6,18 @@ worker 0.3 s before its first row. This module builds and reads the buffers of A
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate, chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
+
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 def batch_of_rows(rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.RecordBatch:
@@ -110,9 +113,18 @@ def _parts(values: Sequence[Any], kind: pa.DataType) -> tuple[list[Any], list[pa
 
 def _texts(texts: Sequence[str]) -> list[Any]:
     joined = "".join(texts)
-    whole = joined.encode()
+    try:
+        whole = joined.encode()
+    except UnicodeEncodeError:  # The name of a file that is not UTF-8, or an escape of JSON.
+        return _texts([_SURROGATE.sub(_escaped, text) for text in texts])
     # Usually a character is one byte, so that a text's length is known without encoding it.
     return [_ends(texts if len(whole) == len(joined) else [text.encode() for text in texts]), whole]
+
+
+def _escaped(surrogate: re.Match[str]) -> str:
+    r"""Write a byte of a file's name as ``\xff``, as commands show it, and half of a pair as ``\ud800``."""
+    code = ord(surrogate[0])
+    return f"\\x{code - 0xDC00:02x}" if 0xDC80 <= code <= 0xDCFF else f"\\u{code:04x}"
 
 
 def _fields(structs: Sequence[tuple[Any, ...]], kind: pa.DataType) -> list[pa.Array]:

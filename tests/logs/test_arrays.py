@@ -57,6 +57,13 @@ def test_arrays_equal_those_of_pyarrow(data: st.DataObject) -> None:
     assert made.equals(pa.array(values, kind))
 
 
+def test_texts_that_utf8_cannot_hold_are_written_out() -> None:
+    texts = ["in/\udcff\u00e4.log", None, "half \ud83d", "b\u00e4d"]
+    made = array_of(texts, pa.string())
+    made.validate(full=True)
+    assert made.to_pylist() == ["in/\\xff\u00e4.log", None, "half \\ud83d", "b\u00e4d"]
+
+
 def test_a_column_that_a_row_does_not_name_is_null() -> None:
     schema = pa.schema([("file", pa.string()), ("offset", pa.int64())])
     assert batch_of_rows([{"offset": 3}, {"file": "a"}], schema).to_pylist() == [

@@ -73,3 +73,8 @@ def test_reports_for_people_are_short(flood: Path, output_format: str) -> None:
 def test_machine_readable_reports_have_all(flood: Path) -> None:
     result = eosctl("logs", "report", flood, "-o", "json")
     assert len(json.loads(result.out)["incidents"]) == FENCED_COUNT
+
+
+def test_a_name_with_a_line_feed_stays_in_its_line() -> None:
+    row = {"severity": "error", "kind": "k", "root_cause": "c", "subject": {"application": "a\n::error::b\x1b[2J"}}
+    assert list(incident_lines([row])) == ["ERROR  k: c  application a\\x0a::error::b\\x1b[2J"]

@@ -1,7 +1,8 @@
 """Mutated frames never crash the core: each is answered or closes its connection, and the others continue.
 
 `EOSCTL_FUZZ_FRAMES` says how many frames are sent, 10,000 when it is not set (`make prove fuzz-frames`: a million).
-The frames are those of every API in every version, and those of a real conversation with names that the broker knows.
+The frames are those of every API in every version, those with a hostile value in each field, and those of a real
+conversation with names that the broker knows.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from eosctl.wire.generated.index import APIS
 from eosctl.wire.messages.api_versions import ApiVersionsRequest
 from tests.sandbox.eos_client import EosClient
 from tests.sandbox.harness import Harness, HarnessClient
+from tests.sandbox.hostile_fields import hostile_frames
 from tests.sandbox.test_exactly_once_machine import FEW_PARTITIONS
 from tests.sandbox.test_group_machine import Groups, GroupsOn39
 from tests.wire.vectors import load_vectors
@@ -49,6 +51,13 @@ def frames_of_every_api() -> list[bytes]:
             tags = b"\0" if flexible_from is not None and vector.version >= flexible_from else b""
             frames.append(struct.pack(">hhih", key, vector.version, 1, 1) + b"f" + tags + vector.wire)
     return frames
+
+
+@cache
+def frames_with_hostile_fields(release: str) -> list[bytes]:
+    """Frame each API of a release in its newest version, with a hostile value in each field."""
+    newest = {key: max(client_versions(key, Emulation(release)), default=None) for key in APIS}
+    return [frame for key, version in newest.items() if version is not None for frame in hostile_frames(key, version)]
 
 
 @pytest.fixture(scope="module")
@@ -110,9 +119,8 @@ def test_mutated_frames_cost_at_most_their_connection(
 ) -> None:
     chance = random.Random(f"frames {number}")
     release = "3.9" if number % 3 == 2 else "4.3"
-    seeds = frames_of_every_api()
-    assert len(seeds) > 300
-    known = conversation[release]
+    seeds = frames_of_every_api(), frames_with_hostile_fields(release), conversation[release]
+    assert min(map(len, seeds[:2])) > 300
     grown_from = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     left, answered = FRAMES // ROUNDS, 0
     cluster = 0
@@ -123,7 +131,7 @@ def test_mutated_frames_cost_at_most_their_connection(
         shape = ClusterShape(1, Emulation(release), None, {**FEW_PARTITIONS, "auto.create.topics.enable": "true"})
         harness = Harness(tmp_path / str(cluster), shape)
         EosClient(harness).create_topic("orders", 2)
-        frames = [mutate(chance.choice(chance.choice((seeds, known))), chance) for _ in range(count)]
+        frames = [mutate(chance.choice(chance.choice(seeds)), chance) for _ in range(count)]
         answered += bombard(harness, frames, chance)
         harness.close()
     assert answered > FRAMES // ROUNDS // 20  # many a frame gets through to its handler

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
+from spark_log_analytics.job import plan_reading
 from spark_log_analytics.main import main
-from spark_log_analytics.outcome import reason_of
+from spark_log_analytics.outcome import PROBLEMS, reason_of, report_problem
 from spark_log_analytics.storage_problems import storage_problem, storage_reason
 
 REFUSED = (
@@ -156,3 +158,24 @@ def test_a_file_cannot_hold_a_result(form: str, tmp_path: Path, capsys: pytest.C
     assert main([str(tmp_path / "server.log"), "--out", form.format(file)]) == 2
     assert capsys.readouterr().err == f"{file} is a file. Name a directory for the result.\n"
     assert file.read_text() == "kept"
+
+
+def test_a_file_with_a_name_that_tables_cannot_hold_is_named(tmp_path: Path) -> None:
+    line = "[2026-11-21 09:30:00,100] INFO ProducerId set to 5 with epoch 1 (a.TransactionManager)\n"
+    (tmp_path / "fine.log").write_text(line)
+    Path(os.fsdecode(os.fsencode(tmp_path) + b"/bad\xff.log")).write_text(line)
+    Path(os.fsdecode(os.fsencode(tmp_path) + b"/gone\xff.log")).symlink_to("nowhere")
+    reading = plan_reading([tmp_path])
+    assert [Path(source.name).name for source in reading.sources] == ["fine.log"]
+    assert {Path(one.name).name for one in reading.unread if one.is_failure} == {"bad\\xff.log", "gone\\xff.log"}
+    assert "rename it" in "".join(one.reason for one in reading.unread)
+
+
+def test_a_problem_is_one_line_of_utf8(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    problems = tmp_path / "problems"
+    monkeypatch.setenv(PROBLEMS, str(problems))
+    report_problem("not read: a\n::error::b\udcff.log")
+    assert problems.read_text("utf-8").splitlines() == ["not read: a\\n::error::b\\udcff.log"]
+    assert "\n::error" not in capsys.readouterr().err

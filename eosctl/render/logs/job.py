@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from eosctl.render.escaping import visible
 from eosctl.render.logs.floods import shorten
 from eosctl.text import count_text
 
@@ -13,7 +14,7 @@ def incident_lines(incidents: list[dict[str, Any]]) -> Iterator[str]:
     """Yield a line for each incident of a scan of logs; of many with one kind and cause, for the first ones."""
     shown, counted = shorten(incidents, lambda one: (one["severity"], one["kind"], one["root_cause"]))
     for one in shown:
-        about = ", ".join(f"{name} {value}" for name, value in one["subject"].items())
+        about = visible(", ".join(f"{name} {value}" for name, value in one["subject"].items()))
         yield f"{one['severity'].upper()}  {one['kind']}: {one['root_cause']}  {about}"
     for rest in counted:
         head = rest[0]

@@ -71,3 +71,37 @@ def test_a_record_without_a_time_has_that_of_the_nearest(tmp_path: Path) -> None
     )
     (one,) = judge(tmp_path, {"cutter.log": text})
     assert (one.t_start_ms, one.t_end_ms) == (1_770_109_201_000, 1_770_109_201_000)
+
+
+def test_a_described_pod_is_the_subject_of_its_kill(tmp_path: Path) -> None:
+    text = (
+        "Name:             cut-broker-7\nNamespace:        cuts\nContainers:\n  kafka:\n    State:          Running\n"
+        "    Last State:     Terminated\n      Reason:       OOMKilled\n      Exit Code:    137\n"
+        "      Finished:     Tue, 03 Feb 2026 09:00:01 +0000\n"
+    )
+    (one,) = judge(tmp_path, {"describe.txt": text})
+    assert (one.kind, one.subject["pod"]) == ("out_of_memory", "cut-broker-7")
+
+
+TLS = (
+    "%3|177010920{0}.100|FAIL|cut#producer-1| [thrd:ssl://kb-{0}:9094/bootstrap]: ssl://kb-{0}:9094/bootstrap: SSL "
+    "handshake failed: {1}\n"
+)
+NOT_TRUSTED = (
+    "error:0A000086:SSL routines::certificate verify failed: broker certificate could not be verified, verify that "
+    "ssl.ca.location is correctly configured"
+)
+
+
+@pytest.mark.parametrize(
+    ("reason", "cause"),
+    [
+        (NOT_TRUSTED, "broker-certificate-not-trusted"),
+        ("self-signed certificate in certificate chain", "broker-certificate-not-trusted"),
+        ("Hostname mismatch", "broker-certificate-for-another-host"),
+        ("connection reset", "tls-handshake-failed"),
+    ],
+)
+def test_a_failed_handshake_has_its_reason_and_its_brokers(reason: str, cause: str, tmp_path: Path) -> None:
+    (one,) = judge(tmp_path, {"cutter.log": TLS.format(1, reason) + TLS.format(2, reason)})
+    assert (one.root_cause, one.subject["servers"]) == (cause, ("kb-1:9094", "kb-2:9094"))

@@ -58,6 +58,7 @@ _FIX_IT: Final = (
     "was killed must be restarted."
 )
 _VAGUE: Final[Mapping[EventCategory, frozenset[EventCategory]]] = {
+    "COORDINATOR_UNAVAILABLE": frozenset({"PEER_SILENT"}),
     "COMMIT_FAILED": frozenset({"GROUP_FENCED", "STATIC_MEMBER_FENCED"}),
     "TLS_FAILED": frozenset({"CERTIFICATE_EXPIRED"}),
     "AUTHENTICATION_FAILED": frozenset({"CERTIFICATE_EXPIRED", "TLS_FAILED"}),

@@ -10,7 +10,7 @@ from eosctl.logs.incidents.durations import Overdue
 from eosctl.logs.incidents.program_names import client_id_of, opening, program_of
 from eosctl.logs.incidents.timeline import LogTimeline, incident, time_of
 from eosctl.logs.incidents.trouble import TROUBLE
-from eosctl.model.event_names import EventCategory
+from eosctl.model.event_names import EventCategory, EventField
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import FATAL_LEVELS, LogEvent
 from eosctl.model.severity import Severity
@@ -19,6 +19,7 @@ from eosctl.text import count_text, duration_text, time_text
 TROUBLE_MS: Final = 90_000
 """Maximum time between the cause of a timeout and the rollback: a minute, plus the interval of the check for it."""
 LONG_PAUSE_MS: Final = 5_000
+_PAUSE_FIELDS: Final[tuple[EventField, ...]] = ("pause_m", "pause_s", "pause_ms")
 """A shorter pause cannot exceed any usual transaction timeout."""
 
 
@@ -81,9 +82,18 @@ def timed_out(timeline: LogTimeline, transactional_id: str, events: Sequence[Log
 def stood_still(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
     """Return the incident of a producer that most likely lost its transaction to its timeout, because it stalled."""
     pauses = _pauses_before(timeline, min(events, key=time_of))
-    longest_ms = max((float(event.fields["pause_ms"]) for event in pauses), default=0)
+    longest_ms = max(map(_pause_ms, pauses), default=0.0)
     who = transactional_id or opening(program_of(timeline, events[-1]))
-    if pauses:
+    if pauses and all(event.category == "PROCESS_PAUSED" for event in pauses):
+        text = (
+            f"{who} stood still for {duration_text(round(longest_ms))}, as a watch in its process reports. It was "
+            "refused when it resumed: most likely its transaction had timed out and been rolled back."
+        )
+        step = (
+            "Find what stopped the whole process: a suspended or throttled container or machine, swapping, the garbage "
+            "collector. Raise transaction.timeout.ms only above pauses that cannot be avoided."
+        )
+    elif pauses:
         text = (
             f"The garbage collector stopped {who} for {duration_text(round(longest_ms))}. It was refused when it "
             "resumed: most likely its transaction had timed out and been rolled back."
@@ -120,8 +130,14 @@ def had_pause(timeline: LogTimeline, client: LogEvent) -> bool:
 
 
 def _pauses_before(timeline: LogTimeline, client: LogEvent) -> list[LogEvent]:
-    near = timeline.log_between(client, time_of(client) - TROUBLE_MS, time_of(client), ("GC_PAUSE",))
-    return [event for event in near if float(event.fields.get("pause_ms") or 0) >= LONG_PAUSE_MS]
+    near = timeline.log_between(client, time_of(client) - TROUBLE_MS, time_of(client), ("GC_PAUSE", "PROCESS_PAUSED"))
+    return [event for event in near if _pause_ms(event) >= LONG_PAUSE_MS]
+
+
+def _pause_ms(event: LogEvent) -> float:
+    """Return how long a process stood still; a watch of HikariCP writes 1m51s904ms."""
+    minutes, seconds, rest = (float(event.fields.get(name) or 0) for name in _PAUSE_FIELDS)
+    return 60_000 * minutes + 1000 * seconds + rest
 
 
 def not_open(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:

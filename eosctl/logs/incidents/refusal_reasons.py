@@ -17,7 +17,9 @@ from eosctl.model.log_event import LogEvent
 
 _KIND: Final = "authentication_failed"
 _UNNAMED: Final = "credentials-or-protocol-refused"
+_UNTRUSTED: Final = "tls-handshake-failed"
 _GENERAL_EFFECT: Final = ", so brokers refuse all its requests"
+_GENERAL_TLS: Final = ": a certificate is not trusted, expired, or for another host, or the listener does not use TLS."
 
 
 class _Reason(NamedTuple):
@@ -117,14 +119,41 @@ _REASONS: Final = (
 """The first that matches counts."""
 
 
+_OF_TLS: Final = (
+    _Reason(
+        re.compile(
+            r"(?:certificate could not be verified, verify that ssl\.ca\.location|PKIX path building failed"
+            r"|unable to find valid certification path|certificate signed by unknown authority"
+            r"|(?i:self[- ]signed certificate)|unable to get (?:local )?issuer certificate)"
+        ),
+        "broker-certificate-not-trusted",
+        "The reason is trust: the client does not have the CA that signed the broker's certificate, so it ends each "
+        "connection. Brokers that it counts as down may run.",
+        "Give the client the certificate of the CA that signed those of the brokers: ssl.ca.location, tls.ca_file, or "
+        "ssl.truststore.location. Check it with openssl s_client. The network and the passwords are not the cause.",
+    ),
+    _Reason(
+        re.compile(
+            r"(?:No subject alternative (?:DNS )?names? |No name matching \S+ found|x509: certificate is valid for"
+            r"|(?i:\b(?:host ?name|IP address) mismatch))"
+        ),
+        "broker-certificate-for-another-host",
+        "The reason is the name: the broker's certificate does not have the address that the client uses.",
+        "Compare advertised.listeners and bootstrap.servers with the subject alternative names of the certificate, and "
+        "issue one with all of these names.",
+    ),
+)
+
+
 def name_refusals(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iterator[Incident]:
     """Yield incidents; a failed authentication has the cause that the reason in its records names, if it is one."""
     for one in incidents:
-        if one.kind != _KIND or one.root_cause != _UNNAMED:
+        reasons = {_UNNAMED: _REASONS, _UNTRUSTED: _OF_TLS}.get(one.root_cause, ()) if one.kind == _KIND else ()
+        if not reasons:
             yield one
             continue
         events = timeline.evidence(one)
-        found = {id(reason): reason for event in events if (reason := _reason_of(event))}
+        found = {id(reason): reason for event in events if (reason := _reason_of(event, reasons))}
         clients = sorted({name for event in events if (name := event.fields.get("client_id"))})[:MAX_EVIDENCE_COUNT]
         if len(found) == 1:
             yield _named(one, next(iter(found.values())), clients)
@@ -132,17 +161,18 @@ def name_refusals(timeline: LogTimeline, incidents: Iterable[Incident]) -> Itera
             yield one
 
 
-def _reason_of(event: LogEvent) -> _Reason | None:
+def _reason_of(event: LogEvent, reasons: Sequence[_Reason]) -> _Reason | None:
     """Return the reason that a record or the exception below it names."""
     texts = (event.fields.get("refusal", ""), event.fields.get("thrown", ""), event.message)
-    return next((reason for text in texts if text for reason in _REASONS if reason.text.search(text)), None)
+    return next((reason for text in texts if text for reason in reasons if reason.text.search(text)), None)
 
 
 def _named(one: Incident, reason: _Reason, clients: Sequence[str]) -> Incident:
     several = {"client.ids": tuple(clients)} if len(clients) > 1 else {}
+    text = one.explanation.replace(_GENERAL_EFFECT, "", 1).replace(_GENERAL_TLS, ".", 1)
     return one._replace(
         root_cause=reason.cause,
         subject={**one.subject, **several},
-        explanation=f"{one.explanation.replace(_GENERAL_EFFECT, '', 1)} {reason.meaning}",
+        explanation=f"{text} {reason.meaning}",
         next_step=reason.next_step,
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from eosctl.logs.incidents.program_names import client_id_of
-from eosctl.logs.incidents.timeline import LogTimeline
+from eosctl.logs.incidents.timeline import MAX_EVIDENCE_COUNT, LogTimeline
 from eosctl.model.event_names import EventField
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
@@ -44,6 +44,8 @@ _OF_MEMBERS: Final = frozenset(
     }
 )
 """Kinds of faults of a member of a group."""
+_OF_CONNECTIONS: Final = frozenset({"authentication_failed", "brokers_not_reached", "host_not_resolved"})
+"""Kinds of faults of connections, whose records name the other side."""
 _TOPICS: Final = ("topic", "topics", "topic-partition", "topic-partitions")
 _SERVERS: Final = ("broker", "brokers", "controller", "controllers")
 
@@ -52,7 +54,10 @@ def complete_subjects(timeline: LogTimeline, incidents: Iterable[Incident]) -> I
     """Yield incidents with each name that their subject lacks and that their evidence has with one value."""
     for one in incidents:
         events = timeline.evidence(one)
-        found = dict(_names_of(timeline, one, events))
+        found: dict[str, str | tuple[str, ...]] = dict(_names_of(timeline, one, events))
+        peers = {peer for event in events if (peer := event.fields.get("peer"))} if one.kind in _OF_CONNECTIONS else ()
+        if len(peers) > 1 and not any(one.subject.get(name) for name in ("server", "servers")):
+            found["servers"] = tuple(sorted(peers))[:MAX_EVIDENCE_COUNT]
         yield one._replace(subject={**one.subject, **found}) if found else one
 
 
@@ -78,11 +83,15 @@ def _names_of(timeline: LogTimeline, one: Incident, events: Sequence[LogEvent]) 
 
 
 def _stated_in_log(timeline: LogTimeline, one: Incident, clients: Sequence[LogEvent]) -> Iterator[tuple[str, str]]:
-    """Yield the topic and the group that no record of an incident names, but that its program's log agrees on."""
+    """Yield what no record of an incident names, but its log agrees on: topic, pod, group."""
     if one.kind in _OF_RECORDS and not any(one.subject.get(name) for name in _TOPICS):
         topics = {timeline.value_in_log(event, "topic") for event in clients}
         if len(topics) == 1 and (topic := topics.pop()):
             yield "topic", topic
+    if one.kind == "out_of_memory" and not one.subject.get("pod"):
+        pods = {timeline.value_in_log(event, "pod") for event in clients}
+        if len(pods) == 1 and (pod := pods.pop()):
+            yield "pod", pod
     if one.kind in _OF_MEMBERS and not one.subject.get("group") and not one.subject.get("groups"):
         groups = {timeline.group_of(event) for event in clients}
         if len(groups) == 1 and (group := groups.pop()):

@@ -88,11 +88,10 @@ class Produce:
             parsed: list[tuple[Slot, TopicPartition | ErrorCode, ClientBatch | Refusal]] = []
             yield from self._parse(parsed)
             if self._open_count:  # Otherwise, the whole request was rejected.
-                for start in range(0, len(parsed), SLICE):
-                    if start:
+                for slot, target, found in parsed:
+                    if slot and slot % SLICE == 0:
                         yield
-                    for slot, target, found in parsed[start : start + SLICE]:
-                        self._begin(slot, target, found)
+                    self._begin(slot, target, found)
         self._started = True
         self._maybe_reply()
 
@@ -178,42 +177,11 @@ class Produce:
     def _append(self, slot: Slot, target: TopicPartition, given: ClientBatch) -> None:
         """Append a batch in this turn, or in a later one if the request has had its records for one turn."""
         self._records_left -= given.header.records_count
-        if self._records_left >= 0:
-            self._append_now(slot, target, given)
+        if self._records_left < 0:
+            self._queue.append((slot, target, given))
+            if len(self._queue) == 1:
+                self._broker.runtime.call_later(0, partial(in_turns, self._broker.runtime, self._queued()))
             return
-        self._queue.append((slot, target, given))
-        if len(self._queue) == 1:
-            self._broker.runtime.call_later(0, partial(in_turns, self._broker.runtime, self._queued()))
-
-    def _queued(self) -> Iterator[None]:
-        """Check and append the queued batches, a slice of records in each step."""
-        left = SLICE_RECORDS
-        while self._queue:
-            slot, target, given = self._queue[0]  # The batch stays first until it is done.
-            count = given.header.records_count
-            if left < min(count, SLICE_RECORDS):
-                yield
-                left = SLICE_RECORDS
-            left -= count
-            check = self._begin_check(target, given) if count > SLICE_RECORDS else None
-            refusal = None if check is None else (yield from check)
-            partition = self._broker.replicas.leader(target)
-            if refusal is not None and isinstance(partition, Partition):
-                self._reject(slot, partition, given, refusal)
-            else:
-                given.has_valid_records = check is not None and refusal is None
-                self._append_now(slot, target, given)
-            self._queue.popleft()
-            self._maybe_reply()
-
-    def _begin_check(self, target: TopicPartition, given: ClientBatch) -> RecordsCheck | None:
-        """Begin the check of a large batch; None if it is rejected without one."""
-        partition = self._broker.replicas.leader(target)
-        if isinstance(partition, ErrorCode) or (self._request.acks == ACKS_ALL and partition.is_below_min_isr):
-            return None
-        return begin_check(partition, given, self._broker.runtime.now_ms())
-
-    def _append_now(self, slot: Slot, target: TopicPartition, given: ClientBatch) -> None:
         broker = self._broker
         partition = broker.replicas.leader(target)
         if isinstance(partition, ErrorCode):
@@ -241,6 +209,35 @@ class Produce:
         wait = ReplicationWait(last_offset, deadline, partial(self._replicated, slot, result))
         broker.replicas.deadlines.add(wait)
         partition.wait_for(wait)
+
+    def _queued(self) -> Iterator[None]:
+        """Check and append the queued batches, a slice of records in each step."""
+        left = SLICE_RECORDS
+        while self._queue:
+            slot, target, given = self._queue[0]  # The batch stays first until it is done.
+            count = given.header.records_count
+            if left < min(count, SLICE_RECORDS):
+                yield
+                left = SLICE_RECORDS
+            left -= count
+            check = self._begin_check(target, given) if count > SLICE_RECORDS else None
+            refusal = None if check is None else (yield from check)
+            partition = self._broker.replicas.leader(target)
+            if refusal is not None and isinstance(partition, Partition):
+                self._reject(slot, partition, given, refusal)
+            else:
+                given.has_valid_records = check is not None and refusal is None
+                self._records_left = count
+                self._append(slot, target, given)
+            self._queue.popleft()
+            self._maybe_reply()
+
+    def _begin_check(self, target: TopicPartition, given: ClientBatch) -> RecordsCheck | None:
+        """Begin the check of a large batch; None if it is rejected without one."""
+        partition = self._broker.replicas.leader(target)
+        if isinstance(partition, ErrorCode) or (self._request.acks == ACKS_ALL and partition.is_below_min_isr):
+            return None
+        return begin_check(partition, given, self._broker.runtime.now_ms())
 
     def _reject(self, slot: Slot, partition: Partition, given: ClientBatch, refusal: Refusal) -> None:
         rejected = refused_batch(given.header, refusal.message)

@@ -99,6 +99,18 @@ class AdjustableClock:
             heapq.heappop(self._entries)[2].run()
 
 
+def bounded_advance_ms(given: str | float) -> float:
+    """Return the time of a command of the control socket, in ms.
+
+    Raises:
+        ValueError: It is negative, no number, or beyond `LONGEST_ADVANCE_MS`.
+    """
+    duration_ms = float(given)
+    if not 0 <= duration_ms <= LONGEST_ADVANCE_MS:
+        raise ValueError(f"ms is 0 to {LONGEST_ADVANCE_MS}, not {duration_ms:g}")
+    return duration_ms
+
+
 async def advance(
     clock: AdjustableClock,
     ticks: Ticks,

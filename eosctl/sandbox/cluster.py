@@ -14,7 +14,7 @@ from typing import Any, Self
 from eosctl.errors import EosctlError, UsageError
 from eosctl.model.emulation import NEWEST
 from eosctl.sandbox.broker.broker import Broker
-from eosctl.sandbox.clock import LONGEST_ADVANCE_MS, AdjustableClock, advance
+from eosctl.sandbox.clock import AdjustableClock, advance, bounded_advance_ms
 from eosctl.sandbox.core import ClusterCore, ClusterShape, calm_until
 from eosctl.sandbox.faults.control import fault_commands
 from eosctl.sandbox.faults.engine import FaultEngine
@@ -306,10 +306,7 @@ class Cluster:
             return "started"
 
         async def advance_clock(arguments: dict[str, Any]) -> int:
-            duration_ms = float(arguments["ms"])
-            if not 0 <= duration_ms <= LONGEST_ADVANCE_MS:
-                raise ValueError(f"ms is 0 to {LONGEST_ADVANCE_MS}, not {duration_ms:g}")
-            return await self.advance(duration_ms)
+            return await self.advance(bounded_advance_ms(arguments["ms"]))
 
         async def now(arguments: dict[str, Any]) -> int:
             return self.core.now_ms()

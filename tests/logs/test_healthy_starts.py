@@ -72,3 +72,23 @@ def test_another_assignment_does_not_find_a_topic(client: str, replacement: tupl
     missed = "".join(map(MISSED[client].format, (1, 3)))
     (one,) = judge(tmp_path, {"cutter.log": missed + ASSIGNED[client].replace(*replacement)})
     assert one.kind == "topic_not_found"
+
+
+NEW_MEMBER_ID = (
+    '{"level":"ERROR","timestamp":"2026-02-03T09:32:24.533Z","logger":"kafkajs","message":"[Connection] Response '
+    'JoinGroup(key: 11, version: 5)","clientId":"tiles","error":"The coordinator is not aware of this member"}\n'
+    '{"level":"INFO","timestamp":"2026-02-03T09:32:27.611Z","logger":"kafkajs","message":"[ConsumerGroup] Consumer '
+    'has joined the group","groupId":"tiles"}\n'
+)
+DETACHED_TABLE = (
+    "2026.02.03 03:20:00.107310 [ 31044 ] {b7f2} <Error> StorageKafka (tiles_in): Error during draining: Local: "
+    "Maximum application poll interval (max.poll.interval.ms) exceeded\n"
+    "2026.02.03 03:20:00.409911 [ 31044 ] {b7f2} <Trace> StorageKafka (tiles_in): Consumer closed.\n"
+)
+
+
+@pytest.mark.parametrize("text", [NEW_MEMBER_ID, DETACHED_TABLE])
+def test_a_join_with_a_new_id_and_a_closed_table_are_not_faults(text: str, tmp_path: Path) -> None:
+    (tmp_path / "tiles.log").write_text(text)
+    scan = scan_paths([tmp_path])
+    assert judge_logs(scan.events, scan.sources) == ((), ())

@@ -71,7 +71,7 @@ EventField: TypeAlias = Literal[
     "metadata_offset", "min_isr", "missing", "moved_count", "newer_layout", "of_controller", "open_ms", "operation",
     "os_error", "partition", "partition_index", "pause_m", "pause_ms", "pause_s", "peer", "pod", "policy",
     "position", "principal", "process", "producer_epoch", "producer_id", "query", "rdkafka_client", "reason",
-    "received_bytes", "record_bytes", "record_kind", "record_timestamp", "refusal", "refused_by_broker",
+    "received_bytes", "receiver", "record_bytes", "record_kind", "record_timestamp", "refusal", "refused_by_broker",
     "refused_by_client", "replicas", "request", "reset_to", "restored", "retries", "role", "sequence", "session",
     "severity", "shard", "shortage", "signal", "slot", "source_offset", "source_partition", "start_offset", "state",
     "state_dir", "step_s", "store", "store_dir", "stream_client", "stream_thread", "stuck_s", "suppressed", "task",

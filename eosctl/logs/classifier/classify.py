@@ -39,6 +39,9 @@ _CALL: Final = re.compile(
     r" ?\("
 )
 """A call of a transactional producer in a stack trace, which is all that some clients report about a time-out."""
+_OUT_OF_MEMORY: Final = "OutOfMemoryError"
+_RECEIVING: Final = "NetworkReceive.readFrom"
+"""The method that reserves the memory of a message by its length, which comes first."""
 _TRACEBACK: Final = "Traceback (most recent call last)"
 _ACTING: Final = frozenset({Weight.ACT, Weight.CRITICAL})
 _CALLS: Final = ("InitTransactions", "CommitTransaction", "AbortTransaction", "SendOffsetsToTransaction")
@@ -50,6 +53,13 @@ def _names_of_codes(text: str) -> str:
     if "rror " not in text:
         return ""
     return " ".join(_CODE_NAMES[code] for code in _CODE.findall(text) if code in _CODE_NAMES)
+
+
+def _of_frames(text: str, rest: str) -> str:
+    """Return what only the frames of a stack trace show, in words: a call that timed out, or a received message."""
+    if _OUT_OF_MEMORY in text:
+        return _RECEIVING if _RECEIVING in rest else ""
+    return _call_timed_out(text, rest)
 
 
 def _call_timed_out(text: str, rest: str) -> str:
@@ -113,7 +123,7 @@ class Classifier:
         text = f"{name}{record.message}"
         if record.rest:
             text = f"{text}\n{_without_frames(record.rest)}"
-        codes = _names_of_codes(text) or (_call_timed_out(text, record.rest) if record.rest else "")
+        codes = _names_of_codes(text) or (_of_frames(text, record.rest) if record.rest else "")
         if codes:
             text = f"{text}\n{codes}"
         verdict = self._verdict(record, text)

@@ -25,6 +25,7 @@ from eosctl.logs.incidents.outcomes import settle_outcomes
 from eosctl.logs.incidents.process_ends import join_process_ends
 from eosctl.logs.incidents.program_subjects import name_programs
 from eosctl.logs.incidents.reasons import quote_reasons
+from eosctl.logs.incidents.received_lengths import name_received_lengths
 from eosctl.logs.incidents.refusal_reasons import name_refusals
 from eosctl.logs.incidents.repeats import join_repeats
 from eosctl.logs.incidents.reported_again import join_reported_again
@@ -64,6 +65,7 @@ _NAMING: Final[tuple[_Step, ...]] = (
     complete_subjects,
     name_refusals,
     name_old_clients,
+    name_received_lengths,
     name_failed_transactions,
     read_outcomes,
     name_cycles,

@@ -172,7 +172,7 @@ def details_of(events: Sequence[LogEvent]) -> dict[str, str]:
     if any("ommit" in one.message for one in events):
         found["commits"] = "commits"
     if received := {value for one in events if (value := one.fields.get("received_bytes"))}:
-        found["speakers"] = " and ".join(sorted(filter(None, {_speaker_of(int(value)) for value in received})))
+        found["speakers"] = " and ".join(sorted(filter(None, {speaker_of(int(value)) for value in received})))
     if stamp := next((value for one in events if (value := one.fields.get("record_timestamp"))), ""):
         found["timestamp"] = stamp
         found["unit"] = _UNITS.get(len(stamp), "")
@@ -221,13 +221,13 @@ def _on_one_line(text: str) -> str:
     return line if len(line) <= _QUOTED_CHARACTERS else f"{line[:_QUOTED_CHARACTERS].rpartition(' ')[0]} …"
 
 
-def _speaker_of(received_bytes: int) -> str:
+def speaker_of(received_bytes: int) -> str:
     """Return what a client speaks, in words, by the size that its first bytes are as an integer; empty if unknown.
 
     A listener reads the first four bytes of a request as its size, in network byte order. Other protocols begin with
     text, or with the header of a TLS record (RFC 8446, section 5.1).
 
-    >>> _speaker_of(int.from_bytes(b"GET "))
+    >>> speaker_of(int.from_bytes(b"GET "))
     "HTTP ('GET ')"
     """
     if not 0 <= received_bytes < 1 << 32:

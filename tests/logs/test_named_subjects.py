@@ -105,3 +105,22 @@ NOT_TRUSTED = (
 def test_a_failed_handshake_has_its_reason_and_its_brokers(reason: str, cause: str, tmp_path: Path) -> None:
     (one,) = judge(tmp_path, {"cutter.log": TLS.format(1, reason) + TLS.format(2, reason)})
     assert (one.root_cause, one.subject["servers"]) == (cause, ("kb-1:9094", "kb-2:9094"))
+
+
+@pytest.mark.parametrize(
+    "obtained",
+    [
+        "obtained a ProducerId: 1674 and ProducerEpoch: 0",
+        "successful init producer id &{ProducerID:1674 ProducerEpoch:0}",
+    ],
+)
+def test_the_producer_id_of_sarama_leads_to_its_transactional_id(obtained: str, tmp_path: Path) -> None:
+    text = (
+        f"gw-1  | 2026/05/25 13:14:02 [sarama] txnmgr/init-producer-id [alerts-0] {obtained}\n"
+        "kb-1  | [2026-05-25 13:14:17,891] ERROR [ReplicaManager broker=1] Error processing append operation on "
+        "partition warnings-0 (kafka.server.ReplicaManager)\n"
+        "kb-1  | org.apache.kafka.common.errors.OutOfOrderSequenceException: Out of order sequence number for producer "
+        "1674 at offset 548171 in partition warnings-0: 51 (incoming seq. number), 49 (current end sequence number)\n"
+    )
+    (one,) = judge(tmp_path, {"compose.log": text})
+    assert (one.kind, one.subject["transactional.id"]) == ("out_of_order_sequence", "alerts-0")

@@ -322,8 +322,12 @@ def refused_after_own_attempt(
         f"{time_text(time_of(attempts[0]))}, and the initialization after it was refused "
         f"{count_text(len(waits), 'time')} while its transaction was being ended (CONCURRENT_TRANSACTIONS). Most "
         "likely the coordinator had raised the epoch for the first attempt, and the last one came with the former one; "
-        "a second producer with this id is possible, but no record here shows one. The producer is dead, and its open "
-        "transaction is not committed.",
+        "a second producer with this id is possible, but no record here shows one. The producer is dead, and "
+        + (
+            "whether its transaction was committed is open: the request that ends it got no answer."
+            if request.startswith("EndTxn")
+            else "its open transaction is not committed."
+        ),
         "Create a new producer, and process the records again from the last committed offsets. Find why the "
         "coordinator did not answer in time, and compare the client's release with its known defects. The transaction "
         "coordinator's server.log shows whether another instance initialized the id.",

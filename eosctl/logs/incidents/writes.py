@@ -221,7 +221,10 @@ def _has_client(timeline: LogTimeline, episode: Sequence[LogEvent]) -> bool:
     return any(event.application not in timeline.servers() for event in episode)
 
 
-_IDEMPOTENT_ONLY: Final = "The producer is idempotent only: create a new one, and resend the unacknowledged records."
+_IDEMPOTENT_ONLY: Final = (
+    "No record names a transactional id. Create a new producer and send the unacknowledged records again; if it has "
+    "transactions after all, abort this one first and repeat its work."
+)
 _TRANSACTIONAL: Final = (
     "Check the producer's errors before it; abort the transaction and send the records again. An idempotent producer "
     "without transactions is created anew."

@@ -14,6 +14,7 @@ from eosctl.errors import ConfigFileError
 from eosctl.findings.linted import Unreadable
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Component, Deployment, Place, Role, Unseen, Value, Variation
+from eosctl.model.redaction import redact_text
 from eosctl.settings.ansible import (
     Variant,
     hosts_around,
@@ -125,7 +126,7 @@ def read_deployment(
                 one = _read_any(file, text, role, is_named=path in named)
         except ConfigFileError as error:
             if path in named or holds_kafka(path):
-                unreadable.append(Unreadable(file, error))
+                unreadable.append(Unreadable(redact_text(file), error))
             continue
         unlike += [
             (len(found), condition, _read_any(file, text, role, is_named=False, without=condition.text))
@@ -140,8 +141,7 @@ def read_deployment(
         if not one.sources and one is not _IN_AN_OVERLAY and not any(workload.overrides for workload in one.workloads):
             without.append(file)
             is_named = not starts_programs(file) or (names_setting(text) and not unread)
-            if is_about and is_named and not one.workloads and not one.has_no_place:
-                not_understood.append(file)
+            not_understood += [file] if is_about and is_named and not (one.workloads or one.has_no_place) else ()
         not_understood += [f"{file}:{line}" for line in unread]
     overlays = [_of_overlay(*one) for one in builds.overlays.items()]
     everything = [*found, *overlays]

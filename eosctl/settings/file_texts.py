@@ -12,6 +12,7 @@ from typing import Final
 
 from eosctl.errors import ConfigFileError
 from eosctl.input_file import read_input
+from eosctl.model.redaction import redact_text
 from eosctl.settings.documents import format_of
 from eosctl.settings.misspelled import misspelled_settings
 
@@ -79,7 +80,9 @@ def read_text(path: Path) -> str:
                 f"{path} is larger than {MAX_FILE_BYTES} bytes.", "", "Name configuration files only."
             ) from error
         raise ConfigFileError(
-            f"{path} cannot be read: {error.strerror or error}.", "", "Check the path and its permissions."
+            f"{redact_text(str(path))} cannot be read: {error.strerror or error}.",
+            "",
+            "Check the path and its permissions.",
         ) from error
     encoding = next((name for mark, name in _MARKS if raw.startswith(mark)), "utf-8")
     try:

@@ -221,6 +221,7 @@ def test_no_command_repeats_a_secret_of_a_log(log: Path, command: tuple[str, ...
         ("doctor", "--jmx", "http://alice:CANARYpw@broker:9404/metrics"),
         ("decode", "segment", "https://alice:CANARYpw@broker/x.log"),
         ("config", "lint", "https://alice:CANARYpw@broker/x.properties"),
+        ("config", "lint", "https://alice:CANARYpw@broker/x.properties", "-o", "json"),
         ("snapshot", "show", "https://alice:CANARYpw@broker/x.zip"),
     ],
     ids=" ".join,

@@ -59,6 +59,8 @@ _FIX_IT: Final = (
 )
 _VAGUE: Final[Mapping[EventCategory, frozenset[EventCategory]]] = {
     "COORDINATOR_UNAVAILABLE": frozenset({"PEER_SILENT"}),
+    # A transaction that failed is still open when the program begins the next one.
+    "PRODUCER_MISUSED": frozenset({"COORDINATOR_UNAVAILABLE", "BROKERS_UNREACHED"}),
     "COMMIT_FAILED": frozenset({"GROUP_FENCED", "STATIC_MEMBER_FENCED"}),
     "TLS_FAILED": frozenset({"CERTIFICATE_EXPIRED"}),
     "AUTHENTICATION_FAILED": frozenset({"CERTIFICATE_EXPIRED", "TLS_FAILED"}),

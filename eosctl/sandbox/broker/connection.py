@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from eosctl.sandbox.api.registry import handler
 from eosctl.sandbox.broker.broker import Broker
 from eosctl.sandbox.broker.client_stream import END, ClientStream
-from eosctl.sandbox.broker.long_texts import frame_of
+from eosctl.sandbox.broker.long_texts import LONGEST_TEXT_BYTES, encoded, sendable
 from eosctl.sandbox.broker.routes import Route
 from eosctl.sandbox.broker.sliced_requests import SlicedRequest, has_many_entries
 from eosctl.sandbox.ports import RequestContext, Timer
@@ -57,13 +57,14 @@ class Exchange:
             form = self._form
             if connection.broker.metadata.quotas and connection.broker.request_quota.is_active:
                 response = self._throttled(response)
-            counts = connection.broker.error_counts
-            if counts is not None:
+            if (counts := connection.broker.error_counts) is not None:
                 counts.add(form.api_key, response)
-            frame = frame_of(form, self._correlation_id, response)
-            if frame is None:
-                connection.abort()
-                return
+            frame = encoded(form, self._correlation_id, response)
+            if frame is None or len(frame) > LONGEST_TEXT_BYTES:
+                frame = sendable(form, self._correlation_id, response, frame)
+                if frame is None:
+                    connection.abort()
+                    return
             stream = connection.disturbed_stream()
             connection.answer(frame if stream is None or stream.answer(form.api_key, frame) else b"")
 

@@ -32,17 +32,30 @@ _IN_WORDS: Final = (ApiKey.ALTER_CLIENT_QUOTAS, ApiKey.ADD_RAFT_VOTER, ApiKey.RE
 _LONG_MESSAGE: Final = re.compile(rb'"error_message":"(?:[^"\\]|\\.){%d}' % (LONGEST_TEXT_BYTES // 4))
 
 
-def frame_of(form: Codec, correlation_id: int, response: msgspec.Struct) -> bytes | None:
-    """Encode a response as Kafka sends it; None if it sends none."""
+def encoded(form: Codec, correlation_id: int, response: msgspec.Struct) -> bytes | None:
+    """Return the frame of a response; None if the length of a string does not fit."""
     try:
-        frame = response_frame(form, correlation_id, response)
-    except struct.error:  # The length of a string does not fit.
-        if not _has_long_message(response):
-            raise
-    else:
-        # Compact strings hold more than Kafka lets them.
-        if len(frame) <= LONGEST_TEXT_BYTES or not _may_be_long(response) or not _has_long_message(response):
-            return frame
+        return response_frame(form, correlation_id, response)
+    except struct.error:
+        return None
+
+
+def sendable(form: Codec, correlation_id: int, response: msgspec.Struct, frame: bytes | None) -> bytes | None:
+    """Return a long response as Kafka sends it, and None if it sends none.
+
+    Args:
+        form: The codec of the response.
+        correlation_id: That of the request.
+        response: The response.
+        frame: Its encoding, as compact strings hold more than Kafka lets them; None if it does not fit.
+
+    Raises:
+        ValueError: A field does not fit, and it is not an error message.
+    """
+    if frame is not None and not (_may_be_long(response) and _has_long_message(response)):
+        return frame
+    if not _has_long_message(response):
+        raise ValueError(f"a field of the response to {form.api_key.name} does not fit")
     if form.api_key == _UNANSWERED:
         return None
     message = kafka_text(_ERROR) if form.api_key in _IN_WORDS else None

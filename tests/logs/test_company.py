@@ -131,7 +131,7 @@ def test_an_idempotent_producer_has_no_transactional_id(tmp_path: Path) -> None:
     ) + got("10:00:07,504", "gate-5", 3007, 0)
     (found,) = judge(tmp_path, {"gate.log": app, "server.log": server})
     assert found.subject == {"producerId": "3006", "topic-partition": "tolls-2"}
-    assert "create a new one" in found.next_step
+    assert "Create a new producer" in found.next_step
 
 
 REFUSED = (

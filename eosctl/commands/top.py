@@ -48,7 +48,7 @@ def top(
     that wait. What could not be read is shown above the list. Enter describes a transaction, e explains its verdict,
     / filters, and a plans the abort of a hanging one: nothing is written before its partition is typed.
 
-    Without an --interval, it reads every 5 s, or less often to stay below 1 % of a core; r reads now. Keys need Textual
+    Without an --interval, it reads every 5 s, at high cost each minute; r reads now. Keys need Textual
     (pip install 'eosctl[top]'); without it, a terminal, or with --count, readings are printed one after the other.
 
     Examples:

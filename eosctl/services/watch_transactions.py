@@ -45,9 +45,11 @@ EXPLAINED: Final = frozenset({EvidenceKind.TRANSACTION_HISTORY})
 WEIGHED: Final = frozenset({EvidenceKind.GROUPS, EvidenceKind.GROUP_OFFSETS, EvidenceKind.PENDING_OFFSETS})
 
 
-#: The share of one core that readings without an interval of their own may take, and the least pause between them.
+#: The share of one core that readings without an interval of their own may take, and the least and the longest pause
+#: between them: what hangs must not stand on the screen as it was many minutes ago.
 MOST_SHARE: Final = 0.01
 LEAST_PAUSE_MS: Final = 5_000
+LONGEST_PAUSE_MS: Final = 60_000
 
 
 class TransactionWatchRequest(msgspec.Struct, frozen=True):
@@ -55,8 +57,8 @@ class TransactionWatchRequest(msgspec.Struct, frozen=True):
 
     Attributes:
         connection: The cluster.
-        interval_ms: The pause between two readings, in milliseconds; None for at least five seconds, and so many that
-            readings take a hundredth of one core.
+        interval_ms: The pause between two readings, in milliseconds; None for five seconds to a minute, in which
+            readings take a hundredth of one core if they can.
         count: The number of looks; None until the process is interrupted.
         kept: The number of looks before the newest one that are kept for the course of values.
         second_look_after_ms: The pause between two passes of one reading; a second one is made only in doubt.
@@ -90,7 +92,8 @@ def pause_ms(interval_ms: int | None, cost_s: float | None) -> int:
     """
     if interval_ms is not None:
         return interval_ms
-    return max(LEAST_PAUSE_MS, 0 if cost_s is None else round(cost_s / MOST_SHARE * 1000))
+    wanted = 0 if cost_s is None else round(cost_s / MOST_SHARE * 1000)
+    return min(max(LEAST_PAUSE_MS, wanted), LONGEST_PAUSE_MS)
 
 
 def watch_transactions(

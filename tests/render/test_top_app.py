@@ -197,7 +197,7 @@ def test_the_age_of_the_rows_is_always_shown() -> None:
 
     async def steps(pilot: Any) -> None:
         await until(pilot, lambda: bool(app.query_one("#unread").display))
-        assert age() == "read 12 s ago, then every 40 s, slowed down to 1 % of a core; r reads now"
+        assert age() == "read 12 s ago, then every 40 s, slowed down to spare the processor; r reads now"
         world.now_ms += 60_000
         await until(pilot, lambda: age().startswith("read 1 min 12 s ago"))
         await pilot.press("r")

@@ -122,7 +122,7 @@ def age_line(moment: Moment, now_ms: int) -> str:
     read = f"read {duration_text(max(0, now_ms - moment.at_ms) // 1000 * 1000)} ago"
     if not moment.pause_ms:
         return read
-    why = ", slowed down to 1 % of a core" if moment.is_slowed_down else ""
+    why = ", slowed down to spare the processor" if moment.is_slowed_down else ""
     return f"{read}, then every {duration_text(moment.pause_ms)}{why}; r reads now"
 
 

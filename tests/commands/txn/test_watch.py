@@ -119,6 +119,13 @@ def test_watching_begins_again_after_a_failure(one_broker: SandboxThread) -> Non
 
 def test_readings_stay_below_a_hundredth_of_a_core() -> None:
     assert [pause_ms(None, cost_s) for cost_s in (None, 0.01, 0.05, 0.4)] == [5_000, 5_000, 5_000, 40_000]
+
+
+def test_what_hangs_is_read_each_minute_at_any_cost() -> None:
+    assert pause_ms(None, 10.0) == 60_000
+
+
+def test_an_interval_is_kept() -> None:
     assert pause_ms(1_000, 0.4) == 1_000
 
 

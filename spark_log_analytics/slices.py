@@ -61,21 +61,30 @@ def count_by_time(events: DataFrame) -> TimeCounts:
 
 
 def timed_frame(events: DataFrame, sources: Sequence[SourceSummary]) -> DataFrame:
-    """Give events without a time that of the record before or after them in their file, as ``timed`` does."""
+    """Give events without a time that of the nearest record in their file, as ``timed`` does."""
     from pyspark.sql import Window
     from pyspark.sql import functions as f
 
     starts = [(one.file, one.first_ms or one.modified_ms or None) for one in sources]
     known = events.sparkSession.createDataFrame(starts, "file string, start_ms long")
     in_file = Window.partitionBy("file").orderBy("offset")
-    before = f.last("time_ms", ignorenulls=True).over(in_file.rowsBetween(Window.unboundedPreceding, 0))
-    after = f.first("time_ms", ignorenulls=True).over(in_file.rowsBetween(0, Window.unboundedFollowing))
+    preceding = in_file.rowsBetween(Window.unboundedPreceding, 0)
+    following = in_file.rowsBetween(0, Window.unboundedFollowing)
+    dated = f.when(f.col("time_ms").isNotNull(), f.col("line"))
+    before, after = f.last("time_ms", ignorenulls=True), f.first("time_ms", ignorenulls=True)
+    to_before = f.col("line") - f.last(dated, ignorenulls=True).over(preceding)
+    to_after = f.first(dated, ignorenulls=True).over(following) - f.col("line")
+    nearest = (
+        f.when(to_before < to_after, before.over(preceding))
+        .when(to_before > to_after, after.over(following))
+        .otherwise(f.least(before.over(preceding), after.over(following)))
+    )
     files = events.where("time_ms is null").select("file").distinct()
     filled = (
         events.join(files, "file", "left_semi")
         .join(f.broadcast(known), "file", "left")
         .withColumn("own_ms", f.col("time_ms"))
-        .withColumn("time_ms", f.coalesce(before, after, f.col("start_ms")))
+        .withColumn("time_ms", f.coalesce(nearest, f.col("start_ms")))
         .withColumn("time_assumed", f.col("time_assumed") | f.col("own_ms").isNull())
         .where("time_ms is not null")
     )

@@ -13,7 +13,7 @@ from itertools import pairwise
 from operator import itemgetter
 from typing import Final, NamedTuple
 
-from eosctl.logs.carriers.wrappers import SPAN_BYTES, SYSLOG, Peeled, names_services, peel
+from eosctl.logs.carriers.wrappers import SPAN_BYTES, SYSLOG, Peeled, names_services, peel, stamps_as_written
 from eosctl.logs.files.content import Margins
 from eosctl.logs.files.sources import SourceFile
 from eosctl.logs.layouts import Verdict, detect_layouts
@@ -102,6 +102,7 @@ def placed_records(
     before = data.count(b"\n", first, region.start) - data.count(b"\n", region.start, first)
     region = region._replace(start=region.start - first, end=None if region.end is None else region.end - first)
     found: list[Placed] = []
+    is_zone_open = source.zone is None and stamps_as_written(source.wrapper)
     for part in peel(data[first:], source.wrapper):
         verdict = _verdict_of(part, source)
         service = part.name if names_services(source.wrapper) else ""
@@ -113,7 +114,7 @@ def placed_records(
                     record=record._replace(matched=True) if has_syslogs and stamp else record,
                     offset=offset + first,
                     line=line - before,
-                    time=_time(record.time, stamp, is_zone_open=source.zone is None),
+                    time=_time(record.time, stamp, is_zone_open=is_zone_open),
                     application=record.application or service,
                     # If no machine is named, the container in the wrapper is the process's own.
                     host=record.host or part.host or (service if record.application else ""),
@@ -186,7 +187,7 @@ def _time(own: str, around: str, *, is_zone_open: bool) -> str:
     Args:
         own: The record's timestamp.
         around: The wrapper's.
-        is_zone_open: Whether the zone of timestamps without an offset is unknown.
+        is_zone_open: Whether the zone of timestamps without an offset is unknown, and the wrapper can show it.
     """
     is_fuller = any(lacks(own) and not lacks(around) for lacks in (lacks_date, lacks_day))
     if around and (not own or is_fuller):

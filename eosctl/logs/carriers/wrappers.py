@@ -154,6 +154,8 @@ _SAMPLE_BYTES: Final = 65_536
 DOCUMENT: Final = "json-document"
 """The wrapper of records that are values of one document, or span several lines; see ``documents``."""
 EXPORTS: Final = frozenset({JOURNAL, JSON, TABLE, OTLP})
+_READ_LATER: Final = EXPORTS | {"carrier"}
+"""Wrappers whose stamps are not always those of the moment at which a line was written: collectors read files later."""
 _OF_FILES: Final = frozenset({DOCUMENT, *EXPORTS, NULS})
 """Wrappers around records of several lines, and one that makes a line of any length."""
 _NAMES_SERVICES: Final = frozenset(
@@ -249,6 +251,11 @@ def _is_stamped(text: bytes) -> bool:
 def is_of_lines(wrapper: str) -> bool:
     """Return whether each line of a wrapped file can be unwrapped alone; true for a file without a wrapper."""
     return _OF_FILES.isdisjoint(wrapper.split(INSIDE))
+
+
+def stamps_as_written(wrapper: str) -> bool:
+    """Return whether a wrapper stamps lines as they are written, so that its stamps show the zone of theirs."""
+    return _READ_LATER.isdisjoint(wrapper.split(INSIDE))
 
 
 def names_services(wrapper: str) -> bool:

@@ -14,9 +14,9 @@ _HCL: Final = re.compile(
     r"^(?:resource|variable|module|locals|provider|data|terraform|output)\b[^\n=:]*\{", re.MULTILINE
 )
 _SQL: Final = re.compile(
-    r"^\s*(?:CREATE\s+(?:TEMPORARY\s+)?TABLE\b|SET\s+'|INSERT\s+INTO\b)", re.IGNORECASE | re.MULTILINE
+    r"^[ \t]*(?:CREATE[ \t]+(?:TEMPORARY[ \t]+)?TABLE\b|SET[ \t]+'|INSERT[ \t]+INTO\b)", re.IGNORECASE | re.MULTILINE
 )
-_SECTION: Final = re.compile(r"\s*(?:[#;][^\n]*\n\s*)*\[[\w .:/-]+\]\s*$", re.MULTILINE)
+_SECTION: Final = re.compile(r"\[[\w .:/-]+\]")
 _YAML: Final = re.compile(r"""^(?:---|[ \t]*(?:- +)?(?:- |["']?[\w./$-]+["']?[ \t]*:(?:[ \t]|$)))""", re.MULTILINE)
 _PROPERTY: Final = re.compile(r"^[ \t]*[\w.\[\]-]+[ \t]*=", re.MULTILINE)
 _BLOCK: Final = re.compile(r"^[ \t]*(?:- +)?[\w./-]+:[ \t]*[|>][+-]?\d?[ \t]*$", re.MULTILINE)
@@ -36,7 +36,8 @@ def ending_of(text: str) -> str:
         return ".tf"
     if _SQL.search(text) is not None:
         return ".sql"
-    if _SECTION.match(text) is not None:
+    lines = (line.strip() for line in text.splitlines())
+    if _SECTION.fullmatch(next((line for line in lines if line and line[0] not in "#;"), "")) is not None:
         return ".ini"
     # A block of YAML may hold many properties.
     if _BLOCK.search(text) is not None or len(_YAML.findall(text)) > len(_PROPERTY.findall(text)):

@@ -25,8 +25,8 @@ import psutil  # type: ignore[import-untyped]
 
 from eosctl.logs.arrays import array_of, numbers_of
 from eosctl.logs.incidents.judge import judge_incidents
-from eosctl.logs.incidents.slices import SLICE_EVENTS
-from eosctl.logs.incidents.timeline import timed
+from eosctl.logs.incidents.slicing.slices import SLICE_EVENTS
+from eosctl.logs.incidents.timeline.times import timed
 from eosctl.logs.scan import scan_paths
 from eosctl.model.log_event import LogEvent, SourceSummary
 from spark_log_analytics.incidents import Judging, SliceCost, incident_of, judge_events

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from zlib import crc32
 
 from eosctl.logs.arrays import array_of, batch_of_columns, indices_of, numbers_of
-from eosctl.logs.incidents.logs import ProgramLogs
-from eosctl.logs.incidents.samples import Samples, sampling_of
-from eosctl.logs.incidents.sliced import Windows
-from eosctl.logs.incidents.slices import (
+from eosctl.logs.incidents.slicing.samples import Samples, sampling_of
+from eosctl.logs.incidents.slicing.sliced import Windows
+from eosctl.logs.incidents.slicing.slices import (
     KEYED_BY_FIELDS,
     KEYED_BY_MESSAGE,
     KEYED_BY_MORE_FIELDS,
@@ -28,6 +27,7 @@ from eosctl.logs.incidents.slices import (
     keys_of,
     margin_of,
 )
+from eosctl.logs.incidents.timeline.logs import ProgramLogs
 from eosctl.model.log_event import LogEvent, SourceSummary
 from spark_log_analytics.packing import PACKED_ROWS, Packer, pack
 from spark_log_analytics.rows import event_batch, events_of

@@ -1,8 +1,8 @@
 """Return incidents as a table, judged in parallel with ``eosctl.logs.incidents``.
 
 Few events are judged in one task. More are divided into slices of time, with what else each of them needs
-(``eosctl.logs.incidents.slices``). Slices that an incident crosses are joined and judged again. The driver receives
-only counts and incidents.
+(``eosctl.logs.incidents.slicing.slices``). Slices that an incident crosses are joined and judged again. The driver
+receives only counts and incidents.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from eosctl.logs.arrays import batch_of_rows
 from eosctl.logs.incidents.judge import judge_incidents
-from eosctl.logs.incidents.record_groups import RecordGroup, from_json, merge_groups, to_json
-from eosctl.logs.incidents.sliced import SliceVerdict, count_open, in_scan_order, join_open
-from eosctl.logs.incidents.slices import JOINED_EVENTS, SLICE_EVENTS, WHOLE, TimeSlice, plan_slices
+from eosctl.logs.incidents.remaining.record_groups import RecordGroup, from_json, merge_groups, to_json
+from eosctl.logs.incidents.slicing.sliced import SliceVerdict, count_open, in_scan_order, join_open
+from eosctl.logs.incidents.slicing.slices import JOINED_EVENTS, SLICE_EVENTS, WHOLE, TimeSlice, plan_slices
 from eosctl.model.incident import EvidenceLine, Incident
 from eosctl.model.log_event import SourceSummary
 from eosctl.model.period import Period

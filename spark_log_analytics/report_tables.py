@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from eosctl.logs.coverage import NAMES_ONLY
 from eosctl.logs.digest.histogram import MIN_EVENT_COUNT, step_of
 from eosctl.logs.digest.totals import activity_of, from_json, merge_totals, to_json, total_events
-from eosctl.logs.incidents.record_groups import RecordGroup
+from eosctl.logs.incidents.remaining.record_groups import RecordGroup
 from eosctl.model.incident import Incident
 from eosctl.model.log_digest import (
     Burst,

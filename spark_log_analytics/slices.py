@@ -15,9 +15,9 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from eosctl.logs.arrays import array_of
-from eosctl.logs.incidents.samples import outside
-from eosctl.logs.incidents.sliced import SliceVerdict, judge_slice
-from eosctl.logs.incidents.slices import BUCKET_MS, WHOLE, TimeSlice
+from eosctl.logs.incidents.slicing.samples import outside
+from eosctl.logs.incidents.slicing.sliced import SliceVerdict, judge_slice
+from eosctl.logs.incidents.slicing.slices import BUCKET_MS, WHOLE, TimeSlice
 from eosctl.model.log_event import LogEvent, SourceSummary
 from eosctl.model.period import Period
 from spark_log_analytics.dividing import divide_batches, packed_row

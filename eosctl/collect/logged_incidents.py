@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from msgspec.structs import replace
 
 from eosctl.findings.log_reading import nothing_read_text, unjudged_text, unread_text
-from eosctl.logs.incidents.calls_for_action import quote_record
+from eosctl.logs.incidents.remaining.calls_for_action import quote_record
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.incident import EvidenceLine
 from eosctl.model.log_event import LogEvent

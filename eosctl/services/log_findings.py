@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 from eosctl.logs.coverage import measure_counted, measure_coverage
 from eosctl.logs.digest.totals import activity_of, moments_of, total_events
-from eosctl.logs.incidents.calls_for_action import Advice, describe_groups
 from eosctl.logs.incidents.judge import judge_logs
-from eosctl.logs.incidents.record_groups import group_unexplained
+from eosctl.logs.incidents.remaining.calls_for_action import Advice, describe_groups
+from eosctl.logs.incidents.remaining.record_groups import group_unexplained
 from eosctl.model.log_findings import LogFindings, SkippedFile
 from eosctl.model.period import ALL_TIME, Period
 from eosctl.model.severity import Severity

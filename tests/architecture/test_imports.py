@@ -43,6 +43,8 @@ PLANTED = (
     Planted("order", "eosctl.command_line.planted_too", "eosctl.commands.emit"),
     Planted("lab-order", "eosctl.lab.history.planted", "eosctl.lab.trial"),
     Planted("lab-order", "eosctl.lab.scenarios.planted", "eosctl.lab.verify"),
+    Planted("layers-of-incidents", "eosctl.logs.incidents.timeline.planted", "eosctl.logs.incidents.judge"),
+    Planted("layers-of-incidents", "eosctl.logs.incidents.servers.planted", "eosctl.logs.incidents.joining.kills"),
     Planted("pure-packages", "eosctl.analysis.planted", "socket"),
     Planted("pure-packages", "eosctl.checks.planted", "time"),
     Planted("pure-packages", "eosctl.capacity.planted", "os"),

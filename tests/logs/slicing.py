@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from eosctl.logs.incidents.logs import ProgramLogs
-from eosctl.logs.incidents.record_groups import RecordGroup, merge_groups
-from eosctl.logs.incidents.samples import Samples, outside, place_of
-from eosctl.logs.incidents.sliced import SliceVerdict, Windows, join_open, judge_slice
-from eosctl.logs.incidents.slices import TimeSlice, keys_of
-from eosctl.logs.incidents.timeline import time_of, timed
+from eosctl.logs.incidents.remaining.record_groups import RecordGroup, merge_groups
+from eosctl.logs.incidents.slicing.samples import Samples, outside, place_of
+from eosctl.logs.incidents.slicing.sliced import SliceVerdict, Windows, join_open, judge_slice
+from eosctl.logs.incidents.slicing.slices import TimeSlice, keys_of
+from eosctl.logs.incidents.timeline.logs import ProgramLogs
+from eosctl.logs.incidents.timeline.times import time_of, timed
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent, SourceSummary
 from eosctl.model.period import ALL_TIME

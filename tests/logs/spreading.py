@@ -11,7 +11,7 @@ from math import inf
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from eosctl.logs.incidents.slices import TimeSlice
+from eosctl.logs.incidents.slicing.slices import TimeSlice
 from eosctl.logs.scan import LogScan, scan_paths
 from eosctl.model.event_names import EventField
 from eosctl.model.log_event import LogEvent, SourceSummary

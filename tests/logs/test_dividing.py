@@ -9,8 +9,14 @@ import pytest
 
 pytest.importorskip("pyarrow")
 
-from eosctl.logs.incidents.slices import KEYED_BY_FIELDS, KEYED_BY_MORE_FIELDS, KEYED_BY_NAMES, TimeSlice, keys_of
-from eosctl.logs.incidents.timeline import timed
+from eosctl.logs.incidents.slicing.slices import (
+    KEYED_BY_FIELDS,
+    KEYED_BY_MORE_FIELDS,
+    KEYED_BY_NAMES,
+    TimeSlice,
+    keys_of,
+)
+from eosctl.logs.incidents.timeline.times import timed
 from eosctl.model.log_event import LogEvent
 from eosctl.model.server_loggers import _OWN_FIELDS
 from spark_log_analytics.dividing import divide_batches

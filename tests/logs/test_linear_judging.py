@@ -11,8 +11,8 @@ from typing import Final
 import pytest
 
 from benchmarks.hot_paths import bytecodes
+from eosctl.logs.incidents.joining.repeats import LISTED
 from eosctl.logs.incidents.judge import judge_logs
-from eosctl.logs.incidents.repeats import LISTED
 from eosctl.logs.scan import scan_paths
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent, SourceSummary

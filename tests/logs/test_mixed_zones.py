@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from eosctl.logs.incidents.timeline import LogTimeline
+from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.scan import scan_paths
 
 STARTED = "{} INFO [MainThread] pump: starting, transactional.id=pay-1\n"

@@ -8,7 +8,7 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eosctl.logs.incidents.record_groups import (
+from eosctl.logs.incidents.remaining.record_groups import (
     QUOTED_AT_EACH_END,
     TEMPLATES_OF_A_LOGGER,
     from_json,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eosctl.logs.incidents.repeats import PAUSE_MS, RETURNS, join_repeats
+from eosctl.logs.incidents.joining.repeats import PAUSE_MS, RETURNS, join_repeats
 from eosctl.model.incident import EvidenceLine, Incident
 from eosctl.model.severity import Severity
 from tests.logs.judging import judge

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from eosctl.logs.classifier.catalog import load_catalog
-from eosctl.logs.incidents.index import EventIndex
-from eosctl.logs.incidents.second_categories import ENDINGS
+from eosctl.logs.incidents.timeline.index import EventIndex
+from eosctl.logs.incidents.timeline.second_categories import ENDINGS
 from eosctl.logs.scan import scan_paths
 from tests.logs.judging import judge
 

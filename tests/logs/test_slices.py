@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from eosctl.logs.incidents.judge import judge_incidents, judge_logs
-from eosctl.logs.incidents.record_groups import group_unexplained
-from eosctl.logs.incidents.samples import Samples, outside, place_of
-from eosctl.logs.incidents.sliced import SliceVerdict, count_open, join_open
-from eosctl.logs.incidents.slices import (
+from eosctl.logs.incidents.remaining.record_groups import group_unexplained
+from eosctl.logs.incidents.slicing.samples import Samples, outside, place_of
+from eosctl.logs.incidents.slicing.sliced import SliceVerdict, count_open, join_open
+from eosctl.logs.incidents.slicing.slices import (
     BUCKET_MS,
     LIVES,
     LONG_MARGIN_MS,
@@ -26,8 +26,8 @@ from eosctl.logs.incidents.slices import (
     TimeSlice,
     plan_slices,
 )
-from eosctl.logs.incidents.timeline import time_of, timed
-from eosctl.logs.incidents.unnamed import STARTED_MS
+from eosctl.logs.incidents.timeline.times import time_of, timed
+from eosctl.logs.incidents.timeline.unnamed import STARTED_MS
 from eosctl.logs.scan import scan_paths
 from eosctl.model.log_event import LogEvent
 from spark_log_analytics.incidents import Judging, SliceCost, explain_judging

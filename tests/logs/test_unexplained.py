@@ -8,7 +8,7 @@ from string import Formatter
 import pytest
 
 from eosctl.logs.classifier.catalog import Weight, acting_categories, load_catalog, load_incidents
-from eosctl.logs.incidents.unexplained import ECHOES
+from eosctl.logs.incidents.remaining.unexplained import ECHOES
 from eosctl.model.incident import Incident
 from eosctl.model.log_evidence import UnexplainedRecords
 from eosctl.model.severity import Severity

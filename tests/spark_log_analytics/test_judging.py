@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from eosctl.logs.incidents.judge import judge_incidents
-from eosctl.logs.incidents.sliced import in_scan_order
-from eosctl.logs.incidents.timeline import LogTimeline, timed
+from eosctl.logs.incidents.slicing.sliced import in_scan_order
+from eosctl.logs.incidents.timeline.timeline import LogTimeline
+from eosctl.logs.incidents.timeline.times import timed
 from tests.logs.spreading import Logs, spread
 
 pytestmark = pytest.mark.spark

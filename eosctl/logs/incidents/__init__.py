@@ -1,1 +1,1 @@
-"""Derive incidents from log events: one detector per file, and a judge that removes what another incident explains."""
+"""Derive incidents from log events: detectors, a judge that makes one incident of each fault, and its steps."""

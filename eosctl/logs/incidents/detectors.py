@@ -4,32 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.logs.incidents.applications import find_failed_streams, find_slow_processing, find_unclean_stops
-from eosctl.logs.incidents.clock_steps import find_clock_steps, is_part_of_step
-from eosctl.logs.incidents.cluster_denials import find_cluster_denials
-from eosctl.logs.incidents.corruption_loops import find_corruption_loops
-from eosctl.logs.incidents.evictions import find_evicted_members, find_silent_members
-from eosctl.logs.incidents.failovers import find_crashes, find_stalled_brokers
-from eosctl.logs.incidents.fencing import find_fenced_producers
-from eosctl.logs.incidents.kills import find_forced_kills
-from eosctl.logs.incidents.lost_commits import find_lost_commits
-from eosctl.logs.incidents.markers import find_refused_markers
-from eosctl.logs.incidents.missed_rejoins import find_missed_rejoins
-from eosctl.logs.incidents.overdue import find_overdue_transactions
-from eosctl.logs.incidents.quorum import find_lost_quorums
-from eosctl.logs.incidents.rebalance_loops import find_rebalance_loops
-from eosctl.logs.incidents.refusals import find_denials, find_failed_log_dirs, find_large_records, find_settings
-from eosctl.logs.incidents.rollbacks import find_rollbacks
-from eosctl.logs.incidents.servers import find_outages, find_planned_restarts
-from eosctl.logs.incidents.shortages import find_shortages, without_shortage
-from eosctl.logs.incidents.timeline import LogTimeline
-from eosctl.logs.incidents.topic_denials import find_hidden_resources, find_topic_denials
-from eosctl.logs.incidents.writes import (
+from eosctl.logs.incidents.joining.kills import find_forced_kills
+from eosctl.logs.incidents.members.evictions import find_evicted_members, find_silent_members
+from eosctl.logs.incidents.members.missed_rejoins import find_missed_rejoins
+from eosctl.logs.incidents.members.rebalance_loops import find_rebalance_loops
+from eosctl.logs.incidents.producers.fencing import find_fenced_producers
+from eosctl.logs.incidents.producers.lost_commits import find_lost_commits
+from eosctl.logs.incidents.producers.markers import find_refused_markers
+from eosctl.logs.incidents.producers.overdue import find_overdue_transactions
+from eosctl.logs.incidents.producers.rollbacks import find_rollbacks
+from eosctl.logs.incidents.producers.writes import (
     find_hanging_transactions,
     find_refused_writes,
     find_sequence_gaps,
     find_zombie_writers,
 )
+from eosctl.logs.incidents.programs.corruption_loops import find_corruption_loops
+from eosctl.logs.incidents.programs.failed_streams import find_failed_streams
+from eosctl.logs.incidents.programs.slow_processing import find_slow_processing
+from eosctl.logs.incidents.programs.unclean_stops import find_unclean_stops
+from eosctl.logs.incidents.refusals.cluster_denials import find_cluster_denials
+from eosctl.logs.incidents.refusals.refusals import (
+    find_denials,
+    find_failed_log_dirs,
+    find_large_records,
+    find_settings,
+)
+from eosctl.logs.incidents.refusals.topic_denials import find_hidden_resources, find_topic_denials
+from eosctl.logs.incidents.servers.clock_steps import find_clock_steps, is_part_of_step
+from eosctl.logs.incidents.servers.failovers import find_crashes, find_stalled_brokers
+from eosctl.logs.incidents.servers.outages import find_outages, find_planned_restarts
+from eosctl.logs.incidents.servers.quorum import find_lost_quorums
+from eosctl.logs.incidents.servers.shortages import find_shortages, without_shortage
+from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.model.incident import Incident
 
 

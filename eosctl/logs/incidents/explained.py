@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, NamedTuple, TypeAlias
 
-from eosctl.logs.incidents.index import Intervals
+from eosctl.logs.incidents.timeline.index import Intervals
 from eosctl.model.incident import Incident
 
 BEFORE_MS: Final = 5_000

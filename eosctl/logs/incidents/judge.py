@@ -6,41 +6,41 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from typing import Final, NamedTuple
 
 from eosctl.logs.classifier.catalog import acting_categories, load_incidents
-from eosctl.logs.incidents.advertised import name_advertised
-from eosctl.logs.incidents.announced import GUESSED
-from eosctl.logs.incidents.cataloged import find_cataloged
-from eosctl.logs.incidents.client_outcomes import read_outcomes
-from eosctl.logs.incidents.consequences import fold_consequences, fold_records
-from eosctl.logs.incidents.coordinator_logs import join_coordinator_logs
 from eosctl.logs.incidents.detectors import find_incidents
-from eosctl.logs.incidents.devices import join_device_errors
-from eosctl.logs.incidents.effects import join_effects
 from eosctl.logs.incidents.explained import BEFORE_MS, Causes, spans_of
-from eosctl.logs.incidents.expulsions import name_cycles
-from eosctl.logs.incidents.failed_transactions import name_failed_transactions
-from eosctl.logs.incidents.kills import join_kills
-from eosctl.logs.incidents.lasting import is_final
-from eosctl.logs.incidents.old_clients import name_old_clients
-from eosctl.logs.incidents.outcomes import settle_outcomes
-from eosctl.logs.incidents.process_ends import join_process_ends
-from eosctl.logs.incidents.program_subjects import name_programs
-from eosctl.logs.incidents.reasons import quote_reasons
-from eosctl.logs.incidents.received_lengths import name_received_lengths
-from eosctl.logs.incidents.refusal_reasons import name_refusals
-from eosctl.logs.incidents.repeats import join_repeats
-from eosctl.logs.incidents.reported_again import join_reported_again
-from eosctl.logs.incidents.restated import restate
-from eosctl.logs.incidents.returns import join_returns
-from eosctl.logs.incidents.server_ends import join_server_ends
-from eosctl.logs.incidents.shortages import name_lagging
-from eosctl.logs.incidents.slow_loads import name_slow_loads
-from eosctl.logs.incidents.subjects import complete_subjects
+from eosctl.logs.incidents.joining.advertised import name_advertised
+from eosctl.logs.incidents.joining.consequences import fold_consequences, fold_records
+from eosctl.logs.incidents.joining.coordinator_logs import join_coordinator_logs
+from eosctl.logs.incidents.joining.devices import join_device_errors
+from eosctl.logs.incidents.joining.effects import join_effects
+from eosctl.logs.incidents.joining.kills import join_kills
+from eosctl.logs.incidents.joining.process_ends import join_process_ends
+from eosctl.logs.incidents.joining.repeats import join_repeats
+from eosctl.logs.incidents.joining.reported_again import join_reported_again
+from eosctl.logs.incidents.joining.returns import join_returns
+from eosctl.logs.incidents.joining.server_ends import join_server_ends
+from eosctl.logs.incidents.joining.slow_loads import name_slow_loads
+from eosctl.logs.incidents.joining.unreached import join_unreached, name_unreached_drops
+from eosctl.logs.incidents.joining.waiting_servers import join_waiting_servers
+from eosctl.logs.incidents.naming.client_outcomes import read_outcomes
+from eosctl.logs.incidents.naming.expulsions import name_cycles
+from eosctl.logs.incidents.naming.failed_transactions import name_failed_transactions
+from eosctl.logs.incidents.naming.old_clients import name_old_clients
+from eosctl.logs.incidents.naming.outcomes import settle_outcomes
+from eosctl.logs.incidents.naming.program_subjects import name_programs
+from eosctl.logs.incidents.naming.reasons import quote_reasons
+from eosctl.logs.incidents.naming.received_lengths import name_received_lengths
+from eosctl.logs.incidents.naming.refusal_reasons import name_refusals
+from eosctl.logs.incidents.naming.subjects import complete_subjects
+from eosctl.logs.incidents.remaining.cataloged import find_cataloged
+from eosctl.logs.incidents.remaining.lasting import is_final
+from eosctl.logs.incidents.remaining.unexplained import find_unexplained
+from eosctl.logs.incidents.remaining.unknown_errors import find_unknown_errors
+from eosctl.logs.incidents.servers.shortages import name_lagging
 from eosctl.logs.incidents.test_runs import TestRuns, without_tests
-from eosctl.logs.incidents.timeline import LogTimeline
-from eosctl.logs.incidents.unexplained import find_unexplained
-from eosctl.logs.incidents.unknown_errors import find_unknown_errors
-from eosctl.logs.incidents.unreached import join_unreached, name_unreached_drops
-from eosctl.logs.incidents.waiting_servers import join_waiting_servers
+from eosctl.logs.incidents.timeline.announced import GUESSED
+from eosctl.logs.incidents.timeline.restated import restate
+from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import UNCLASSIFIED, LogEvent, SourceSummary
 

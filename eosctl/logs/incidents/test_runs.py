@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import inf
 from typing import Final, NamedTuple
 
-from eosctl.logs.incidents.timeline import LogTimeline, time_of
+from eosctl.logs.incidents.timeline.timeline import LogTimeline
+from eosctl.logs.incidents.timeline.times import time_of
 from eosctl.model.event_names import EventField
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from eosctl.logs.incidents.record_groups import TEMPLATES_OF_A_LOGGER
+from eosctl.logs.incidents.remaining.record_groups import TEMPLATES_OF_A_LOGGER
 from eosctl.model.severity import Severity
 from eosctl.services.log_findings import collect_log_findings
 from tests.commands.conftest import eosctl, own_home

@@ -1,0 +1,332 @@
+"""Fold what follows from a fault into its incident: consequences of other kinds, and records without a cause.
+
+A program reports one fault several times. A member that left its group learns so at its next commit, minutes later. A
+pipeline gives up records after brokers refused them. A driver reports that it ends, in words that another record of
+the same failure quotes. Each is a part of the first incident, if it follows it in the same program and names nothing
+else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import SequenceMatcher
+from typing import Final, NamedTuple
+
+from eosctl.logs.incidents.remaining.lasting import is_final
+from eosctl.logs.incidents.remaining.unexplained import ECHOES, is_unknown_error
+from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT
+from eosctl.logs.incidents.timeline.index import Intervals
+from eosctl.logs.incidents.timeline.timeline import LogTimeline
+from eosctl.logs.incidents.timeline.times import time_of
+from eosctl.model.event_names import EventCategory, EventField
+from eosctl.model.incident import EvidenceLine, Incident
+from eosctl.model.log_event import LogEvent
+from eosctl.model.severity import Severity
+from eosctl.text import time_text
+
+BEFORE_MS: Final = 5_000
+AFTER_MS: Final = 30_000
+MOMENT_MS: Final = 1_000
+"""Maximum time from a client's error to the record in which its program reports the call that failed."""
+LATE_MS: Final = 1_800_000
+"""Maximum time from a fault to a consequence that a program notices only at its next call, or after its retries."""
+
+
+class _Follows(NamedTuple):
+    """The kinds that a consequence follows from, its sentence, and the records after which it no longer does.
+
+    ``within_ms`` is the maximum time from the cause. Records of the consequence match ``text``, if it has one.
+    """
+
+    causes: frozenset[str]
+    sentence: str
+    over: tuple[EventCategory, ...] = ()
+    within_ms: int = LATE_MS
+    text: re.Pattern[str] | None = None
+
+
+class _Consequence(NamedTuple):
+    """An incident that is a part of another one, and the sentence for it."""
+
+    incident: Incident
+    sentence: str
+
+
+_LEFT: Final = _Follows(
+    frozenset({"poll_interval_exceeded", "member_evicted", "task_migrated"}),
+    "what it committed at {at} was refused, so its records since the last commit are processed again.",
+    ("REBALANCE_DONE",),
+)
+_REFUSED: Final = frozenset(
+    {
+        *("authentication_failed", "broker_address_invalid", "brokers_not_reached", "cluster_authorization"),
+        *("connections_lost", "corrupt_records", "host_not_resolved", "invalid_topic", "log_dir_failure"),
+        *("metadata_timeout", "not_enough_replicas", "out_of_order_sequence", "partition_offline"),
+        *("partition_without_leader", "producer_dead", "producer_fenced", "protocol_mismatch", "quota_throttling"),
+        *("record_too_large", "records_refused", "request_failed", "request_refused", "requests_timed_out"),
+        *("send_timeout", "topic_authorization", "topic_not_found", "unsupported_version", "init_producer_id_timeout"),
+    }
+)
+"""Kinds of faults that keep records from being written."""
+_IN_ERROR: Final = _Follows(
+    frozenset(
+        {
+            *("cluster_authorization", "init_producer_id_timeout", "out_of_order_sequence", "producer_dead"),
+            *("producer_fenced", "record_too_large", "send_timeout", "topic_authorization", "transaction_timeout"),
+            *("transactional_id_authorization", "transactional_id_expired", "unknown_producer_id"),
+            *("unsupported_version", "invalid_producer_epoch", "late_append_refused", "transaction_not_completed"),
+            *("not_enough_replicas", "transaction_end_timeout", "transaction_offsets_timeout"),
+        }
+    ),
+    "the producer was still in its error state at {at}, so its calls failed: the application had not aborted.",
+    ("INIT_PRODUCER_ID", "CLIENT_START", "EPOCH_BUMP", "TXN_ABORT_CLIENT"),
+    within_ms=86_400_000,
+    text=re.compile(
+        r"because we are in an error state|transaction manager: (?:transaction is in error state|invalid transition)"
+        r"|not valid in (?:txn )?state (?:Abortable|Fatal)Error"
+    ),
+)
+"""A producer stays in its error state until it aborts, or another one takes its place (``TransactionManager``)."""
+_FOLLOWS: Final[Mapping[str, tuple[_Follows, ...]]] = {
+    "member_fenced": (_LEFT,),
+    "offset_commit_failed": (_LEFT,),
+    "producer_error": (_IN_ERROR,),
+    "transaction_request_refused": (
+        _Follows(frozenset({"commit_lost"}), "the client refused to use the transaction at {at}.", within_ms=AFTER_MS),
+    ),
+    "records_dropped": (
+        _Follows(
+            _REFUSED | {"producer_buffer_full"},
+            "the program gave up records at {at}: they are missing from the output although their input counts as "
+            "processed. Write them again from their source.",
+        ),
+        _Follows(
+            frozenset({"consumer_too_slow"}),
+            "the program dropped records at {at}, because the buffer of its output was full: the output does not keep "
+            "up, which also explains why the consumer waits. Write the records again from their source.",
+            text=re.compile(r"(?i:\bbuffer overflow)"),
+        ),
+    ),
+    "producer_buffer_full": (
+        _Follows(_REFUSED, "the producer's queue was full at {at}, and it refused further records."),
+    ),
+}
+_OWN_CAUSES: Final = frozenset({"duplicate-group-instance-id"})
+"""Causes of these kinds that are faults by themselves."""
+_NAMES: Final[tuple[tuple[EventField, str], ...]] = (
+    ("transactional_id", "transactional.id"),
+    ("group", "group"),
+    ("partition", "topic-partition"),
+    ("topic", "topic"),
+    ("connector_task", "connector.task"),
+    ("component", "component"),
+    ("client_id", "client.id"),
+    ("producer_id", "producerId"),
+)
+_IDENTITIES: Final = frozenset({"transactional.id", "producerId"})
+"""Names that belong to one producer: a record with the same one is about the same fault."""
+_LABELS: Final = re.compile(r"\[[^\]\n]*\]|\([^)\n]*\)")
+"""What loggers put before each message of a thread or a client."""
+_SHARED_WORDS: Final = 5
+_SHARED_CHARACTERS: Final = 24
+_COMPARED_CHARACTERS: Final = 600
+_WORD: Final = re.compile(r"[A-Za-z]{2,}")
+
+
+def fold_consequences(timeline: LogTimeline, incidents: Sequence[Incident]) -> tuple[Incident, ...]:
+    """Return incidents; those that follow from another one of the same program have become a part of it."""
+    causes = _Causes(timeline, incidents)
+    folded: dict[int, list[_Consequence]] = defaultdict(list)
+    absorbed: set[int] = set()
+    for one in sorted(incidents, key=lambda one: one.t_start_ms):
+        for follows in _FOLLOWS.get(one.kind, ()) if one.root_cause not in _OWN_CAUSES else ():
+            before = causes.before(one, follows.within_ms)
+            cause = next((other for other in before if _may_follow(timeline, one, other, follows)), None)
+            if cause is not None and id(cause) not in absorbed:
+                folded[id(cause)].append(_Consequence(one, follows.sentence))
+                absorbed.add(id(one))
+                break
+    return tuple(_with_all(one, folded.get(id(one), ())) for one in incidents if id(one) not in absorbed)
+
+
+def fold_records(
+    timeline: LogTimeline, incidents: Sequence[Incident], left: Iterable[LogEvent]
+) -> tuple[Incident, ...]:
+    """Return incidents with the records that no detector judged and that report the same fault of the same program.
+
+    Such a record is an echo of the same producer, or an error without a category in the words of the incident.
+
+    Args:
+        timeline: The logs.
+        incidents: The incidents.
+        left: Records that no incident explains.
+    """
+    known = timeline.by_place
+    causes = _Causes(timeline, incidents)
+    noted = {(place.file, place.offset) for one in incidents for place in one.evidence}
+    more: dict[int, list[LogEvent]] = defaultdict(list)
+    for event in left:
+        place = event.file, event.offset
+        if place in noted or place not in known or event.application in timeline.servers():
+            continue
+        near = causes.near(event)
+        if is_unknown_error(event):
+            home = next((one for one in near if _quotes(timeline, one, event)), None)
+        elif event.category in ECHOES:
+            home = next((one for one in near if _is_of_same_producer(timeline, one, event)), None)
+        else:
+            home = None
+        if home is None and is_final(event):
+            home = next((one for one in near if _is_of_its_moment(timeline, one, event)), None)
+        if home is not None:
+            more[id(home)].append(event)
+    return tuple(_with_records(one, more.get(id(one), ())) for one in incidents)
+
+
+class _Causes:
+    """The incidents that clients reported, by their logs."""
+
+    def __init__(self, timeline: LogTimeline, incidents: Iterable[Incident]) -> None:
+        self._timeline = timeline
+        self._of: dict[int, frozenset[str]] = {}
+        spans: dict[str, list[tuple[float, float, Incident]]] = defaultdict(list)
+        for one in incidents:
+            self._of[id(one)] = logs = self._logs_of(one)
+            if one.severity is not Severity.INFO:
+                for log in logs:
+                    spans[log].append((one.t_start_ms, one.t_end_ms, one))
+        self._spans = {log: Intervals(found) for log, found in spans.items()}
+
+    def before(self, one: Incident, within_ms: int) -> list[Incident]:
+        """Return the incidents of the same programs that began before one and may still last, the latest first."""
+        start_ms, end_ms = one.t_start_ms - within_ms, one.t_start_ms + BEFORE_MS
+        logs = sorted(self._of[id(one)])
+        found = [other for log in logs if log in self._spans for other in self._spans[log].touching(start_ms, end_ms)]
+        return [other for other in found if other is not one]
+
+    def near(self, event: LogEvent) -> list[Incident]:
+        """Return the incidents of an event's program at its time."""
+        spans = self._spans.get(self._timeline.log_of(event))
+        moment = time_of(event)
+        return spans.touching(moment - AFTER_MS, moment + BEFORE_MS) if spans else []
+
+    def _logs_of(self, one: Incident) -> frozenset[str]:
+        servers = self._timeline.servers()
+        events = self._timeline.evidence(one)
+        return frozenset(self._timeline.log_of(event) for event in events if event.application not in servers)
+
+
+def _may_follow(timeline: LogTimeline, one: Incident, cause: Incident, follows: _Follows) -> bool:
+    """Return whether an incident may follow from another one: they name nothing different, and it was not over."""
+    if cause.kind not in follows.causes or not all(
+        _agree(one.subject.get(name), cause.subject.get(name)) for _, name in _NAMES
+    ):
+        return False
+    own = [event for event in timeline.evidence(one) if event.application not in timeline.servers()]
+    if follows is _IN_ERROR and any(cause.subject.get(name) and not one.subject.get(name) for name in _IDENTITIES):
+        return False
+    if follows.text is not None and not all(_has_text(event, follows.text) for event in own):
+        return False
+    if not own or not follows.over:
+        return bool(own)
+    first = min(own, key=time_of)
+    ends = timeline.log_between(first, cause.t_end_ms + 1, time_of(first), follows.over)
+    return not any(_agree(end.fields.get("client_id"), first.fields.get("client_id")) for end in ends)
+
+
+def _has_text(event: LogEvent, text: re.Pattern[str]) -> bool:
+    return any(text.search(part) for part in (event.message, event.fields.get("thrown", "")))
+
+
+def _agree(mine: object, other: object) -> bool:
+    """Return whether two names are the same, or one of them is missing."""
+    return not (mine and other) or mine == other
+
+
+def _is_of_same_producer(timeline: LogTimeline, one: Incident, event: LogEvent) -> bool:
+    """Return whether an echo names the producer of an incident, and nothing that differs from its subject."""
+    named = {name: value for field, name in _NAMES if (value := event.fields.get(field))}
+    if not named.get("transactional.id"):
+        named["transactional.id"] = timeline.transactional_id(event)
+    if any(not _agree(value, one.subject.get(name)) for name, value in named.items()):
+        return False
+    return any(named.get(name) and named.get(name) == one.subject.get(name) for name in _IDENTITIES)
+
+
+def _is_of_its_moment(timeline: LogTimeline, one: Incident, event: LogEvent) -> bool:
+    """Return whether a program reports that its operation failed just after its client reported an incident's fault."""
+    named = {name: value for field, name in _NAMES if (value := event.fields.get(field))}
+    if any(not _agree(value, one.subject.get(name)) for name, value in named.items()):
+        return False
+    log = timeline.log_of(event)
+    own = (other for other in timeline.evidence(one) if timeline.log_of(other) == log)
+    return any(0 <= time_of(event) - time_of(other) <= MOMENT_MS for other in own)
+
+
+def _quotes(timeline: LogTimeline, one: Incident, event: LogEvent) -> bool:
+    """Return whether a record of an incident has a clause of an error's message, so that both report one failure."""
+    own = _clauses(event.message)
+    texts = {
+        _clauses(text)
+        for other in timeline.evidence(one)
+        if abs(time_of(other) - time_of(event)) <= AFTER_MS
+        for text in (other.message, other.fields.get("thrown", ""))
+    }
+    return any(_share_clause(own, text) for text in texts if text)
+
+
+def _clauses(message: str) -> str:
+    return " ".join(_LABELS.sub(" ", message)[:_COMPARED_CHARACTERS].split())
+
+
+def _share_clause(mine: str, other: str) -> bool:
+    """Return whether two messages share enough words in a row to be about one failure.
+
+    >>> _share_clause("Task 0 in stage 0.0 failed 4 times; aborting", "Job aborted: Task 0 in stage 0.0 failed 4 times")
+    True
+    >>> _share_clause("Failed to send the record to orders", "Failed to send the record of payments")
+    False
+    """
+    match = SequenceMatcher(None, mine, other, autojunk=False).find_longest_match()
+    shared = mine[match.a : match.a + match.size]
+    if match.size < _SHARED_CHARACTERS or len(_WORD.findall(shared)) < _SHARED_WORDS:
+        return False
+    return match.size * 2 > min(len(mine), len(other)) or any(sign.isdigit() for sign in shared)
+
+
+def _with_all(cause: Incident, folded: Sequence[_Consequence]) -> Incident:
+    """Return an incident with its consequences, one sentence for each kind."""
+    for kind, sentence in dict.fromkeys((each.incident.kind, each.sentence) for each in folded):
+        own = [each.incident for each in folded if (each.incident.kind, each.sentence) == (kind, sentence)]
+        subject = dict(cause.subject)
+        for name, value in own[0].subject.items():
+            if name not in ("application", "offset"):
+                subject.setdefault(name, value)
+        at = time_text(min(one.t_start_ms for one in own))
+        is_said = f"Effect: {sentence.partition(' at {')[0]}" in cause.explanation
+        effect = f"Effect ({kind}): {sentence.format(at=at)}"
+        cause = cause._replace(
+            severity=min((cause.severity, *(one.severity for one in own)), key=lambda severity: severity.rank),
+            subject=subject,
+            t_start_ms=min(cause.t_start_ms, *(one.t_start_ms for one in own)),
+            t_end_ms=max(cause.t_end_ms, *(one.t_end_ms for one in own)),
+            evidence=tuple(dict.fromkeys((*cause.evidence, *(place for one in own for place in one.evidence))))[
+                :MAX_EVIDENCE_COUNT
+            ],
+            explanation=cause.explanation if is_said else f"{cause.explanation} {effect}",
+        )
+    return cause
+
+
+def _with_records(one: Incident, events: Sequence[LogEvent]) -> Incident:
+    """Return an incident with further records as evidence."""
+    if not events:
+        return one
+    places = (EvidenceLine(event.file, event.offset, event.line) for event in events)
+    return one._replace(
+        t_start_ms=min(one.t_start_ms, *map(time_of, events)),
+        t_end_ms=max(one.t_end_ms, *map(time_of, events)),
+        evidence=tuple(dict.fromkeys((*one.evidence, *places))),
+    )

@@ -1,0 +1,222 @@
+"""Join an incident of a client with its effects: a task, client, or query that ended, and echoes of frameworks.
+
+A program reports one failure in several layers. The record of a layer above names no cause of its own, but it shows
+what does not work until someone restarts it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT
+from eosctl.logs.incidents.timeline.index import Intervals, within
+from eosctl.logs.incidents.timeline.timeline import LogTimeline
+from eosctl.logs.incidents.timeline.times import time_of
+from eosctl.model.incident import EvidenceLine, Incident
+from eosctl.model.log_event import LogEvent
+from eosctl.model.severity import Severity
+
+_ECHOES: Final = frozenset(
+    {
+        *("connect_task_failed", "job_restarted", "streams_client_failed", "transaction_rolled_back_by_framework"),
+        "checkpoints_failed",
+    }
+)
+"""Kinds that repeat a failure, if their own cause is unexplained."""
+_UNEXPLAINED: Final = "unexplained"
+_DEAD: Final = "producer_dead"
+_DEADLY: Final = frozenset(
+    {
+        *("cluster_authorization", "invalid_producer_epoch", "out_of_order_sequence", "producer_fenced"),
+        *("transaction_timeout", "transactional_id_authorization", "transactional_id_expired", "unknown_producer_id"),
+    }
+)
+"""Kinds of errors after which librdkafka refuses every further call to the producer."""
+_BEFORE_MS: Final = 5_000
+_AFTER_MS: Final = 30_000
+_LASTING_MS: Final = 600_000
+"""Maximum time from a fatal error to a call that the producer in its error state refuses."""
+_ERROR_STATE: Final = re.compile(r"because we are in an error state\b")
+_PRODUCER_OF_TASK: Final = "connector-producer-"
+"""The beginning of the client.id that Connect gives the producer of a source task."""
+
+
+class _Effect(NamedTuple):
+    """The record of an effect, its sentence with ``who``, and its severity."""
+
+    record: re.Pattern[str]
+    sentence: str
+    severity: Severity
+
+
+_EFFECTS: Final = (
+    _Effect(
+        re.compile(r"Task is being killed and will not recover until manually restarted"),
+        "Effect: {who} has failed and does nothing until it is restarted.",
+        Severity.ERROR,
+    ),
+    _Effect(
+        re.compile(r"All stream threads have died|State transition from \w+ to ERROR\b"),
+        "Effect: all threads of the Streams client are dead, and it processes nothing until it is restarted.",
+        Severity.CRITICAL,
+    ),
+    _Effect(
+        re.compile(r"Presumably this transaction has been already committed before"),
+        "Effect: unless the transaction had been committed before, readers never see its records.",
+        Severity.ERROR,
+    ),
+    _Effect(
+        re.compile(
+            r"transaction manager: invalid transition attempted|not valid in (?:txn )?state AbortableError"
+            r"|state ABORTABLE_ERROR to state IN_TRANSACTION"
+        ),
+        "Effect: the application did not abort after the error, so no further transaction begins until it does.",
+        Severity.ERROR,
+    ),
+    _Effect(
+        re.compile(r"[Qq]ueue (?:is )?full\b|_QUEUE_FULL\b|BufferExhausted"),
+        "Effect: the producer's queue was full, and it refused further records.",
+        Severity.WARNING,
+    ),
+    _Effect(
+        re.compile(r"^Query .{0,300}\bterminated with error"),
+        "Effect: the streaming query has ended.",
+        Severity.CRITICAL,
+    ),
+)
+
+
+def join_effects(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iterator[Incident]:
+    """Yield incidents with their effects; an echo without a cause of its own becomes a part of its cause."""
+    ordered = sorted(incidents, key=lambda one: one.t_start_ms)
+    logs = _Logs(timeline)
+    found: dict[str, list[tuple[float, float, Incident]]] = defaultdict(list)
+    for one in ordered:
+        if not _is_echo(one) and one.root_cause != _UNEXPLAINED and (log := logs.of(one)):
+            found[log].append((one.t_start_ms, logs.last_felt_ms(one), one))
+    causes = {log: Intervals(spans) for log, spans in found.items()}
+    echoes: dict[int, list[Incident]] = defaultdict(list)
+    absorbed: set[int] = set()
+    for one in ordered:
+        if _is_echo(one) and (cause := logs.cause_of(one, causes.get(logs.of(one)))):
+            echoes[id(cause)].append(one)
+            absorbed.add(id(one))
+    for one in ordered:
+        if id(one) not in absorbed:
+            whole = _joined(one, echoes[id(one)]) if id(one) in echoes else one
+            yield _with_effects(whole, logs) if logs.of(one) else whole
+
+
+class _Logs:
+    """The logs of incidents that clients reported."""
+
+    def __init__(self, timeline: LogTimeline) -> None:
+        self._timeline = timeline
+        self._effects: dict[tuple[str, _Effect], list[LogEvent]] = {}
+
+    def events_of(self, one: Incident) -> Sequence[LogEvent]:
+        """Return the evidence of an incident that clients wrote."""
+        servers = self._timeline.servers()
+        return [event for event in self._timeline.evidence(one) if event.application not in servers]
+
+    def of(self, one: Incident) -> str:
+        """Return the log of the last client's record of an incident; empty if only servers reported it."""
+        own = self.events_of(one)
+        return self._timeline.log_of(own[-1]) if own else ""
+
+    def effects_near(self, one: Incident, effect: _Effect) -> Sequence[LogEvent]:
+        """Return the records of an effect in an incident's log, at its time or soon after."""
+        last = self.events_of(one)[-1]
+        key = self._timeline.log_of(last), effect
+        if key not in self._effects:
+            own = self._timeline.log_with(last)
+            self._effects[key] = [event for event in own if effect.record.search(event.message)]
+        return within(self._effects[key], one.t_start_ms - _BEFORE_MS, one.t_end_ms + _AFTER_MS)
+
+    def taken_over(self, ended: LogEvent, task: str) -> LogEvent | None:
+        """Return the initialization of a task's producer by another worker shortly before its old copy ended."""
+        inits = self._timeline.with_value("connector_task", task, "INIT_PRODUCER_ID", "CLIENT_START")
+        clients = self._timeline.with_value("client_id", f"{_PRODUCER_OF_TASK}{task}", "INIT_PRODUCER_ID")
+        near = within(inits or clients, time_of(ended) - _LASTING_MS, time_of(ended) + _AFTER_MS)
+        own = self._timeline.log_of(ended)
+        return next((event for event in reversed(near) if self._timeline.log_of(event) != own), None)
+
+    def task_of(self, one: Incident) -> str:
+        """Return the task of a connector that an incident is about, also by the client.id of its producer."""
+        tasks = (_task_of(event) for event in self.events_of(one))
+        return str(one.subject.get("connector.task", "")) or next(filter(None, tasks), "")
+
+    def cause_of(self, echo: Incident, causes: Intervals[Incident] | None) -> Incident | None:
+        """Return the last incident of the same log that an echo may repeat."""
+        if causes is None:
+            return None
+        is_lasting = echo.kind == _DEAD or any(_ERROR_STATE.search(event.message) for event in self.events_of(echo))
+        since_ms = echo.t_start_ms - (_LASTING_MS if is_lasting else _AFTER_MS)
+        near = causes.touching(since_ms, echo.t_start_ms + _BEFORE_MS)
+        return next((one for one in near if self._may_be_of(one, echo)), None)
+
+    def last_felt_ms(self, one: Incident) -> int:
+        """Return when clients last reported an incident: servers may report it for a shorter time."""
+        return max(time_of(event) for event in self.events_of(one))
+
+    def _may_be_of(self, cause: Incident, echo: Incident) -> bool:
+        if cause.severity is Severity.INFO or (echo.kind == _DEAD and cause.kind not in _DEADLY):
+            return False
+        ids = (cause.subject.get("transactional.id"), echo.subject.get("transactional.id"))
+        return _agree(*ids) and _agree(self.task_of(cause), self.task_of(echo))
+
+
+def _is_echo(one: Incident) -> bool:
+    return one.kind == _DEAD or (one.kind in _ECHOES and one.root_cause == _UNEXPLAINED)
+
+
+def _joined(cause: Incident, echoes: Sequence[Incident]) -> Incident:
+    parts = (cause, *echoes)
+    return cause._replace(
+        t_start_ms=min(one.t_start_ms for one in parts),
+        t_end_ms=max(one.t_end_ms for one in parts),
+        evidence=tuple(dict.fromkeys(place for one in parts for place in one.evidence))[:MAX_EVIDENCE_COUNT],
+    )
+
+
+def _with_effects(one: Incident, logs: _Logs) -> Incident:
+    """Return an incident with a sentence for each effect among the records of its log at its time."""
+    for effect in _EFFECTS:
+        near = logs.effects_near(one, effect)
+        own_task = logs.task_of(one) if near else ""
+        found = [event for event in near if _agree(event.fields.get("connector_task", ""), own_task)]
+        if not found or effect.sentence.partition("{")[0] in one.explanation:
+            continue
+        task = _task_of(found[0]) or own_task
+        if task and (moved := logs.taken_over(found[0], task)):
+            one = one._replace(
+                severity=max(one.severity, Severity.WARNING, key=lambda severity: severity.rank),
+                explanation=f"{one.explanation} Another worker runs task {task}: only its old copy has ended.",
+                evidence=tuple(dict.fromkeys((*one.evidence, *_places([*found, moved]))))[:MAX_EVIDENCE_COUNT],
+            )
+            continue
+        one = one._replace(
+            severity=min(one.severity, effect.severity, key=lambda severity: severity.rank),
+            explanation=f"{one.explanation} {effect.sentence.format(who=f'task {task}' if task else 'the task')}",
+            t_end_ms=max(one.t_end_ms, time_of(found[0])),
+            evidence=tuple(dict.fromkeys((*one.evidence, *_places(found))))[:MAX_EVIDENCE_COUNT],
+        )
+    return one
+
+
+def _places(events: Iterable[LogEvent]) -> Iterator[EvidenceLine]:
+    return (EvidenceLine(event.file, event.offset, event.line) for event in events)
+
+
+def _task_of(event: LogEvent) -> str:
+    client = event.fields.get("client_id", "")
+    by_client = client.removeprefix(_PRODUCER_OF_TASK) if client.startswith(_PRODUCER_OF_TASK) else ""
+    return event.fields.get("connector_task", "") or by_client
+
+
+def _agree(mine: object, other: object) -> bool:
+    """Return whether two names are the same, or one of them is missing."""
+    return not (mine and other) or mine == other

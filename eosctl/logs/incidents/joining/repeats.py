@@ -1,0 +1,177 @@
+"""Join incidents that repeat: one fault that returns, or one that affects many clients or partitions together."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, TypeAlias
+
+from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT
+from eosctl.model.incident import Incident
+from eosctl.text import count_text
+
+PAUSE_MS: Final = 600_000
+"""A fault that returns within ten minutes has not ended."""
+RETURNS: Final = 3
+"""Minimum number of equal incidents, or of equal ones about several partitions, for one that stands for all."""
+MANY: Final = 5
+"""Minimum number of incidents about several clients of one program or server."""
+SEVERAL: Final = 2
+"""Minimum number of faults of one producer, and of a program's clients that wait for brokers which answer none."""
+_OF_PRODUCERS: Final = frozenset({"producer_fenced", "out_of_order_sequence"})
+"""Kinds of faults that one producer repeats until another one takes its place."""
+_OF_BROKERS: Final = frozenset({"init_producer_id_timeout"})
+"""Kinds of faults of brokers that each client of a program reports."""
+MOST_NAMED: Final = 5
+LISTED: Final = 40
+"""Maximum number of names of one kind in a subject."""
+_HOMES: Final = ("application", "application.id", "broker", "controller")
+"""Names that incidents about several clients or partitions share: the program or server that reported them."""
+_PARTITIONS: Final = frozenset({"topic-partition", "topic", "offset", "producerEpoch"})
+_PLURALS: Final[Mapping[str, str]] = {"topic-partition": "topic-partitions", "producerEpoch": "", "offset": ""}
+"""Names in subjects of several; the empty ones mean nothing apart from one partition or producer."""
+_COUNTED: Final = (
+    *("transactional.id", "group.instance.id", "topic-partition", "connector.task", "task", "client.id"),
+    *("producerId", "group", "topic"),
+)
+"""The names that a sentence counts, the most specific first."""
+_NOUNS: Final[Mapping[str, str]] = {
+    "transactional.id": "transactional id",
+    "group.instance.id": "group instance id",
+    "topic-partition": "partition",
+    "connector.task": "connector task",
+    "client.id": "client id",
+    "producerId": "producer id",
+}
+
+_NUMBERS: Final = re.compile(r"-\d+-\d+$")
+"""The numbers of the subtask and the checkpoint that Flink's sink appends to the prefix of its ids."""
+
+_Subject: TypeAlias = Mapping[str, str | tuple[str, ...]]
+
+
+def join_repeats(incidents: Iterable[Incident]) -> Iterator[Incident]:
+    """Yield incidents; those that repeat within ``PAUSE_MS`` become one with their number and names."""
+    equal: dict[tuple[str, ...], list[Incident]] = defaultdict(list)
+    for one in incidents:
+        equal[one.kind, one.root_cause, _owner_of(one.subject)].append(one)
+    alike: dict[tuple[str, ...], list[tuple[Incident, int]]] = defaultdict(list)
+    for ones in equal.values():
+        for span in _spans(sorted(ones, key=_start)):
+            enough = SEVERAL if span[0].kind in _OF_PRODUCERS and _is_of_producer(span[0].subject) else RETURNS
+            wholes = [_joined_equal(span)] if len(span) >= enough else span
+            for whole in wholes:
+                alike[whole.kind, whole.root_cause, _home_of(whole)].append((whole, len(span) // len(wholes)))
+    for counted in alike.values():
+        yield from _joined_alike(counted)
+
+
+def _owner_of(subject: _Subject) -> str:
+    """Return whom a fault is about: a transactional id, a group with its member's id, or all names of the subject."""
+    if named := subject.get("transactional.id"):
+        return _NUMBERS.sub("", str(named))
+    if named := subject.get("group"):
+        return str((named, subject.get("group.instance.id"), subject.get("connector.task")))
+    return str(sorted(subject.items()))
+
+
+def _is_of_producer(subject: _Subject) -> bool:
+    """Return whether a subject names one producer, with the partition if the producer has no transactional id."""
+    return bool(subject.get("transactional.id") or (subject.get("producerId") and subject.get("topic-partition")))
+
+
+def _start(one: Incident) -> int:
+    return one.t_start_ms
+
+
+def _home_of(one: Incident) -> str:
+    """Return the program or server that reported an incident; its file if the subject does not name it."""
+    named = "\0".join(f"{name}={one.subject[name]}" for name in _HOMES if one.subject.get(name))
+    return named or (one.evidence[0].file if one.evidence else "")
+
+
+def _spans(ordered: Sequence[Incident]) -> Iterator[list[Incident]]:
+    """Split incidents, in order of their starts, at every pause that is longer than ``PAUSE_MS``."""
+    current: list[Incident] = []
+    end_ms = 0
+    for one in ordered:
+        if current and one.t_start_ms - end_ms > PAUSE_MS:
+            yield current
+            current = []
+        end_ms = max(end_ms, one.t_end_ms) if current else one.t_end_ms
+        current.append(one)
+    if current:
+        yield current
+
+
+def _joined_equal(ones: Sequence[Incident]) -> Incident:
+    certain = max(ones, key=lambda one: one.confidence)
+    apart = [name for one in ones for name in one.subject if one.subject[name] != ones[0].subject.get(name)]
+    text = f"{certain.explanation} This happened {count_text(len(ones), 'time')}."
+    return _union(ones, _subject_of(ones, tuple(dict.fromkeys(apart))), text)
+
+
+def _joined_alike(counted: Sequence[tuple[Incident, int]]) -> Iterator[Incident]:
+    """Yield incidents of one kind and program; those with enough different names at one time are one."""
+    counts = {id(one): count for one, count in counted}
+    for span in _spans(sorted((one for one, _ in counted), key=_start)):
+        names = dict.fromkeys(name for one in span for name in one.subject)
+        values = {name: {one.subject.get(name) for one in span} for name in names}
+        apart = [name for name, found in values.items() if len(found) > 1]
+        enough = RETURNS if _PARTITIONS.issuperset(apart) else MANY
+        if span[0].kind in _OF_BROKERS:
+            enough = SEVERAL
+        named = next((name for name in _COUNTED if name in apart), "")
+        if len(span) < enough or not named or len(values[named]) < enough:
+            yield from span
+            continue
+        times = Counter[str]()
+        for one in span:
+            times[str(one.subject.get(named, "others"))] += counts[id(one)]
+        certain = max(span, key=lambda one: one.confidence)
+        noun = count_text(len(times), _NOUNS.get(named, named))
+        text = f"{certain.explanation} In all, {noun} are affected: {_most(times)}."
+        yield _union(span, _subject_of(span, apart), text)
+
+
+def _most(times: Counter[str]) -> str:
+    """List the most frequent names with their counts where one repeats.
+
+    >>> _most(Counter({"pay-1": 3, "pay-2": 1}))
+    'pay-1 (3 times), pay-2'
+    """
+    shown = times.most_common(MOST_NAMED)
+    names = [name if count == 1 else f"{name} ({count} times)" for name, count in shown]
+    left = len(times) - len(shown)
+    return ", ".join(names) + (f" and {left:,} more" if left else "")
+
+
+def _subject_of(ones: Sequence[Incident], apart: Sequence[str]) -> _Subject:
+    """Return the names that incidents share, and the names that differ as lists."""
+    first = ones[0].subject
+    subject: dict[str, str | tuple[str, ...]] = {
+        name: value for name, value in first.items() if name not in apart and value
+    }
+    for name in apart:
+        plural = _PLURALS.get(name, name if name.endswith("s") else f"{name}s")
+        values = dict.fromkeys(one.subject[name] for one in ones if one.subject.get(name))
+        flat = [text for value in values for text in ((value,) if isinstance(value, str) else value)]
+        if plural and flat:
+            subject[plural] = tuple(dict.fromkeys(flat))[:LISTED]
+    return subject
+
+
+def _union(ones: Sequence[Incident], subject: _Subject, explanation: str) -> Incident:
+    """Return one incident for several: all of their time and evidence, and the worst severity."""
+    certain = max(ones, key=lambda one: one.confidence)
+    share = max(1, MAX_EVIDENCE_COUNT // len(ones))
+    places = dict.fromkeys(place for one in ones for place in one.evidence[:share])
+    return certain._replace(
+        severity=min((one.severity for one in ones), key=lambda severity: severity.rank),
+        subject=subject,
+        t_start_ms=min(one.t_start_ms for one in ones),
+        t_end_ms=max(one.t_end_ms for one in ones),
+        evidence=tuple(places)[:MAX_EVIDENCE_COUNT],
+        explanation=explanation,
+    )

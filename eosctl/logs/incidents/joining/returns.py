@@ -1,0 +1,101 @@
+"""Join a fault that returns after a pause with its first incident, if its program had no success in between.
+
+A refused password, a missing permission, or a dead producer stays until it is changed. A program that retries it every
+few minutes reports one fault, as a rule with fewer names the second time.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT
+from eosctl.logs.incidents.timeline.timeline import LogTimeline
+from eosctl.model.event_names import EventCategory
+from eosctl.model.incident import Incident
+from eosctl.model.log_event import LogEvent
+from eosctl.text import time_text
+
+GAP_MS: Final = 900_000
+"""The longest pause within an incident."""
+COMPARED: Final = 32
+"""Maximum number of open faults of one kind and program that another one is compared with."""
+_STAYS: Final = frozenset(
+    {
+        *("authentication_failed", "broker_address_invalid", "cluster_authorization", "group_authorization"),
+        *("host_not_resolved", "invalid_topic", "not_enough_replicas", "other_authorization"),
+        *("out_of_order_sequence", "producer_dead", "protocol_mismatch", "record_too_large"),
+        *("topic_authorization", "transactional_id_authorization"),
+        *("transactional_id_expired", "unknown_producer_id", "unsupported_version"),
+    }
+)
+"""Kinds of faults that do not end by themselves."""
+_SUCCESSES: Final[tuple[EventCategory, ...]] = (
+    *("INIT_PRODUCER_ID", "TXN_RETRIED", "REBALANCE_DONE", "SEND_RECOVERED", "CHECKPOINT_COMPLETED"),
+    *("STATE_RESTORE_END", "REDPANDA_STARTED", "ISR_EXPAND"),
+)
+"""Categories of records which show that a program reached what it needs."""
+_IDENTITIES: Final = (
+    *("transactional.id", "producerId", "group", "group.instance.id", "principal", "connector.task", "client.id"),
+    *("topic", "topic-partition", "application", "application.id", "broker", "controller", "component", "server"),
+)
+"""Names of subjects that two incidents about one fault cannot have with different values."""
+
+
+def join_returns(timeline: LogTimeline, incidents: Sequence[Incident]) -> Iterator[Incident]:
+    """Yield incidents; a fault that returned without a success in between is one with its first incident."""
+    recent: dict[tuple[str, str], deque[int]] = defaultdict(lambda: deque(maxlen=COMPARED))
+    joined: dict[int, list[Incident]] = {}
+    home: dict[int, int] = {}
+    ordered = sorted(incidents, key=lambda one: one.t_start_ms)
+    for number, one in enumerate(ordered):
+        if one.kind not in _STAYS:
+            continue
+        events = timeline.evidence(one)
+        logs = sorted({timeline.log_of(event) for event in events})
+        near = (other for log in logs for other in reversed(recent[log, one.kind]))
+        first = next((other for other in near if _returned(timeline, joined[other], one, events)), number)
+        joined.setdefault(first, []).append(one)
+        home[number] = first
+        for log in logs:
+            if first not in recent[log, one.kind]:
+                recent[log, one.kind].append(first)
+    for number, one in enumerate(ordered):
+        if home.get(number, number) == number:
+            parts = joined.get(number, ())
+            yield _union(parts) if len(parts) > 1 else one
+
+
+def _returned(timeline: LogTimeline, before: Sequence[Incident], one: Incident, events: Iterable[LogEvent]) -> bool:
+    """Return whether an incident is about the fault of others, which had not ended."""
+    end_ms = max(part.t_end_ms for part in before)
+    if one.t_start_ms - end_ms > GAP_MS or not all(_is_alike(part, one) for part in before):
+        return False
+    return not any(
+        timeline.log_between(event, end_ms + 1, one.t_start_ms - 1, _SUCCESSES)
+        for event in {timeline.log_of(event): event for event in events}.values()
+    )
+
+
+def _is_alike(one: Incident, other: Incident) -> bool:
+    pairs = ((one.subject.get(name), other.subject.get(name)) for name in _IDENTITIES)
+    return all(left == right for left, right in pairs if left and right)
+
+
+def _union(parts: Sequence[Incident]) -> Incident:
+    """Return one incident for a fault and its returns; the most certain of them names the cause."""
+    head = max(parts, key=lambda one: (one.confidence, len(one.subject), -one.t_start_ms))
+    share = max(1, MAX_EVIDENCE_COUNT // len(parts))
+    places = dict.fromkeys((*head.evidence[:share], *(place for one in parts for place in one.evidence[:share])))
+    rest = (place for one in parts for place in one.evidence)
+    end_ms = max(one.t_end_ms for one in parts)
+    again = f" The fault returned until {time_text(end_ms)}, and no success is logged in between."
+    return head._replace(
+        severity=min((one.severity for one in parts), key=lambda severity: severity.rank),
+        subject={name: value for one in (*parts, head) for name, value in one.subject.items() if value},
+        t_start_ms=min(one.t_start_ms for one in parts),
+        t_end_ms=end_ms,
+        evidence=tuple(dict.fromkeys((*places, *rest)))[:MAX_EVIDENCE_COUNT],
+        explanation=f"{head.explanation}{again}",
+    )

@@ -1,0 +1,144 @@
+"""Name unreachable brokers as the cause of what a client's requests timed out for, and join their effects.
+
+A client that cannot connect logs that first. Some minutes later it reports what it gave up: records, offsets, or the
+initialization of its producer. These reports name no cause.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT, evidence_of
+from eosctl.logs.incidents.timeline.timeline import LogTimeline
+from eosctl.logs.incidents.timeline.times import by_key, time_of
+from eosctl.model.event_names import EventCategory
+from eosctl.model.incident import Incident
+from eosctl.model.log_event import LogEvent
+from eosctl.text import time_text
+
+BEFORE_MS: Final = 300_000
+"""Maximum time from a failed connection to what the client gave up: more than twice delivery.timeout.ms (2 min)."""
+LEAST: Final = 2
+"""A single failed connection may be a broker that restarts, unless the thread that made it timed out next."""
+NAMED: Final = 0.8
+_CAUSE: Final = "brokers-not-reached"
+_NAMELESS: Final = "name-without-an-address"
+_RESOLVE: Final = (
+    "Check advertised.listeners of the brokers, the DNS server of the client, and the names of pods and services. Then "
+    "restart what has failed."
+)
+_KINDS: Final = (
+    *("send_timeout", "init_producer_id_timeout", "transaction_end_timeout", "transaction_offsets_timeout"),
+    *("metadata_timeout", "consumer_offsets_timeout", "connector_offsets_not_stored", "send_repeated"),
+    *("client_gave_up", "host_not_resolved", "brokers_not_reached"),
+)
+"""Kinds of requests that timed out, the one that names the fault best first."""
+_CONNECTING: Final = frozenset({"host_not_resolved", "brokers_not_reached"})
+_GIVEN_UP: Final = frozenset({"client_gave_up", "send_repeated"})
+"""Kinds of reports that also have other causes: connections must have failed before them."""
+_ATTEMPTS: Final[tuple[EventCategory, ...]] = ("BROKERS_UNREACHED", "HOST_NOT_RESOLVED")
+_DROPPED: Final = ("records_dropped", "handler-continues-after-a-failed-write")
+_FAILED: Final = re.compile(r"(?i:timed ?out|refused|no route|unreachable|i/o timeout)")
+_NEXT: Final = (
+    "Check that these brokers run and listen there, and the network, firewalls, and listener settings between them and "
+    "the client. Then restart what has failed."
+)
+_SHOWN: Final = 3
+
+
+def join_unreached(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iterator[Incident]:
+    """Yield incidents; the timeouts of a client that could not connect to brokers are one with that cause."""
+    causes: dict[str, list[tuple[Incident, Sequence[LogEvent]]]] = {}
+    for one in incidents:
+        failed = _failed_before(timeline, one)
+        if failed:
+            causes.setdefault(_client_of(timeline, failed[0]), []).append((one, failed))
+        else:
+            yield one
+    for found in causes.values():
+        yield found[0][0] if found[0][0].kind in _CONNECTING and len(found) == 1 else _joined(found)
+
+
+def name_unreached_drops(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iterator[Incident]:
+    """Yield incidents; records that a program gave up after a connection of it timed out have that as their cause.
+
+    Those that another fault of the same program explains are a part of its incident before.
+    """
+    for one in incidents:
+        failed: Sequence[LogEvent] = ()
+        own = [event for event in timeline.evidence(one) if event.application not in timeline.servers()]
+        if (one.kind, one.root_cause) == _DROPPED and own:
+            first = min(own, key=time_of)
+            near = timeline.log_between(first, time_of(first) - BEFORE_MS, one.t_end_ms, ("BROKERS_UNREACHED",))
+            failed = [event for event in near if event.fields.get("peer") and _FAILED.search(event.message)]
+        yield _joined([(one, failed)]) if failed and time_of(failed[0]) <= one.t_start_ms else one
+
+
+def _failed_before(timeline: LogTimeline, one: Incident) -> Sequence[LogEvent]:
+    """Return the connections that the client of a timeout could not make before it; empty for too few."""
+    if one.kind not in _KINDS:
+        return ()
+    own = [event for event in timeline.evidence(one) if event.application not in timeline.servers()]
+    if not own:
+        return ()
+    first = min(own, key=time_of)
+    near = timeline.log_between(first, time_of(first) - BEFORE_MS, one.t_end_ms, _ATTEMPTS)
+    clients = {client for event in own if (client := event.fields.get("client_id"))}
+    tasks = {task for event in own if (task := event.fields.get("connector_task"))}
+    failed = [event for event in near if _is_of(event, clients, tasks)]
+    if failed and one.kind in _GIVEN_UP and time_of(failed[0]) > time_of(first):
+        return ()
+    is_own = bool(failed) and bool(first.thread) and failed[-1].thread == first.thread and one.kind not in _CONNECTING
+    return failed if len(failed) >= LEAST or is_own else ()
+
+
+def _is_of(event: LogEvent, clients: set[str], tasks: set[str]) -> bool:
+    """Return whether a failed connection may be a client's: Connect names a task's producer after the task."""
+    client = event.fields.get("client_id", "")
+    if tasks:
+        return not client or any(client.endswith(f"-{task}") for task in tasks)
+    return not (client and clients) or client in clients
+
+
+def _client_of(timeline: LogTimeline, event: LogEvent) -> str:
+    return f"{timeline.log_of(event)}\0{event.fields.get('client_id', '')}"
+
+
+def _rank(one: Incident) -> tuple[int, int]:
+    return _KINDS.index(one.kind) if one.kind in _KINDS else len(_KINDS), one.t_start_ms
+
+
+def _joined(found: Sequence[tuple[Incident, Sequence[LogEvent]]]) -> Incident:
+    ordered = sorted((one for one, _ in found), key=_rank)
+    head = ordered[0]
+    failed = sorted({(time_of(event), event.file, event.offset): event for _, part in found for event in part}.items())
+    events = [event for _, event in failed]
+    peers = list(by_key((event.fields.get("peer", ""), event) for event in events if event.fields.get("peer")))
+    named = ", ".join(peers[:_SHOWN]) + (f" and {len(peers) - _SHOWN} more" if len(peers) > _SHOWN else "")
+    further = {one.kind: one for one in reversed(ordered) if one.kind not in {head.kind, *_CONNECTING}}
+    effects = [f"Effect: {one.explanation}" for one in reversed(further.values())]
+    partitions = {name for one in ordered if isinstance(name := one.subject.get("topic-partition", ""), str) and name}
+    subject = {**head.subject, **({"servers": tuple(peers[:MAX_EVIDENCE_COUNT])} if peers else {})}
+    if len(partitions) > 1:
+        subject = {name: value for name, value in subject.items() if name != "topic-partition"}
+        subject["topic-partitions"] = tuple(sorted(partitions))
+    is_nameless = all(event.category == "HOST_NOT_RESOLVED" for event in events)
+    failed_to = "resolve" if is_nameless else "connect to"
+    text = (
+        f"The client could not {failed_to} {named or 'brokers'} from {time_text(time_of(events[0]))} on. "
+        f"{head.explanation}"
+    )
+    places = (place for part in (evidence_of(events), *(one.evidence for one in ordered)) for place in part)
+    return head._replace(
+        root_cause=_NAMELESS if is_nameless else _CAUSE,
+        severity=min((one.severity for one in ordered), key=lambda severity: severity.rank),
+        subject=subject,
+        confidence=max(head.confidence, NAMED),
+        t_start_ms=time_of(events[0]),
+        t_end_ms=max(one.t_end_ms for one in ordered),
+        evidence=tuple(dict.fromkeys(places))[:MAX_EVIDENCE_COUNT],
+        explanation=" ".join([text, *effects]),
+        next_step=_RESOLVE if is_nameless else _NEXT,
+    )

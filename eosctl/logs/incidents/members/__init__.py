@@ -1,0 +1,1 @@
+"""Detect faults of the members of consumer groups."""

@@ -1,0 +1,1 @@
+"""Complete an incident: its subject, cause, repetitions, and outcome."""

@@ -1,0 +1,246 @@
+"""Derive the severity of incidents from their outcome: what was lost, what stands still, and what recovered.
+
+The rule, for every kind:
+
+- critical: committed data was lost or may be, or the whole program, partition, or cluster stands still and the logs end
+  before it recovers;
+- error: a part failed and someone must act: a thread, task, member, or transaction, or a setting or permission;
+- warning: what failed succeeded later without a person, and nothing was lost;
+- info: planned, or without an effect.
+
+A kind has the severity that its own evidence shows. This module changes it where other records of the same program
+show the outcome. A transaction that was rolled back stays an error: a new producer does not send its records again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from eosctl.logs.incidents.servers.shortages import returns_to_isr
+from eosctl.logs.incidents.timeline.timeline import LogTimeline
+from eosctl.logs.incidents.timeline.times import time_of
+from eosctl.model.event_names import EventCategory
+from eosctl.model.incident import EvidenceLine, Incident
+from eosctl.model.log_event import LogEvent
+from eosctl.model.severity import Severity
+from eosctl.text import duration_text, time_text
+
+RECOVERY_MS: Final = 600_000
+"""A success that comes later than this is not taken for the end of the fault."""
+RESTORED_MS: Final = 3_600_000
+"""A restart that restores stores from their changelogs can take this long."""
+LASTED_MS: Final = 10_000
+WORKED_MS: Final = 30_000
+"""A program that logged for this long before a fault had started, so the fault interrupted its work."""
+END_MS: Final = 60_000
+"""A fault whose last record is this close to the end of its log has not ended there."""
+USES: Final = 2
+"""Minimum number of calls that a dead producer refused."""
+TURNS: Final = 3
+"""Minimum number of refusals of clients that fence each other in turn, after which none of them can work."""
+
+_OUTAGES: Final = frozenset(
+    {
+        *("authentication_failed", "brokers_not_reached", "coordinator_unavailable", "host_not_resolved"),
+        *("not_enough_replicas", "partition_offline", "partition_without_leader", "topic_not_found"),
+    }
+)
+"""Kinds in which everything that needs the broker, coordinator, topic, or partition stands still while they last."""
+_ALLOCATION: Final = "no-memory-in-one-piece"
+_SHORTAGES: Final = frozenset({"not_enough_replicas", "partition_offline", "partition_without_leader"})
+_INTERNAL: Final = ("__transaction_state", "__consumer_offsets")
+_REPEATABLE: Final[Mapping[str, tuple[EventCategory, ...]]] = {
+    "init_producer_id_timeout": ("INIT_PRODUCER_ID",),
+    "transaction_end_timeout": ("TXN_RETRIED",),
+    "transaction_offsets_timeout": ("TXN_RETRIED",),
+}
+"""Kinds that are over when the same call succeeds, and the records of its success."""
+_CONNECTIONS: Final = frozenset(
+    {"brokers_not_reached", "host_not_resolved", "connections_lost", "coordinator_unavailable", "metadata_timeout"}
+)
+_WORKS: Final[tuple[EventCategory, ...]] = ("REBALANCE_DONE", "METADATA_RECEIVED", "INIT_PRODUCER_ID", "TXN_RETRIED")
+"""Records of a client that show an answer of the brokers that it could not reach."""
+_REJOINED: Final = frozenset({"consumer_ended", "poll_interval_exceeded", "member_evicted", "offset_commit_failed"})
+_RENEWED: Final = frozenset({"transactional_id_expired", "unknown_producer_id", "transaction_timeout", "producer_dead"})
+_OF_STREAMS: Final = frozenset({"transaction_timeout", "invalid_producer_epoch", "task_migrated", "producer_fenced"})
+_CAUSES_THAT_STAY: Final = frozenset({"duplicate-transactional-id", "slow-processing"})
+"""Causes that bring the fault back after each recovery."""
+
+
+def settle_outcomes(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iterator[Incident]:
+    """Yield incidents with the severity that their outcome deserves, and with the time of their recovery."""
+    for one in incidents:
+        events = timeline.evidence(one)
+        yield _settled(timeline, one, events) if events and one.severity is not Severity.INFO else one
+
+
+def _settled(timeline: LogTimeline, one: Incident, events: Sequence[LogEvent]) -> Incident:
+    clients = [event for event in events if event.application not in timeline.servers()]
+    last = max(clients or events, key=time_of)
+    can_recover = one.severity is Severity.ERROR or one.root_cause == "killed-by-the-operating-system"
+    if (clients or one.root_cause == _ALLOCATION) and can_recover and (recovered := _recovered(timeline, one, last)):
+        return recovered
+    if grown := _grown(timeline, one, last):
+        return _with(one, grown, f"Its replicas were in sync again at {time_text(time_of(grown))}.", one.severity)
+    if one.severity is Severity.ERROR and one.kind in _SHORTAGES and _is_of_internal_topic(one):
+        return one._replace(severity=Severity.CRITICAL)
+    if one.severity is Severity.ERROR and _stands_still(timeline, one, events, last):
+        return one._replace(severity=Severity.CRITICAL)
+    if one.severity is Severity.ERROR and _is_dead(timeline, events, last):
+        text = f"The application kept using it until {time_text(time_of(last))}: these messages are lost."
+        return one._replace(severity=Severity.CRITICAL, explanation=f"{one.explanation} {text}")
+    return one
+
+
+def _recovered(timeline: LogTimeline, one: Incident, last: LogEvent) -> Incident | None:
+    """Return an incident with the record of its recovery; None without such a record."""
+    if one.kind in _REPEATABLE:
+        success = _next(timeline, last, _REPEATABLE[one.kind], one.t_end_ms)
+        if success and not _fails_again(timeline, last, time_of(success)):
+            return _with(one, success, _repeated(timeline, last, success), Severity.WARNING)
+    if one.kind in _OF_STREAMS and one.root_cause not in _CAUSES_THAT_STAY:
+        running = [event for event in _after(timeline, last, ("STREAM_STATE",), one.t_end_ms) if _runs(event, last)]
+        if running and not _fails_again(timeline, last, time_of(running[0])):
+            text = (
+                f"The thread was running again at {time_text(time_of(running[0]))}, and Streams processes the records "
+                "of the transaction again."
+            )
+            return _with(one, running[0], text, Severity.WARNING)
+    if one.kind == "task_migrated" and one.root_cause == "slow-processing":
+        running = [event for event in _after(timeline, last, ("STREAM_STATE",), one.t_end_ms) if _runs(event, last)]
+        if running and not timeline.log_between(last, one.t_end_ms + 1, one.t_end_ms + RECOVERY_MS, ("POLL_TIMEOUT",)):
+            text = f"The thread had rejoined and was running again at {time_text(time_of(running[0]))}."
+            return _with(one, running[0], text, one.severity)
+    if one.root_cause == _ALLOCATION and (start := _next(timeline, last, ("REDPANDA_STARTED",), one.t_end_ms)):
+        return _with(one, start, f"The node was running again at {time_text(time_of(start))}.", Severity.WARNING)
+    if one.kind == "out_of_memory" and (again := _running_client(timeline, last, one.t_end_ms)):
+        text = f"The program was started again and was running at {time_text(time_of(again))}."
+        return _with(one, again, text, Severity.WARNING)
+    if one.kind in _RENEWED and (init := _next(timeline, last, ("INIT_PRODUCER_ID",), one.t_end_ms)):
+        own, asked = init.fields.get("transactional_id", ""), one.subject.get("transactional.id", "")
+        if not (own and asked and own != asked):
+            return _with(one, init, f"A new producer was initialized at {time_text(time_of(init))}.", one.severity)
+    if one.kind in _REJOINED and (done := _next(timeline, last, ("REBALANCE_DONE",), one.t_end_ms)):
+        return _with(one, done, f"A member rejoined at {time_text(time_of(done))}.", one.severity)
+    return _answered(timeline, one, last)
+
+
+def _answered(timeline: LogTimeline, one: Incident, last: LogEvent) -> Incident | None:
+    """Return an incident of brokers or writes that failed with the record of a later success; None without one."""
+    if one.kind in _CONNECTIONS and (worked := _next(timeline, last, _WORKS, one.t_end_ms)):
+        client = last.fields.get("client_id", "")
+        if worked.fields.get("client_id", client) == client and not _fails_again(timeline, last, time_of(worked)):
+            return _with(one, worked, f"The client worked again at {time_text(time_of(worked))}.", Severity.WARNING)
+    if any(event.category == "SEND_REPEATED" for event in timeline.evidence(one)):
+        sent = _next(timeline, last, ("SEND_RECOVERED",), one.t_end_ms)
+        if sent and not timeline.log_between(last, time_of(sent), time_of(sent) + RECOVERY_MS, ("SEND_REPEATED",)):
+            text = f"A repeated write succeeded at {time_text(time_of(sent))}."
+            return _with(one, sent, text, Severity.WARNING)
+    return None
+
+
+def _running_client(timeline: LogTimeline, last: LogEvent, end_ms: int) -> LogEvent | None:
+    """Return the last record of a Streams client that is running again; None if it leaves that state later."""
+    states = [
+        event
+        for event in timeline.log_between(last, end_ms, end_ms + RESTORED_MS, ("STREAM_STATE",))
+        if event.fields.get("stream_client") and event.fields.get("to_state")
+    ]
+    return states[-1] if states and states[-1].fields["to_state"] == "RUNNING" else None
+
+
+def _grown(timeline: LogTimeline, one: Incident, last: LogEvent) -> LogEvent | None:
+    """Return the record of the replica that brought a partition back to its minimum."""
+    partition = one.subject.get("topic-partition", "")
+    if one.kind != "not_enough_replicas" or not isinstance(partition, str) or not partition:
+        return None
+    grown = returns_to_isr(timeline, partition)
+    return next((event for event in grown if time_of(last) <= time_of(event) <= one.t_end_ms + RECOVERY_MS), None)
+
+
+def _after(
+    timeline: LogTimeline, last: LogEvent, categories: tuple[EventCategory, ...], end_ms: int
+) -> Sequence[LogEvent]:
+    return timeline.log_between(last, end_ms, end_ms + RECOVERY_MS, categories)
+
+
+def _next(timeline: LogTimeline, last: LogEvent, categories: tuple[EventCategory, ...], end_ms: int) -> LogEvent | None:
+    return next((event for event in _after(timeline, last, categories, end_ms) if event is not last), None)
+
+
+def _runs(event: LogEvent, last: LogEvent) -> bool:
+    """Return whether a record reports that the thread of another record is running."""
+    thread = last.fields.get("stream_thread") or (last.thread if _THREAD.search(last.thread) else "")
+    return (
+        bool(thread)
+        and event.fields.get("to_state") == "RUNNING"
+        and thread
+        in (
+            event.fields.get("stream_thread"),
+            event.thread,
+        )
+    )
+
+
+_THREAD: Final = re.compile(r"-StreamThread-\d+$")
+
+
+def _fails_again(timeline: LogTimeline, last: LogEvent, since_ms: int) -> bool:
+    """Return whether the log of an incident has a record of the same category after its recovery."""
+    own = timeline.log_between(last, since_ms, since_ms + RECOVERY_MS, (last.category,))
+    return any(event is not last for event in own)
+
+
+def _repeated(timeline: LogTimeline, last: LogEvent, success: LogEvent) -> str:
+    when = time_text(time_of(success))
+    if success.category == "INIT_PRODUCER_ID":
+        return f"The producer was initialized at {when}."
+    left_ms = timeline.log_end_ms(last) - time_of(success)
+    return f"It was retried at {when}, and the rest of the log ({duration_text(left_ms)}) has no further failure."
+
+
+def _with(one: Incident, event: LogEvent, text: str, severity: Severity) -> Incident:
+    place = EvidenceLine(event.file, event.offset, event.line)
+    return one._replace(
+        severity=severity,
+        explanation=f"{one.explanation} {text}",
+        evidence=one.evidence if place in one.evidence else (*one.evidence, place),
+    )
+
+
+def _stands_still(timeline: LogTimeline, one: Incident, events: Sequence[LogEvent], last: LogEvent) -> bool:
+    """Return whether a fault interrupted work and lasted to the end of its log."""
+    if timeline.log_end_ms(last) - time_of(last) > END_MS:
+        return False
+    if one.root_cause == "duplicate-transactional-id":
+        fenced = [event for event in events if event.category == "PRODUCER_FENCED"]
+        return _turns(timeline, fenced) >= TURNS
+    if one.kind not in _OUTAGES or one.t_end_ms - one.t_start_ms < LASTED_MS:
+        return False
+    first = min(events, key=time_of)
+    started = timeline.own_inits(last).events
+    had_started = bool(started) and time_of(started[0]) < time_of(first)
+    return had_started or time_of(first) - timeline.log_start_ms(first) >= WORKED_MS
+
+
+def _is_of_internal_topic(one: Incident) -> bool:
+    """Return whether all transactions or groups of a partition stand still with it, and not one topic."""
+    names = (one.subject.get(name, "") for name in ("topic-partition", "topic-partitions", "topic", "topics"))
+    listed = (name for value in names for name in ((value,) if isinstance(value, str) else value))
+    return any(name.startswith(_INTERNAL) for name in listed)
+
+
+def _is_dead(timeline: LogTimeline, events: Sequence[LogEvent], last: LogEvent) -> bool:
+    """Return whether a program used a producer after its fatal error, to the end of its log."""
+    dead = [event for event in events if event.category == "CLIENT_FATAL"]
+    if len(dead) < USES or timeline.log_end_ms(last) - time_of(last) > END_MS:
+        return False
+    return time_of(dead[-1]) - time_of(dead[0]) >= LASTED_MS
+
+
+def _turns(timeline: LogTimeline, fenced: Sequence[LogEvent]) -> int:
+    """Return how often another program than before was fenced."""
+    logs = [timeline.log_of(event) for event in sorted(fenced, key=time_of)]
+    return sum(log != before for before, log in zip(("", *logs), logs, strict=False))

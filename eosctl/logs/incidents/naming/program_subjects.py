@@ -1,0 +1,98 @@
+"""Name the program of an incident by its own records, where the subject has only the name of a file.
+
+Syslog puts the program in front of each record, Logstash its pipeline, and programs in Rust their process and module.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from eosctl.logs.files.applications import is_named_after_file
+from eosctl.logs.incidents.timeline.timeline import LogTimeline
+from eosctl.model.incident import Incident
+from eosctl.model.log_event import LogEvent
+
+LEAST: Final = 2
+"""Minimum number of records that begin with the same program and a module; one may begin with other words."""
+_PROGRAM: Final = re.compile(r"(?P<program>[a-z][\w-]{2,40}): (?:\w{2,40}::)*\w{2,40}: ")
+_OTHER_WORDS: Final = re.compile(
+    r"(?i:kafka|librdkafka|rdkafka|err|error|warn|warning|info|debug|fatal|consumer|producer)"
+)
+_COMPONENTS: Final = (
+    re.compile(r"\[output:kafka:(?P<name>[\w.-]{1,60})\]|\boutput=(?P<other>[\w.-]{1,60})"),
+    re.compile(r"\b[Ss]ink (?P<name>(?=\w*\d)[\w.-]{1,60}) "),
+    re.compile(r"^#\d{1,3} \[(?P<name>[A-Za-z][\w.-]{0,60})\] |\bplugin_id=\"(?P<other>(?!object:)[\w.-]{1,60})\""),
+)
+"""Where Fluent Bit names its output, Materialize its sink, and Fluentd its plugin."""
+_TELEGRAF: Final = re.compile(r"(?:in|out)puts\.kafka\w*(?:::[\w.-]{1,60})?")
+"""The logger of a plugin of Telegraf, with its alias."""
+_SYSLOGS: Final = frozenset({"syslog", "syslog-iso"})
+_LOGSTASH: Final = "logstash."
+
+
+def name_programs(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iterator[Incident]:
+    """Yield incidents; an application that is only the name of a file becomes the program that all evidence names."""
+    layouts = {source.file: source.layout.split("+") for source in timeline.sources}
+    for one in incidents:
+        one = _with_component(timeline, one)
+        name = one.subject.get("application", "")
+        events = timeline.evidence(one) if isinstance(name, str) and name else ()
+        if not events or not all(_is_of_file(event, str(name)) for event in events):
+            yield one
+            continue
+        if pipelines := _all_equal([event.thread if event.logger.startswith(_LOGSTASH) else "" for event in events]):
+            one = one._replace(subject={**one.subject, "component": pipelines})
+        idents = ["" if _SYSLOGS.isdisjoint(layouts.get(event.file, ())) else event.logger for event in events]
+        program = _all_equal(idents) or _all_equal([_beginning(event) for event in events], LEAST)
+        component = one.subject.get("component", "")
+        file = Path(events[0].file.replace("\\", "/")).name
+        if program:
+            yield _named(one, file, program)
+        elif isinstance(component, str) and component:
+            yield _of_component(one, file, component)
+        else:
+            yield one
+
+
+def _with_component(timeline: LogTimeline, one: Incident) -> Incident:
+    """Return an incident with the only output or sink that its records name."""
+    if any(one.subject.get(name) for name in ("component", "components", "connector.task")):
+        return one
+    events = [event for event in timeline.evidence(one) if event.application not in timeline.servers()]
+    found = [match for event in events for text in _COMPONENTS for match in text.finditer(event.message)]
+    names = {match["name"] or match.groupdict().get("other") or "" for match in found}
+    names |= {event.logger for event in events if _TELEGRAF.fullmatch(event.logger)}
+    return one._replace(subject={**one.subject, "component": names.pop()}) if len(names) == 1 else one
+
+
+def _is_of_file(event: LogEvent, name: str) -> bool:
+    path = Path(event.file.replace("\\", "/"))
+    return event.application == name and is_named_after_file(path, name)
+
+
+def _all_equal(names: Sequence[str], least: int = 1) -> str:
+    """Return the name that all records have; empty if one has another, or none."""
+    return names[0] if len(names) >= least and names[0] and set(names) == {names[0]} else ""
+
+
+def _beginning(event: LogEvent) -> str:
+    found = None if event.logger else _PROGRAM.match(event.message)
+    return "" if found is None or _OTHER_WORDS.fullmatch(found["program"]) else found["program"]
+
+
+def _of_component(one: Incident, file: str, component: str) -> Incident:
+    """Return an incident with the output or sink as the subject of its sentences, and not the whole program."""
+    text = one.explanation
+    for words in (f"The program of {file}", f"the program of {file}"):
+        text = text.replace(words, f"{component} in {file}")
+    return one._replace(explanation=text)
+
+
+def _named(one: Incident, file: str, program: str) -> Incident:
+    text = one.explanation
+    for words in (f"The program of {file}", f"the program of {file}"):
+        text = text.replace(words, program)
+    return one._replace(subject={**one.subject, "application": program}, explanation=text)

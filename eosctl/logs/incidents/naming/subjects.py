@@ -1,0 +1,106 @@
+"""Complete the subjects of incidents with the names that all of their evidence agrees on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT
+from eosctl.logs.incidents.timeline.program_names import client_id_of
+from eosctl.logs.incidents.timeline.timeline import LogTimeline
+from eosctl.model.event_names import EventField
+from eosctl.model.incident import Incident
+from eosctl.model.log_event import LogEvent
+
+_NAMES: Final[tuple[tuple[EventField, str, str], ...]] = (
+    ("transactional_id", "transactional.id", "transactional.ids"),
+    ("group", "group", "groups"),
+    ("group_instance_id", "group.instance.id", "group.instance.ids"),
+    ("partition", "topic-partition", "topic-partitions"),
+    ("producer_id", "producerId", "producerIds"),
+    ("connector_task", "connector.task", "connector.tasks"),
+    ("chunk", "chunk", "chunks"),
+    ("query", "query", "queries"),
+    ("pod", "pod", "pods"),
+)
+"""Fields of records, their names in a subject, and the names for several of them."""
+_WITHOUT: Final[Mapping[str, tuple[str, ...]]] = {
+    "transactional.id": ("application.id",),
+    "producerId": ("application.id",),
+    "topic-partition": ("log.dir",),
+}
+"""Names that are left out of a subject with another name: each thread of Streams has an id, each disk partitions."""
+_OF_RECORDS: Final = frozenset(
+    {
+        *("metadata_timeout", "not_enough_replicas", "producer_buffer_full", "producer_dead", "record_too_large"),
+        *("records_dropped", "records_given_up", "records_refused", "request_refused", "send_timeout"),
+        *("topic_authorization", "topic_not_found", "transactional_id_authorization"),
+    }
+)
+"""Kinds of faults of a program's records, which go to the topic that its log names, if that is only one."""
+_OF_MEMBERS: Final = frozenset(
+    {
+        *("group_not_stable", "member_evicted", "member_fenced", "offset_commit_failed", "offset_out_of_range"),
+        *("offsets_unstable", "poll_interval_exceeded", "records_given_up"),
+    }
+)
+"""Kinds of faults of a member of a group."""
+_OF_CONNECTIONS: Final = frozenset({"authentication_failed", "brokers_not_reached", "host_not_resolved"})
+"""Kinds of faults of connections, whose records name the other side."""
+_TOPICS: Final = ("topic", "topics", "topic-partition", "topic-partitions")
+_SERVERS: Final = ("broker", "brokers", "controller", "controllers")
+
+
+def complete_subjects(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iterator[Incident]:
+    """Yield incidents with each name that their subject lacks and that their evidence has with one value."""
+    for one in incidents:
+        events = timeline.evidence(one)
+        found: dict[str, str | tuple[str, ...]] = dict(_names_of(timeline, one, events))
+        peers = {peer for event in events if (peer := event.fields.get("peer"))} if one.kind in _OF_CONNECTIONS else ()
+        if len(peers) > 1 and not any(one.subject.get(name) for name in ("server", "servers")):
+            found["servers"] = tuple(sorted(peers))[:MAX_EVIDENCE_COUNT]
+        yield one._replace(subject={**one.subject, **found}) if found else one
+
+
+def _names_of(timeline: LogTimeline, one: Incident, events: Sequence[LogEvent]) -> Iterator[tuple[str, str]]:
+    for field, name, plural in _NAMES:
+        values = {value.rpartition(":")[2] for event in events if (value := event.fields.get(field))}
+        # A coordinator's partition is where an id or a group is kept, not what the fault is about.
+        values = {value for value in values if not value.startswith("__")}
+        if len(values) == 1 and not any(one.subject.get(other) for other in (name, plural, *_WITHOUT.get(name, ()))):
+            yield name, values.pop()
+    clients = [event for event in events if event.application not in timeline.servers()]
+    names = {name for event in clients if (name := client_id_of(event))}
+    if not names and clients:
+        stated = timeline.announcements.value(timeline.log_of(clients[0]), "client_id")
+        names = {stated} if stated else set()
+    if len(names) == 1 and not any(one.subject.get(other) for other in ("client.id", "client", "application.id")):
+        yield "client.id", names.pop()
+    yield from _stated_in_log(timeline, one, clients)
+    servers = {event.application for event in events} & timeline.servers()
+    nodes = {timeline.node_of(server) for server in servers}
+    if len(servers) == 1 and not clients and nodes != {""} and not any(one.subject.get(name) for name in _SERVERS):
+        yield _role_of(events), nodes.pop()
+
+
+def _stated_in_log(timeline: LogTimeline, one: Incident, clients: Sequence[LogEvent]) -> Iterator[tuple[str, str]]:
+    """Yield what no record of an incident names, but its log agrees on: topic, pod, group."""
+    if one.kind in _OF_RECORDS and not any(one.subject.get(name) for name in _TOPICS):
+        topics = {timeline.value_in_log(event, "topic") for event in clients}
+        if len(topics) == 1 and (topic := topics.pop()):
+            yield "topic", topic
+    if one.kind == "out_of_memory" and not one.subject.get("pod"):
+        pods = {timeline.value_in_log(event, "pod") for event in clients}
+        if len(pods) == 1 and (pod := pods.pop()):
+            yield "pod", pod
+    if one.kind in _OF_MEMBERS and not one.subject.get("group") and not one.subject.get("groups"):
+        groups = {timeline.group_of(event) for event in clients}
+        if len(groups) == 1 and (group := groups.pop()):
+            yield "group", group
+
+
+def _role_of(events: Sequence[LogEvent]) -> str:
+    """Return the role in which a node wrote records."""
+    words = ("[QuorumController ", "[ControllerServer ", "[Controller ", "[RaftManager ")
+    is_controller = all(event.message.startswith(words) or ".controller." in event.logger for event in events)
+    return "controller" if is_controller else "broker"

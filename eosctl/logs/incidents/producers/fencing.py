@@ -1,0 +1,351 @@
+"""Determine what fenced a producer: a second producer, or the coordinator after a timeout.
+
+A producer's own log cannot distinguish the two causes; the coordinator's log can. Either another producer initialized
+the transactional id, or the coordinator rolled back the transaction because of its age. Under transaction version 2,
+epochs rise with every transaction, so only initializations count, not distances between epochs.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Container, Iterator, Sequence
+from itertools import pairwise
+from pathlib import PurePath
+from typing import Final
+
+from eosctl.logs.incidents.producers.fencing_verdicts import (
+    displaced,
+    displaced_by,
+    expired_by_client,
+    had_pause,
+    had_trouble,
+    not_open,
+    outdated_task,
+    outlived,
+    refused_after_own_attempt,
+    replaced,
+    stood_still,
+    timed_out,
+    unexplained,
+)
+from eosctl.logs.incidents.producers.refused_appends import refused_appends, write_refused
+from eosctl.logs.incidents.producers.rivals import fenced_in_turn, rivals_in
+from eosctl.logs.incidents.timeline.announced import GUESSED
+from eosctl.logs.incidents.timeline.durations import overdue_before
+from eosctl.logs.incidents.timeline.index import within
+from eosctl.logs.incidents.timeline.inits import identity_of
+from eosctl.logs.incidents.timeline.names import is_of_streams
+from eosctl.logs.incidents.timeline.timeline import LogTimeline, speaks_protocol
+from eosctl.logs.incidents.timeline.times import by_key, episodes, time_of
+from eosctl.logs.incidents.timeline.trouble import UNANSWERED
+from eosctl.logs.incidents.timeline.unnamed import UNKNOWN_CLOCK_MS, Owners
+from eosctl.model.incident import Incident
+from eosctl.model.log_event import LogEvent
+
+REFUSALS: Final = ("PRODUCER_FENCED", "INVALID_PRODUCER_EPOCH", "INVALID_TXN_STATE", "CLIENT_FATAL", "TASK_MIGRATED")
+_DECIDING: Final = ("INIT_PRODUCER_ID", "TXN_TIMEOUT_ABORT", "TXN_LATE_COMMIT")
+"""What a coordinator logs about the reason of a refusal."""
+BURST_MS = 30_000
+CLOCK_SLACK_MS = 1_500
+"""If two hosts' clocks differ by more, the order of their events is not trusted."""
+LOOK_BACK_MS = 600_000
+SOON_MS: Final = 5_000
+"""A transaction that began this recently has not timed out: even a short timeout is checked only every ten seconds."""
+_CALM: Final = frozenset({"TRACE", "DEBUG", "INFO", "NOTICE"})
+"""Levels at which programs also mention errors that did not happen. A record without an id must be above them."""
+WOKE_MS = 10_000
+EXPIRED: Final = ("CLIENT_TXN_EXPIRED",)
+"""The client itself names the timeout as the reason."""
+_STREAMS_OF_PROCESSES: Final = frozenset({"console", "err", "error", "nohup", "out", "stderr", "stdout"})
+"""Names of files that any program may write in addition to its log."""
+_END_REFUSED: Final = "Failed to end transaction"
+"""Text of librdkafka: it also ends transactions that had no partition, which no timeout ended."""
+_INITIALIZES: Final = re.compile(r"acquire transactional PID|\bInitProducerId")
+"""A client's words about the request that initializes its producer."""
+OWN_MS: Final = 120_000
+"""Maximum time from a request that timed out to the answer that fences its client; twice the default max.block.ms."""
+_STALLED: Final = re.compile(r"session timed out|due to request timeout|UNKNOWN_MEMBER_ID|member id \S+ is not valid")
+"""The first errors of a client after a stall: others have given it up."""
+
+
+def find_fenced_producers(timeline: LogTimeline) -> Iterator[Incident]:
+    """Yield one incident for each refusal of a live producer, with the cause from the coordinator's log."""
+    # A broker of Redpanda reports the refusal itself; one of Kafka reports the epoch.
+    reported = [*timeline.client_events(*REFUSALS), *timeline.server_events("PRODUCER_FENCED")]
+    refusals = [event for event in reported if _is_refusal(timeline, event)]
+    owners = Owners(timeline)
+    keyed = by_key((owners.transactional_id(event), event) for event in refusals)
+    alarmed = [event for event in keyed.pop("", ()) if event.level not in _CALM]
+    nameless = by_key((timeline.log_of(event), event) for event in alarmed)
+    for transactional_id, events in keyed.items():
+        # Without the coordinator's log, only the programs' turns show that they share the id.
+        rivals = () if timeline.server_events_about(transactional_id, *_DECIDING) else rivals_in(timeline, events)
+        if rivals:
+            yield fenced_in_turn(transactional_id, rivals, events)
+            continue
+        for burst in episodes(events, BURST_MS):
+            is_named = any(timeline.transactional_id(event) for event in burst)
+            for one in _judge(timeline, transactional_id, burst):
+                # The only candidate is most likely the client's id; its log does not show it.
+                yield one if is_named else one._replace(confidence=min(one.confidence, GUESSED))
+    named = [event for events in keyed.values() for event in events]
+    named_ms = {
+        program: sorted(map(time_of, events))
+        for program, events in by_key((name, event) for event in named for name in ("", event.application)).items()
+    }
+    for events in nameless.values():
+        for burst in episodes(events, BURST_MS):
+            # It may be the second file of a program that names its id in the first one.
+            is_stream = PurePath(burst[0].file).stem.lower() in _STREAMS_OF_PROCESSES
+            own = named_ms.get("" if is_stream else burst[0].application, ())
+            if bisect_left(own, time_of(burst[0]) - BURST_MS) == bisect_right(own, time_of(burst[0]) + BURST_MS):
+                yield from _guess(timeline, "", burst)
+    yield from _late_ends(timeline, keyed)
+
+
+def _late_ends(timeline: LogTimeline, known: Container[str]) -> Iterator[Incident]:
+    """Yield the commits, known from coordinators alone, of transactions that had already ended."""
+    events = timeline.server_events(*_DECIDING)
+    for transactional_id, own in by_key((event.fields.get("transactional_id", ""), event) for event in events).items():
+        if transactional_id in known:
+            continue
+        last_ms = -LOOK_BACK_MS
+        for ended, late in pairwise(own):
+            age_ms = time_of(late) - time_of(ended)
+            if late.category != "TXN_LATE_COMMIT" or ended.category == late.category or age_ms > LOOK_BACK_MS:
+                continue
+            if time_of(late) - last_ms <= BURST_MS:
+                continue
+            last_ms = time_of(late)
+            if ended.category == "TXN_TIMEOUT_ABORT":
+                yield timed_out(timeline, transactional_id, [ended, late], time_of(ended))
+            else:
+                yield displaced_by(transactional_id, ended, late)
+
+
+def _is_refusal(timeline: LogTimeline, event: LogEvent) -> bool:
+    """Return whether an event means that the producer cannot continue; librdkafka's fatal errors must mean fencing."""
+    if event.category == "COMMIT_LOST" and not timeline.transactional_id(event):
+        # The id would be a guess, but the loss is certain.
+        return False
+    if event.category == "CLIENT_FATAL":
+        return "fenced" in event.message
+    if event.category in ("INVALID_PRODUCER_EPOCH", "INVALID_TXN_STATE"):
+        # A client library's own state machine. Programs that speak the protocol themselves have another detector.
+        return not speaks_protocol(timeline, event)
+    return True
+
+
+def _judge(timeline: LogTimeline, transactional_id: str, burst: Sequence[LogEvent]) -> Iterator[Incident]:
+    first = burst[0]
+    if fencing := _fencing_of_connect(timeline, first):
+        yield outdated_task(timeline, transactional_id, [*fencing, *burst])
+        return
+    until = time_of(first) + CLOCK_SLACK_MS + BURST_MS
+    since = time_of(first) - LOOK_BACK_MS
+    about = timeline.server_events_about(transactional_id, *_DECIDING)
+    server = within(about, since, until)
+    slack_ms = CLOCK_SLACK_MS if timeline.own_inits(first).events else UNKNOWN_CLOCK_MS
+    before = [event for event in server if time_of(event) <= time_of(first) + slack_ms]
+    rollback = next((one for one in reversed(before) if one.category == "TXN_TIMEOUT_ABORT"), None)
+    if rollback is not None and rollback.file == first.file and time_of(rollback) > time_of(first):
+        rollback = None  # One clock: it came later.
+    foreign = _last_foreign_init(timeline, transactional_id, first, before)
+    if rollback is not None and not (foreign and time_of(foreign) < time_of(rollback)):
+        late = [event for event in server if event.category == "TXN_LATE_COMMIT"]
+        if expired := _reported_expiry(timeline, burst):
+            yield expired_by_client(timeline, transactional_id, [rollback, *late, *expired, *burst])
+        else:
+            yield timed_out(timeline, transactional_id, [rollback, *late, *burst], time_of(rollback))
+    elif foreign and _is_of_task(foreign) and timeline.log_of(foreign) != timeline.log_of(first):
+        yield outdated_task(timeline, transactional_id, [foreign, *burst])
+    elif foreign:
+        yield replaced(
+            timeline, transactional_id, [*timeline.own_inits(first).until(time_of(burst[-1])), foreign, *burst], foreign
+        )
+    elif late := [event for event in server if event.category == "TXN_LATE_COMMIT"]:
+        yield timed_out(timeline, transactional_id, [*late, *burst], time_of(first))
+    elif second := _second_start(timeline, transactional_id, first):
+        yield replaced(timeline, transactional_id, [*before[-1:], second, *burst], second)
+    elif before and timeline.own_inits(first).events:
+        if first.category != "TASK_MIGRATED":
+            yield unexplained(timeline, transactional_id, burst)
+    else:
+        yield from _guess(timeline, transactional_id, burst)
+
+
+def _is_of_task(init: LogEvent) -> bool:
+    """Return whether a worker of Connect initialized a source task's producer: it runs the task from then on."""
+    return init.fields.get("client_id", "").startswith("connector-producer-")
+
+
+def _second_start(timeline: LogTimeline, transactional_id: str, victim: LogEvent) -> LogEvent | None:
+    """Return the later of two starts before a refusal, if two programs write to one log and neither had ended.
+
+    Streams restarts the producers of its threads with the same ids.
+    """
+    if is_of_streams(transactional_id):
+        return None
+    lives = timeline.client_events_about(transactional_id, "CLIENT_START", "CLIENT_STOP")
+    near = within(lives, time_of(victim) - LOOK_BACK_MS, time_of(victim))
+    own = [event for event in near if timeline.log_of(event) == timeline.log_of(victim)]
+    starts = [event for event in own if event.category == "CLIENT_START"]
+    alive = len(starts) > 1 and not any(time_of(event) <= time_of(starts[-1]) for event in own if event not in starts)
+    return starts[-1] if alive else None
+
+
+def _guess(timeline: LogTimeline, transactional_id: str, burst: Sequence[LogEvent]) -> Iterator[Incident]:
+    """Yield the likelier of the two causes if the coordinator's log of the client's lifetime is missing."""
+    first = burst[0]
+    if refused := _refused_at_work(timeline, burst):
+        yield write_refused(timeline, transactional_id, refused, burst)
+    elif is_of_streams(transactional_id):
+        # An id that contains the random name of a process belongs to that process alone.
+        if first.category != "TASK_MIGRATED":
+            yield stood_still(timeline, transactional_id, burst)
+    elif any(event.category == "COMMIT_LOST" for event in burst):
+        # Flink names both causes itself. What counts is that the records of a checkpoint are gone.
+        return
+    elif expired := _reported_expiry(timeline, burst):
+        yield expired_by_client(timeline, transactional_id, [*expired, *burst])
+    elif overdue := overdue_before(timeline, first):
+        yield outlived(timeline, transactional_id, overdue, burst)
+    elif first.category != "TASK_MIGRATED":
+        yield from _ended_or_displaced(timeline, transactional_id, burst)
+
+
+def _ended_or_displaced(timeline: LogTimeline, transactional_id: str, burst: Sequence[LogEvent]) -> Iterator[Incident]:
+    """Yield the cause of a refusal where no expiry is known: the end of the transaction, or another producer."""
+    first = burst[0]
+    stalled = _stalls_before(timeline, first)
+    is_ended = any(event.category == "INVALID_TXN_STATE" for event in burst)
+    if is_ended and timeline.log_between(first, time_of(first) - SOON_MS, time_of(first), ("TXN_BEGUN",)):
+        return
+    # A newer producer takes over the epoch; if only the transaction has ended, it timed out.
+    is_end_refused = is_ended and any(_END_REFUSED in event.message for event in burst)
+    if is_end_refused and not stalled and not had_pause(timeline, first):
+        yield not_open(timeline, transactional_id, burst)
+    elif stalled or is_ended:
+        yield stood_still(timeline, transactional_id, [*stalled, *burst])
+    elif attempts := _own_attempts(timeline, burst):
+        yield refused_after_own_attempt(timeline, transactional_id, attempts, burst)
+    elif had_trouble(timeline, first, time_of(first), UNANSWERED):
+        yield unexplained(timeline, transactional_id, burst)
+    else:
+        yield displaced(timeline, transactional_id, burst)
+
+
+def _own_attempts(timeline: LogTimeline, burst: Sequence[LogEvent]) -> Sequence[LogEvent]:
+    """Return a client's request that timed out and its refused initializations, if their answer fenced it.
+
+    The coordinator raises the epoch for the first attempt, and answers CONCURRENT_TRANSACTIONS until the transaction is
+    aborted. An attempt with the former epoch is then refused like one of an older producer.
+    """
+    if not any(_INITIALIZES.search(event.message) for event in burst):
+        return ()
+    first = burst[0]
+    near = timeline.log_between(
+        first, time_of(first) - OWN_MS, time_of(first), (*UNANSWERED, "CONCURRENT_TRANSACTIONS", "TIMEOUT_OTHER")
+    )
+    waited = [event for event in near if event.category == "CONCURRENT_TRANSACTIONS"]
+    unanswered = [event for event in near if event.category != "CONCURRENT_TRANSACTIONS"]
+    if not waited or not unanswered or time_of(unanswered[0]) > time_of(waited[0]):
+        return ()
+    return [*unanswered, *waited]
+
+
+def _refused_at_work(timeline: LogTimeline, burst: Sequence[LogEvent]) -> Sequence[LogEvent]:
+    """Return the leaders' records of refused appends, if nothing shows a stall or the end of the transaction."""
+    refused = refused_appends(timeline, burst)
+    if not refused or any(event.category == "COMMIT_LOST" for event in burst):
+        return ()
+    first = burst[0]
+    has_stalled = had_pause(timeline, first) or bool(_stalls_before(timeline, first))
+    is_over = bool(_reported_expiry(timeline, burst)) or overdue_before(timeline, first) is not None
+    return () if has_stalled or is_over else refused
+
+
+def _stalls_before(timeline: LogTimeline, victim: LogEvent) -> Sequence[LogEvent]:
+    """Return the first errors of a client after a stall, shortly before a refusal."""
+    around = timeline.log_between(victim, time_of(victim) - WOKE_MS, time_of(victim))
+    return [event for event in around if _STALLED.search(event.message)]
+
+
+def _reported_expiry(timeline: LogTimeline, burst: Sequence[LogEvent]) -> Sequence[LogEvent]:
+    """Return the records near a refusal in which the client itself names the timeout as the reason."""
+    return timeline.log_between(burst[0], time_of(burst[0]) - WOKE_MS, time_of(burst[-1]) + WOKE_MS, EXPIRED)
+
+
+def _last_foreign_init(
+    timeline: LogTimeline, transactional_id: str, victim: LogEvent, server: Sequence[LogEvent]
+) -> LogEvent | None:
+    """Return the last initialization of the id that was not one of the victim's own."""
+    own = timeline.own_inits(victim).identities
+    inits = [event for event in server if event.category == "INIT_PRODUCER_ID"]
+    if own:
+        foreign = [event for event in inits if identity_of(event) not in own]
+    elif inits and time_of(inits[-1]) < timeline.log_start_ms(victim) - UNKNOWN_CLOCK_MS:
+        # A log that begins later: after its own initialization, another one or a rollback must have fenced it.
+        foreign = inits[-1:] if server[-1] is inits[-1] else []
+    else:
+        # A library that does not print its id: the initialization nearest to the id's first mention is its own.
+        started = timeline.named_ms(victim, transactional_id)
+        nearest = min(inits, key=lambda event: abs(time_of(event) - started), default=victim)
+        foreign = [event for event in inits if time_of(event) > time_of(nearest)]
+        if (
+            not foreign
+            and inits
+            and server[-1] == nearest
+            and _had_it_before(timeline, transactional_id, nearest, victim)
+        ):
+            # The last initialization of the id fenced it: its own is an earlier one, in a truncated log.
+            foreign = [nearest]
+    if foreign or inits:
+        return _fencing_one(foreign, timeline.own_inits(victim).until(time_of(victim)), victim)
+    client_inits = timeline.client_events_about(transactional_id, "INIT_PRODUCER_ID")
+    others = (event for event in reversed(client_inits) if _is_of_other(timeline, event, victim))
+    return next(
+        (
+            event
+            for event in others
+            if time_of(event) <= time_of(victim) + CLOCK_SLACK_MS and not (own and identity_of(event) in own)
+        ),
+        None,
+    )
+
+
+def _fencing_one(foreign: Sequence[LogEvent], own: Sequence[LogEvent], victim: LogEvent) -> LogEvent | None:
+    """Return which initialization of others fenced a client: the last one before its refusal, after its own last one.
+
+    One that follows the refusal may be of the client itself, or of a clock that differs.
+    """
+    since_ms = time_of(own[-1]) if own else 0
+    fencing = [event for event in foreign if since_ms <= time_of(event) <= time_of(victim)]
+    later = [event for event in foreign if time_of(event) > time_of(victim)]
+    if fencing:
+        return fencing[-1]
+    return later[0] if later else foreign[-1] if foreign else None
+
+
+def _is_of_other(timeline: LogTimeline, init: LogEvent, victim: LogEvent) -> bool:
+    """Return whether another program or client than the victim logged an initialization."""
+    if timeline.log_of(init) != timeline.log_of(victim):
+        return True
+    clients = init.fields.get("client_id"), victim.fields.get("client_id")
+    return all(clients) and clients[0] != clients[1]
+
+
+def _had_it_before(timeline: LogTimeline, transactional_id: str, last: LogEvent, victim: LogEvent) -> bool:
+    """Return whether an id was initialized before the last time, and its client would have logged its own last one."""
+    known = timeline.server_events_about(transactional_id, "INIT_PRODUCER_ID")
+    return timeline.is_of_library(victim) and time_of(known[0]) < time_of(last)
+
+
+def _fencing_of_connect(timeline: LogTimeline, victim: LogEvent) -> Sequence[LogEvent]:
+    """Return the records of a worker that fenced the producers of a task's connector just before the task failed."""
+    connector = victim.fields.get("connector_task", "").rpartition("-")[0]
+    if not connector:
+        return ()
+    fencings = timeline.with_value("connector", connector, "CONNECT_FENCING")
+    return within(fencings, time_of(victim) - BURST_MS, time_of(victim) + CLOCK_SLACK_MS)

@@ -1,0 +1,372 @@
+"""Describe what fenced a producer: the incidents of each cause."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from eosctl.logs.incidents.timeline.durations import Overdue
+from eosctl.logs.incidents.timeline.evidence import incident
+from eosctl.logs.incidents.timeline.program_names import client_id_of, opening, program_of
+from eosctl.logs.incidents.timeline.timeline import LogTimeline
+from eosctl.logs.incidents.timeline.times import time_of
+from eosctl.logs.incidents.timeline.trouble import TROUBLE
+from eosctl.model.event_names import EventCategory, EventField
+from eosctl.model.incident import Incident
+from eosctl.model.log_event import FATAL_LEVELS, LogEvent
+from eosctl.model.severity import Severity
+from eosctl.text import count_text, duration_text, time_text
+
+TROUBLE_MS: Final = 90_000
+"""Maximum time between the cause of a timeout and the rollback: a minute, plus the interval of the check for it."""
+LONG_PAUSE_MS: Final = 5_000
+_PAUSE_FIELDS: Final[tuple[EventField, ...]] = ("pause_m", "pause_s", "pause_ms")
+"""A shorter pause cannot exceed any usual transaction timeout."""
+
+
+def displaced_by(transactional_id: str, init: LogEvent, late: LogEvent) -> Incident:
+    """Return the incident of a commit that came after another client had initialized the id."""
+    return incident(
+        "producer_fenced",
+        "duplicate-transactional-id",
+        {"transactional.id": transactional_id},
+        [init, late],
+        f"{transactional_id} was initialized again while another client had a transaction open, which that client "
+        "then tried to commit.",
+        "Give every live instance a transactional.id of its own; make sure an instance is gone before it is replaced.",
+        confidence=0.75,
+    )
+
+
+def replaced(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent], foreign: LogEvent) -> Incident:
+    """Return the incident of a producer that a later initialization of its id fenced."""
+    victim = events[-1]
+    epoch = foreign.fields.get("producer_epoch", "?")
+    who = program_of(timeline, victim)
+    is_of_same_log = timeline.log_of(foreign) == timeline.log_of(victim)
+    return incident(
+        "producer_fenced",
+        "duplicate-transactional-id",
+        _subject(timeline, transactional_id, victim),
+        events,
+        f"{transactional_id} was initialized again (epoch {epoch}) while {who} was still using it; {who} was fenced.",
+        "Give every live instance a transactional.id of its own; make sure an instance is gone before it is replaced.",
+        # Two clients of one log may be two lives of one program.
+        confidence=0.85 if is_of_same_log and foreign.category == "INIT_PRODUCER_ID" else 0.95,
+        t_start_ms=min(time_of(foreign), time_of(victim)),
+    )
+
+
+def had_trouble(timeline: LogTimeline, client: LogEvent, until_ms: int, categories: tuple[EventCategory, ...]) -> bool:
+    """Return whether a client logged before a moment that it waits for brokers; a stalled client logs nothing."""
+    return bool(timeline.log_between(client, until_ms - TROUBLE_MS, until_ms, categories))
+
+
+def timed_out(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent], rollback_ms: int) -> Incident:
+    """Return the incident of a producer whose transaction the coordinator had rolled back at its timeout."""
+    victim = events[-1]
+    who = "its client" if victim.application in timeline.servers() else program_of(timeline, victim)
+    waited_s = (time_of(victim) - rollback_ms) / 1000
+    is_doubtful = had_trouble(timeline, victim, rollback_ms, TROUBLE) or not timeline.is_of_library(victim)
+    return incident(
+        "transaction_timeout",
+        "process-pause-beyond-transaction-timeout",
+        _subject(timeline, transactional_id, victim),
+        events,
+        f"The coordinator rolled back the open transaction of {transactional_id} because it timed out; {who} resumed "
+        f"{waited_s:.0f} s later and was refused. No other producer had taken the id.",
+        "Find what stopped the process (GC, a stopped container, a slow call); raise transaction.timeout.ms only then.",
+        confidence=0.65 if is_doubtful else 0.9,
+    )
+
+
+def stood_still(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
+    """Return the incident of a producer that most likely lost its transaction to its timeout, because it stalled."""
+    pauses = _pauses_before(timeline, min(events, key=time_of))
+    longest_ms = max(map(_pause_ms, pauses), default=0.0)
+    who = transactional_id or opening(program_of(timeline, events[-1]))
+    if pauses and all(event.category == "PROCESS_PAUSED" for event in pauses):
+        text = (
+            f"{who} stood still for {duration_text(round(longest_ms))}, as a watch in its process reports. It was "
+            "refused when it resumed: most likely its transaction had timed out and been rolled back."
+        )
+        step = (
+            "Find what stopped the whole process: a suspended or throttled container or machine, swapping, the garbage "
+            "collector. Raise transaction.timeout.ms only above pauses that cannot be avoided."
+        )
+    elif pauses:
+        text = (
+            f"The garbage collector stopped {who} for {duration_text(round(longest_ms))}. It was refused when it "
+            "resumed: most likely its transaction had timed out and been rolled back."
+        )
+        step = (
+            "Find what fills the heap, or use a collector with shorter pauses; raise transaction.timeout.ms above them."
+        )
+    elif all(event.category == "INVALID_TXN_STATE" for event in events):
+        text = (
+            f"{who} was refused, because its transaction was not open: it may have timed out and been rolled back, or "
+            "have ended in another way. No coordinator's log here shows which."
+        )
+        step = "Add the transaction coordinator's server.log of this time, and the log of the leader that refused it."
+    else:
+        text = (
+            f"{who} was refused when it resumed: most likely its transaction had timed out and been rolled back. No "
+            "coordinator's log here shows it."
+        )
+        step = "Add the transaction coordinator's server.log of this time, and look for what stopped the process."
+    return incident(
+        "transaction_timeout",
+        "process-pause-beyond-transaction-timeout",
+        _subject(timeline, transactional_id, events[-1]),
+        [*pauses, *events],
+        text,
+        step,
+        confidence=0.75 if pauses else 0.5,
+    )
+
+
+def had_pause(timeline: LogTimeline, client: LogEvent) -> bool:
+    """Return whether the garbage collector stopped a client for long shortly before a record."""
+    return bool(_pauses_before(timeline, client))
+
+
+def _pauses_before(timeline: LogTimeline, client: LogEvent) -> list[LogEvent]:
+    near = timeline.log_between(client, time_of(client) - TROUBLE_MS, time_of(client), ("GC_PAUSE", "PROCESS_PAUSED"))
+    return [event for event in near if _pause_ms(event) >= LONG_PAUSE_MS]
+
+
+def _pause_ms(event: LogEvent) -> float:
+    """Return how long a process stood still; a watch of HikariCP writes 1m51s904ms."""
+    minutes, seconds, rest = (float(event.fields.get(name) or 0) for name in _PAUSE_FIELDS)
+    return 60_000 * minutes + 1000 * seconds + rest
+
+
+def not_open(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
+    """Return the incident of a producer that ended a transaction that its coordinator did not have open."""
+    who = transactional_id or opening(program_of(timeline, events[-1]))
+    is_dead = any(event.category == "CLIENT_FATAL" for event in events)
+    dead = " The producer is dead: it refuses every further call." if is_dead else ""
+    return incident(
+        "transaction_request_refused",
+        "transaction-not-open",
+        _subject(timeline, transactional_id, events[-1]),
+        events,
+        f"{who} was refused, because its coordinator has no open transaction for it: it was empty, it had ended "
+        f"already, or it had timed out. No coordinator's log here shows which.{dead}",
+        "Create a new producer, and process the records again from the last committed offsets. Add the transaction "
+        "coordinator's server.log of this time, and compare the client's release with its known defects.",
+        confidence=0.5,
+    )
+
+
+def expired_by_client(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
+    """Return the incident of a producer whose own client reports that its transaction took too long."""
+    return incident(
+        "transaction_timeout",
+        "transaction-longer-than-its-timeout",
+        _subject(timeline, transactional_id, events[-1]),
+        events,
+        f"A transaction of {transactional_id or program_of(timeline, events[-1])} took longer than its timeout, so the "
+        "coordinator aborted it; the client reports so itself.",
+        "Raise transaction.timeout.ms of this client (producer.override.transaction.timeout.ms for a connector), or "
+        "make its transactions shorter; then restart the task.",
+        confidence=0.9,
+    )
+
+
+def outlived(
+    timeline: LogTimeline, transactional_id: str, overdue: Overdue, events: Sequence[LogEvent], partition: str = ""
+) -> Incident:
+    """Return the incident of a producer that was refused after more time than its transaction timeout allows."""
+    first = events[0]
+    who = transactional_id or program_of(timeline, events[-1])
+    return incident(
+        "transaction_timeout",
+        "transaction-longer-than-its-timeout",
+        {**_subject(timeline, transactional_id, events[-1]), "topic-partition": partition},
+        [*overdue.records, *events],
+        f"A transaction of {who} had been open for {duration_text(overdue.open_ms)} when it was refused, longer than "
+        f"its timeout of {duration_text(overdue.allowed_ms)}: the coordinator had aborted it.",
+        "Make the transactions shorter, or raise transaction.timeout.ms of this client. A second instance with the "
+        "same id looks the same: the transaction coordinator's server.log shows which it was.",
+        confidence=0.75,
+        t_start_ms=time_of(first),
+    )
+
+
+def outdated_task(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
+    """Return the incident of a task of Connect whose producer the worker fenced for newer tasks."""
+    task = next((task for one in reversed(events) if (task := one.fields.get("connector_task"))), "")
+    return incident(
+        "producer_fenced",
+        "older-task-generation",
+        _subject(timeline, transactional_id, events[-1]),
+        events,
+        f"Connect fenced the producer of task {task} when it started the connector's new tasks: the old task was "
+        "still running and failed. Its open transaction was aborted; the new task sends the records again.",
+        "Check that the connector's new tasks are running; restart the task if none of them is. If it repeats, look "
+        "for a second Connect cluster with the same group.id.",
+        confidence=0.8,
+    )
+
+
+_ONE_ERROR: Final = "aiokafka."
+"""A client that reports a fenced producer and a transaction that timed out with the same error."""
+
+
+def displaced(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
+    """Return the incident of a producer that most likely another instance fenced."""
+    if any(event.exception is not None and event.exception.root_class.startswith(_ONE_ERROR) for event in events):
+        return incident(
+            "producer_fenced",
+            "takeover-or-timeout",
+            _subject(timeline, transactional_id, events[0]),
+            events,
+            f"{transactional_id or opening(program_of(timeline, events[0]))} was fenced: its transaction took longer "
+            "than transaction_timeout_ms, or another instance took its id. The client reports both with one error, and "
+            "no coordinator's log here shows which it was.",
+            "Compare the time since the transaction began with transaction_timeout_ms, and look for a second instance "
+            "with the same id. Add the transaction coordinator's server.log of this time.",
+            confidence=0.5,
+        )
+    waiting = _waiting_before(timeline, events[0])
+    rivals = _users_of_prefix(timeline, transactional_id, events[0])
+    return incident(
+        "producer_fenced",
+        "duplicate-transactional-id",
+        _subject(timeline, transactional_id, events[0]),
+        [*waiting, *rivals, *events],
+        f"{transactional_id or opening(program_of(timeline, events[0]))} was fenced: {_taker(events[0], rivals)} took "
+        f"its id.{_after_waiting(waiting)}{'' if rivals else _SAME_TO_CLIENTS}",
+        (
+            "Give each job a transactional id prefix of its own, and restart them one after the other."
+            if rivals
+            else "Add the transaction coordinator's server.log of this time, and look for a second instance with the "
+            "same id."
+        ),
+        confidence=0.85 if rivals else 0.5,
+        t_start_ms=time_of((*waiting, *events)[0]),
+    )
+
+
+_TIMED_OUT: Final = re.compile(r"\b[Tt]imed out (\w{3,40}Request)\b")
+_SAME_TO_CLIENTS: Final = (
+    " A rollback after a timeout looks the same to a client, and no coordinator's log here shows which it was."
+)
+_WAIT_MS: Final = 600_000
+_WAIT_GAP_MS: Final = 10_000
+"""A client repeats a refused initialization sooner than this."""
+_WAITS: Final = 3
+
+
+def _taker(victim: LogEvent, rivals: Sequence[LogEvent]) -> str:
+    """Return who may have taken an id: Connect derives a task's id from its group, the connector, and the number."""
+    if rivals:
+        return f"{rivals[0].application} uses the same prefix of transactional ids ({_prefix_of(rivals[0])}) and"
+    if victim.fields.get("connector_task"):
+        return "most likely a newer generation of the task, or a second Connect cluster with the same group.id,"
+    return "most likely another instance"
+
+
+def _waiting_before(timeline: LogTimeline, victim: LogEvent) -> Sequence[LogEvent]:
+    """Return the refusals of a client just before it was fenced, while its earlier transaction was being completed."""
+    start_ms = time_of(victim) - _WAIT_MS
+    near = timeline.log_between(victim, start_ms, time_of(victim), ("CONCURRENT_TRANSACTIONS",))
+    found: list[LogEvent] = []
+    for event in reversed(near):
+        if time_of(found[-1] if found else victim) - time_of(event) > _WAIT_GAP_MS:
+            break
+        found.append(event)
+    return found[::-1] if len(found) >= _WAITS else ()
+
+
+def _after_waiting(waiting: Sequence[LogEvent]) -> str:
+    if not waiting:
+        return ""
+    lasted = duration_text(time_of(waiting[-1]) - time_of(waiting[0]))
+    return (
+        f" Before that, its earlier transaction was still being completed for {lasted} (CONCURRENT_TRANSACTIONS, "
+        f"{len(waiting):,} times): markers are slow, or the other instance initialized the id in that time."
+    )
+
+
+def _prefix_of(event: LogEvent) -> str:
+    return event.fields.get("transactional_prefix", "")
+
+
+def _users_of_prefix(timeline: LogTimeline, transactional_id: str, victim: LogEvent) -> Sequence[LogEvent]:
+    """Return the records of other programs that name a prefix which a fenced id has: Flink's sinks number ids."""
+    parts = transactional_id.split("-")
+    for count in range(len(parts) - 1, 0, -1):
+        prefix = "-".join(parts[:count])
+        named = timeline.with_value("transactional_prefix", prefix, "TRANSACTIONAL_ID_NAMED")
+        own = timeline.log_of(victim)
+        others = [event for event in named if timeline.log_of(event) != own and time_of(event) <= time_of(victim)]
+        if others:
+            return others[-1:]
+    return ()
+
+
+def refused_after_own_attempt(
+    timeline: LogTimeline, transactional_id: str, attempts: Sequence[LogEvent], events: Sequence[LogEvent]
+) -> Incident:
+    """Return the incident of a producer that was fenced by the answer to its own repeated initialization."""
+    who = transactional_id or opening(program_of(timeline, events[0]))
+    request = next((found[1] for event in attempts if (found := _TIMED_OUT.search(event.message))), "A request")
+    waits = [event for event in attempts if event.category == "CONCURRENT_TRANSACTIONS"]
+    return incident(
+        "producer_fenced",
+        "own-initialization-repeated",
+        _subject(timeline, transactional_id, events[0]),
+        [*attempts, *events],
+        f"{who} was fenced by the answer to its own initialization. {request} timed out at "
+        f"{time_text(time_of(attempts[0]))}, and the initialization after it was refused "
+        f"{count_text(len(waits), 'time')} while its transaction was being ended (CONCURRENT_TRANSACTIONS). Most "
+        "likely the coordinator had raised the epoch for the first attempt, and the last one came with the former one; "
+        "a second producer with this id is possible, but no record here shows one. The producer is dead, and "
+        + (
+            "whether its transaction was committed is open: the request that ends it got no answer."
+            if request.startswith("EndTxn")
+            else "its open transaction is not committed."
+        ),
+        "Create a new producer, and process the records again from the last committed offsets. Find why the "
+        "coordinator did not answer in time, and compare the client's release with its known defects. The transaction "
+        "coordinator's server.log shows whether another instance initialized the id.",
+        confidence=0.6,
+    )
+
+
+def unexplained(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
+    """Return the incident of a refusal for which the logs show no reason."""
+    return incident(
+        "producer_fenced",
+        "unexplained",
+        _subject(timeline, transactional_id, events[0]),
+        events,
+        f"{transactional_id} was refused; no log here shows a second initialization or a rollback.",
+        "Add the transaction coordinator's server.log of this time.",
+        severity=Severity.ERROR if _is_over(events) else Severity.WARNING,
+        confidence=0.3,
+    )
+
+
+def _is_over(events: Sequence[LogEvent]) -> bool:
+    """Return whether a client reports that its producer is dead."""
+    return any(event.category == "CLIENT_FATAL" or event.level in FATAL_LEVELS for event in events)
+
+
+def _subject(timeline: LogTimeline, transactional_id: str, victim: LogEvent) -> dict[str, str | tuple[str, ...]]:
+    if victim.application in timeline.servers():
+        return {"transactional.id": transactional_id}
+    group = timeline.group_of(victim)
+    producer_id = next((event.fields.get("producer_id", "") for event in timeline.own_inits(victim).events), "")
+    return {
+        "transactional.id": transactional_id,
+        "group": group,
+        "producerId": producer_id,
+        "application": victim.application,
+        "client.id": "" if transactional_id else client_id_of(victim),
+        "client": "" if transactional_id else victim.fields.get("rdkafka_client", ""),
+        "connector.task": victim.fields.get("connector_task", ""),
+    }

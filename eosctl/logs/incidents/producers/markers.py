@@ -1,0 +1,70 @@
+"""Detect transaction markers that a partition refused permanently, so that their transactions may never end."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from typing import Final
+
+from eosctl.logs.incidents.timeline.evidence import incident
+from eosctl.logs.incidents.timeline.index import within
+from eosctl.logs.incidents.timeline.timeline import LogTimeline
+from eosctl.logs.incidents.timeline.times import by_key, episodes, time_of
+from eosctl.model.incident import Incident
+from eosctl.model.log_event import LogEvent
+
+EPISODE_MS: Final = 600_000
+NEAR_MS: Final = 5_000
+"""Maximum time between a partition's refusal and the coordinator's record of it."""
+
+
+def find_refused_markers(timeline: LogTimeline) -> Iterator[Incident]:
+    """Yield the markers that coordinators gave up, one incident for each transaction and partition."""
+    refusals = by_key((_write(one), one) for one in timeline.server_events("INVALID_PRODUCER_EPOCH"))
+    for markers in by_key((_transaction(one), one) for one in timeline.of("TXN_MARKER_REFUSED")).values():
+        for episode in episodes(markers, EPISODE_MS):
+            head = episode[0].fields
+            transactional_id, partition = head.get("transactional_id", ""), head.get("partition", "")
+            own = within(
+                refusals.get(_write(episode[0]), ()), time_of(episode[0]) - NEAR_MS, time_of(episode[-1]) + NEAR_MS
+            )
+            yield incident(
+                "transaction_marker_refused",
+                "partition-knows-a-newer-epoch",
+                {
+                    "transactional.id": transactional_id,
+                    "producerId": head.get("producer_id", ""),
+                    "producerEpoch": head.get("producer_epoch", ""),
+                    "topic-partition": partition,
+                },
+                [*own, *episode],
+                f"{partition or 'A partition'} refused the {head.get('marker', 'transaction')} marker of "
+                f"{transactional_id or 'a transaction'} (producer {head.get('producer_id', '?')}, epoch "
+                f"{head.get('producer_epoch', '?')}), because it knows a newer epoch, and the coordinator gave up. "
+                "The transaction may stay open on the partition, or stuck in PrepareCommit or PrepareAbort "
+                "(KAFKA-19999).",
+                "Run eosctl txn hanging: it finds the open transaction and the repair. eosctl txn describe shows the "
+                "coordinator's state of the transaction.",
+                confidence=0.85,
+            )
+
+
+class RefusedMarkers:
+    """The refusals of an epoch that are about markers that coordinators gave up, not about a client's writes."""
+
+    def __init__(self, timeline: LogTimeline) -> None:
+        self._markers = by_key((_write(one), one) for one in timeline.of("TXN_MARKER_REFUSED"))
+
+    def have(self, refusal: LogEvent) -> bool:
+        """Return whether a partition's refusal is about such a marker."""
+        markers = self._markers.get(_write(refusal), ())
+        place = bisect_left(markers, time_of(refusal) - NEAR_MS, key=time_of)
+        return place < len(markers) and time_of(markers[place]) <= time_of(refusal) + NEAR_MS
+
+
+def _write(event: LogEvent) -> str:
+    return "\0".join(event.fields.get(name, "") for name in ("producer_id", "partition"))
+
+
+def _transaction(marker: LogEvent) -> str:
+    return "\0".join(marker.fields.get(name, "") for name in ("transactional_id", "producer_id", "partition"))

@@ -1,0 +1,1 @@
+"""Detect faults within applications and Kafka Streams."""

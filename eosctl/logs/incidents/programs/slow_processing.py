@@ -1,0 +1,139 @@
+"""Detect members that left their group because they did not poll in time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from eosctl.logs.incidents.programs.streams_names import StreamsNames
+from eosctl.logs.incidents.timeline.evidence import incident
+from eosctl.logs.incidents.timeline.index import within
+from eosctl.logs.incidents.timeline.timeline import LogTimeline
+from eosctl.logs.incidents.timeline.times import by_key, episodes, time_of
+from eosctl.logs.incidents.timeline.trouble import TROUBLE
+from eosctl.model.incident import Incident
+from eosctl.model.log_event import LogEvent
+
+AROUND_MS: Final = 30_000
+RESTART_WITHIN_MS: Final = 600_000
+_REASONS: Final = (
+    *("POLL_TIMEOUT", "MEMBER_EVICTED", "PRODUCER_FENCED", "INVALID_PRODUCER_EPOCH", "INVALID_TXN_STATE"),
+    *TROUBLE,
+)
+"""Categories that explain why a member is out of its group, or that fence it for another reason."""
+_FENCED: Final = frozenset(
+    {
+        "ProducerFencedException",
+        "InvalidProducerEpochException",
+        "InvalidPidMappingException",
+        "InvalidTxnStateException",
+    }
+)
+_COMMIT: Final = "ommit"
+
+
+def find_slow_processing(timeline: LogTimeline) -> Iterator[Incident]:
+    """Yield the members that left their group because they did not poll in time, and the Streams tasks that moved."""
+    owned = [(_group_of(timeline, event), event) for event in timeline.of("POLL_TIMEOUT")]
+    for group, timeouts in by_key((group, event) for group, event in owned if group).items():
+        for episode in episodes(timeouts, AROUND_MS):
+            yield _slow(timeline, episode, group)
+    # An application, such as a Streams thread, repeats what its own client has already logged.
+    named = {event.application for group, event in owned if group}
+    alone = ((event.application, event) for _, event in owned if event.application not in named)
+    for timeouts in by_key(alone).values():
+        for episode in episodes(timeouts, AROUND_MS):
+            yield _slow(timeline, episode, "")
+    yield from _dropped_out(timeline)
+
+
+def _dropped_out(timeline: LogTimeline) -> Iterator[Incident]:
+    """Yield the members that were removed from their groups for a reason that is older than their logs."""
+    names = StreamsNames(timeline)
+    learned = [event for event in timeline.client_events("COMMIT_FAILED") if event.fields.get("exceeded")]
+    learned += [
+        event
+        for event in timeline.client_events("TASK_MIGRATED")
+        if "dropped out of the" in event.message and not _is_fenced(event)
+    ]
+    for events in by_key((timeline.log_of(event), event) for event in sorted(learned, key=time_of)).values():
+        for episode in episodes(events, AROUND_MS):
+            first = episode[0]
+            around = timeline.log_between(
+                first, time_of(first) - RESTART_WITHIN_MS, time_of(first) + AROUND_MS, _REASONS
+            )
+            if around:
+                continue
+            streams = first.category == "TASK_MIGRATED"
+            group = timeline.value_in_log(first, "group") or (names.of(episode) if streams else "")
+            yield incident(
+                "task_migrated" if streams else "poll_interval_exceeded",
+                "slow-processing",
+                {"group": group, "application": "" if group else first.application},
+                episode,
+                f"A member of {group or 'its group'} was no longer in it when it resumed, most likely because it had "
+                "not polled within max.poll.interval.ms. Its log begins later.",
+                "Process fewer records per poll (max.poll.records), process faster, or raise max.poll.interval.ms.",
+                confidence=0.5,
+            )
+
+
+def _is_fenced(event: LogEvent) -> bool:
+    """Return whether a thread's producer was fenced: Streams reports this as a missed rebalance, too."""
+    return event.exception is not None and event.exception.root_class.rpartition(".")[2] in _FENCED
+
+
+def _group_of(timeline: LogTimeline, event: LogEvent) -> str:
+    """Return the group of a member that did not poll; for librdkafka, which prints none, brokers name it."""
+    if named := event.fields.get("group") or timeline.value_in_log(event, "group"):
+        return named
+    client = event.fields.get("rdkafka_client", "").rpartition("#")[0]
+    triggers = timeline.with_value("member_client", client, "REBALANCE_TRIGGER", having="group") if client else ()
+    near = within(triggers, time_of(event) - AROUND_MS, time_of(event) + AROUND_MS)
+    return next((other.fields["group"] for other in near), "")
+
+
+def _slow(timeline: LogTimeline, episode: Sequence[LogEvent], group: str) -> Incident:
+    start, end = time_of(episode[0]), time_of(episode[-1]) + AROUND_MS
+    consequences = timeline.of("TASK_MIGRATED", "COMMIT_FAILED", "GROUP_FENCED", "REBALANCE_TRIGGER", "MEMBER_EVICTED")
+    near = within(consequences, start - 1_000, end)
+    around = [event for event in near if _concerns(timeline, event, group, episode[0].application)]
+    streams = any("StreamThread" in f"{event.thread}{event.message}" for event in episode)
+    timed_out = next((event for event in episode if event.application not in timeline.servers()), episode[0])
+    # The thread learns that it was removed only when its processing ends.
+    late = timeline.log_between(timed_out, end, end + RESTART_WITHIN_MS, ("TASK_MIGRATED",))
+    late = [event for event in late if "missed a rebalance" in event.message and not _is_fenced(event)][:1]
+    named = "" if streams else timeline.value_in_log(timed_out, "transactional_id")
+    allowed = timeline.value_in_log(timed_out, "max_poll_interval_ms")
+    is_refused = any(
+        event.category in ("COMMIT_FAILED", "GROUP_FENCED") and _COMMIT in event.message for event in around
+    )
+    lost = " and left the group" + ("; its offsets were refused." if is_refused else ".")
+    return incident(
+        "task_migrated" if streams else "poll_interval_exceeded",
+        "slow-processing",
+        {"group": group, "transactional.id": named, "application": "" if group else timed_out.application},
+        [
+            *episode,
+            *_first_of_each_file(around),
+            *(event for event in around if event.category != "REBALANCE_TRIGGER"),
+            *late,
+        ],
+        f"A member of {group or 'its group'} did not poll within max.poll.interval.ms"
+        + (f" ({allowed})" if allowed else "")
+        + (", left the group, and lost its tasks." if streams else lost),
+        "Process fewer records per poll (max.poll.records), process faster, or raise max.poll.interval.ms.",
+        confidence=0.95 if timed_out.application not in timeline.servers() else 0.75,
+    )
+
+
+def _concerns(timeline: LogTimeline, event: LogEvent, group: str, application: str) -> bool:
+    if not group:
+        return event.application == application
+    if named := event.fields.get("group"):
+        return named == group
+    return event.application not in timeline.servers() and group in timeline.values_in_log(event, "group")
+
+
+def _first_of_each_file(events: Sequence[LogEvent]) -> list[LogEvent]:
+    return [group[0] for group in by_key((event.file, event) for event in events).values()]

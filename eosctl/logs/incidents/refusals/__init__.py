@@ -1,0 +1,1 @@
+"""Detect what brokers and clients refuse: permissions, limits, and settings."""

@@ -1,0 +1,375 @@
+"""Detect the incidents that the catalog describes: records that call for action and that no detector explains.
+
+Such a record is an incident of its category, about the transaction, group, partition, or program that it names. A
+category that only repeats a failure of another layer (``echo``) joins the incident of the same program and time.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from pathlib import Path
+from typing import Final
+
+from eosctl.logs.classifier.catalog import CatalogedIncident
+from eosctl.logs.files.applications import is_named_after_file
+from eosctl.logs.incidents.programs.streams_names import StreamsNames
+from eosctl.logs.incidents.remaining.lasting import ends_excerpt, gave_up, has_just_begun, has_lasted, is_fault
+from eosctl.logs.incidents.remaining.sentences import (
+    UNEXPLAINED,
+    details_of,
+    filled,
+    last_cause,
+    role_of,
+    subject_of,
+    transactional_id_of,
+)
+from eosctl.logs.incidents.timeline.evidence import evidence_of, incident
+from eosctl.logs.incidents.timeline.program_names import MADE_NAME, opening, program_of
+from eosctl.logs.incidents.timeline.second_categories import category_of_cause, is_outside_kafka
+from eosctl.logs.incidents.timeline.timeline import LogTimeline
+from eosctl.logs.incidents.timeline.times import by_key, episodes, time_of
+from eosctl.model.event_names import EventCategory, EventField
+from eosctl.model.incident import Incident
+from eosctl.model.log_event import LogEvent
+from eosctl.model.severity import Severity
+from eosctl.text import count_text
+
+EPISODE_MS: Final = 600_000
+"""A fault that repeats within ten minutes has not ended."""
+LASTING_MS: Final = 3_600_000
+"""A client that retries for hours may wait longer after each attempt."""
+GROWTH: Final = 4
+"""Maximum ratio of a pause between attempts to the longest one before it: clients double their backoff, with jitter."""
+ECHO_MS: Final = 30_000
+ATTEMPTS: Final = 3
+"""Minimum number of failed attempts of a pipeline that show that its fault lasts."""
+UNFINISHED: Final = 0.5
+"""Maximum confidence in a fault that may have ended soon after its log."""
+EXCERPT: Final = 0.4
+"""Maximum confidence in a fault with which an excerpt ends."""
+NAMED: Final = 0.8
+"""Minimum confidence in a failure outside Kafka that the exception names."""
+GUESS: Final = 0.75
+"""Maximum confidence in a cause that the exception of its record can correct."""
+_FIRST: Final = "Start with the last cause. "
+_OUTSIDE: Final = "failure-outside-kafka"
+_NOT_KAFKAS: Final = " That is a failure of another system, not of Kafka."
+_FIX_IT: Final = (
+    "Fix what the last cause names. The records of a transaction that was rolled back are processed again; a task that "
+    "was killed must be restarted."
+)
+_VAGUE: Final[Mapping[EventCategory, frozenset[EventCategory]]] = {
+    "COORDINATOR_UNAVAILABLE": frozenset({"PEER_SILENT"}),
+    # A transaction that failed is still open when the program begins the next one.
+    "PRODUCER_MISUSED": frozenset({"COORDINATOR_UNAVAILABLE", "BROKERS_UNREACHED"}),
+    "COMMIT_FAILED": frozenset({"GROUP_FENCED", "STATIC_MEMBER_FENCED"}),
+    "TLS_FAILED": frozenset({"CERTIFICATE_EXPIRED"}),
+    "AUTHENTICATION_FAILED": frozenset({"CERTIFICATE_EXPIRED", "TLS_FAILED"}),
+    "BROKERS_UNREACHED": frozenset(
+        {
+            *("CERTIFICATE_EXPIRED", "TLS_FAILED", "AUTHENTICATION_FAILED", "ADDRESS_MALFORMED"),
+            *("TLS_EXPECTED", "TLS_NOT_EXPECTED"),
+        }
+    ),
+}
+"""Categories of records that repeat a more precise one of the same program: the reason is in its exception."""
+_OF_QUORUM: Final = frozenset({"CONTROLLER_RESIGNED"})
+"""Categories of faults of the whole metadata quorum, which each of its nodes reports."""
+_OF_PROGRAM: Final = frozenset({"ROLL_BLOCKED", "STORAGE_SPACE_LOW", "STORAGE_SPACE_SHRINKS"})
+"""Categories of faults of one program, whose records name different parts of it."""
+_OF_MACHINE: Final = frozenset({"DEVICE_FAILED"})
+"""Categories of faults of a machine, which its kernel reports."""
+_OF_GROUP: Final = frozenset({"TIMEOUT_OFFSETS"})
+"""Categories of faults of a group, which a program logs again without the group's name."""
+_OF_CLIENT: Final = frozenset({"OFFSET_OUT_OF_RANGE"})
+"""Categories of faults that one client reports of several partitions together."""
+_OF_CONNECTIONS: Final = frozenset({"BROKERS_UNREACHED", "HOST_NOT_RESOLVED"})
+"""Categories of attempts to connect, which a client repeats after a backoff."""
+_OF_PRODUCER: Final = frozenset({"COORDINATOR_REFUSED"})
+"""Categories of faults of a producer's open transaction, whose records name its id or a partition."""
+_REPEATED: Final[EventCategory] = "SEND_REPEATED"
+"""The category of failed attempts of a pipeline that repeats them."""
+_OF_PARTITION: Final = "{topic-partition}"
+"""The begin of a verdict on a partition, which several programs report."""
+_NAMES: Final = ("transactional.id", "group", "connector.task", "application.id", "client.id")
+_ROLES: Final = ("broker", "controller")
+_OWNERS: Final[tuple[EventField, ...]] = (
+    "group",
+    "partition",
+    "coordinator_partition",
+    "topic",
+    "principal",
+    "store",
+    "log_dir",
+)
+
+
+def find_cataloged(
+    timeline: LogTimeline, records: Iterable[LogEvent], known: Mapping[EventCategory, CatalogedIncident]
+) -> Iterator[tuple[Incident, Sequence[LogEvent]]]:
+    """Yield an incident for each fault among records, with all records that it covers.
+
+    Args:
+        timeline: The logs.
+        records: Records that no other incident explains; those without a time are left out.
+        known: The incidents of categories, by category.
+    """
+    named = (_by_cause(one, known) for one in records)
+    timed = sorted((one for one in named if one.time_ms is not None and one.category in known), key=time_of)
+    groups = by_key((_owner(timeline, one, known[one.category]), one) for one in timed).values()
+    spans = [span for events in groups for span in _episodes(events, known[events[0].category])]
+    faults: list[Sequence[LogEvent]] = [span for span in spans if is_fault(timeline, span, known[span[0].category])]
+    faults.extend(_spread(timeline, spans, known))
+    faults.extend(_continued(timeline, spans, faults, known))
+    names = StreamsNames(timeline)
+    for events in _joined(timeline, faults, known):
+        head = events[0]
+        yield _incident(timeline, names, known[head.category], events), events
+
+
+def _episodes(events: Sequence[LogEvent], known: CatalogedIncident) -> Iterator[Sequence[LogEvent]]:
+    if events[0].category in _OF_CONNECTIONS:
+        return _retried(events)
+    return episodes(events, max(LASTING_MS if known.lasting_s > 0 else EPISODE_MS, known.renewed_s * 1000))
+
+
+def _retried(events: Sequence[LogEvent]) -> Iterator[list[LogEvent]]:
+    """Split records of a fault that clients retry at each pause that is too long for the next attempt.
+
+    A connection that is lost every 45 minutes is not one that is away for hours.
+    """
+    for part in episodes(events, LASTING_MS):
+        current: list[LogEvent] = []
+        longest_ms = 0
+        for event in part:
+            pause_ms = time_of(event) - time_of(current[-1]) if current else 0
+            if pause_ms > EPISODE_MS and pause_ms > GROWTH * longest_ms:
+                yield current
+                current, pause_ms, longest_ms = [], 0, 0
+            longest_ms = max(longest_ms, pause_ms)
+            current.append(event)
+        yield current
+
+
+def _spread(
+    timeline: LogTimeline, spans: Iterable[Sequence[LogEvent]], known: Mapping[EventCategory, CatalogedIncident]
+) -> Iterator[Sequence[LogEvent]]:
+    """Yield the faults of client programs whose records have several subjects, each too few of them for a fault."""
+    few = sorted(
+        (
+            one
+            for span in spans
+            if span[0].application not in timeline.servers() and not is_fault(timeline, span, known[span[0].category])
+            for one in span
+        ),
+        key=time_of,
+    )
+    of_programs = by_key((f"{one.category}\0{timeline.log_of(one)}", one) for one in few)
+    yield from (one for one in of_programs.values() if ends_excerpt(timeline, one, known[one[0].category]))
+
+
+def _continued(
+    timeline: LogTimeline,
+    spans: Iterable[Sequence[LogEvent]],
+    faults: Sequence[Sequence[LogEvent]],
+    known: Mapping[EventCategory, CatalogedIncident],
+) -> Iterator[Sequence[LogEvent]]:
+    """Yield the records that a client retries and that are too few for a fault, where their program repeats its write.
+
+    A pipeline names the reason once, and then only reports that its next attempt failed.
+    """
+    repeated: dict[str, list[Sequence[LogEvent]]] = defaultdict(list)
+    for one in faults:
+        if one[0].category == _REPEATED:
+            repeated[timeline.log_of(one[0])].append(one)
+    taken = {id(one) for one in faults}
+    for span in spans if repeated else ():
+        if id(span) not in taken and known[span[0].category].unfinished and span[0].category != _REPEATED:
+            begin, end = time_of(span[0]), time_of(span[-1])
+            loops = repeated.get(timeline.log_of(span[0]), ())
+            if any(time_of(one[0]) - ECHO_MS <= end and begin <= time_of(one[-1]) + ECHO_MS for one in loops):
+                yield span
+
+
+def _by_cause(event: LogEvent, known: Mapping[EventCategory, CatalogedIncident]) -> LogEvent:
+    """Return an event under the category of its cause, if its own only repeats a failure."""
+    own = known.get(event.category)
+    cause = category_of_cause(event) if own is not None and own.is_echo else None
+    return event._replace(category=cause) if cause is not None and cause in known else event
+
+
+def _owner(timeline: LogTimeline, event: LogEvent, known: CatalogedIncident) -> str:
+    """Return the subject of an event apart from its category: a name in it, or the program that wrote it."""
+    if event.category in _OF_QUORUM:
+        return event.category
+    if event.category in _OF_PROGRAM:
+        return "\0".join((event.category, timeline.log_of(event)))
+    if event.category in _OF_GROUP and (group := timeline.value_in_log(event, "group")):
+        return "\0".join((event.category, event.fields.get("group", "") or group))
+    if event.category in _OF_CLIENT and event.application not in timeline.servers():
+        client = event.fields.get("client_id") or event.fields.get("rdkafka_client", "")
+        return "\0".join((event.category, timeline.log_of(event), client, event.fields.get("group", "")))
+    if event.category in _OF_PRODUCER and (producer := event.fields.get("producer_id")):
+        return "\0".join((event.category, producer, event.fields.get("producer_epoch", "")))
+    partition = event.fields.get("partition", "") if known.what.startswith(_OF_PARTITION) else ""
+    return "\0".join((event.category, partition or _name(timeline, event) or timeline.log_of(event)))
+
+
+def _name(timeline: LogTimeline, event: LogEvent) -> str:
+    return transactional_id_of(timeline, event) or next(
+        (value for name in _OWNERS if (value := event.fields.get(name))), ""
+    )
+
+
+def _joined(
+    timeline: LogTimeline, faults: Iterable[Sequence[LogEvent]], known: Mapping[EventCategory, CatalogedIncident]
+) -> Iterator[Sequence[LogEvent]]:
+    """Yield faults with their echoes: records of the same program and time that only repeat it."""
+    faults_of_logs = _Faults()
+    # Causes first; among echoes, the one with the highest weight leads. Faults without their own name are last.
+    ranked = sorted(
+        faults,
+        key=lambda events: (
+            known[events[0].category].is_echo,
+            _vagueness(events[0]),
+            known[events[0].category].severity.rank,
+            known[events[0].category].cause == UNEXPLAINED,
+            not _is_named(timeline, events[0], known[events[0].category]),
+            time_of(events[0]),
+        ),
+    )
+    alike: dict[str, set[EventCategory]] = defaultdict(set)
+    for category, one in known.items():
+        alike[one.kind].add(category)
+    for events in ranked:
+        own = known[events[0].category]
+        is_client = events[0].application not in timeline.servers()
+        repeats: Set[EventCategory] = frozenset()
+        if is_client and own.is_echo:
+            repeats = known.keys()
+        elif events[0].category in _VAGUE:
+            unnamed = () if _is_named(timeline, events[0], own) else (events[0].category,)
+            repeats = _VAGUE[events[0].category].union(unnamed)
+        elif own.cause == UNEXPLAINED:
+            repeats = alike[own.kind] - {events[0].category}
+        elif not _is_named(timeline, events[0], own) and (is_client or _name(timeline, events[0])):
+            # A client repeats its library's record, and a coordinator its partition's, but without the name.
+            repeats = {events[0].category}
+        logs = {timeline.log_of(one) for one in events}
+        faults_of_logs.add(events, timeline.log_of(events[0]), logs, repeats)
+    yield from faults_of_logs.all
+
+
+def _vagueness(event: LogEvent) -> int:
+    return len(_VAGUE.get(event.category, ()))
+
+
+def _is_named(timeline: LogTimeline, event: LogEvent, known: CatalogedIncident) -> bool:
+    """Return whether an event names the subject of its category's verdict."""
+    if known.what.startswith(_OF_PARTITION):
+        return bool(event.fields.get("partition") or event.fields.get("coordinator_partition"))
+    return bool(_name(timeline, event))
+
+
+class _Faults:
+    """Faults, indexed by the logs that report them, the time slots that they overlap, and by category."""
+
+    def __init__(self) -> None:
+        self.all: list[list[LogEvent]] = []
+        self._spans: list[tuple[int, int]] = []
+        self._at: dict[tuple[str, int, EventCategory], list[int]] = defaultdict(list)
+
+    def add(self, events: Sequence[LogEvent], log: str, logs: Set[str], repeats: Set[EventCategory]) -> None:
+        """Add records as a fault of their own, or to the first fault near them that they repeat.
+
+        Args:
+            events: Records of one category, in order of time.
+            log: The log of the first one, in which they may repeat a fault.
+            logs: All of their logs.
+            repeats: The categories of the faults that such records may repeat.
+        """
+        begin, end = time_of(events[0]), time_of(events[-1])
+        home = next(self._near(log, begin, end, repeats), None)
+        if home is None:
+            home = len(self.all)
+            self.all.append([])
+            self._spans.append((begin, end))
+        else:
+            self._spans[home] = min(begin, self._spans[home][0]), max(end, self._spans[home][1])
+        self.all[home] += events
+        category = self.all[home][0].category
+        for part in _parts(*self._spans[home]):
+            for one in logs:
+                if home not in self._at[one, part, category][-1:]:
+                    self._at[one, part, category].append(home)
+
+    def _near(self, log: str, begin: int, end: int, categories: Set[EventCategory]) -> Iterator[int]:
+        """Yield the faults of some categories in a log near a time, the first one first."""
+        near = {
+            fault
+            for part in _parts(begin - ECHO_MS, end + ECHO_MS)
+            for category in categories
+            for fault in self._at.get((log, part, category), ())
+        }
+        for fault in sorted(near):
+            if self._spans[fault][0] - ECHO_MS <= end and self._spans[fault][1] + ECHO_MS >= begin:
+                yield fault
+
+
+def _parts(begin: int, end: int) -> range:
+    """Return the time slots that a span overlaps; records of one fault share a slot or have neighboring ones."""
+    return range(begin // EPISODE_MS, end // EPISODE_MS + 1)
+
+
+def _incident(
+    timeline: LogTimeline, streams: StreamsNames, known: CatalogedIncident, events: Sequence[LogEvent]
+) -> Incident:
+    head = events[0]
+    own = [one for one in events if one.category == head.category]
+    subject = subject_of(timeline, streams, known, own)
+    if head.category in _OF_MACHINE and head.host:
+        subject = {name: value for name, value in subject.items() if name != "application"} | {"host": head.host}
+    server = next((f"{role} {subject[role]}" for role in _ROLES if subject.get(role)), _server_of(timeline, head))
+    names = (name for one in _NAMES if (name := subject.get(one)) and not MADE_NAME.fullmatch(name))
+    producer = f"producer {subject['producerId']}" if subject.get("producerId") else ""
+    named = next(filter(None, names), "")
+    program = program_of(timeline, head) if subject.get("application") else ""
+    who = named or program or producer or (f"a client of {server}" if known.is_of_client else server)
+    values = details_of(own) | {name: str(value) for name, value in subject.items()} | {"who": who}
+    values["host"] = str(subject.get("host", ""))
+    values["broker-address"] = values.get("server", "")
+    values["topic-or-partition"] = values.get("topic-partition") or values.get("topic", "")
+    count = f" ({len(own)} times)" if len(own) > 1 else ""
+    is_unfinished = bool(known.unfinished) and not has_lasted(own, known)
+    repeats = [] if head.category == _REPEATED else [one for one in events if one.category == _REPEATED]
+    again = f" Its program repeated the write {count_text(len(repeats), 'time')}, and it failed." if repeats else ""
+    is_doubtful = is_unfinished and len(repeats) < ATTEMPTS and not gave_up(timeline, own)
+    is_excerpt = is_doubtful and has_just_begun(own, known)
+    sentence = known.unfinished if is_unfinished else known.what
+    what = filled(sentence, values)
+    if not named and sentence.startswith("{who}"):
+        what = opening(what) if program else what[0].upper() + what[1:]
+    is_outside = known.cause == UNEXPLAINED and all(map(is_outside_kafka, own))
+    cause = last_cause(known, own)
+    is_guess = known.cause != UNEXPLAINED and known.confidence <= GUESS
+    return incident(
+        known.kind,
+        _OUTSIDE if is_outside else known.cause,
+        subject,
+        events,
+        f"{what}{cause}{_NOT_KAFKAS if is_outside else ''}{count}{again}",
+        _FIX_IT if is_outside else f"{_FIRST if is_guess and cause else ''}{filled(known.next_step, values)}",
+        severity=Severity.WARNING if is_excerpt else known.severity,
+        confidence=min(
+            max(known.confidence, NAMED) if is_outside else known.confidence,
+            EXCERPT if is_excerpt else UNFINISHED if is_doubtful else 1,
+        ),
+    )._replace(evidence=evidence_of([*own, *events]))
+
+
+def _server_of(timeline: LogTimeline, event: LogEvent) -> str:
+    """Return the name of a server whose records have no node id: its own one, or its role if a file has the name."""
+    if not is_named_after_file(Path(event.file.replace("\\", "/")), event.application):
+        return event.application
+    return f"a {role_of(timeline, event)}"

@@ -1,0 +1,1 @@
+"""Detect faults of brokers and controllers: outages, lost quorums, failovers, and clocks that were set."""

@@ -1,0 +1,1 @@
+"""Judge long logs in parts of limited size."""

@@ -1,0 +1,73 @@
+"""Compare how long a transaction was open with its timeout, by what its client states or shows.
+
+Where the measured time is above the timeout, the coordinator had aborted the transaction: a refused epoch is then not a
+sign of a second producer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from eosctl.logs.incidents.timeline.timeline import LogTimeline
+from eosctl.logs.incidents.timeline.times import time_of
+from eosctl.model.log_event import LogEvent
+
+NEAR_MS: Final = 5_000
+"""Maximum time between a refusal and the record in which its program states the durations."""
+OPEN_MS: Final = 3_600_000
+"""Maximum time from the begin of a transaction to its refusal."""
+_TIMEOUT: Final = re.compile(r"transaction[ ._]timeout(?:[ ._]ms)?")
+_DURATION: Final = re.compile(
+    r"(?<![\w.])(?:(?P<hours>\d{1,4})h)?(?:(?P<minutes>\d{1,6}) ?m(?:in(?:utes?)?)?)?"
+    r"(?:(?P<seconds>\d{1,9}(?:\.\d{1,9})?) ?s(?:ec(?:onds?)?)?|(?P<ms>\d{1,12}) ?ms|(?P<plain>\d{4,12}))?(?![\w.]*\w)"
+)
+
+
+class Overdue(NamedTuple):
+    """A transaction that was open for longer than its timeout, and the records that show it."""
+
+    open_ms: int
+    allowed_ms: int
+    records: Sequence[LogEvent]
+
+
+def overdue_before(timeline: LogTimeline, refusal: LogEvent) -> Overdue | None:
+    """Return the transaction of a refusal if it was open for too long; None if its log does not show that."""
+    start_ms, end_ms = time_of(refusal) - NEAR_MS, time_of(refusal) + NEAR_MS
+    for event in timeline.log_between(refusal, start_ms, end_ms, ("TXN_DURATION_NOTED",)):
+        stated = stated_durations(event.message)
+        if stated is not None and stated[0] > stated[1]:
+            return Overdue(*stated, [event])
+    allowed = timeline.value_in_log(refusal, "transaction_timeout_ms")
+    begun = timeline.log_between(refusal, time_of(refusal) - OPEN_MS, time_of(refusal), ("TXN_BEGUN",))
+    if not begun or not allowed.isdecimal():
+        return None
+    open_ms = time_of(refusal) - time_of(begun[-1])
+    return Overdue(open_ms, int(allowed), begun[-1:]) if open_ms > int(allowed) else None
+
+
+def stated_durations(text: str) -> tuple[int, int] | None:
+    """Return a measured time and a transaction timeout that a text states, in ms; None unless it has both.
+
+    >>> stated_durations("gap since last produce 2m14.7s, transaction timeout 2m0s")
+    (134700, 120000)
+    >>> stated_durations("transaction was open for 90000 ms, transaction.timeout.ms=60000")
+    (90000, 60000)
+    >>> stated_durations("transaction timeout is 60 s") is None
+    True
+    """
+    word = _TIMEOUT.search(text)
+    if word is None:
+        return None
+    before = [ms for part in _DURATION.finditer(text, 0, word.start()) if (ms := _ms_of(part)) is not None]
+    after = [ms for part in _DURATION.finditer(text, word.end()) if (ms := _ms_of(part)) is not None]
+    return (before[-1], after[0]) if before and after else None
+
+
+def _ms_of(part: re.Match[str]) -> int | None:
+    if not part[0].strip():
+        return None
+    seconds = 3600 * int(part["hours"] or 0) + 60 * int(part["minutes"] or 0) + float(part["seconds"] or 0)
+    return round(1000 * seconds) + int(part["ms"] or part["plain"] or 0)

@@ -1,0 +1,58 @@
+"""Make an incident of its evidence: the places of its records, and its period."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from eosctl.logs.incidents.timeline.times import PLACE, time_of
+from eosctl.model.incident import EvidenceLine, Incident
+from eosctl.model.log_event import LogEvent
+from eosctl.model.severity import Severity
+
+MAX_EVIDENCE_COUNT = 40
+"""Evidence lines of one incident; the first of each file are kept."""
+
+
+def evidence_of(events: Iterable[LogEvent]) -> tuple[EvidenceLine, ...]:
+    """Return events as evidence: the first ones of every file, at most ``MAX_EVIDENCE_COUNT`` in all."""
+    places = {(PLACE(event), EvidenceLine(event.file, event.offset, event.line)) for event in events}
+    ordered = sorted(places, key=lambda place: place[0])
+    files = len({place.file for _, place in ordered}) or 1
+    share = max(1, MAX_EVIDENCE_COUNT // files)
+    taken: dict[str, int] = defaultdict(int)
+    kept = []
+    for _, place in ordered:
+        taken[place.file] += 1
+        if taken[place.file] <= share:
+            kept.append(place)
+    return tuple(kept)
+
+
+def incident(
+    kind: str,
+    root_cause: str,
+    subject: Mapping[str, str | tuple[str, ...]],
+    events: Sequence[LogEvent],
+    explanation: str,
+    next_step: str,
+    *,
+    severity: Severity = Severity.ERROR,
+    confidence: float = 0.9,
+    t_start_ms: int | None = None,
+    t_end_ms: int | None = None,
+) -> Incident:
+    """Create an incident from its evidence; start and end default to those of the evidence."""
+    times = [time_of(event) for event in events]
+    return Incident(
+        kind=kind,
+        root_cause=root_cause,
+        severity=severity,
+        confidence=confidence,
+        subject={name: value for name, value in subject.items() if value},
+        t_start_ms=min(times) if t_start_ms is None else t_start_ms,
+        t_end_ms=max(times) if t_end_ms is None else t_end_ms,
+        evidence=evidence_of(events),
+        explanation=explanation,
+        next_step=next_step,
+    )

@@ -1,0 +1,54 @@
+"""Give each event a time, and divide events by pauses and keys."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from operator import attrgetter
+
+from eosctl.logs.incidents.timeline.index import grouped
+from eosctl.model.log_event import LogEvent, SourceSummary
+
+PLACE = attrgetter("time_ms", "file", "offset")
+"""The order of events: by time, and by place at the same time."""
+
+
+def time_of(event: LogEvent) -> int:
+    """Return the time of an event of a timeline, which always has one."""
+    return event.time_ms or 0
+
+
+def timed(events: Iterable[LogEvent], sources: Sequence[SourceSummary]) -> Iterator[LogEvent]:
+    """Yield events with a time; one without it gets that of the nearest in its file. Files without any are left out."""
+    # Pasted text without any timestamp gets the time at which it was saved.
+    starts = {source.file: source.first_ms or source.modified_ms or None for source in sources}
+    for file, part in grouped(events, attrgetter("file")).items():
+        ordered = sorted(part, key=attrgetter("offset"))
+        known = [event for event in ordered if event.time_ms is not None]
+        for event in ordered:
+            place = bisect_left(known, event.line, key=attrgetter("line")) if event.time_ms is None else 0
+            near = ((abs(one.line - event.line), time_of(one)) for one in known[max(place - 1, 0) : place + 1])
+            _, time_ms = min(near, default=(0, starts.get(file)))
+            if event.time_ms is not None or time_ms is not None:
+                yield event if event.time_ms is not None else event._replace(time_ms=time_ms, time_assumed=True)
+
+
+def episodes(events: Sequence[LogEvent], gap_ms: int) -> Iterator[list[LogEvent]]:
+    """Split events, in order of time, at every pause that is longer than the gap."""
+    current: list[LogEvent] = []
+    for event in events:
+        if current and time_of(event) - time_of(current[-1]) > gap_ms:
+            yield current
+            current = []
+        current.append(event)
+    if current:
+        yield current
+
+
+def by_key(pairs: Iterable[tuple[str, LogEvent]]) -> dict[str, list[LogEvent]]:
+    """Group events by a key, keeping their order."""
+    groups: dict[str, list[LogEvent]] = defaultdict(list)
+    for key, event in pairs:
+        groups[key].append(event)
+    return groups

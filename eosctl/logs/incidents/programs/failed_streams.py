@@ -92,6 +92,6 @@ def _after_death(episode: Sequence[LogEvent]) -> str:
     answers = {event.fields.get("answer", "") for event in episode}
     if answers & {"SHUTDOWN_APPLICATION", "sent shutdown request for the entire application"}:
         return "Every instance of the application shuts down, and nothing is processed until they are restarted."
-    if "SHUTDOWNCLIENT" in answers:
+    if "SHUTDOWN_CLIENT" in answers:
         return "The instance shuts down; another one that takes its tasks receives the record again."
     return "A thread that replaces it receives the record again."

@@ -19,6 +19,8 @@ from eosctl.text import time_text
 
 GAP_MS: Final = 900_000
 """The longest pause within an incident."""
+STUCK_GAP_MS: Final = 5_400_000
+"""The same for a producer whose sequence a partition refuses: it stays refused until it gets a new producer id."""
 COMPARED: Final = 32
 """Maximum number of open faults of one kind and program that another one is compared with."""
 _STAYS: Final = frozenset(
@@ -31,11 +33,14 @@ _STAYS: Final = frozenset(
     }
 )
 """Kinds of faults that do not end by themselves."""
-_SUCCESSES: Final[tuple[EventCategory, ...]] = (
+SUCCESSES: Final[tuple[EventCategory, ...]] = (
     *("INIT_PRODUCER_ID", "TXN_RETRIED", "REBALANCE_DONE", "SEND_RECOVERED", "CHECKPOINT_COMPLETED"),
-    *("STATE_RESTORE_END", "REDPANDA_STARTED", "ISR_EXPAND"),
+    *("STATE_RESTORE_END", "REDPANDA_STARTED"),
 )
 """Categories of records which show that a program reached what it needs."""
+_IN_SYNC: Final[tuple[EventCategory, ...]] = (*SUCCESSES, "ISR_EXPAND")
+"""The same for partitions without enough in-sync replicas."""
+_STUCK: Final = "out_of_order_sequence"
 _IDENTITIES: Final = (
     *("transactional.id", "producerId", "group", "group.instance.id", "principal", "connector.task", "client.id"),
     *("topic", "topic-partition", "application", "application.id", "broker", "controller", "component", "server"),
@@ -70,12 +75,19 @@ def join_returns(timeline: LogTimeline, incidents: Sequence[Incident]) -> Iterat
 def _returned(timeline: LogTimeline, before: Sequence[Incident], one: Incident, events: Iterable[LogEvent]) -> bool:
     """Return whether an incident is about the fault of others, which had not ended."""
     end_ms = max(part.t_end_ms for part in before)
-    if one.t_start_ms - end_ms > GAP_MS or not all(_is_alike(part, one) for part in before):
+    gap_ms = STUCK_GAP_MS if all(map(_is_stuck, (*before, one))) else GAP_MS
+    if one.t_start_ms - end_ms > gap_ms or not all(_is_alike(part, one) for part in before):
         return False
+    successes = _IN_SYNC if one.kind == "not_enough_replicas" else SUCCESSES
     return not any(
-        timeline.log_between(event, end_ms + 1, one.t_start_ms - 1, _SUCCESSES)
+        timeline.log_between(event, end_ms + 1, one.t_start_ms - 1, successes)
         for event in {timeline.log_of(event): event for event in events}.values()
     )
+
+
+def _is_stuck(one: Incident) -> bool:
+    """Return whether an incident is about one producer that a partition refuses: it does not recover by itself."""
+    return one.kind == _STUCK and bool(one.subject.get("producerId") and one.subject.get("topic-partition"))
 
 
 def _is_alike(one: Incident, other: Incident) -> bool:

@@ -21,7 +21,7 @@ from math import inf
 from typing import Final, NamedTuple, TypeAlias
 
 from eosctl.logs.classifier.catalog import load_incidents
-from eosctl.logs.incidents.joining.returns import GAP_MS
+from eosctl.logs.incidents.joining.returns import GAP_MS, STUCK_GAP_MS, SUCCESSES
 from eosctl.logs.incidents.servers.quorum import fetched_from, voter_not_reached
 from eosctl.logs.incidents.timeline.announced import guessed_ids
 from eosctl.logs.incidents.timeline.logs import ProgramLogs
@@ -42,8 +42,10 @@ SHORTEST_MS: Final = 1_800_000
 MARGIN_MS: Final = 2_400_000
 """Covers the longest pause within an incident (``GAP_MS``) and two lookups of ten minutes."""
 LONG_MARGIN_MS: Final = 14_400_000
-LONG_GAP_MS: Final = 5_400_000
-"""The same for categories that are an incident only if they repeat or last."""
+LONG_GAP_MS: Final = STUCK_GAP_MS
+"""The same for categories that are an incident only if they repeat or last, and for a producer that stays refused."""
+_OF_STUCK: Final[frozenset[EventCategory]] = frozenset({"OUT_OF_ORDER_SEQUENCE", *SUCCESSES})
+"""Categories of refused sequences, and of what ends them."""
 
 _NODES: Final[tuple[EventField, ...]] = ("fenced_broker", "controller", "leader", "former_leader", "candidate", "role")
 LIVES: Final[Mapping[EventCategory, tuple[EventField, ...]]] = {
@@ -131,9 +133,9 @@ def plan_slices(counts: Mapping[int, int], slice_events: int = SLICE_EVENTS) -> 
 
 @cache
 def _long_categories() -> frozenset[EventCategory]:
-    """Return the categories that are an incident only if they repeat or last."""
+    """Return the categories that are an incident only if they repeat or last, or that a later one depends on."""
     known = load_incidents().items()
-    return frozenset(category for category, one in known if one.at_least > 1 or one.lasting_s or one.renewed_s)
+    return _OF_STUCK.union(category for category, one in known if one.at_least > 1 or one.lasting_s or one.renewed_s)
 
 
 def margin_of(category: EventCategory) -> int:

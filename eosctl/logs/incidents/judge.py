@@ -8,18 +8,24 @@ from typing import Final, NamedTuple
 from eosctl.logs.classifier.catalog import acting_categories, load_incidents
 from eosctl.logs.incidents.detectors import find_incidents
 from eosctl.logs.incidents.explained import BEFORE_MS, Causes, spans_of
+from eosctl.logs.incidents.joining.abandoned import join_abandoned
 from eosctl.logs.incidents.joining.advertised import name_advertised
+from eosctl.logs.incidents.joining.broker_faults import join_broker_faults
 from eosctl.logs.incidents.joining.consequences import fold_consequences, fold_records
 from eosctl.logs.incidents.joining.coordinator_logs import join_coordinator_logs
 from eosctl.logs.incidents.joining.devices import join_device_errors
 from eosctl.logs.incidents.joining.effects import join_effects
+from eosctl.logs.incidents.joining.held_offsets import join_held_offsets
 from eosctl.logs.incidents.joining.kills import join_kills
+from eosctl.logs.incidents.joining.last_words import join_last_words
+from eosctl.logs.incidents.joining.missing_topics import join_missing_topics
 from eosctl.logs.incidents.joining.process_ends import join_process_ends
 from eosctl.logs.incidents.joining.repeats import join_repeats
 from eosctl.logs.incidents.joining.reported_again import join_reported_again
 from eosctl.logs.incidents.joining.returns import join_returns
 from eosctl.logs.incidents.joining.server_ends import join_server_ends
 from eosctl.logs.incidents.joining.slow_loads import name_slow_loads
+from eosctl.logs.incidents.joining.triggers import name_triggers
 from eosctl.logs.incidents.joining.unreached import join_unreached, name_unreached_drops
 from eosctl.logs.incidents.joining.waiting_servers import join_waiting_servers
 from eosctl.logs.incidents.naming.client_outcomes import read_outcomes
@@ -56,13 +62,15 @@ _JOINING: Final[tuple[_Step, ...]] = (
     fold_consequences,
     name_unreached_drops,
     name_advertised,
-    join_coordinator_logs,
+    join_missing_topics,
     join_reported_again,
 )
 #: The steps that complete an incident: its subject, cause, repetitions, outcome, and what its program said.
 _NAMING: Final[tuple[_Step, ...]] = (
     name_lagging,
     complete_subjects,
+    join_abandoned,
+    join_held_offsets,
     name_refusals,
     name_old_clients,
     name_received_lengths,
@@ -70,12 +78,14 @@ _NAMING: Final[tuple[_Step, ...]] = (
     read_outcomes,
     name_cycles,
     join_returns,
+    join_coordinator_logs,
     lambda _, incidents: join_repeats(incidents),
     settle_outcomes,
     quote_reasons,
+    name_triggers,
 )
 #: The steps for all incidents, those of unknown errors too.
-_ENDING: Final[tuple[_Step, ...]] = (join_server_ends, join_process_ends, name_programs)
+_ENDING: Final[tuple[_Step, ...]] = (join_server_ends, join_broker_faults, join_process_ends, name_programs)
 
 _BY_PRODUCER: Final = frozenset(
     ["invalid_producer_epoch", "late_append_refused", "out_of_order_sequence", "transactional_id_authorization"]
@@ -109,6 +119,7 @@ def judge_timeline(timeline: LogTimeline, events: Sequence[LogEvent]) -> Judgmen
     cataloged = tuple(find_cataloged(timeline, left, known))
     of_catalog = (_doubted(one, timeline.guessed_ids) for one, _ in cataloged)
     joined = fold_records(timeline, _stepped(timeline, (*_merged(kept), *of_catalog), _JOINING), left)
+    joined = join_last_words(timeline, joined, left)
     single = _name_components(joined, events)
     named = _stepped(timeline, single, _NAMING)
     noted = {(place.file, place.offset) for one in named for place in one.evidence}

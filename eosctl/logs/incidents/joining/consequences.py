@@ -10,111 +10,36 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from typing import Final, NamedTuple
 
+from eosctl.logs.incidents.joining.follows import AFTER_MS, FOLLOWS, IN_ERROR, NOT_FLUSHED, OWN_CAUSES, Follows
 from eosctl.logs.incidents.remaining.lasting import is_final
 from eosctl.logs.incidents.remaining.unexplained import ECHOES, is_unknown_error
 from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT
 from eosctl.logs.incidents.timeline.index import Intervals
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
-from eosctl.model.event_names import EventCategory, EventField
+from eosctl.model.event_names import EventField
 from eosctl.model.incident import EvidenceLine, Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.model.severity import Severity
 from eosctl.text import time_text
 
 BEFORE_MS: Final = 5_000
-AFTER_MS: Final = 30_000
 MOMENT_MS: Final = 1_000
 """Maximum time from a client's error to the record in which its program reports the call that failed."""
-LATE_MS: Final = 1_800_000
-"""Maximum time from a fault to a consequence that a program notices only at its next call, or after its retries."""
-
-
-class _Follows(NamedTuple):
-    """The kinds that a consequence follows from, its sentence, and the records after which it no longer does.
-
-    ``within_ms`` is the maximum time from the cause. Records of the consequence match ``text``, if it has one.
-    """
-
-    causes: frozenset[str]
-    sentence: str
-    over: tuple[EventCategory, ...] = ()
-    within_ms: int = LATE_MS
-    text: re.Pattern[str] | None = None
 
 
 class _Consequence(NamedTuple):
-    """An incident that is a part of another one, and the sentence for it."""
+    """An incident that is a part of another one, with the sentence and the next step for it."""
 
     incident: Incident
     sentence: str
+    next_step: str
 
 
-_LEFT: Final = _Follows(
-    frozenset({"poll_interval_exceeded", "member_evicted", "task_migrated"}),
-    "what it committed at {at} was refused, so its records since the last commit are processed again.",
-    ("REBALANCE_DONE",),
-)
-_REFUSED: Final = frozenset(
-    {
-        *("authentication_failed", "broker_address_invalid", "brokers_not_reached", "cluster_authorization"),
-        *("connections_lost", "corrupt_records", "host_not_resolved", "invalid_topic", "log_dir_failure"),
-        *("metadata_timeout", "not_enough_replicas", "out_of_order_sequence", "partition_offline"),
-        *("partition_without_leader", "producer_dead", "producer_fenced", "protocol_mismatch", "quota_throttling"),
-        *("record_too_large", "records_refused", "request_failed", "request_refused", "requests_timed_out"),
-        *("send_timeout", "topic_authorization", "topic_not_found", "unsupported_version", "init_producer_id_timeout"),
-    }
-)
-"""Kinds of faults that keep records from being written."""
-_IN_ERROR: Final = _Follows(
-    frozenset(
-        {
-            *("cluster_authorization", "init_producer_id_timeout", "out_of_order_sequence", "producer_dead"),
-            *("producer_fenced", "record_too_large", "send_timeout", "topic_authorization", "transaction_timeout"),
-            *("transactional_id_authorization", "transactional_id_expired", "unknown_producer_id"),
-            *("unsupported_version", "invalid_producer_epoch", "late_append_refused", "transaction_not_completed"),
-            *("not_enough_replicas", "transaction_end_timeout", "transaction_offsets_timeout"),
-        }
-    ),
-    "the producer was still in its error state at {at}, so its calls failed: the application had not aborted.",
-    ("INIT_PRODUCER_ID", "CLIENT_START", "EPOCH_BUMP", "TXN_ABORT_CLIENT"),
-    within_ms=86_400_000,
-    text=re.compile(
-        r"because we are in an error state|transaction manager: (?:transaction is in error state|invalid transition)"
-        r"|not valid in (?:txn )?state (?:Abortable|Fatal)Error"
-    ),
-)
-"""A producer stays in its error state until it aborts, or another one takes its place (``TransactionManager``)."""
-_FOLLOWS: Final[Mapping[str, tuple[_Follows, ...]]] = {
-    "member_fenced": (_LEFT,),
-    "offset_commit_failed": (_LEFT,),
-    "producer_error": (_IN_ERROR,),
-    "transaction_request_refused": (
-        _Follows(frozenset({"commit_lost"}), "the client refused to use the transaction at {at}.", within_ms=AFTER_MS),
-    ),
-    "records_dropped": (
-        _Follows(
-            _REFUSED | {"producer_buffer_full"},
-            "the program gave up records at {at}: they are missing from the output although their input counts as "
-            "processed. Write them again from their source.",
-        ),
-        _Follows(
-            frozenset({"consumer_too_slow"}),
-            "the program dropped records at {at}, because the buffer of its output was full: the output does not keep "
-            "up, which also explains why the consumer waits. Write the records again from their source.",
-            text=re.compile(r"(?i:\bbuffer overflow)"),
-        ),
-    ),
-    "producer_buffer_full": (
-        _Follows(_REFUSED, "the producer's queue was full at {at}, and it refused further records."),
-    ),
-}
-_OWN_CAUSES: Final = frozenset({"duplicate-group-instance-id"})
-"""Causes of these kinds that are faults by themselves."""
 _NAMES: Final[tuple[tuple[EventField, str], ...]] = (
     ("transactional_id", "transactional.id"),
     ("group", "group"),
@@ -125,6 +50,10 @@ _NAMES: Final[tuple[tuple[EventField, str], ...]] = (
     ("client_id", "client.id"),
     ("producer_id", "producerId"),
 )
+_PRODUCER_OF_TASK: Final = "connector-producer-"
+"""The beginning of the client.id that Connect gives the producer of a source task."""
+_OF_STREAMS: Final = ("transactional.id", "client.id", "group")
+"""Names that begin with the application id in an application of Kafka Streams."""
 _IDENTITIES: Final = frozenset({"transactional.id", "producerId"})
 """Names that belong to one producer: a record with the same one is about the same fault."""
 _LABELS: Final = re.compile(r"\[[^\]\n]*\]|\([^)\n]*\)")
@@ -139,16 +68,21 @@ def fold_consequences(timeline: LogTimeline, incidents: Sequence[Incident]) -> t
     """Return incidents; those that follow from another one of the same program have become a part of it."""
     causes = _Causes(timeline, incidents)
     folded: dict[int, list[_Consequence]] = defaultdict(list)
-    absorbed: set[int] = set()
+    homes: dict[int, Incident] = {}
     for one in sorted(incidents, key=lambda one: one.t_start_ms):
-        for follows in _FOLLOWS.get(one.kind, ()) if one.root_cause not in _OWN_CAUSES else ():
+        for follows in FOLLOWS.get(one.kind, ()) if one.root_cause not in OWN_CAUSES else ():
             before = causes.before(one, follows.within_ms)
             cause = next((other for other in before if _may_follow(timeline, one, other, follows)), None)
-            if cause is not None and id(cause) not in absorbed:
-                folded[id(cause)].append(_Consequence(one, follows.sentence))
-                absorbed.add(id(one))
+            # What follows from a consequence is a part of its cause, too.
+            while cause is not None and id(cause) in homes:
+                cause = homes[id(cause)]
+            if cause is not None and cause is not one:
+                folded[id(cause)].extend(
+                    (_Consequence(one, follows.sentence, follows.next_step), *folded.pop(id(one), ()))
+                )
+                homes[id(one)] = cause
                 break
-    return tuple(_with_all(one, folded.get(id(one), ())) for one in incidents if id(one) not in absorbed)
+    return tuple(_with_all(one, folded.get(id(one), ())) for one in incidents if id(one) not in homes)
 
 
 def fold_records(
@@ -218,14 +152,20 @@ class _Causes:
         return frozenset(self._timeline.log_of(event) for event in events if event.application not in servers)
 
 
-def _may_follow(timeline: LogTimeline, one: Incident, cause: Incident, follows: _Follows) -> bool:
+def _may_follow(timeline: LogTimeline, one: Incident, cause: Incident, follows: Follows) -> bool:
     """Return whether an incident may follow from another one: they name nothing different, and it was not over."""
     if cause.kind not in follows.causes or not all(
         _agree(one.subject.get(name), cause.subject.get(name)) for _, name in _NAMES
     ):
         return False
+    if not (_share_servers(one, cause) and _is_of_same_application(one, cause)):
+        return False
+    if follows.roots and (one.subject.get("offset") or one.root_cause not in follows.roots):
+        return False
     own = [event for event in timeline.evidence(one) if event.application not in timeline.servers()]
-    if follows is _IN_ERROR and any(cause.subject.get(name) and not one.subject.get(name) for name in _IDENTITIES):
+    if follows is NOT_FLUSHED and not _is_of_task(timeline, one, cause):
+        return False
+    if follows is IN_ERROR and any(cause.subject.get(name) and not one.subject.get(name) for name in _IDENTITIES):
         return False
     if follows.text is not None and not all(_has_text(event, follows.text) for event in own):
         return False
@@ -234,6 +174,31 @@ def _may_follow(timeline: LogTimeline, one: Incident, cause: Incident, follows: 
     first = min(own, key=time_of)
     ends = timeline.log_between(first, cause.t_end_ms + 1, time_of(first), follows.over)
     return not any(_agree(end.fields.get("client_id"), first.fields.get("client_id")) for end in ends)
+
+
+def _share_servers(one: Incident, cause: Incident) -> bool:
+    """Return whether two incidents name a common server, or one of them names none."""
+    mine, others = ({*_listed(of, "server"), *_listed(of, "servers")} for of in (one, cause))
+    return not (mine and others) or not mine.isdisjoint(others)
+
+
+def _is_of_task(timeline: LogTimeline, one: Incident, cause: Incident) -> bool:
+    """Return whether a cause names the task of a connector, or the producer that Connect gives it."""
+    task = one.subject.get("connector.task", "")
+    names = {(event.fields.get("connector_task"), event.fields.get("client_id")) for event in timeline.evidence(cause)}
+    return bool(task) and any(task == of or client == f"{_PRODUCER_OF_TASK}{task}" for of, client in names)
+
+
+def _is_of_same_application(one: Incident, cause: Incident) -> bool:
+    """Return whether the producer of a cause may be one of a Streams application: its ids begin with the name."""
+    owner = str(one.subject.get("application.id", ""))
+    ids = [str(cause.subject[name]) for name in ("application.id", *_OF_STREAMS) if cause.subject.get(name)]
+    return not (owner and ids) or any(name.startswith(owner) for name in ids)
+
+
+def _listed(one: Incident, name: str) -> tuple[str, ...]:
+    value = one.subject.get(name, ())
+    return (value,) if isinstance(value, str) else value
 
 
 def _has_text(event: LogEvent, text: re.Pattern[str]) -> bool:
@@ -305,6 +270,7 @@ def _with_all(cause: Incident, folded: Sequence[_Consequence]) -> Incident:
             if name not in ("application", "offset"):
                 subject.setdefault(name, value)
         at = time_text(min(one.t_start_ms for one in own))
+        advice = next((each.next_step for each in folded if each.sentence == sentence), "")
         is_said = f"Effect: {sentence.partition(' at {')[0]}" in cause.explanation
         effect = f"Effect ({kind}): {sentence.format(at=at)}"
         cause = cause._replace(
@@ -316,6 +282,7 @@ def _with_all(cause: Incident, folded: Sequence[_Consequence]) -> Incident:
                 :MAX_EVIDENCE_COUNT
             ],
             explanation=cause.explanation if is_said else f"{cause.explanation} {effect}",
+            next_step=advice or cause.next_step,
         )
     return cause
 

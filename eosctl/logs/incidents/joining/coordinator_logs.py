@@ -22,6 +22,8 @@ LATE_MS: Final = 180_000
 """Maximum time until a client gives a request up: max.block.ms and default.api.timeout.ms are a minute each."""
 _KINDS: Final = frozenset({"not_enough_replicas", "partition_offline", "partition_without_leader"})
 _TOPIC: Final = "__transaction_state-"
+_NO_ID: Final = "init_producer_id_timeout"
+_NOT_REACHED: Final = "brokers-not-reached"
 _EFFECTS: Final = frozenset(
     {
         *("producer_error", "transaction_end_timeout", "init_producer_id_timeout", "transaction_offsets_timeout"),
@@ -64,13 +66,16 @@ def _failed_writes(timeline: LogTimeline, cause: Incident) -> Sequence[LogEvent]
 
 def _is_effect(timeline: LogTimeline, one: Incident, cause: Incident, failed: Sequence[LogEvent]) -> bool:
     """Return whether a client waited for that coordinator: by its id, or by the answers in its log at that time."""
-    if one.kind not in _EFFECTS or not cause.t_start_ms - BEFORE_MS <= one.t_start_ms <= cause.t_end_ms + LATE_MS:
+    if one.kind not in _EFFECTS or one.root_cause == _NOT_REACHED:
+        return False
+    if not cause.t_start_ms - BEFORE_MS <= one.t_start_ms <= cause.t_end_ms + LATE_MS:
         return False
     own = [event for event in timeline.evidence(one) if event.application not in timeline.servers()]
     if not own:
         return False
-    if one.subject.get("transactional.id"):
-        return one.subject["transactional.id"] in {event.fields.get("transactional_id") for event in failed}
+    if named := one.subject.get("transactional.id"):
+        # The other partitions of the topic have their replicas on the same brokers.
+        return one.kind == _NO_ID or named in {event.fields.get("transactional_id") for event in failed}
     answers = timeline.log_between(own[0], cause.t_start_ms - BEFORE_MS, time_of(own[0]), ("COORDINATOR_UNAVAILABLE",))
     return bool(answers)
 

@@ -1,26 +1,34 @@
 """Fold servers that waited in vain for a controller into the lost quorum that they waited for.
 
-A broker starts only once the active controller acknowledges it (``BrokerServer.startup``). Without a majority of voters
-no controller is active, so its log ends with an error about its start, as a rule in another file than the quorum's.
+A broker starts only once the active controller acknowledges it (``BrokerServer.startup``), and a running one sends it
+heartbeats. Without a majority of voters no controller is active, so the broker's log has errors about its start or its
+heartbeats, as a rule in another file than the quorum's.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT
 from eosctl.logs.incidents.timeline.index import within
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.model.incident import Incident
-from eosctl.text import time_text
+from eosctl.text import name_some, time_text
 
 LATE_MS: Final = 3_600_000
 """Maximum time from the last record of a lost quorum; the log of a controller may end before the broker gives up."""
 _QUORUM: Final = "controller_quorum_lost"
 _START: Final = ("server_ended_by_a_fault", "start-not-completed")
+_HEARTBEATS: Final = "broker_without_controller"
+NOTICED_MS: Final = 60_000
+"""Maximum time by which a broker misses its heartbeats before voters report lost elections."""
 _CONTROLLER: Final = "controller"
+_EFFECTS: Final = {
+    "server_ended_by_a_fault": "{who} waited for the controller and did not start at {at}.",
+    _HEARTBEATS: "no controller answered the heartbeats of {who} from {at} on.",
+}
 
 
 def join_waiting_servers(timeline: LogTimeline, incidents: Sequence[Incident]) -> Iterator[Incident]:
@@ -40,24 +48,42 @@ def join_waiting_servers(timeline: LogTimeline, incidents: Sequence[Incident]) -
 
 def _waits_for(timeline: LogTimeline, one: Incident, cause: Incident) -> bool:
     """Return whether a server did not start for want of a controller, and no log names a leader in between."""
+    if one.kind == _HEARTBEATS:
+        begin_ms = cause.t_start_ms - NOTICED_MS
+        led = within(timeline.of("CONTROLLER_LEADER", "CONTROLLER_ACTIVE"), one.t_start_ms, cause.t_start_ms)
+        return begin_ms <= one.t_start_ms <= cause.t_end_ms and not led
     if (one.kind, one.root_cause) != _START:
         return False
-    if not all(_CONTROLLER in event.fields.get("awaited", "") for event in timeline.evidence(one)):
+    awaited = [name for event in timeline.evidence(one) if (name := event.fields.get("awaited"))]
+    if not awaited or not all(_CONTROLLER in name for name in awaited):
         return False
     if not cause.t_start_ms <= one.t_start_ms <= cause.t_end_ms + LATE_MS:
         return False
     return not within(timeline.of("CONTROLLER_LEADER", "CONTROLLER_ACTIVE"), cause.t_start_ms, one.t_end_ms)
 
 
-def _with_starts(cause: Incident, starts: Sequence[Incident]) -> Incident:
-    brokers = sorted({name for one in starts if isinstance(name := one.subject.get("broker", ""), str) and name})
-    who = f"broker {brokers[0]}" if len(brokers) == 1 else "brokers " + ", ".join(brokers) if brokers else "a server"
-    at = time_text(min(one.t_start_ms for one in starts))
-    places = (place for one in (cause, *starts) for place in one.evidence)
+def _with_starts(cause: Incident, waited: Sequence[Incident]) -> Incident:
+    places = (place for one in (cause, *waited) for place in one.evidence)
+    brokers = _brokers_of(waited)
+    texts = [cause.explanation]
+    for kind, sentence in _EFFECTS.items():
+        if own := [one for one in waited if one.kind == kind]:
+            names = _brokers_of(own)
+            who = name_some("broker", names) if names else "a server"
+            texts.append(f"Effect ({kind}): {sentence.format(who=who, at=time_text(min(map(_start, own))))}")
     return cause._replace(
-        subject={**cause.subject, **({"waiting.brokers": tuple(brokers)} if brokers else {})},
-        t_end_ms=max(cause.t_end_ms, *(one.t_end_ms for one in starts)),
+        subject={**cause.subject, **({"waiting.brokers": brokers} if brokers else {})},
+        t_start_ms=min(map(_start, (cause, *waited))),
+        t_end_ms=max(one.t_end_ms for one in (cause, *waited)),
         evidence=tuple(dict.fromkeys(places))[:MAX_EVIDENCE_COUNT],
-        explanation=f"{cause.explanation} Effect (server_ended_by_a_fault): {who} waited for the controller and did "
-        f"not start at {at}.",
+        explanation=" ".join(texts),
     )
+
+
+def _start(one: Incident) -> int:
+    return one.t_start_ms
+
+
+def _brokers_of(incidents: Iterable[Incident]) -> tuple[str, ...]:
+    names = (one.subject.get("broker", "") for one in incidents)
+    return tuple(sorted({name for name in names if isinstance(name, str) and name}))

@@ -58,11 +58,12 @@ def find_unknown_errors(timeline: LogTimeline, records: Iterable[LogEvent]) -> I
         ordered = sorted(events, key=time_of)
         last = ordered[-1]
         is_open = timeline.log_end_ms(last) - time_of(last) <= END_MS
-        if is_open and (len(ordered) >= REPEATED or _ends(last)):
+        if is_open and (len(ordered) >= REPEATED or ends_program(last)):
             yield _incident(timeline, ordered)
 
 
-def _ends(event: LogEvent) -> bool:
+def ends_program(event: LogEvent) -> bool:
+    """Return whether an error is fatal by its level, or reports that its program ends."""
     return event.level in FATAL_LEVELS or _ENDS.search(event.message) is not None
 
 

@@ -102,6 +102,20 @@ def name_lagging(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iterat
         )
 
 
+def lost_replicas(timeline: LogTimeline, one: Incident) -> tuple[str, ...]:
+    """Return the brokers that were down or had left the ISR of the partitions of a shortage."""
+    named = one.subject.get("topic-partition", "")
+    partitions = {event.fields.get("partition", "") for event in timeline.evidence(one)} - {""}
+    if named:
+        partitions = {named} if isinstance(named, str) else set(named)
+    left = _nodes_that_left(_left_before(timeline, partitions, one.t_start_ms))
+    return (
+        left
+        or _nodes_that_left(event for event in timeline.evidence(one) if event.category == "ISR_SHRINK")
+        or tuple(one.subject.get("brokers", ()))
+    )
+
+
 def changes_of_isr(timeline: LogTimeline, partition: str) -> Sequence[LogEvent]:
     """Return the records of replicas that left a partition's ISR or came back to it.
 

@@ -1,0 +1,251 @@
+"""Join what clients and other brokers report of a broker's fault with the fault.
+
+A broker that ran out of memory, of files, or of a disk does not answer. Its clients report timeouts, refused
+connections, and errors in its words, and partitions with a replica on it have too few in-sync replicas. A record of an
+effect belongs to the fault if it names the broker, by node id or address, a partition of the fault, or its error.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence, Set
+from typing import Final, NamedTuple
+
+from eosctl.logs.incidents.remaining.unexplained import is_unknown_error
+from eosctl.logs.incidents.servers.shortages import lost_replicas
+from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT, evidence_of
+from eosctl.logs.incidents.timeline.index import within
+from eosctl.logs.incidents.timeline.program_names import program_of
+from eosctl.logs.incidents.timeline.timeline import LogTimeline
+from eosctl.logs.incidents.timeline.times import by_key, time_of
+from eosctl.model.event_names import EventCategory
+from eosctl.model.incident import Incident
+from eosctl.model.log_event import FATAL_LEVELS, LogEvent
+from eosctl.model.severity import Severity
+from eosctl.text import time_text
+
+BEFORE_MS: Final = 5_000
+LATE_MS: Final = 1_800_000
+"""Maximum time from the last record of a fault to an effect; clients retry for some minutes before they report."""
+_OPEN_FILES: Final = "limit-of-open-files"
+_DISK: Final = "log_dir_failure"
+_SHORTAGE: Final = "not_enough_replicas"
+_FAULTS: Final = frozenset(
+    {
+        *("authentication_failed", "corrupt_records", "log_data_lost", "log_dir_failure", "metadata_fault"),
+        *("open_files_exhausted", "out_of_memory", "process_killed", "server_ended_by_a_fault"),
+    }
+)
+"""Kinds of faults of a broker that others feel."""
+_WAITING: Final = frozenset(
+    {
+        *("brokers_not_reached", "client_gave_up", "connections_lost", "consumer_offsets_timeout"),
+        *("coordinator_unavailable", "init_producer_id_timeout", "metadata_timeout", "requests_timed_out"),
+        *("send_timeout", "transaction_end_timeout", "transaction_offsets_timeout"),
+    }
+)
+"""Kinds of faults of clients that a broker does not answer."""
+_NODE: Final = re.compile(
+    r"\bnode (?P<named>\d+)\b|\(id: (?P<java>\d+) rack|\bleaderId=(?P<leader>\d+)\b"
+    r"|(?::\d+|\bGroupCoordinator|\bTxnCoordinator)/(?P<librdkafka>\d+): "
+)
+_QUOTED: Final = re.compile(r" Its last cause: | In its words: ")
+_STORAGE_ERROR: Final = "STORAGE_ERROR"
+_SILENT: Final = frozenset({"open_files_exhausted", "out_of_memory", "process_killed", "server_ended_by_a_fault"})
+"""Kinds of faults after which a broker answers nothing."""
+_UNANSWERED: Final[tuple[EventCategory, ...]] = (
+    "TIMEOUT_OTHER",
+    "TIMEOUT_OFFSETS",
+    "TIMEOUT_SEND",
+    "TIMEOUT_COMMIT_TXN",
+)
+SOON_MS: Final = 10_000
+"""Maximum time from a client's timeout to its program's report."""
+
+
+class _Fault(NamedTuple):
+    """A broker's fault: the nodes that it affects, its machine, and the words of its records."""
+
+    incident: Incident
+    nodes: frozenset[str]
+    hosts: frozenset[str]
+    text: str
+
+
+def join_broker_faults(timeline: LogTimeline, incidents: Sequence[Incident]) -> Iterator[Incident]:
+    """Yield incidents; those that report the fault of a broker from outside are a part of its incident."""
+    faults = [fault for one in incidents if (fault := _fault_of(timeline, one)) is not None]
+    effects: dict[int, list[Incident]] = defaultdict(list)
+    absorbed: set[int] = set()
+    for one in sorted(incidents, key=lambda one: one.t_start_ms) if faults else ():
+        near = (fault for fault in faults if fault.incident is not one and _is_near(one, fault.incident))
+        home = next((fault for fault in near if _is_effect(timeline, one, fault)), None)
+        if home is not None and id(home.incident) not in absorbed:
+            effects[id(home.incident)].extend((one, *effects.pop(id(one), ())))
+            absorbed.add(id(one))
+    noted = {(place.file, place.offset) for one in incidents for place in one.evidence} if faults else set()
+    felt = {id(fault.incident): _requests_without_answer(timeline, fault, noted) for fault in faults}
+    for one in incidents:
+        if id(one) not in absorbed:
+            whole = _with_effects(one, effects[id(one)]) if id(one) in effects else one
+            yield _with_requests(timeline, whole, felt[id(one)]) if felt.get(id(one)) else whole
+
+
+def _requests_without_answer(timeline: LogTimeline, fault: _Fault, noted: Set[tuple[str, int]]) -> Sequence[LogEvent]:
+    """Return the requests to a failed broker that clients gave up, and the errors that their programs report then."""
+    cause = fault.incident
+    if cause.kind not in _SILENT or not fault.nodes:
+        return ()
+    near = within(timeline.client_events(*_UNANSWERED), cause.t_start_ms, cause.t_end_ms + LATE_MS)
+    own = [event for event in near if _nodes_in(event.message) == fault.nodes and _place(event) not in noted]
+    found = {_place(event): event for event in own}
+    for log, asked in by_key((timeline.log_of(event), event) for event in own).items():
+        for event in timeline.log_between(asked[0], time_of(asked[0]), time_of(asked[-1]) + SOON_MS):
+            if timeline.log_of(event) == log and _place(event) not in noted and _is_given_up(event):
+                found.setdefault(_place(event), event)
+    return sorted(found.values(), key=time_of)
+
+
+def _is_given_up(event: LogEvent) -> bool:
+    return event.category in _UNANSWERED or is_unknown_error(event) or event.level in FATAL_LEVELS
+
+
+def _place(event: LogEvent) -> tuple[str, int]:
+    return event.file, event.offset
+
+
+def _with_requests(timeline: LogTimeline, one: Incident, events: Sequence[LogEvent]) -> Incident:
+    programs = sorted({program_of(timeline, event) for event in events})
+    return one._replace(
+        t_end_ms=max(one.t_end_ms, *map(time_of, events)),
+        evidence=tuple(dict.fromkeys((*one.evidence, *evidence_of(events))))[:MAX_EVIDENCE_COUNT],
+        explanation=f"{one.explanation} Effect: requests to it of {', '.join(programs)} timed out from "
+        f"{time_text(time_of(events[0]))} on.",
+    )
+
+
+def _fault_of(timeline: LogTimeline, one: Incident) -> _Fault | None:
+    """Return a fault that the records of one broker report."""
+    events = [event for event in timeline.evidence(one) if event.application in timeline.servers()]
+    if one.kind not in _FAULTS or not events or one.severity.rank > Severity.WARNING.rank:
+        return None
+    node = str(one.subject.get("broker", "")) or timeline.node_of(events[0].application)
+    hosts = frozenset(name.lower() for event in events for name in (event.host, event.application) if name)
+    text = "\n".join(event.message for event in events)
+    nodes = _other_nodes(one, events) or {node} - {""}
+    return _Fault(one, frozenset(nodes), hosts, text)
+
+
+def _other_nodes(one: Incident, events: Sequence[LogEvent]) -> set[str]:
+    """Return the nodes that a broker exchanges nothing with, if its fault is that it gets no connection to them."""
+    if one.kind != "authentication_failed":
+        return set()
+    return set().union(*(_nodes_in(event.message) for event in events))
+
+
+def _nodes_in(text: str) -> set[str]:
+    """Return the ids of nodes that a client's record names.
+
+    >>> sorted(_nodes_in("Connection to node 3 (kf3/10.1.0.3:9094) could not be established"))
+    ['3']
+    >>> sorted(_nodes_in("kafka-2.bus:9092/2: Timed out OffsetCommitRequest in flight"))
+    ['2']
+    """
+    return {name for found in _NODE.finditer(text) for name in found.groups() if name}
+
+
+def _is_near(one: Incident, fault: Incident) -> bool:
+    return fault.t_start_ms - BEFORE_MS <= one.t_start_ms <= fault.t_end_ms + LATE_MS
+
+
+def _is_effect(timeline: LogTimeline, one: Incident, fault: _Fault) -> bool:
+    """Return whether an incident reports a fault of a broker from outside."""
+    cause = fault.incident
+    if cause.kind == "open_files_exhausted" and (one.kind, one.root_cause) == (_DISK, _OPEN_FILES):
+        return _node_of(timeline, one) in fault.nodes
+    if one.kind == _SHORTAGE:
+        return _lacks_replica(timeline, one, fault)
+    own = [event for event in timeline.evidence(one) if event.application not in timeline.servers()]
+    if not own or len(own) < len(one.evidence):
+        return False
+    if one.kind == _DISK:
+        is_echo = cause.kind == _DISK and all(event.category == _STORAGE_ERROR for event in own)
+        return is_echo and _may_be_of_partition(one, fault)
+    if cause.kind == "authentication_failed" or one.kind not in _WAITING:
+        return False
+    return _names_broker(own, fault) or _names_partition(one, fault)
+
+
+def _node_of(timeline: LogTimeline, one: Incident) -> str:
+    events = timeline.evidence(one)
+    return str(one.subject.get("broker", "")) or (timeline.node_of(events[0].application) if events else "")
+
+
+def _lacks_replica(timeline: LogTimeline, one: Incident, fault: _Fault) -> bool:
+    """Return whether a partition has too few in-sync replicas because of a fault of one of them, or of its leader."""
+    if fault.incident.kind == "corrupt_records":
+        return _names_partition(one, fault)
+    lost = lost_replicas(timeline, one)
+    return bool(lost) and fault.nodes.issuperset(lost)
+
+
+def _may_be_of_partition(one: Incident, fault: _Fault) -> bool:
+    """Return whether a client's error may be about a partition of a fault: both name it, or the client names none."""
+    if one.subject.get("topic-partition"):
+        return _names_partition(one, fault)
+    topic = one.subject.get("topic", "")
+    topics = (topic,) if isinstance(topic, str) else topic
+    return not topic or any(re.search(rf"(?<![\w.-]){re.escape(name)}-\d", fault.text) for name in topics)
+
+
+def _names_partition(one: Incident, fault: _Fault) -> bool:
+    named = one.subject.get("topic-partition", "")
+    partitions = (named,) if isinstance(named, str) else named
+    own = fault.incident.subject.get("topic-partition")
+    return any(name and (name == own or _mentions(fault.text, name)) for name in partitions)
+
+
+def _mentions(text: str, partition: str) -> bool:
+    return re.search(rf"(?<![\w.-]){re.escape(partition)}(?![\w.-]*\w)", text) is not None
+
+
+def _names_broker(events: Sequence[LogEvent], fault: _Fault) -> bool:
+    """Return whether the records of a client name one server, and it may be the broker of a fault."""
+    nodes = set().union(*(_nodes_in(event.message) for event in events))
+    peers = {_host_of(peer) for event in events if (peer := event.fields.get("peer"))}
+    if nodes:
+        return nodes == fault.nodes
+    return bool(peers) and all(_is_host(peer, fault.hosts) for peer in peers)
+
+
+def _host_of(peer: str) -> str:
+    return peer.rpartition(":")[0].partition("/")[0].lower()
+
+
+def _is_host(peer: str, hosts: frozenset[str]) -> bool:
+    return any(peer == host or peer.startswith(f"{host}.") or host.startswith(f"{peer}.") for host in hosts)
+
+
+def _with_effects(cause: Incident, effects: Sequence[Incident]) -> Incident:
+    texts = []
+    for kind in dict.fromkeys(one.kind for one in effects):
+        first = min((one for one in effects if one.kind == kind), key=lambda one: one.t_start_ms)
+        said = _QUOTED.split(first.explanation)[0]
+        texts.append(f"Effect ({kind}), at {time_text(first.t_start_ms)}: {said}")
+    subject = dict(cause.subject)
+    for one in effects:
+        for name, value in one.subject.items():
+            if name not in ("application", "broker", "server", "servers"):
+                subject.setdefault(name, value)
+    places = dict.fromkeys(place for one in (cause, *effects) for place in one.evidence)
+    # Clients do not know how much of a broker failed: what they report in its words does not make it worse.
+    own = [one for one in (cause, *effects) if one is cause or one.kind != cause.kind or one.subject.get("broker")]
+    return cause._replace(
+        severity=min((one.severity for one in own), key=lambda severity: severity.rank),
+        subject=subject,
+        t_start_ms=min(one.t_start_ms for one in (cause, *effects)),
+        t_end_ms=max(one.t_end_ms for one in (cause, *effects)),
+        evidence=tuple(places)[:MAX_EVIDENCE_COUNT],
+        explanation=" ".join([cause.explanation, *texts]),
+    )

@@ -1,0 +1,150 @@
+"""What follows from a fault in the same program: the kinds of its consequences, and what they mean.
+
+A member that left its group learns so at its next commit, minutes later. A pipeline gives up records after brokers
+refused them. A stream thread ends because of the error of its producer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from eosctl.model.event_names import EventCategory
+
+AFTER_MS: Final = 30_000
+LATE_MS: Final = 1_800_000
+"""Maximum time from a fault to a consequence that a program notices only at its next call, or after its retries."""
+
+
+class Follows(NamedTuple):
+    """The kinds that a consequence follows from, its sentence, and the records after which it no longer does.
+
+    ``within_ms`` is the maximum time from the cause. Records of the consequence match ``text``, if it has one.
+    ``next_step`` replaces that of the cause, if the consequence needs another one. With ``roots``, the consequence has
+    one of these causes of its own, which its records only suppose, and names no record at which it happened.
+    """
+
+    causes: frozenset[str]
+    sentence: str
+    over: tuple[EventCategory, ...] = ()
+    within_ms: int = LATE_MS
+    text: re.Pattern[str] | None = None
+    next_step: str = ""
+    roots: frozenset[str] = frozenset()
+
+
+_LEFT: Final = Follows(
+    frozenset({"poll_interval_exceeded", "member_evicted", "task_migrated"}),
+    "what it committed at {at} was refused, so its records since the last commit are processed again.",
+    ("REBALANCE_DONE",),
+)
+_REFUSED: Final = frozenset(
+    {
+        *("authentication_failed", "broker_address_invalid", "brokers_not_reached", "cluster_authorization"),
+        *("connections_lost", "corrupt_records", "host_not_resolved", "invalid_topic", "log_dir_failure"),
+        *("metadata_timeout", "not_enough_replicas", "out_of_order_sequence", "partition_offline"),
+        *("partition_without_leader", "producer_dead", "producer_fenced", "protocol_mismatch", "quota_throttling"),
+        *("record_too_large", "records_refused", "request_failed", "request_refused", "requests_timed_out"),
+        *("send_timeout", "topic_authorization", "topic_not_found", "unsupported_version", "init_producer_id_timeout"),
+    }
+)
+"""Kinds of faults that keep records from being written."""
+IN_ERROR: Final = Follows(
+    frozenset(
+        {
+            *("cluster_authorization", "init_producer_id_timeout", "out_of_order_sequence", "producer_dead"),
+            *("producer_fenced", "record_too_large", "send_timeout", "topic_authorization", "transaction_timeout"),
+            *("transactional_id_authorization", "transactional_id_expired", "unknown_producer_id"),
+            *("unsupported_version", "invalid_producer_epoch", "late_append_refused", "transaction_not_completed"),
+            *("not_enough_replicas", "transaction_end_timeout", "transaction_offsets_timeout"),
+        }
+    ),
+    "the producer was still in its error state at {at}, so its calls failed: the application had not aborted.",
+    ("INIT_PRODUCER_ID", "CLIENT_START", "EPOCH_BUMP", "TXN_ABORT_CLIENT"),
+    within_ms=86_400_000,
+    text=re.compile(
+        r"because we are in an error state|transaction manager: (?:transaction is in error state|invalid transition)"
+        r"|not valid in (?:txn )?state (?:Abortable|Fatal)Error"
+    ),
+)
+"""A producer stays in its error state until it aborts, or another one takes its place (``TransactionManager``)."""
+_NOT_ADMITTED: Final = Follows(
+    frozenset({"authentication_failed"}),
+    "its requests timed out at {at}, because no broker admits the client.",
+    ("INIT_PRODUCER_ID", "REBALANCE_DONE", "SEND_RECOVERED", "TXN_RETRIED"),
+)
+"""A client that no broker admits only reports timeouts afterwards, without the reason."""
+_WAITING: Final = (
+    *("brokers_not_reached", "client_gave_up", "connections_lost", "connector_offsets_not_stored"),
+    *("consumer_offsets_timeout", "coordinator_unavailable", "init_producer_id_timeout", "metadata_timeout"),
+    *("requests_timed_out", "send_timeout", "transaction_end_timeout", "transaction_offsets_timeout"),
+)
+"""Kinds of faults of a client that waits in vain for an answer."""
+_RESTORED_LATE: Final = Follows(
+    frozenset({"transactional_id_expired", "unknown_producer_id"}),
+    "the sink could not commit the transaction that its checkpoint counts as complete at {at}: unless it was empty or "
+    "had been committed before, readers never see its records.",
+    within_ms=AFTER_MS,
+    next_step="Stop the restarts: each one restores the same transaction, which cannot be committed any more. Start "
+    "from a newer checkpoint, or give this transaction up and restore its records from the source. Keep "
+    "transactional.id.expiration.ms of the brokers above the age of the savepoints that are restored.",
+)
+ENDED_STREAMS: Final = Follows(
+    frozenset(
+        {
+            *("cluster_authorization", "invalid_producer_epoch", "out_of_order_sequence", "producer_dead"),
+            *("producer_fenced", "record_too_large", "topic_authorization", "transactional_id_authorization"),
+            *("transactional_id_expired", "unknown_producer_id", "unsupported_version"),
+        }
+    ),
+    "the exception ended the Streams client at {at}, and it processes nothing until it is restarted.",
+    ("INIT_PRODUCER_ID", "CLIENT_START"),
+    within_ms=600_000,
+    roots=frozenset({"unexplained", "poison-record"}),
+)
+"""A stream thread receives the error of its producer only with its next call."""
+_WIPED: Final = Follows(
+    frozenset({"invalid_producer_epoch", "producer_fenced", "task_migrated", "transaction_timeout"}),
+    "its tasks were closed without a checkpoint, so their stores were wiped and restored at {at}.",
+    within_ms=60_000,
+    roots=frozenset({"unclean-stop-wipes-store"}),
+)
+"""A thread that is refused closes its tasks dirty: under exactly-once, their stores have no checkpoint."""
+NOT_FLUSHED: Final = Follows(
+    _REFUSED,
+    "the task could not store its offsets at {at}, because its producer's records were not written: after a restart "
+    "it sends those since the last stored ones again.",
+    ("SEND_RECOVERED", "INIT_PRODUCER_ID"),
+)
+FOLLOWS: Final[Mapping[str, tuple[Follows, ...]]] = {
+    **dict.fromkeys(_WAITING, (_NOT_ADMITTED,)),
+    "commit_lost": (_RESTORED_LATE,),
+    "connector_offsets_not_stored": (_NOT_ADMITTED, NOT_FLUSHED),
+    "task_corrupted": (_WIPED,),
+    **dict.fromkeys(("streams_client_failed", "streams_uncaught_exception", "stream_thread_died"), (ENDED_STREAMS,)),
+    "member_fenced": (_LEFT,),
+    "offset_commit_failed": (_LEFT,),
+    "producer_error": (IN_ERROR,),
+    "transaction_request_refused": (
+        Follows(frozenset({"commit_lost"}), "the client refused to use the transaction at {at}.", within_ms=AFTER_MS),
+    ),
+    "records_dropped": (
+        Follows(
+            _REFUSED | {"producer_buffer_full"},
+            "the program gave up records at {at}: they are missing from the output although their input counts as "
+            "processed. Write them again from their source.",
+        ),
+        Follows(
+            frozenset({"consumer_too_slow"}),
+            "the program dropped records at {at}, because the buffer of its output was full: the output does not keep "
+            "up, which also explains why the consumer waits. Write the records again from their source.",
+            text=re.compile(r"(?i:\bbuffer overflow)"),
+        ),
+    ),
+    "producer_buffer_full": (
+        Follows(_REFUSED, "the producer's queue was full at {at}, and it refused further records."),
+    ),
+}
+OWN_CAUSES: Final = frozenset({"duplicate-group-instance-id"})
+"""Causes of these kinds that are faults by themselves."""

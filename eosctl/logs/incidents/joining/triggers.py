@@ -1,0 +1,126 @@
+"""Name the lost broker or moved leader just before a producer's fault as its possible trigger.
+
+A connection that ends while batches are in flight, or a leader that moves, comes before many fatal errors of producers:
+sequences have gaps, requests of a transaction fail, a retried request finds a newer epoch. That does not prove it, so
+the cause of the incident stays as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from eosctl.logs.incidents.explained import CERTAIN
+from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT, evidence_of
+from eosctl.logs.incidents.timeline.timeline import LogTimeline
+from eosctl.logs.incidents.timeline.times import time_of
+from eosctl.logs.incidents.timeline.trouble import DISCONNECTS
+from eosctl.model.event_names import EventCategory
+from eosctl.model.incident import Incident
+from eosctl.model.log_event import LogEvent
+from eosctl.model.severity import Severity
+from eosctl.text import name_some, time_text
+
+BEFORE_MS: Final = 10_000
+"""Maximum time from a lost connection to a fault that it may have triggered."""
+LASTING_MS: Final = 120_000
+"""The same for a broker that a client fails to reach several times, and for what its producer gives up later."""
+_TRIGGERED: Final = frozenset(
+    {
+        *(
+            "connect_task_failed",
+            "connector_offsets_not_stored",
+            "connector_send_failed",
+            "connector_transaction_failed",
+        ),
+        *("invalid_producer_epoch", "out_of_order_sequence", "producer_dead", "producer_error", "producer_fenced"),
+        *("request_failed", "stream_thread_died", "streams_client_failed", "streams_uncaught_exception"),
+        *("transaction_end_timeout", "transaction_must_be_aborted", "transaction_not_completed"),
+        *("transaction_offsets_refused", "transaction_offsets_timeout", "transaction_request_refused"),
+        *("unknown_producer_id", "record_not_acknowledged"),
+    }
+)
+"""Kinds of faults of a client whose requests were in flight."""
+_LATE: Final = frozenset({"connector_offsets_not_stored", "transaction_end_timeout", "transaction_offsets_timeout"})
+"""Kinds of faults that a client reports only after its timeout."""
+_NODE: Final = re.compile(r"\b[Nn]ode (?:with id )?(\d+)\b|\(id: (\d+) rack")
+_ROUTINE: Final = re.compile(r"\bNode -?\d+ disconnected|\bdue to (?:idle|connections\.max\.idle)")
+_NETWORK: Final = re.compile(r"NETWORK_EXCEPTION|NetworkException|\bnetwork exception")
+_MOVED: Final[tuple[EventCategory, ...]] = ("NOT_LEADER",)
+_DUPLICATE: Final = "duplicate-transactional-id"
+_QUOTED: Final = 2
+_SHOWN: Final = 3
+
+
+def name_triggers(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iterator[Incident]:
+    """Yield incidents of clients, with the lost broker or moved leader that their log has just before them."""
+    for one in incidents:
+        found: Sequence[LogEvent] = ()
+        if one.kind in _TRIGGERED and one.severity is not Severity.INFO and not _is_explained(one):
+            found = _before(timeline, one)
+        yield _with_trigger(one, found) if found else one
+
+
+def _is_explained(one: Incident) -> bool:
+    """Return whether an incident already names the servers, or is certainly about a second producer."""
+    return bool(one.subject.get("servers")) or (one.root_cause == _DUPLICATE and one.confidence >= CERTAIN)
+
+
+def _before(timeline: LogTimeline, one: Incident) -> Sequence[LogEvent]:
+    """Return the records of lost brokers and moved leaders just before an incident, in the logs of its clients."""
+    servers = timeline.servers()
+    own = [event for event in timeline.evidence(one) if event.application not in servers]
+    if not own:
+        return ()
+    first = min(own, key=time_of)
+    clients = {client for event in own if (client := event.fields.get("client_id"))}
+    partition = next((name for event in own if (name := event.fields.get("partition"))), "")
+    near = [
+        event
+        for event in timeline.log_between(first, time_of(first) - LASTING_MS, time_of(first), (*DISCONNECTS, *_MOVED))
+        if _may_be_of(event, clients) and (event.category not in _MOVED or _is_of(event, partition))
+    ]
+    soon = [event for event in near if time_of(first) - time_of(event) <= BEFORE_MS]
+    lasting = [event for event in near if not _ROUTINE.search(event.message)]
+    if one.kind in _LATE or len(lasting) > 1:
+        return lasting or soon
+    return soon
+
+
+def _may_be_of(event: LogEvent, clients: set[str]) -> bool:
+    client = event.fields.get("client_id", "")
+    return bool(_server_of(event) or event.category in _MOVED) and (not (client and clients) or client in clients)
+
+
+def _is_of(event: LogEvent, partition: str) -> bool:
+    named = event.fields.get("partition", "")
+    return not (named and partition) or named == partition
+
+
+def _server_of(event: LogEvent) -> str:
+    """Return the server that a record of a client names: its address, or its node id."""
+    found = _NODE.search(event.message)
+    return event.fields.get("peer", "") or (f"node {found[1] or found[2]}" if found else "")
+
+
+def _with_trigger(one: Incident, events: Sequence[LogEvent]) -> Incident:
+    moved = [event for event in events if event.category in _MOVED and not _NETWORK.search(event.message)]
+    cut = [event for event in events if event not in moved]
+    texts = []
+    if cut:
+        servers = sorted({server for event in cut if (server := _server_of(event))})
+        addresses = [server for server in servers if not server.startswith("node ")] or servers
+        partition = next((name for event in cut if (name := event.fields.get("partition"))), "")
+        shown = ", ".join(addresses[:_SHOWN]) or (f"the leader of {partition}" if partition else "a broker")
+        texts.append(f"had lost its connection to {shown} at {time_text(time_of(cut[0]))}")
+    if moved:
+        partitions = sorted({name for event in moved if (name := event.fields.get("partition"))})
+        what = name_some("partition", partitions) if partitions else "a partition"
+        texts.append(f"found a new leader of {what} at {time_text(time_of(moved[0]))}")
+    places = (*one.evidence, *evidence_of([*cut[:_QUOTED], *moved[:_QUOTED]]))
+    return one._replace(
+        evidence=tuple(dict.fromkeys(places))[:MAX_EVIDENCE_COUNT],
+        explanation=f"{one.explanation} Just before, the same client {' and '.join(texts)}: that may have triggered "
+        "it.",
+    )

@@ -49,7 +49,7 @@ EXPLANATIONS: Final = (
         frozenset({"coordinator_failover", "controller_failover", "broker_crash"}),
         echoes=_CLUSTER_ECHOES,
     ),
-    Explains("log_dir_failure", frozenset({"not_enough_replicas"}), echoes=_CLUSTER_ECHOES),
+    Explains("log_dir_failure", frozenset(), echoes=_CLUSTER_ECHOES),
     Explains("coordinator_failover", frozenset(), echoes=_CLUSTER_ECHOES),
     Explains("controller_failover", frozenset(), echoes=_CLUSTER_ECHOES),
     Explains("broker_crash", frozenset(), echoes=_CLUSTER_ECHOES),

@@ -50,6 +50,10 @@ _NODE: Final = re.compile(
     r"\bnode (?P<named>\d+)\b|\(id: (?P<java>\d+) rack|\bleaderId=(?P<leader>\d+)\b"
     r"|(?::\d+|\bGroupCoordinator|\bTxnCoordinator)/(?P<librdkafka>\d+): "
 )
+SHORTAGE_MS: Final = 30_000
+"""Maximum time from the failure of a directory to the first write that is refused for its replicas."""
+_ORDINAL: Final = re.compile(r"(?:^|\D)0*(?P<node>\d+)$")
+"""The number at the end of a host's name: a broker of a StatefulSet has it as its node id."""
 _QUOTED: Final = re.compile(r" Its last cause: | In its words: ")
 _STORAGE_ERROR: Final = "STORAGE_ERROR"
 _SILENT: Final = frozenset({"open_files_exhausted", "out_of_memory", "process_killed", "server_ended_by_a_fault"})
@@ -187,7 +191,10 @@ def _lacks_replica(timeline: LogTimeline, one: Incident, fault: _Fault) -> bool:
     if fault.incident.kind == "corrupt_records":
         return _names_partition(one, fault)
     lost = lost_replicas(timeline, one)
-    return bool(lost) and fault.nodes.issuperset(lost)
+    if not lost:
+        # No log names the replicas: a directory that failed just before took some of them offline.
+        return fault.incident.kind == _DISK and one.t_start_ms <= fault.incident.t_end_ms + SHORTAGE_MS
+    return fault.nodes.issuperset(lost)
 
 
 def _may_be_of_partition(one: Incident, fault: _Fault) -> bool:
@@ -216,11 +223,22 @@ def _names_broker(events: Sequence[LogEvent], fault: _Fault) -> bool:
     peers = {_host_of(peer) for event in events if (peer := event.fields.get("peer"))}
     if nodes:
         return nodes == fault.nodes
-    return bool(peers) and all(_is_host(peer, fault.hosts) for peer in peers)
+    return bool(peers) and all(_is_host(peer, fault.hosts) or _ordinal_of(peer) in fault.nodes for peer in peers)
 
 
 def _host_of(peer: str) -> str:
     return peer.rpartition(":")[0].partition("/")[0].lower()
+
+
+def _ordinal_of(host: str) -> str:
+    """Return the number with which the first label of a host's name ends; empty for an address.
+
+    >>> _ordinal_of("kafka-2.bus.svc"), _ordinal_of("10.4.0.2")
+    ('2', '')
+    """
+    label = host.partition(".")[0]
+    found = _ORDINAL.search(label)
+    return found["node"] if found and not label.isdecimal() else ""
 
 
 def _is_host(peer: str, hosts: frozenset[str]) -> bool:

@@ -30,6 +30,11 @@ _MOST_SHAPES: Final = 12
 _FEWEST_RECORDS: Final = 2
 _DIGITS: Final = re.compile(rb"\d+")
 _STAMP: Final = re.compile(rb"20\d\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?")
+_HEADED: Final = re.compile(
+    rb"20\d\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S{0,16}[ \t]+\W?(?i:trace|debug|info|warn(?:ing)?|error|d?panic|fatal)\W?"
+    rb"[ \t]+\S"
+)
+"""The header and message of a record, which end with its fields as JSON."""
 _TEXT: Final = re.compile(rb"Exception\b|Error\b|Caused by")
 """Words of a record: a writer that lost a line's end put the next record behind it."""
 _NAME: Final = re.compile(r"[A-Za-z][\w./@:-]*\w")
@@ -67,6 +72,8 @@ def _shape(line: bytes) -> bytes:
     """Return the shape of the text before the first place in a line where a record of a known layout starts."""
     for found in _START.finditer(line, 1, _LONGEST):
         prefix = line[: found.start()]
+        if found[0] == b'{"' and _HEADED.match(prefix):
+            return b""
         if prefix.strip() and not _TEXT.search(prefix) and is_of_layout(line[found.start() :]):
             return _DIGITS.sub(b"0", prefix)
     return b""

@@ -31,6 +31,7 @@ from eosctl.logs.incidents.joining.waiting_servers import join_waiting_servers
 from eosctl.logs.incidents.naming.client_outcomes import read_outcomes
 from eosctl.logs.incidents.naming.expulsions import name_cycles
 from eosctl.logs.incidents.naming.failed_transactions import name_failed_transactions
+from eosctl.logs.incidents.naming.losses import sum_losses
 from eosctl.logs.incidents.naming.old_clients import name_old_clients
 from eosctl.logs.incidents.naming.outcomes import settle_outcomes
 from eosctl.logs.incidents.naming.program_subjects import name_programs
@@ -81,6 +82,7 @@ _NAMING: Final[tuple[_Step, ...]] = (
     join_coordinator_logs,
     lambda _, incidents: join_repeats(incidents),
     settle_outcomes,
+    sum_losses,
     quote_reasons,
     name_triggers,
 )

@@ -18,6 +18,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from eosctl.logs.incidents.naming.later_successes import later_success
 from eosctl.logs.incidents.servers.shortages import returns_to_isr
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
@@ -62,8 +63,6 @@ _CONNECTIONS: Final = frozenset(
 )
 _WORKS: Final[tuple[EventCategory, ...]] = ("REBALANCE_DONE", "METADATA_RECEIVED", "INIT_PRODUCER_ID", "TXN_RETRIED")
 """Records of a client that show an answer of the brokers that it could not reach."""
-_REJOINED: Final = frozenset({"consumer_ended", "poll_interval_exceeded", "member_evicted", "offset_commit_failed"})
-_RENEWED: Final = frozenset({"transactional_id_expired", "unknown_producer_id", "transaction_timeout", "producer_dead"})
 _OF_STREAMS: Final = frozenset({"transaction_timeout", "invalid_producer_epoch", "task_migrated", "producer_fenced"})
 _CAUSES_THAT_STAY: Final = frozenset({"duplicate-transactional-id", "slow-processing"})
 """Causes that bring the fault back after each recovery."""
@@ -118,13 +117,11 @@ def _recovered(timeline: LogTimeline, one: Incident, last: LogEvent) -> Incident
     if one.kind == "out_of_memory" and (again := _running_client(timeline, last, one.t_end_ms)):
         text = f"The program was started again and was running at {time_text(time_of(again))}."
         return _with(one, again, text, Severity.WARNING)
-    if one.kind in _RENEWED and (init := _next(timeline, last, ("INIT_PRODUCER_ID",), one.t_end_ms)):
-        own, asked = init.fields.get("transactional_id", ""), one.subject.get("transactional.id", "")
-        if not (own and asked and own != asked):
-            return _with(one, init, f"A new producer was initialized at {time_text(time_of(init))}.", one.severity)
-    if one.kind in _REJOINED and (done := _next(timeline, last, ("REBALANCE_DONE",), one.t_end_ms)):
-        return _with(one, done, f"A member rejoined at {time_text(time_of(done))}.", one.severity)
-    return _answered(timeline, one, last)
+    if answered := _answered(timeline, one, last):
+        return answered
+    if later := later_success(timeline, one, last):
+        return _with(one, later.event, later.text, later.severity or one.severity)
+    return None
 
 
 def _answered(timeline: LogTimeline, one: Incident, last: LogEvent) -> Incident | None:

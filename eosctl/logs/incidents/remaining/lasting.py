@@ -51,6 +51,8 @@ _FAILED: Final = re.compile(
 _OF_JAVA: Final = re.compile(r"\[Consumer clientId=[^\n]{1,600}?\] Offset commit failed on partition ")
 """An attempt of the Java client: if it does not repeat a commit, its caller gets an exception and reports that."""
 _RETRIES: Final = re.compile(r"\b[Rr]etry(?:ing)?\b")
+_CONTINUES: Final = re.compile(r"\b[Ww]ill (?:be )?retr(?:y|ied)\b")
+"""A pipeline repeats the batch that its client could not deliver."""
 _ALL_DOWN: Final = re.compile(r"\bbrokers are down\b|\bAll broker connections are down\b|_ALL_BROKERS_DOWN\b")
 _NO_ANSWER: Final = re.compile(r"(?i:\bconnection refused|\bno route to host|\bunreachable|\btimed ?out)")
 _LEFT: Final = re.compile(r"\b[Rr]etrying\b[^\n]{0,60}\((\d{1,10}) (?:attempts?|retries) (?:remaining|left)\)")
@@ -219,6 +221,6 @@ def is_final(event: LogEvent) -> bool:
 
 def _has_given_up(event: LogEvent) -> bool:
     """Return whether a client's record, or the error below it, reports the end of its retries."""
-    if _LIBRARY in event.message:
+    if _LIBRARY in event.message or _CONTINUES.search(event.message):
         return False
     return bool(event.fields.get("gave_up")) or _GAVE_UP.search(event.message) is not None

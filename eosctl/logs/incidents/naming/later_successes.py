@@ -1,0 +1,138 @@
+"""Find the record that shows that what failed works again: the same transactional id, connector task, or group.
+
+A recovery is reported only where the log shows it, and only if the fault does not return after it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from math import inf
+from typing import Final, NamedTuple
+
+from eosctl.logs.incidents.timeline.index import within
+from eosctl.logs.incidents.timeline.timeline import LogTimeline
+from eosctl.logs.incidents.timeline.times import time_of
+from eosctl.model.incident import Incident
+from eosctl.model.log_event import LogEvent
+from eosctl.model.severity import Severity
+from eosctl.text import time_text
+
+REJOINED_MS: Final = 3_600_000
+"""Maximum time from a member's fault to its next assignment: a deployment restarts it within that."""
+FLUSHED_MS: Final = 10_000
+"""Twice offset.flush.timeout.ms: a commit of offsets that began this long ago without an error has ended."""
+STOPS_MS: Final = 60_000
+"""Maximum time from the stop of a connector task to the failure of its last commit of offsets."""
+_OFFSETS: Final = "connector_offsets_not_stored"
+_STAYS: Final = frozenset({"duplicate-transactional-id", "slow-processing", "handler-blocks-heartbeats"})
+"""Causes that bring the fault back after each recovery."""
+_OF_PRODUCERS: Final = frozenset(
+    {
+        *("init_producer_id_timeout", "invalid_producer_epoch", "out_of_order_sequence", "producer_dead"),
+        *("producer_error", "producer_fenced", "transaction_end_timeout", "transaction_offsets_refused"),
+        *("transaction_offsets_timeout", "transaction_timeout", "transactional_id_authorization"),
+        *("transactional_id_expired", "unknown_producer_id", "send_timeout", "cluster_authorization"),
+    }
+)
+"""Kinds that are over when a producer with the same id is initialized."""
+_OF_MEMBERS: Final = frozenset(
+    {
+        *("consumer_ended", "group_authorization", "group_not_stable", "member_evicted", "member_fenced"),
+        *("offset_commit_failed", "poll_interval_exceeded", "consumer_offsets_timeout", "static_member_fenced"),
+    }
+)
+"""Kinds that are over when a member has partitions again."""
+_TAKEN_AWAY: Final = re.compile(r"(?i:\brevok\w+|\blost\b|\bun-?assign)")
+_READY: Final = re.compile(r"\binit_?[Tt]ransactions\b|\bproducer id acquired\b|\b[Tt]ransactions initialized\b")
+_STARTED: Final = re.compile(r"(?:Source|Sink) task finished initialization and start")
+_STORED: Final = re.compile(r"\bFinished commitOffsets successfully|Committing offsets for \d+ acknowledged messages")
+
+
+class LaterSuccess(NamedTuple):
+    """The record of a success, a sentence about it, and the severity that it leaves; None for that of the incident."""
+
+    event: LogEvent
+    text: str
+    severity: Severity | None = None
+
+
+def later_success(timeline: LogTimeline, one: Incident, last: LogEvent) -> LaterSuccess | None:
+    """Return the first success after an incident that no further record of the fault follows; None without one.
+
+    Args:
+        timeline: The logs.
+        one: An incident of a client.
+        last: The last record of a client in its evidence.
+    """
+    if one.root_cause in _STAYS:
+        return None
+    found = next(_successes(timeline, one, last), None)
+    if found is None or _returns(timeline, last, time_of(found.event)):
+        return None
+    return found
+
+
+def _successes(timeline: LogTimeline, one: Incident, last: LogEvent) -> Iterator[LaterSuccess]:
+    task = one.subject.get("connector.task", "")
+    if isinstance(task, str) and task:
+        yield from _of_task(timeline, one, last, task)
+    named = one.subject.get("transactional.id", "")
+    if one.kind in _OF_PRODUCERS and isinstance(named, str):
+        for event in sorted((*_inits(timeline, one, last, named), *_ready(timeline, one, last, named)), key=time_of):
+            what = f"A producer with the id {named}" if named else "A new producer"
+            yield LaterSuccess(event, f"{what} was initialized at {time_text(time_of(event))}.")
+    if one.kind in _OF_MEMBERS:
+        yield from _of_member(timeline, one, last)
+
+
+def _inits(timeline: LogTimeline, one: Incident, last: LogEvent, named: str) -> Sequence[LogEvent]:
+    """Return the later initializations of an id by any client; without an id, those of the same program."""
+    if named:
+        own = timeline.client_events_about(named, "INIT_PRODUCER_ID")
+        return within(own, one.t_end_ms + 1, inf)
+    of_log = timeline.log_between(last, one.t_end_ms + 1, inf, ("INIT_PRODUCER_ID",))
+    return [event for event in of_log if not event.fields.get("transactional_id")]
+
+
+def _ready(timeline: LogTimeline, one: Incident, last: LogEvent, named: str) -> Iterator[LogEvent]:
+    """Yield what a program itself reports about its producer, in words that name no producer id."""
+    for event in timeline.log_between(last, one.t_end_ms + 1, inf, ("METADATA_RECEIVED",)):
+        if _READY.search(event.message) and (not named or timeline.transactional_id(event) in ("", named)):
+            yield event
+
+
+def _of_task(timeline: LogTimeline, one: Incident, last: LogEvent, task: str) -> Iterator[LaterSuccess]:
+    """Yield the successes of a connector task: offsets that were stored, if that had failed, and a start.
+
+    A task that is stopped on purpose may not store its last offsets, and sends those records again after its start.
+    """
+    end_ms = timeline.log_end_ms(last)
+    own = timeline.log_between(last, one.t_start_ms - STOPS_MS, inf, ("ROUTINE",))
+    stop = f"Stopping task {task} "
+    is_stopped = any(stop in f"{event.message} " and time_of(event) <= one.t_start_ms for event in own)
+    for event in own:
+        if event.fields.get("connector_task") != task or time_of(event) <= one.t_end_ms:
+            continue
+        when = time_text(time_of(event))
+        if one.kind == _OFFSETS and _STORED.search(event.message):
+            if "successfully" in event.message or end_ms - time_of(event) >= FLUSHED_MS:
+                yield LaterSuccess(event, f"The task stored its offsets again at {when}.", Severity.WARNING)
+        elif _STARTED.search(event.message):
+            is_planned = is_stopped and one.kind == _OFFSETS
+            how = "The worker had stopped the task before it. " if is_planned else ""
+            text = f"{how}Task {task} was started again at {when}."
+            yield LaterSuccess(event, text, Severity.INFO if is_planned else None)
+
+
+def _of_member(timeline: LogTimeline, one: Incident, last: LogEvent) -> Iterator[LaterSuccess]:
+    group = one.subject.get("group", "")
+    until = one.t_end_ms + REJOINED_MS
+    for event in timeline.log_between(last, one.t_end_ms + 1, until, ("REBALANCE_DONE", "ASSIGNMENT_CHANGE")):
+        if event.fields.get("group", group) == group and not _TAKEN_AWAY.search(event.message):
+            yield LaterSuccess(event, f"A member rejoined at {time_text(time_of(event))}.")
+
+
+def _returns(timeline: LogTimeline, last: LogEvent, since_ms: int) -> bool:
+    """Return whether the program reports the fault again after a success."""
+    return any(event is not last for event in timeline.log_between(last, since_ms, inf, (last.category,)))

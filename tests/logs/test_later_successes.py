@@ -1,0 +1,92 @@
+"""Recoveries that a log shows: the same id initialized again, a task that stores or starts again, a member's return."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from eosctl.model.severity import Severity
+from tests.logs.judging import judge
+
+CLIENT = "2026-03-01 {},000 {} [Producer clientId=p, transactionalId=pay-1] {} (org.apache.kafka.clients.X)\n"
+EXPIRED = (
+    "Transiting to fatal error state due to org.apache.kafka.common.errors.InvalidPidMappingException: The producer "
+    "attempted to use a producer id which is not currently assigned to its transactional id."
+)
+READY = "ProducerId set to {} with epoch 0"
+TASK = "[2026-03-01 {},000] {} WorkerSourceTask{{id=jdbc-0}} {} (org.apache.kafka.connect.runtime.WorkerSourceTask:1)\n"
+WORKER = "[2026-03-01 {},000] INFO {} (org.apache.kafka.connect.runtime.Worker:1)\n"
+NOT_FLUSHED = "Failed to flush, timed out while waiting for producer to flush outstanding 3 messages"
+STORED = "Finished commitOffsets successfully in 90 ms"
+BEGUN = "Committing offsets for 20 acknowledged messages"
+STARTED = "Source task finished initialization and start"
+
+
+@pytest.mark.parametrize("later", ["10:05:00", "14:05:00"])
+def test_the_same_id_is_initialized_again(later: str, tmp_path: Path) -> None:
+    text = CLIENT.format("10:00:00", "ERROR", EXPIRED) + CLIENT.format(later, "INFO", READY.format(71))
+    (found,) = judge(tmp_path, {"pay.log": text})
+    assert f"pay-1 was initialized at 2026-03-01T{later}" in found.explanation
+    assert found.severity is Severity.ERROR
+
+
+def test_an_id_that_fails_again_has_not_recovered(tmp_path: Path) -> None:
+    text = "".join(
+        (
+            CLIENT.format("10:00:00", "ERROR", EXPIRED),
+            CLIENT.format("10:00:30", "INFO", READY.format(71)),
+            CLIENT.format("10:01:00", "ERROR", EXPIRED),
+        )
+    )
+    found = judge(tmp_path, {"pay.log": text})
+    assert found
+    assert all("was initialized at" not in one.explanation for one in found)
+
+
+def test_another_id_is_no_recovery(tmp_path: Path) -> None:
+    other = CLIENT.format("10:05:00", "INFO", READY.format(71)).replace("pay-1", "pay-2")
+    (found,) = judge(tmp_path, {"pay.log": CLIENT.format("10:00:00", "ERROR", EXPIRED) + other})
+    assert "was initialized at" not in found.explanation
+
+
+def test_a_programs_own_words_about_its_producer_count(tmp_path: Path) -> None:
+    ready = "2026-03-01 10:05:00,000 INFO worker init_transactions ok\n"
+    (found,) = judge(tmp_path, {"pay.log": CLIENT.format("10:00:00", "ERROR", EXPIRED) + ready})
+    assert "was initialized at 2026-03-01T10:05:00" in found.explanation
+
+
+@pytest.mark.parametrize(("success", "end"), [(STORED, "10:01:00"), (BEGUN, "10:02:00")])
+def test_offsets_that_are_stored_later_leave_a_warning(success: str, end: str, tmp_path: Path) -> None:
+    text = "".join(
+        (
+            TASK.format("10:00:00", "ERROR", NOT_FLUSHED),
+            TASK.format("10:01:00", "INFO", success),
+            WORKER.format(end, "Finished starting connectors and tasks"),
+        )
+    )
+    (found,) = judge(tmp_path, {"connect.log": text})
+    assert found.severity is Severity.WARNING
+    assert "stored its offsets again at 2026-03-01T10:01:00" in found.explanation
+
+
+def test_a_commit_that_just_began_is_not_a_success(tmp_path: Path) -> None:
+    text = TASK.format("10:00:00", "ERROR", NOT_FLUSHED) + TASK.format("10:01:00", "INFO", BEGUN)
+    (found,) = judge(tmp_path, {"connect.log": text})
+    assert found.severity is Severity.ERROR
+
+
+@pytest.mark.parametrize(
+    ("stop", "severity"), [("Stopping task jdbc-0", Severity.INFO), ("Stopping task jdbc-1", Severity.ERROR)]
+)
+def test_a_task_that_was_stopped_on_purpose(stop: str, severity: Severity, tmp_path: Path) -> None:
+    text = "".join(
+        (
+            WORKER.format("09:59:58", stop),
+            TASK.format("10:00:00", "ERROR", NOT_FLUSHED),
+            TASK.format("10:00:08", "INFO", STARTED),
+        )
+    )
+    (found,) = judge(tmp_path, {"connect.log": text})
+    assert found.severity is severity
+    assert "was started again at 2026-03-01T10:00:08" in found.explanation

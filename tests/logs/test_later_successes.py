@@ -27,7 +27,7 @@ STARTED = "Source task finished initialization and start"
 def test_the_same_id_is_initialized_again(later: str, tmp_path: Path) -> None:
     text = CLIENT.format("10:00:00", "ERROR", EXPIRED) + CLIENT.format(later, "INFO", READY.format(71))
     (found,) = judge(tmp_path, {"pay.log": text})
-    assert f"pay-1 was initialized at 2026-03-01T{later}" in found.explanation
+    assert f"A new producer was initialized at 2026-03-01T{later}" in found.explanation
     assert found.severity is Severity.ERROR
 
 
@@ -44,7 +44,7 @@ def test_an_id_that_fails_again_has_not_recovered(tmp_path: Path) -> None:
     assert all("was initialized at" not in one.explanation for one in found)
 
 
-def test_another_id_is_no_recovery(tmp_path: Path) -> None:
+def test_another_id_does_not_recover_it(tmp_path: Path) -> None:
     other = CLIENT.format("10:05:00", "INFO", READY.format(71)).replace("pay-1", "pay-2")
     (found,) = judge(tmp_path, {"pay.log": CLIENT.format("10:00:00", "ERROR", EXPIRED) + other})
     assert "was initialized at" not in found.explanation

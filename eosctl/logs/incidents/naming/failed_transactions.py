@@ -17,6 +17,15 @@ from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 
 _KIND: Final = "producer_error"
+_LOST: Final = "commit_lost"
+_NOT_MAPPED: Final = re.compile(
+    r"\b(?:InvalidPidMapping|INVALID_PRODUCER_ID_MAPPING|producer id which is not currently assigned)"
+)
+_OF_COMMITTABLE: Final = (
+    "The coordinator has removed the producer id of the committable, so each restart from this checkpoint fails again: "
+    "stop the job first. Start it from a later checkpoint, or without this committable, and restore its records from "
+    "the source. Raise transactional.id.expiration.ms above the longest time between a savepoint and its use."
+)
 _UNNAMED: Final = "unexplained"
 _BEFORE_MS: Final = 5_000
 _SENTENCE: Final = re.compile(
@@ -61,8 +70,15 @@ _CAUSES: Final = (
 def name_failed_transactions(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iterator[Incident]:
     """Yield incidents; a failed transaction has the cause that its record names, and the request that timed out."""
     for one in incidents:
+        if one.kind == _LOST and any(map(_is_not_mapped, timeline.evidence(one))):
+            yield one._replace(next_step=_OF_COMMITTABLE)
+            continue
         named = _named(timeline, one) if (one.kind, one.root_cause) == (_KIND, _UNNAMED) else None
         yield named or one
+
+
+def _is_not_mapped(event: LogEvent) -> bool:
+    return any(_NOT_MAPPED.search(text) for text in (event.message, event.fields.get("thrown", "")))
 
 
 def _named(timeline: LogTimeline, one: Incident) -> Incident | None:

@@ -80,19 +80,17 @@ def _successes(timeline: LogTimeline, one: Incident, last: LogEvent) -> Iterator
     named = one.subject.get("transactional.id", "")
     if one.kind in _OF_PRODUCERS and isinstance(named, str):
         for event in sorted((*_inits(timeline, one, last, named), *_ready(timeline, one, last, named)), key=time_of):
-            what = f"A producer with the id {named}" if named else "A new producer"
-            yield LaterSuccess(event, f"{what} was initialized at {time_text(time_of(event))}.")
+            yield LaterSuccess(event, f"A new producer was initialized at {time_text(time_of(event))}.")
     if one.kind in _OF_MEMBERS:
         yield from _of_member(timeline, one, last)
 
 
 def _inits(timeline: LogTimeline, one: Incident, last: LogEvent, named: str) -> Sequence[LogEvent]:
-    """Return the later initializations of an id by any client; without an id, those of the same program."""
-    if named:
-        own = timeline.client_events_about(named, "INIT_PRODUCER_ID")
-        return within(own, one.t_end_ms + 1, inf)
+    """Return the later initializations of an id by any client, and those of the same program that name none."""
     of_log = timeline.log_between(last, one.t_end_ms + 1, inf, ("INIT_PRODUCER_ID",))
-    return [event for event in of_log if not event.fields.get("transactional_id")]
+    unnamed = [event for event in of_log if not named or timeline.transactional_id(event) in ("", named)]
+    own = timeline.client_events_about(named, "INIT_PRODUCER_ID") if named else ()
+    return [*within(own, one.t_end_ms + 1, inf), *unnamed]
 
 
 def _ready(timeline: LogTimeline, one: Incident, last: LogEvent, named: str) -> Iterator[LogEvent]:

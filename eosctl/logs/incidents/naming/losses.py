@@ -55,7 +55,7 @@ class _Loss(NamedTuple):
     """A record of a loss, its number, its unit (empty if unknown), and whether the number is a total."""
 
     event: LogEvent
-    count: int
+    number: int
     unit: str
     is_total: bool
 
@@ -100,12 +100,12 @@ def _loss_in(event: LogEvent) -> _Loss | None:
 def _is_repeated(before: _Loss, loss: _Loss) -> bool:
     """Return whether another layer of the program reports the same loss."""
     is_other = before.event.logger != loss.event.logger or before.event.thread != loss.event.thread
-    return is_other and before.count == loss.count and time_of(loss.event) - time_of(before.event) <= TWICE_MS
+    return is_other and before.number == loss.number and time_of(loss.event) - time_of(before.event) <= TWICE_MS
 
 
 def _with_losses(one: Incident, losses: Sequence[_Loss]) -> Incident:
-    totals = [loss.count for loss in losses if loss.is_total]
-    count = max(totals) if totals else sum(loss.count for loss in losses)
+    totals = [loss.number for loss in losses if loss.is_total]
+    count = max(totals) if totals else sum(loss.number for loss in losses)
     units = {loss.unit.rstrip("s") for loss in losses}
     unit = losses[0].unit.rstrip("s") if len(units) == 1 and losses[0].unit else "item"
     unit = {"batche": "batch", "entrie": "entry"}.get(unit, unit)

@@ -19,6 +19,13 @@ from eosctl.model.log_event import LogEvent
 _KIND: Final = "authentication_failed"
 _UNNAMED: Final = "credentials-or-protocol-refused"
 _UNTRUSTED: Final = "tls-handshake-failed"
+_EXPIRED: Final = "certificate-expired"
+_TO_ALL: Final = " cannot connect to the brokers,"
+_PEER: Final = re.compile(r"://([\w.-]{1,253}:\d{1,5})/")
+_OF_BROKER: Final = re.compile(
+    r"(?i:\bverify (?:the )?(?:broker|server)(?:'s)? certificate|\b(?:broker|server) certificate\b)"
+)
+"""A client that checks the certificate of the other side."""
 _GENERAL_EFFECT: Final = ", so brokers refuse all its requests"
 _GENERAL_TLS: Final = ": a certificate is not trusted, expired, or for another host, or the listener does not use TLS."
 
@@ -149,6 +156,9 @@ _OF_TLS: Final = (
 def name_refusals(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iterator[Incident]:
     """Yield incidents; a failed authentication has the cause that the reason in its records names, if it is one."""
     for one in incidents:
+        if (one.kind, one.root_cause) == (_KIND, _EXPIRED):
+            yield _with_owner(one, timeline.evidence(one))
+            continue
         reasons = {_UNNAMED: _REASONS, _UNTRUSTED: _OF_TLS}.get(one.root_cause, ()) if one.kind == _KIND else ()
         if not reasons:
             yield one
@@ -160,6 +170,24 @@ def name_refusals(timeline: LogTimeline, incidents: Iterable[Incident]) -> Itera
             yield _named(one, next(iter(found.values())), clients)
         else:
             yield one
+
+
+def _with_owner(one: Incident, events: Sequence[LogEvent]) -> Incident:
+    """Return an incident of an expired certificate with its owner, and the broker if all records name the same one."""
+    peers = {event.fields.get("peer", "") for event in events}
+    peers |= {found[1] for event in events if not event.fields.get("peer") and (found := _PEER.search(event.message))}
+    peers.discard("")
+    if len(peers) == 1:
+        (peer,) = peers
+        text = one.explanation.replace(_TO_ALL, f" cannot connect to the broker {peer},", 1)
+        one = one._replace(explanation=f"{text} No record names another broker with this fault.")
+    if not any(_OF_BROKER.search(event.message) for event in events):
+        return one
+    whose = f"broker {next(iter(peers))}" if len(peers) == 1 else "the brokers that the records name"
+    return one._replace(
+        next_step=f"Renew the certificate of {whose}, and restart or reload it. The client checks the broker's "
+        "certificate here: its own one is not the cause. Transactions that were open end at their timeout."
+    )
 
 
 def _reason_of(event: LogEvent, reasons: Sequence[_Reason]) -> _Reason | None:

@@ -80,8 +80,10 @@ _OF_PROGRAM: Final = frozenset({"ROLL_BLOCKED", "STORAGE_SPACE_LOW", "STORAGE_SP
 """Categories of faults of one program, whose records name different parts of it."""
 _OF_MACHINE: Final = frozenset({"DEVICE_FAILED"})
 """Categories of faults of a machine, which its kernel reports."""
-_OF_GROUP: Final = frozenset({"TIMEOUT_OFFSETS"})
+_OF_GROUP: Final = frozenset({"TIMEOUT_OFFSETS", "HANGING_TXN_HINT"})
 """Categories of faults of a group, which a program logs again without the group's name."""
+_OF_READERS: Final = frozenset({"HANGING_TXN_HINT"})
+"""Categories of faults that a reader reports: its own transactional id is not that of the cause."""
 _OF_CLIENT: Final = frozenset({"OFFSET_OUT_OF_RANGE"})
 """Categories of faults that one client reports of several partitions together."""
 _OF_CONNECTIONS: Final = frozenset({"BROKERS_UNREACHED", "HOST_NOT_RESOLVED"})
@@ -328,6 +330,9 @@ def _incident(
     head = events[0]
     own = [one for one in events if one.category == head.category]
     subject = subject_of(timeline, streams, known, own)
+    if head.category in _OF_READERS:
+        subject = {name: value for name, value in subject.items() if name != "transactional.id"}
+        subject |= {"group": group} if not subject.get("group") and (group := timeline.group_of(head)) else {}
     if head.category in _OF_MACHINE and head.host:
         subject = {name: value for name, value in subject.items() if name != "application"} | {"host": head.host}
     server = next((f"{role} {subject[role]}" for role in _ROLES if subject.get(role)), _server_of(timeline, head))

@@ -31,8 +31,10 @@ _FETCH_CUT: Final = re.compile(
 )
 _NOT_CONNECTED: Final = re.compile(
     r"\[RaftManager (?:nodeId|id)=\d+\] (?:Connection to node (\d+) \(\S+ could not be established"
-    r"|Error connecting to node \S+ \(id: (\d+) )"
+    r"|Error connecting to node \S+ \(id: (\d+) |Disconnecting from node (\d+) due to socket connection setup timeout)"
 )
+_NOT_VOTED: Final = re.compile(r"\b(\d+)=VoterState\(replicaKey=[^\n]{0,120}?, state=UNRECORDED\)")
+"""A voter that had neither granted nor rejected its vote when an election timed out (``EpochElection``)."""
 _UNREACHED: Final[tuple[EventCategory, ...]] = (*DISCONNECTS, "HOST_NOT_RESOLVED")
 _LED: Final = frozenset({"CONTROLLER_LEADER", "CONTROLLER_ACTIVE", "CONTROLLER_LOST"})
 """Categories of records that name a leader of the quorum."""
@@ -63,7 +65,7 @@ def fetched_from(event: LogEvent) -> str:
 def voter_not_reached(event: LogEvent) -> str:
     """Return the node of the quorum that a node could not connect to; empty for any other record."""
     found = _NOT_CONNECTED.search(event.message)
-    return (found[1] or found[2]) if found else ""
+    return (found[1] or found[2] or found[3]) if found else ""
 
 
 class Quorum:
@@ -136,7 +138,8 @@ def find_lost_quorums(timeline: LogTimeline) -> Iterator[Incident]:
         node = next((name for event in rounds if (name := event.fields.get("candidate", ""))), "")
         who = f"Controller {node}" if node else "A controller"
         near = _attempts(timeline, (cut_off or rounds)[0], last_ms)
-        silent = tuple(sorted({voter_not_reached(event) for event in near}, key=int))
+        without_vote = {voter for event in rounds for voter in _NOT_VOTED.findall(event.message)}
+        silent = tuple(sorted({voter_not_reached(event) for event in near} | without_vote, key=int))
         unresolved = tuple(sorted({_name_not_resolved(event) for event in near} - {""}))
         if lasted_ms >= WITHOUT_LEADER_MS:
             period = f"for {lasted_ms / 1000:,.0f} s"
@@ -151,7 +154,7 @@ def find_lost_quorums(timeline: LogTimeline) -> Iterator[Incident]:
             f"{who} could not win an election of the metadata quorum and found no other leader {period}: the voters "
             "have no majority"
             + (f", and DNS does not resolve {name_some('name', unresolved)}. " if unresolved else ". ")
-            + (f"It could not connect to {name_some('node', silent)}. " if silent else "")
+            + (f"It got no answer from {name_some('node', silent)}. " if silent else "")
             + "Without a controller, no "
             "partition gets a new leader, no topic is created, and no producer ids are allocated.",
             (_RESOLVE if unresolved else "")

@@ -25,6 +25,11 @@ FELT_MS = 60_000
 _OF_REFUSALS: Final = "fewer-replicas-in-sync-than-min-isr"
 LEFT_MS = 3_600_000
 """Maximum time between the loss of a replica and the first write that was refused for it."""
+_RESTART: Final = "Restart the brokers."
+_CATCH_UP: Final = (
+    "Find which replicas are out of sync, and whether their brokers run: no log here shows one that is down. A broker "
+    "that runs may be slow, or cut off from the leader."
+)
 
 
 def find_shortages(timeline: LogTimeline, outages: Sequence[Outage]) -> Iterator[Incident]:
@@ -73,7 +78,8 @@ def find_shortages(timeline: LogTimeline, outages: Sequence[Outage]) -> Iterator
             f"{what} had fewer in-sync replicas than min.insync.replicas"
             + (f": {name_some('broker', brokers)} down." if brokers else f"{_lost_replicas(left)}.")
             + _expired(felt),
-            "Restart the brokers. Waiting transactions then end by themselves; those that timed out were aborted.",
+            (_RESTART if brokers else _CATCH_UP)
+            + " Waiting transactions then end by themselves; those that timed out were aborted.",
             confidence=0.95 if crashed else 0.9 if causes else 0.8 if left else 0.6,
             t_start_ms=min([start, *(outage.down_ms for outage in causes), *map(time_of, left)]),
             t_end_ms=max([end, *map(time_of, felt)]),

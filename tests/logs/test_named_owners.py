@@ -1,4 +1,4 @@
-"""Whose fault it is: the broker with the certificate, the group that waits, the voters that do not answer."""
+"""The owner of a fault: the broker with the certificate, the group that waits, the voters that do not answer."""
 
 from __future__ import annotations
 

@@ -183,9 +183,9 @@ def _with_owner(one: Incident, events: Sequence[LogEvent]) -> Incident:
         one = one._replace(explanation=f"{text} No record names another broker with this fault.")
     if not any(_OF_BROKER.search(event.message) for event in events):
         return one
-    whose = f"broker {next(iter(peers))}" if len(peers) == 1 else "the brokers that the records name"
+    owner = f"broker {next(iter(peers))}" if len(peers) == 1 else "the brokers that the records name"
     return one._replace(
-        next_step=f"Renew the certificate of {whose}, and restart or reload it. The client checks the broker's "
+        next_step=f"Renew the certificate of {owner}, and restart or reload it. The client checks the broker's "
         "certificate here: its own one is not the cause. Transactions that were open end at their timeout."
     )
 

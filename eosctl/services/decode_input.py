@@ -37,13 +37,20 @@ class DamageLog:
 
     def add(self, file: str, position: int, what: str) -> None:
         """Report the damage at one position; with `strict`, nothing after it is read."""
-        self.count += 1
-        self._report(f"damaged: {file}: byte {position}: {what}")
+        self._add(f"{file}: byte {position}: {what}")
+
+    def add_line(self, file: str, line: int, what: str) -> None:
+        """Report the damage at a line of a text, counted from 1."""
+        self._add(f"{file}: line {line}: {what}")
 
     def stop_if_strict(self) -> None:
         """Stop the decoding at the first damage if `strict` is set."""
         if self._strict and self.count:
             raise StoppedAtDamage
+
+    def _add(self, text: str) -> None:
+        self.count += 1
+        self._report(f"damaged: {text}")
 
 
 @contextmanager

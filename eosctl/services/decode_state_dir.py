@@ -52,7 +52,8 @@ def _application_row(application: Application, damage: DamageLog) -> EntryRow:
     try:
         process_id = read_process_id(path)
     except DamagedFile as error:
-        _report_damage(damage, path / PROCESS_METADATA, error.offset, error.what)
+        damage.add(str(path / PROCESS_METADATA), error.offset, error.what)
+        damage.stop_if_strict()
     fields = {
         "application_id": path.resolve().name,
         "process_id": process_id,
@@ -69,13 +70,9 @@ def _store_rows(application: Application, damage: DamageLog) -> Iterator[EntryRo
         try:
             checkpoint = read_checkpoint(task)
         except DamagedFile as error:
-            _report_damage(damage, task / CHECKPOINT, error.offset, f"line {error.offset}: {error.what}")
+            damage.add_line(str(task / CHECKPOINT), error.offset, error.what)
+            damage.stop_if_strict()
             checkpoint = {}
         for store in list_stores(task, path.resolve().name, checkpoint):
             yield EntryRow(str(path), number, {"task": str(task.relative_to(path)), **store._asdict()})
             number += 1
-
-
-def _report_damage(damage: DamageLog, path: Path, place: int, what: str) -> None:
-    damage.add(str(path), place, what)
-    damage.stop_if_strict()

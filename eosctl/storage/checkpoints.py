@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -13,6 +14,8 @@ from eosctl.storage.names import LEADER_EPOCH_CHECKPOINT
 from eosctl.storage.regular_file import read_regular
 
 _QUOTED: Final = 24
+#: As many digits as an offset has.
+_NUMBER: Final = re.compile(r"[+-]?[0-9]{1,19}")
 VERSION: Final = 0
 
 
@@ -85,6 +88,23 @@ def read_any_checkpoint(path: Path) -> list[EpochStart] | list[CheckpointEntry]:
     return [CheckpointEntry(*where, offset) for where, offset in read_offset_checkpoint(path).items()]
 
 
+def checkpoint_entry_fault(entry: EpochStart | CheckpointEntry, before: EpochStart | CheckpointEntry | None) -> str:
+    """Return why a broker cannot have written an entry after another (None: as the first), or "" if it can.
+
+    Kafka refuses a negative epoch or start offset, and removes epochs that do not ascend (`LeaderEpochFileCache`).
+    """
+    if isinstance(entry, CheckpointEntry):  # Streams writes a negative offset for a store without one.
+        return f"partition {entry.partition} is negative" if entry.partition < 0 else ""
+    if min(entry) < 0:
+        return f"epoch {entry.epoch} or its start offset {entry.start_offset} is negative"
+    if isinstance(before, EpochStart) and (entry.epoch <= before.epoch or entry.start_offset < before.start_offset):
+        return (
+            f"epoch {entry.epoch} from offset {entry.start_offset} does not follow epoch {before.epoch} from offset "
+            f"{before.start_offset}"
+        )
+    return ""
+
+
 def _encode(lines: list[str]) -> str:
     return "".join(f"{line}\n" for line in (str(VERSION), str(len(lines)), *lines))
 
@@ -113,7 +133,6 @@ def _read_entries(path: Path, width: int) -> list[tuple[int, list[str]]]:
 
 
 def _numbers(path: Path, line_number: int, fields: list[str]) -> list[int]:
-    try:
-        return [int(field) for field in fields]
-    except ValueError:
-        raise DamagedFile(path, f"{' '.join(fields)[:_QUOTED]!r} where a number was expected", line_number) from None
+    if not all(map(_NUMBER.fullmatch, fields)):
+        raise DamagedFile(path, f"{' '.join(fields)[:_QUOTED]!r} where a number was expected", line_number)
+    return [int(field) for field in fields]

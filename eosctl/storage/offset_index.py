@@ -28,6 +28,20 @@ def decode_offset_entries(data: bytes, base_offset: int) -> Iterator[OffsetEntry
         yield OffsetEntry(base_offset + relative_offset, position)
 
 
+def offset_entry_fault(entry: OffsetEntry, before: OffsetEntry | None, base_offset: int) -> str:
+    """Return why a broker cannot have written an entry after another (None: as the first), or "" if it can."""
+    if entry.offset < base_offset:
+        return f"offset {entry.offset} is below the segment's first, {base_offset}"
+    if entry.position < 0:
+        return f"position {entry.position} is negative"
+    if before is not None and (entry.offset <= before.offset or entry.position <= before.position):
+        return (
+            f"offset {entry.offset} at position {entry.position} does not follow offset {before.offset} at position "
+            f"{before.position}"
+        )
+    return ""
+
+
 class OffsetIndex:
     """The offset index of a segment, in memory in the file's encoding."""
 

@@ -29,6 +29,20 @@ def decode_time_entries(data: bytes, base_offset: int) -> Iterator[TimeEntry]:
         yield TimeEntry(timestamp, base_offset + relative_offset)
 
 
+def time_entry_fault(entry: TimeEntry, before: TimeEntry | None, base_offset: int) -> str:
+    """Return why a broker cannot have written an entry after another (None: as the first), or "" if it can."""
+    if entry.offset < base_offset:
+        return f"offset {entry.offset} is below the segment's first, {base_offset}"
+    if entry.timestamp < 0:
+        return f"timestamp {entry.timestamp} is negative"
+    if before is not None and (entry.timestamp <= before.timestamp or entry.offset < before.offset):
+        return (
+            f"timestamp {entry.timestamp} at offset {entry.offset} does not follow timestamp {before.timestamp} at "
+            f"offset {before.offset}"
+        )
+    return ""
+
+
 class TimeIndex:
     """The time index of a segment, in memory in the file's encoding."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from typing import Final, NamedTuple
 
@@ -39,6 +39,12 @@ def encode_aborted_txn(txn: AbortedTxn) -> bytes:
     return _ENTRY.pack(txn.version, txn.producer_id, txn.first_offset, txn.last_offset, txn.last_stable_offset)
 
 
+def iter_aborted_txns(data: bytes) -> Iterator[AbortedTxn]:
+    """Yield whole entries of any version."""
+    for version, producer_id, first_offset, last_offset, last_stable_offset in _ENTRY.iter_unpack(data):
+        yield AbortedTxn(producer_id, first_offset, last_offset, last_stable_offset, version)
+
+
 def decode_aborted_txns(data: bytes) -> list[AbortedTxn]:
     """Decode the entries of a file.
 
@@ -47,14 +53,24 @@ def decode_aborted_txns(data: bytes) -> list[AbortedTxn]:
     """
     if len(data) % ENTRY_BYTES:
         raise WireError(f"{len(data) % ENTRY_BYTES} bytes follow the last entry", "entry", len(data))
-    txns = [
-        AbortedTxn(producer_id, first_offset, last_offset, last_stable_offset, version)
-        for version, producer_id, first_offset, last_offset, last_stable_offset in _ENTRY.iter_unpack(data)
-    ]
+    txns = list(iter_aborted_txns(data))
     for index, txn in enumerate(txns):
         if txn.version > VERSION or txn.version < 0:
             raise WireError(f"entry {index} has version {txn.version}", "version", index * ENTRY_BYTES)
     return txns
+
+
+def aborted_txn_fault(txn: AbortedTxn, before: AbortedTxn | None) -> str:
+    """Return why a broker cannot have written an entry after another (None: as the first), or "" if it can."""
+    if txn.version != VERSION:
+        return f"version {txn.version}, known is {VERSION}"
+    if min(txn.producer_id, txn.first_offset, txn.last_stable_offset) < 0:
+        return f"producer {txn.producer_id}, offset {txn.first_offset}, or {txn.last_stable_offset} is negative"
+    if txn.last_offset <= txn.first_offset:
+        return f"the marker's offset {txn.last_offset} is not above the first offset {txn.first_offset}"
+    if before is not None and txn.last_offset <= before.last_offset:
+        return f"the marker's offset {txn.last_offset} does not follow {before.last_offset}"
+    return ""
 
 
 def collect_aborted_txns(

@@ -1,0 +1,83 @@
+"""Bytes that no broker writes are damage in each kind of file, and nothing that brokers wrote is."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from eosctl.services.decode_entries import (
+    CHECKPOINTS,
+    PRODUCER_SNAPSHOTS,
+    TXN_INDEXES,
+    EntryFiles,
+    offset_indexes,
+    read_entries,
+    time_indexes,
+)
+from eosctl.services.decode_input import DamageLog, Source
+from tests.commands.decode.running import run
+from tests.storage.cases import healthy_partitions
+
+NAMES = {
+    "index": "00000000000000000000.index",
+    "time-index": "00000000000000000000.timeindex",
+    "txn-index": "00000000000000000000.txnindex",
+    "producer-snapshot": "00000000000000000123.snapshot",
+    "checkpoint": "leader-epoch-checkpoint",
+    "segment": "00000000000000000000.log",
+    "metadata-log": "00000000000000000000.log",
+    "txn-log": "00000000000000000000.log",
+    "offsets": "00000000000000000000.log",
+}
+#: 4,080 bytes are whole entries of every kind, so that only their content is wrong.
+SIZE = 4_080
+CONTENTS = {
+    "ones": b"\xff" * SIZE,
+    "twos": b"\x02" * SIZE,
+    "counted": bytes(number % 256 for number in range(SIZE)),
+    "noise": random.Random(7).randbytes(SIZE),
+}
+KINDS: list[EntryFiles] = [offset_indexes(), time_indexes(), TXN_INDEXES, PRODUCER_SNAPSHOTS, CHECKPOINTS]
+
+
+@pytest.mark.parametrize("content", CONTENTS)
+@pytest.mark.parametrize("decoder", NAMES)
+def test_nonsense_is_damage(decoder: str, content: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / NAMES[decoder]
+    file.write_bytes(CONTENTS[content])
+    ran = run(capsys, "decode", decoder, file)
+    assert ran.code == 1
+    assert f"damaged: {file}: " in ran.err
+    assert len(ran.err.splitlines()) <= 3  # Not a line for each of many entries.
+    strict = run(capsys, "decode", decoder, file, "--strict")
+    assert (strict.code, len(strict.err.splitlines())) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("lines", "place"),
+    [
+        ("0\n1\n-1 0\n", "line 3: epoch -1"),
+        ("0\n2\n5 7\n5 9\n", "line 4: epoch 5"),
+        ("0\n2\n5 7\n6 3\n", "line 4: epoch 6"),
+        ("0\n1\n1_0 2\n", "line 3: '1_0 2'"),
+    ],
+)
+def test_leader_epochs_ascend(lines: str, place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "leader-epoch-checkpoint").write_text(lines)
+    ran = run(capsys, "decode", "checkpoint", tmp_path)
+    assert ran.code == 1
+    assert f"leader-epoch-checkpoint: {place}" in ran.err
+
+
+def test_recorded_files_are_whole() -> None:
+    reports: list[str] = []
+    damage = DamageLog(reports.append, strict=False)
+    read = 0
+    for partition in healthy_partitions():
+        for kind in KINDS:
+            files = [Source(path, str(path)) for path in partition.path.iterdir() if kind.matches(path)]
+            read += sum(len(list(entries)) for _, entries in read_entries(kind, files, damage))
+    assert reports == []
+    assert read > 1_000

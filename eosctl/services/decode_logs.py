@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -94,7 +95,10 @@ def stream_logs(
                 )
             if deep:
                 lines = None if by_record or is_metadata_log(source.path) else writer.record_lines(fact)
-                yield _records_text(source, fact, selection, writer, damage) if lines is None else lines
+                if lines is None:
+                    yield from _records_text(source, fact, selection, writer, damage)
+                else:
+                    yield lines
 
 
 def stream_rows(
@@ -137,22 +141,20 @@ def stream_rows(
                 else:
                     outcomes = outcomes or Outcomes(completed_from(source))
                     outcome = outcomes.of(header)
-                records = fact.records()
+                for record in chain.from_iterable(fact.record_slices()):
+                    if by_record and not selection.keeps_record(record):
+                        continue
+                    try:
+                        yield text(source.name, record, header, outcome)
+                    except WireError as error:
+                        what = f"record at offset {record.offset}: {error.what} (field {error.field})"
+                        damage.add(source.name, fact.position, what)
+                        yield writer.damage(source.name, fact.position, what)
+                        damage.stop_if_strict()
             except WireError as error:
                 damage.add(source.name, error.offset, error.what)
                 yield writer.damage(source.name, error.offset, error.what)
                 damage.stop_if_strict()
-                continue
-            for record in records:
-                if by_record and not selection.keeps_record(record):
-                    continue
-                try:
-                    yield text(source.name, record, header, outcome)
-                except WireError as error:
-                    what = f"record at offset {record.offset}: {error.what} (field {error.field})"
-                    damage.add(source.name, fact.position, what)
-                    yield writer.damage(source.name, fact.position, what)
-                    damage.stop_if_strict()
 
 
 def _row_text(
@@ -177,19 +179,20 @@ def _row_text(
 
 def _records_text(
     source: Source, batch: LogBatch, selection: Selection, writer: RecordWriter, damage: DamageLog
-) -> str:
+) -> Iterator[str]:
     try:
-        records = batch.records()
+        for records in batch.record_slices():
+            kept = records
+            if selection.selects_records:
+                kept = [record for record in records if selection.keeps_record(record)]
+            if not batch.header.is_control:
+                from eosctl.analysis.record_redactor import redact_records  # batches alone need none
+
+                kept = redact_records(kept, in_metadata_log=is_metadata_log(source.path))
+            yield writer.records(batch, kept)
     except WireError as error:
         what = f"{error.what} (field {error.field})"
-        return _report_damage(writer, damage, source, error.offset, "records-malformed", what)
-    if selection.selects_records:
-        records = [record for record in records if selection.keeps_record(record)]
-    if not batch.header.is_control:
-        from eosctl.analysis.record_redactor import redact_records  # batches alone need none
-
-        records = redact_records(records, in_metadata_log=is_metadata_log(source.path))
-    return writer.records(batch, records)
+        yield _report_damage(writer, damage, source, error.offset, "records-malformed", what)
 
 
 def _report_damage(writer: RecordWriter, damage: DamageLog, source: Source, position: int, kind: str, what: str) -> str:
@@ -288,7 +291,7 @@ def dump_logs(
                 damage.add(source.name, fact.position, "crc-mismatch: the stored checksum is wrong")
                 damage.stop_if_strict()
             if deep:
-                yield _records_text(source, fact, EVERY_RECORD, writer, damage)
+                yield from _records_text(source, fact, EVERY_RECORD, writer, damage)
         yield writer.end(invalid_bytes, source.path.name)
         remark("".join(writer.remarks))
         damage.stop_if_strict()

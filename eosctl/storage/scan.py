@@ -17,7 +17,7 @@ import google_crc32c
 from eosctl.storage.regular_file import open_regular
 from eosctl.storage.throttled_reader import Read
 from eosctl.wire.errors import WireError
-from eosctl.wire.records.batch import MAGIC, MIN_BATCH_LENGTH, check_crc, decode_header, decode_records
+from eosctl.wire.records.batch import MAGIC, MIN_BATCH_LENGTH, check_crc, decode_header, decode_records, iter_records
 from eosctl.wire.records.compression import MAX_DECOMPRESSED_BYTES
 from eosctl.wire.records.header import CRC_START, HEADER, HEADER_BYTES, LOG_OVERHEAD_BYTES, MAGIC_POSITION, BatchHeader
 from eosctl.wire.records.record import Record
@@ -26,6 +26,8 @@ from eosctl.wire.records.record import Record
 _CHUNK_BYTES: Final = 1 << 18
 #: Larger batches are checked in pieces and their records are not decoded; brokers default to 1 MiB.
 _MAX_BATCH_BYTES: Final = 64 << 20
+#: Most records of a batch that are decoded together.
+_SLICE_RECORDS: Final = 8_192
 
 
 class DamageKind(StrEnum):
@@ -61,13 +63,35 @@ class LogBatch(NamedTuple):
             WireError: The records are malformed or too large. Its offset counts from the start of the file; for
                 compressed records it is that of the batch.
         """
-        if not self.buffer:
-            raise WireError(f"a batch of {self.header.size_bytes} bytes is too large", "records", self.position)
+        self._check_kept()
         try:
             return decode_records(self.buffer, self.header, self.buffer_position, max_bytes=max_bytes)
         except WireError as error:
-            at = self.buffer_position if self.header.codec else error.offset
-            raise WireError(error.what, error.field, self.position - self.buffer_position + at) from None
+            raise self._placed(error) from None
+
+    def record_slices(self) -> Iterator[list[Record]]:
+        """Decode the batch's records in lists, so that not all records of a batch of millions are in memory.
+
+        Raises:
+            WireError: As `records`. The lists before the malformed record have been yielded.
+        """
+        if self.header.magic < MAGIC or self.header.records_count <= _SLICE_RECORDS:
+            yield self.records()
+            return
+        self._check_kept()
+        try:
+            yield from iter_records(self.buffer, self.header, _SLICE_RECORDS, self.buffer_position)
+        except WireError as error:
+            raise self._placed(error) from None
+
+    def _check_kept(self) -> None:
+        if not self.buffer:
+            raise WireError(f"a batch of {self.header.size_bytes} bytes is too large", "records", self.position)
+
+    def _placed(self, error: WireError) -> WireError:
+        """Return an error of decoding with its offset in the file."""
+        at = self.buffer_position if self.header.codec else error.offset
+        return WireError(error.what, error.field, self.position - self.buffer_position + at)
 
 
 class LogRun(NamedTuple):

@@ -101,6 +101,7 @@ class JsonLogWriter:
     def records(self, batch: LogBatch, records: Iterable[Record]) -> str:
         """Return the records; those of control batches have a type."""
         key, value, encode, header = self._key, self._value, self._encode, batch.header
+        is_control = header.is_control
         lines = []
         for record in records:
             fields: dict[str, Any] = {
@@ -113,7 +114,7 @@ class JsonLogWriter:
                 "value": value(record.value),
                 "headers": [[name, value(content)] for name, content in record.headers],
             }
-            control = _control(header, record)
+            control = _control(header, record) if is_control else None
             if control is not None:
                 fields["control"] = control_name(control)
                 if isinstance(control, EndTxnMarker):
@@ -154,7 +155,7 @@ class TableLogWriter:
 
     def __init__(self, keys: BytesForm, values: BytesForm) -> None:
         """Choose the form of keys and values."""
-        self._key, self._value = bytes_writer(keys), bytes_writer(values)
+        self._key, self._value, self._header_value = cell_writer(keys), cell_writer(values), bytes_writer(values)
 
     def head(self) -> str:
         """Return the header of the columns."""
@@ -187,18 +188,23 @@ class TableLogWriter:
 
     def records(self, batch: LogBatch, records: Iterable[Record]) -> str:
         """Return the records, each after a bar."""
-        lines = []
+        key, value, is_control = self._key, self._value, batch.header.is_control
+        lines: list[str] = []
+        written, time = None, ""
         for record in records:
-            control = _control(batch.header, record)
+            offset, timestamp, name, payload, headers = record
+            control = _control(batch.header, record) if is_control else None
             if isinstance(control, EndTxnMarker):
                 content = f"{control_name(control)} by coordinator epoch {control.coordinator_epoch}"
             elif control is not None:
                 content = control_name(control)
             else:
-                content = f"{cell(self._key(record.key))}  {cell(self._value(record.value))}"
-                if record.headers:
-                    content += "  " + cell([[name, self._value(value)] for name, value in record.headers])
-            lines.append(f"  | {record.offset:<19}  {when(record.timestamp):<24}  {content}\n")
+                content = f"{key(name)}  {value(payload)}"
+                if headers:
+                    content += "  " + cell([[header, self._header_value(data)] for header, data in headers])
+            if timestamp != written:  # The records of one call share it.
+                written, time = timestamp, f"{when(timestamp):<24}"
+            lines.append(f"  | {offset:<19}  {time}  {content}\n")
         return "".join(lines)
 
     def damage(self, file: str, position: int, kind: str, what: str, resumes_at: int | None) -> str:

@@ -17,6 +17,8 @@ from eosctl.wire.records.header import CODEC_MASK, CONTROL, HEADER_BYTES, LOG_AP
 
 _PRINTABLE: Final = bytes(range(32, 127))
 _MAX_SEQUENCE: Final = 0x7FFF_FFFF
+#: The lines of larger batches would take much memory together.
+_MOST_RECORDS: Final = 65_536
 _NULL: Final = b"-"
 # Connectors' settings and session keys, which are masked record by record.
 _MAY_HOLD_SECRETS: Final = (b'"properties"', b"session-key")
@@ -41,7 +43,7 @@ class RecordLines:
         """Return the lines of a batch's records, or None if they need the record decoder."""
         _, header, _, buffer, start = batch
         attributes, count = header.attributes, header.records_count
-        if header.magic < 2 or attributes & CONTROL or count <= 0 or not buffer:
+        if header.magic < 2 or attributes & CONTROL or not 0 < count <= _MOST_RECORDS or not buffer:
             return None
         section = buffer[start + HEADER_BYTES : start + LOG_OVERHEAD_BYTES + header.batch_length]
         if attributes & CODEC_MASK:

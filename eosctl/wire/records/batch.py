@@ -149,13 +149,15 @@ def decode_records(
     )
 
 
-def iter_records(buffer: ByteSource, header: BatchHeader, slice_count: int) -> Iterator[list[Record]]:
-    """Decode the records of the batch of magic 2 at the start of a buffer, in lists of at most `slice_count`.
+def iter_records(
+    buffer: ByteSource, header: BatchHeader, slice_count: int, position: int = 0
+) -> Iterator[list[Record]]:
+    """Decode the records of the batch of magic 2 at a position of a buffer, in lists of at most `slice_count`.
 
     Raises:
         WireError: The batch is cut off or damaged. The slices before the damage have been yielded.
     """
-    section, origin = _section(buffer, header, 0, _end(buffer, header, 0), MAX_DECOMPRESSED_BYTES)
+    section, origin = _section(buffer, header, position, _end(buffer, header, position), MAX_DECOMPRESSED_BYTES)
     return decode_slices(
         section,
         header.records_count,

@@ -6,8 +6,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import google_crc32c
 import pytest
 
+from eosctl.analysis.decode.selection import Selection
+from eosctl.render.decode.batches import log_writer
+from eosctl.render.decode.formats import BytesForm, DecodeFormat
+from eosctl.services.decode_input import DamageLog, Source
+from eosctl.services.decode_logs import stream_logs
 from eosctl.wire.records.batch import encode_batch
 from eosctl.wire.records.compression import Compression
 from eosctl.wire.records.record import Record
@@ -50,3 +56,31 @@ def test_a_decompression_bomb_is_damage(tmp_path: Path, capsys: pytest.CaptureFi
     ran = run(capsys, "decode", "segment", tmp_path / LOG, "--records", "-o", "tsv")
     assert ran.code == 1
     assert "decompresses to more than" in ran.err
+
+
+MANY = [Record(n, n, None, b"") for n in range(20_000)]
+
+
+@pytest.mark.parametrize("form", [form for form in DecodeFormat if form is not DecodeFormat.KAFKA])
+def test_records_of_one_batch_are_written_in_pieces(form: DecodeFormat, tmp_path: Path) -> None:
+    (tmp_path / LOG).write_bytes(encode_batch(MANY, codec=Compression.ZSTD))
+    writer = log_writer(form, BytesForm.HEX, BytesForm.HEX)  # Plain text of batches of this size is quicker whole.
+    damage = DamageLog(print, strict=True)
+    source = Source(tmp_path / LOG, LOG)
+    pieces = list(stream_logs([source], Selection(), writer, damage, deep=True, with_outcomes=False))
+    counts = [piece.count("\n") for piece in pieces]
+    assert sum(counts) - sum(count for count in counts if count < 1_000) == len(MANY)
+    assert max(counts) < len(MANY) / 2
+
+
+def test_records_before_the_malformed_one_are_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    batch = encode_batch(MANY)
+    place = len(batch) - 180  # The length of a record far behind the first piece is wrong.
+    damaged = batch[:place] + b"\x7f" * 9 + batch[place + 9 :]
+    checked = damaged[21:]
+    whole = damaged[:17] + google_crc32c.value(checked).to_bytes(4, "big") + checked
+    (tmp_path / LOG).write_bytes(whole)
+    ran = run(capsys, "decode", "segment", tmp_path / LOG, "--records", "-o", "tsv", "--values", "hex")
+    assert ran.code == 1
+    assert "records-malformed" in ran.err
+    assert 8_192 <= ran.out.count("record\t") < len(MANY)

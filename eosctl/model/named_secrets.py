@@ -15,11 +15,12 @@ from eosctl.model.secret import MASK
 # Every alternative of _NAME holds one of these, so most texts are passed over without a regular expression.
 _HINTS: Final = (
     "pass", "pw", "assertion", "secret", "token", "credential", "key", "jaas", "user", "salt", "hmac", "pem", "sig=",
-    "sig:", "sig ", 'sig"', "sig'", "signature", "identified",
+    "sig:", "sig ", 'sig"', "sig'", "signature", "identified", "license",
 )  # fmt: skip
+_FOREIGN: Final = ("密码", "密碼", "口令", "パスワード", "пароль", "contraseña")
 _KEYS: Final = (
     "api", "private", "access", "account", "encryption", "signing", "master", "subscription", "storage",
-    "keystore", "stored", "server",
+    "keystore", "stored", "server", "license",
 )  # fmt: skip
 # Each alternative starts with a letter, and looks behind at its end: so the search skips all that starts none.
 _NAMES: Final = (
@@ -28,6 +29,7 @@ _NAMES: Final = (
     "sig(?<![a-z0-9]sig)(?:nature)?(?![a-z])",
     *(f"{key}[ ._-]?key" for key in _KEYS), "key[._-]?pem", "jaas[._-]?config", "auth[._-]?user[._-]?info",
     r"salt\b(?<!\wsalt)",
+    "confluent[._-]license(?![._-])", *_FOREIGN,
     "hmac(?!-?sha|-?md)(?<![a-z0-9]hmac)", r"identified[ ](?:with[ ][\w'\"]{1,40}[ ](?:by|as)|by)\b",
 )  # fmt: skip
 _NAME: Final = rf"(?:{'|'.join(_NAMES)})[\w.-]{{0,64}}"
@@ -51,7 +53,7 @@ _HEAD: Final = re.compile(
 _VALUE_FIRST: Final = re.compile(
     rf"\bvalue\\*[\"']?{_SIGN}"
     r"(?P<value>\\*\"[^\"\n]{0,1024}+\"|'[^'\n]{0,1024}+'|[^\s,;\"'}]{1,256}+)"
-    r"(?:[ ]{0,4},\s{0,40}|\r?\n[ \t]{0,40})"
+    r"(?:[ ]{0,4},\s{0,40}|\r?\n[ \t]{0,40}|[ \t]{1,4})"
     rf"\\*[\"']?(?:name|key)\\*[\"']?{_SIGN}\\*[\"']?[\w.-]{{0,64}}?{_NAME}",
     re.ASCII,
 )
@@ -150,10 +152,10 @@ def is_secret_name(name: str) -> bool:
 
 def holds_name(lower: str) -> bool:
     """Return whether a text in lower case may hold the name of a secret."""
-    for hint in _HINTS:  # noqa: SIM110 - twice as fast as any(): every line of a log comes here
+    for hint in _HINTS:
         if hint in lower:
             return True
-    return False
+    return not lower.isascii() and any(word in lower for word in _FOREIGN)
 
 
 def named_spans(text: str, lower: str) -> Iterator[tuple[int, int]]:

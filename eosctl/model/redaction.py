@@ -65,6 +65,8 @@ _HOST: Final = re.compile(r"@[\w\[]", re.ASCII)
 # user/password@//host:1521/service
 _EASY_CONNECT: Final = re.compile(r"\b\w{1,64}/([^\s/@\"']{1,256})@//", re.ASCII)
 _ORACLE: Final = re.compile(r"jdbc:oracle:\w{1,20}:[^\s/@\"']{1,128}/([^\s\"']{1,256})@", re.ASCII)
+# The form of Go's drivers: user:password@tcp(host:3306)/database
+_GO_ADDRESS: Final = re.compile(r"\b[\w.-]{1,64}:([^\s\"']{1,256})@(?:tcp6?|unix)\(", re.ASCII)
 _BARE_ADDRESS: Final = re.compile(r"@(?:\[[0-9A-Fa-f:.]{2,45}\]|[\w.-]{1,255}):\d{1,5}\b", re.ASCII)
 _BARE_USER: Final = re.compile(r"(?<![^=(<\[{,])[A-Za-z_][\w.+-]{0,63}:(?!/)", re.ASCII)
 _LONGEST_BARE: Final = 256
@@ -221,6 +223,8 @@ def _address_spans(text: str) -> _Spans:
     for found in _ORACLE.finditer(text) if "jdbc:oracle" in text else ():
         yield found.span(1)
     for found in _EASY_CONNECT.finditer(text) if "@//" in text else ():
+        yield found.span(1)
+    for found in _GO_ADDRESS.finditer(text) if "@tcp" in text or "@unix(" in text else ():
         yield found.span(1)
     for host in _BARE_ADDRESS.finditer(text):
         at = host.start()

@@ -28,6 +28,7 @@ ssl.key.password=canary-key
 ssl.truststore.password=canary-trust
 ssl.keystore.key=-----BEGIN PRIVATE KEY----- canary-pem -----END PRIVATE KEY-----
 basic.auth.user.info=me:canary-registry
+confluent.license=canary-licensed
 schema.registry.url=https://me:canary-url@registry:8081
 """
 SPRING = """\
@@ -40,6 +41,11 @@ spring:
         sasl.jaas.config: 'Login required password="canary-spring";'
     ssl: {key-store-password: canary-store}
 """
+ONE_LINE = (
+    '{"name":"c","config":{"connector.class":"io.debezium.connector.mysql.MySqlConnector","producer.override.acks":"1",'
+    '"database.password":"canary-line","confluent.license":"canary-license","producer.override.bootstrap.servers":"k:9",'
+    '"exactly.once.support":"required","producer.override.enable.idempotence":"true","tasks.max":"1"}}'
+)
 LOG = """\
 2026-11-21 12:00:01,123 ERROR [main] com.acme.Pay: ProducerFencedException at https://me:canary-proxy@proxy:80/topics
 2026-11-21 12:00:02,123 INFO [main] ProducerConfig: ProducerConfig values:
@@ -58,6 +64,7 @@ def planted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     files = tmp_path / "files"
     files.mkdir()
     (files / "producer.properties").write_text(APPLICATION)
+    (files / "connect.json").write_text(ONE_LINE)
     (files / "application.yaml").write_text(SPRING)
     (files / "app.log").write_text(LOG)
     monkeypatch.chdir(files)
@@ -87,7 +94,9 @@ FINDING_FORMATS = ("table", "wide", "json", "yaml", "sarif", "github", "markdown
         *(("doctor", ".", "-o", output) for output in (*FINDING_FORMATS, "html", "junit", "prometheus")),
         ("doctor", ".", "--logs", "app.log", "--report", "../out/report.html", "-o", "wide"),
         ("config", "diff", "producer.properties", "application.yaml", "-o", "json"),
+        ("config", "diff", "producer.properties", "connect.json"),
         ("config", "fix", "producer.properties"),
+        ("config", "fix", "connect.json"),
         ("config", "upgrade", "--from-version", "3.9", "--to-version", "4.3", "."),
         *(("logs", "report", "app.log", "-o", output) for output in ("table", "json", "html", "markdown")),
         ("logs", "exceptions", "app.log", "-o", "json"),

@@ -126,6 +126,10 @@ BARE: Final[dict[str, Position]] = {
     "bearer": lambda text: (
         "Authorization: Bearer " + "".join(c for c in text if c.isalnum() or c in "+/._~-") + "CANARYxx"
     ),
+    "value-before-name": lambda text: f"Config(value={text} name=ssl.key.password)",
+    "license": lambda text: f"confluent.license={text} license.key={text}",
+    "other-languages": lambda text: f"密码={text} пароль: {text}",
+    "go": lambda text: f"dsn=me:{text}@tcp(db:3306)/orders",
     "no-user": lambda text: f"redis://:{text}@cache/0 is down",
 }
 #: Without blanks and quotes.

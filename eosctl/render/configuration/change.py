@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from eosctl.findings.repair import Repair
-from eosctl.model.redaction import setting_text
+from eosctl.model.redaction import masked, secret_spans, setting_text
 from eosctl.model.upgrade import UpgradeChange
 from eosctl.render.envelope import listing
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat
@@ -53,6 +53,7 @@ UPGRADE_COLUMNS: Final[tuple[Column[UpgradeItem], ...]] = (
     Column("AFTER", lambda item: item.after or "-"),
     Column("WHAT", lambda item: f"{item.text}{f' [{item.rule}]' if item.rule else ''}"),
 )
+_MASKED_PATCH: Final = "Secrets are masked in this patch, so that it cannot be applied; --yes writes the file."
 REPAIR_COLUMNS: Final[tuple[Column[RepairItem], ...]] = (
     Column("RULE", lambda item: item.rule),
     Column("WHERE", lambda item: f"{item.file}:{item.line}"),
@@ -93,12 +94,29 @@ def _repair_item(repair: Repair, obstacle: str) -> RepairItem:
 
 
 def _patch(file: str, before: str, after: str) -> str:
-    """Return a unified diff without surrounding lines, which may hold secrets."""
+    """Return a unified diff without surrounding lines, which may hold secrets; those of changed lines are masked."""
     name = file.lstrip("/")
     lines: Sequence[str] = list(
         difflib.unified_diff(before.splitlines(), after.splitlines(), f"a/{name}", f"b/{name}", lineterm="", n=0)
     )
-    return "\n".join(lines) + "\n" if lines else ""
+    if not lines:
+        return ""
+    masks = _lines_with_secrets(before) | _lines_with_secrets(after)
+    shown = [line if line.startswith("@@") else line[0] + masks.get(line[1:], line[1:]) for line in lines[2:]]
+    remark = [_MASKED_PATCH] if shown != lines[2:] else []
+    return "\n".join([*remark, *lines[:2], *shown]) + "\n"
+
+
+def _lines_with_secrets(text: str) -> dict[str, str]:
+    """Return the lines of a text that hold secrets, each with its masked form."""
+    spans, start, found = secret_spans(text), 0, {}
+    for line in text.splitlines(keepends=True) if spans else ():
+        (bare,) = line.splitlines()
+        shown = masked(text, spans, start, start + len(bare))
+        if shown != bare:
+            found[bare] = shown
+        start += len(line)
+    return found
 
 
 def render_upgrade(changes: Iterable[UpgradeChange], now_ms: int, output: OutputFormat, style: Style) -> str:

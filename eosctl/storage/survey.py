@@ -25,6 +25,7 @@ from eosctl.storage.names import (
     LEADER_EPOCH_CHECKPOINT,
     LOCK,
     LOG_START_CHECKPOINT,
+    META_PROPERTIES,
     PARTITION_METADATA,
     RECOVERY_POINT_CHECKPOINT,
     REMOTE_INDEX_CACHE,
@@ -109,9 +110,9 @@ class PartitionFacts(NamedTuple):
 class DataDirFacts(NamedTuple):
     """A data directory, with its partitions still to be surveyed one by one.
 
-    The cluster id is empty if `meta.properties` is absent or does not contain it. `lock` shows whether a broker of this
-    machine uses the directory. `foreign` names directories that are not a partition's, and links of partitions to
-    nowhere.
+    The cluster id is empty if `meta.properties` is absent or does not contain it; `identity` says why it cannot be
+    read. `lock` shows whether a broker of this machine uses the directory. `foreign` names directories that are not a
+    partition's, and links of partitions to nowhere.
     """
 
     path: Path
@@ -121,6 +122,7 @@ class DataDirFacts(NamedTuple):
     cluster_id: str = ""
     lock: LockState = LockState.ABSENT
     foreign: tuple[str, ...] = ()
+    identity: Unreadable | None = None
 
 
 def survey_data_dir(path: Path) -> DataDirFacts:
@@ -142,14 +144,16 @@ def survey_data_dir(path: Path) -> DataDirFacts:
         home, inner, checkpoints, foreign = path.parent, [path], {}, ()
     closed = (home / CLEAN_SHUTDOWN).exists()
     lock, _ = read_lock_state(home / LOCK)
+    cluster_id, identity = _identity(home)
     return DataDirFacts(
         path=home,
         partitions=tuple(inner),
         checkpoints=checkpoints,
         was_closed=closed,
-        cluster_id=_cluster_id(home),
+        cluster_id=cluster_id,
         lock=lock,
         foreign=foreign,
+        identity=identity,
     )
 
 
@@ -202,11 +206,17 @@ def survey_partition(path: Path, read: Read = os.pread) -> PartitionFacts:
     )
 
 
-def _cluster_id(path: Path) -> str:
+def _identity(path: Path) -> tuple[str, Unreadable | None]:
+    """Return the cluster id, or why `meta.properties` cannot be read; a directory without the file has neither."""
     try:
-        return read_meta_properties(path).cluster_id
-    except (DamagedFile, FileNotFoundError):
-        return ""
+        return read_meta_properties(path).cluster_id, None
+    except DamagedFile as error:
+        return "", Unreadable(error.what)
+    except FileNotFoundError:
+        is_link = (path / META_PROPERTIES).is_symlink()
+        return "", Unreadable("cannot be read: the link leads nowhere") if is_link else None
+    except OSError as error:
+        return "", _unopened(error)
 
 
 def _is_foreign(path: Path) -> bool:

@@ -13,7 +13,13 @@ from eosctl.analysis.fsck.state_log import StateLog
 from eosctl.analysis.fsck.transactions import judge_transactions
 from eosctl.model.fsck import FsckFinding
 from eosctl.model.transaction import TopicPartition
-from eosctl.storage.names import CLEANER_CHECKPOINT, HIGH_WATERMARK_CHECKPOINT, LOG_START_CHECKPOINT, METADATA_TOPIC
+from eosctl.storage.names import (
+    CLEANER_CHECKPOINT,
+    HIGH_WATERMARK_CHECKPOINT,
+    LOG_START_CHECKPOINT,
+    META_PROPERTIES,
+    METADATA_TOPIC,
+)
 from eosctl.storage.survey import DataDirFacts, PartitionFacts, Unreadable
 from eosctl.wire.internal.partitioner import partition_for
 
@@ -55,6 +61,10 @@ class DataSetCheck:
         for name, found in facts.checkpoints.items():
             if isinstance(found, Unreadable):
                 yield FsckFinding("checkpoint-malformed", ERROR, found.what, directory=directory, file=name)
+        if facts.identity is not None:
+            yield FsckFinding(
+                "meta-properties-malformed", ERROR, facts.identity.what, directory=directory, file=META_PROPERTIES
+            )
         cleaner = facts.checkpoints.get(CLEANER_CHECKPOINT)
         starts = facts.checkpoints.get(LOG_START_CHECKPOINT)
         committed = facts.checkpoints.get(HIGH_WATERMARK_CHECKPOINT)

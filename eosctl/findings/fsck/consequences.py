@@ -151,6 +151,11 @@ CONSEQUENCES: Final[dict[str, Consequence]] = {
         "The file is believed as it is.",
         _REPLICA,
     ),
+    "meta-properties-malformed": Consequence(
+        "The cluster and the broker that the directory belongs to are unknown.",
+        "The broker does not start, or takes the directory as failed.",
+        "Write meta.properties anew with the cluster id and the node id of the broker's other log directories.",
+    ),
     "partition-metadata-malformed": Consequence(
         "The topic id of the partition is unknown.",
         "Loading the directory fails, and the data directory goes offline.",

@@ -23,6 +23,7 @@ TITLES: Final[dict[str, str]] = {
     "internal-topic-repartitioned": "Internal topic with added partitions",
     "leader-epoch-mismatch": "Leader epochs that contradict the log",
     "markers-without-data": "Transaction markers without data",
+    "meta-properties-malformed": "Identity of a log directory that cannot be read",
     "offset-beyond-log": "Committed offset behind the end of the log",
     "offset-gap": "Missing offsets",
     "offset-not-monotonic": "Offsets that do not increase",

@@ -46,11 +46,33 @@ def test_the_properties_of_the_directory_too(tmp_path: Path) -> None:
         read_meta_properties(with_pipe("meta.properties", tmp_path))
 
 
-def test_the_command_names_the_file(tmp_path: Path) -> None:
-    result = eosctl("fsck", str(with_pipe("meta.properties", tmp_path)))
-    assert result.code == 1
-    assert "meta.properties" in result.err
-    assert "It is not a regular file" in result.err
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (None, "It is not a regular file"),
+        ("version=9\nnode.id=1\n", "version '9', known are 0 and 1"),
+        ("version=1\nnode.id=one\n", "node id 'one'"),
+    ],
+)
+def test_an_unreadable_identity_hides_no_other_damage(text: str | None, reason: str, tmp_path: Path) -> None:
+    directory = with_pipe("meta.properties", tmp_path)
+    if text is not None:
+        (directory / "meta.properties").unlink()
+        (directory / "meta.properties").write_text(text)
+    (directory / "replication-offset-checkpoint").write_text("nonsense\n1\n")
+    result = eosctl("fsck", str(directory), "-o", "json")
+    assert result.code == 3
+    found = {(one["kind"], one["file"]): one["message"] for one in result.json["items"]}
+    assert reason in found["meta-properties-malformed", "meta.properties"]
+    assert ("checkpoint-malformed", "replication-offset-checkpoint") in found
+
+
+def test_a_link_to_nowhere_is_not_an_absent_identity(tmp_path: Path) -> None:
+    directory = with_pipe("meta.properties", tmp_path)
+    (directory / "meta.properties").unlink()
+    assert "meta-properties-malformed" not in {one.kind for one in check(directory)}
+    (directory / "meta.properties").symlink_to("away")
+    assert "meta-properties-malformed" in {one.kind for one in check(directory)}
 
 
 def test_a_device_and_a_folder_are_not_regular_files(tmp_path: Path) -> None:

@@ -63,3 +63,35 @@ def test_the_same_lookup_by_an_application_is_a_denial(tmp_path: Path) -> None:
 def test_a_producer_that_cannot_find_its_coordinator_is_an_error(tmp_path: Path) -> None:
     (found,) = denials(tmp_path, ("User:app", "DESCRIBE", "TransactionalId:LITERAL:app-2", "FindCoordinator"))
     assert (found.kind, found.severity) == ("transactional_id_authorization", Severity.ERROR)
+
+
+def refusal(request: str, key: str, principal: str, operation: str) -> str:
+    """Return how a controller records a request that a broker forwarded, and that it refuses."""
+    header = "header=RequestHeader(apiKey=ENVELOPE, apiVersion=0, clientId=1, correlationId=12, headerVersion=2)"
+    return (
+        "[2026-11-26 10:03:28,946] ERROR [ControllerApis nodeId=1] Unexpected error handling request Forwarded "
+        f"request: RequestContext({header}, connectionId='127.0.0.1:1-127.0.0.1:2-2-0', principal=User:ANONYMOUS, "
+        f"listenerName=ListenerName(CONTROLLER)) RequestHeader(apiKey={key}, apiVersion=2, clientId=eosctl, "
+        f"correlationId=4, headerVersion=2) -- {request}RequestData(topics=[]) with context RequestContext({header}, "
+        f"connectionId='127.0.0.1:1-127.0.0.1:2-2-0', principal={principal}, listenerName=ListenerName(CONTROLLER), "
+        "securityProtocol=PLAINTEXT) (kafka.server.ControllerApis)\n"
+        "org.apache.kafka.common.errors.ClusterAuthorizationException: Request Request(processor=2) needs "
+        f"{operation} permission.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("request_name", "key", "operation", "kind"),
+    [
+        ("DescribeQuorum", "DESCRIBE_QUORUM", "DESCRIBE", "observation_denied"),
+        ("ListPartitionReassignments", "LIST_PARTITION_REASSIGNMENTS", "DESCRIBE", "observation_denied"),
+        ("AlterPartitionReassignments", "ALTER_PARTITION_REASSIGNMENTS", "ALTER", "cluster_authorization"),
+    ],
+)
+def test_a_controllers_record_names_request_and_principal(
+    tmp_path: Path, request_name: str, key: str, operation: str, kind: str
+) -> None:
+    (found,) = judge(tmp_path, {"controller.log": refusal(request_name, key, "User:CN=mon,O=ops", operation)})
+    assert found.kind == kind
+    assert found.subject["principal"] == "User:CN=mon,O=ops"
+    assert found.severity is (Severity.INFO if kind == "observation_denied" else Severity.ERROR)

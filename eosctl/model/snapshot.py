@@ -254,8 +254,9 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
     could be read of the newest part of `__transaction_state`, by log partition and offset. `collected` names the kinds
     that were asked for; a kind outside it was never tried. Missing pieces of a collected kind are in `gaps`.
     `own_fences` are from the audit file of the machine that captured it.
-    `command_config` is the file of client settings with which the cluster was reached, empty without one. Times are the
-    observer's clock, ms since the epoch.
+    `command_config` is the file of client settings with which the cluster was reached, empty without one, and
+    `client_options` are the other options, which only eosctl's own commands understand (`--profile`, `-X`); none holds
+    a secret. Times are the observer's clock, ms since the epoch.
     """
 
     captured_at_ms: int
@@ -263,6 +264,7 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
     controller_id: int | None = None
     observer: str = ""
     command_config: str = ""
+    client_options: tuple[str, ...] = ()
     brokers: tuple[Broker, ...] = ()
     features: tuple[FeatureLevel, ...] = ()
     topics: tuple[Topic, ...] = ()

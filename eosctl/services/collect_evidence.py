@@ -110,4 +110,8 @@ async def read_evidence(resolved: ResolvedClient, request: EvidenceRequest, call
         snapshot = replace(snapshot, brokers=tuple(brokers))
     remember_cluster(resolved, snapshot.cluster_id)
     snapshot = with_own_fences(snapshot, callbacks)
-    return replace(snapshot, command_config=str(resolved.command_config or ""))
+    return replace(
+        snapshot,
+        command_config=str(resolved.command_config or ""),
+        client_options=request.connection.own_options,
+    )

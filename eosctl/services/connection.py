@@ -37,9 +37,16 @@ class Connection(msgspec.Struct, frozen=True):
 
     @property
     def option_text(self) -> str:
-        """The options for a command that follows this one, quoted for the shell; ``-X`` may hold a secret."""
-        given = {"-b": self.bootstrap, "--command-config": self.command_config, "--profile": self.profile}
-        return " ".join(f"{option} {shlex.quote(str(value))}" for option, value in given.items() if value is not None)
+        """The options for a command that follows this one, quoted for the shell."""
+        given = {"-b": self.bootstrap, "--command-config": self.command_config}
+        words = (word for option, value in given.items() if value is not None for word in (option, str(value)))
+        return shlex.join((*words, *self.own_options))
+
+    @property
+    def own_options(self) -> tuple[str, ...]:
+        """The options that only eosctl's own commands understand; a secret in clear text is refused in each."""
+        profile = () if self.profile is None else ("--profile", self.profile)
+        return (*profile, *(word for one in self.overrides for word in ("-X", one)))
 
 
 def names_a_cluster(connection: Connection, environment: Mapping[str, str] = os.environ) -> bool:

@@ -20,6 +20,7 @@ from eosctl.checks.runner import diagnose as run_checks
 from eosctl.collect.bundles.snapshot_file import save_snapshot
 from eosctl.collect.printed.evidence import PrintedEvidence
 from eosctl.errors import EosctlError, ExitCode, UsageError
+from eosctl.findings.bootstrap import complete_commands
 from eosctl.findings.diagnosis import Diagnosis, Grade
 from eosctl.findings.finding import Command, Finding
 from eosctl.findings.grade import of_excerpt
@@ -258,7 +259,7 @@ def _judge(
         diagnosis = joined(diagnosis, live)
         checks = (*checks, *LIVE_RULES) if live else checks
     found = diagnosis.findings
-    diagnosis = without_suppressed(diagnosis, gate, now_ms)
+    diagnosis = complete_commands(without_suppressed(diagnosis, gate, now_ms), case.snapshot)
     if evidence.printed_reading:
         diagnosis = replace(diagnosis, grade=of_excerpt(diagnosis.grade))
     groups = group_findings(diagnosis.findings, case.snapshot)

@@ -19,9 +19,10 @@ from eosctl.checks.partition_commands import PLAN_FILE
 from eosctl.checks.registry import find_check
 from eosctl.checks.runner import run_check
 from eosctl.cli import app
-from eosctl.findings.bootstrap import bootstrap_of
+from eosctl.findings.bootstrap import bootstrap_of, complete_commands
 from eosctl.findings.diagnosis import Diagnosis, Grade
 from eosctl.findings.finding import Finding
+from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.runbooks.advice import name_runbooks
 from tests.checks.cases import CheckCase, all_cases
 from tests.command_line.test_help_text import COMMANDS
@@ -55,11 +56,16 @@ def parse(line: str) -> None:
 
 def findings_of(case: CheckCase) -> tuple[Finding, ...]:
     """Return the findings of a case as `doctor` prints them, for a cluster that needs a file of client settings."""
+    return findings_in(replace(case.snapshot, command_config=SETTINGS_FILE), case)
+
+
+def findings_in(snapshot: ClusterSnapshot, case: CheckCase) -> tuple[Finding, ...]:
+    """Return the findings that the check of a case has in a snapshot, as `doctor` prints them."""
     check = find_check(case.check_id)
     assert check is not None
-    snapshot = replace(case.snapshot, command_config=SETTINGS_FILE)
     result = run_check(check, Case(snapshot, case.limits))
-    return name_runbooks(Diagnosis("", 0, (result,), Grade("F", 0)), bootstrap_of(snapshot)).findings
+    diagnosis = name_runbooks(Diagnosis("", 0, (result,), Grade("F", 0)), bootstrap_of(snapshot))
+    return complete_commands(diagnosis, snapshot).findings
 
 
 def printed_commands() -> Iterator[Printed]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eosctl.findings.bootstrap import bootstrap_of, marker_line
+from eosctl.findings.bootstrap import marker_line, own_bootstrap_of
 from eosctl.findings.impact import impact_text
 from eosctl.model.hang import HangStatus, HangVerdict, OpenTransaction
 from eosctl.model.snapshot import ClusterSnapshot
@@ -34,7 +34,7 @@ def render_hanging(
 
 
 def _verdicts(verdicts: Sequence[HangVerdict], snapshot: ClusterSnapshot, style: Style) -> str:
-    bootstrap = bootstrap_of(snapshot)
+    bootstrap = own_bootstrap_of(snapshot)
     blocks: list[Block] = []
     for verdict in verdicts:
         if verdict.status is not HangStatus.OPEN:

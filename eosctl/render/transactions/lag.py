@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 from msgspec import structs
 
+from eosctl.findings.bootstrap import own_bootstrap_of
 from eosctl.model.group_commit import StaleOffset
 from eosctl.model.hang import HangVerdict
 from eosctl.model.lag import PartitionLag, Pin
@@ -259,7 +260,8 @@ def render_lags(
     if output not in FOR_PEOPLE:
         return text
     misplaced = _misplaced(result.items, style)
-    return text + misplaced + _first_pins(pins, style) + _holders(holders, style) + _share_groups(snapshot, style)
+    held = _first_pins(pins, snapshot, style) + _holders(holders, style)
+    return text + misplaced + held + _share_groups(snapshot, style)
 
 
 def _misplaced(items: Iterable[LagItem], style: Style) -> str:
@@ -279,10 +281,11 @@ def _misplaced(items: Iterable[LagItem], style: Style) -> str:
     )
 
 
-def _first_pins(pins: Iterable[Pin], style: Style) -> str:
+def _first_pins(pins: Iterable[Pin], snapshot: ClusterSnapshot, style: Style) -> str:
     """Name the groups without lag, as their first offsets are in an open transaction."""
     held = [Field("not shown", f"{pin.group_id} on {pin.partition}: its first offset is pending") for pin in pins]
-    return render_page([*held, Field("see", "eosctl group pending")], style) if held else ""
+    see = Field("see", f"eosctl group pending -b {own_bootstrap_of(snapshot)}")
+    return render_page([*held, see], style) if held else ""
 
 
 def _share_groups(snapshot: ClusterSnapshot, style: Style) -> str:

@@ -7,6 +7,7 @@ from typing import Final
 
 import msgspec
 
+from eosctl.findings.bootstrap import own_bootstrap_of
 from eosctl.model.hang import HangVerdict
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction import TopicPartition
@@ -194,7 +195,7 @@ HANG_COLUMNS: Final[tuple[Column[HangItem], ...]] = (
 
 
 #: A hanging transaction is open on a partition, and its coordinator has completed it or does not know it.
-_SCOPE: Final = "Only coordinators were asked; one that hangs on a partition may be in none: eosctl txn hanging"
+_SCOPE: Final = "Only coordinators were asked; one that hangs on a partition may be in none: eosctl txn hanging -b"
 
 
 def render_transactions(
@@ -203,4 +204,5 @@ def render_transactions(
     """Render a list of transactions with the evidence that it comes from."""
     items = tuple(map(transaction_item, found))
     result = listing("transactions", "txn list", now_ms, items, snapshot)
-    return render_listing(result, TRANSACTION_COLUMNS, output, style, empty="No transactions.", scope=_SCOPE)
+    scope = f"{_SCOPE} {own_bootstrap_of(snapshot)}"
+    return render_listing(result, TRANSACTION_COLUMNS, output, style, empty="No transactions.", scope=scope)

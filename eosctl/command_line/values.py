@@ -95,7 +95,7 @@ def parse_log_position(text: str | None, now_ms: int) -> tuple[int | None, int |
 
 
 def parse_listen(text: str) -> tuple[str, int]:
-    """Parse ``HOST:PORT``; an IPv6 address stands in brackets.
+    """Parse ``HOST:PORT``; an IPv6 address stands in brackets. With port 0, the system chooses one.
 
     Raises:
         UsageError: It is none.
@@ -103,7 +103,7 @@ def parse_listen(text: str) -> tuple[str, int]:
     host, _, port = text.rpartition(":")
     bare = host.removeprefix("[").removesuffix("]")
     number = _parse_long(port)
-    if not bare or (":" in bare) != host.startswith("[") or not number or number > _MOST_PORT:
+    if not bare or (":" in bare) != host.startswith("[") or number is None or number > _MOST_PORT:
         raise UsageError(f"{text!r} is not an address to listen on.", "", "Write HOST:PORT, e.g. 127.0.0.1:9308.")
     return bare, number
 

@@ -91,6 +91,13 @@ async def serve(host: str, port: int, present: Present, access: Access = OPEN) -
         ) from error
 
 
+def url_of(server: asyncio.Server, host: str, access: Access = OPEN) -> str:
+    """Return the address of the page of a server that listens on a host."""
+    scheme = "http" if access.tls is None else "https"
+    port = server.sockets[0].getsockname()[1]
+    return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}/metrics"
+
+
 def respond(head: bytes, present: Present, access: Access = OPEN, *, local_only: bool = False) -> bytes:
     """Respond to a request: the page for `GET` or `HEAD` of `/metrics` or `/`, a line for `/healthz`, else an error.
 

@@ -21,7 +21,7 @@ from eosctl.model.metric_reading import Gauge
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction import TransactionLook
 from eosctl.monitoring.cluster_gauges import measure_cluster, measure_ends
-from eosctl.monitoring.endpoint import Access, Present, plain_page, serve
+from eosctl.monitoring.endpoint import Access, Present, plain_page, serve, url_of
 from eosctl.monitoring.exporter import Exporter
 from eosctl.monitoring.exposition import can_negotiate, negotiated_page
 from eosctl.services import event_loop
@@ -127,9 +127,8 @@ def serve_gauges(
 
     async def keep_serving() -> None:
         running = Exporter(measurer.read, callbacks.remark, measurer.measure)
-        async with await serve(host, port, _presenter(running, render, callbacks), access):
-            scheme = "http" if access.tls is None else "https"
-            callbacks.remark(f"serving {scheme}://{f'[{host}]' if ':' in host else host}:{port}/metrics")
+        async with await serve(host, port, _presenter(running, render, callbacks), access) as server:
+            callbacks.remark(f"serving {url_of(server, host, access)}")
             await running.refresh()
             await running.keep_fresh(request.interval_ms)
 

@@ -14,7 +14,7 @@ from eosctl.lab.history.anomaly import Anomaly
 from eosctl.lab.verify.canary import TOPIC_PREFIX, Canary, CanaryNumbers, CanaryPlan
 from eosctl.lab.verify.report import Verdict
 from eosctl.model.metric_reading import Gauge
-from eosctl.monitoring.endpoint import plain_page, serve
+from eosctl.monitoring.endpoint import plain_page, serve, url_of
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.connect import resolve_connection
 from eosctl.services.connection import Connection
@@ -116,9 +116,8 @@ async def _run(
         if request.listen is None:
             return await canary.run(stop)
         host, port = request.listen
-        async with await serve(host, port, plain_page(lambda: render(canary.numbers.gauges()))):
-            shown = f"[{host}]" if ":" in host else host
-            callbacks.remark(f"serving http://{shown}:{port}/metrics")
+        async with await serve(host, port, plain_page(lambda: render(canary.numbers.gauges()))) as server:
+            callbacks.remark(f"serving {url_of(server, host)}")
             return await canary.run(stop)
     finally:
         if timer is not None:

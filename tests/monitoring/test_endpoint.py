@@ -6,13 +6,14 @@ import asyncio
 import base64
 import http.client
 import os
+import re
 import shutil
 import signal
 import socket
 import ssl
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
@@ -26,7 +27,6 @@ from eosctl.monitoring.endpoint import OPEN, PLAIN_TEXT, Access, Page, Present, 
 from eosctl.settings.endpoint_access import server_context
 from eosctl.testing import SandboxThread
 from tests.commands.conftest import eosctl
-from tests.monitoring.prometheus import free_port
 
 READER = Access(username="prom", password=Secret("p:ä"))
 PLAIN = plain_page(lambda: "page\n")
@@ -272,23 +272,33 @@ def test_a_certificate_needs_its_key(tmp_path: Path) -> None:
     assert (done.code, "--tls-cert and --tls-key go together" in done.err) == (2, True)
 
 
+def serving_port(lines: Iterable[str]) -> int:
+    """Return the port that the command reports; what it printed instead is in the error."""
+    read: list[str] = []
+    for line in lines:
+        read.append(line)
+        if found := re.search(r"serving https://127\.0\.0\.1:(\d+)/metrics", line):
+            return int(found[1])
+    pytest.fail("".join(read))
+
+
 def test_the_command_serves_over_tls_to_readers(authority: trustme.CA, tmp_path: Path) -> None:
     certificate, key = pem(authority, tmp_path)
     credentials = tmp_path / "readers.properties"
     credentials.write_text("username=prom\npassword=${env:READER_PASSWORD}\n")
     trusting = ssl.create_default_context()
     authority.configure_trust(trusting)
-    port = free_port()
     with SandboxThread() as cluster:
         command = [sys.executable, "-m", "eosctl", "exporter", "-b", cluster.bootstrap]
-        command += ["--listen", f"127.0.0.1:{port}", "--tls-cert", str(certificate), "--tls-key", str(key)]
+        # A port that a test chooses may be another program's by the time that the server starts.
+        command += ["--listen", "127.0.0.1:0", "--tls-cert", str(certificate), "--tls-key", str(key)]
         environment = os.environ | {"READER_PASSWORD": "word"}
         with subprocess.Popen(
             [*command, "--credentials", str(credentials)], stderr=subprocess.PIPE, text=True, env=environment
         ) as process:
             assert process.stderr is not None
             try:
-                assert any(f"serving https://127.0.0.1:{port}/metrics" in line for line in process.stderr)
+                port = serving_port(process.stderr)
                 assert get(port, tls=trusting)[0] == 401
                 assert get(port, "/healthz", tls=trusting)[0] == 200
                 status, _, body = get(port, tls=trusting, Authorization=basic("prom", "word"))

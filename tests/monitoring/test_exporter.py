@@ -235,9 +235,10 @@ def test_a_lost_and_a_restored_cluster_are_reported_once() -> None:
 def test_addresses_are_read() -> None:
     assert parse_listen("127.0.0.1:9308") == ("127.0.0.1", 9308)
     assert parse_listen("[::1]:9308") == ("::1", 9308)
+    assert parse_listen("127.0.0.1:0") == ("127.0.0.1", 0)
 
 
-@pytest.mark.parametrize("text", ["9308", "host", ":9308", "host:0", "host:x", "::1:9308", "host:65536"])
+@pytest.mark.parametrize("text", ["9308", "host", ":9308", "host:", "host:x", "::1:9308", "host:65536"])
 def test_other_addresses_are_refused(text: str) -> None:
     with pytest.raises(UsageError):
         parse_listen(text)

@@ -36,6 +36,7 @@ ASKED: Final = frozenset(EvidenceKind) - {EvidenceKind.METRICS, EvidenceKind.LOG
 ALWAYS: Final = frozenset({EvidenceKind.CLUSTER, EvidenceKind.TOPICS, EvidenceKind.API_VERSIONS, EvidenceKind.FEATURES})
 EVERYTHING: Final = ASKED - {EvidenceKind.READABLE_RECORDS}
 TRANSACTION_STATE: Final = "__transaction_state"
+CONSUMER_OFFSETS: Final = "__consumer_offsets"
 
 Progress = Callable[[str], None]
 """Called with a short description of the evidence that is being collected."""
@@ -181,9 +182,13 @@ async def _with_groups(
     observer.progress("groups")
     from eosctl.collect.group_generations import collect_generations
     from eosctl.collect.groups import collect_groups
+    from eosctl.collect.unloaded import collect_unloaded
 
     groups = await collect_groups(reader, _answering(snapshot))
     gaps += groups.gaps
+    offsets_topic = snapshot.topic(CONSUMER_OFFSETS)
+    if offsets_topic is not None and not any(gap.reason is GapReason.HIDDEN for gap in gaps):
+        gaps += await collect_unloaded(reader, offsets_topic, _random_name)
     groups = await collect_generations(reader, snapshot, groups.value)
     gaps += groups.gaps
     if EvidenceKind.REBALANCES in snapshot.collected:

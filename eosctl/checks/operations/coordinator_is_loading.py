@@ -11,7 +11,7 @@ from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind, GapReason
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Confidence, Evidence, Resource
-from eosctl.text import count_text
+from eosctl.text import count_text, name_some
 
 _LOGS: Final = {
     EvidenceKind.TRANSACTIONS: (
@@ -41,7 +41,9 @@ def coordinator_is_loading(case: Case) -> Iterator[Problem]:
     """Find brokers whose coordinators still read their internal topic.
 
     What it checks:
-        Brokers that answer ListTransactions or ListGroups with COORDINATOR_LOAD_IN_PROGRESS.
+        Brokers that answer ListTransactions or ListGroups with COORDINATOR_LOAD_IN_PROGRESS. Partitions of
+        __consumer_offsets whose leader answers NOT_COORDINATOR for their groups, twice: from Kafka 4.0 on, so does a
+        coordinator that cannot read a record of the partition. That is an error.
 
     Why it matters for exactly-once:
         A coordinator that takes over reads all records of its partitions first. Until then it refuses every request
@@ -87,6 +89,40 @@ def coordinator_is_loading(case: Case) -> Iterator[Problem]:
             verify=(Command(f"eosctl check run EOS-OPS-014 -b {case.bootstrap}"),),
             facts=(("coordinator", name), ("partitions", led)),
         )
+    for broker_id, partitions in _unloaded(case).items():
+        yield Problem(
+            resource=Resource("broker", broker_id),
+            message=f"The group coordinator of broker {broker_id} has not loaded "
+            f"{name_some('partition', partitions)} that it leads.",
+            severity=Severity.ERROR,
+            confidence=Confidence.LIKELY,
+            cause="A record of the partition that it cannot read, or it has just become the leader.",
+            impact="Members of these groups can neither join nor commit offsets, and lists leave the groups out.",
+            evidence=(Evidence("answer", _UNLOADED, "DescribeGroups"),),
+            remedy=(
+                "Read the broker's log: a failed load names the partition and the error.",
+                "Keep a copy of the partition; eosctl fsck finds the record. Restore the replica from an intact one.",
+                "Stop the applications of its groups before auto.offset.reset restarts them from elsewhere.",
+            ),
+            verify=(Command(f"eosctl check run EOS-OPS-014 -b {case.bootstrap}"),),
+            facts=(("coordinator", "group"), ("partitions", len(partitions))),
+        )
 
 
+def _unloaded(case: Case) -> dict[str, list[str]]:
+    """Return the partitions that their coordinators have not loaded, by the broker that leads them."""
+    partitions = {
+        gap.subject
+        for gap in case.snapshot.gaps
+        if gap.kind is EvidenceKind.GROUPS and gap.error == _UNLOADED and gap.subject.startswith(CONSUMER_OFFSETS_TOPIC)
+    }
+    found: dict[str, list[str]] = {}
+    topic = case.snapshot.topic(CONSUMER_OFFSETS_TOPIC)
+    for info in () if topic is None else topic.partitions:
+        if str(info.partition) in partitions:
+            found.setdefault(str(info.leader_id), []).append(str(info.partition))
+    return found
+
+
+_UNLOADED: Final = "NOT_COORDINATOR"
 _API: Final = {EvidenceKind.TRANSACTIONS: "ListTransactions", EvidenceKind.GROUPS: "ListGroups"}

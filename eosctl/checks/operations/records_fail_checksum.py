@@ -34,8 +34,8 @@ def records_fail_checksum(case: Case) -> Iterator[Problem]:
         have and do not verify it.
 
     Why it matters for exactly-once:
-        A coordinator that loads such a partition stops at the record. It does not know the transactional ids or offsets
-        behind it, answers as if they did not exist, and lets their producers begin anew.
+        A coordinator that loads such a partition does not verify checksums. It stops at a record that it cannot read,
+        does not know the transactional ids or offsets behind it, and lets their producers begin anew.
 
     Example:
         A disk returned wrong bytes. The broker logged "Error loading transactions from transaction log" after its next
@@ -77,7 +77,7 @@ def _problem(topic: Topic, where: TopicPartition, gap: EvidenceGap, case: Case) 
         message=f"{where}: {gap.detail[:1].lower()}{gap.detail[1:].rstrip('.')} (leader {leader}).",
         severity=Severity.CRITICAL if topic.internal else Severity.ERROR,
         impact=(
-            "A coordinator stops loading there: it does not know what is behind that offset."
+            "A coordinator that cannot read the record stops loading there, and does not know what follows."
             if topic.internal
             else "Consumers stop in front of these records."
         ),

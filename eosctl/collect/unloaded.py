@@ -43,12 +43,12 @@ async def collect_unloaded(reader: ReadOnly, topic: Topic, random_name: Callable
         denied = await _denied(reader, leaders, names)
     return tuple(
         EvidenceGap(
-            EvidenceKind.GROUPS,
-            f"{topic.name}-{number}",
-            GapReason.BROKER_ERROR,
-            ErrorCode.NOT_COORDINATOR.name,
-            f"Broker {leaders[number]} leads it and has not loaded it: lists leave its groups out without an error.",
-            f"Search the log of broker {leaders[number]} for the error: eosctl logs report.",
+            kind=EvidenceKind.GROUPS,
+            subject=f"{topic.name}-{number}",
+            reason=GapReason.BROKER_ERROR,
+            error=ErrorCode.NOT_COORDINATOR.name,
+            detail=f"Broker {leaders[number]} leads it and has not loaded it: lists leave its groups out.",
+            next_step=f"Search the log of broker {leaders[number]} for the error: eosctl logs report.",
         )
         for number in sorted(denied)
     )

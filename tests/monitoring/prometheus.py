@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,16 @@ def free_port() -> int:
         one.bind(("127.0.0.1", 0))
         port: int = one.getsockname()[1]
         return port
+
+
+def serving_port(lines: Iterable[str]) -> int:
+    """Return the port that the command reports; what it printed instead is in the error."""
+    read: list[str] = []
+    for line in lines:
+        read.append(line)
+        if found := re.search(r"serving https://127\.0\.0\.1:(\d+)/metrics", line):
+            return int(found[1])
+    pytest.fail("".join(read))
 
 
 def ask(url: str) -> Any:

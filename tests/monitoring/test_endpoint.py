@@ -6,14 +6,13 @@ import asyncio
 import base64
 import http.client
 import os
-import re
 import shutil
 import signal
 import socket
 import ssl
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
@@ -27,6 +26,7 @@ from eosctl.monitoring.endpoint import OPEN, PLAIN_TEXT, Access, Page, Present, 
 from eosctl.settings.endpoint_access import server_context
 from eosctl.testing import SandboxThread
 from tests.commands.conftest import eosctl
+from tests.monitoring.prometheus import serving_port
 
 READER = Access(username="prom", password=Secret("p:ä"))
 PLAIN = plain_page(lambda: "page\n")
@@ -270,16 +270,6 @@ def test_credentials_that_protect_nothing_are_refused(
 def test_a_certificate_needs_its_key(tmp_path: Path) -> None:
     done = eosctl("exporter", "-b", "127.0.0.1:1", "--tls-cert", tmp_path / "a.crt")
     assert (done.code, "--tls-cert and --tls-key go together" in done.err) == (2, True)
-
-
-def serving_port(lines: Iterable[str]) -> int:
-    """Return the port that the command reports; what it printed instead is in the error."""
-    read: list[str] = []
-    for line in lines:
-        read.append(line)
-        if found := re.search(r"serving https://127\.0\.0\.1:(\d+)/metrics", line):
-            return int(found[1])
-    pytest.fail("".join(read))
 
 
 def test_the_command_serves_over_tls_to_readers(authority: trustme.CA, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -42,9 +42,12 @@ from eosctl.services.sources import Sources, check_sources, read_sources
 from eosctl.services.tool_output import reading_of, sort_paths, with_settings, without_evidence
 from eosctl.settings.deployment_files import read_deployment
 from eosctl.settings.files_read import FilesRead
+from eosctl.settings.piped import with_pipes
 
 NEXT_COMMANDS: Final = 3
 _NOTHING: Final = ("The files hold no settings of Kafka and no evidence of a cluster: nothing was judged.",)
+
+_STANDARD_INPUT: Final = Path("-")
 
 
 class DiagnoseRequest(msgspec.Struct, frozen=True):
@@ -147,11 +150,13 @@ def diagnose(request: DiagnoseRequest, callbacks: Callbacks = SILENT) -> Diagnos
         EosctlError: No broker of the cluster answered.
     """
     check_sources(request.sources)
+    _check_paths(request)
     address = None if request.notify is None else resolve_address(request.notify)
     chosen = None if request.checks is None else choose_checks(request.checks, of_files=bool(request.paths))
     checks = ALL_CHECKS if chosen is None else tuple(one for one in chosen if not one.is_about_configuration)
-    paths, printed, texts = sort_paths(request.paths, callbacks.now_ms())
-    files = _read_files(paths, callbacks)
+    piped = with_pipes(request.paths, {})
+    paths, printed, texts = sort_paths(piped.paths, callbacks.now_ms(), piped.texts)
+    files = _read_files(paths, piped.texts, callbacks)
     evidence = _with_printed(_collect(request, checks, callbacks), printed, checks, callbacks)
     if evidence.printed_reading:
         files = with_settings(files, printed, texts)
@@ -190,10 +195,19 @@ def diagnose_snapshot(snapshot: ClusterSnapshot, gate: GateFiles, now_ms: int) -
     return _judge(DiagnoseRequest(), _Evidence(snapshot, ALL_CHECKS), None, gate, now_ms)
 
 
-def _read_files(paths: Sequence[Path], callbacks: Callbacks) -> FilesRead | None:
+def _check_paths(request: DiagnoseRequest) -> None:
+    """Refuse paths that do not exist, and a standard input that is read twice."""
+    missing = next((path for path in request.paths if path != _STANDARD_INPUT and not path.exists()), None)
+    if missing is not None:
+        raise UsageError(f"{missing} does not exist.", "", "Name a file, a folder, or - for standard input.")
+    if [*request.paths, *request.sources.logs].count(_STANDARD_INPUT) > 1:
+        raise UsageError("- was given twice.", "Standard input is one text.", "Save one of the two, and name the file.")
+
+
+def _read_files(paths: Sequence[Path], texts: Mapping[str, str], callbacks: Callbacks) -> FilesRead | None:
     if not paths:
         return None
-    files = read_deployment(paths)
+    files = read_deployment(paths, texts=texts)
     for broken in files.unreadable:
         callbacks.report_error(broken.error)
     for file in files.not_understood:

@@ -31,13 +31,10 @@ from eosctl.services.gate_options import GateOptions
 from eosctl.services.releases import release_if_named
 from eosctl.services.tool_output import judge_printed, sort_paths, with_printed, without_evidence
 from eosctl.settings.deployment_files import read_deployment
-from eosctl.settings.documents import format_of
-from eosctl.settings.file_texts import read_text
 from eosctl.settings.inline_suppressions import read_inline_suppressions
-from eosctl.settings.piped import ending_of
+from eosctl.settings.piped import with_pipes
 from eosctl.settings.sources import Releases
 
-_STANDARD_INPUT: Final = ("-", "/dev/stdin")
 KINDS: Final = frozenset({EvidenceKind.BROKER_CONFIGS, EvidenceKind.TOPIC_CONFIGS, EvidenceKind.API_VERSIONS})
 
 
@@ -87,7 +84,8 @@ def lint_configuration(request: LintRequest, callbacks: Callbacks = SILENT) -> L
         ConfigFileError: The rules or the baseline cannot be read.
         EosctlError: The cluster cannot be read.
     """
-    request = _with_piped(request)
+    paths, piped = with_pipes(request.paths, request.texts)
+    request = replace(request, paths=paths, texts=piped)
     gate = read_gate(request.gate, has_score=False)
     releases = Releases(
         release_if_named(request.kafka_version, callbacks.remark),
@@ -127,19 +125,6 @@ def lint_configuration(request: LintRequest, callbacks: Callbacks = SILENT) -> L
     outputs = frozenset(one.file for one in printed.outputs)
     verdict = judge_run(linted.diagnosis, gate.gate)
     return LintResult(linted, everything.findings, _exit_code(linted, request, verdict, outputs))
-
-
-def _with_piped(request: LintRequest) -> LintRequest:
-    """Return a request in which a pipe, or ``-`` for standard input, is a text under a name with an ending."""
-    paths, texts = list[Path](), dict(request.texts)
-    for path in request.paths:
-        is_input = str(path) in _STANDARD_INPUT
-        if is_input or (path.is_fifo() and format_of(str(path)) is None):
-            text = read_text(Path("/dev/stdin") if is_input else path)
-            path = Path(f"{'standard-input' if is_input else path}{ending_of(text)}")
-            texts[str(path)] = text
-        paths.append(path)
-    return replace(request, paths=tuple(paths), texts=texts)
 
 
 def _exit_code(linted: Linted, request: LintRequest, verdict: Verdict, outputs: frozenset[str]) -> ExitCode:

@@ -8,8 +8,14 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Final
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
 
+from eosctl.settings.documents import format_of
+from eosctl.settings.file_texts import read_text
+
+_STANDARD_INPUT: Final = ("-", "/dev/stdin")
 _HCL: Final = re.compile(
     r"^(?:resource|variable|module|locals|provider|data|terraform|output)\b[^\n=:]*\{", re.MULTILINE
 )
@@ -20,6 +26,34 @@ _SECTION: Final = re.compile(r"\[[\w .:/-]+\]")
 _YAML: Final = re.compile(r"""^(?:---|[ \t]*(?:- +)?(?:- |["']?[\w./$-]+["']?[ \t]*:(?:[ \t]|$)))""", re.MULTILINE)
 _PROPERTY: Final = re.compile(r"^[ \t]*[\w.\[\]-]+[ \t]*=", re.MULTILINE)
 _BLOCK: Final = re.compile(r"^[ \t]*(?:- +)?[\w./-]+:[ \t]*[|>][+-]?\d?[ \t]*$", re.MULTILINE)
+
+
+class Piped(NamedTuple):
+    """Paths where each pipe has a name with an ending, and the texts of pipes and of other paths by path."""
+
+    paths: tuple[Path, ...]
+    texts: Mapping[str, str]
+
+
+def with_pipes(paths: Sequence[Path], texts: Mapping[str, str]) -> Piped:
+    """Read pipes, and ``-`` for standard input, and name each by the format of its text.
+
+    Args:
+        paths: Files, folders, and pipes.
+        texts: Texts that replace the contents of files, by path.
+
+    Raises:
+        ConfigFileError: A pipe cannot be read, or is not text.
+    """
+    named, read = list[Path](), dict(texts)
+    for path in paths:
+        is_input = str(path) in _STANDARD_INPUT
+        if is_input or (path.is_fifo() and format_of(str(path)) is None):
+            text = read_text(Path("/dev/stdin") if is_input else path)
+            path = Path(f"{'standard-input' if is_input else path}{ending_of(text)}")
+            read[str(path)] = text
+        named.append(path)
+    return Piped(tuple(named), read)
 
 
 def ending_of(text: str) -> str:

@@ -1,4 +1,4 @@
-"""``config lint`` of standard input and of pipes, whose format shows only in their text."""
+"""``config lint`` and ``doctor`` of standard input and of pipes, whose format shows only in their text."""
 
 from __future__ import annotations
 
@@ -48,11 +48,20 @@ def test_output_of_a_tool_is_taken_from_a_pipe(tmp_path: Path) -> None:
     assert (code, "EOS-CFG-037" in found) == (3, True)
 
 
-def test_standard_input_is_a_dash() -> None:
-    command = (sys.executable, "-m", "eosctl", "config", "lint", "-")
-    done = subprocess.run(command, input=CONFIG_MAP, capture_output=True, text=True, check=False)
+@pytest.mark.parametrize("command", [("config", "lint"), ("doctor",)])
+def test_standard_input_is_a_dash(command: tuple[str, ...]) -> None:
+    started = (sys.executable, "-m", "eosctl", *command, "-", "-o", "json")
+    done = subprocess.run(started, input=CONFIG_MAP, capture_output=True, text=True, check=False)
     assert done.returncode == 3
-    assert "standard-input.yaml:8: critical" in done.stdout
+    assert "standard-input.yaml" in done.stdout
+    assert "EOS-CFG-001" in done.stdout
+
+
+def test_doctor_refuses_paths_that_it_cannot_read(tmp_path: Path) -> None:
+    twice = eosctl("doctor", "-", "--logs", "-")
+    assert (twice.code, "- was given twice" in twice.err) == (2, True)
+    missing = eosctl("doctor", tmp_path / "client.properties")
+    assert (missing.code, "does not exist" in missing.err) == (2, True)
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def doctor(
     invocation: Invocation,
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[PATH]...", help="Configuration files and folders to check as well.", exists=True),
+        typer.Argument(metavar="[PATH]...", help="Configuration files and folders to check as well; - is stdin."),
     ] = None,
     *,
     looks: LooksOptions,

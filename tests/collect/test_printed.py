@@ -230,3 +230,20 @@ def test_a_transaction_prepared_beyond_its_timeout_is_stalled(tmp_path: Path, la
     (tmp_path / "a.txt").write_text(PREPARED.format(lasts=lasts), "utf-8")
     found = lint_configuration(LintRequest((tmp_path,))).found
     assert [one.check_id for one in found] == expected
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "tool"),
+    [
+        ("PARTITION LEADER-EPOCH CURRENT-OFFSET LOG-END-OFFSET LAG CONSUMER-ID", "0 3 100 900 800 -", "--describe"),
+        ("CONSUMER-ID GROUP-INSTANCE-ID HOST CLIENT-ID #PARTITIONS", "c-1 i-1 /10.0.0.1 c 1", "--members"),
+    ],
+)
+def test_verbose_descriptions_of_groups_are_read(header: str, row: str, tool: str) -> None:
+    head = "GROUP TOPIC" if tool == "--describe" else "GROUP"
+    text = f"\n{head} {header}\n{'parcels orders' if tool == '--describe' else 'parcels'} {row}\n"
+    (output,) = read_printed({"a.txt": text}, 0).outputs
+    assert tool in output.tool
+    snapshot = read_printed({"a.txt": text}, 0).snapshot
+    offsets = [one.offset for group in snapshot.groups for one in group.offsets] if snapshot else []
+    assert offsets == ([100] if tool == "--describe" else [])

@@ -161,7 +161,9 @@ def with_options_joined(node: Node) -> Node:
     entries = {key: with_options_joined(child) for key, child in node.entries}
     named = {relaxed(key): key for key in entries}
     for part, option, client in _APART:
-        around, own = entries.get(named.get(part, "")), entries.get(named.get(client, ""))
+        if part not in named or client not in named:
+            continue
+        around, own = entries[named[part]], entries[named[client]]
         if isinstance(around, Branch) and isinstance(own, Branch):
             moved = tuple(entry for entry in around.entries if relaxed(entry[0]) == option)
             entries[named[part]] = Branch(tuple(entry for entry in around.entries if entry not in moved), around.line)

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from eosctl.model.deployment import Client, Place, Role
-from eosctl.settings.sources import Source, values_of
-from eosctl.settings.tree import Branch, flatten
+from eosctl.settings.sources import Source, value_of, values_of
+from eosctl.settings.tree import Branch, Leaf, flatten
+
+_CLASS: Final = re.compile(r"(?:^|\.)\w*Connector\w*$|\.kafka\.connect\.")
 
 
 def connector_role(class_name: str, has_topics: bool) -> Role:
@@ -31,3 +36,21 @@ def connect_rest(document: Branch, file: str) -> list[Source] | None:
     role = connector_role(values["connector.class"].text or "", has_topics)
     place = Place(file, body.line)
     return [Source(place, values, name, role, Client.JAVA, recognized_by="connector.class")]
+
+
+def connector_of_chart(node: Branch, file: str) -> Source | None:
+    """Return the connector that a mapping describes as Strimzi's resource does: ``class``, ``tasksMax``, ``config``.
+
+    The values of charts, and files of other tools, have lists of such mappings.
+    """
+    named, config = node.get("class"), node.branch("config")
+    if not isinstance(named, Leaf) or config is None or config.get("connector.class") is not None:
+        return None
+    if _CLASS.search(named.text or "") is None:
+        return None
+    values = values_of(flatten(config), file) | {"connector.class": value_of("class", named, file, "connector.class")}
+    if isinstance(tasks := node.get("tasksMax"), Leaf):
+        values["tasks.max"] = value_of("tasksMax", tasks, file, "tasks.max")
+    role = connector_role(named.text or "", "topics" in values or "topics.regex" in values)
+    label = node.text("name") or ""
+    return Source(Place(file, node.line), values, label, role, Client.JAVA, recognized_by="class")

@@ -51,6 +51,8 @@ _OTHER_CONSUMER: Final[Mapping[str, str | None]] = {"enable.auto.commit": None}
 _SMALLRYE_CONSUMER: Final[Mapping[str, str | None]] = {"enable.auto.commit": "false"}
 # Who commits is said in the code: offsetStrategy of @KafkaListener.
 _MICRONAUT_CONSUMER: Final[Mapping[str, str | None]] = {"enable.auto.commit": None}
+_REST_PROXY: Final = "kafka.rest."
+"""Settings of Confluent's REST Proxy: it hands no ``rest.`` setting on to a client."""
 
 
 def sources_of(document: Node, file: str, role: Role | None = None) -> list[Source]:
@@ -221,7 +223,7 @@ def _any_client(source: Source, values: Mapping[str, Value]) -> Iterator[Source]
 
 
 def _unprefixed(key: str) -> str:
-    if not key.startswith(LIBRARY_PREFIXES):
+    if not key.startswith(LIBRARY_PREFIXES) or key.startswith(_REST_PROXY):
         return key
     for prefix in LIBRARY_PREFIXES:
         name = setting_after(prefix, key)

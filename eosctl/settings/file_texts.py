@@ -42,6 +42,15 @@ _OF_OTHERS: Final = re.compile(
     r"|(?:reflect(?:ion)?|resource|jni|proxy|serialization)-config\.json|reachability-metadata\.json"
     r"|\.releaserc.*|requirements\.ya?ml|native-image\.properties|chart\.ya?ml|micronaut-cli\.ya?ml|mods\.toml|sonar-project\.properties)$"
 )
+# Texts that programs show, by language, may be called like settings.
+_TRANSLATIONS: Final = re.compile(
+    r"(?:^|/)(?:messages|locales?|i18n|l10n|lang|languages|translations)/(?:[^/]+/)?"
+    r"(?:[a-z]{2}(?:[-_][a-z]{2,4})?|[a-z]{2}(?:[-_][a-z]{2,4})?/[^/]+)\.(?:jsonc?|ya?ml|properties)$"
+)
+# Descriptions of interfaces name topics and settings that programs behind them may have.
+_INTERFACES: Final = re.compile(
+    r"""^(?:openapi|swagger|asyncapi):[ \t]*["']?\d|\A\s*\{\s*"(?:openapi|swagger|asyncapi)"\s*:""", re.MULTILINE
+)
 # Rules and targets of Prometheus, and rules of its JMX exporter, name Kafka's metrics.
 _OF_MONITORING: Final = re.compile(
     r"^(?:scrape_configs|lowercaseOutputName|lowercaseOutputLabelNames|whitelistObjectNames|includeObjectNames):"
@@ -135,20 +144,25 @@ def _names_kafka(text: str) -> bool:
 def is_of_others(name: str, text: str = "") -> bool:
     """Return whether no program of Kafka reads a file, although it names settings of Kafka.
 
-    Its name shows that, or it is a dashboard or another file of monitoring, which is about their metrics.
+    Its name shows that, or it is a dashboard or another file of monitoring, which is about their metrics, or the
+    description of an interface.
 
     >>> is_of_others("config/clusterConfigs.json"), is_of_others("config/server.properties")
+    (True, False)
+    >>> is_of_others("ui/messages/en.json"), is_of_others("messages/orders.json")
     (True, False)
     >>> is_of_others("kafka.json", '{"panels": [], "schemaVersion": 39, "title": "Kafka"}')
     True
     """
     file = name.rpartition("/")[2].lower()
-    if _OF_OTHERS.match(file) is not None:
+    if _OF_OTHERS.match(file) is not None or _TRANSLATIONS.search(name.lower()) is not None:
         return True
     if file.endswith(".json"):
-        return all(key in text for key in _OF_A_DASHBOARD)
+        return all(key in text for key in _OF_A_DASHBOARD) or _INTERFACES.search(text) is not None
     if not file.endswith((".yml", ".yaml")):
         return False
+    if "api:" in text and _INTERFACES.search(text) is not None:
+        return True
     return _OF_MONITORING.search(text) is not None or all(part.search(text) for part in _RULES_OF_PROMETHEUS)
 
 

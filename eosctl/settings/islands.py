@@ -14,6 +14,7 @@ from eosctl.settings.access_rule_declarations import access_rules_declared
 from eosctl.settings.camel import CAMEL
 from eosctl.settings.client_parts import has_own_properties, with_parts
 from eosctl.settings.command_lines import JOBS
+from eosctl.settings.connectors import connector_of_chart
 from eosctl.settings.container_scripts import scripts_within
 from eosctl.settings.documents import format_of, parse_documents, parse_properties_tree
 from eosctl.settings.environment import container_environment, environment_of, variables_of
@@ -135,6 +136,8 @@ def _of_its_form(node: Branch, file: str, hints: tuple[str, ...]) -> list[Source
     spark = spark_client(node, file, hints)
     if spark is not None:
         return [spark]
+    if (connector := connector_of_chart(node, file)) is not None:
+        return [connector]
     return altered_entity(node, file) or access_rules_declared(node, file) or None
 
 

@@ -39,6 +39,8 @@ _ACKS: Final = (
 )
 """What a producer waits for, by library."""
 _NUMBERED: Final = {"-1": "all"}
+_CODECS: Final = {"0": "none", "1": "gzip", "2": "snappy", "3": "lz4", "4": "zstd"}
+"""sarama's ``CompressionCodec``, which Telegraf takes as a number."""
 _LEVELS: Final = {"ReadUncommitted": "read_uncommitted", "ReadCommitted": "read_committed"}
 _LIBRARY_ACKS: Final = {word.lower(): meant for words in reversed(_ACKS) for word, meant in words.items()}
 _GO_DURATION: Final = re.compile(r"(\d+)(ms|s|m|h)")
@@ -60,6 +62,8 @@ def as_kafka_writes(name: str, key: str, leaf: Leaf, *, by_library: bool, is_lib
     if duration is not None:
         return replace(leaf, text=str(int(duration[1]) * _MILLISECONDS[duration[2]]))
     letters = relaxed(key)
+    if name.startswith("compression.") and letters == "compressioncodec" and word in _CODECS:
+        return replace(leaf, text=_CODECS[word], words=turned(_CODECS))
     if letters == DISABLES:
         return replace(leaf, text=_OPPOSITE.get(word.lower(), leaf.text), words=turned(_OPPOSITE))
     words = _own_words(name, letters) if is_library_name else {}

@@ -57,6 +57,8 @@ _STORAGE: Final = frozenset(
     for of in ("config", "status", "offset")
     for what in ("topic", "replication.factor", "partitions", "file.filename")
 )
+_SIZES: Final = frozenset({"message.max.bytes"})
+"""What brokers and the producers of librdkafka both have."""
 _WORKERS: Final = frozenset(
     {
         *("exactly.once.source.support", "connector.client.config.override.policy", "plugin.path"),
@@ -66,7 +68,7 @@ _WORKERS: Final = frozenset(
 # Flink and other servers of REST have these, too; a worker also names its brokers.
 _REST_SERVERS: Final = frozenset({"rest.port", "rest.host.name", "rest.advertised.host.name", "rest.advertised.port"})
 # Confluent's REST Proxy and Schema Registry have settings of a worker's REST server; these show them.
-_PROXIES: Final = ("schema.registry.url", "kafkastore.")
+_PROXIES: Final = ("schema.registry.url", "kafkastore.", "client.security.", "client.sasl.", "kafka.rest.")
 _OF_PROXIES: Final = _REST_SERVERS | {"access.control.allow.origin", "access.control.allow.methods"}
 KSQL_REPLICAS: Final = "ksql.internal.topic.replicas"
 """How often ksqlDB, an application of Streams, keeps its command topic."""
@@ -116,7 +118,7 @@ def recognize(values: Mapping[str, Value], hints: Iterable[str] = ()) -> Recogni
     if has_brokers and of_others is _REST_SERVERS:
         of_others = frozenset()
     values = {key: value for key, value in values.items() if not _is_of_others(key, value) and key not in of_others}
-    scores = {role: 0 if _cannot_be(role, values) else _score(role, values, words) for role in _SCORED}
+    scores = {role: 0 if _cannot_be(role, values, words) else _score(role, values, words) for role in _SCORED}
     if exclusive(Role.STREAMS).isdisjoint(values) and not is_named(Role.STREAMS, words):
         scores[Role.STREAMS] = 0  # a client next to the factor of topics that it makes, or of another program's
     best = max(scores, key=lambda role: scores[role])
@@ -126,14 +128,24 @@ def recognize(values: Mapping[str, Value], hints: Iterable[str] = ()) -> Recogni
     return Recognition(best, shown, _others(best, scores, values))
 
 
-def _cannot_be(role: Role, values: Mapping[str, Value]) -> bool:
+def _cannot_be(role: Role, values: Mapping[str, Value], words: tuple[str, ...]) -> bool:
     """Return whether keys rule a component out: brokers are not clients, and servers have their own settings.
+
+    The largest message alone, in the file of an application or of a chart, is that of librdkafka's producer.
 
     Settings that a server shares with clients, such as those of TLS, do not indicate a server.
     """
     if role in (Role.BROKER, Role.TOPIC) and ("bootstrap.servers" in values or SECURITY in values):
         return True
+    if role is Role.BROKER and _is_within(words) and _unlike_clients(role) & values.keys() <= _SIZES:
+        return True
     return role in (Role.BROKER, Role.CONNECT_WORKER) and _unlike_clients(role).isdisjoint(values)
+
+
+def _is_within(words: tuple[str, ...]) -> bool:
+    """Return whether settings stand in a mapping of YAML or JSON that no word calls a broker's."""
+    is_nested = len(words) > 1 and words[0].endswith((".yml", ".yaml", ".json", ".toml"))
+    return is_nested and not is_named(Role.BROKER, words)
 
 
 def _others(best: Role, scores: Mapping[Role, int], values: Mapping[str, Value]) -> tuple[Role, ...]:

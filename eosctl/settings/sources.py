@@ -14,9 +14,14 @@ from eosctl.settings.tree import Leaf
 
 _ELSEWHERE: Final = re.compile(
     r"\$\{|\$\(|\{\{|<%|%\(|%[iIjnHm](?![\w%])|^@[\w.-]+@$|^<+[^<>]+>+$|^\$\w+$"
-    # What Python's str.format fills.
-    r"|\{[A-Za-z_]\w*\}"
+    # What Python's str.format, and printf in programs, fill.
+    r"|\{[A-Za-z_]\w*\}|(?<![%\w])%(?:\d\$)?[sdv](?![\w%])"
+    # What the start scripts of images replace.
+    r"|^#\w+#$|^__\w+__$"
 )
+_NODE_IDS: Final = ("node.id", "node_id", "broker.id", "broker_id")
+_REPLACED: Final = re.compile(r"[A-Z]+(?:_[A-Z]+)*")
+"""A word in the place of a number: no broker starts with it, so a script replaces it."""
 
 
 class Releases(NamedTuple):
@@ -77,7 +82,10 @@ class Source(msgspec.Struct, frozen=True):
 
 def value_of(key: str, leaf: Leaf, file: str, name: str = "") -> Value:
     """Return a leaf as a value; what refers to something outside of the file is marked as not resolved."""
-    unresolved = leaf.text is not None and _ELSEWHERE.search(leaf.text.strip()) is not None
+    unresolved = leaf.text is not None and (
+        _ELSEWHERE.search(leaf.text.strip()) is not None
+        or (key.lower().endswith(_NODE_IDS) and _REPLACED.fullmatch(leaf.text.strip()) is not None)
+    )
     place = Place(leaf.file or file, leaf.line)
     return Value(name or key, leaf.text, _as_written(key, leaf), place, resolved=not unresolved, words=leaf.words)
 

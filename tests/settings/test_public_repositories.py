@@ -262,3 +262,67 @@ def test_records_in_lines_are_not_connectors(tmp_path: Path) -> None:
     (tmp_path / "records.json").write_text('{"topic": "kafka"}\n' * 101, "utf-8")
     read = read_deployment([tmp_path])
     assert (read.unreadable, read.not_understood) == ((), (str(tmp_path / "records.json"),))
+
+
+def test_options_of_sarama_may_stand_alone() -> None:
+    text = 'kafka:\n  "": {}\n  net: {maxOpenRequests: 5}\n  consumer: {retry: 1}\n'
+    assert failed("a.yaml", text) == set()
+
+
+@pytest.mark.parametrize("count", ["%d", "%1$s", "__TASKS__", "#TASKS#"])
+def test_what_a_program_or_a_script_replaces_is_unknown(count: str) -> None:
+    text = '{"name": "a", "config": {"connector.class": "PostgresSource", "tasks.max": "%s"}}'
+    assert failed("a.json", text % count) == set()
+    assert "EOS-CFG-088" in failed("a.json", text % "two")
+
+
+@pytest.mark.parametrize("key", ["node.id", "broker.id"])
+def test_the_start_script_of_an_image_numbers_brokers(key: str) -> None:
+    text = f"{key}=KAFKA_NODE_ID\nlog.dirs=/var/lib/kafka\n"
+    assert "EOS-CFG-088" not in failed("server.properties", text)
+    assert "EOS-CFG-088" in failed("server.properties", text.replace("KAFKA_NODE_ID", "one"))
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("ui/messages/en.json", '{"topics": {"min_insync_replicas": "Minimum of replicas", "topic": "Topic"}}'),
+        ("locales/pt-BR/topics.yaml", "topics:\n  retention.ms: Retention\n  cleanup.policy: Policy\n"),
+        ("api.yaml", "openapi: 3.0.0\ncomponents: {topic: {cleanup.policy: words, retention.ms: words}}\n"),
+        ("api.json", '{"swagger": "2.0", "topic": {"cleanup.policy": "words", "retention.ms": "words"}}'),
+    ],
+)
+def test_texts_and_interfaces_are_not_settings(tmp_path: Path, file: str, text: str) -> None:
+    path = tmp_path / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, "utf-8")
+    read = read_deployment([tmp_path])
+    assert (read.deployment.components, read.not_understood) == ((), ())
+    assert read_deployment([tmp_path]).without_settings == (str(path),)
+
+
+@pytest.mark.parametrize(("code", "is_refused"), [("3", False), ("9", True)])
+def test_sarama_numbers_codecs(code: str, is_refused: bool) -> None:
+    text = f"kafka_consumer:\n  group_id: a\n  brokers: [b:9092]\n  compression_codec: {code}\n"
+    assert ("EOS-CFG-088" in failed("values.yaml", text)) is is_refused
+
+
+@pytest.mark.parametrize(
+    "text", ["kafka.rest.extension.classes=a.B\n", "client.security.protocol=SSL\naccess.control.allow.methods=GET\n"]
+)
+def test_the_rest_proxy_is_not_a_worker(text: str) -> None:
+    assert read_components("proxy.properties", text) == []
+
+
+def test_the_largest_message_of_a_client_is_not_a_brokers() -> None:
+    text = "relay:\n  replicas: 1\n  processing:\n    kafkaConfig: {messageMaxBytes: 50000000}\n"
+    assert Role.BROKER not in {one.role for one in read_components("values.yaml", text)}
+    assert Role.BROKER in {one.role for one in read_components("values.yaml", "broker:\n  message.max.bytes: 9\n")}
+
+
+def test_connectors_of_a_chart_have_a_class_and_a_configuration() -> None:
+    head = "connect:\n  connectors:\n    - name: parcels\n      class: a.b.ParcelsSinkConnector\n      tasksMax: two\n"
+    text = head + "      config: {topics: parcels, errors.tolerance: all}\n"
+    (found,) = (one for one in read_components("values.yaml", text) if one.inside is None)
+    assert (found.role, found.name) == (Role.SINK_CONNECTOR, "values.yaml (parcels)")
+    assert {"EOS-CFG-088", "EOS-CFG-093"} <= failed("values.yaml", text)

@@ -326,3 +326,8 @@ def test_connectors_of_a_chart_have_a_class_and_a_configuration() -> None:
     (found,) = (one for one in read_components("values.yaml", text) if one.inside is None)
     assert (found.role, found.name) == (Role.SINK_CONNECTOR, "values.yaml (parcels)")
     assert {"EOS-CFG-088", "EOS-CFG-093"} <= failed("values.yaml", text)
+
+
+def test_settings_of_servers_about_consumers_are_no_consumers() -> None:
+    text = "telemetry:\n  properties:\n    confluent.consumer.lag.emitter.enabled: true\n    ssl.protocol: TLSv1.3\n"
+    assert Role.CONSUMER not in {one.role for one in read_components("kafka.yml", text)}

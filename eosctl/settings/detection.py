@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -51,6 +52,8 @@ _OTHER_CONSUMER: Final[Mapping[str, str | None]] = {"enable.auto.commit": None}
 _SMALLRYE_CONSUMER: Final[Mapping[str, str | None]] = {"enable.auto.commit": "false"}
 # Who commits is said in the code: offsetStrategy of @KafkaListener.
 _MICRONAUT_CONSUMER: Final[Mapping[str, str | None]] = {"enable.auto.commit": None}
+_OF_SERVERS: Final = re.compile(r"(?:broker|controller)_custom_properties$")
+"""What the playbooks for Confluent Platform write into a server's own file, where no setting is a client's."""
 _REST_PROXY: Final = "kafka.rest."
 """Settings of Confluent's REST Proxy: it hands no ``rest.`` setting on to a client."""
 
@@ -200,7 +203,7 @@ def _by_keys(source: Source) -> Iterator[Source]:
         yield _as(source, Recognition(Role.STREAMS, shown))
         return
     found = recognize(values, source.hints)
-    if found is None:
+    if found is None or (found.role in CLIENTS and _OF_SERVERS.search(" ".join(source.hints[-1:])) is not None):
         return
     for other in found.others:
         own = tuple(role for role in (found.role, *found.others) if role is not other)

@@ -30,7 +30,9 @@ _WORDS: Final[Mapping[Role, tuple[str, ...]]] = {
 }
 SECURITY: Final = "security.protocol"
 """The setting that every client has, and no broker."""
-PREFIXED: Final = re.compile(r"^(?!confluent\.consumer\.)(?:[\w-]+\.)*?(producer|consumer)s?\.(?:properties\.|config\.)?(.+)$")
+PREFIXED: Final = re.compile(
+    r"^(?!confluent\.consumer\.)(?:[\w-]+\.)*?(producer|consumer)s?\.(?:properties\.|config\.)?(.+)$"
+)
 """A key of a client inside something else: which client, and the setting.
 
 Confluent's servers have settings about the lag of consumers: ``confluent.consumer.lag.emitter.enabled``.

@@ -218,13 +218,15 @@ def whole_rows(
     reading: Reading,
     splits: Sequence[CountedSplit],
     name_of: Callable[[str], str] | None = None,
+    stored_cuts: Sequence[CutRecord] = (),
 ) -> DataFrame:
     """Number the rows of a scan, and read the records that rotation cut in two as one.
 
-    ``name_of`` returns the name by which a file is reported; None for the name by which it is read.
+    ``name_of`` returns the name by which a file is reported; None for the name by which it is read. ``stored_cuts`` are
+    such records of logs that only Spark reads.
     """
     numbered = number_rows(rows, splits, name_of)
-    cuts = reading.cut_records(splits)
+    cuts = (*reading.cut_records(splits), *stored_cuts)
     return _joined(numbered, cuts, name_of or str) if cuts else numbered
 
 

@@ -13,6 +13,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Final, NamedTuple
 from zoneinfo import ZoneInfo
 
+from eosctl.errors import ExitCode
 from eosctl.logs.files.sources import Unread
 from eosctl.logs.files.urls import local_path
 from eosctl.logs.pattern_string import layout_of_pattern
@@ -56,8 +57,9 @@ def main(arguments: Sequence[str]) -> int:
     """Run the job.
 
     Returns:
-        0 when all was read, 1 when a file or a storage was not or no record was recognized, 2 when the input holds no
-        file, or a file has the name of the result.
+        0 when all was read; 1 when the job failed, and the result is not complete; 2 when the input holds no file, or a
+        file has the name of the result; 4 when the result is complete, but a file or a storage was not read, or no
+        record was recognized.
     """
     options = _parse(arguments)
     folder = local_path(options.out)
@@ -113,16 +115,20 @@ def _report(done: Done, what: str, out: str) -> int:
     counted = f"{count_text(done.run.event_count, 'event')} of {count_text(done.file_count, what)}, {incidents}"
     sys.stdout.write(f"{counted}: {out} (run {done.run.run_id}{'' if done.is_new else ', unchanged'})\n")
     is_strange = "unrecognized" in by_status and not by_status.keys() & {"read", "little", "partial"}
-    return 1 if is_strange or by_status.keys() & {"partial", "failed"} else 0
+    return ExitCode.INCOMPLETE if is_strange or by_status.keys() & {"partial", "failed"} else ExitCode.DONE
 
 
 def _report_unread(unread: Iterable[Unread]) -> None:
+    """Name each input that should have been read and was not; count the others by the reason."""
+    others: dict[str, list[str]] = {}
     for one in unread:
-        line = f"not read: {redact_text(one.name)}: {one.reason}"
         if one.is_failure:
-            report_problem(line)
+            report_problem(f"not read: {redact_text(one.name)}: {one.reason}")
         else:
-            sys.stderr.write(f"{line}\n")
+            others.setdefault(one.reason, []).append(redact_text(one.name))
+    for reason, names in others.items():
+        what = names[0] if len(names) == 1 else f"{len(names):,} files, e.g. {names[0]}"
+        sys.stderr.write(f"not read: {what}: {reason}\n")
 
 
 class Done(NamedTuple):
@@ -171,7 +177,7 @@ def _scan_and_save(reading: Reading, stored: Sequence[str], period: Period, opti
             event_count = sum(split.kept_count for split in splits)
             is_small = event_count <= SMALL_FILE_EVENTS
             with planned_once(spark, is_small=is_small):
-                everything = whole_rows(rows, reading, splits)
+                everything = whole_rows(rows, reading, splits, stored_cuts=far.cuts)
                 if is_small:
                     everything = in_one_task(everything)
                     cached.append(everything)

@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import unquote
 
 from eosctl.logs.files.dating import copied_after_ms
-from eosctl.logs.files.sources import Unread, is_named_like_log, is_named_like_table
+from eosctl.logs.files.sources import OTHER_NAME, Unread, is_named_like_log, is_named_like_table
 from eosctl.logs.files.urls import path_in
+from eosctl.logs.seams import CutRecord
 from eosctl.model.log_event import SourceSummary
 from spark_log_analytics.outcome import job_errors, reason_of
 from spark_log_analytics.rows import collected
 from spark_log_analytics.storage_problems import file_of_error, is_absent
-from spark_log_analytics.stored_files import STORED_COLUMNS, FileReport, Reading, nothing_of, scanner_of
+from spark_log_analytics.stored_cuts import continued_files, read_cut_records
+from spark_log_analytics.stored_files import STORED_COLUMNS, FileReport, Reading, Seam, nothing_of, scanner_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -42,12 +44,14 @@ class StoredScan(NamedTuple):
         cached: What they are made of, to be dropped with ``unpersist``.
         summaries: The files that were read.
         unread: Those that were not.
+        cuts: The records that rotation cut.
     """
 
     rows: Sequence[DataFrame]
     cached: Sequence[DataFrame]
     summaries: tuple[SourceSummary, ...]
     unread: tuple[Unread, ...]
+    cuts: tuple[CutRecord, ...] = ()
 
 
 def scan_stored(spark: SparkSession, urls: Sequence[str], reading: Reading) -> StoredScan:
@@ -86,6 +90,7 @@ def scan_stored(spark: SparkSession, urls: Sequence[str], reading: Reading) -> S
         if reason := _obstacle(spark, path):
             reports[path] = _unreadable(path, reason)
     scans = list(cached)
+    by_ms = 0
     undated = [path for path, report in reports.items() if not (report.is_dated or report.reason)]
     lags_ms = [
         report.summary.modified_ms - report.summary.last_ms
@@ -94,8 +99,8 @@ def scan_stored(spark: SparkSession, urls: Sequence[str], reading: Reading) -> S
     ]
     if undated and (by_ms := copied_after_ms(lags_ms)):
         scans = [_without(rows, undated) for rows in scans]
-        again_read = sorted({listed[reports[path].archive or path] for path in undated})
-        later = [_scan_readable(_only(files, again_read), reading._replace(by_ms=by_ms), listed) for files in frames]
+        holders = sorted({listed[reports[path].archive or path] for path in undated})
+        later = [_scan_readable(_only(files, holders), reading._replace(by_ms=by_ms), listed) for files in frames]
         again = [scan.rows for scan in later]
         cached += again
         # An archive is read as a whole, also those members that were dated.
@@ -104,8 +109,12 @@ def scan_stored(spark: SparkSession, urls: Sequence[str], reading: Reading) -> S
         second = {path: report for scan in later for path, report in scan.reports.items()}
         reports |= {path: second.get(path) or _vanished(path, reports[path].archive) for path in undated}
     summaries, gaps = _judge(listed, reports)
+    continued = continued_files(reports.values())
+    holders = sorted({listed[reports[path].archive or path] for path in continued})
+    again_read = [_only(files, holders) for files in frames] if continued else []
+    cuts = tuple(read_cut_records(again_read, continued, reading._replace(by_ms=by_ms)))
     rows = [rows.where("report is null").drop("report") for rows in scans]
-    return StoredScan(rows, cached, summaries, (*unread, *gaps))
+    return StoredScan(rows, cached, summaries, (*unread, *gaps), cuts)
 
 
 def _files(spark: SparkSession, url: str) -> DataFrame:
@@ -134,8 +143,7 @@ def _wanted(url: str, found: Mapping[str, int]) -> tuple[list[str], list[Unread]
     skipped = [Unread(path, _too_large(found[path]), True) for path in wanted if found[path] > LARGEST_BYTES]
     if not found:
         skipped.append(Unread(url, NO_FILES, False))
-    elif others := len(found) - len(wanted):
-        skipped.append(Unread(url, f"files without names of logs: {others}", False))
+    skipped += [Unread(path, OTHER_NAME, False) for path in sorted(found.keys() - set(wanted))]
     return [path for path in wanted if found[path] <= LARGEST_BYTES], skipped
 
 
@@ -221,8 +229,8 @@ def _reports(rows: DataFrame) -> dict[str, FileReport]:
     """Run a scan, and return what it reports, by file."""
     reports: dict[str, FileReport] = {}
     for row in collected(rows.where("report is not null").select("report.*")):
-        summary = SourceSummary(**row.pop("summary"))
-        reports[summary.file] = FileReport(summary, **row)
+        summary, seam = SourceSummary(**row.pop("summary")), row.pop("seam")
+        reports[summary.file] = FileReport(summary, **row, seam=None if seam is None else Seam(**seam))
     return reports
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from datetime import tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -15,10 +16,19 @@ from eosctl.logs.files.applications import application_of
 from eosctl.logs.files.dating import date_source, has_dates
 from eosctl.logs.files.hosts import host_of_path
 from eosctl.logs.files.inputs import opened_inputs
-from eosctl.logs.files.sources import Unread, archive_of, find_files, inspect_file, is_exported, is_named_like_table
+from eosctl.logs.files.sources import (
+    SourceFile,
+    Unread,
+    archive_of,
+    inspect_file,
+    is_named_like_table,
+    list_files,
+    reason_against,
+)
 from eosctl.logs.files.urls import path_in
 from eosctl.logs.layouts import Layout
 from eosctl.logs.scan import SPLIT_BYTES, SplitCounts, plan_splits, scan_split, summarize
+from eosctl.logs.seams import log_of, second_half
 from eosctl.model.log_event import SourceSummary
 from eosctl.text import time_text
 from spark_log_analytics.rows import SCAN_COLUMNS, arrow_schema, scan_batches
@@ -34,9 +44,23 @@ _SUMMARY_TYPES: Final = {name: "string" if name in _TEXTS else "long" for name i
 _SUMMARY: Final = ",".join(f"{name}:{kind}" for name, kind in _SUMMARY_TYPES.items())
 STORED_COLUMNS: Final = (
     f"{SCAN_COLUMNS}, report struct<summary:struct<{_SUMMARY}>,archive:string,change:string,reason:string,"
-    "is_failure:boolean,is_dated:boolean>"
+    "is_failure:boolean,is_dated:boolean,seam:struct<wrapper:string,raw:binary,text:binary>>"
 )
 """The columns of a scan, and one row a file that carries nothing but its report."""
+
+
+class Seam(NamedTuple):
+    """The start of a file that may continue the last record of another one.
+
+    Attributes:
+        wrapper: The wrapper of its lines; empty without one.
+        raw: What is in front of its first header; empty if it begins with a record.
+        text: The same without the wrapper.
+    """
+
+    wrapper: str
+    raw: bytes
+    text: bytes
 
 
 class FileReport(NamedTuple):
@@ -49,6 +73,7 @@ class FileReport(NamedTuple):
         reason: Why it was not scanned; empty when it was.
         is_failure: Whether it should have been.
         is_dated: Whether its stamps have day and year.
+        seam: Its start; None if no record of another file can continue there.
     """
 
     summary: SourceSummary
@@ -57,6 +82,7 @@ class FileReport(NamedTuple):
     reason: str
     is_failure: bool
     is_dated: bool
+    seam: Seam | None = None
 
 
 class Reading(NamedTuple):
@@ -80,44 +106,73 @@ def scanner_of(reading: Reading) -> Callable[[Iterator[Any]], Iterator[Any]]:
 
     def scan(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         classifier = own_classifier()
-        disk = os.environ.get("SPARK_LOCAL_DIRS", "").partition(",")[0]
-        with tempfile.TemporaryDirectory(prefix="eosctl-stored-", dir=disk or None) as folder:
-            for batch in batches:
-                paths, contents = batch.column("path"), batch.column("content")
-                times, listed = batch.column("modified_ms"), (batch.column("listed_length"), batch.column("listed_ms"))
-                for place in range(batch.num_rows):
-                    url = paths[place].as_py()
-                    copy = Path(folder, path_in(url).name)
-                    content = contents[place].as_buffer()
-                    copy.write_bytes(content)
-                    found = _State(content.size, times[place].as_py())
-                    os.utime(copy, ns=(found.modified_ms * 1_000_000,) * 2)
-                    change = _change(_State(*(column[place].as_py() for column in listed)), found)
-                    yield from _scan_copy(copy, url, change, reading, classifier)
-                    copy.unlink()
+        for copy in copies(batches):
+            yield from _scan_copy(copy, reading, classifier)
         keep_loaded()
 
     return scan
 
 
-def _scan_copy(copy: Path, url: str, change: str, reading: Reading, classifier: Classifier) -> Iterator[pa.RecordBatch]:
-    """Scan the copy of a file, or the members of an archive under names below its URL."""
-    if archive_of(copy) not in ("tar", "zip"):
-        yield from _scan_file(copy, url, _Origin("", change), reading, classifier)
+class Copy(NamedTuple):
+    """A copy of a stored file on the disk of the task.
+
+    Attributes:
+        path: The copy.
+        url: The file.
+        change: How the file changed since it was listed; empty if it did not.
+    """
+
+    path: Path
+    url: str
+    change: str
+
+
+def copies(batches: Iterator[pa.RecordBatch]) -> Iterator[Copy]:
+    """Yield a copy of each file of a task, which is removed afterwards."""
+    disk = os.environ.get("SPARK_LOCAL_DIRS", "").partition(",")[0]
+    with tempfile.TemporaryDirectory(prefix="eosctl-stored-", dir=disk or None) as folder:
+        for batch in batches:
+            paths, contents = batch.column("path"), batch.column("content")
+            times, listed = batch.column("modified_ms"), (batch.column("listed_length"), batch.column("listed_ms"))
+            for place in range(batch.num_rows):
+                url = paths[place].as_py()
+                copy = Path(folder, path_in(url).name)
+                content = contents[place].as_buffer()
+                copy.write_bytes(content)
+                found = _State(content.size, times[place].as_py())
+                os.utime(copy, ns=(found.modified_ms * 1_000_000,) * 2)
+                yield Copy(copy, url, _change(_State(*(column[place].as_py() for column in listed)), found))
+                copy.unlink()
+
+
+@contextmanager
+def opened(copy: Copy) -> Iterator[tuple[Mapping[Path, str], str]]:
+    """Yield the file of a copy, or the members of an archive, with their URLs, and what of it was not unpacked."""
+    if archive_of(copy.path) not in ("tar", "zip"):
+        yield {copy.path: copy.url}, ""
         return
-    with opened_inputs([copy]) as opened:
-        members = tuple(find_files(opened.paths))
-        for member in members:
-            name = f"{url}{opened.name_of(str(member)).removeprefix(str(copy))}"
-            yield from _scan_file(member, name, _Origin(url, change), reading, classifier)
-        reason = "; ".join(one.reason for one in opened.unread)
-        if reason or not members:
+    with opened_inputs([copy.path]) as found:
+        members = {
+            member: f"{copy.url}{found.name_of(str(member)).removeprefix(str(copy.path))}"
+            for member, _ in list_files(found.paths)
+        }
+        is_empty = all(map(reason_against, members))
+        yield members, "; ".join(one.reason for one in found.unread) or (EMPTY_ARCHIVE if is_empty else "")
+
+
+def _scan_copy(copy: Copy, reading: Reading, classifier: Classifier) -> Iterator[pa.RecordBatch]:
+    """Scan the copy of a file, or the members of an archive under names below its URL."""
+    with opened(copy) as (files, reason):
+        for file, url in files.items():
+            archive = "" if file == copy.path else copy.url
+            yield from _scan_file(file, url, _Origin(archive, copy.change), reading, classifier)
+        if reason:
             report = FileReport(
-                summary=nothing_of(url),
+                summary=nothing_of(copy.url),
                 archive="",
-                change=change,
-                reason=reason or EMPTY_ARCHIVE,
-                is_failure=bool(reason),
+                change=copy.change,
+                reason=reason,
+                is_failure=reason != EMPTY_ARCHIVE,
                 is_dated=True,
             )
             yield _report_batch(report)
@@ -134,22 +189,34 @@ def _scan_file(
     copy: Path, url: str, origin: _Origin, reading: Reading, classifier: Classifier
 ) -> Iterator[pa.RecordBatch]:
     """Yield the events of a file, the counts of its splits, and its report."""
-    place = Path(path_in(url))
-    source = inspect_file(copy, reading.zone, reading.layouts)
-    if isinstance(source, Unread) or (is_named_like_table(place) and not is_exported(copy)):
-        reason, is_failure = source[1:] if isinstance(source, Unread) else ("a table without log records", False)
-        yield _report_batch(FileReport(nothing_of(url), *origin, reason, is_failure, True))
+    source, is_dated = source_of(copy, url, reading)
+    if reason := reason_against(copy) if origin.archive or is_named_like_table(copy) else "":
+        source = Unread(url, reason, False)
+    if isinstance(source, Unread):
+        yield _report_batch(FileReport(nothing_of(url), *origin, source.reason, source.is_failure, True))
         return
-    is_dated = has_dates(source)
-    source = source._replace(application=application_of(place), host=host_of_path(place))
-    source = source if is_dated else date_source(source, reading.by_ms)
     counts: list[SplitCounts] = []
     for split in plan_splits(source, reading.split_bytes):
         scan = scan_split(split, classifier)
         counts.append(scan.counts)
         named = scan._replace(events=tuple(event._replace(file=url) for event in scan.events))
         yield from map(_without_report, scan_batches(url, split.start, named))
-    yield _report_batch(FileReport(summarize(source, counts)._replace(file=url), *origin, "", False, is_dated))
+    seam = None
+    if log_of(source) is not None:
+        with suppress(OSError):
+            seam = Seam(source.wrapper, *second_half(source))
+    yield _report_batch(FileReport(summarize(source, counts)._replace(file=url), *origin, "", False, is_dated, seam))
+
+
+def source_of(copy: Path, url: str, reading: Reading) -> tuple[SourceFile | Unread, bool]:
+    """Recognize the copy of a file; return whether its stamps have day and year, too."""
+    place = Path(path_in(url))
+    source = inspect_file(copy, reading.zone, reading.layouts)
+    if isinstance(source, Unread):
+        return source, True
+    is_dated = has_dates(source)
+    source = source._replace(application=application_of(place), host=host_of_path(place))
+    return source if is_dated else date_source(source, reading.by_ms), is_dated
 
 
 def nothing_of(url: str) -> SourceSummary:
@@ -175,8 +242,14 @@ def _schema() -> pa.Schema:
     kinds = {"string": pa.string(), "long": pa.int64()}
     summary = pa.struct([(name, kinds[kind]) for name, kind in _SUMMARY_TYPES.items()])
     flags = (("is_failure", pa.bool_()), ("is_dated", pa.bool_()))
+    seam = pa.struct([("wrapper", pa.string()), ("raw", pa.binary()), ("text", pa.binary())])
     report = pa.struct(
-        [("summary", summary), *((name, pa.string()) for name in ("archive", "change", "reason")), *flags]
+        [
+            ("summary", summary),
+            *((name, pa.string()) for name in ("archive", "change", "reason")),
+            *flags,
+            ("seam", seam),
+        ]
     )
     return arrow_schema(with_counts=True).append(pa.field("report", report))
 

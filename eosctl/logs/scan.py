@@ -24,7 +24,7 @@ from eosctl.logs.files.content import (
 )
 from eosctl.logs.files.dating import date_sources
 from eosctl.logs.files.inputs import Opened, opened_inputs
-from eosctl.logs.files.sources import SourceFile, Unread, find_files, inspect_file
+from eosctl.logs.files.sources import SourceFile, Unread, inspect_file, list_files
 from eosctl.logs.layouts import Layout
 from eosctl.logs.records.record import Buffer, Record
 from eosctl.logs.records.scanner import MAX_EVENT_BYTES, scan_records
@@ -141,10 +141,11 @@ def cut_records(
     found: Sequence[SourceFile], sources: Sequence[SourceSummary], classifier: Classifier
 ) -> Iterator[CutRecord]:
     """Yield the records that rotation cut in files, with their events."""
-    return find_cut_records(found, sources, lambda source, half: _events_of(source, half, classifier))
+    return find_cut_records(found, sources, lambda source, half: whole_record(source, half, classifier))
 
 
-def _events_of(source: SourceFile, half: Half, classifier: Classifier) -> tuple[LogEvent, ...]:
+def whole_record(source: SourceFile, half: Half, classifier: Classifier) -> tuple[LogEvent, ...]:
+    """Return the events of a record that starts in a file and was put together."""
     tally = Tally(source, classifier)
     records = peeled_records(half.text, source) if source.wrapper else scan_records(half.text, source.verdict)
     for record in records:
@@ -165,7 +166,10 @@ def plan_scan(
     """
     sources: list[SourceFile] = []
     unread: list[Unread] = []
-    for path in find_files(paths):
+    for path, reason in list_files(paths):
+        if reason:
+            unread.append(Unread(str(path), reason, False))
+            continue
         progress(str(path))
         inspected = inspect_file(path, zone, layouts)
         if isinstance(inspected, Unread):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice, pairwise
 from pathlib import Path, PurePath
 from typing import Final, NamedTuple, TypeAlias
@@ -27,11 +28,25 @@ class Half(NamedTuple):
     line: int
 
 
-class _Rest(NamedTuple):
-    """The second part of a record, as it is in its file and without a wrapper."""
+class Rest(NamedTuple):
+    """The second part of a record, as it is in its file and without a wrapper; empty if a file begins with a record."""
 
     raw: bytes
     text: bytes
+
+
+class Part(NamedTuple):
+    """A file that may be a part of a rotated log.
+
+    Attributes:
+        name: The file.
+        log: What the parts of a log have in common.
+        first_ms: The time of its first record, ms since the epoch.
+    """
+
+    name: str
+    log: tuple[PurePath, str, str]
+    first_ms: int
 
 
 Reader: TypeAlias = Callable[[SourceFile, Half], Sequence[LogEvent]]
@@ -78,47 +93,65 @@ def find_cut_records(
         summaries: What they hold, in the same order.
         read: Reads a record that was put together.
     """
-    for older, newer in _neighbors(sources, summaries):
-        try:
-            rest = _second_half(newer)
-            half = _first_half(older) if rest.raw else None
-        except OSError:
-            continue
-        if half is None or not _is_cut(half.text, rest):
-            continue
+    by_name = {source.name: source for source in sources}
+    parts = (
+        Part(source.name, log, summary.first_ms)
+        for source, summary in zip(sources, summaries, strict=True)
+        if summary.first_ms is not None and (log := log_of(source)) is not None
+    )
+    for older, newer in neighbors(parts):
+        with suppress(OSError):
+            yield from find_cut_record(by_name[older], newer, second_half(by_name[newer]), read)
+
+
+def find_cut_record(older: SourceFile, newer: str, rest: Rest, read: Reader) -> Iterator[CutRecord]:
+    """Yield the record that rotation cut between two files, if there is one.
+
+    Raises:
+        OSError: The older file cannot be read.
+    """
+    half = _first_half(older) if rest.raw else None
+    if half is not None and _is_cut(half.text, rest):
         events = read(older, half._replace(text=half.text + rest.raw))
-        yield CutRecord(older.name, half.offset, newer.name, len(rest.raw), events)
+        yield CutRecord(older.name, half.offset, newer, len(rest.raw), events)
 
 
-def _neighbors(
-    sources: Sequence[SourceFile], summaries: Sequence[SourceSummary]
-) -> Iterator[tuple[SourceFile, SourceFile]]:
-    """Yield the files of each program, each with the one that follows it."""
-    groups: dict[tuple[PurePath, str, str], list[tuple[int, str, SourceFile]]] = defaultdict(list)
-    for source, summary in zip(sources, summaries, strict=True):
-        is_of_lines = source.wrapper.partition(INSIDE)[0] not in (DOCUMENT, *EXPORTS)
-        if summary.first_ms is not None and is_of_lines and source.verdict.has_headers:
-            key = PurePath(source.name).parent, source.application, source.wrapper
-            groups[key].append((summary.first_ms, source.name, source))
-    for parts in groups.values():
-        for (_, _, older), (_, _, newer) in pairwise(sorted(parts, key=lambda part: part[:2])):
+def log_of(source: SourceFile) -> tuple[PurePath, str, str] | None:
+    """Return what the parts of a rotated log have in common; None for a file that no record continues."""
+    is_of_lines = source.wrapper.partition(INSIDE)[0] not in (DOCUMENT, *EXPORTS)
+    if not (is_of_lines and source.verdict.has_headers):
+        return None
+    return PurePath(source.name).parent, source.application, source.wrapper
+
+
+def neighbors(parts: Iterable[Part]) -> Iterator[tuple[str, str]]:
+    """Yield the names of the parts of each log, each with the one that follows it."""
+    logs: dict[tuple[PurePath, str, str], list[tuple[int, str]]] = defaultdict(list)
+    for part in parts:
+        logs[part.log].append((part.first_ms, part.name))
+    for own in logs.values():
+        for (_, older), (_, newer) in pairwise(sorted(own)):
             yield older, newer
 
 
-def _second_half(source: SourceFile) -> _Rest:
-    """Return what a file holds in front of its first header."""
+def second_half(source: SourceFile) -> Rest:
+    """Return what a file holds in front of its first header.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
     data = _head_of(source)
     if not source.wrapper:
         found = HeaderReader(source.verdict).pattern.search(data)
         rest = data[: len(data) if found is None else found.start()]
-        return _Rest(rest, rest)
+        return Rest(rest, rest)
     part = _only_part(data, source)
     if part is None:
-        return _Rest(b"", b"")
+        return Rest(b"", b"")
     found = HeaderReader(source.verdict).pattern.search(part.text)
     if found is None:
-        return _Rest(data, part.text)
-    return _Rest(data[: part.origin(found.start())[0]], part.text[: found.start()])
+        return Rest(data, part.text)
+    return Rest(data[: part.origin(found.start())[0]], part.text[: found.start()])
 
 
 def _first_half(source: SourceFile) -> Half | None:
@@ -145,7 +178,7 @@ def _only_part(data: bytes, source: SourceFile) -> Peeled | None:
     return parts[0] if len(parts) == 1 else None
 
 
-def _is_cut(half: bytes, rest: _Rest) -> bool:
+def _is_cut(half: bytes, rest: Rest) -> bool:
     """Return whether a text continues in another one: in the same line, or as a stack trace."""
     return bool(rest.text.strip()) and (not half.endswith(b"\n") or _CONTINUED.match(rest.text) is not None)
 

@@ -14,7 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from eosctl.errors import EosctlError, UsageError
+from eosctl.errors import EosctlError, EvidenceIncomplete, ExitCode, UsageError
 from eosctl.logs.files.urls import local_path
 from eosctl.logs.topics.address import is_topic_url
 from eosctl.model.redaction import redact_text
@@ -288,12 +288,18 @@ def data_job(
 
 
 def failure_of(job: Job, status: int, problems: Sequence[str] = ()) -> EosctlError:
-    """Return the error of a job that ended with a status other than 0."""
+    """Return the error of a job that ended with a status other than 0, also of one that did not read all input."""
     why = "Its messages are above; a file that could not be read is named there."
     if problems:
         first, further = problems[0].rstrip("."), len(problems) - 1
         why = f"{first[:1].upper()}{first[1:]}." + (
             f" Further problems are listed above: {further}." if further else ""
+        )
+    if status == ExitCode.INCOMPLETE:
+        return EvidenceIncomplete(
+            "The result is written, but it does not cover all of the input.",
+            why,
+            "The table coverage names each input and its status.",
         )
     return EosctlError(
         f"The job ended with exit status {status}.",

@@ -73,3 +73,5 @@ def test_a_failed_job_over_urls_does_not_name_local_commands() -> None:
     for path, follows in (("s3a://bucket/logs", ""), ("/logs", "eosctl logs report does the same without Spark.")):
         job = scan_job([path], "out", DEFAULT_MASTER, DeployMode.CLIENT, (), ())
         assert failure_of(job, 1).next_step == follows
+        assert failure_of(job, 4).exit_code == 4
+        assert "coverage" in failure_of(job, 4).next_step

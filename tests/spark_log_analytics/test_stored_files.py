@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from eosctl.logs.files.sources import OTHER_NAME
 from spark_log_analytics.stored_files import EMPTY_ARCHIVE, Reading, scanner_of
 
 pa = pytest.importorskip("pyarrow")
@@ -72,6 +73,8 @@ def test_a_file_that_changed_since_its_listing_is_named(listed_length: int, modi
 def test_members_of_a_zip_are_read_below_its_url() -> None:
     events, reports = scanned("b.zip", zipped("app/a.log", "app/notes.md"))
     assert events == ["s3a://logs/b.zip/app/a.log"]
+    other = reports.pop("s3a://logs/b.zip/app/notes.md")
+    assert (other["reason"], other["is_failure"]) == (OTHER_NAME, False)
     assert reports.keys() == set(events)
     assert reports[events[0]]["archive"] == "s3a://logs/b.zip"
 

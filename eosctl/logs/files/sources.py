@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from datetime import tzinfo
 from functools import lru_cache
 from pathlib import Path, PurePath
+from stat import S_ISDIR
 from typing import Final, NamedTuple
 
 from eosctl.logs.carriers.documents import holds_records
@@ -55,6 +56,8 @@ _ARCHIVES: Final = ((b"PK\x03\x04", "zip"), (b"7z\xbc\xaf\x27\x1c", "7z"), (b"Ra
 _TAR_BYTES: Final = 512
 _NULS_IN_TEXT: Final = re.compile(rb"(?<=\n)\0{8,}(?=[\x20-\x7e]{8})")
 _TABLES: Final = frozenset({".csv", ".tsv"})
+OTHER_NAME: Final = "its name ends like that of another kind of file; to read it anyway, name the file itself"
+NO_RECORDS: Final = "a table without log records"
 _KAFKA_DATA: Final = re.compile(
     r"\d{20}\.log(?:\.deleted|\.cleaned|\.swap)?|leader-epoch-checkpoint|partition\.metadata|quorum-state"
     r"|(?:recovery-point|log-start|replication|cleaner)-offset-checkpoint|\d{20}-\d{10}\.checkpoint"
@@ -101,23 +104,32 @@ class Unread(NamedTuple):
 
 
 def find_files(paths: Iterable[Path]) -> Iterator[Path]:
-    """Yield the files to inspect: files, and all files below directories, ordered by name.
+    """Yield the files to inspect: files, and all files below directories with names of logs, ordered by name.
 
     A file with several names is yielded once. Unreadable folders and broken links are yielded, too, so that they are
     reported.
     """
+    return (file for file, reason in list_files(paths) if not reason)
+
+
+def list_files(paths: Iterable[Path]) -> Iterator[tuple[Path, str]]:
+    """Yield the same files and those of other names below directories, each with the reason why it is not a log."""
     seen: set[tuple[int, int]] = set()
     for path in paths:
         for file in _files_below(path) if path.is_dir() else (path,):
             try:
                 status = file.stat()
             except OSError:
-                yield file
+                yield file, ""
                 continue
+            # A folder here is one that cannot be listed.
+            reason = "" if file == path or S_ISDIR(status.st_mode) else reason_against(file)
             identity = status.st_dev, status.st_ino
-            if identity not in seen:
+            if reason:
+                yield file, reason
+            elif identity not in seen:
                 seen.add(identity)
-                yield file
+                yield file, ""
 
 
 def _files_below(folder: Path) -> list[Path]:
@@ -127,14 +139,22 @@ def _files_below(folder: Path) -> list[Path]:
         closed.append(Path(error.filename))
 
     names = (Path(root, name) for root, _, files in os.walk(folder, onerror=remember) for name in files)
-    files = (
-        file
-        for file in names
-        if (is_named_like_log(file) or is_exported(file))
-        and not file.name.startswith(".")
-        and (file.is_file() or (file.is_symlink() and not file.exists()))
-    )
+    files = (file for file in names if not file.name.startswith(".") and (file.is_file() or _is_broken(file)))
     return sorted((*files, *closed))
+
+
+def _is_broken(file: Path) -> bool:
+    """Return whether a file is a link that leads nowhere, under the name of a log."""
+    return file.is_symlink() and not file.exists() and is_named_like_log(file)
+
+
+def reason_against(file: Path) -> str:
+    """Return why a file in a directory or an archive is not read because of its name; empty if it is."""
+    if is_named_like_log(file):
+        return ""
+    if is_named_like_table(file):
+        return "" if is_exported(file) else NO_RECORDS
+    return OTHER_NAME
 
 
 def archive_of(path: Path) -> str:

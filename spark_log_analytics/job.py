@@ -28,11 +28,11 @@ from spark_log_analytics.rows import (
     collected,
     counted_splits,
     counts_by_file,
-    event_batch,
     events_of,
     line_bases,
     scan_batches,
 )
+from spark_log_analytics.split_rows import FEW_FILES, Shape, shapes_of, split_frame, splits_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -157,10 +157,29 @@ def scan_frame(
     """
     # Only summaries have beginnings, which are five sixths of a file's description.
     bare = [source._replace(beginning="") for source in sources]
-    bins: list[Bin] = [*pack_splits(bare, split_bytes), *((part,) for part in parts)]
-    # Each task gets the list of all files.
+    packed = pack_splits(bare, split_bytes)
+    of_topics: list[Bin] = [(part,) for part in parts]
+    if len(sources) <= FEW_FILES:
+        return _scan_from_function(spark, [*packed, *of_topics])
+    shapes = shapes_of(packed)
+    rows = split_frame(spark, packed, shapes).mapInArrow(_row_scanner(shapes), SCAN_COLUMNS)
+    # Parts of topics may hold passwords, which rows would show.
+    return rows.unionByName(_scan_from_function(spark, of_topics)) if of_topics else rows
+
+
+def _scan_from_function(spark: SparkSession, bins: Sequence[Bin]) -> DataFrame:
+    """Scan bins that the function of the tasks brings along, so that each task gets all of them."""
     tasks = spark.range(0, len(bins), 1, max(1, len(bins)))
     return tasks.mapInArrow(_scanner_of(bins), SCAN_COLUMNS)
+
+
+def _row_scanner(shapes: Sequence[Shape]) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Return the function that Spark runs: it gets splits as rows and scans them."""
+
+    def scan(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return _scan_bins((split,) for split in splits_of(batches, shapes))
+
+    return scan
 
 
 def _scanner_of(bins: Sequence[Bin]) -> Callable[[Iterator[Any]], Iterator[Any]]:
@@ -232,7 +251,6 @@ def whole_rows(
 
 def _joined(events: DataFrame, cuts: Sequence[CutRecord], name_of: Callable[[str], str]) -> DataFrame:
     """Return events with those of records that rotation cut read as a whole."""
-    import pyarrow as pa
     from pyspark.sql import functions as f
 
     ends = [(name_of(cut.older), cut.offset) for cut in cuts]
@@ -248,7 +266,8 @@ def _joined(events: DataFrame, cuts: Sequence[CutRecord], name_of: Callable[[str
     whole = [event._replace(file=name_of(cut.older)) for cut in cuts for event in cut.events]
     if not whole:
         return kept
-    return kept.unionByName(spark.createDataFrame(pa.Table.from_batches([event_batch(whole)]), EVENT_COLUMNS))
+    # Not from an Arrow table, which Spark before 4.0 does not take.
+    return kept.unionByName(spark.createDataFrame([tuple(event) for event in whole], EVENT_COLUMNS))
 
 
 def in_one_task(events: DataFrame) -> DataFrame:

@@ -105,6 +105,29 @@ def test_a_timeline_counts_exceptions_by_minute_and_root(spark: Any) -> None:
     assert [row["event_count"] for row in first] == []
 
 
+def test_a_task_gets_only_its_own_files(spark: Any, tmp_path: Path) -> None:
+    from pyspark.cloudpickle import dumps
+    from pyspark.sql import functions as f
+
+    from spark_log_analytics.job import _row_scanner, collect_scan, pack_splits, plan_reading, scan_frame
+    from spark_log_analytics.split_rows import FEW_FILES, shapes_of, split_frame
+
+    line = "[2026-11-26 10:00:00,{:03d}] ERROR failed {} (a.B)\n"
+    for number in range(FEW_FILES + 20):
+        (tmp_path / f"server.log.{number}").write_text(line.format(number, number) * 2)
+    reading = plan_reading([tmp_path])
+    bins = pack_splits(reading.sources, 300_000)
+    shapes = shapes_of(bins)
+    rows = split_frame(spark, bins, shapes).select(f.spark_partition_id().alias("part"), "bin").collect()
+    assert {row.bin for row in rows} == set(range(len(bins)))
+    assert len({row.part for row in rows}) == len(bins) > 4
+    assert len(dumps(_row_scanner(shapes))) < 8192
+    batches = scan_frame(spark, reading.sources, 70).toArrow().to_batches()
+    here = scan_paths([tmp_path])
+    assert collect_scan(reading, batches) == here
+    assert len(here.events) == 2 * (FEW_FILES + 20)
+
+
 def test_the_command_returns_the_same_on_spark() -> None:
     pytest.importorskip("pyspark", reason="the spark extra is not installed")
     if shutil.which("java") is None:

@@ -205,7 +205,16 @@ def _scan_file(
     if log_of(source) is not None:
         with suppress(OSError):
             seam = Seam(source.wrapper, *second_half(source))
-    yield _report_batch(FileReport(summarize(source, counts)._replace(file=url), *origin, "", False, is_dated, seam))
+    report = FileReport(
+        summary=summarize(source, counts)._replace(file=url),
+        archive=origin.archive,
+        change=origin.change,
+        reason="",
+        is_failure=False,
+        is_dated=is_dated,
+        seam=seam,
+    )
+    yield _report_batch(report)
 
 
 def source_of(copy: Path, url: str, reading: Reading) -> tuple[SourceFile | Unread, bool]:

@@ -147,8 +147,7 @@ def cut_records(
 def whole_record(source: SourceFile, half: Half, classifier: Classifier) -> tuple[LogEvent, ...]:
     """Return the events of a record that starts in a file and was put together."""
     tally = Tally(source, classifier)
-    records = peeled_records(half.text, source) if source.wrapper else scan_records(half.text, source.verdict)
-    for record in records:
+    for record in peeled_records(half.text, source) if source.wrapper else scan_records(half.text, source.verdict):
         tally.add(record._replace(line=record.line + half.line), half.offset)
     return tally.result().events
 
@@ -167,11 +166,8 @@ def plan_scan(
     sources: list[SourceFile] = []
     unread: list[Unread] = []
     for path, reason in list_files(paths):
-        if reason:
-            unread.append(Unread(str(path), reason, False))
-            continue
         progress(str(path))
-        inspected = inspect_file(path, zone, layouts)
+        inspected = Unread(str(path), reason, False) if reason else inspect_file(path, zone, layouts)
         if isinstance(inspected, Unread):
             unread.append(inspected)
         else:

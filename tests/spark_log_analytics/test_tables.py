@@ -337,6 +337,9 @@ def test_the_dashboard_shows_causes_and_coverage(result: tuple[Path, str]) -> No
     assert dict(board.statuses) == {"read": 8, "skipped": 1}
     page = render_dashboard(board)
     assert "3 incidents of 1 root cause" in page
+    assert "8 of 8</b> logs read in full" in page
+    statuses = (("read", 13), ("empty", 1), ("partial", 1), ("unrecognized", 1), ("skipped", 40))
+    assert "14 of 16</b> logs read in full" in render_dashboard(board._replace(statuses=statuses))
     assert all(escape(one.message) in page for one in cause.examples)
     assert page.count("<rect") == len(board.slots)
 

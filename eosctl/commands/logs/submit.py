@@ -98,8 +98,7 @@ def submit_job(
     PATH and DIR may be URLs of any file system that Spark reaches, such as s3a:, hdfs:, abfss:, and gs:, with globs in
     PATH. Spark's settings (--conf) hold the credentials, and --jars or --packages add the jars.
 
-    Exit codes: 0 done, 1 the job failed, 2 bad input, 4 the result is written, but an input was not read or not
-    recognized.
+    Exit codes: 0 done, 1 the job failed, 2 bad input, 4 the result does not cover all of the input.
 
     Examples:
         eosctl logs submit /logs/2026-11 --out /reports --master spark://host:7077

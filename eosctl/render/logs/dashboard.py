@@ -34,8 +34,8 @@ def render_dashboard(board: LogDashboard) -> str:
         board=board,
         headline=_headline(board),
         timeline=Markup(draw_slots(board.slots, board.unit)),
-        read_count=sum(count for status, count in board.statuses if status in ("read", "little", "partial")),
-        input_count=sum(count for _, count in board.statuses),
+        read_count=sum(count for status, count in board.statuses if status in ("read", "empty")),
+        input_count=sum(count for status, count in board.statuses if status != "skipped"),
         more_causes=board.cause_count - len(board.causes),
         version=__version__,
     )

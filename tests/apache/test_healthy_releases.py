@@ -12,9 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from eosctl.analysis.release import release_floor
+from eosctl.collect.bundles.snapshot_file import load_snapshot
 from eosctl.lab.apache.nodes import ApacheNodes
 from eosctl.lab.apache.releases import RELEASES
 from tests.apache.conftest import FULL_DISK
+from tests.apache.libraries import early_kafka
 from tests.apache.ordinary_load import ordinary_load
 from tests.commands.conftest import eosctl, own_home
 from tests.settings.filled_profiles import filled
@@ -27,7 +30,19 @@ SOME = ("3.3.2",)
 RUNS = 3
 
 
-@pytest.mark.parametrize("version", RELEASES if os.environ.get(ALL) else SOME)
+#: Its brokers serve the versions of 3.3.
+LIKE_EARLIER = {(3, 4): (3, 3)}
+#: The lab does not offer them, as their KRaft was a preview.
+EARLY = ("3.1.2", "3.2.3")
+
+
+@pytest.fixture(autouse=True)
+def early_releases(monkeypatch: pytest.MonkeyPatch) -> None:
+    for version in EARLY:
+        monkeypatch.setitem(RELEASES, version, early_kafka(version))
+
+
+@pytest.mark.parametrize("version", [*EARLY, *RELEASES] if os.environ.get(ALL) else SOME)
 def test_nothing_above_information(
     version: str,
     apache_running: Callable[..., AbstractContextManager[ApacheNodes]],
@@ -49,5 +64,10 @@ def test_nothing_above_information(
             assert done.code == 0, (done.json["evidence"]["gaps"], done.err)
             assert done.json["counts"]["skipped"] == 0
             load.wait_for(3)
+        kept = tmp_path / "snapshot.json"
+        eosctl("doctor", "-b", engine.bootstrap, "--save-snapshot", kept)
+        floors = {release_floor(broker) for broker in load_snapshot(kept).brokers}
+        major, minor = map(int, version.split(".")[:2])
+        assert floors == {LIKE_EARLIER.get((major, minor), (major, minor))}
         listed = eosctl("txn", "hanging", "-b", engine.bootstrap, "-o", "json")
         assert (listed.code, listed.json["items"]) == (0, [])

@@ -37,3 +37,16 @@ def flink(version: str, connector: str) -> Library:
         *(f"org.apache.flink:flink-{part}:{version}" for part in parts),
         f"org.apache.flink:flink-connector-kafka:{connector}",
     )
+
+
+class EarlyKafka(KafkaRelease):
+    """A release whose KRaft was a preview: users cannot run it in the lab, and clusters of it are still read."""
+
+    @property
+    def lock(self) -> Path:
+        return Path(__file__).with_name(f"kafka-{self.version}.lock")
+
+
+def early_kafka(version: str) -> EarlyKafka:
+    """Return a release of 3.1 or 3.2."""
+    return EarlyKafka(version, "log4j", "log4j.configuration", (), 11)

@@ -82,7 +82,9 @@ class Node:
             segment_ms=self.config.get_int("metadata.log.segment.ms"),
         )
         self.metadata_log = MetadataLog(
-            self.logs.open_metadata(METADATA_PARTITION, METADATA_TOPIC_ID, metadata_settings), cluster.emulation.release
+            self.logs.open_metadata(METADATA_PARTITION, METADATA_TOPIC_ID, metadata_settings),
+            cluster.emulation.release,
+            runtime,
         )
         self.controller: Controller | None = None
         self.broker: Broker | None = None
@@ -196,7 +198,7 @@ class Node:
             interval_ms = max(10, self.config.get_int("broker.session.timeout.ms") / 8)
             self.runtime.call_later(interval_ms, self._check_sessions, Pace.KEEP_ALIVE)
             if controller.is_active:
-                fence_stale_brokers(controller)
+                controller.handle(partial(fence_stale_brokers, controller))
 
     def _locate_controller(self) -> int | None:
         return None if self.leaders.leader_id == NO_LEADER else self.leaders.leader_id
@@ -219,7 +221,7 @@ class Node:
             if route is not None:
                 accepted = self.controller.accept(context)
                 if accepted is not None:
-                    route(self.controller, accepted, request)
+                    self.controller.handle(partial(route, self.controller, accepted, request))
                 return
             if api_key == ApiKey.FETCH and request.topics and request.topics[0].topic_id == METADATA_TOPIC_ID:
                 fetch_metadata(self.controller, context, request)

@@ -5,12 +5,14 @@ A broker of Kafka serves other clients with its other request handler threads.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Final, TypeVar
+from typing import Final, Generic, TypeVar
 
 from eosctl.sandbox.ports import Runtime
 
+Item = TypeVar("Item")
 Key = TypeVar("Key")
 Result = TypeVar("Result")
 
@@ -23,6 +25,51 @@ def in_turns(runtime: Runtime, steps: Iterator[None]) -> None:
     for _ in steps:
         runtime.call_later(0, partial(in_turns, runtime, steps))
         return
+
+
+def in_slices(items: Iterable[Item]) -> Generator[None, None, list[Item]]:
+    """Return the items as a list, after a step for each slice."""
+    found: list[Item] = []
+    for item in items:
+        if found and len(found) % SLICE == 0:
+            yield
+        found.append(item)
+    return found
+
+
+class TurnQueue(Generic[Item]):
+    """Items taken in order, each in as many turns as `take` has steps. The first step of an item does not wait."""
+
+    def __init__(self, runtime: Runtime, take: Callable[[Item], Iterator[None]]) -> None:
+        self._runtime = runtime
+        self._take = take
+        self._items: deque[Item] = deque()
+        self._is_taking = False
+        self._is_closed = False
+
+    def add(self, item: Item) -> None:
+        """Take an item now, or after those before it."""
+        self._items.append(item)
+        if not self._is_taking:
+            in_turns(self._runtime, self._steps())
+
+    def close(self) -> None:
+        """Take no further step of any item."""
+        self._is_closed = True
+        self._items.clear()
+
+    def _steps(self) -> Iterator[None]:
+        self._is_taking = True
+        try:
+            while self._items:
+                for _ in self._take(self._items.popleft()):
+                    yield
+                    if self._is_closed:
+                        return
+        finally:
+            self._is_taking = False
+            if self._items:  # An item has failed.
+                self._runtime.call_later(0, partial(in_turns, self._runtime, self._steps()))
 
 
 def gather(

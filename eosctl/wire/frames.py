@@ -149,7 +149,11 @@ def encode_response(api_key: int, version: int, correlation_id: int, message: ms
 
 def response_frame(form: Codec, correlation_id: int, message: msgspec.Struct) -> bytes:
     """Encode a response with its four size bytes, given its codec."""
-    body = form.encode_response(message)
+    return framed(form, correlation_id, form.encode_response(message))
+
+
+def framed(form: Codec, correlation_id: int, body: bytes) -> bytes:
+    """Return an encoded response with its header and its four size bytes."""
     if form.flexible and form.api_key != _API_VERSIONS:
         return _pack_flexible_response(5 + len(body), correlation_id) + body
     return _pack_response(4 + len(body), correlation_id) + body

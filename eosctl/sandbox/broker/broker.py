@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
@@ -23,7 +22,7 @@ from eosctl.sandbox.log.housekeeping import Housekeeping
 from eosctl.sandbox.log.partition_log import PartitionLog
 from eosctl.sandbox.metadata.image import BROKER_RESOURCE, TOPIC_RESOURCE, ImageDelta, ListenerEndpoint
 from eosctl.sandbox.metadata.records import ReplayedBatch
-from eosctl.sandbox.metadata.replay import replay
+from eosctl.sandbox.metadata.replay import replay_in_turns
 from eosctl.sandbox.ports import (
     CONSUMER_OFFSETS_TOPIC,
     SHARE_GROUP_STATE_TOPIC,
@@ -33,7 +32,7 @@ from eosctl.sandbox.ports import (
 from eosctl.sandbox.runtime import NodeRuntime
 from eosctl.sandbox.telemetry.subscription import CLIENT_METRICS_RESOURCE
 from eosctl.sandbox.timing_wheel import Pace
-from eosctl.sandbox.turns import in_turns
+from eosctl.sandbox.turns import TurnQueue
 
 CLIENT_LISTENER: Final = "PLAINTEXT"
 
@@ -79,8 +78,7 @@ class Broker(BrokerServices):
             }
         )
         self.replicas.listeners += [self.followers, self.leaderships]
-        self._batches: deque[ReplayedBatch] = deque()  # Committed, and not applied completely.
-        self._is_applying = False
+        self._batches = TurnQueue(runtime, self._apply)  # Committed, and not applied completely.
 
     # --- life ---------------------------------------------------------------------------------------------------
 
@@ -125,22 +123,11 @@ class Broker(BrokerServices):
 
     def apply_metadata(self, batch: ReplayedBatch) -> None:
         """Apply a committed batch of the metadata log, in as many turns as its partitions take, after earlier ones."""
-        self._batches.append(batch)
-        if not self._is_applying:
-            in_turns(self.runtime, self._apply_batches())
-
-    def _apply_batches(self) -> Iterator[None]:
-        self._is_applying = True
-        try:
-            while self._batches:
-                yield from self._apply(self._batches.popleft())
-        finally:
-            self._is_applying = False
+        self._batches.add(batch)
 
     def _apply(self, batch: ReplayedBatch) -> Iterator[None]:
         image, delta = self.metadata, ImageDelta()
-        for record in batch.records:
-            replay(image, record, delta)
+        yield from replay_in_turns(image, batch.records, delta)
         image.last_offset = batch.last_offset
         image.last_epoch = batch.epoch
         if delta.configs:

@@ -12,14 +12,15 @@ from msgspec.structs import replace
 from eosctl.sandbox.api.registry import handler
 from eosctl.sandbox.broker.broker import Broker
 from eosctl.sandbox.broker.client_stream import END, ClientStream
-from eosctl.sandbox.broker.long_texts import LONGEST_TEXT_BYTES, encoded, sendable
+from eosctl.sandbox.broker.long_texts import SLICE_ENTRIES, frame_in_turns, frame_of
 from eosctl.sandbox.broker.routes import Route
-from eosctl.sandbox.broker.sliced_requests import SlicedRequest, has_many_entries
+from eosctl.sandbox.broker.sliced_requests import RESPONSE_FIELDS, SlicedRequest, has_many_entries
 from eosctl.sandbox.ports import RequestContext, Timer
 from eosctl.sandbox.replies import ClientInformation, Reply
 from eosctl.sandbox.security.access import Access
 from eosctl.sandbox.security.sasl_server_authenticator import MAX_FRAME_BYTES as MAX_LOGIN_BYTES
 from eosctl.sandbox.security.sasl_server_authenticator import Login
+from eosctl.sandbox.turns import in_turns
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.codec import Codec, codec
 from eosctl.wire.errors import WireError
@@ -54,19 +55,23 @@ class Exchange:
         if response is None:
             connection.abort()
         else:
-            form = self._form
             if connection.broker.metadata.quotas and connection.broker.request_quota.is_active:
                 response = self._throttled(response)
             if (counts := connection.broker.error_counts) is not None:
-                counts.add(form.api_key, response)
-            frame = encoded(form, self._correlation_id, response)
-            if frame is None or len(frame) > LONGEST_TEXT_BYTES:
-                frame = sendable(form, self._correlation_id, response, frame)
-                if frame is None:
-                    connection.abort()
-                    return
-            stream = connection.disturbed_stream()
-            connection.answer(frame if stream is None or stream.answer(form.api_key, frame) else b"")
+                counts.add(self._form.api_key, response)
+            field = RESPONSE_FIELDS.get(self._form.api_key)
+            if field is not None and len(getattr(response, field) or ()) > SLICE_ENTRIES:
+                steps = frame_in_turns(self._form, self._correlation_id, response, field, self._send)
+                in_turns(connection.broker.runtime, steps)
+            else:
+                self._send(frame_of(self._form, self._correlation_id, response))
+
+    def _send(self, frame: bytes | None) -> None:
+        stream = self._connection.disturbed_stream()
+        if frame is None:
+            self._connection.abort()
+        else:
+            self._connection.answer(frame if stream is None or stream.answer(self._form.api_key, frame) else b"")
 
     def throttle(self, throttle_ms: int) -> None:
         """Handle the client's next request only after this time; called before the response is sent."""
@@ -217,10 +222,8 @@ class Connection:
         if self._throttle_ms:
             throttle_ms, self._throttle_ms = self._throttle_ms, 0
             self.broker.runtime.call_later(throttle_ms, self._unmute)
-            return
-        self._muted = False
-        if self._frames and not self._pumping:
-            self._pump()
+        else:
+            self._unmute()
 
     def throttle(self, throttle_ms: int) -> None:
         """Keep the connection muted for this time after the next response."""
@@ -249,8 +252,7 @@ class Connection:
     def take_output(self) -> bytes:
         """Return and clear the queued responses."""
         self._active_ms = self.broker.runtime.elapsed_ms()
-        output = self._output
-        self._output = []
+        output, self._output = self._output, []
         if self._output_bytes >= OUTPUT_LIMIT_BYTES and self._frames:
             self.broker.runtime.call_soon(self._pump)
         self._output_bytes = 0
@@ -273,20 +275,18 @@ class Connection:
     def abort(self) -> None:
         """Abort the connection."""
         if not self.closed:
-            self.closed = True
-            self._frames.clear()
-            self._notify_close()
+            self._end()
             self._on_close()
 
     def lost(self) -> None:
         """Record that the client disconnected; requests sent before may still be in transit."""
         if self._stream is not None and not self._stream.ends():
             return
+        self._end()
+
+    def _end(self) -> None:
         self.closed = True
         self._frames.clear()
-        self._notify_close()
-
-    def _notify_close(self) -> None:
         if self._idle_timer is not None:
             self._idle_timer.cancel()
         for call in self.close_listeners.values():

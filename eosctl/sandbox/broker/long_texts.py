@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import cache
 from typing import Any, Final
 
@@ -20,10 +20,13 @@ from eosctl.sandbox.error_messages import kafka_text
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.codec import Codec
 from eosctl.wire.error_codes import ErrorCode
-from eosctl.wire.frames import response_frame
+from eosctl.wire.frames import framed, response_frame
 from eosctl.wire.messages.create_topics import CreatableTopicResult
+from eosctl.wire.sliced_encoding import encode_in_slices
 
 LONGEST_TEXT_BYTES: Final = 0x7FFF
+SLICE_ENTRIES: Final = 100
+"""Entries of a response that are encoded in one turn, such as topics with all their settings: some 5 ms."""
 _ERROR: Final = ErrorCode.UNKNOWN_SERVER_ERROR
 _UNANSWERED: Final = ApiKey.DESCRIBE_CLIENT_QUOTAS
 #: APIs that describe the unexpected error in words.
@@ -32,15 +35,59 @@ _IN_WORDS: Final = (ApiKey.ALTER_CLIENT_QUOTAS, ApiKey.ADD_RAFT_VOTER, ApiKey.RE
 _LONG_MESSAGE: Final = re.compile(rb'"error_message":"(?:[^"\\]|\\.){%d}' % (LONGEST_TEXT_BYTES // 4))
 
 
-def encoded(form: Codec, correlation_id: int, response: msgspec.Struct) -> bytes | None:
-    """Return the frame of a response; None if the length of a string does not fit."""
+def frame_of(form: Codec, correlation_id: int, response: msgspec.Struct) -> bytes | None:
+    """Return the frame of a response as Kafka sends it, and None if it sends none.
+
+    Raises:
+        ValueError: A field does not fit, and it is not an error message.
+    """
     try:
-        return response_frame(form, correlation_id, response)
+        frame = response_frame(form, correlation_id, response)
     except struct.error:
-        return None
+        return _sendable(form, correlation_id, response, None)
+    return frame if len(frame) <= LONGEST_TEXT_BYTES else _sendable(form, correlation_id, response, frame)
 
 
-def sendable(form: Codec, correlation_id: int, response: msgspec.Struct, frame: bytes | None) -> bytes | None:
+def frame_in_turns(
+    form: Codec, correlation_id: int, response: msgspec.Struct, field: str, send: Callable[[bytes | None], None]
+) -> Iterator[None]:
+    """Pass the frame of a response with many entries to `send`, as `frame_of` returns it, after steps of encoding.
+
+    Args:
+        form: The codec of the response.
+        correlation_id: That of the request.
+        response: The response.
+        field: The name of its field with many entries.
+        send: Receives the frame; None where Kafka sends no response, and after an error.
+
+    Raises:
+        ValueError: A field does not fit, and it is not an error message.
+    """
+    try:
+        frame = yield from _frame_steps(form, correlation_id, response, field)
+    except Exception:
+        send(None)
+        raise
+    send(frame)
+
+
+def _frame_steps(
+    form: Codec, correlation_id: int, response: msgspec.Struct, field: str
+) -> Generator[None, None, bytes | None]:
+    steps = encode_in_slices(form, response, field, SLICE_ENTRIES)
+    try:
+        while True:
+            part = next(steps)
+            if _may_be_long(part) and _has_long_message(part):
+                return _sendable(form, correlation_id, response, None)
+            yield
+    except StopIteration as end:
+        return framed(form, correlation_id, end.value)
+    except struct.error:
+        return _sendable(form, correlation_id, response, None)
+
+
+def _sendable(form: Codec, correlation_id: int, response: msgspec.Struct, frame: bytes | None) -> bytes | None:
     """Return a long response as Kafka sends it, and None if it sends none.
 
     Args:

@@ -120,6 +120,13 @@ SLICED: Final[Mapping[int, Entries]] = {
 }
 
 
+#: The repeated field of the responses that grow with the number of topics, groups, or other entities.
+RESPONSE_FIELDS: Final[Mapping[int, str]] = {
+    **{api_key: entries.response for api_key, entries in SLICED.items()},
+    ApiKey.CREATE_TOPICS: "topics",
+}
+
+
 def has_many_entries(api_key: int, request: Any) -> bool:
     """Return whether a request is handled in slices."""
     entries = SLICED.get(api_key)

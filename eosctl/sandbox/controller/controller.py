@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -13,11 +13,12 @@ from eosctl.sandbox.controller.quorum import Quorum
 from eosctl.sandbox.logging.controller_events import ControllerEvents
 from eosctl.sandbox.metadata.image import BROKER_RESOURCE, TOPIC_RESOURCE, ClusterImage, ImageDelta
 from eosctl.sandbox.metadata.log import MetadataLog
-from eosctl.sandbox.metadata.replay import replay
+from eosctl.sandbox.metadata.replay import replay, replay_in_turns
 from eosctl.sandbox.ports import Emulation, RequestContext
 from eosctl.sandbox.quotas.controller_mutation_quota import ControllerMutationQuotaManager
 from eosctl.sandbox.replies import Reply
 from eosctl.sandbox.runtime import NodeRuntime
+from eosctl.sandbox.turns import TurnQueue
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.allocate_producer_ids import AllocateProducerIdsResponse
@@ -25,6 +26,8 @@ from eosctl.wire.messages.alter_partition import AlterPartitionResponse
 from eosctl.wire.messages.assign_replicas_to_dirs import AssignReplicasToDirsResponse
 from eosctl.wire.messages.broker_heartbeat import BrokerHeartbeatResponse
 from eosctl.wire.messages.broker_registration import BrokerRegistrationResponse
+
+Event = Callable[[], Iterator[None] | None]
 
 ELR_FEATURE = "eligible.leader.replicas.version"
 #: Requests that an inactive controller rejects; Kafka forwards the others in an envelope.
@@ -62,6 +65,10 @@ def refusal_of(api_key: int) -> Any | None:
     return None if response is None else response(error_code=ErrorCode.NOT_CONTROLLER)
 
 
+def _steps_of(event: Event) -> Iterator[None]:
+    yield from event() or ()
+
+
 class Controller:
     """A controller of the quorum; active while it leads the metadata log.
 
@@ -97,6 +104,7 @@ class Controller:
         self.quorum: Quorum
         self._bootstrap = bootstrap
         self._accepted: dict[Reply, None] = {}  # Requests without a response so far.
+        self._queue = TurnQueue(runtime, _steps_of)
 
     # --- leadership (LeadershipListener) ------------------------------------------------------------------------
 
@@ -137,6 +145,8 @@ class Controller:
     def resign(self) -> None:
         """Resign as active controller; pending requests get no response from here."""
         self.is_active = False
+        self._queue.close()
+        self._queue = TurnQueue(self.runtime, _steps_of)
         self._waiting.clear()
         self.heartbeats = Heartbeats()
         for watcher in tuple(self.watchers):
@@ -159,17 +169,25 @@ class Controller:
         self._accepted[reply] = None
         return replace(context, reply=answer)
 
+    def handle(self, event: Event) -> None:
+        """Handle an event after the one before it has taken all its steps, as Kafka's controller does in one thread."""
+        self._queue.add(event)
+
     # --- writing ------------------------------------------------------------------------------------------------
 
     def write(self, records: Sequence[Any], done: Callable[[], None] | None = None) -> None:
         """Append records as one batch; `done` is called when they are committed."""
+        for _ in self.write_in_turns(records, done):
+            pass
+
+    def write_in_turns(self, records: Sequence[Any], done: Callable[[], None] | None = None) -> Iterator[None]:
+        """Append records as `write` does, in steps of an event."""
         if records:
             self.events.changes(self.image, records)
             metadata_version = self.image.finalized_feature("metadata.version")
-            self.log.append(records, self.leader_epoch, self.runtime.now_ms(), metadata_version)
+            yield from self.log.append(records, self.leader_epoch, self.runtime.now_ms(), metadata_version)
             delta = ImageDelta()
-            for record in records:
-                replay(self.image, record, delta)
+            yield from replay_in_turns(self.image, records, delta)
             if delta.configs:
                 self._reread_config()
         if done is not None:

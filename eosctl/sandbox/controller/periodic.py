@@ -45,7 +45,7 @@ def _every(
     def turn() -> None:
         controller.runtime.call_later(interval_ms, turn, pace)
         if controller.is_active:
-            task(controller)
+            controller.handle(partial(task, controller))
 
     controller.runtime.call_later(interval_ms, turn, pace)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 
@@ -17,8 +17,8 @@ class Candidate(NamedTuple):
 
 def place_replicas(
     candidates: Sequence[Candidate], partition_count: int, replication_factor: int, chance: random.Random
-) -> list[tuple[int, ...]]:
-    """Choose replicas for each partition, preferred leader first.
+) -> Iterator[tuple[int, ...]]:
+    """Yield the replicas of each partition, preferred leader first.
 
     Racks alternate, and so do the brokers of a rack. Consecutive partitions start one broker further, so that leaders
     and followers are evenly distributed. Fenced brokers come last within their rack and are never the preferred leader
@@ -28,7 +28,6 @@ def place_replicas(
     for candidate in sorted(candidates):
         racks.setdefault(candidate.rack or "", []).append(candidate)
     shift = chance.randrange(len(candidates))
-    placed = []
     for partition in range(partition_count):
         queues = [_rotated(racks[name], shift + partition) for name in sorted(racks)]
         queues = _rotated_list(queues, (shift + partition) // max(1, max(len(queue) for queue in queues)))
@@ -40,8 +39,7 @@ def place_replicas(
                 chosen.append(queue.pop(0))
             turn += 1
         chosen.sort(key=lambda candidate: candidate.fenced)
-        placed.append(tuple(candidate.broker_id for candidate in chosen))
-    return placed
+        yield tuple(candidate.broker_id for candidate in chosen)
 
 
 def _rotated(brokers: Sequence[Candidate], by: int) -> list[Candidate]:

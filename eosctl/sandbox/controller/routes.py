@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from eosctl.sandbox.controller import (
@@ -28,7 +28,8 @@ from eosctl.sandbox.controller.quorum import Quorum
 from eosctl.sandbox.ports import RequestContext
 from eosctl.wire.api_keys import ApiKey
 
-ControllerHandler = Callable[[Controller, RequestContext, Any], None]
+#: A handler of requests with many entries returns its steps, which are taken in turns.
+ControllerHandler = Callable[[Controller, RequestContext, Any], Iterator[None] | None]
 
 VoterHandler = Callable[[Quorum, RequestContext, Any], None]
 

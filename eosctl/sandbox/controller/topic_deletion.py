@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from eosctl.sandbox.controller.controller import Controller
 from eosctl.sandbox.error_messages import kafka_text
 from eosctl.sandbox.metadata.image import TopicState
 from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.turns import SLICE
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.delete_topics import DeletableTopicResult, DeleteTopicsRequest, DeleteTopicsResponse
 from eosctl.wire.messages.internal.metadata.remove_topic_record import RemoveTopicRecord
@@ -19,7 +20,7 @@ FIRST_STRICT_VERSION = 5  # Earlier clients are only throttled by `controller_mu
 Wanted = Sequence[tuple[str | None, bytes]]  # Name or id; the other one is None or the zero id.
 
 
-def delete_topics(controller: Controller, context: RequestContext, request: DeleteTopicsRequest) -> None:
+def delete_topics(controller: Controller, context: RequestContext, request: DeleteTopicsRequest) -> Iterator[None]:
     """Delete topics by name (versions 1 to 5), or by name or id (version 6). Each has its own result."""
     wanted: list[tuple[str | None, bytes]] = [(name, ZERO_UUID) for name in request.topic_names]
     wanted += [(state.name, state.topic_id) for state in request.topics]
@@ -28,7 +29,9 @@ def delete_topics(controller: Controller, context: RequestContext, request: Dele
     twice_ids = {topic.topic_id for topic in twice.values()}
     results: list[DeletableTopicResult] = []
     records: list[Any] = []
-    for (name, topic_id), count in Counter(wanted).items():
+    for position, ((name, topic_id), count) in enumerate(Counter(wanted).items()):
+        if position and position % SLICE == 0:
+            yield
         problem = _problem(name, topic_id, repeated=count > 1)
         if problem is not None:
             results.append(DeletableTopicResult(name, topic_id, ErrorCode.INVALID_REQUEST, problem))
@@ -48,7 +51,9 @@ def delete_topics(controller: Controller, context: RequestContext, request: Dele
             else:
                 records.append(RemoveTopicRecord(topic.topic_id))
                 results.append(DeletableTopicResult(topic.name, topic.topic_id))
-    controller.write(records, lambda: context.reply(DeleteTopicsResponse(quota.throttle_ms(), results)))
+    yield from controller.write_in_turns(
+        records, lambda: context.reply(DeleteTopicsResponse(quota.throttle_ms(), results))
+    )
 
 
 def _problem(name: str | None, topic_id: bytes, *, repeated: bool) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Generator, Iterator
 from typing import Any
 
 from eosctl.sandbox.controller.controller import Controller
@@ -10,6 +11,7 @@ from eosctl.sandbox.controller.topics import Refused, check_assignment, partitio
 from eosctl.sandbox.metadata.records import MAX_BATCH_RECORDS
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.quotas.controller_mutation_quota import ControllerMutationQuota
+from eosctl.sandbox.turns import SLICE, in_slices
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.create_partitions import (
     CreatePartitionsRequest,
@@ -21,8 +23,10 @@ from eosctl.wire.messages.create_partitions import (
 FIRST_STRICT_VERSION = 3  # Earlier clients are only throttled by `controller_mutation_rate`.
 
 
-def create_partitions(controller: Controller, context: RequestContext, request: CreatePartitionsRequest) -> None:
-    """Add partitions to topics.
+def create_partitions(
+    controller: Controller, context: RequestContext, request: CreatePartitionsRequest
+) -> Iterator[None]:
+    """Add partitions to topics, in steps.
 
     When the partitions do not fit into one batch of the metadata log, the response is an unknown error but those that
     fit are added, as in Kafka (`ReplicationControlManager.createPartitions` fills a bounded list).
@@ -31,7 +35,12 @@ def create_partitions(controller: Controller, context: RequestContext, request: 
     counts = Counter(topic.name for topic in request.topics)
     results: dict[str, CreatePartitionsTopicResult] = {}
     records: list[Any] = []
+    waiting = 0
     for topic in request.topics:
+        if waiting >= SLICE:
+            waiting = 0
+            yield
+        waiting += 1
         if counts[topic.name] > 1:
             results[topic.name] = CreatePartitionsTopicResult(
                 topic.name, ErrorCode.INVALID_REQUEST, "Duplicate topic name."
@@ -39,15 +48,16 @@ def create_partitions(controller: Controller, context: RequestContext, request: 
             continue
         remaining = MAX_BATCH_RECORDS - len(records)
         try:
-            planned = _plan_growth(controller, topic, remaining + 1, quota)
+            planned = yield from _plan_growth(controller, topic, remaining + 1, quota)
             records += planned[:remaining]
+            waiting += len(planned) % SLICE
             fits = len(planned) <= remaining
             error = ErrorCode.NONE if fits else ErrorCode.UNKNOWN_SERVER_ERROR
             results[topic.name] = CreatePartitionsTopicResult(topic.name, error)
         except Refused as refused:
             results[topic.name] = CreatePartitionsTopicResult(topic.name, refused.error, refused.message)
     topics = list(results.values())
-    controller.write(
+    yield from controller.write_in_turns(
         [] if request.validate_only else records,
         lambda: context.reply(CreatePartitionsResponse(quota.throttle_ms(), topics)),
     )
@@ -55,7 +65,7 @@ def create_partitions(controller: Controller, context: RequestContext, request: 
 
 def _plan_growth(
     controller: Controller, topic: CreatePartitionsTopic, limit: int, quota: ControllerMutationQuota
-) -> list[Any]:
+) -> Generator[None, None, list[Any]]:
     """Plan the partitions to add, at most `limit`, since a request may ask for two billion."""
     known = controller.image.topics.get(topic.name)
     if known is None:
@@ -83,8 +93,10 @@ def _plan_growth(
         for replicas in assignments:
             check_assignment(controller, replicas, size)
     else:
-        assignments = place(controller, min(added, limit), size)
-    return [
-        partition_record(controller, known.topic_id, present + index, replicas)
-        for index, replicas in enumerate(assignments)
-    ]
+        assignments = yield from in_slices(place(controller, min(added, limit), size))
+    return (
+        yield from in_slices(
+            partition_record(controller, known.topic_id, present + index, replicas)
+            for index, replicas in enumerate(assignments)
+        )
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from eosctl.sandbox.broker.config import check_topic_setting
@@ -15,6 +15,7 @@ from eosctl.sandbox.metadata.records import MAX_BATCH_RECORDS
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.quotas.controller_mutation_quota import ControllerMutationQuota
 from eosctl.sandbox.settings import ConfigSource, InvalidSetting
+from eosctl.sandbox.turns import SLICE, in_slices
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.create_topics import (
     CreatableTopic,
@@ -68,8 +69,8 @@ def topic_name_problem(name: str) -> str | None:
     return None
 
 
-def create_topics(controller: Controller, context: RequestContext, request: CreateTopicsRequest) -> None:
-    """Create topics. Each has its own result, except those that do not fit into one batch together."""
+def create_topics(controller: Controller, context: RequestContext, request: CreateTopicsRequest) -> Iterator[None]:
+    """Create topics in steps. Each has its own result, except those that do not fit into one batch together."""
     default_count = controller.config.get_int("num.partitions")
     if sum(_wanted_count(topic, default_count) for topic in request.topics) > MAX_BATCH_RECORDS:
         _refuse_all(context, request, TOO_MANY)
@@ -80,16 +81,22 @@ def create_topics(controller: Controller, context: RequestContext, request: Crea
     defaults = _default_configs(controller)
     results: dict[str, CreatableTopicResult] = {}
     records: list[Any] = []
+    waiting = 0
     for topic in request.topics:
+        if waiting >= SLICE:
+            waiting = 0
+            yield
+        waiting += 1
         if counts[topic.name] > 1:
             results[topic.name] = _refused_topic(topic.name, ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
             continue
         try:
-            planned = _plan_topic(controller, topic, colliding, quota)
+            planned = yield from _plan_topic(controller, topic, colliding, quota)
         except Refused as refused:
             results[topic.name] = _refused_topic(topic.name, refused.error, refused.message)
             continue
         records += planned.records
+        waiting += planned.partition_count % SLICE
         results[topic.name] = CreatableTopicResult(
             name=topic.name,
             topic_id=planned.topic_id,  # Applies to validate-only requests too, as in Kafka.
@@ -103,7 +110,7 @@ def create_topics(controller: Controller, context: RequestContext, request: Crea
         _refuse_all(context, request, TOO_LARGE)
         return
     topics = list(results.values())
-    controller.write(
+    yield from controller.write_in_turns(
         [] if request.validate_only else records,
         lambda: context.reply(CreateTopicsResponse(quota.throttle_ms(), topics)),
     )
@@ -123,7 +130,7 @@ def _refused_topic(name: str, error: ErrorCode, message: str | None) -> Creatabl
 
 def _plan_topic(
     controller: Controller, topic: CreatableTopic, colliding: Mapping[str, str], quota: ControllerMutationQuota
-) -> _Planned:
+) -> Generator[None, None, _Planned]:
     _check_name(controller, topic.name, colliding)
     for config in topic.configs:
         try:
@@ -133,13 +140,15 @@ def _plan_topic(
     if topic.assignments:
         assignments = _manual_assignments(controller, topic)
     else:
-        assignments = _placed(controller, topic.num_partitions, topic.replication_factor)
+        assignments = yield from in_slices(_placed(controller, topic.num_partitions, topic.replication_factor))
     if not quota.record(len(assignments)):
         raise Refused(ErrorCode.THROTTLING_QUOTA_EXCEEDED)
     topic_id = new_topic_id(controller)
     records: list[Any] = [TopicRecord(topic.name, topic_id)]
     records += [ConfigRecord(TOPIC_RESOURCE, topic.name, config.name, config.value) for config in topic.configs]
-    records += [partition_record(controller, topic_id, index, replicas) for index, replicas in enumerate(assignments)]
+    records += yield from in_slices(
+        partition_record(controller, topic_id, index, replicas) for index, replicas in enumerate(assignments)
+    )
     return _Planned(records, topic_id, len(assignments), len(assignments[0]))
 
 
@@ -166,7 +175,7 @@ def _check_name(controller: Controller, name: str, colliding: Mapping[str, str])
         )
 
 
-def _placed(controller: Controller, partition_count: int, replication_factor: int) -> list[tuple[int, ...]]:
+def _placed(controller: Controller, partition_count: int, replication_factor: int) -> Iterator[tuple[int, ...]]:
     if partition_count < -1 or partition_count == 0:
         raise Refused(ErrorCode.INVALID_PARTITIONS, "Number of partitions was set to an invalid non-positive value.")
     if replication_factor < -1 or replication_factor == 0:
@@ -181,7 +190,7 @@ def _placed(controller: Controller, partition_count: int, replication_factor: in
     return place(controller, partition_count, replication_factor)
 
 
-def place(controller: Controller, partition_count: int, replication_factor: int) -> list[tuple[int, ...]]:
+def place(controller: Controller, partition_count: int, replication_factor: int) -> Iterator[tuple[int, ...]]:
     """Return the brokers of each new partition."""
     brokers = controller.image.brokers.values()
     candidates = [Candidate(broker.broker_id, broker.rack, broker.fenced) for broker in brokers]
@@ -316,7 +325,9 @@ def _default_configs(controller: Controller) -> list[CreatableTopicConfigs]:
 
 def _with_overrides(
     defaults: Sequence[CreatableTopicConfigs], overrides: Mapping[str, str]
-) -> list[CreatableTopicConfigs]:
+) -> Sequence[CreatableTopicConfigs]:
+    if not overrides:
+        return defaults
     return [
         CreatableTopicConfigs(config.name, overrides[config.name], False, ConfigSource.DYNAMIC_TOPIC, False)
         if config.name in overrides

@@ -13,13 +13,16 @@ from eosctl.sandbox.metadata.records import (
     METADATA_3_9,
     ReplayedBatch,
     encode_leader_change,
-    encode_metadata_batch,
+    encode_metadata_record,
     replay_batches,
+    replay_steps,
 )
 from eosctl.sandbox.metadata.snapshot import MetadataSnapshot, find_snapshots, write_snapshot
 from eosctl.sandbox.metadata.snapshot_records import encode_snapshot, image_of, records_gone
-from eosctl.sandbox.ports import METADATA_TOPIC
-from eosctl.wire.records.batch import decode_header
+from eosctl.sandbox.ports import METADATA_TOPIC, Runtime
+from eosctl.sandbox.turns import SLICE, TurnQueue
+from eosctl.wire.records.batch import decode_header, encode_batch
+from eosctl.wire.records.record import Record
 
 METADATA_PARTITION = TopicPartition(METADATA_TOPIC, 0)
 METADATA_TOPIC_ID = bytes(15) + b"\x01"
@@ -32,8 +35,9 @@ class MetadataLog:
     for them. `snapshots` are those next to the log, oldest first.
     """
 
-    def __init__(self, log: PartitionLog, release: str) -> None:
+    def __init__(self, log: PartitionLog, release: str, runtime: Runtime) -> None:
         self.log = log
+        self._runtime = runtime
         self.directory = Path(log.store.directory)
         self._release = release
         self._listeners: list[Callable[[ReplayedBatch], None]] = []
@@ -42,6 +46,7 @@ class MetadataLog:
             # The node stopped between the two steps of installing a snapshot from the leader.
             log.restart_at(self.snapshots[-1].end_offset)
         self._delivered = 0
+        self._deliveries = TurnQueue(runtime, self._deliver)
 
     @property
     def end_offset(self) -> int:
@@ -63,14 +68,20 @@ class MetadataLog:
         """Deliver batches committed from now on to `committed`."""
         self._listeners.append(committed)
 
-    def append(self, records: Sequence[Any], epoch: int, now_ms: int, metadata_version: int) -> int:
-        """Append records as one batch; return the offset of the last one.
+    def append(self, records: Sequence[Any], epoch: int, now_ms: int, metadata_version: int) -> Iterator[None]:
+        """Append records as one batch, after a step for each slice that is encoded.
 
         Records are encoded for `metadata_version`, so that nodes not upgraded yet can read them; 0 before one is
         finalized.
         """
-        batch = encode_metadata_batch(records, self._writes(metadata_version), self.end_offset, epoch, now_ms)
-        return self._append(batch, epoch, now_ms)
+        release = self._writes(metadata_version)
+        encoded: list[Record] = []
+        for start in range(0, len(records), SLICE):
+            if start:
+                yield
+            encoded += [encode_metadata_record(record, release, now_ms) for record in records[start : start + SLICE]]
+        batch = encode_batch(encoded, base_offset=self.end_offset, partition_leader_epoch=epoch)
+        self._append(batch, epoch, now_ms)
 
     def append_leader_change(self, leader_id: int, voters: Sequence[int], epoch: int, now_ms: int) -> int:
         """Append the leader change of a new epoch."""
@@ -81,18 +92,24 @@ class MetadataLog:
         self.log.append_as_follower(data, now_ms)
 
     def commit(self, high_watermark: int) -> None:
-        """Raise the high watermark and deliver the newly committed batches."""
+        """Raise the high watermark and deliver the newly committed batches; a large one takes several turns."""
         if high_watermark > self.log.high_watermark:
             self.log.advance_high_watermark(min(high_watermark, self.end_offset))
-        if not self._delivered and self.snapshots and self.snapshots[-1].end_offset <= self.log.high_watermark:
+        self._deliveries.add(self.log.high_watermark)
+
+    def _deliver(self, high_watermark: int) -> Iterator[None]:
+        if not self._delivered and self.snapshots and self.snapshots[-1].end_offset <= high_watermark:
             self._deliver_snapshot()
-        while self._delivered < self.log.high_watermark and self._delivered >= self.log.start_offset:
-            data = self.log.store.read(self._delivered, 1 << 20, self.log.high_watermark)
+        while self.log.start_offset <= self._delivered < high_watermark:
+            data = self.log.store.read(self._delivered, 1 << 20, high_watermark)
             if not data:
                 return
-            for batch in replay_batches(data):
-                self._delivered = batch.last_offset + 1
-                self._notify(batch)
+            for batch in replay_steps(data):
+                if batch is None:
+                    yield
+                else:
+                    self._delivered = batch.last_offset + 1
+                    self._notify(batch)
 
     def _deliver_snapshot(self) -> None:
         batch = self.snapshots[-1].batch()
@@ -141,6 +158,8 @@ class MetadataLog:
         Raises:
             OSError: It cannot be written.
         """
+        self._deliveries.close()
+        self._deliveries = TurnQueue(self._runtime, self._deliver)
         known = image_of(record for batch in self.batches(self._delivered) for record in batch.records)
         former, self.snapshots = self.snapshots, [write_snapshot(self.directory, end_offset, epoch, data)]
         self.log.restart_at(end_offset)

@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
+from eosctl.sandbox.turns import SLICE
 from eosctl.wire.errors import WireError
 from eosctl.wire.internal.control_records import encode_control_value
 from eosctl.wire.internal.metadata import decode_record, encode_record
 from eosctl.wire.messages.internal.control.leader_change_message import LeaderChangeMessage, Voter
-from eosctl.wire.records.batch import decode_records, encode_batch, iter_headers
+from eosctl.wire.records.batch import encode_batch, iter_headers, iter_records
 from eosctl.wire.records.control import ControlType
 from eosctl.wire.records.record import Record
 
@@ -56,12 +57,14 @@ class ReplayedBatch(NamedTuple):
 
 def encode_metadata_batch(records: Sequence[Any], release: str, base_offset: int, epoch: int, now_ms: int) -> bytes:
     """Encode records as one atomic batch."""
-    versions = _VERSIONS[release]
-    return encode_batch(
-        [Record(0, now_ms, None, encode_record(record, versions.get(type(record).__name__, 0))) for record in records],
-        base_offset=base_offset,
-        partition_leader_epoch=epoch,
-    )
+    parts = [encode_metadata_record(record, release, now_ms) for record in records]
+    return encode_batch(parts, base_offset=base_offset, partition_leader_epoch=epoch)
+
+
+def encode_metadata_record(record: Any, release: str, now_ms: int) -> Record:
+    """Encode a record as a part of a batch."""
+    version = _VERSIONS[release].get(type(record).__name__, 0)
+    return Record(0, now_ms, None, encode_record(record, version))
 
 
 def encode_leader_change(leader_id: int, voters: Sequence[int], base_offset: int, epoch: int, now_ms: int) -> bytes:
@@ -78,15 +81,23 @@ def encode_control(kind: ControlType, value: Struct, base_offset: int, epoch: in
 
 def replay_batches(data: bytes) -> Iterator[ReplayedBatch]:
     """Decode consecutive batches of the metadata log; skip records of unknown types."""
+    return (batch for batch in replay_steps(data) if batch is not None)
+
+
+def replay_steps(data: bytes) -> Iterator[ReplayedBatch | None]:
+    """Decode consecutive batches as `replay_batches` does, with a step (None) between the slices of a large one."""
     for position, header in iter_headers(data):
         records: list[Any] = []
         is_whole = True
         if not header.is_control:
-            for record in decode_records(data, header, position):
-                try:
-                    records.append(decode_record(record.value or b""))
-                except WireError:  # A record of a newer release, which nothing here depends on.
-                    is_whole = False
+            for part in iter_records(data[position : position + header.size_bytes], header, SLICE):
+                if records:
+                    yield None
+                for record in part:
+                    try:
+                        records.append(decode_record(record.value or b""))
+                    except WireError:  # A record of a newer release, which nothing here depends on.
+                        is_whole = False
         yield ReplayedBatch(
             base_offset=header.base_offset,
             last_offset=header.last_offset,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from eosctl.model.transaction import topic_partition
@@ -18,6 +18,7 @@ from eosctl.sandbox.metadata.image import (
     TopicState,
 )
 from eosctl.sandbox.security.mechanisms import SCRAM_TYPES, ScramCredential
+from eosctl.sandbox.turns import SLICE
 from eosctl.wire.internal import metadata as records
 
 
@@ -27,6 +28,19 @@ def replay(image: ClusterImage, record: Any, delta: ImageDelta) -> None:
     if handler is not None:
         handler(image, record, delta)
         image.changed()
+
+
+def replay_in_turns(image: ClusterImage, replayed: Sequence[Any], delta: ImageDelta) -> Iterator[None]:
+    """Apply records, with steps between topics: readers of the image see all partitions of a topic or none."""
+    topic_id, waiting = None, 0
+    for record in replayed:
+        waiting += 1
+        following = getattr(record, "topic_id", topic_id)
+        if waiting > SLICE and following != topic_id:
+            waiting = 0
+            yield
+        topic_id = following
+        replay(image, record, delta)
 
 
 def _register_broker(image: ClusterImage, record: records.RegisterBrokerRecord, delta: ImageDelta) -> None:

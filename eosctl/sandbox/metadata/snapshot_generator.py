@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -10,10 +10,11 @@ from typing import Final
 from eosctl.sandbox.metadata.image import ClusterImage, ImageDelta
 from eosctl.sandbox.metadata.log import MetadataLog
 from eosctl.sandbox.metadata.records import ReplayedBatch
-from eosctl.sandbox.metadata.replay import replay
+from eosctl.sandbox.metadata.replay import replay_in_turns
 from eosctl.sandbox.ports import BrokerConfig
 from eosctl.sandbox.runtime import NodeRuntime
 from eosctl.sandbox.timing_wheel import Pace, WheelTimer
+from eosctl.sandbox.turns import TurnQueue
 
 CLEAN_INTERVAL_MS: Final = 60_000  # Kafka's cleaning interval (KafkaRaftClient).
 DELETE_DELAY_MS: Final = 60_000  # file.delete.delay.ms of the metadata log.
@@ -54,6 +55,7 @@ class SnapshotGenerator:
         self._guarded = guarded
         self._wrote = wrote
         self._image = ClusterImage()
+        self._batches = TurnQueue(runtime, self._replay)
         self._last: ReplayedBatch | None = None
         self._new_bytes = 0
         self._is_whole = True
@@ -64,16 +66,14 @@ class SnapshotGenerator:
 
     def start(self) -> None:
         """Start to follow the log."""
-        self._log.listen(self._committed)
+        self._log.listen(self._batches.add)
         self._since_ms = self._runtime.now_ms()
         self._runtime.call_later(CLEAN_INTERVAL_MS, self._clean, Pace.SCAN)
 
     # --- writing ------------------------------------------------------------------------------------------------
 
-    def _committed(self, batch: ReplayedBatch) -> None:
-        delta = ImageDelta()
-        for record in batch.records:
-            replay(self._image, record, delta)
+    def _replay(self, batch: ReplayedBatch) -> Iterator[None]:
+        yield from replay_in_turns(self._image, batch.records, ImageDelta())
         self._is_whole = self._is_whole and batch.is_whole
         if self._last is None:
             self._runtime.call_soon(self._begin)

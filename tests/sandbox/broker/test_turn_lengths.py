@@ -41,9 +41,6 @@ WHOLE: Final = {
     ApiKey.ADD_PARTITIONS_TO_TXN: 40,  # A transaction takes all partitions of a request or none.
     ApiKey.ALTER_CLIENT_QUOTAS: 40,  # Entries for the same entity: the first one is applied.
     ApiKey.CONSUMER_GROUP_HEARTBEAT: 40,  # One change of one member.
-    ApiKey.CREATE_PARTITIONS: 70,  # One batch of at most 10,000 records of the metadata log.
-    ApiKey.CREATE_TOPICS: 70,  # The same.
-    ApiKey.DELETE_TOPICS: 40,  # The same; a topic that is named twice is refused.
     ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS: 95,  # The groups are read in slices, and answered together.
     ApiKey.DESCRIBE_TOPIC_PARTITIONS: 170,  # It describes 2,000 partitions at most.
     ApiKey.FETCH: 80,  # The partitions are read in slices, and answered together.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Final
 
 import pytest
@@ -47,16 +48,18 @@ def names() -> list[str]:
 
 
 def create(controller: Controller, context: RequestContext) -> None:
-    create_topics(controller, context, CreateTopicsRequest([CreatableTopic(name, 0, 1) for name in names()]))
+    request = CreateTopicsRequest([CreatableTopic(name, 0, 1) for name in names()])
+    controller.handle(partial(create_topics, controller, context, request))
 
 
 def grow(controller: Controller, context: RequestContext) -> None:
     topics = [CreatePartitionsTopic(name, 2) for name in names()]
-    create_partitions(controller, context, CreatePartitionsRequest(topics, 1000, False))
+    request = CreatePartitionsRequest(topics, 1000, False)
+    controller.handle(partial(create_partitions, controller, context, request))
 
 
 def delete(controller: Controller, context: RequestContext) -> None:
-    delete_topics(controller, context, DeleteTopicsRequest(topic_names=names()))
+    controller.handle(partial(delete_topics, controller, context, DeleteTopicsRequest(topic_names=names())))
 
 
 @pytest.mark.parametrize("handle", [create, grow, delete])

@@ -24,7 +24,7 @@ def test_replicas_are_distinct_and_unfenced_ones_lead(
 ) -> None:
     factor = data.draw(st.integers(1, len(candidates)))
     fenced = {candidate.broker_id for candidate in candidates if candidate.fenced}
-    placed = place_replicas(candidates, partitions, factor, random.Random(seed))
+    placed = list(place_replicas(candidates, partitions, factor, random.Random(seed)))
     assert len(placed) == partitions
     for replicas in placed:
         assert len(set(replicas)) == factor
@@ -35,7 +35,7 @@ def test_replicas_are_distinct_and_unfenced_ones_lead(
 def test_leaders_and_replicas_spread_evenly(brokers: int, rounds: int, seed: int) -> None:
     candidates = [Candidate(number, None, False) for number in range(brokers)]
     factor = min(3, brokers)
-    placed = place_replicas(candidates, brokers * rounds, factor, random.Random(seed))
+    placed = list(place_replicas(candidates, brokers * rounds, factor, random.Random(seed)))
     leaders = Counter(replicas[0] for replicas in placed)
     assert set(leaders.values()) == {rounds}
     everywhere = Counter(broker for replicas in placed for broker in replicas)

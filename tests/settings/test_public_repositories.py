@@ -328,12 +328,12 @@ def test_connectors_of_a_chart_have_a_class_and_a_configuration() -> None:
     assert {"EOS-CFG-088", "EOS-CFG-093"} <= failed("values.yaml", text)
 
 
-def test_settings_of_servers_about_consumers_are_no_consumers() -> None:
+def test_settings_of_servers_about_lag_make_none_of_clients() -> None:
     text = "telemetry:\n  properties:\n    confluent.consumer.lag.emitter.enabled: true\n    ssl.protocol: TLSv1.3\n"
     assert Role.CONSUMER not in {one.role for one in read_components("kafka.yml", text)}
 
 
 @pytest.mark.parametrize(("server", "roles"), [("kafka_controller", []), ("kafka_rest", [Role.CONSUMER])])
-def test_a_server_of_a_playbook_is_no_client(server: str, roles: list[Role]) -> None:
+def test_a_server_of_a_playbook_is_not_a_client(server: str, roles: list[Role]) -> None:
     text = f"all:\n  hosts:\n    a:\n      {server}_custom_properties:\n        group.id: parcels\n"
     assert [one.role for one in read_components("inventory.yml", text)] == roles

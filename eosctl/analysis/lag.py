@@ -116,7 +116,6 @@ def find_pins(
     topic = snapshot.topic(CONSUMER_OFFSETS_TOPIC)
     if topic is None or not topic.partitions:
         return ()
-    owners = snapshot.looks[-1].by_producer_id if snapshot.looks else {}
     committed = {(group.group_id, c.partition): c for group in snapshot.groups for c in group.offsets}
     newest: dict[tuple[str, TopicPartition], PendingOffset] = {}
     for pending in sorted(snapshot.pending_offsets, key=lambda p: p.log_offset):
@@ -137,7 +136,7 @@ def find_pins(
         before = committed.get(where)
         if not holders and (before is None or not before.unstable):
             continue  # it ended while it was read
-        owner = None if held is None else next(iter(owners.get(held.producer_id, ())), None)
+        owners = [one for look in snapshot.looks[-1:] if held for one in look.owners_of(held.producer_id)]
         pins.append(
             Pin(
                 group_id=group_id,
@@ -145,7 +144,7 @@ def find_pins(
                 committed_offset=None if before is None else before.offset,
                 offsets_partition=home,
                 pending=held,
-                transactional_id=None if owner is None else owner.transactional_id,
+                transactional_id=owners[0].transactional_id if owners else None,
                 holders=holders,
             )
         )

@@ -80,7 +80,7 @@ def relate(sighting: Sighting, look: TransactionLook, unheard: Sequence[str]) ->
     Returns:
         The relation, and the transaction with the producer id.
     """
-    candidates = look.by_producer_id.get(sighting.state.producer_id, ())
+    candidates = look.owners_of(sighting.state.producer_id)
     if not candidates:
         return (Relation.UNCLEAR if unheard else Relation.UNKNOWN), None
     if len(candidates) == 1:

@@ -42,13 +42,12 @@ class Doubt(NamedTuple):
 
 def doubt_of(look: TransactionLook) -> Doubt:
     """Return what a pass leaves in doubt; both parts are empty if nothing is."""
-    owners = look.by_producer_id
     unsettled = []
     for where in look.producers:
         for state in where.producers:
             if state.current_txn_start_offset is None:
                 continue
-            candidates = owners.get(state.producer_id, ())
+            candidates = look.owners_of(state.producer_id)
             if len(candidates) != 1 or not _is_member(where.partition, state, candidates[0]):
                 unsettled.append(Sighting(where.partition, where.broker_id, state, state.current_txn_start_offset))
     return Doubt(

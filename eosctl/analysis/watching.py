@@ -139,7 +139,7 @@ def _plain(snapshot: ClusterSnapshot) -> Sequence[Transaction]:
     notable: set[int] = set()
     for look in snapshot.looks:
         notable |= doubt_of(look).producer_ids()
-        notable.update(producer_id for producer_id, owners in look.by_producer_id.items() if len(owners) > 1)
+        notable.update(look.shared_producer_ids)
     infos = snapshot.partitions_by_name
     for where in snapshot.producers:
         info = infos.get(where.partition)
@@ -286,10 +286,10 @@ def judge_transactions(snapshot: ClusterSnapshot) -> tuple[JudgedTransaction, ..
 
 def known_producers(snapshot: ClusterSnapshot) -> Iterator[KnownProducer]:
     """Yield the producers of the newest pass, by partition and producer id."""
-    owners = snapshot.looks[-1].by_producer_id if snapshot.looks else {}
-    for where in snapshot.producers if snapshot.looks else ():
-        for state in where.producers:
-            yield KnownProducer(where, state, next(iter(owners.get(state.producer_id, ())), None))
+    for look in snapshot.looks[-1:]:
+        for where in look.producers:
+            for state in where.producers:
+                yield KnownProducer(where, state, next(iter(look.owners_of(state.producer_id)), None))
 
 
 def describe_lives(snapshot: ClusterSnapshot, step_count: int) -> dict[str, TransactionLife]:

@@ -10,6 +10,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from operator import attrgetter
+from sys import intern
 from typing import Final
 
 import msgspec
@@ -129,7 +130,7 @@ async def read_doubt(
     # A partition without a second response is left out: the first one alone cannot show that something hangs.
     where = [*(one for one in first.producers if one.partition not in again_at), *producers.value]
     producer_ids = {one.state.producer_id for one in (*doubt.sightings, *sightings(producers.value))}
-    owners = [one for producer_id in producer_ids for one in first.by_producer_id.get(producer_id, ())]
+    owners = [one for producer_id in producer_ids for one in first.owners_of(producer_id)]
     asked = {one.transactional_id: one for one in (*doubt.transactions, *owners)}
     query = TransactionQuery(producer_ids=tuple(sorted(producer_ids | {one.producer_id for one in asked.values()})))
     answers = await asyncio.gather(
@@ -348,9 +349,8 @@ def _joined(
 
 
 def _undescribed(entry: _Entry, coordinator_id: int) -> Transaction:
-    return Transaction(
-        entry.transactional_id, coordinator_id, entry.producer_id, entry.transaction_state, described=False
-    )
+    state = intern(entry.transaction_state)  # one text for a million ids
+    return Transaction(entry.transactional_id, coordinator_id, entry.producer_id, state, described=False)
 
 
 async def describe_ids(reader: ReadOnly, broker_id: int, ids: Sequence[str]) -> Probed[list[Transaction]]:
@@ -383,7 +383,7 @@ def _transactions(
                 transactional_id=transactional_id,
                 coordinator_id=broker_id,
                 producer_id=state.producer_id,
-                state=state.transaction_state,
+                state=intern(state.transaction_state),
                 producer_epoch=state.producer_epoch,
                 timeout_ms=state.transaction_timeout_ms,
                 start_time_ms=state.transaction_start_time_ms if state.transaction_start_time_ms >= 0 else None,

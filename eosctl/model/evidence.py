@@ -88,7 +88,7 @@ class GapReason(StrEnum):
     FROZEN = "frozen"
 
 
-class EvidenceGap(msgspec.Struct, frozen=True):
+class EvidenceGap(msgspec.Struct, frozen=True, gc=False):
     """A missing part of the evidence, with the reason.
 
     `subject` identifies the missing part within the kind (`broker 2`, `orders-0`, a transactional id, or `*` for all of

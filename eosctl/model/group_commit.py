@@ -7,7 +7,7 @@ import msgspec
 from eosctl.model.transaction import TopicPartition
 
 
-class GroupCommit(msgspec.Struct, frozen=True):
+class GroupCommit(msgspec.Struct, frozen=True, gc=False):
     """An offset of a committed transaction, with its position in the log and the time of the record."""
 
     group_id: str

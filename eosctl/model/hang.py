@@ -66,7 +66,7 @@ class BlastRadius(msgspec.Struct, frozen=True):
     groups: tuple[GroupImpact, ...] = ()
 
 
-class OpenTransaction(msgspec.Struct, frozen=True):
+class OpenTransaction(msgspec.Struct, frozen=True, gc=False):
     """A transaction that is open at a partition's leader, with the coordinator's state of its producer id.
 
     `transactional_id` is None if no coordinator knows the producer id. `first_offset` is the leader's

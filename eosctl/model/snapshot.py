@@ -74,7 +74,7 @@ class Broker(msgspec.Struct, frozen=True):
         return next((s for s in self.settings if s.name == name), None)
 
 
-class PartitionInfo(msgspec.Struct, frozen=True):
+class PartitionInfo(msgspec.Struct, frozen=True, gc=False):
     """A partition's replicas and offsets.
 
     `leader_id` is None without a leader. `high_watermark` and `last_stable_offset` are what a client of either
@@ -94,7 +94,7 @@ class PartitionInfo(msgspec.Struct, frozen=True):
     leader_epoch_start_offset: int | None = None
 
 
-class Topic(msgspec.Struct, frozen=True):
+class Topic(msgspec.Struct, frozen=True, gc=False):
     """A topic with its partitions (ordered by index) and settings."""
 
     name: str
@@ -129,7 +129,7 @@ class ClientQuota(msgspec.Struct, frozen=True):
         return ", ".join(f"{kind} {'<default>' if name is None else name}" for kind, name in self.entity)
 
 
-class HiddenRange(msgspec.Struct, frozen=True):
+class HiddenRange(msgspec.Struct, frozen=True, gc=False):
     """The records at the end of a partition that read_committed consumers cannot see, from the LSO to `end_offset`.
 
     `record_count` and `control_record_count` come from reading the batches; markers are control records. Offsets
@@ -143,7 +143,7 @@ class HiddenRange(msgspec.Struct, frozen=True):
     control_record_count: int
 
 
-class ReadableRange(msgspec.Struct, frozen=True):
+class ReadableRange(msgspec.Struct, frozen=True, gc=False):
     """The records that a read_committed consumer at `first_offset` has yet to read, up to the LSO `end_offset`.
 
     `record_count` are the records that it will receive; `aborted_record_count` and `control_record_count` (the markers)
@@ -158,7 +158,7 @@ class ReadableRange(msgspec.Struct, frozen=True):
     control_record_count: int
 
 
-class PendingOffset(msgspec.Struct, frozen=True):
+class PendingOffset(msgspec.Struct, frozen=True, gc=False):
     """A pending offset of an open transaction in `__consumer_offsets`; it takes effect when the transaction commits.
 
     `log_partition` and `log_offset` are its position there.
@@ -172,7 +172,7 @@ class PendingOffset(msgspec.Struct, frozen=True):
     log_offset: int
 
 
-class CommittedOffset(msgspec.Struct, frozen=True):
+class CommittedOffset(msgspec.Struct, frozen=True, gc=False):
     """A group's offset in one partition.
 
     `offset` None: nothing committed. `unstable`: a transaction that is still open holds a pending offset (OffsetFetch
@@ -185,7 +185,7 @@ class CommittedOffset(msgspec.Struct, frozen=True):
     unstable: bool = False
 
 
-class GroupMember(msgspec.Struct, frozen=True):
+class GroupMember(msgspec.Struct, frozen=True, gc=False):
     """A member of a group as the coordinator describes it.
 
     `subscription` has the topics that it subscribes to; empty if they are not known. `topology_epoch` is that of the
@@ -201,7 +201,7 @@ class GroupMember(msgspec.Struct, frozen=True):
     topology_epoch: int | None = None
 
 
-class Group(msgspec.Struct, frozen=True):
+class Group(msgspec.Struct, frozen=True, gc=False):
     """A group; `state` is the wire's text, `group_type` is `classic`, `consumer`, `share`, `streams`, or empty.
 
     `protocol` is the assignor's name of a classic group (`stream` for Kafka Streams), empty if it is not known.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from enum import StrEnum
 from functools import cached_property, lru_cache
 from typing import Final, NamedTuple
@@ -52,7 +52,7 @@ class TransactionState(StrEnum):
         return self is TransactionState.ONGOING or self.is_prepared
 
 
-class Transaction(msgspec.Struct, frozen=True):
+class Transaction(msgspec.Struct, frozen=True, gc=False):
     """One transactional id as its coordinator describes it (ListTransactions, DescribeTransactions).
 
     `start_time_ms` is None when no transaction is open (the wire has -1); on 3.9 an id re-initialized after a
@@ -72,7 +72,7 @@ class Transaction(msgspec.Struct, frozen=True):
     described: bool = True
 
 
-class ProducerState(msgspec.Struct, frozen=True):
+class ProducerState(msgspec.Struct, frozen=True, gc=False):
     """A partition leader's state of a producer (DescribeProducers).
 
     `last_timestamp_ms` is the newest batch's timestamp, i.e. the client's clock under CreateTime. `coordinator_epoch`
@@ -88,7 +88,7 @@ class ProducerState(msgspec.Struct, frozen=True):
     current_txn_start_offset: int | None = None
 
 
-class PartitionProducers(msgspec.Struct, frozen=True):
+class PartitionProducers(msgspec.Struct, frozen=True, gc=False):
     """The producers of one partition as its leader answered."""
 
     partition: TopicPartition
@@ -110,14 +110,34 @@ class TransactionLook(msgspec.Struct, frozen=True, dict=True):
     producers: tuple[PartitionProducers, ...] = ()
     transactions: tuple[Transaction, ...] = ()
 
+    def owners_of(self, producer_id: int) -> tuple[Transaction, ...]:
+        """Return the transactions with a producer id: one as a rule, and several only after a bug (KAFKA-15552)."""
+        shared = self._sharing.get(producer_id)
+        if shared is not None:
+            return shared
+        owner = self._first_owners.get(producer_id)
+        return () if owner is None else (owner,)
+
+    @property
+    def shared_producer_ids(self) -> Collection[int]:
+        """Return the producer ids that several transactions have."""
+        return self._sharing.keys()
+
     @cached_property
-    def by_producer_id(self) -> Mapping[int, tuple[Transaction, ...]]:
-        """Return the transactions by producer id; two ids share one only after a bug such as KAFKA-15552."""
-        found: dict[int, tuple[Transaction, ...]] = {}
-        for transaction in self.transactions:
-            producer_id = transaction.producer_id
-            found[producer_id] = (*found.get(producer_id, ()), transaction)
-        return found
+    def _first_owners(self) -> Mapping[int, Transaction]:
+        # Of a million ids almost all are the only owner; a tuple for each would take half as much memory again.
+        return {one.producer_id: one for one in reversed(self.transactions)}
+
+    @cached_property
+    def _sharing(self) -> Mapping[int, tuple[Transaction, ...]]:
+        first = self._first_owners
+        if len(first) == len(self.transactions):
+            return {}
+        found: dict[int, list[Transaction]] = {}
+        for one in self.transactions:
+            if first[one.producer_id] is not one:
+                found.setdefault(one.producer_id, [first[one.producer_id]]).append(one)
+        return {producer_id: tuple(owners) for producer_id, owners in found.items()}
 
     @cached_property
     def by_transactional_id(self) -> Mapping[str, Transaction]:

@@ -98,14 +98,14 @@ PROOFS: Final[Mapping[str, Proof]] = {
         (sys.executable, "-m", "scripts.endurance.kill_nine"),
     ),
     "losses": Proof(
-        "Three hundred faults on a pure and three hundred on a compiled sandbox under three vendors' clients: by their "
-        "own ledger, no acknowledged transaction is lost, doubled, or torn.",
+        "Three hundred faults on pure and compiled sandboxes under three vendors' clients: by their own ledger, no "
+        "acknowledged transaction is lost, doubled, or torn.",
         (
             sys.executable,
             "-m",
             "scripts.endurance.losses",
             "--faults",
-            "600",
+            "300",
             "--gap",
             "0.5",
             "--compiled",

@@ -88,9 +88,9 @@ def test_logs_on_hdfs_give_the_tables_of_local_files(
     hdfs.shell("-put", str(LOGS), f"{hdfs.url}/logs")
     done = submit(hdfs, f"{hdfs.url}/logs", f"{hdfs.url}/reports")
     assert done.returncode == 0, done.stderr[-3000:]
-    assert COUNTED in done.stdout
+    assert COUNTED in done.stderr
     again = submit(hdfs, f"{hdfs.url}/logs", f"{hdfs.url}/reports")
-    assert "unchanged" in again.stdout, again.stderr[-3000:]
+    assert "unchanged" in again.stderr, again.stderr[-3000:]
     hdfs.shell("-get", f"{hdfs.url}/reports", str(tmp_path / "reports"))
     found = tables(tmp_path / "reports", f"{hdfs.url}/logs")
     assert found == local_tables

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from eosctl.errors import ConfigFileError
 from eosctl.settings.fluent_bit_file import SECTION, parse_fluent_bit
-from eosctl.settings.hcl_file import HclError, parse_hcl
+from eosctl.settings.hcl_file import HclError, can_parse, parse_hcl
 from eosctl.settings.hocon_file import HoconError, parse_hocon
 from eosctl.settings.ini_file import IniError, parse_ini
 from eosctl.settings.logstash_file import LOGSTASH, PIPELINE, LogstashError, parse_logstash
@@ -254,6 +254,15 @@ def _pm2(file: str, text: str) -> tuple[Node, ...]:
 
 
 def _hcl(file: str, text: str) -> tuple[Node, ...]:
+    """Read HCL if its parser is installed; without it, skip files that do not mention Kafka."""
+    if not can_parse():
+        if "kafka" not in text.lower():
+            return ()
+        raise ConfigFileError(
+            f"{file}: HCL cannot be read without the package python-hcl2 (pip install 'eosctl[hcl]').",
+            "It parses HCL, and is not installed.",
+            "Install eosctl[hcl].",
+        )
     try:
         return (parse_hcl(text),)
     except HclError as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,10 +11,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from eosctl.checks.judge import judge
+from eosctl.errors import ConfigFileError
 from eosctl.findings.linted import findings_of
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Deployment
-from eosctl.settings.deployment_files import read_components
+from eosctl.settings.deployment_files import read_components, read_deployment
 from eosctl.settings.hcl_file import MAX_CHARACTERS, HclError, parse_hcl
 from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
 
@@ -141,3 +144,14 @@ def test_resources_of_several_providers_are_judged() -> None:
         ("EOS-CFG-092", 35),
         ("EOS-CFG-011", 39),
     }
+
+
+def test_without_the_parser_only_files_about_kafka_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *more: None if name == "hcl2" else find(name, *more))
+    (tmp_path / "network.tf").write_text('resource "aws_vpc" "v" {}\n')
+    read = read_deployment([tmp_path])
+    assert (read.unreadable, len(read.without_settings)) == ((), 1)
+    with pytest.raises(ConfigFileError, match="HCL cannot be read") as refused:
+        read_components("kafka.tf", TOPICS)
+    assert "eosctl[hcl]" in str(refused.value.next_step)

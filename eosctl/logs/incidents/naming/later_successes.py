@@ -25,8 +25,8 @@ FLUSHED_MS: Final = 10_000
 STOPS_MS: Final = 60_000
 """Maximum time from the stop of a connector task to the failure of its last commit of offsets."""
 _OFFSETS: Final = "connector_offsets_not_stored"
-_STAYS: Final = frozenset({"duplicate-transactional-id", "slow-processing", "handler-blocks-heartbeats"})
-"""Causes that bring the fault back after each recovery."""
+_DUPLICATE: Final = "duplicate-transactional-id"
+"""A cause that brings the fault back after each initialization."""
 _OF_PRODUCERS: Final = frozenset(
     {
         *("init_producer_id_timeout", "invalid_producer_epoch", "out_of_order_sequence", "producer_dead"),
@@ -65,7 +65,7 @@ def later_success(timeline: LogTimeline, one: Incident, last: LogEvent) -> Later
         one: An incident of a client.
         last: The last record of a client in its evidence.
     """
-    if one.root_cause in _STAYS:
+    if one.root_cause == _DUPLICATE:
         return None
     found = next(_successes(timeline, one, last), None)
     if found is None or _returns(timeline, last, time_of(found.event)):

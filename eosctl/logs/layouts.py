@@ -95,6 +95,11 @@ LAYOUTS: Final = (
         True,
     ),
     Layout(
+        "kafka-plain",
+        rf"(?P<time>{_DATE}) (?P<level>{_LEVEL}) +(?P<message>[^\n]*\([\w$]+(?:\.[\w$]+)+(?::\d+)?\)\r?$)",
+        True,
+    ),
+    Layout(
         "bracket-level", rf"\[(?P<level>{_LEVEL}) *\] (?P<time>{_DATE}) {_THREAD} (?P<logger>\S+) (?:\S+ - )?{_REST}"
     ),
     Layout(
@@ -197,7 +202,7 @@ LAYOUTS: Final = (
     Layout(
         "dated",
         rf"{_MARKS}(?P<time>{_ANY_DATE})[^\w\n]{{1,3}}"
-        rf"(?:[^\n]{{0,120}}?\b(?P<level>{_ANY_LEVEL})\b[^\w\n]{{0,3}})?{_REST}",
+        rf"(?:[^\n]{{0,120}}?\b(?P<level>{_ANY_LEVEL})\b[^\w\n\[({{]{{0,3}})?{_REST}",
     ),
     Layout(
         "levelled",

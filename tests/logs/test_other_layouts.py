@@ -203,3 +203,10 @@ def test_the_fast_path_skips_none_of_these(line: str) -> None:
 def test_the_digit_of_a_level_counts_in_each_record(tmp_path: Path) -> None:
     lines = [f"[11-21 09:31:2{second}.658] <{level}> gate: peer closed" for second, level in enumerate((6, 3, 6, 3, 4))]
     assert [event.line for event in scan(tmp_path, "\n".join(lines))] == [2, 4]
+
+
+@pytest.mark.parametrize("logger", [" (kafka.server.BrokerServer)", ""])
+def test_brackets_at_the_start_of_a_message_remain(tmp_path: Path, logger: str) -> None:
+    text = "2026-11-21 09:31:22,658 INFO [BrokerServer id=1] Transition from SHUTDOWN to STARTING"
+    (event,) = scan(tmp_path, f"{text}{logger}\n")
+    assert (event.category, event.fields["broker"]) == ("BROKER_ROLE", "1")

@@ -72,6 +72,7 @@ PASTED: dict[str, bytes] = {
     "grep -Hn": each("logs/server.log:{number}:{line}"),
     "grep of Windows": each("C:\\kafka\\logs\\server.log:{line}"),
     "grep -C": each("server.log-{number}-{line}"),
+    "grep -n on a terminal": each("{number}:{line}", also="$ ls\nserver.log\n$ grep -n -A 2 till-9 *\n"),
     "pdsh": each("kafka-2: {line}"),
     "kubetail": each("[kafka-7d9f8b6c5-x2x8p kafka] {line}"),
     "aws logs tail": each("2026-11-20T10:00:00.101000+00:00 kafka-2 {line}"),

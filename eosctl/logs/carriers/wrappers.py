@@ -139,8 +139,8 @@ _NEEDS_STAMPS: Final = {
     **dict.fromkeys((NAMED, TAILED, STAMPED, MARKED), 3),
 }
 """Wrappers that ordinary words may look like: one in this many of their lines must start like a record."""
-_OF_PROSE: Final = frozenset({QUOTED, ROW})
-"""Wrappers in mail and Markdown, where other text is around the lines."""
+_OF_PROSE: Final = frozenset({QUOTED, ROW, "grep", "numbered"})
+"""Wrappers in mail, Markdown, and copies of a terminal, where other text is around the lines."""
 _ONCE: Final = frozenset({"compose", "kubectl-prefix", "logcli", "heroku", LABELED})
 """Wrappers that ordinary words do not look like, so that some tools' first lines of records are enough."""
 _AMID_OTHERS: Final = _OF_PROSE | _ONCE | {MISREAD}

@@ -103,3 +103,14 @@ def test_an_unclean_election_explains_a_gap_of_its_partition(tmp_path: Path) -> 
     assert "30 records" in found.explanation and len(found.evidence) == 2
     apart = judge(tmp_path / "other", {"controller.log": ELECTED.format(5), "broker-4/server.log": GAP})
     assert {one.kind for one in apart} == {"unclean_election", "out_of_order_sequence"}
+
+
+@pytest.mark.parametrize(("rounds", "is_incident"), [(1, False), (4, True)])
+def test_a_worker_that_stays_behind_its_leader(tmp_path: Path, rounds: int, is_incident: bool) -> None:
+    head = "[2026-02-03 09:00:0{},250] INFO [Worker clientId=c-2:8083, groupId=cut] "
+    line = head + "Current config state offset -1 does not match group assignment 52. Forcing rebalance."
+    place = " (org.apache.kafka.connect.runtime.distributed.DistributedHerder:1407)\n"
+    found = judge(tmp_path, {"connect.log": "".join(line.format(second) + place for second in range(rounds))})
+    assert [(one.kind, one.subject["group"]) for one in found] == [
+        ("connect_worker_without_assignment", "cut")
+    ] * is_incident

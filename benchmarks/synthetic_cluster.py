@@ -352,9 +352,12 @@ class SyntheticCluster:
         return self.topics[number % len(self.topics)], range(4)
 
     def describe_groups(self, _: int, request: describe_groups.DescribeGroupsRequest) -> Struct:
-        """Return groups of one member."""
+        """Return groups of one member, and none for other names."""
         found = []
         for name in request.groups:
+            if not name[6:].isdecimal():  # the name of a group that does not exist
+                found.append(describe_groups.DescribedGroup(0, None, name, "Dead", "", "", []))
+                continue
             topic, indexes = self._read_by(name)
             assigned = encode_assignment(ConsumerProtocolAssignment([TopicPartition(topic, list(indexes))]))
             member = describe_groups.DescribedGroupMember(

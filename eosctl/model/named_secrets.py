@@ -71,10 +71,10 @@ _FOLLOWS: Final = re.compile(
     r"provided|provider|that|the|to|was|were|will|with|wrong)\b",
     re.ASCII,
 )
-# A word with letters and digits, or with signs between letters: password x9-Trea$ure failed.
+# A word with letters and digits, or with signs between letters: password x9-Trea$ure failed; no address or number.
 _LOOKS_SECRET: Final = re.compile(
     r"(?=[^\s\"'(){}\[\]<>,;]{6})(?=\S{0,256}[\d$!%^&*+])(?=\S{0,256}[A-Za-z])"
-    r"(?!\w+=|[\w-]+(?:\.[\w-]+)*[.:]\d+(?![\w$!%^&*+.-]))",
+    r"(?!\w+=|[\w-]+(?:\.[\w-]+)*[.:]\d+(?![^\s)\]}>,;:\"']))",
     re.ASCII,
 )
 _LOOKS_RANDOM: Final = re.compile(r"(?=[\w+/=-]{12})(?=[\w+/=-]*\d)(?=[\w+/=-]*[a-z])[\w+/=-]*[A-Z]", re.ASCII)

@@ -52,6 +52,7 @@ def test_settings_are_secret_by_the_names_of_text(name: str, is_secret: bool) ->
         ("url https://me:p@ss/w@host:80/x?y=1 down", "url https://me:[hidden]@host:80/x?y=1 down"),
         ("a://u:p@h1:1,b://v:q@h2:2 x", "a://u:[hidden]@h1:1,b://v:[hidden]@h2:2 x"),
         ("failed: password = two words (a.B)", "failed: password = [hidden] (a.B)"),
+        ("password (cut.1|x) of host (kb-1:9092)", "password ([hidden]) of host (kb-1:9092)"),
         ("failed: password = two words, user = me", "failed: password = [hidden], user = me"),
         ("IDENTIFIED BY 'a b' x", "IDENTIFIED BY '[hidden]' x"),
         ("alter user bob identified by x", "alter user bob identified by [hidden]"),

@@ -353,11 +353,8 @@ class SyntheticCluster:
 
     def describe_groups(self, _: int, request: describe_groups.DescribeGroupsRequest) -> Struct:
         """Return groups of one member, and none for other names."""
-        found = []
-        for name in request.groups:
-            if not name[6:].isdecimal():  # the name of a group that does not exist
-                found.append(describe_groups.DescribedGroup(0, None, name, "Dead", "", "", []))
-                continue
+        found = [describe_groups.DescribedGroup(0, None, one, "Dead") for one in request.groups if one[:6] != "group-"]
+        for name in request.groups[len(found) :]:  # no request has names of both kinds
             topic, indexes = self._read_by(name)
             assigned = encode_assignment(ConsumerProtocolAssignment([TopicPartition(topic, list(indexes))]))
             member = describe_groups.DescribedGroupMember(

@@ -66,8 +66,9 @@ def doctor(engine: ApacheNodes) -> Done:
     return eosctl("doctor", "-b", engine.bootstrap, "-o", "json", "--require-complete", "--fail-on", "critical")
 
 
-def found(done: Done, check_id: str) -> dict[str, Any]:
-    (item,) = [one for one in done.json["items"] if one["check_id"] == check_id]
+def found(done: Done, check_id: str, partition: str = "") -> dict[str, Any]:
+    """Return the finding of a check about a partition; other coordinators may still load after the restart."""
+    (item,) = [one for one in done.json["items"] if one["check_id"] == check_id and partition in one["message"]]
     finding: dict[str, Any] = item
     return finding
 
@@ -90,7 +91,7 @@ def test_a_damaged_transaction_log_is_named(
         work(engine)
         damage(engine, "__transaction_state-0")
         done = doctor(engine)
-        finding = found(done, records_fail_checksum.id)
+        finding = found(done, records_fail_checksum.id, "__transaction_state-0")
         incident = load_failure(engine)
     assert (finding["resource"]["name"], finding["severity"]) == ("__transaction_state-0", "critical")
     assert incident["kind"] == "coordinator_load_failed"
@@ -107,9 +108,8 @@ def test_groups_that_were_not_loaded_are_not_absent(apache_running: Running, tmp
         incident = load_failure(engine)
     assert before.code is ExitCode.DONE, before.out
     assert done.code is ExitCode.INCOMPLETE
-    finding = found(done, coordinator_is_loading.id)
+    finding = found(done, coordinator_is_loading.id, "__consumer_offsets-0")
     assert (finding["severity"], finding["facts"]["partitions"]) == ("error", 1)
-    assert "__consumer_offsets-0" in finding["message"]
     assert [gap["subject"] for gap in listed["evidence"]["gaps"]] == ["__consumer_offsets-0"]
     assert incident["kind"] == "coordinator_load_failed"
 

@@ -46,10 +46,11 @@ QUICK = {"broker.session.timeout.ms": "3000", "broker.heartbeat.interval.ms": "5
 
 
 class Divided(NamedTuple):
-    """The addresses of a broker with a controller, and of the broker that is cut off."""
+    """The addresses of a broker with a controller and of the one that is cut off, and a partition that this one led."""
 
     connected: str
     isolated: str
+    led: int
 
 
 @pytest.fixture(scope="module")
@@ -87,19 +88,19 @@ def divided(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Divided]:
         for node in nodes:
             node.wait_ready(NODES, time.monotonic() + 90, threading.Event())
         connected, _, isolated = (f"{HOST}:{address.port}" for address in addresses)
-        leave_open(connected)
+        led = leave_open(connected)
         process = read_record(nodes[-1].files.record)
         assert process is not None
         links.isolate(process.pid, frozenset({addresses[-1].controller_port, linked[-1][2]}))
-        yield Divided(connected, isolated)
+        yield Divided(connected, isolated, led)
     finally:
         for node in nodes:
             node.end(signal.SIGKILL)
         links.close()
 
 
-def leave_open(bootstrap: str) -> None:
-    """Leave a transaction open on partitions of all brokers."""
+def leave_open(bootstrap: str) -> int:
+    """Leave a transaction open on partitions of all brokers, and return one that the last broker leads."""
     topic = NewTopic("orders", 6, 3, config={"min.insync.replicas": "2"})
     admin = AdminClient({"bootstrap.servers": bootstrap})
     admin.create_topics([topic])["orders"].result(PATIENCE_S)
@@ -109,6 +110,10 @@ def leave_open(bootstrap: str) -> None:
     for partition in range(6):
         held.produce("orders", b"held", partition=partition)
     held.flush(PATIENCE_S)
+    # A client that is given one broker may ask another one, so this is asked while all have the same metadata.
+    return next(
+        one.id for one in admin.list_topics("orders").topics["orders"].partitions.values() if one.leader == NODES
+    )
 
 
 def fenced(bootstrap: str) -> list[tuple[str, bool]]:
@@ -141,9 +146,7 @@ def test_it_leads_on_as_in_the_split_brain_scenario(divided: Divided) -> None:
             offset = await produce(client, partition, data, transactional_id=None, bounds=TV1.produce, acks=acks)
             return offset, await list_offset(client, partition)
 
-    admin = AdminClient({"bootstrap.servers": divided.isolated})
-    led = [one.id for one in admin.list_topics("orders").topics["orders"].partitions.values() if one.leader == 3]
-    partition = TopicPartition("orders", led[0])
+    partition = TopicPartition("orders", divided.led)
     accepted, shown = asyncio.run(write(divided.isolated, partition, acks=1))
     assert accepted >= shown, "what only the isolated leader has is hidden from readers"
     with pytest.raises((TransactionFailed, RequestTimedOut), match=r"REQUEST_TIMED_OUT|in time"):

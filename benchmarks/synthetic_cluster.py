@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from benchmarks.synthetic_log import transaction_log
+from benchmarks.synthetic_log import data_batch, transaction_log
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.generated.index import APIS
@@ -374,7 +374,7 @@ class SyntheticCluster:
         return offset_fetch.OffsetFetchResponse(groups=found)
 
     def fetch(self, _: int, request: fetch.FetchRequest) -> Struct:
-        """Return the records of the transaction log, and none of other topics, as if retention had deleted them."""
+        """Return the records of the transaction log, and of other topics one batch that reaches to the end."""
         return fetch.FetchResponse(
             responses=[
                 fetch.FetchableTopicResponse(
@@ -387,9 +387,9 @@ class SyntheticCluster:
         )
 
     def _fetched(self, name: str, one: fetch.FetchPartition) -> fetch.PartitionData:
-        end = self.end_offset(name)
+        start, end = one.fetch_offset, self.end_offset(name, index=one.partition)
         stable = self.end_offset(name, committed=True, index=one.partition)
-        records = self.log.since(one.fetch_offset, one.partition_max_bytes) if name == INTERNAL[0] else b""
+        records = self.log.since(start, one.partition_max_bytes) if name == INTERNAL[0] else data_batch(start, end)
         return fetch.PartitionData(one.partition, 0, end, stable, 0, None, records=records)
 
 

@@ -1,4 +1,4 @@
-"""The newest records of a partition of `__transaction_state`, as coordinators write them: one in each batch."""
+"""The newest records of a partition of `__transaction_state`, one in each batch as coordinators write, and data."""
 
 from __future__ import annotations
 
@@ -28,6 +28,16 @@ class SyntheticLog(NamedTuple):
         last = bisect_right(self.starts, begin + most_bytes) - 1
         end = self.starts[max(last, offset + 1)] if max(last, offset + 1) < len(self.starts) else len(self.data)
         return self.data[begin:end]
+
+
+def data_batch(start: int, end: int) -> bytes:
+    """Return a transactional batch with the offsets from `start` to before `end`, or no bytes for an empty range."""
+    records = [Record(0, 0, None, b"order")] * (end - start)
+    return (
+        encode_batch(records, base_offset=start, producer_id=1, producer_epoch=0, transactional=True)
+        if records
+        else b""
+    )
 
 
 def transaction_log(record_count: int, now_ms: int) -> SyntheticLog:

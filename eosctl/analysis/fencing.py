@@ -47,14 +47,17 @@ def find_fencings(snapshot: ClusterSnapshot, limits: Limits | None = None) -> tu
         limits: Thresholds.
     """
     limits = limits or Limits()
-    coordinators = {t.transactional_id: t.coordinator_id for t in snapshot.transactions}
+    histories = snapshot.history_by_id
+    coordinators = {
+        t.transactional_id: t.coordinator_id for t in snapshot.transactions if t.transactional_id in histories
+    }
     events = [
         replace(
             event,
             coordinator_id=coordinators.get(transactional_id),
             aborted_ranges=_ranges_of(event, snapshot.aborted_ranges),
         )
-        for transactional_id, entries in snapshot.history_by_id.items()
+        for transactional_id, entries in histories.items()
         for abort in _aborts(entries)
         if (event := _explain(abort, snapshot.own_fences, limits)) is not None
     ]

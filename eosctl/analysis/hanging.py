@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from eosctl.analysis.blast_radius import BlastRadiusFinder
 from eosctl.analysis.coordinators import (
@@ -61,6 +62,7 @@ class _Scene(msgspec.Struct, frozen=True):
     logged_owners: Mapping[int, TransactionLogEntry]
     radius: BlastRadiusFinder
     judged: Mapping[str, TransactionVerdict] | None
+    earlier: Mapping[str, Transaction]
 
 
 class _Ruling(NamedTuple):
@@ -94,10 +96,14 @@ def classify_open_transactions(
     if not snapshot.looks:
         return ()
     scene = _set(snapshot, limits or Limits(), judged)
-    verdicts = []
-    for sighting in sightings(snapshot.producers):
-        relation, owner = relate(sighting, scene.now, scene.unheard)
-        verdicts.append(_verdict(sighting, owner, _judge(sighting, relation, owner, scene), scene))
+    related = [(sighting, *relate(sighting, scene.now, scene.unheard)) for sighting in sightings(snapshot.producers)]
+    if scene.before is not None:
+        owners = {owner.transactional_id for _, relation, owner in related if owner is not None and relation in OWNED}
+        scene = replace(scene, earlier=scene.before.with_ids(owners.difference(judged or ())))
+    verdicts = [
+        _verdict(sighting, owner, _judge(sighting, relation, owner, scene), scene)
+        for sighting, relation, owner in related
+    ]
     return tuple(sorted(verdicts, key=lambda v: (v.transaction.partition, v.transaction.first_offset)))
 
 
@@ -144,6 +150,7 @@ def _set(snapshot: ClusterSnapshot, limits: Limits, judged: Mapping[str, Transac
         logged_owners=present_owners(watch.history),
         radius=BlastRadiusFinder(snapshot),
         judged=judged,
+        earlier={},
     )
 
 
@@ -274,8 +281,7 @@ def _alive(sighting: Sighting, relation: Relation, owner: Transaction | None, sc
         return _unclear(sighting, scene, owner)
     judged = None if scene.judged is None else scene.judged.get(owner.transactional_id)
     if judged is None:
-        earlier = None if scene.before is None else scene.before.by_transactional_id.get(owner.transactional_id)
-        judged = judge_transaction(owner, earlier, scene.watch, scene.snapshot)
+        judged = judge_transaction(owner, scene.earlier.get(owner.transactional_id), scene.watch, scene.snapshot)
     skewed = skewed_clock(sighting.state.last_timestamp_ms, owner, judged, scene.watch)
     return _Ruling(
         judged.status,

@@ -75,7 +75,7 @@ def remains_in_doubt(looks: Sequence[TransactionLook]) -> bool:
         where = before.get(sighting.partition)
         if where is None or was_open(sighting, where) or relate(sighting, second, ())[1] is None:
             return True
-    earlier = first.by_transactional_id
+    earlier = first.with_ids({one.transactional_id for one in doubt.transactions})
     return any(
         one.transactional_id not in earlier or is_same_transaction(one, earlier[one.transactional_id])
         for one in doubt.transactions

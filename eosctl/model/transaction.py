@@ -139,7 +139,8 @@ class TransactionLook(msgspec.Struct, frozen=True, dict=True):
                 found.setdefault(one.producer_id, [first[one.producer_id]]).append(one)
         return {producer_id: tuple(owners) for producer_id, owners in found.items()}
 
-    @cached_property
-    def by_transactional_id(self) -> Mapping[str, Transaction]:
-        """Return the transactions by transactional id."""
-        return {transaction.transactional_id: transaction for transaction in self.transactions}
+    def with_ids(self, wanted: Collection[str]) -> Mapping[str, Transaction]:
+        """Return the transactions of these transactional ids by id: an index of all would take 30 MB of a million."""
+        if not wanted:
+            return {}
+        return {one.transactional_id: one for one in self.transactions if one.transactional_id in wanted}

@@ -81,8 +81,7 @@ def test_only_what_is_in_doubt_is_read_again(kind: str, hangs: bool) -> None:
     second = asyncio.run(
         read_doubt(ReadOnly(world), BROKERS, world.infos(), lambda: world.now_ms, first.value, doubt_of(first.value))
     )
-    by_id = second.value.by_transactional_id
-    assert (by_id["a"], by_id["c"]) == (first.value.by_transactional_id["a"], first.value.by_transactional_id["c"])
+    assert second.value.with_ids({"a", "c"}) == first.value.with_ids({"a", "c"})
     assert bool(found(world, first, second)) is hangs
 
 

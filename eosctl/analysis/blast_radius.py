@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from eosctl.analysis.coordinators import CONSUMER_OFFSETS_TOPIC
 from eosctl.analysis.locate import coordinator_partition
 from eosctl.model.hang import BlastRadius, GroupImpact, OpenTransaction
-from eosctl.model.snapshot import ClusterSnapshot, CommittedOffset, Group, PartitionInfo, PendingOffset, Topic
+from eosctl.model.snapshot import ClusterSnapshot, CommittedOffset, Group, PendingOffset, Topic
 from eosctl.model.transaction import TopicPartition
 
 
@@ -37,9 +37,7 @@ class BlastRadiusFinder:
     def of(self, transaction: OpenTransaction) -> BlastRadius:
         """Return the impact of a transaction."""
         partition = transaction.partition
-        info = self._partitions.get(partition)
-        high_watermark = None if info is None else info.high_watermark
-        last_stable_offset = None if info is None else info.last_stable_offset
+        high_watermark, last_stable_offset = self._ends_of(partition)
         oldest = self._oldest.get(partition)
         return BlastRadius(
             partition=partition,
@@ -58,7 +56,7 @@ class BlastRadiusFinder:
         if partition.topic == CONSUMER_OFFSETS_TOPIC:
             return self._pending_groups(partition, producer_id)
         if partition not in self._groups:
-            self._groups[partition] = self._readers(self._partitions.get(partition))
+            self._groups[partition] = self._readers(partition)
         return self._groups[partition]
 
     def _records_from(self, partition: TopicPartition, first_offset: int) -> int | None:
@@ -66,24 +64,34 @@ class BlastRadiusFinder:
         hidden = self._hidden.get(partition)
         return hidden.record_count if hidden is not None and hidden.first_offset == first_offset else None
 
-    def _readers(self, info: PartitionInfo | None) -> tuple[GroupImpact, ...]:
+    def _ends_of(self, partition: TopicPartition) -> tuple[int | None, int | None]:
+        """Return the high watermark and the last stable offset.
+
+        Printed evidence may lack both: a group's lag is printed with the end of the log, and the oldest open
+        transaction holds the last stable offset.
+        """
+        info = self._partitions.get(partition)
+        high_watermark = None if info is None else info.high_watermark
+        last_stable_offset = None if info is None else info.last_stable_offset
+        if high_watermark is None:
+            printed = (one.log_end_offset for _, one in self._committed.get(partition, ()))
+            high_watermark = max((end for end in printed if end is not None), default=None)
+        return high_watermark, self._oldest.get(partition) if last_stable_offset is None else last_stable_offset
+
+    def _readers(self, partition: TopicPartition) -> tuple[GroupImpact, ...]:
         """Return the groups that read this partition and have not passed the LSO.
 
         Only read_uncommitted consumers read beyond it.
         """
-        if info is None or info.high_watermark is None or info.last_stable_offset is None:
+        high_watermark, last_stable_offset = self._ends_of(partition)
+        if high_watermark is None or last_stable_offset is None or last_stable_offset >= high_watermark:
             return ()
         return tuple(
             GroupImpact(
-                group.group_id,
-                info.partition,
-                committed.offset,
-                info.high_watermark - max(committed.offset, info.last_stable_offset),
+                group.group_id, partition, committed.offset, high_watermark - max(committed.offset, last_stable_offset)
             )
-            for group, committed in self._committed.get(info.partition, ())
-            if committed.offset is not None
-            and committed.offset <= info.last_stable_offset
-            and info.last_stable_offset < info.high_watermark
+            for group, committed in self._committed.get(partition, ())
+            if committed.offset is not None and committed.offset <= last_stable_offset
         )
 
     def _pending_groups(self, offsets_partition: TopicPartition, producer_id: int) -> tuple[GroupImpact, ...]:

@@ -155,7 +155,7 @@ def _set(snapshot: ClusterSnapshot, limits: Limits, judged: Mapping[str, Transac
 
 
 def _judge(sighting: Sighting, now: Relation, owner: Transaction | None, scene: _Scene) -> _Ruling:
-    if sighting.partition in scene.reported:
+    if sighting.partition in scene.reported and not _is_part_of(sighting, now, owner):
         return _Ruling(HangStatus.HANGING, HangCause.UNKNOWN_TO_COORDINATOR, _REPORTED, Confidence.LIKELY)
     info = scene.partitions.get(sighting.partition)
     if info is not None and info.leader_id is not None and info.leader_id != sighting.broker_id:
@@ -184,6 +184,13 @@ def _judge(sighting: Sighting, now: Relation, owner: Transaction | None, scene: 
     if now in ORPHANED:
         return _in_flight("Its coordinator ended it during the second reading; a third reading will no longer show it.")
     return _alive(sighting, now, owner, scene)
+
+
+def _is_part_of(sighting: Sighting, now: Relation, owner: Transaction | None) -> bool:
+    """Return whether the open records belong to the transaction that its coordinator has, and not to one before it."""
+    if now not in OWNED or owner is None or owner.start_time_ms is None:
+        return False
+    return owner.start_time_ms <= sighting.state.last_timestamp_ms
 
 
 def _judge_by_log(sighting: Sighting, logged: TransactionLogEntry, scene: _Scene) -> _Ruling:

@@ -176,13 +176,15 @@ class CommittedOffset(msgspec.Struct, frozen=True, gc=False):
     """A group's offset in one partition.
 
     `offset` None: nothing committed. `unstable`: a transaction that is still open holds a pending offset (OffsetFetch
-    with require_stable answers UNSTABLE_OFFSET_COMMIT, KIP-447).
+    with require_stable answers UNSTABLE_OFFSET_COMMIT, KIP-447). `log_end_offset`: the high watermark that
+    kafka-consumer-groups.sh prints next to it.
     """
 
     partition: TopicPartition
     offset: int | None
     leader_epoch: int = -1
     unstable: bool = False
+    log_end_offset: int | None = None
 
 
 class GroupMember(msgspec.Struct, frozen=True, gc=False):

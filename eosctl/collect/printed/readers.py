@@ -211,7 +211,8 @@ def _groups(section: Section) -> Part:
         number, offset = _number(row.get("PARTITION")), _number(row.get("CURRENT-OFFSET"))
         if number is not None:
             where = TopicPartition(row["TOPIC"], number)
-            offsets.setdefault(row["GROUP"], []).append(CommittedOffset(where, offset))
+            end = _number(row.get("LOG-END-OFFSET"))
+            offsets.setdefault(row["GROUP"], []).append(CommittedOffset(where, offset, log_end_offset=end))
         if row.get("CONSUMER-ID", "-") != "-":
             members.add(row["GROUP"])
     groups = tuple(

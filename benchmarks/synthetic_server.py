@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -74,6 +75,7 @@ async def serve(shape: Shape) -> None:
     ports = [server.sockets[0].getsockname()[1] for server in servers]
     settings = await asyncio.to_thread(_embedded_settings)
     clusters.append(SyntheticCluster(shape, ports, settings))
+    gc.freeze()  # A collection over millions of names would keep clients waiting for seconds.
     print(",".join(f"{HOST}:{port}" for port in ports[:3]), flush=True)
     await asyncio.to_thread(sys.stdin.read)
 

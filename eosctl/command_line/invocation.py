@@ -13,7 +13,7 @@ from typing import Any
 import typer
 
 from eosctl.errors import EosctlError, UsageError, write_failed
-from eosctl.render.escaping import lines_text, utf8_text, visible
+from eosctl.render.escaping import lines_text, utf8_text, visible, without_commands
 from eosctl.render.formats import FOR_PEOPLE, FindingFormat, format_of_file
 from eosctl.render.page import PLAIN, Style
 from eosctl.render.terminal import ColorChoice, style_for
@@ -131,5 +131,5 @@ def write_remark(text: str) -> None:
 
 def note(text: str) -> None:
     """Write a remark to standard error; its lines stay, what else would move the cursor is written out."""
-    sys.stderr.write("\n".join(map(visible, text.split("\n"))) + "\n")
+    sys.stderr.write(without_commands("\n".join(map(visible, text.split("\n")))) + "\n")
     sys.stderr.flush()

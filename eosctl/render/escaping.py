@@ -28,6 +28,8 @@ _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _MARKUP: Final = re.compile(r"[\\`*_{}\[\]<>|#~&]")
 _BACKTICKS: Final = re.compile("`+")
 _SARIF_LINK: Final = re.compile(r"(\\*)([\[\]])")
+# Runners of GitHub Actions take a line that begins so, after any blanks, as a command: ``::error::`` is an annotation.
+_COMMAND_LINE: Final = re.compile(r"^([^\S\n]*):(?=:)", re.MULTILINE)
 _CELL_NAMES: Final = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 
 
@@ -86,8 +88,25 @@ def markdown_code(text: str, *, in_table: bool = False) -> str:
 
 
 def lines_text(text: str) -> str:
-    """Write hidden characters of a finished page or of lines out; tabs and line feeds lay them out and stay."""
-    return _HIDDEN_IN_PAGE.sub(_escape, text)
+    """Write hidden characters of a finished page or of lines out; tabs and line feeds lay them out and stay.
+
+    No line is a command to the runner of a pipeline either.
+    """
+    return without_commands(_HIDDEN_IN_PAGE.sub(_escape, text))
+
+
+def without_commands(text: str) -> str:
+    r"""Keep lines of finished text from being commands to the runner of a pipeline that shows the text.
+
+    >>> without_commands("::error::x.log: 7 records\n  a::b")
+    '\\x3a:error::x.log: 7 records\n  a::b'
+    """
+    return _COMMAND_LINE.sub(r"\1\\x3a", text) if "::" in text else text
+
+
+def is_command_if_first(text: str) -> bool:
+    """Return whether a line that began with some part of the text could be such a command."""
+    return "::" in text
 
 
 def sarif_message(text: str) -> str:

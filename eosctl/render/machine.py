@@ -9,7 +9,14 @@ from typing import Any, Final
 
 import msgspec
 
-from eosctl.render.escaping import json_text, needs_no_escape, tsv_row, visible, without_surrogates
+from eosctl.render.escaping import (
+    json_text,
+    needs_no_escape,
+    tsv_row,
+    visible,
+    without_commands,
+    without_surrogates,
+)
 
 _FORMULA: Final = ("=", "+", "-", "@")
 
@@ -59,22 +66,22 @@ def render_tsv(rows: Iterable[Sequence[str]]) -> str:
     # Hardly any text has something to escape: all of it is searched in one call.
     tabs = sum(map(len, held)) - len(held)
     if text.count("\n") == len(held) and text.count("\t") == tabs and needs_no_escape(text):
-        return text
-    return "".join([tsv_row(row) for row in held])
+        return without_commands(text)
+    return without_commands("".join([tsv_row(row) for row in held]))
 
 
 def render_csv(rows: Iterable[Sequence[str]]) -> str:
     r"""Render rows as comma-separated text (RFC 4180) without a header, with line feeds between rows.
 
-    Hidden characters are written out, as ``\x1b``; line feeds inside a cell stay, in quotes. A cell that a spreadsheet
-    would run as a formula begins with an apostrophe.
+    Hidden characters, line feeds among them, are written out, as ``\x1b``: a row is one line, and no cell begins one.
+    A cell that a spreadsheet would run as a formula begins with an apostrophe.
     """
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows([_csv_cell(cell) for cell in row] for row in rows)
-    return text.getvalue()
+    return without_commands(text.getvalue())
 
 
 def _csv_cell(cell: str) -> str:
-    shown = "\n".join(map(visible, cell.split("\n")))
+    shown = visible(cell)
     is_formula = len(shown) > 1 and shown.startswith(_FORMULA) and not shown[1:].replace(".", "", 1).isdecimal()
     return f"'{shown}" if is_formula else shown

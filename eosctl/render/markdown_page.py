@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from eosctl.render.escaping import markdown_text
+from eosctl.render.escaping import markdown_text, without_commands
 from eosctl.render.page import Block, Field, Grid, Line
 
 
@@ -16,7 +16,7 @@ def render_markdown_page(blocks: Sequence[Block], title: str) -> str:
     lines = [f"# {markdown_text(title)}", ""]
     for block in blocks:
         lines += _lines(block)
-    return "\n".join(_without_gaps(lines)) + "\n"
+    return without_commands("\n".join(_without_gaps(lines))) + "\n"
 
 
 def _lines(block: Block) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from eosctl.render.escaping import visible
+from eosctl.render.escaping import visible, without_commands
 from eosctl.render.wrapping import columns, longest_token, share_columns, wrap
 
 LABEL_WIDTH = 10
@@ -64,8 +64,8 @@ def render_page(blocks: Sequence[Block], style: Style = PLAIN) -> str:
     """Render blocks one under the other, with a final newline."""
     shown = [_without_controls(block) for block in blocks]
     if style.width is None and not style.color:
-        return "".join(_plain(block) for block in shown)
-    return _styled(shown, style)
+        return without_commands("".join(_plain(block) for block in shown))
+    return without_commands(_styled(shown, style))
 
 
 def _without_controls(block: Block) -> Block:

@@ -20,8 +20,17 @@ def render_template(name: str, **values: Any) -> str:
         loader=PackageLoader("eosctl.render", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=_on_one_line,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
     return lines_text(environment.get_template(name).render(**values))
+
+
+def _on_one_line(value: Any) -> Any:
+    """Write the line feeds of a text as references: a browser shows the same, and no name begins a line of the page."""
+    from markupsafe import Markup, escape
+
+    is_text = isinstance(value, str) and not isinstance(value, Markup)
+    return Markup(escape(value).replace("\n", "&#10;")) if is_text and "\n" in value else value

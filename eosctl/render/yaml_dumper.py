@@ -1,19 +1,22 @@
-"""YAML whose scalars hide nothing: PyYAML writes U+202E and its like as they are where Unicode is allowed."""
+"""YAML whose scalars hide nothing and begin no line that a pipeline's runner takes as a command.
+
+PyYAML writes U+202E and its like as they are where Unicode is allowed, and breaks long and multi-line scalars.
+"""
 
 from __future__ import annotations
 
 import yaml
 
-from eosctl.render.escaping import is_visible
+from eosctl.render.escaping import is_command_if_first, is_visible
 
 
 class VisibleDumper(yaml.SafeDumper):
-    """Writes a scalar with hidden characters in double quotes, where YAML has escapes for them."""
+    """Writes such a scalar in double quotes, where YAML has escapes for it, and on one line."""
 
     def analyze_scalar(self, scalar: str) -> yaml.emitter.ScalarAnalysis:
-        """Leave only double quotes to a scalar with hidden characters other than line feeds."""
+        """Leave only double quotes to a scalar with hidden characters other than line feeds, or with a command."""
         analysis = super().analyze_scalar(scalar)
-        if not is_visible(scalar.replace("\n", "")):
+        if not is_visible(scalar.replace("\n", "")) or is_command_if_first(scalar):
             analysis.allow_flow_plain = analysis.allow_block_plain = False
             analysis.allow_single_quoted = analysis.allow_block = False
         return analysis
@@ -21,5 +24,5 @@ class VisibleDumper(yaml.SafeDumper):
     def write_double_quoted(self, text: str, split: bool = True) -> None:
         """Escape everything that is not ASCII in such a scalar."""
         allowed, self.allow_unicode = self.allow_unicode, self.allow_unicode and is_visible(text.replace("\n", ""))
-        super().write_double_quoted(text, split)
+        super().write_double_quoted(text, split and not is_command_if_first(text))
         self.allow_unicode = allowed

@@ -21,8 +21,10 @@ from tests.render.unhappy_cluster import unhappy_cluster
 #: Writes the clipboard (OSC 52), clears the screen (CSI in 7 and 8 bits), turns and hides text, and is markup.
 PAYLOAD: Final = (
     "\x1b]52;c;ZXZpbA==\x07\x1b[2J\x9b2J\x7f\x08\x0c\r\u202ex\u2066\u2069\u200e\u061c\u200b\u2060\ufeff\u3164\u2028"
-    "[x](javascript:alert(1))<b>`|::error::"
+    "[x](javascript:alert(1))<b>`|::error::\n::error::forged"
 )
+#: An annotation of GitHub Actions, forged by a line feed in a name.
+FORGED: Final = "\n::error::forged"
 #: Run by a spreadsheet where a cell begins with it.
 FORMULA: Final = "=HYPERLINK(1)"
 #: They wait, act, or are tried in another way.
@@ -81,7 +83,7 @@ def _takes_text(parameter: Any) -> bool:
 def hostile_files(folder: Path) -> list[Path]:
     """Write files of each kind that commands read, with hostile names and contents."""
     folder.mkdir()
-    log = folder / os.fsdecode(b"app-\xff-\xe2\x80\xae-\x1b[2J.log")
+    log = folder / (os.fsdecode(b"::error::app-\xff-\xe2\x80\xae-\x1b[2J") + f"{FORGED}.log")
     thrown = "org.apache.kafka.common.errors.ProducerFencedException: newer"
     log.write_text(
         "".join(
@@ -91,7 +93,7 @@ def hostile_files(folder: Path) -> list[Path]:
         ),
         "utf-8",
     )
-    settings = folder / os.fsdecode(b"pro\xe2\x80\xaeducer-\xff[x](javascript:a).properties")
+    settings = folder / (os.fsdecode(b"pro\xe2\x80\xaeducer-\xff[x](javascript:a)") + f"{FORGED}.properties")
     settings.write_text(
         f"bootstrap.servers=b:1\ntransactional.id={_line()}\nenable.idempotence=false\nacks=\u202e1\nackz{_line()}=1\n",
         "utf-8",
@@ -100,7 +102,7 @@ def hostile_files(folder: Path) -> list[Path]:
     save_snapshot(unhappy_cluster(), snapshot)
     bell = json.dumps("\x07")[1:-1]
     snapshot.write_text(snapshot.read_text("utf-8").replace(bell, json.dumps(PAYLOAD)[1:-1]), "utf-8")
-    partition = folder / os.fsdecode(b"orders\xff\x1b[2J-0")
+    partition = folder / (os.fsdecode(b"orders\xff\x1b[2J") + f"{FORGED}-0")
     partition.mkdir()
     record = Record(0, 1_795_168_800_000, PAYLOAD.encode(), PAYLOAD.encode(), ((PAYLOAD, PAYLOAD.encode()),))
     (partition / f"{0:020d}.log").write_bytes(encode_batch([record]))
@@ -110,7 +112,7 @@ def hostile_files(folder: Path) -> list[Path]:
 
 
 def _line() -> str:
-    return PAYLOAD.replace("\r", "").replace("\u2028", "")
+    return PAYLOAD.translate(dict.fromkeys(map(ord, "\r\n\u2028")))
 
 
 def runs(leaf: Leaf, files: list[Path]) -> Iterator[tuple[list[str], tuple[str, ...]]]:

@@ -15,12 +15,19 @@ import yaml
 _ACTED_ON: Final = ("Cc", "Cf", "Cs", "Zl", "Zp")
 #: The one in C, where PyYAML has it.
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+#: Runners of GitHub Actions take such a line as a command.
+_COMMAND: Final = re.compile(r"^\s*::.*", re.MULTILINE)
 _FORMULA: Final = re.compile(r"[=+\-@\t\r](?!\Z)(?!\d+(?:\.\d+)?\Z)")
 
 
 def hidden_in(text: str) -> set[str]:
     """Return what a reader cannot see or a terminal acts on; line feeds and tabs lay out the formats."""
     return {f"{c!a}" for c in set(text) if (unicodedata.category(c) in _ACTED_ON and c not in "\n\t") or c == "\u3164"}
+
+
+def commands_in(text: str) -> list[str]:
+    """Return the lines that the runner of a pipeline takes as commands."""
+    return _COMMAND.findall(text)
 
 
 def strings(tree: object) -> list[str]:
@@ -46,7 +53,7 @@ def acted_on(text: str, form: str) -> list[str]:
     Raises:
         ValueError: It is not of that format.
     """
-    found = sorted(hidden_in(text))
+    found = sorted(hidden_in(text)) + (commands_in(text) if form != "github" else [])
     match form:
         case "json":
             json.loads(text)

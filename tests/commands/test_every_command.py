@@ -8,7 +8,7 @@ import pytest
 
 from tests.commands.conftest import Captured, eosctl
 from tests.commands.every_command import PAYLOAD, RUNNING, Leaf, hostile_files, leaves, runs
-from tests.commands.inert import acted_on, hidden_in
+from tests.commands.inert import acted_on, commands_in, hidden_in
 
 LEAVES = leaves()
 HOMES = ("HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR", "XDG_DATA_HOME")
@@ -32,6 +32,7 @@ def test_every_command_stays_text(
             done = eosctl(*run)
             assert done.code in (0, 1, 2, 3, 4), (run, done)
             assert not hidden_in(done.err), (run, hidden_in(done.err))
+            assert not commands_in(done.err), (run, done.err)
             assert "defect in eosctl" not in done.err, (run, done.err)
             # After an error standard output holds nothing, or the error as JSON.
             is_result = (done.code in (0, 3, 4) and form != "kafka") or form == "json"

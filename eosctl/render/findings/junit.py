@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 from eosctl.findings.diagnosis import CheckResult, CheckStatus
 from eosctl.findings.finding import Finding
-from eosctl.render.escaping import visible
+from eosctl.render.escaping import visible, without_commands
 from eosctl.render.findings.report import FindingReport, Note, NoteLevel
 from eosctl.text import time_text
 
@@ -20,7 +20,7 @@ def render_junit(report: FindingReport) -> str:
     results = report.diagnosis.results
     hidden: dict[str, list[str]] = {}
     for finding, reason in report.diagnosis.suppressed:
-        hidden.setdefault(finding.check_id, []).append(f"suppressed: {finding.resource}: {reason}")
+        hidden.setdefault(finding.check_id, []).append(visible(f"suppressed: {finding.resource}: {reason}"))
     root = ET.Element("testsuites", _counts(results, report.notes) | {"name": f"eosctl {report.command}"})
     ordered = sorted(results, key=lambda result: (result.area, result.check_id))
     for area, of_area in groupby(ordered, key=lambda result: result.area):
@@ -85,18 +85,19 @@ def _test_case(suite: ET.Element, result: CheckResult, hidden: list[str]) -> Non
 
 
 def _text(finding: Finding) -> str:
+    """Return one line for each part: none begins another by a line feed in a name."""
     lines = [f"{finding.severity.value}: {finding.resource}: {finding.message}"]
     lines += [text for text in (finding.cause, finding.impact) if text]
     lines += [f"evidence: {e.name}: {e.value} [{e.source}]" for e in finding.evidence]
     lines += [f"do: {step}" for step in finding.remedy]
     lines += [f"$ {command.line}" for command in finding.commands]
-    return "\n".join(lines)
+    return "\n".join(map(visible, lines))
 
 
 def _clean(text: str) -> str:
-    """Replace characters that XML 1.0 cannot carry, and write out others that cannot be seen."""
-    possible = "".join(char if _is_xml(ord(char)) else "\N{REPLACEMENT CHARACTER}" for char in text)
-    return "\n".join(map(visible, possible.split("\n")))
+    """Write out characters that cannot be seen, and replace others that XML 1.0 cannot carry."""
+    shown = without_commands("\n".join(map(visible, text.split("\n"))))
+    return "".join(char if _is_xml(ord(char)) else "\N{REPLACEMENT CHARACTER}" for char in shown)
 
 
 def _is_xml(code: int) -> bool:

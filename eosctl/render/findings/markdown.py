@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from eosctl.findings.diagnosis import CheckStatus, Diagnosis
 from eosctl.findings.grouping import FindingGroup
 from eosctl.model.read_as import sentence
-from eosctl.render.escaping import markdown_code, markdown_text, visible
+from eosctl.render.escaping import markdown_code, markdown_text, visible, without_commands
 from eosctl.render.findings.report import FindingReport
 
 
 def render_markdown(report: FindingReport) -> str:
     """Render a report: grade, what to do first, a section per cause, what was not evaluated."""
-    return "\n".join(_lines(report)) + "\n"
+    return without_commands("\n".join(_lines(report))) + "\n"
 
 
 def _lines(report: FindingReport) -> Iterator[str]:

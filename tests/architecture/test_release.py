@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -19,11 +21,13 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 
+from eosctl import __version__
 from scripts.book.licenses import UNNAMED, dependencies, licenses_page
-from scripts.release.archives import build_archives
+from scripts.release.archives import LEFT_OUT, build_archives
 from scripts.release.audit import judge_audit
 from scripts.release.compiled import compiled_modules, pure_modules
 from scripts.release.lowest import lowest_constraints, requirements
+from scripts.release.parts import complete_parts
 
 UNKNOWN = {"name": "b", "skip_reason": "the service does not know it"}
 BAD = "transactional.id=payments\nenable.idempotence=false\nbootstrap.servers=kafka-1:9092\n"
@@ -66,6 +70,38 @@ def test_archives_of_the_same_sources_are_the_same_bytes(project_root: Path, tmp
     with tarfile.open(tmp_path / "dist-first" / "eosctl-1.2.3.tar.gz") as archive:
         assert {member.mtime for member in archive} == {1_700_000_000}
         assert "eosctl-1.2.3/config_profiles/data.yaml" in archive.getnames()
+
+
+def test_source_archives_of_the_product_are_the_same_bytes(project_root: Path, tmp_path: Path) -> None:
+    """The second build has another time, folder, umask, and order of files."""
+    built = []
+    for name, mask in (("first", 0o022), ("a-second-folder", 0o077)):
+        before = os.umask(mask)
+        try:
+            shutil.copytree(project_root, tmp_path / name, ignore=shutil.ignore_patterns(*LEFT_OUT, "benchmarks"))
+            for at, path in enumerate(sorted((tmp_path / name).rglob("*.py"), reverse=mask == 0o077)):
+                os.utime(path, (1_600_000_000 + at, 1_600_000_000 + at))
+            (archive,) = build_archives(tmp_path / name, tmp_path / f"dist-{name}", 1_700_000_000, kinds=["sdist"])
+        finally:
+            os.umask(before)
+        built.append(archive)
+    assert built[0].read_bytes() == built[1].read_bytes()
+    with tarfile.open(built[0]) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert {"pyproject.toml", "setup.py", "eosctl/cli.py", "scripts/generate_wire/files.py"} <= names
+
+
+def test_the_list_of_parts_has_the_version_and_digest(project_root: Path, tmp_path: Path) -> None:
+    wheel = tmp_path / f"eosctl-{__version__}-py3-none-any.whl"
+    wheel.write_bytes(b"wheel")
+    listed = {"metadata": {"component": {"name": "eosctl", "bom-ref": "root"}}, "components": [{"name": "typer"}]}
+    component = json.loads(complete_parts(json.dumps(listed), wheel))["metadata"]["component"]
+    assert component["version"] == __version__
+    assert component["purl"] == f"pkg:pypi/eosctl@{__version__}"
+    assert component["hashes"] == [{"alg": "SHA-256", "content": hashlib.sha256(b"wheel").hexdigest()}]
+    assert "scripts.release.parts" in (project_root / "scripts/list-parts").read_text("utf-8")
+    with pytest.raises(ValueError, match="the wheel is"):
+        complete_parts(json.dumps(listed), wheel.rename(tmp_path / "other-1.0-py3-none-any.whl"))
 
 
 def test_a_compiled_wheel_lacks_no_hot_module(project_root: Path, tmp_path: Path) -> None:

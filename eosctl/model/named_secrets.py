@@ -10,34 +10,42 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from eosctl.model.api_names import is_request
+from eosctl.model.localized_names import ASCII_HINTS, LOCALIZED
 from eosctl.model.secret import MASK
 
 # Every alternative of _NAME holds one of these, so most texts are passed over without a regular expression.
 _HINTS: Final = (
     "pass", "pw", "assertion", "secret", "token", "credential", "key", "jaas", "user", "salt", "hmac", "pem", "sig=",
-    "sig:", "sig ", 'sig"', "sig'", "signature", "identified", "license",
+    "sig:", "sig ", 'sig"', "sig'", "signature", "identified", "license", "psw", *ASCII_HINTS,
 )  # fmt: skip
-_FOREIGN: Final = ("密码", "密碼", "口令", "パスワード", "пароль", "contraseña")
 _KEYS: Final = (
     "api", "private", "access", "account", "encryption", "signing", "master", "subscription", "storage",
-    "keystore", "stored", "server", "license",
+    "keystore", "stored", "server", "license", "client", "shared", "auth",
 )  # fmt: skip
 # Each alternative starts with a letter, and looks behind at its end: so the search skips all that starts none.
 _NAMES: Final = (
-    "passw(?:or)?[dt]", "passphrase", "passcode", "pass(?![a-z])(?<!bypass)(?<!compass)", "pwd",
+    "passw(?:or)?[dt]", "pass[ ._-]?(?:word|phrase|code|key)", "passwrd",
+    "pswd?(?![a-z])(?<![a-z]psw)(?<![a-z]pswd)", "pass(?![a-z])(?<!bypass)(?<!compass)", "pwd",
     "client[._-]?assertion", "pw(?![a-z])(?<![a-z0-9]pw)", "secret", "token", "credential",
     "sig(?<![a-z0-9]sig)(?:nature)?(?![a-z])",
     *(f"{key}[ ._-]?key" for key in _KEYS), "key[._-]?pem", "jaas[._-]?config", "auth[._-]?user[._-]?info",
     r"salt\b(?<!\wsalt)",
-    "confluent[._-]license(?![._-])", *_FOREIGN,
+    "confluent[._-]license(?![._-])", *LOCALIZED,
     "hmac(?!-?sha|-?md)(?<![a-z0-9]hmac)", r"identified[ ](?:with[ ][\w'\"]{1,40}[ ](?:by|as)|by)\b",
 )  # fmt: skip
 _NAME: Final = rf"(?:{'|'.join(_NAMES)})[\w.-]{{0,64}}"
-_SIGN: Final = r"[ \t]{0,40}(?:=>|:=|->|={1,3}|:(?!:))[ \t]{0,40}"
+_SIGN: Final = r"[ \t]{0,40}(?:=>|:=|-{1,2}>|→|[?+|]?={1,3}|＝|：|:(?!:)|::(?=[ ]))[ \t]{0,40}"
+_LOCALIZED: Final = re.compile("|".join(LOCALIZED), re.ASCII)
 _HEAD: Final = re.compile(
     rf"(?P<name>{_NAME})(?:"
-    # name=value, name: value, "name": "value", name => value, name['x'] = value, name for user bob: value
-    rf"(?:[ ]for[ ](?:user[ ]|role[ ])?[^\s:=]{{1,64}})?\\*[\"'\])]{{0,2}}(?P<sign>{_SIGN})"
+    # name=value, name: value, "name": "value", name => value, name['x'] = value, name for user bob: value, name[0]=x
+    r"(?:(?:[ ]for[ ](?:user[ ]|role[ ])?[^\s:=]{1,64}|[ ](?:is|was)|\[\w{1,20}\])?"
+    rf"\\*[\"'\])]{{0,2}}(?P<sign>{_SIGN}))"
+    # | name | value |, name|value
+    r"|\\*[\"'`]?(?P<bar>[ \t]{0,40}[|│┃](?![|=])[ \t]{0,40})"
+    # put("name", "value"), ('name', 'value')
+    r"|\\*[\"'][ \t]{0,40},[ \t]{0,40}(?=\\*[\"'])"
     # ConfigEntry(name=ssl.key.password, value=x), {"name": "ssl.key.password", "value": "x"}, also in two lines of YAML
     rf"|\\*[\"']?[ \t]{{0,40}},?\s{{0,40}}\\*[\"']?value\\*[\"']?{_SIGN}"
     # <password>x</password>, <a:Password type="y">x</a:Password>, <name>ssl.key.password</name><value>x</value>,
@@ -46,7 +54,8 @@ _HEAD: Final = re.compile(
     # password (x), Password[x], setPassword("x"), passwords {a=x}
     r"|(?P<open>[ ]?(?:[(](?:value=)?|\[|<|\{))(?=[^\s)\]>}])"
     # --password x, identified with password 'x', password is 'x'
-    r"|(?P<blank>[ \t]{1,40}(?:for[ ][^\s]{1,64}[ ])?(?:(?:is|was|(?:set|reset|changed)[ ]to)[ \t]{1,40})?)(?=[^\s-]))",
+    r"|(?P<blank>[ \t]{1,40}(?:for[ ](?:user[ ]|role[ ])?[^\s]{1,64}[ ])?"
+    r"(?:(?:is|was|(?:has[ ]been[ ]|is[ ]|was[ ])?(?:set|reset|changed)[ ]to)[ \t]{1,40})?)(?=[^\s-]))",
     re.ASCII,
 )
 # {"value": "x", "name": "password"}
@@ -63,7 +72,9 @@ _QUOTED_WITHOUT_SIGN: Final = ("pass", "pwd", "secret", "identified")
 # alter user bob identified by x
 _SQL_USER: Final = re.compile(r"\b(?:user|role)[ ][^ ]{1,40}[ ]\Z", re.ASCII)
 # with user bob and password x
-_IN_SENTENCE: Final = ("password", "passwd", "pwd", "pass", "passphrase", "passcode", "secret", "token")
+_IN_SENTENCE: Final = (
+    "password", "passwd", "pwd", "pass", "passphrase", "passcode", "secret", "token", "apikey", "api key", "api-key",
+)  # fmt: skip
 _LEADS: Final = re.compile(r"\b(?:and|with|using)[ \t]\Z", re.ASCII)
 _FOLLOWS: Final = re.compile(
     r"(?:a|an|and|are|at|auth|authentication|based|because|before|by|can|cannot|combination|could|did|do|does|expired|"
@@ -123,6 +134,10 @@ _LONGEST_LIST: Final = 4096
 _BRACKETS: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"|[\[\]{}]|\n')
 
 
+# | password | two words |; without a bar behind it, one word.
+_CELL: Final = re.compile(r"(?:[^|│┃\r\n\\]|\\.)*(?=[|│┃](?!\|))|[^\s|│┃]+(?=[ \t]{0,40}(?:[\r\n]|\Z))")
+
+
 class _Value(NamedTuple):
     """Where a value starts and ends; `is_bare` if only a blank or a separator ends it."""
 
@@ -132,10 +147,13 @@ class _Value(NamedTuple):
 
 
 # Settings about secrets that are none: delegation.token.max.lifetime.ms, sasl.oauthbearer.token.endpoint.url.
+_HARMLESS: Final = (
+    "ms", "seconds", "url", "uri", "urls", "iterations", "algorithm", "length", "type", "class", "location", "path",
+    "file", "enable", "enabled", "count", "source", "audience", "issuer", "claim", "name", "size", "store", "provider",
+    "mode", "policy", "ttl", "lifetime", "version", "ref", "endpoint", "range",
+)  # fmt: skip
 _HARMLESS_NAME: Final = re.compile(
-    r"[._-](?:ms|seconds|url|uri|urls|iterations|algorithm|length|type|class|location|path|file|enabled?|count|source|"
-    r"audience|issuer|claim|name|size|store|provider|mode|policy)\Z",
-    re.ASCII,
+    rf"[._-](?i:{'|'.join(_HARMLESS)})\Z|(?:{'|'.join(map(str.capitalize, _HARMLESS))})\Z", re.ASCII
 )
 _SECRET_NAME: Final = re.compile(rf"{_NAME}|jaas|\.pem\Z|basic[._-]auth", re.ASCII)
 
@@ -155,7 +173,7 @@ def holds_name(lower: str) -> bool:
     for hint in _HINTS:
         if hint in lower:
             return True
-    return not lower.isascii() and any(word in lower for word in _FOREIGN)
+    return not lower.isascii() and _LOCALIZED.search(lower) is not None
 
 
 def named_spans(text: str, lower: str) -> Iterator[tuple[int, int]]:
@@ -186,7 +204,9 @@ def named_spans(text: str, lower: str) -> Iterator[tuple[int, int]]:
 
 def _is_name(text: str, lower: str, head: re.Match[str]) -> bool:
     start, end = head.span("name")
-    if text.endswith(_NEVER_A_NAME, start, end):
+    if text.endswith(_NEVER_A_NAME, start, end) or _HARMLESS_NAME.search(text[start:end]) is not None:
+        return False
+    if "api" in head["name"] and is_request(text, head.end()):
         return False
     before = lower[max(start - _BEFORE, 0) : start]
     if head["tag"] and head["tag"][0] != "<":
@@ -235,6 +255,9 @@ def _value(text: str, head: re.Match[str], masked_to: int) -> _Value:
         return _Value(start, _block_end(text, block))
     if head["tag"]:
         return _Value(start, _element_end(text, start))
+    if head["bar"]:
+        cell = _CELL.match(text, start)
+        return _Value(start, start if cell is None else start + len(cell[0].rstrip()))
     if head["open"] and not _OPENER.match(text, start):
         return _Value(start, _bracket_end(text, start, _CLOSING[head["open"].strip()[0]]))
     if head["sign"] and (below := _YAML_BELOW.match(text, start)) and _LINE_KEY.search(text, head.start(), start):
@@ -281,10 +304,10 @@ def _is_setting(text: str, head: re.Match[str]) -> bool:
     if not line and name > _LONGEST_START:
         return False
     found = _LINE_START.match(text[line:name])
-    if found is None or head["sign"].strip() not in ("=", ":"):
+    if found is None or head["sign"].strip() not in ("=", ":", "＝", "："):
         return False
     key = found["key"] + text[name]
-    return "=" in head["sign"] or not key[0].isupper()
+    return head["sign"].strip() in ("=", "＝") or not key[0].isupper()
 
 
 def _line_end(text: str, start: int) -> int:

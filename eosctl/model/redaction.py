@@ -12,6 +12,7 @@ from itertools import chain
 from typing import Final
 
 from eosctl.model.encoded_text import readings
+from eosctl.model.localized_names import LOWER
 from eosctl.model.named_secrets import holds_name, is_secret_name, named_spans
 from eosctl.model.secret import MASK
 from eosctl.model.token_shapes import token_spans
@@ -62,8 +63,8 @@ _IN_ADDRESS: Final = re.compile(
     r"""(?:[^\s"'<>,;]|["'](?![\s,;:)\]}>&.]|\Z)|[<>](?![/\s]|\Z)|[,;](?!\s|\Z|[\w+.-]{1,20}:/))*""", re.ASCII
 )
 _HOST: Final = re.compile(r"@[\w\[]", re.ASCII)
-# user/password@//host:1521/service
-_EASY_CONNECT: Final = re.compile(r"\b\w{1,64}/([^\s/@\"']{1,256})@//", re.ASCII)
+# user/password@//host/service, user/password@host:1521/service
+_EASY_CONNECT: Final = re.compile(r"\b\w{1,64}/([^\s/@\"']{1,256})@(?://|[\w.-]{1,255}:\d{1,5}/)", re.ASCII)
 _ORACLE: Final = re.compile(r"jdbc:oracle:\w{1,20}:[^\s/@\"']{1,128}/([^\s\"']{1,256})@", re.ASCII)
 # The form of Go's drivers: user:password@tcp(host:3306)/database
 _GO_ADDRESS: Final = re.compile(r"\b[\w.-]{1,64}:([^\s\"']{1,256})@(?:tcp6?|unix)\(", re.ASCII)
@@ -71,7 +72,7 @@ _BARE_ADDRESS: Final = re.compile(r"@(?:\[[0-9A-Fa-f:.]{2,45}\]|[\w.-]{1,255}):\
 _BARE_USER: Final = re.compile(r"(?<![^=(<\[{,])[A-Za-z_][\w.+-]{0,63}:(?!/)", re.ASCII)
 _LONGEST_BARE: Final = 256
 _BEFORE_BARE: Final = re.compile(r"[\s\"']", re.ASCII)
-_TO_LOWER: Final = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
+_TO_LOWER: Final = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)} | LOWER
 
 
 def redact_text(text: str) -> str:
@@ -220,18 +221,22 @@ def _address_spans(text: str) -> _Spans:
         if at > user.end() and not _PORT.match(text, user.end()):
             yield user.end(), at
             position = token_end
-    for found in _ORACLE.finditer(text) if "jdbc:oracle" in text else ():
-        yield found.span(1)
-    for found in _EASY_CONNECT.finditer(text) if "@//" in text else ():
-        yield found.span(1)
-    for found in _GO_ADDRESS.finditer(text) if "@tcp" in text or "@unix(" in text else ():
-        yield found.span(1)
+    yield from _database_spans(text)
     for host in _BARE_ADDRESS.finditer(text):
         at = host.start()
         before = _BEFORE_BARE.split(text[max(at - _LONGEST_BARE, 0) : at])[-1]
         user = _BARE_USER.search(before)
         if user is not None and user.end() < len(before):
             yield at - len(before) + user.end(), at
+
+
+def _database_spans(text: str) -> _Spans:
+    for found in _ORACLE.finditer(text) if "jdbc:oracle" in text else ():
+        yield found.span(1)
+    for found in _EASY_CONNECT.finditer(text):
+        yield found.span(1)
+    for found in _GO_ADDRESS.finditer(text) if "@tcp" in text or "@unix(" in text else ():
+        yield found.span(1)
 
 
 def _last_host(text: str, start: int, end: int) -> int:

@@ -24,6 +24,10 @@ def _percent(text: str) -> str:
     return quote(text, safe="")
 
 
+def _cell(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("|", "\\|")
+
+
 def pem(text: str, line_end: str) -> str:
     """Return a PEM block whose body is full of canaries."""
     body = line_end.join(wrap(CANARY + b64encode(text.encode() * 4).decode() + CANARY, 64))
@@ -82,6 +86,14 @@ BOUNDED: Final[dict[str, Position]] = {
     "cookie": lambda text: f"Cookie: a=b; session={_percent(text)}",
     "list": lambda text: f"tokens: {json.dumps(['a', text, 'b'])} were refused",
     "in-a-bare-value": lambda text: f"secret: password={_quoted(text, chr(34))} x",
+    "argument": lambda text: f'config.put("ssl.key.password", {_quoted(text, chr(34))}); // (a.B)',
+    "tuple": lambda text: f"[('sasl.password', {_quoted(text, chr(39))}), ('acks', '1')]",
+    "csv": lambda text: f'"password","{text.replace(chr(34), chr(34) * 2)}","x"',
+    "cell": lambda text: f"| user | me | password | {_cell(text)} | x |",
+    "cell-without-blanks": lambda text: f"password|{_cell(text)}|",
+    "cell-of-code": lambda text: f"| `ssl.key.password` | `{_cell(text)}` |",
+    "prompt-with-is": lambda text: f"Password for user bob is {_quoted(text, chr(34))}",
+    "full-width": lambda text: f"refused: パスワード：{_quoted(text, chr(34))}",
     "pem": lambda text: f"bad ssl.keystore.key = {pem(text, ' ')} (a.B)",
     "pem-in-lines": lambda text: f"bad key\n{pem(text, chr(10))}\nbehind it",
     "pem-in-json": lambda text: json.dumps({"message": f"bad key {pem(text, chr(10))}", "x": 1}),
@@ -95,7 +107,9 @@ TOKENS: Final = (
     f"glpat-{CANARY}{'-1' * 10}", f"xoxb-12-{CANARY}-12", f"sk_live_{CANARY}{'1' * 16}", f"sk-proj-{CANARY}{'1' * 32}",
     f"AIza{CANARY}{'1' * 29}",
     f"ya29.{CANARY}{'1' * 20}", f"npm_{CANARY}{'1' * 30}", f"pypi-{CANARY}{'1' * 32}", f"hvs.{CANARY}{'1' * 24}",
-    f"SG.{CANARY}{'1' * 16}.{CANARY}{'1' * 16}", f"dckr_pat_{CANARY}{'1' * 20}", f"eyJhbGciOiJ.{CANARY}.{CANARY}",
+    f"SG.{CANARY}{'1' * 16}.{CANARY}{'1' * 16}", f"dckr_pat_{CANARY}{'1' * 20}",
+    f"hooks.slack.com/services/T0/B0/{CANARY}{'a' * 18}",
+    f"{CANARY}{'a+/1' * 20}==", f"eyJhbGciOiJ.{CANARY}.{CANARY}",
 )  # fmt: skip
 #: Without blanks, quotes, and separators.
 BARE: Final[dict[str, Position]] = {
@@ -130,6 +144,18 @@ BARE: Final[dict[str, Position]] = {
     "license": lambda text: f"confluent.license={text} license.key={text}",
     "other-languages": lambda text: f"密码={text} пароль: {text}",
     "go": lambda text: f"dsn=me:{text}@tcp(db:3306)/orders",
+    "german": lambda text: f"refused: Kennwort={text} PASSWORT: {text}",
+    "french": lambda text: f"mot de passe : {text}",
+    "spanish": lambda text: f"CONTRASEÑA={text} contrasena={text} contrasen\u0303a={text}",
+    "last-cell": lambda text: f"| password | {text.replace('|', '-')}",
+    "arrow": lambda text: f"password --> {text}",
+    "is": lambda text: f"the password is: {text}",
+    "appended": lambda text: f"password += {text}",
+    "index-of-a-list": lambda text: f"passwords[0]={text}",
+    "base64-in-ldif": lambda text: f"userPassword:: {text}",
+    "changed": lambda text: f"password has been changed to {text}9x",
+    "further-keys": lambda text: f"client-key-data: {text} shared_key={text} passkey={text} pass phrase: {text}",
+    "easy-connect-of-a-port": lambda text: f"connect scott/{text}@h:1521/x",
     "no-user": lambda text: f"redis://:{text}@cache/0 is down",
 }
 #: Without blanks and quotes.

@@ -9,7 +9,10 @@ import pytest
 from hypothesis import given, settings
 
 from eosctl.collect.bundles.redaction import redacted_lines
+from eosctl.knowledge.protocol import load_protocol
+from eosctl.model.api_names import is_api_name
 from eosctl.model.redaction import redact_address, redact_line, redact_text, setting_text
+from eosctl.wire.api_keys import ApiKey
 from tests.commands.conftest import eosctl
 from tests.model.positions import BARE, BOUNDED, CANARY, IN_ADDRESSES, TOKENS, pem, planted
 
@@ -96,6 +99,13 @@ def test_what_stands_around_a_secret_stays(text: str, masked: str) -> None:
         "failed to parse token:\n\tat a.b.C.d(C.java:1)",
         "Secret kafka/my-user not found",
         "Initialized transactionalId shop-0 with producerId 4 and epoch 0",
+        "RequestHeader(apiKey=DESCRIBE_ACLS, apiVersion=3, clientId=a, correlationId=5, headerVersion=2)",
+        'requestHeader":{"requestApiKey":1,"requestApiVersion":17,"requestApiKeyName":"FETCH","clientId":"a"}',
+        "Received request api key METADATA; apiKeys=[FETCH(1), METADATA(3)]; apiKey=ListOffsets was refused",
+        "ApiVersion(apiKey=22, minVersion=0, maxVersion=5)",
+        "secretName: kafka-user, token_type: Bearer, passwordLength=8, token.lifetime.ms=5, credentialProvider=vault",
+        "Unexpected token | at line 3, and a || token || b",
+        "sha512-" + "a1+/" * 21 + "aa==",
     ],
 )
 def test_other_texts_stay(text: str) -> None:
@@ -108,7 +118,29 @@ def test_an_address_keeps_its_user_and_host() -> None:
     assert redact_address("host:9092") == "host:9092"
 
 
+@pytest.mark.parametrize(
+    "name", ["senha", "Wachtwoord", "lösenord", "HESLO", "hasło", "jelszó", "ŞİFRE", "암호", "ПАРОЛЬ"]
+)
+@pytest.mark.parametrize("sign", ["=", ": ", " => ", "|"])
+def test_passwords_have_names_in_many_languages(name: str, sign: str) -> None:
+    assert CANARY not in redact_text(f"refused: {name}{sign}{CANARY}")
+
+
+def test_every_request_is_known_by_its_name() -> None:
+    names = [*(key.name for key in ApiKey), *load_protocol().apis]
+    assert [name for name in names if not is_api_name(name)] == []
+    assert not is_api_name("hunter_two")
+
+
+@pytest.mark.parametrize("text", ["apiKey=hunter", "apiKey=FETCH-2", "api.key=1234567, version=1", "apiKey=12, a=b"])
+def test_other_keys_of_apis_are_masked(text: str) -> None:
+    assert "[hidden]" in redact_text(text)
+
+
 HOSTILE = (
+    "password|", "password |a b ", "|\\|", 'password", "', "apiKey=A", "a/b@c:", "password is ", "password[0",
+    "==a ",
+    "kennwort", "contrasen", "mot de passe", "client key ", "hooks.slack.com/services/",
     "password=", 'password="', "password: 'x ", "token=[", 'token={"', "secret\\", '"\\', "secret.", "<password>",
     "password</a><a>", "--password ", "http://a:", "http://a:1/", "eyJ-", "eyJaaaaaaaaa.", "jdbc:oracle:x:a/", "@a:1",
     "a:b@h:1", "password = ", "password: |\n a\n", "password: |\n", "  a\n", ";password=a ",

@@ -12,7 +12,7 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from eosctl.checks.operations.coordinator_is_loading import coordinator_is_loading
+from eosctl.checks.operations.coordinator_log_not_loaded import coordinator_log_not_loaded
 from eosctl.checks.operations.records_fail_checksum import records_fail_checksum
 from eosctl.checks.transaction.initialized_again_and_again import initialized_again_and_again
 from eosctl.checks.transaction.wrote_to_deleted_topic import wrote_to_deleted_topic
@@ -108,7 +108,7 @@ def test_groups_that_were_not_loaded_are_not_absent(apache_running: Running, tmp
         incident = load_failure(engine)
     assert before.code is ExitCode.DONE, before.out
     assert done.code is ExitCode.INCOMPLETE
-    finding = found(done, coordinator_is_loading.id, "__consumer_offsets-0")
+    finding = found(done, coordinator_log_not_loaded.id, "__consumer_offsets-0")
     assert (finding["severity"], finding["facts"]["partitions"]) == ("error", 1)
     assert [gap["subject"] for gap in listed["evidence"]["gaps"]] == ["__consumer_offsets-0"]
     assert incident["kind"] == "coordinator_load_failed"

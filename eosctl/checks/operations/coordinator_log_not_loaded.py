@@ -29,7 +29,7 @@ _LOGS: Final = {
 
 @check(
     "EOS-OPS-014",
-    "Coordinator is loading its log",
+    "Coordinator has not loaded its log",
     Area.OPERATIONS,
     Severity.WARNING,
     needs=frozenset({EvidenceKind.TRANSACTIONS, EvidenceKind.GROUPS}),
@@ -37,25 +37,30 @@ _LOGS: Final = {
     judges_gaps=True,
     references=("transaction.state.log.load.buffer.size", "offsets.load.buffer.size"),
 )
-def coordinator_is_loading(case: Case) -> Iterator[Problem]:
-    """Find brokers whose coordinators still read their internal topic.
+def coordinator_log_not_loaded(case: Case) -> Iterator[Problem]:
+    """Find brokers whose coordinators have not loaded partitions of their internal topic: a load runs or failed.
 
     What it checks:
-        Brokers that answer ListTransactions or ListGroups with COORDINATOR_LOAD_IN_PROGRESS. Partitions of
-        __consumer_offsets whose leader answers NOT_COORDINATOR for their groups, twice: from Kafka 4.0 on, so does a
-        coordinator that cannot read a record of the partition. That is an error.
+        Brokers that answer ListTransactions or ListGroups with COORDINATOR_LOAD_IN_PROGRESS: the load runs, or fails
+        and begins again. That is a warning. Partitions of __consumer_offsets whose leader answers NOT_COORDINATOR for
+        their groups, also a second later: from Kafka 4.0 on, so does a coordinator whose load failed because it
+        cannot read a record of the partition. That is an error.
 
     Why it matters for exactly-once:
         A coordinator that takes over reads all records of its partitions first. Until then it refuses every request
-        for their transactional ids and groups, and open transactions are not ended, not even by their timeout.
+        for their transactional ids and groups, and open transactions are not ended, not even by their timeout. After a
+        failed load this lasts until the partition can be read, and lists leave the groups out without an error.
 
     Example:
         A log that was not compacted for months has 40 million records; after a restart, producers wait in
-        initTransactions for minutes.
+        initTransactions for minutes. A disk corrupts a batch of __consumer_offsets-7; after the next restart, the
+        groups of that partition can neither be described nor commit, and no load runs.
 
     Fix:
-        A load takes a moment after a restart or an election: look again after a minute. If it lasts, read the
-        broker's log for its progress or its failure, and check the size and the cleaner of the internal topic.
+        While a load runs, wait: it takes a moment after a restart or an election. If it lasts, read the broker's log
+        for its progress, and check the size and the cleaner of the internal topic. After a failed load, the broker's
+        log names the partition and the error: keep a copy of the partition, find the record with eosctl fsck, and
+        restore the replica from an intact one.
 
     Verify:
         eosctl check run EOS-OPS-014 passes.
@@ -70,7 +75,7 @@ def coordinator_is_loading(case: Case) -> Iterator[Problem]:
         of_topic = f"{count_text(led, 'partition')} of {topic}" if led else topic
         yield Problem(
             resource=Resource("broker", broker_id),
-            message=f"The {name} coordinator of broker {broker_id} is loading {of_topic}.",
+            message=f"The {name} coordinator of broker {broker_id} has not finished loading {of_topic}.",
             confidence=Confidence.POSSIBLE,
             cause="It has just become the leader, or the load takes long: a log that is not compacted, a slow disk, or "
             "a load that fails and begins again.",
@@ -78,7 +83,7 @@ def coordinator_is_loading(case: Case) -> Iterator[Problem]:
             evidence=(Evidence("answer", gap.error or gap.reason.value, _API[gap.kind]),),
             remedy=(
                 "Look again after a minute: a load takes a moment after a restart or an election.",
-                "If it lasts, read the broker's log for its progress, and check that the topic is compacted.",
+                "If it lasts, read the broker's log for its progress or an error; check that the topic is compacted.",
             ),
             commands=(
                 Command(
@@ -92,11 +97,11 @@ def coordinator_is_loading(case: Case) -> Iterator[Problem]:
     for broker_id, partitions in _unloaded(case).items():
         yield Problem(
             resource=Resource("broker", broker_id),
-            message=f"The group coordinator of broker {broker_id} has not loaded "
+            message=f"The group coordinator of broker {broker_id} does not answer for "
             f"{name_some('partition', partitions)} that it leads.",
             severity=Severity.ERROR,
             confidence=Confidence.LIKELY,
-            cause="A record of the partition that it cannot read, or it has just become the leader.",
+            cause="The load failed on a record that it cannot read, or it has just become the leader.",
             impact="Members of these groups can neither join nor commit offsets, and lists leave the groups out.",
             evidence=(Evidence("answer", _UNLOADED, "DescribeGroups"),),
             remedy=(

@@ -9,13 +9,14 @@ import msgspec
 from msgspec.structs import replace
 
 from eosctl.analysis.blame.report import explain_blame
-from eosctl.analysis.coordinators import CONSUMER_OFFSETS_TOPIC
+from eosctl.analysis.coordinators import CONSUMER_OFFSETS_TOPIC, TRANSACTION_STATE_TOPIC
 from eosctl.analysis.partitions import require_partition
 from eosctl.analysis.timeline import Focus, Sources, build_timeline, relevant_ids, relevant_partitions
 from eosctl.analysis.unseen import classify_all_open
 from eosctl.collect.batch_facts import collect_batch_facts, read_batch_facts
 from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.collect.group_commits import collect_group_commits
+from eosctl.collect.history import RECORDS_PER_PARTITION
 from eosctl.collect.history_files import read_history
 from eosctl.collect.reader import ReadOnly
 from eosctl.errors import UsageError
@@ -28,6 +29,7 @@ from eosctl.services.collect_evidence import EvidenceRequest, collect_evidence
 from eosctl.services.connection import Connection
 from eosctl.services.log_events import read_events
 from eosctl.services.read_cluster import read_cluster
+from eosctl.text import name_some, time_text
 
 KINDS: Final = frozenset(
     {EvidenceKind.TRANSACTIONS, EvidenceKind.PRODUCERS, EvidenceKind.OFFSETS, EvidenceKind.TRANSACTION_HISTORY}
@@ -110,6 +112,7 @@ def make_timeline(request: TimelineRequest, callbacks: Callbacks = SILENT) -> Ti
     }
     gaps = found.snapshot.gaps
     notes += [f"{gap.kind.value} of {gap.subject}: {gap.detail or gap.error or gap.reason.value}" for gap in gaps]
+    notes += _cut_history(focus, found)
     merged = build_timeline(focus, found._replace(verdicts=verdicts), list(dict.fromkeys(notes)))
     # Within a time range, no event is an answer. Group commits are read from a cluster only.
     is_whole = focus.from_ms is None and focus.until_ms is None and not gaps
@@ -117,6 +120,30 @@ def make_timeline(request: TimelineRequest, callbacks: Callbacks = SILENT) -> Ti
     if is_whole and not merged.lanes and (focus.transactional_id or (focus.group_id and reads_groups)):
         raise _unknown(focus)
     return TimelineFound(merged, bool(gaps or unread))
+
+
+def _cut_history(focus: Focus, sources: Sources) -> list[str]:
+    """Return a note if the newest records of the transaction log, which are read, do not reach back to the begin."""
+    topic = sources.snapshot.topic(TRANSACTION_STATE_TOPIC)
+    ids, oldest = relevant_ids(focus, sources), dict[int, int]()
+    for entry in sources.snapshot.transaction_history:
+        if entry.transactional_id in ids:
+            at_ms = oldest.get(entry.log_partition, entry.written_at_ms)
+            oldest[entry.log_partition] = min(at_ms, entry.written_at_ms)
+    cut = {
+        str(info.partition): oldest[info.partition.partition]
+        for info in (() if topic is None else topic.partitions)
+        if info.partition.partition in oldest
+        and (info.high_watermark or 0) - (info.log_start_offset or 0) > RECORDS_PER_PARTITION
+        and (focus.from_ms is None or oldest[info.partition.partition] > focus.from_ms)
+    }
+    if not cut:
+        return []
+    where = name_some("partition", list(cut))
+    begin = time_text(max(cut.values()))
+    return [
+        f"Only the last {RECORDS_PER_PARTITION:,} records of {where} were read: steps before {begin} may be missing."
+    ]
 
 
 def _with_hangs(sources: Sources) -> Sources:

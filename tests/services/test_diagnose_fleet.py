@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from pathlib import Path
 
 import pytest
@@ -172,3 +173,12 @@ def test_numbers_of_a_comparison_are_columns() -> None:
     assert names[-3:] == ["NEW", "GONE", "FIRST"]
     assert [column.cell(row) for column in fleet_columns(since_last=True)][-3:-1] == ["0", "2"]
     assert "NEW" not in [column.header for column in fleet_columns(since_last=False)]
+
+
+def test_each_number_of_the_page_has_its_name_on_narrow_screens() -> None:
+    """There the row of names is hidden, and each cell stands on a line of its own."""
+    page = render_fleet([ClusterRow(profile="prod-ams", exit_code=0, grade="B")], "prod-*", 0)
+    assert re.findall(r'<td class="number" data-name="([^"]+)">', page) == [
+        "critical", "error", "warning", "info", "not evaluated",
+    ]  # fmt: skip
+    assert page.count('<td class="number">') == 0

@@ -17,7 +17,7 @@ _UNEXPLAINED = "unexplained"
 def _words_of_detectors() -> Iterator[str]:
     """Yield the kinds and causes that detectors write, also those of conditional expressions."""
     folder = Path(next(iter(eosctl.logs.incidents.__path__)))
-    for path in folder.glob("*.py"):
+    for path in folder.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "incident":
                 for argument in node.args[:2]:

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from eosctl.logs.incidents.explained import CERTAIN
-from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT
+from eosctl.logs.incidents.joining.absorbing import absorb, effect, start_of, with_parts
+from eosctl.logs.incidents.kinds import kinds_with
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.model.incident import Incident
 from eosctl.model.severity import Severity
@@ -20,17 +21,7 @@ from eosctl.text import time_text
 ROLLED_BACK_MS: Final = 930_000
 """The largest default of transaction.max.timeout.ms (15 min), and the coordinator's checks every 10 s."""
 _TIMEOUT: Final = "transaction_timeout"
-_FATAL: Final = frozenset(
-    {
-        *("cluster_authorization", "group_authorization", "invalid_producer_epoch", "not_enough_replicas"),
-        *("out_of_order_sequence", "producer_dead", "producer_error", "producer_fenced", "record_too_large"),
-        *("records_refused", "send_timeout", "topic_authorization", "transaction_end_timeout"),
-        *("transaction_must_be_aborted", "transaction_not_completed", "transaction_offsets_refused"),
-        *("transaction_offsets_timeout", "transaction_request_refused", "transactional_id_authorization"),
-        *("transactional_id_expired", "unknown_producer_id", "unsupported_version"),
-    }
-)
-"""Kinds of faults of a producer with which its transaction fails."""
+_FATAL: Final = kinds_with("fails_transaction")
 _NAMES: Final = ("transactional.id", "producerId")
 
 
@@ -42,18 +33,14 @@ def join_abandoned(timeline: LogTimeline, incidents: Sequence[Incident]) -> Iter
             for name in _NAMES:
                 if one.subject.get(name):
                     faults[name, one.subject[name]].append(one)
-    rollbacks: dict[int, list[Incident]] = defaultdict(list)
-    absorbed: set[int] = set()
-    for one in incidents if faults else ():
-        if one.kind == _TIMEOUT and one.confidence < CERTAIN and not _is_of_client(timeline, one):
-            before = [fault for name in _NAMES for fault in faults.get((name, one.subject.get(name)), ())]
-            home = next((fault for fault in reversed(before) if _is_after(timeline, one, fault)), None)
-            if home is not None:
-                rollbacks[id(home)].append(one)
-                absorbed.add(id(one))
-    for one in incidents:
-        if id(one) not in absorbed:
-            yield _with_rollbacks(one, rollbacks[id(one)]) if id(one) in rollbacks else one
+
+    def home_of(one: Incident) -> Incident | None:
+        if not faults or one.kind != _TIMEOUT or one.confidence >= CERTAIN or _is_of_client(timeline, one):
+            return None
+        before = [fault for name in _NAMES for fault in faults.get((name, one.subject.get(name)), ())]
+        return next((fault for fault in reversed(before) if _is_after(timeline, one, fault)), None)
+
+    return absorb(incidents, home_of, _with_rollbacks)
 
 
 def _is_of_client(timeline: LogTimeline, one: Incident) -> bool:
@@ -71,11 +58,6 @@ def _is_after(timeline: LogTimeline, one: Incident, fault: Incident) -> bool:
 
 
 def _with_rollbacks(fault: Incident, rollbacks: Sequence[Incident]) -> Incident:
-    places = dict.fromkeys(place for one in (fault, *rollbacks) for place in one.evidence)
-    at = time_text(min(one.t_start_ms for one in rollbacks))
-    return fault._replace(
-        t_end_ms=max(one.t_end_ms for one in (fault, *rollbacks)),
-        evidence=tuple(places)[:MAX_EVIDENCE_COUNT],
-        explanation=f"{fault.explanation} Effect (transaction_timeout): the producer did not end its open transaction, "
-        f"so the coordinator rolled it back at {at}, at its timeout.",
-    )
+    at = time_text(start_of(rollbacks))
+    text = f"the producer did not end its open transaction, so the coordinator rolled it back at {at}, at its timeout."
+    return with_parts(fault, rollbacks, effect(_TIMEOUT, text))

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT, evidence_of
+from eosctl.logs.incidents.timeline.evidence import evidence_of, joined_evidence
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
 from eosctl.model.incident import Incident
@@ -93,10 +93,9 @@ def _named(timeline: LogTimeline, one: Incident, attempts: Sequence[_Attempt]) -
         f" A bootstrap server answered: the client got the address of {named} from the metadata "
         "(advertised.listeners), and there it does not reach the broker."
     )
-    places = dict.fromkeys((*one.evidence, *(evidence_of([answer]) if answer else ())))
     return one._replace(
         root_cause=_CAUSE,
-        evidence=tuple(places)[:MAX_EVIDENCE_COUNT],
+        evidence=joined_evidence(one.evidence, evidence_of([answer] if answer else ())),
         explanation=one.explanation + text,
         next_step="Set advertised.listeners of the broker to a name or address that its clients resolve and reach; for "
         "clients inside and outside a container or private network, define a listener for each of them.",
@@ -155,5 +154,5 @@ def _of_coordinator(one: Incident, answer: LogEvent) -> Incident:
         explanation=text,
         next_step=step,
         confidence=max(one.confidence, 0.7),
-        evidence=tuple(dict.fromkeys((*one.evidence, *evidence_of([answer] if is_own else ()))))[:MAX_EVIDENCE_COUNT],
+        evidence=joined_evidence(one.evidence, evidence_of([answer] if is_own else ())),
     )

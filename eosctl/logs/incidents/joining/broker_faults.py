@@ -8,13 +8,13 @@ effect belongs to the fault if it names the broker, by node id or address, a par
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator, Sequence, Set
 from typing import Final, NamedTuple
 
+from eosctl.logs.incidents.joining.absorbing import gathered, with_parts, with_records, worst_of
+from eosctl.logs.incidents.kinds import kinds_with
 from eosctl.logs.incidents.remaining.unexplained import is_unknown_error
 from eosctl.logs.incidents.servers.shortages import lost_replicas
-from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT, evidence_of
 from eosctl.logs.incidents.timeline.index import within
 from eosctl.logs.incidents.timeline.program_names import program_of
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
@@ -31,21 +31,8 @@ LATE_MS: Final = 1_800_000
 _OPEN_FILES: Final = "limit-of-open-files"
 _DISK: Final = "log_dir_failure"
 _SHORTAGE: Final = "not_enough_replicas"
-_FAULTS: Final = frozenset(
-    {
-        *("authentication_failed", "corrupt_records", "log_data_lost", "log_dir_failure", "metadata_fault"),
-        *("open_files_exhausted", "out_of_memory", "process_killed", "server_ended_by_a_fault"),
-    }
-)
-"""Kinds of faults of a broker that others feel."""
-_WAITING: Final = frozenset(
-    {
-        *("brokers_not_reached", "client_gave_up", "connections_lost", "consumer_offsets_timeout"),
-        *("coordinator_unavailable", "init_producer_id_timeout", "metadata_timeout", "requests_timed_out"),
-        *("send_timeout", "transaction_end_timeout", "transaction_offsets_timeout"),
-    }
-)
-"""Kinds of faults of clients that a broker does not answer."""
+_FAULTS: Final = kinds_with("breaks_broker")
+_WAITING: Final = kinds_with("waits")
 _NODE: Final = re.compile(
     r"\bnode (?P<named>\d+)\b|\(id: (?P<java>\d+) rack|\bleaderId=(?P<leader>\d+)\b"
     r"|(?::\d+|\bGroupCoordinator|\bTxnCoordinator)/(?P<librdkafka>\d+): "
@@ -56,8 +43,7 @@ _ORDINAL: Final = re.compile(r"(?:^|\D)0*(?P<node>\d+)$")
 """The number at the end of a host's name: a broker of a StatefulSet has it as its node id."""
 _QUOTED: Final = re.compile(r" Its last cause: | In its words: ")
 _STORAGE_ERROR: Final = "STORAGE_ERROR"
-_SILENT: Final = frozenset({"open_files_exhausted", "out_of_memory", "process_killed", "server_ended_by_a_fault"})
-"""Kinds of faults after which a broker answers nothing."""
+_SILENT: Final = kinds_with("silences_broker")
 _UNANSWERED: Final[tuple[EventCategory, ...]] = (
     "TIMEOUT_OTHER",
     "TIMEOUT_OFFSETS",
@@ -80,20 +66,16 @@ class _Fault(NamedTuple):
 def join_broker_faults(timeline: LogTimeline, incidents: Sequence[Incident]) -> Iterator[Incident]:
     """Yield incidents; those that report the fault of a broker from outside are a part of its incident."""
     faults = [fault for one in incidents if (fault := _fault_of(timeline, one)) is not None]
-    effects: dict[int, list[Incident]] = defaultdict(list)
-    absorbed: set[int] = set()
-    for one in sorted(incidents, key=lambda one: one.t_start_ms) if faults else ():
+
+    def home_of(one: Incident) -> Incident | None:
         near = (fault for fault in faults if fault.incident is not one and _is_near(one, fault.incident))
-        home = next((fault for fault in near if _is_effect(timeline, one, fault)), None)
-        if home is not None and id(home.incident) not in absorbed:
-            effects[id(home.incident)].extend((one, *effects.pop(id(one), ())))
-            absorbed.add(id(one))
+        return next((fault.incident for fault in near if _is_effect(timeline, one, fault)), None)
+
     noted = {(place.file, place.offset) for one in incidents for place in one.evidence} if faults else set()
     felt = {id(fault.incident): _requests_without_answer(timeline, fault, noted) for fault in faults}
-    for one in incidents:
-        if id(one) not in absorbed:
-            whole = _with_effects(one, effects[id(one)]) if id(one) in effects else one
-            yield _with_requests(timeline, whole, felt[id(one)]) if felt.get(id(one)) else whole
+    for one, effects in gathered(sorted(incidents, key=lambda one: one.t_start_ms), home_of):
+        whole = _with_effects(one, effects) if effects else one
+        yield _with_requests(timeline, whole, felt[id(one)]) if felt.get(id(one)) else whole
 
 
 def _requests_without_answer(timeline: LogTimeline, fault: _Fault, noted: Set[tuple[str, int]]) -> Sequence[LogEvent]:
@@ -120,13 +102,9 @@ def _place(event: LogEvent) -> tuple[str, int]:
 
 
 def _with_requests(timeline: LogTimeline, one: Incident, events: Sequence[LogEvent]) -> Incident:
-    programs = sorted({program_of(timeline, event) for event in events})
-    return one._replace(
-        t_end_ms=max(one.t_end_ms, *map(time_of, events)),
-        evidence=tuple(dict.fromkeys((*one.evidence, *evidence_of(events))))[:MAX_EVIDENCE_COUNT],
-        explanation=f"{one.explanation} Effect: requests to it of {', '.join(programs)} timed out from "
-        f"{time_text(time_of(events[0]))} on.",
-    )
+    programs = ", ".join(sorted({program_of(timeline, event) for event in events}))
+    at = time_text(time_of(events[0]))
+    return with_records(one, events, f"Effect: requests to it of {programs} timed out from {at} on.")
 
 
 def _fault_of(timeline: LogTimeline, one: Incident) -> _Fault | None:
@@ -256,14 +234,6 @@ def _with_effects(cause: Incident, effects: Sequence[Incident]) -> Incident:
         for name, value in one.subject.items():
             if name not in ("application", "broker", "server", "servers"):
                 subject.setdefault(name, value)
-    places = dict.fromkeys(place for one in (cause, *effects) for place in one.evidence)
     # Clients do not know how much of a broker failed: what they report in its words does not make it worse.
     own = [one for one in (cause, *effects) if one is cause or one.kind != cause.kind or one.subject.get("broker")]
-    return cause._replace(
-        severity=min((one.severity for one in own), key=lambda severity: severity.rank),
-        subject=subject,
-        t_start_ms=min(one.t_start_ms for one in (cause, *effects)),
-        t_end_ms=max(one.t_end_ms for one in (cause, *effects)),
-        evidence=tuple(places)[:MAX_EVIDENCE_COUNT],
-        explanation=" ".join([cause.explanation, *texts]),
-    )
+    return with_parts(cause, effects, *texts, subject=subject)._replace(severity=worst_of(own))

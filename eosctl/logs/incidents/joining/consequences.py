@@ -12,17 +12,18 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
-from typing import Final, NamedTuple
+from typing import Final
 
+from eosctl.logs.incidents.joining.absorbing import effect, gathered, with_parts, worst_of
 from eosctl.logs.incidents.joining.follows import AFTER_MS, FOLLOWS, IN_ERROR, NOT_FLUSHED, OWN_CAUSES, Follows
 from eosctl.logs.incidents.remaining.lasting import is_final
 from eosctl.logs.incidents.remaining.unexplained import ECHOES, is_unknown_error
-from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT
+from eosctl.logs.incidents.timeline.evidence import places_of
 from eosctl.logs.incidents.timeline.index import Intervals
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
 from eosctl.model.event_names import EventField
-from eosctl.model.incident import EvidenceLine, Incident
+from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.model.severity import Severity
 from eosctl.text import time_text
@@ -30,14 +31,6 @@ from eosctl.text import time_text
 BEFORE_MS: Final = 5_000
 MOMENT_MS: Final = 1_000
 """Maximum time from a client's error to the record in which its program reports the call that failed."""
-
-
-class _Consequence(NamedTuple):
-    """An incident that is a part of another one, with the sentence and the next step for it."""
-
-    incident: Incident
-    sentence: str
-    next_step: str
 
 
 _NAMES: Final[tuple[tuple[EventField, str], ...]] = (
@@ -67,22 +60,21 @@ _WORD: Final = re.compile(r"[A-Za-z]{2,}")
 def fold_consequences(timeline: LogTimeline, incidents: Sequence[Incident]) -> tuple[Incident, ...]:
     """Return incidents; those that follow from another one of the same program have become a part of it."""
     causes = _Causes(timeline, incidents)
-    folded: dict[int, list[_Consequence]] = defaultdict(list)
-    homes: dict[int, Incident] = {}
-    for one in sorted(incidents, key=lambda one: one.t_start_ms):
+    said: dict[int, Follows] = {}
+
+    def home_of(one: Incident) -> Incident | None:
         for follows in FOLLOWS.get(one.kind, ()) if one.root_cause not in OWN_CAUSES else ():
             before = causes.before(one, follows.within_ms)
             cause = next((other for other in before if _may_follow(timeline, one, other, follows)), None)
-            # What follows from a consequence is a part of its cause, too.
-            while cause is not None and id(cause) in homes:
-                cause = homes[id(cause)]
-            if cause is not None and cause is not one:
-                folded[id(cause)].extend(
-                    (_Consequence(one, follows.sentence, follows.next_step), *folded.pop(id(one), ()))
-                )
-                homes[id(one)] = cause
-                break
-    return tuple(_with_all(one, folded.get(id(one), ())) for one in incidents if id(one) not in homes)
+            if cause is not None:
+                said[id(one)] = follows
+                return cause
+        return None
+
+    ordered = sorted(incidents, key=lambda one: one.t_start_ms)
+    return tuple(
+        _with_all(one, [(part, said[id(part)]) for part in parts]) for one, parts in gathered(ordered, home_of)
+    )
 
 
 def fold_records(
@@ -261,28 +253,20 @@ def _share_clause(mine: str, other: str) -> bool:
     return match.size * 2 > min(len(mine), len(other)) or any(sign.isdigit() for sign in shared)
 
 
-def _with_all(cause: Incident, folded: Sequence[_Consequence]) -> Incident:
+def _with_all(cause: Incident, folded: Sequence[tuple[Incident, Follows]]) -> Incident:
     """Return an incident with its consequences, one sentence for each kind."""
-    for kind, sentence in dict.fromkeys((each.incident.kind, each.sentence) for each in folded):
-        own = [each.incident for each in folded if (each.incident.kind, each.sentence) == (kind, sentence)]
+    for kind, sentence in dict.fromkeys((one.kind, follows.sentence) for one, follows in folded):
+        own = [one for one, follows in folded if (one.kind, follows.sentence) == (kind, sentence)]
         subject = dict(cause.subject)
         for name, value in own[0].subject.items():
             if name not in ("application", "offset"):
                 subject.setdefault(name, value)
         at = time_text(min(one.t_start_ms for one in own))
-        advice = next((each.next_step for each in folded if each.sentence == sentence), "")
+        advice = next((follows.next_step for _, follows in folded if follows.sentence == sentence), "")
         is_said = f"Effect: {sentence.partition(' at {')[0]}" in cause.explanation
-        effect = f"Effect ({kind}): {sentence.format(at=at)}"
-        cause = cause._replace(
-            severity=min((cause.severity, *(one.severity for one in own)), key=lambda severity: severity.rank),
-            subject=subject,
-            t_start_ms=min(cause.t_start_ms, *(one.t_start_ms for one in own)),
-            t_end_ms=max(cause.t_end_ms, *(one.t_end_ms for one in own)),
-            evidence=tuple(dict.fromkeys((*cause.evidence, *(place for one in own for place in one.evidence))))[
-                :MAX_EVIDENCE_COUNT
-            ],
-            explanation=cause.explanation if is_said else f"{cause.explanation} {effect}",
-            next_step=advice or cause.next_step,
+        texts = () if is_said else (effect(kind, sentence.format(at=at)),)
+        cause = with_parts(cause, own, *texts, subject=subject)._replace(
+            severity=worst_of((cause, *own)), next_step=advice or cause.next_step
         )
     return cause
 
@@ -291,9 +275,8 @@ def _with_records(one: Incident, events: Sequence[LogEvent]) -> Incident:
     """Return an incident with further records as evidence."""
     if not events:
         return one
-    places = (EvidenceLine(event.file, event.offset, event.line) for event in events)
     return one._replace(
         t_start_ms=min(one.t_start_ms, *map(time_of, events)),
         t_end_ms=max(one.t_end_ms, *map(time_of, events)),
-        evidence=tuple(dict.fromkeys((*one.evidence, *places))),
+        evidence=tuple(dict.fromkeys((*one.evidence, *places_of(events)))),
     )

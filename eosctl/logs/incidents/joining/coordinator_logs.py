@@ -6,11 +6,12 @@ The coordinator answers COORDINATOR_NOT_AVAILABLE to each request that it would 
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT, evidence_of
+from eosctl.logs.incidents.joining.absorbing import gathered, with_parts
+from eosctl.logs.incidents.kinds import kinds_with
+from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT, evidence_of, joined_evidence
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
 from eosctl.model.incident import Incident
@@ -24,30 +25,19 @@ _KINDS: Final = frozenset({"not_enough_replicas", "partition_offline", "partitio
 _TOPIC: Final = "__transaction_state-"
 _NO_ID: Final = "init_producer_id_timeout"
 _NOT_REACHED: Final = "brokers-not-reached"
-_EFFECTS: Final = frozenset(
-    {
-        *("producer_error", "transaction_end_timeout", "init_producer_id_timeout", "transaction_offsets_timeout"),
-        *("coordinator_unavailable", "transaction_not_completed", "requests_timed_out"),
-    }
-)
+_EFFECTS: Final = kinds_with("needs_transaction_coordinator")
 
 
 def join_coordinator_logs(timeline: LogTimeline, incidents: Sequence[Incident]) -> Iterator[Incident]:
     """Yield incidents; what clients report of a coordinator that cannot write is a part of the reason."""
     causes = [one for one in incidents if one.kind in _KINDS and _partition_of(one).startswith(_TOPIC)]
     failed = {id(cause): _failed_writes(timeline, cause) for cause in causes}
-    effects: dict[int, list[Incident]] = defaultdict(list)
-    absorbed: set[int] = set()
-    for one in incidents:
-        cause = next((cause for cause in causes if _is_effect(timeline, one, cause, failed[id(cause)])), None)
-        if cause is not None:
-            effects[id(cause)].append(one)
-            absorbed.add(id(one))
-    for one in incidents:
-        if id(one) in failed:
-            yield _with_effects(one, failed[id(one)], effects[id(one)])
-        elif id(one) not in absorbed:
-            yield one
+
+    def home_of(one: Incident) -> Incident | None:
+        return next((cause for cause in causes if _is_effect(timeline, one, cause, failed[id(cause)])), None)
+
+    for one, effects in gathered(incidents, home_of):
+        yield _with_effects(one, failed[id(one)], effects) if id(one) in failed else one
 
 
 def _partition_of(one: Incident) -> str:
@@ -87,16 +77,16 @@ def _with_effects(cause: Incident, failed: Sequence[LogEvent], effects: Sequence
         named = {"transactional.id": ids[0]}
     writes = f" It refused {count_text(len(failed), 'write')} of the coordinator." if failed else ""
     texts = [
-        f" Effect ({one.kind}), at {time_text(one.t_start_ms)}: the transaction of a client failed; abort it and "
+        f"Effect ({one.kind}), at {time_text(one.t_start_ms)}: the transaction of a client failed; abort it and "
         "repeat its work."
         for one in effects
     ]
-    of_effects = (place for one in effects for place in one.evidence)
-    places = dict.fromkeys((*cause.evidence, *evidence_of(failed), *of_effects))
-    return cause._replace(
+    whole = with_parts(
+        cause._replace(evidence=joined_evidence(cause.evidence, evidence_of(failed))),
+        effects,
+        "Its transaction coordinator cannot store anything, so transactions with their state in this partition neither "
+        "begin nor end (COORDINATOR_NOT_AVAILABLE)." + writes,
+        *texts,
         subject={**{name: value for one in effects for name, value in one.subject.items()}, **named, **cause.subject},
-        t_end_ms=max(one.t_end_ms for one in (cause, *effects)),
-        evidence=tuple(places)[:MAX_EVIDENCE_COUNT],
-        explanation=f"{cause.explanation} Its transaction coordinator cannot store anything, so transactions with "
-        f"their state in this partition neither begin nor end (COORDINATOR_NOT_AVAILABLE).{writes}{''.join(texts)}",
     )
+    return whole._replace(t_start_ms=cause.t_start_ms)

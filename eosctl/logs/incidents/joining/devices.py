@@ -12,14 +12,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePath
 from typing import Final
 
-from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT
+from eosctl.logs.incidents.kinds import kinds_with
+from eosctl.logs.incidents.timeline.evidence import joined_evidence
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.model.incident import Incident
 from eosctl.text import count_text, time_text
 
 _FAILED: Final = "device_failed"
-_DAMAGED: Final = frozenset({"corrupt_records", "log_dir_failure", "log_data_lost"})
-"""Kinds of faults of a broker's files that a failing disk causes."""
+_DAMAGED: Final = kinds_with("damages_files")
 BEFORE_MS: Final = 3_600_000
 """Maximum time from the last error of a disk until a broker reads or writes what it damaged."""
 AFTER_MS: Final = 60_000
@@ -74,11 +74,10 @@ def _with_causes(one: Incident, devices: Sequence[Incident]) -> Incident:
         f"Cause: the kernel{host} reports errors{disk} ({count_text(records, 'record')}, first at "
         f"{time_text(first.t_start_ms)})."
     )
-    places = dict.fromkeys((*(place for device in devices for place in device.evidence[:_QUOTED]), *one.evidence))
     return one._replace(
         t_start_ms=min(one.t_start_ms, first.t_start_ms),
         subject={**one.subject, **({"device": names[0]} if len(names) == 1 else {})},
-        evidence=tuple(places)[:MAX_EVIDENCE_COUNT],
+        evidence=joined_evidence(*(device.evidence[:_QUOTED] for device in devices), one.evidence),
         explanation=f"{one.explanation} {text}",
         next_step=f"{_ADVICE}{one.next_step}",
     )

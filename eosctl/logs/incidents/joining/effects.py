@@ -11,11 +11,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT
+from eosctl.logs.incidents.joining.absorbing import absorb, with_parts
+from eosctl.logs.incidents.kinds import kinds_with
+from eosctl.logs.incidents.timeline.evidence import joined_evidence, places_of
 from eosctl.logs.incidents.timeline.index import Intervals, within
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
-from eosctl.model.incident import EvidenceLine, Incident
+from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.model.severity import Severity
 
@@ -28,13 +30,7 @@ _ECHOES: Final = frozenset(
 """Kinds that repeat a failure, if their own cause is unexplained."""
 _UNEXPLAINED: Final = "unexplained"
 _DEAD: Final = "producer_dead"
-_DEADLY: Final = frozenset(
-    {
-        *("cluster_authorization", "invalid_producer_epoch", "out_of_order_sequence", "producer_fenced"),
-        *("transaction_timeout", "transactional_id_authorization", "transactional_id_expired", "unknown_producer_id"),
-    }
-)
-"""Kinds of errors after which librdkafka refuses every further call to the producer."""
+_DEADLY: Final = kinds_with("kills_producer")
 _BEFORE_MS: Final = 5_000
 _AFTER_MS: Final = 30_000
 _LASTING_MS: Final = 600_000
@@ -98,16 +94,12 @@ def join_effects(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iterat
         if not _is_echo(one) and one.root_cause != _UNEXPLAINED and (log := logs.of(one)):
             found[log].append((one.t_start_ms, logs.last_felt_ms(one), one))
     causes = {log: Intervals(spans) for log, spans in found.items()}
-    echoes: dict[int, list[Incident]] = defaultdict(list)
-    absorbed: set[int] = set()
-    for one in ordered:
-        if _is_echo(one) and (cause := logs.cause_of(one, causes.get(logs.of(one)))):
-            echoes[id(cause)].append(one)
-            absorbed.add(id(one))
-    for one in ordered:
-        if id(one) not in absorbed:
-            whole = _joined(one, echoes[id(one)]) if id(one) in echoes else one
-            yield _with_effects(whole, logs) if logs.of(one) else whole
+
+    def home_of(one: Incident) -> Incident | None:
+        return logs.cause_of(one, causes.get(logs.of(one))) if _is_echo(one) else None
+
+    for one in absorb(ordered, home_of, with_parts):
+        yield _with_effects(one, logs) if logs.of(one) else one
 
 
 class _Logs:
@@ -173,15 +165,6 @@ def _is_echo(one: Incident) -> bool:
     return one.kind == _DEAD or (one.kind in _ECHOES and one.root_cause == _UNEXPLAINED)
 
 
-def _joined(cause: Incident, echoes: Sequence[Incident]) -> Incident:
-    parts = (cause, *echoes)
-    return cause._replace(
-        t_start_ms=min(one.t_start_ms for one in parts),
-        t_end_ms=max(one.t_end_ms for one in parts),
-        evidence=tuple(dict.fromkeys(place for one in parts for place in one.evidence))[:MAX_EVIDENCE_COUNT],
-    )
-
-
 def _with_effects(one: Incident, logs: _Logs) -> Incident:
     """Return an incident with a sentence for each effect among the records of its log at its time."""
     for effect in _EFFECTS:
@@ -195,20 +178,16 @@ def _with_effects(one: Incident, logs: _Logs) -> Incident:
             one = one._replace(
                 severity=max(one.severity, Severity.WARNING, key=lambda severity: severity.rank),
                 explanation=f"{one.explanation} Another worker runs task {task}: only its old copy has ended.",
-                evidence=tuple(dict.fromkeys((*one.evidence, *_places([*found, moved]))))[:MAX_EVIDENCE_COUNT],
+                evidence=joined_evidence(one.evidence, places_of([*found, moved])),
             )
             continue
         one = one._replace(
             severity=min(one.severity, effect.severity, key=lambda severity: severity.rank),
             explanation=f"{one.explanation} {effect.sentence.format(who=f'task {task}' if task else 'the task')}",
             t_end_ms=max(one.t_end_ms, time_of(found[0])),
-            evidence=tuple(dict.fromkeys((*one.evidence, *_places(found))))[:MAX_EVIDENCE_COUNT],
+            evidence=joined_evidence(one.evidence, places_of(found)),
         )
     return one
-
-
-def _places(events: Iterable[LogEvent]) -> Iterator[EvidenceLine]:
-    return (EvidenceLine(event.file, event.offset, event.line) for event in events)
 
 
 def _task_of(event: LogEvent) -> str:

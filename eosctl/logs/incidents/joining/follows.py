@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
+from eosctl.logs.incidents.kinds import kinds_with
 from eosctl.model.event_names import EventCategory
 
 AFTER_MS: Final = 30_000
@@ -39,27 +40,9 @@ _LEFT: Final = Follows(
     "what it committed at {at} was refused, so its records since the last commit are processed again.",
     ("REBALANCE_DONE",),
 )
-_REFUSED: Final = frozenset(
-    {
-        *("authentication_failed", "broker_address_invalid", "brokers_not_reached", "cluster_authorization"),
-        *("connections_lost", "corrupt_records", "host_not_resolved", "invalid_topic", "log_dir_failure"),
-        *("metadata_timeout", "not_enough_replicas", "out_of_order_sequence", "partition_offline"),
-        *("partition_without_leader", "producer_dead", "producer_fenced", "protocol_mismatch", "quota_throttling"),
-        *("record_too_large", "records_refused", "request_failed", "request_refused", "requests_timed_out"),
-        *("send_timeout", "topic_authorization", "topic_not_found", "unsupported_version", "init_producer_id_timeout"),
-    }
-)
-"""Kinds of faults that keep records from being written."""
+_REFUSED: Final = kinds_with("stops_writes")
 IN_ERROR: Final = Follows(
-    frozenset(
-        {
-            *("cluster_authorization", "init_producer_id_timeout", "out_of_order_sequence", "producer_dead"),
-            *("producer_fenced", "record_too_large", "send_timeout", "topic_authorization", "transaction_timeout"),
-            *("transactional_id_authorization", "transactional_id_expired", "unknown_producer_id"),
-            *("unsupported_version", "invalid_producer_epoch", "late_append_refused", "transaction_not_completed"),
-            *("not_enough_replicas", "transaction_end_timeout", "transaction_offsets_timeout"),
-        }
-    ),
+    kinds_with("in_error_state"),
     "the producer was still in its error state at {at}, so its calls failed: the application had not aborted.",
     ("INIT_PRODUCER_ID", "CLIENT_START", "EPOCH_BUMP", "TXN_ABORT_CLIENT"),
     within_ms=86_400_000,
@@ -75,12 +58,6 @@ _NOT_ADMITTED: Final = Follows(
     ("INIT_PRODUCER_ID", "REBALANCE_DONE", "SEND_RECOVERED", "TXN_RETRIED"),
 )
 """A client that no broker admits only reports timeouts afterwards, without the reason."""
-_WAITING: Final = (
-    *("brokers_not_reached", "client_gave_up", "connections_lost", "connector_offsets_not_stored"),
-    *("consumer_offsets_timeout", "coordinator_unavailable", "init_producer_id_timeout", "metadata_timeout"),
-    *("requests_timed_out", "send_timeout", "transaction_end_timeout", "transaction_offsets_timeout"),
-)
-"""Kinds of faults of a client that waits in vain for an answer."""
 _RESTORED_LATE: Final = Follows(
     frozenset({"transactional_id_expired", "unknown_producer_id"}),
     "the sink could not commit the transaction that its checkpoint counts as complete at {at}: unless it was empty or "
@@ -91,13 +68,7 @@ _RESTORED_LATE: Final = Follows(
     "transactional.id.expiration.ms of the brokers above the age of the savepoints that are restored.",
 )
 ENDED_STREAMS: Final = Follows(
-    frozenset(
-        {
-            *("cluster_authorization", "invalid_producer_epoch", "out_of_order_sequence", "producer_dead"),
-            *("producer_fenced", "record_too_large", "topic_authorization", "transactional_id_authorization"),
-            *("transactional_id_expired", "unknown_producer_id", "unsupported_version"),
-        }
-    ),
+    kinds_with("ends_streams"),
     "the exception ended the Streams client at {at}, and it processes nothing until it is restarted.",
     ("INIT_PRODUCER_ID", "CLIENT_START"),
     within_ms=600_000,
@@ -118,7 +89,7 @@ NOT_FLUSHED: Final = Follows(
     ("SEND_RECOVERED", "INIT_PRODUCER_ID"),
 )
 FOLLOWS: Final[Mapping[str, tuple[Follows, ...]]] = {
-    **dict.fromkeys(_WAITING, (_NOT_ADMITTED,)),
+    **dict.fromkeys(kinds_with("waits"), (_NOT_ADMITTED,)),
     "commit_lost": (_RESTORED_LATE,),
     "connector_offsets_not_stored": (_NOT_ADMITTED, NOT_FLUSHED),
     "task_corrupted": (_WIPED,),

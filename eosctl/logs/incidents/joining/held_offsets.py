@@ -6,11 +6,10 @@ UNSTABLE_OFFSET_COMMIT to ``OffsetFetch`` until it ends. One that hangs never en
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT
+from eosctl.logs.incidents.joining.absorbing import absorb, effect, start_of, with_parts
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.model.incident import Incident
 from eosctl.text import time_text
@@ -25,16 +24,13 @@ _TOPIC: Final = "__consumer_offsets-"
 def join_held_offsets(_: LogTimeline, incidents: Sequence[Incident]) -> Iterator[Incident]:
     """Yield incidents; a group that waits for its offsets is a part of the only transaction that hangs on some."""
     hanging = [one for one in incidents if one.kind == _HANGS and _partition_of(one).startswith(_TOPIC)]
-    waiting: dict[int, list[Incident]] = defaultdict(list)
-    for one in incidents:
+
+    def home_of(one: Incident) -> Incident | None:
         near = [cause for cause in hanging if _is_near(one, cause)] if one.kind == _WAITS else []
         # The name of the group does not show which of several transactions holds its offsets.
-        if len(near) == 1:
-            waiting[id(near[0])].append(one)
-    absorbed = {id(one) for found in waiting.values() for one in found}
-    for one in incidents:
-        if id(one) not in absorbed:
-            yield _with_groups(one, waiting[id(one)]) if id(one) in waiting else one
+        return near[0] if len(near) == 1 else None
+
+    return absorb(incidents, home_of, _with_groups)
 
 
 def _partition_of(one: Incident) -> str:
@@ -49,13 +45,7 @@ def _is_near(one: Incident, cause: Incident) -> bool:
 def _with_groups(cause: Incident, waiting: Sequence[Incident]) -> Incident:
     groups = sorted({name for one in waiting if isinstance(name := one.subject.get("group", ""), str) and name})
     who = ", ".join(groups) or "a group"
-    at = time_text(min(one.t_start_ms for one in waiting))
-    places = dict.fromkeys(place for one in (cause, *waiting) for place in one.evidence)
-    return cause._replace(
-        subject={**cause.subject, **({"group": groups[0]} if len(groups) == 1 else {})},
-        t_start_ms=min(one.t_start_ms for one in (cause, *waiting)),
-        t_end_ms=max(one.t_end_ms for one in (cause, *waiting)),
-        evidence=tuple(places)[:MAX_EVIDENCE_COUNT],
-        explanation=f"{cause.explanation} Effect (offsets_unstable): {who} cannot read its committed offsets from {at} "
-        "on, so its members process nothing.",
-    )
+    at = time_text(start_of(waiting))
+    text = f"{who} cannot read its committed offsets from {at} on, so its members process nothing."
+    subject = {**cause.subject, **({"group": groups[0]} if len(groups) == 1 else {})}
+    return with_parts(cause, waiting, effect(_WAITS, text), subject=subject)

@@ -11,6 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from eosctl.logs.incidents.joining.absorbing import gathered, with_parts
 from eosctl.logs.incidents.timeline.evidence import incident
 from eosctl.logs.incidents.timeline.index import within
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
@@ -78,24 +79,19 @@ def join_kills(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iterator
     ordered = sorted(incidents, key=lambda one: one.t_start_ms)
     kills = [one for one in ordered if one.root_cause in (_CAUSE, _FORCED)]
     times = [one.t_start_ms for one in kills]
-    effects: dict[int, list[Incident]] = {}
-    absorbed: set[int] = set()
-    for one in ordered:
+
+    def home_of(one: Incident) -> Incident | None:
         limit_ms = _SAME_MS if one.root_cause == _FORCED else _EFFECTS.get(one.kind)
         if limit_ms is None or (one.confidence >= _CERTAIN and one.kind in _OF_CLIENTS):
-            continue
+            return None
         first = bisect_left(times, one.t_start_ms - limit_ms)
         near = kills[first : bisect_right(times, one.t_start_ms + _SAME_MS)]
         if one.root_cause == _FORCED:
             near = [kill for kill in near if kill.root_cause == _CAUSE]
-        home = next((kill for kill in reversed(near) if _is_effect(timeline, kill, one)), None)
-        if home is not None:
-            effects.setdefault(id(home), []).append(one)
-            absorbed.add(id(one))
-    for one in ordered:
-        if id(one) not in absorbed:
-            is_kill = one.root_cause in (_CAUSE, _FORCED)
-            yield _with_effects(timeline, one, effects.get(id(one), ())) if is_kill else one
+        return next((kill for kill in reversed(near) if _is_effect(timeline, kill, one)), None)
+
+    for one, effects in gathered(ordered, home_of):
+        yield _with_effects(timeline, one, effects) if one.root_cause in (_CAUSE, _FORCED) else one
 
 
 def _is_effect(timeline: LogTimeline, kill: Incident, one: Incident) -> bool:
@@ -135,14 +131,8 @@ def _with_effects(timeline: LogTimeline, kill: Incident, effects: Sequence[Incid
     events = _events(timeline, kill)
     unit = next((event.fields["unit"] for event in events if event.fields.get("unit")), "")
     host = next((event.host for event in events if event.host), "")
-    subject = {**kill.subject, **({"unit": unit} if unit else {}), **({"host": host} if host else {})}
-    for effect in effects:
-        subject = {**effect.subject, **subject}
+    named = {name: value for name, value in (("unit", unit), ("host", host)) if value}
+    known = {name: value for one in (*reversed(effects), kill) for name, value in one.subject.items()}
     # The exit code of a process that the kernel killed is evidence of the same kill.
     texts = [f"Effect: {one.explanation}" for one in effects if one.root_cause != _FORCED]
-    return kill._replace(
-        subject=subject,
-        t_end_ms=max(kill.t_end_ms, *(one.t_end_ms for one in effects)) if effects else kill.t_end_ms,
-        evidence=tuple(dict.fromkeys(place for part in (kill, *effects) for place in part.evidence)),
-        explanation=" ".join([kill.explanation, *texts]),
-    )
+    return with_parts(kill, effects, *texts, subject={**known, **named})._replace(t_start_ms=kill.t_start_ms)

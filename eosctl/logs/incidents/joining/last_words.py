@@ -11,11 +11,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from eosctl.logs.incidents.joining.absorbing import with_records
 from eosctl.logs.incidents.joining.returns import SUCCESSES
 from eosctl.logs.incidents.remaining.record_groups import short_text
 from eosctl.logs.incidents.remaining.unexplained import is_unknown_error
 from eosctl.logs.incidents.remaining.unknown_errors import ends_program
-from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT, evidence_of
 from eosctl.logs.incidents.timeline.index import Intervals
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
@@ -71,8 +71,4 @@ def _are_last_words(timeline: LogTimeline, event: LogEvent) -> bool:
 
 
 def _with_words(one: Incident, words: Sequence[LogEvent]) -> Incident:
-    return one._replace(
-        t_end_ms=max(one.t_end_ms, *map(time_of, words)),
-        evidence=tuple(dict.fromkeys((*one.evidence, *evidence_of(words))))[:MAX_EVIDENCE_COUNT],
-        explanation=f'{one.explanation} Effect: the program reports "{short_text(words[0].message)}".',
-    )
+    return with_records(one, words, f'Effect: the program reports "{short_text(words[0].message)}".')

@@ -6,12 +6,12 @@ itself. Clients that do not find its host afterwards report an effect.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
+from eosctl.logs.incidents.joining.absorbing import absorb, with_parts, with_records
 from eosctl.logs.incidents.remaining.record_groups import may_concern_kafka, short_text
-from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT, evidence_of, incident
+from eosctl.logs.incidents.timeline.evidence import incident, joined_evidence
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import by_key, time_of
 from eosctl.model.incident import Incident
@@ -58,21 +58,15 @@ def join_process_ends(timeline: LogTimeline, incidents: Iterable[Incident]) -> I
                 number = len(found)
                 found.append(other)
             else:
-                places = dict.fromkeys((*found[number].evidence, *other.evidence))
-                found[number] = other._replace(evidence=tuple(places)[:MAX_EVIDENCE_COUNT])
+                found[number] = other._replace(evidence=joined_evidence(found[number].evidence, other.evidence))
         else:
             found[number] = _with_exits(found[number], end)
         with_end[number] = end
-    effects: dict[int, list[Incident]] = defaultdict(list)
-    absorbed: set[int] = set()
-    for one in found:
-        home = next((number for number, end in with_end.items() if _is_effect(one, end)), None)
-        if home is not None and found[home] is not one:
-            effects[home].append(one)
-            absorbed.add(id(one))
-    for number, one in enumerate(found):
-        if id(one) not in absorbed:
-            yield _with_effects(one, effects[number]) if number in effects else one
+
+    def home_of(one: Incident) -> Incident | None:
+        return next((found[number] for number, end in with_end.items() if _is_effect(one, end)), None)
+
+    yield from absorb(found, home_of, _with_effects)
 
 
 def _ends(timeline: LogTimeline) -> Iterator[_End]:
@@ -112,7 +106,8 @@ def _incident(timeline: LogTimeline, end: _End) -> Incident:
         {"application": end.name},
         [end.error, *end.exits],
         f'The process of {end.name} ended because of an error: "{short_text(end.error.message)}".'
-        f"{cause}{_exit_text(end)}" + (f" It was started again, and logged until {time_text(works)}." if works else ""),
+        f"{cause} {_exit_text(end)}"
+        + (f" It was started again, and logged until {time_text(works)}." if works else ""),
         "Correct what the error names, then start the process again. Clients that do not find or reach it meanwhile "
         "report effects.",
         severity=Severity.WARNING if works else Severity.CRITICAL if is_server else Severity.ERROR,
@@ -131,15 +126,11 @@ def _exit_text(end: _End) -> str:
     count = f" ({count_text(len(end.exits), 'time')})" if len(end.exits) > 1 else ""
     first = end.exits[0]
     when = "" if first.time_assumed else f" at {time_text(time_of(first))}"
-    return f" It exited with code {codes}{when}{count}."
+    return f"It exited with code {codes}{when}{count}."
 
 
 def _with_exits(one: Incident, end: _End) -> Incident:
-    return one._replace(
-        t_end_ms=max(one.t_end_ms, *map(time_of, end.exits)),
-        evidence=tuple(dict.fromkeys((*one.evidence, *evidence_of(end.exits))))[:MAX_EVIDENCE_COUNT],
-        explanation=f"{one.explanation}{_exit_text(end).replace(' It exited', ' Its process exited', 1)}",
-    )
+    return with_records(one, end.exits, _exit_text(end).replace("It exited", "Its process exited", 1))
 
 
 def _is_effect(one: Incident, end: _End) -> bool:
@@ -151,9 +142,4 @@ def _is_effect(one: Incident, end: _End) -> bool:
 
 
 def _with_effects(one: Incident, effects: Sequence[Incident]) -> Incident:
-    places = dict.fromkeys(place for part in (one, *effects) for place in part.evidence)
-    return one._replace(
-        t_end_ms=max(one.t_end_ms, *(effect.t_end_ms for effect in effects)),
-        evidence=tuple(places)[:MAX_EVIDENCE_COUNT],
-        explanation=" ".join([one.explanation, *(f"Effect: {effect.explanation}" for effect in effects)]),
-    )
+    return with_parts(one, effects, *(f"Effect: {effect.explanation}" for effect in effects))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, TypeAlias
+from typing import Final
 
-from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT
+from eosctl.logs.incidents.joining.absorbing import Subject, start_of, worst_of
+from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT, joined_evidence
 from eosctl.model.incident import Incident
 from eosctl.text import count_text
 
@@ -48,8 +49,6 @@ _NOUNS: Final[Mapping[str, str]] = {
 _NUMBERS: Final = re.compile(r"-\d+-\d+$")
 """The numbers of the subtask and the checkpoint that Flink's sink appends to the prefix of its ids."""
 
-_Subject: TypeAlias = Mapping[str, str | tuple[str, ...]]
-
 
 def join_repeats(incidents: Iterable[Incident]) -> Iterator[Incident]:
     """Yield incidents; those that repeat within ``PAUSE_MS`` become one with their number and names."""
@@ -67,7 +66,7 @@ def join_repeats(incidents: Iterable[Incident]) -> Iterator[Incident]:
         yield from _joined_alike(counted)
 
 
-def _owner_of(subject: _Subject) -> str:
+def _owner_of(subject: Subject) -> str:
     """Return whom a fault is about: a transactional id, a group with its member's id, or all names of the subject."""
     if named := subject.get("transactional.id"):
         return _NUMBERS.sub("", str(named))
@@ -76,7 +75,7 @@ def _owner_of(subject: _Subject) -> str:
     return str(sorted(subject.items()))
 
 
-def _is_of_producer(subject: _Subject) -> bool:
+def _is_of_producer(subject: Subject) -> bool:
     """Return whether a subject names one producer, with the partition if the producer has no transactional id."""
     return bool(subject.get("transactional.id") or (subject.get("producerId") and subject.get("topic-partition")))
 
@@ -147,7 +146,7 @@ def _most(times: Counter[str]) -> str:
     return ", ".join(names) + (f" and {left:,} more" if left else "")
 
 
-def _subject_of(ones: Sequence[Incident], apart: Sequence[str]) -> _Subject:
+def _subject_of(ones: Sequence[Incident], apart: Sequence[str]) -> Subject:
     """Return the names that incidents share, and the names that differ as lists."""
     first = ones[0].subject
     subject: dict[str, str | tuple[str, ...]] = {
@@ -162,16 +161,15 @@ def _subject_of(ones: Sequence[Incident], apart: Sequence[str]) -> _Subject:
     return subject
 
 
-def _union(ones: Sequence[Incident], subject: _Subject, explanation: str) -> Incident:
+def _union(ones: Sequence[Incident], subject: Subject, explanation: str) -> Incident:
     """Return one incident for several: all of their time and evidence, and the worst severity."""
     certain = max(ones, key=lambda one: one.confidence)
     share = max(1, MAX_EVIDENCE_COUNT // len(ones))
-    places = dict.fromkeys(place for one in ones for place in one.evidence[:share])
     return certain._replace(
-        severity=min((one.severity for one in ones), key=lambda severity: severity.rank),
+        severity=worst_of(ones),
         subject=subject,
-        t_start_ms=min(one.t_start_ms for one in ones),
+        t_start_ms=start_of(ones),
         t_end_ms=max(one.t_end_ms for one in ones),
-        evidence=tuple(places)[:MAX_EVIDENCE_COUNT],
+        evidence=joined_evidence(*(one.evidence[:share] for one in ones)),
         explanation=explanation,
     )

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT
+from eosctl.logs.incidents.joining.absorbing import absorb, start_of, with_parts
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
 from eosctl.model.incident import Incident
@@ -34,17 +34,13 @@ def join_reported_again(timeline: LogTimeline, incidents: Sequence[Incident]) ->
         for log in sorted({timeline.log_of(event) for event in timeline.evidence(one)}):
             alike[one.kind, one.root_cause, log].append(one)
     homes: dict[int, Incident] = {}
-    again: dict[int, list[Incident]] = defaultdict(list)
     for found in alike.values():
         for number, one in enumerate(found):
             before = found[max(0, number - COMPARED) : number]
             home = next((other for other in reversed(before) if _is_again(timeline, one, other)), None)
             if home is not None and id(one) not in homes and id(home) not in homes:
                 homes[id(one)] = home
-                again[id(home)].append(one)
-    for one in incidents:
-        if id(one) not in homes:
-            yield _whole(one, again[id(one)]) if id(one) in again else one
+    return absorb(incidents, lambda one: homes.get(id(one)), _whole)
 
 
 def _is_again(timeline: LogTimeline, one: Incident, first: Incident) -> bool:
@@ -67,12 +63,7 @@ def _is_again(timeline: LogTimeline, one: Incident, first: Incident) -> bool:
 
 
 def _whole(first: Incident, again: Sequence[Incident]) -> Incident:
-    at = time_text(min(one.t_start_ms for one in again))
     longest = max((first, *again), key=lambda one: len(one.explanation))
-    places = dict.fromkeys(place for part in (first, *again) for place in part.evidence)
-    return first._replace(
-        subject={**{name: value for one in again for name, value in one.subject.items()}, **first.subject},
-        t_end_ms=max(one.t_end_ms for one in (first, *again)),
-        evidence=tuple(places)[:MAX_EVIDENCE_COUNT],
-        explanation=f"{longest.explanation} The application reported it at {at}.",
-    )
+    subject = {**{name: value for one in again for name, value in one.subject.items()}, **first.subject}
+    text = f"The application reported it at {time_text(start_of(again))}."
+    return with_parts(first._replace(explanation=longest.explanation), again, text, subject=subject)

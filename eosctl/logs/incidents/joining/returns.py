@@ -10,7 +10,9 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT
+from eosctl.logs.incidents.joining.absorbing import start_of, worst_of
+from eosctl.logs.incidents.kinds import kinds_with
+from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT, joined_evidence
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.model.event_names import EventCategory
 from eosctl.model.incident import Incident
@@ -23,16 +25,7 @@ STUCK_GAP_MS: Final = 5_400_000
 """The same for a producer whose sequence a partition refuses: it stays refused until it gets a new producer id."""
 COMPARED: Final = 32
 """Maximum number of open faults of one kind and program that another one is compared with."""
-_STAYS: Final = frozenset(
-    {
-        *("authentication_failed", "broker_address_invalid", "cluster_authorization", "group_authorization"),
-        *("host_not_resolved", "invalid_topic", "not_enough_replicas", "other_authorization"),
-        *("out_of_order_sequence", "producer_dead", "protocol_mismatch", "record_too_large"),
-        *("topic_authorization", "transactional_id_authorization"),
-        *("transactional_id_expired", "unknown_producer_id", "unsupported_version"),
-    }
-)
-"""Kinds of faults that do not end by themselves."""
+_STAYS: Final = kinds_with("stays")
 SUCCESSES: Final[tuple[EventCategory, ...]] = (
     *("INIT_PRODUCER_ID", "TXN_RETRIED", "REBALANCE_DONE", "SEND_RECOVERED", "CHECKPOINT_COMPLETED"),
     *("STATE_RESTORE_END", "REDPANDA_STARTED"),
@@ -99,15 +92,15 @@ def _union(parts: Sequence[Incident]) -> Incident:
     """Return one incident for a fault and its returns; the most certain of them names the cause."""
     head = max(parts, key=lambda one: (one.confidence, len(one.subject), -one.t_start_ms))
     share = max(1, MAX_EVIDENCE_COUNT // len(parts))
-    places = dict.fromkeys((*head.evidence[:share], *(place for one in parts for place in one.evidence[:share])))
-    rest = (place for one in parts for place in one.evidence)
     end_ms = max(one.t_end_ms for one in parts)
     again = f" The fault returned until {time_text(end_ms)}, and no success is logged in between."
     return head._replace(
-        severity=min((one.severity for one in parts), key=lambda severity: severity.rank),
+        severity=worst_of(parts),
         subject={name: value for one in (*parts, head) for name, value in one.subject.items() if value},
-        t_start_ms=min(one.t_start_ms for one in parts),
+        t_start_ms=start_of(parts),
         t_end_ms=end_ms,
-        evidence=tuple(dict.fromkeys((*places, *rest)))[:MAX_EVIDENCE_COUNT],
+        evidence=joined_evidence(
+            head.evidence[:share], *(one.evidence[:share] for one in parts), *(one.evidence for one in parts)
+        ),
         explanation=f"{head.explanation}{again}",
     )

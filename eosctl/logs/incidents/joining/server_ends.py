@@ -7,11 +7,11 @@ the process. The records of the later layers name no cause of their own.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT
+from eosctl.logs.incidents.joining.absorbing import absorb, with_parts
+from eosctl.logs.incidents.kinds import kinds_with
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.model.incident import Incident
 from eosctl.model.severity import Severity
@@ -19,8 +19,7 @@ from eosctl.model.severity import Severity
 END_MS: Final = 60_000
 """Maximum time from a fatal fault to the end of its process, which closes its connections and logs before."""
 _ENDED: Final = "server_ended_by_a_fault"
-_FATAL: Final = frozenset({_ENDED, "log_dir_failure", "metadata_fault"})
-"""Kinds of faults that end a server."""
+_FATAL: Final = kinds_with("ends_server")
 _WITHOUT_CAUSE: Final = frozenset({"unexplained", "start-not-completed"})
 _OUTSIDE: Final = "error_outside_catalog"
 _LAST_WORDS: Final = re.compile(r"^Exiting Kafka\b|\b[Ss]hutting down\b|\b[Ss]hut ?down\b")
@@ -28,28 +27,18 @@ _LAST_WORDS: Final = re.compile(r"^Exiting Kafka\b|\b[Ss]hutting down\b|\b[Ss]hu
 
 def join_server_ends(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iterator[Incident]:
     """Yield incidents; the end of a server becomes a part of the fatal fault of the same log before it."""
-    ordered = sorted(incidents, key=lambda one: one.t_start_ms)
     last: dict[str, Incident] = {}
-    ends: dict[int, list[Incident]] = defaultdict(list)
-    absorbed: set[int] = set()
-    for one in ordered:
+
+    def home_of(one: Incident) -> Incident | None:
         logs = sorted({timeline.log_of(event) for event in timeline.evidence(one)})
         fault = next((last[log] for log in logs if log in last), None)
         if fault and one.t_start_ms <= fault.t_end_ms + END_MS and _is_end(timeline, one, fault):
-            ends[id(fault)].append(one)
-            absorbed.add(id(one))
-        elif one.kind in _FATAL and one.severity is Severity.CRITICAL:
+            return fault
+        if one.kind in _FATAL and one.severity is Severity.CRITICAL:
             last.update(dict.fromkeys(logs, one))
-    for one in ordered:
-        if id(one) not in absorbed:
-            parts = (one, *ends.get(id(one), ()))
-            yield one._replace(
-                t_end_ms=max(part.t_end_ms for part in parts),
-                subject={name: value for part in reversed(parts) for name, value in part.subject.items()},
-                evidence=tuple(dict.fromkeys(place for part in parts for place in part.evidence))[:MAX_EVIDENCE_COUNT]
-                if len(parts) > 1
-                else one.evidence,
-            )
+        return None
+
+    return absorb(sorted(incidents, key=lambda one: one.t_start_ms), home_of, _with_ends)
 
 
 def _is_end(timeline: LogTimeline, one: Incident, fault: Incident) -> bool:
@@ -62,3 +51,8 @@ def _is_end(timeline: LogTimeline, one: Incident, fault: Incident) -> bool:
         return one.root_cause in _WITHOUT_CAUSE
     events = timeline.evidence(one)
     return one.kind == _OUTSIDE and bool(events) and all(_LAST_WORDS.search(event.message) for event in events)
+
+
+def _with_ends(fault: Incident, ends: Sequence[Incident]) -> Incident:
+    parts = (*reversed(ends), fault)
+    return with_parts(fault, ends, subject={name: value for one in parts for name, value in one.subject.items()})

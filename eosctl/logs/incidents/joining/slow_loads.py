@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT, evidence_of
+from eosctl.logs.incidents.timeline.evidence import evidence_of, joined_evidence
 from eosctl.logs.incidents.timeline.index import within
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
@@ -66,7 +66,7 @@ def _named(timeline: LogTimeline, one: Incident, load: LogEvent) -> Incident:
         confidence=max(one.confidence, NAMED),
         subject={**one.subject, "topic-partition": partition, **({"broker": node} if node else {})},
         t_start_ms=min(one.t_start_ms, time_of(load) - lasted_ms),
-        evidence=tuple(dict.fromkeys((*evidence_of([load]), *one.evidence)))[:MAX_EVIDENCE_COUNT],
+        evidence=joined_evidence(evidence_of([load]), one.evidence),
         explanation=text,
         next_step=_NEXT,
     )

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from eosctl.logs.incidents.explained import CERTAIN
-from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT, evidence_of
+from eosctl.logs.incidents.kinds import kinds_with
+from eosctl.logs.incidents.timeline.evidence import evidence_of, joined_evidence
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
 from eosctl.logs.incidents.timeline.trouble import DISCONNECTS
@@ -26,22 +27,7 @@ BEFORE_MS: Final = 10_000
 """Maximum time from a lost connection to a fault that it may have triggered."""
 LASTING_MS: Final = 120_000
 """The same for a broker that a client fails to reach several times, and for what its producer gives up later."""
-_TRIGGERED: Final = frozenset(
-    {
-        *(
-            "connect_task_failed",
-            "connector_offsets_not_stored",
-            "connector_send_failed",
-            "connector_transaction_failed",
-        ),
-        *("invalid_producer_epoch", "out_of_order_sequence", "producer_dead", "producer_error", "producer_fenced"),
-        *("request_failed", "stream_thread_died", "streams_client_failed", "streams_uncaught_exception"),
-        *("transaction_end_timeout", "transaction_must_be_aborted", "transaction_not_completed"),
-        *("transaction_offsets_refused", "transaction_offsets_timeout", "transaction_request_refused"),
-        *("unknown_producer_id", "record_not_acknowledged"),
-    }
-)
-"""Kinds of faults of a client whose requests were in flight."""
+_TRIGGERED: Final = kinds_with("in_flight")
 _LATE: Final = frozenset({"connector_offsets_not_stored", "transaction_end_timeout", "transaction_offsets_timeout"})
 """Kinds of faults that a client reports only after its timeout."""
 _NODE: Final = re.compile(r"\b[Nn]ode (?:with id )?(\d+)\b|\(id: (\d+) rack")
@@ -118,9 +104,8 @@ def _with_trigger(one: Incident, events: Sequence[LogEvent]) -> Incident:
         partitions = sorted({name for event in moved if (name := event.fields.get("partition"))})
         what = name_some("partition", partitions) if partitions else "a partition"
         texts.append(f"found a new leader of {what} at {time_text(time_of(moved[0]))}")
-    places = (*one.evidence, *evidence_of([*cut[:_QUOTED], *moved[:_QUOTED]]))
     return one._replace(
-        evidence=tuple(dict.fromkeys(places))[:MAX_EVIDENCE_COUNT],
+        evidence=joined_evidence(one.evidence, evidence_of([*cut[:_QUOTED], *moved[:_QUOTED]])),
         explanation=f"{one.explanation} Just before, the same client {' and '.join(texts)}: that may have triggered "
         "it.",
     )

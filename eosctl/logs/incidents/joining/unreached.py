@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT, evidence_of
+from eosctl.logs.incidents.joining.absorbing import worst_of
+from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT, evidence_of, joined_evidence
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import by_key, time_of
 from eosctl.model.event_names import EventCategory
@@ -130,15 +131,14 @@ def _joined(found: Sequence[tuple[Incident, Sequence[LogEvent]]]) -> Incident:
         f"The client could not {failed_to} {named or 'brokers'} from {time_text(time_of(events[0]))} on. "
         f"{head.explanation}"
     )
-    places = (place for part in (evidence_of(events), *(one.evidence for one in ordered)) for place in part)
     return head._replace(
         root_cause=_NAMELESS if is_nameless else _CAUSE,
-        severity=min((one.severity for one in ordered), key=lambda severity: severity.rank),
+        severity=worst_of(ordered),
         subject=subject,
         confidence=max(head.confidence, NAMED),
         t_start_ms=time_of(events[0]),
         t_end_ms=max(one.t_end_ms for one in ordered),
-        evidence=tuple(dict.fromkeys(places))[:MAX_EVIDENCE_COUNT],
+        evidence=joined_evidence(evidence_of(events), *(one.evidence for one in ordered)),
         explanation=" ".join([text, *effects]),
         next_step=_RESOLVE if is_nameless else _NEXT,
     )

@@ -7,11 +7,10 @@ heartbeats, as a rule in another file than the quorum's.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT
+from eosctl.logs.incidents.joining.absorbing import absorb, effect, start_of, with_parts
 from eosctl.logs.incidents.timeline.index import within
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.model.incident import Incident
@@ -34,16 +33,9 @@ _EFFECTS: Final = {
 def join_waiting_servers(timeline: LogTimeline, incidents: Sequence[Incident]) -> Iterator[Incident]:
     """Yield incidents; a start that waited for a controller is a part of a lost quorum before it."""
     lost = [one for one in incidents if one.kind == _QUORUM]
-    waited: dict[int, list[Incident]] = defaultdict(list)
-    absorbed: set[int] = set()
-    for one in incidents if lost else ():
-        cause = next((other for other in lost if _waits_for(timeline, one, other)), None)
-        if cause is not None:
-            waited[id(cause)].append(one)
-            absorbed.add(id(one))
-    for one in incidents:
-        if id(one) not in absorbed:
-            yield _with_starts(one, waited[id(one)]) if id(one) in waited else one
+    return absorb(
+        incidents, lambda one: next((other for other in lost if _waits_for(timeline, one, other)), None), _with_starts
+    )
 
 
 def _waits_for(timeline: LogTimeline, one: Incident, cause: Incident) -> bool:
@@ -63,25 +55,15 @@ def _waits_for(timeline: LogTimeline, one: Incident, cause: Incident) -> bool:
 
 
 def _with_starts(cause: Incident, waited: Sequence[Incident]) -> Incident:
-    places = (place for one in (cause, *waited) for place in one.evidence)
     brokers = _brokers_of(waited)
-    texts = [cause.explanation]
+    texts = []
     for kind, sentence in _EFFECTS.items():
         if own := [one for one in waited if one.kind == kind]:
             names = _brokers_of(own)
             who = name_some("broker", names) if names else "a server"
-            texts.append(f"Effect ({kind}): {sentence.format(who=who, at=time_text(min(map(_start, own))))}")
-    return cause._replace(
-        subject={**cause.subject, **({"waiting.brokers": brokers} if brokers else {})},
-        t_start_ms=min(map(_start, (cause, *waited))),
-        t_end_ms=max(one.t_end_ms for one in (cause, *waited)),
-        evidence=tuple(dict.fromkeys(places))[:MAX_EVIDENCE_COUNT],
-        explanation=" ".join(texts),
-    )
-
-
-def _start(one: Incident) -> int:
-    return one.t_start_ms
+            texts.append(effect(kind, sentence.format(who=who, at=time_text(start_of(own)))))
+    subject = {**cause.subject, **({"waiting.brokers": brokers} if brokers else {})}
+    return with_parts(cause, waited, *texts, subject=subject)
 
 
 def _brokers_of(incidents: Iterable[Incident]) -> tuple[str, ...]:

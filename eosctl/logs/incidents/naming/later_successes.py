@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from math import inf
 from typing import Final, NamedTuple
 
+from eosctl.logs.incidents.kinds import kinds_with
 from eosctl.logs.incidents.timeline.index import within
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
@@ -27,22 +28,8 @@ STOPS_MS: Final = 60_000
 _OFFSETS: Final = "connector_offsets_not_stored"
 _DUPLICATE: Final = "duplicate-transactional-id"
 """A cause that brings the fault back after each initialization."""
-_OF_PRODUCERS: Final = frozenset(
-    {
-        *("init_producer_id_timeout", "invalid_producer_epoch", "out_of_order_sequence", "producer_dead"),
-        *("producer_error", "producer_fenced", "transaction_end_timeout", "transaction_offsets_refused"),
-        *("transaction_offsets_timeout", "transaction_timeout", "transactional_id_authorization"),
-        *("transactional_id_expired", "unknown_producer_id", "send_timeout", "cluster_authorization"),
-    }
-)
-"""Kinds that are over when a producer with the same id is initialized."""
-_OF_MEMBERS: Final = frozenset(
-    {
-        *("consumer_ended", "group_authorization", "group_not_stable", "member_evicted", "member_fenced"),
-        *("offset_commit_failed", "poll_interval_exceeded", "consumer_offsets_timeout", "static_member_fenced"),
-    }
-)
-"""Kinds that are over when a member has partitions again."""
+_OF_PRODUCERS: Final = kinds_with("of_producer")
+_OF_MEMBERS: Final = kinds_with("of_member")
 _TAKEN_AWAY: Final = re.compile(r"(?i:\brevok\w+|\blost\b|\bun-?assign)")
 _READY: Final = re.compile(r"\binit_?[Tt]ransactions\b|\bproducer id acquired\b|\b[Tt]ransactions initialized\b")
 _STARTED: Final = re.compile(r"(?:Source|Sink) task finished initialization and start")

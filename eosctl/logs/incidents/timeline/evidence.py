@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from eosctl.logs.incidents.timeline.times import PLACE, time_of
 from eosctl.model.incident import EvidenceLine, Incident
@@ -27,6 +27,16 @@ def evidence_of(events: Iterable[LogEvent]) -> tuple[EvidenceLine, ...]:
         if taken[place.file] <= share:
             kept.append(place)
     return tuple(kept)
+
+
+def places_of(events: Iterable[LogEvent]) -> Iterator[EvidenceLine]:
+    """Yield the places of all events in their order."""
+    return (EvidenceLine(event.file, event.offset, event.line) for event in events)
+
+
+def joined_evidence(*parts: Iterable[EvidenceLine]) -> tuple[EvidenceLine, ...]:
+    """Return the different places of several parts in their order, at most ``MAX_EVIDENCE_COUNT``."""
+    return tuple(dict.fromkeys(place for part in parts for place in part))[:MAX_EVIDENCE_COUNT]
 
 
 def incident(

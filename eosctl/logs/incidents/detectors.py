@@ -35,6 +35,7 @@ from eosctl.logs.incidents.servers.clock_steps import find_clock_steps, is_part_
 from eosctl.logs.incidents.servers.failovers import find_crashes, find_stalled_brokers
 from eosctl.logs.incidents.servers.outages import find_outages, find_planned_restarts
 from eosctl.logs.incidents.servers.quorum import find_lost_quorums
+from eosctl.logs.incidents.servers.rolling_loops import find_rolling_loops
 from eosctl.logs.incidents.servers.shortages import find_shortages, without_shortage
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.model.incident import Incident
@@ -49,6 +50,7 @@ def find_incidents(timeline: LogTimeline) -> Iterator[Incident]:
     yield from find_crashes(timeline, outages)
     yield from find_lost_quorums(timeline)
     yield from find_stalled_brokers(timeline, outages)
+    yield from find_rolling_loops(timeline)
     stepped = tuple(find_clock_steps(timeline))
     yield from stepped
     fenced = tuple(one for one in find_fenced_producers(timeline) if not is_part_of_step(one, stepped))

@@ -76,7 +76,12 @@ _VAGUE: Final[Mapping[EventCategory, frozenset[EventCategory]]] = {
 """Categories of records that repeat a more precise one of the same program: the reason is in its exception."""
 _OF_QUORUM: Final = frozenset({"CONTROLLER_RESIGNED"})
 """Categories of faults of the whole metadata quorum, which each of its nodes reports."""
-_OF_PROGRAM: Final = frozenset({"ROLL_BLOCKED", "STORAGE_SPACE_LOW", "STORAGE_SPACE_SHRINKS"})
+_OF_PROGRAM: Final = frozenset(
+    {
+        *("CLIENT_SETTING_REFUSED", "CODEC_NOT_AVAILABLE", "ROLL_BLOCKED", "STORAGE_SPACE_LOW"),
+        "STORAGE_SPACE_SHRINKS",
+    }
+)
 """Categories of faults of one program, whose records name different parts of it."""
 _OF_MACHINE: Final = frozenset({"DEVICE_FAILED"})
 """Categories of faults of a machine, which its kernel reports."""

@@ -89,6 +89,8 @@ _DETAILS: Final[tuple[tuple[EventField, str], ...]] = (
     ("missing", "missing"),
     ("awaited", "awaited"),
     ("component", "component"),
+    ("codec", "codec"),
+    ("setting", "setting"),
     ("suppressed", "suppressed"),
 )
 """Further fields that sentences of the catalog have."""

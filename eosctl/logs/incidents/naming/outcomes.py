@@ -26,7 +26,7 @@ from eosctl.model.event_names import EventCategory
 from eosctl.model.incident import EvidenceLine, Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.model.severity import Severity
-from eosctl.text import duration_text, time_text
+from eosctl.text import count_text, duration_text, time_text
 
 RECOVERY_MS: Final = 600_000
 """A success that comes later than this is not taken for the end of the fault."""
@@ -50,6 +50,7 @@ _OUTAGES: Final = frozenset(
 )
 """Kinds in which everything that needs the broker, coordinator, topic, or partition stands still while they last."""
 _ALLOCATION: Final = "no-memory-in-one-piece"
+_OUT_OF_RANGE: Final = "changelog-position-out-of-range"
 _SHORTAGES: Final = frozenset({"not_enough_replicas", "partition_offline", "partition_without_leader"})
 _INTERNAL: Final = ("__transaction_state", "__consumer_offsets")
 _REPEATABLE: Final[Mapping[str, tuple[EventCategory, ...]]] = {
@@ -117,11 +118,25 @@ def _recovered(timeline: LogTimeline, one: Incident, last: LogEvent) -> Incident
     if one.kind == "out_of_memory" and (again := _running_client(timeline, last, one.t_end_ms)):
         text = f"The program was started again and was running at {time_text(time_of(again))}."
         return _with(one, again, text, Severity.WARNING)
+    if one.root_cause == _OUT_OF_RANGE and (restored := _restored(timeline, one, last)):
+        return restored
     if answered := _answered(timeline, one, last):
         return answered
     if later := later_success(timeline, one, last):
         return _with(one, later.event, later.text, later.severity or one.severity)
     return None
+
+
+def _restored(timeline: LogTimeline, one: Incident, last: LogEvent) -> Incident | None:
+    """Return an incident of a store with the record that it was restored; None if the log ends before."""
+    changelog = str(one.subject.get("topic-partition", ""))
+    ended = timeline.log_between(last, one.t_end_ms, one.t_end_ms + RESTORED_MS, ("STATE_RESTORE_END",))
+    own = [event for event in ended if f"{changelog} " in event.message] or ended
+    if not own:
+        return None
+    count = own[0].fields.get("restored", "")
+    records = f" from {count_text(int(count), 'record')}" if count else ""
+    return _with(one, own[0], f"The store was restored{records} at {time_text(time_of(own[0]))}.", Severity.WARNING)
 
 
 def _answered(timeline: LogTimeline, one: Incident, last: LogEvent) -> Incident | None:

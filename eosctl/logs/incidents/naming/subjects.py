@@ -8,8 +8,9 @@ from typing import Final
 from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT
 from eosctl.logs.incidents.timeline.program_names import client_id_of
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
+from eosctl.logs.incidents.timeline.times import time_of
 from eosctl.model.event_names import EventField
-from eosctl.model.incident import Incident
+from eosctl.model.incident import EvidenceLine, Incident
 from eosctl.model.log_event import LogEvent
 
 _NAMES: Final[tuple[tuple[EventField, str, str], ...]] = (
@@ -47,6 +48,9 @@ _OF_MEMBERS: Final = frozenset(
 """Kinds of faults of a member of a group."""
 _OF_CONNECTIONS: Final = frozenset({"authentication_failed", "brokers_not_reached", "host_not_resolved"})
 """Kinds of faults of connections, whose records name the other side."""
+_NONE_RESOLVED: Final = "no-bootstrap-server-resolved"
+LOOKED_UP_MS: Final = 60_000
+"""Maximum time that a client looks up its bootstrap servers for, before it reports that none has an address."""
 _TOPICS: Final = ("topic", "topics", "topic-partition", "topic-partitions")
 _SERVERS: Final = ("broker", "brokers", "controller", "controllers")
 
@@ -54,12 +58,34 @@ _SERVERS: Final = ("broker", "brokers", "controller", "controllers")
 def complete_subjects(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iterator[Incident]:
     """Yield incidents with each name that their subject lacks and that their evidence has with one value."""
     for one in incidents:
+        one = _with_names_not_resolved(timeline, one)
         events = timeline.evidence(one)
         found: dict[str, str | tuple[str, ...]] = dict(_names_of(timeline, one, events))
-        peers = {peer for event in events if (peer := event.fields.get("peer"))} if one.kind in _OF_CONNECTIONS else ()
-        if len(peers) > 1 and not any(one.subject.get(name) for name in ("server", "servers")):
-            found["servers"] = tuple(sorted(peers))[:MAX_EVIDENCE_COUNT]
+        peers = (
+            {peer for event in events if (peer := event.fields.get("peer"))} if one.kind in _OF_CONNECTIONS else set()
+        )
+        if peers and not any(one.subject.get(name) for name in ("server", "servers")):
+            found |= (
+                {"servers": tuple(sorted(peers))[:MAX_EVIDENCE_COUNT]} if len(peers) > 1 else {"server": peers.pop()}
+            )
         yield one._replace(subject={**one.subject, **found}) if found else one
+
+
+def _with_names_not_resolved(timeline: LogTimeline, one: Incident) -> Incident:
+    """Return the incident of a client that resolved no name with the records before it that name each of them."""
+    if one.root_cause != _NONE_RESOLVED:
+        return one
+    last = timeline.evidence(one)[-1:]
+    own = [
+        event
+        for end in last
+        for event in timeline.log_between(end, one.t_start_ms - LOOKED_UP_MS, one.t_end_ms, ("HOST_NOT_RESOLVED",))
+    ]
+    places = (EvidenceLine(event.file, event.offset, event.line) for event in own)
+    return one._replace(
+        t_start_ms=min((one.t_start_ms, *(time_of(event) for event in own))),
+        evidence=tuple(dict.fromkeys((*one.evidence, *places)))[:MAX_EVIDENCE_COUNT],
+    )
 
 
 def _names_of(timeline: LogTimeline, one: Incident, events: Sequence[LogEvent]) -> Iterator[tuple[str, str]]:

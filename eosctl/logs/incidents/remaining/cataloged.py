@@ -63,6 +63,7 @@ _VAGUE: Final[Mapping[EventCategory, frozenset[EventCategory]]] = {
     "COORDINATOR_UNAVAILABLE": frozenset({"PEER_SILENT"}),
     # A transaction that failed is still open when the program begins the next one.
     "PRODUCER_MISUSED": frozenset({"COORDINATOR_UNAVAILABLE", "BROKERS_UNREACHED"}),
+    "TASK_CORRUPTED": frozenset({"CHANGELOG_OUT_OF_RANGE"}),
     "COMMIT_FAILED": frozenset({"GROUP_FENCED", "STATIC_MEMBER_FENCED"}),
     "TLS_FAILED": frozenset({"CERTIFICATE_EXPIRED"}),
     "AUTHENTICATION_FAILED": frozenset({"CERTIFICATE_EXPIRED", "TLS_FAILED"}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
@@ -15,6 +16,9 @@ CLIENTS_SUFFIX: Final = " (clients)"
 _OF_CLIENTS: Final = frozenset({"rdkafka_client", "stream_client", "stream_thread"})
 
 _LOGGERS_OF_CLIENTS: Final = ("org.apache.kafka.clients.producer.", "org.apache.kafka.clients.consumer.")
+_LOGGERS_OF_TOOLS: Final = ("kafka.admin.", "org.apache.kafka.tools.", "kafka.tools.")
+"""Loggers of Kafka's command-line tools, which a terminal shows next to the log of a server."""
+_CLIENT_LABEL: Final = re.compile(r"\[(?:AdminClient|Consumer|Producer) clientId=|'kafka-admin-client-thread \|")
 _OF_STREAMS: Final = frozenset(
     {
         *("STREAMS_PROCESSING_FAILED", "STREAM_THREAD_DEATH", "STREAM_CLIENT_ERROR"),
@@ -68,7 +72,7 @@ def _is_of_client(event: LogEvent) -> bool:
         return False
     if event.category in _OF_STREAMS:
         return True
-    if event.logger.startswith(_LOGGERS_OF_CLIENTS):
+    if event.logger.startswith((*_LOGGERS_OF_CLIENTS, *_LOGGERS_OF_TOOLS)) or _CLIENT_LABEL.search(event.message):
         return True
     return bool(event.fields.keys() & _OF_CLIENTS) or {"client_id", "transactional_id"} <= event.fields.keys()
 

@@ -15,6 +15,7 @@ from eosctl.logs.incidents.joining.consequences import fold_consequences, fold_r
 from eosctl.logs.incidents.joining.coordinator_logs import join_coordinator_logs
 from eosctl.logs.incidents.joining.devices import join_device_errors
 from eosctl.logs.incidents.joining.effects import join_effects
+from eosctl.logs.incidents.joining.failed_loads import join_failed_loads
 from eosctl.logs.incidents.joining.held_offsets import join_held_offsets
 from eosctl.logs.incidents.joining.kills import join_kills
 from eosctl.logs.incidents.joining.last_words import join_last_words
@@ -26,6 +27,7 @@ from eosctl.logs.incidents.joining.returns import join_returns
 from eosctl.logs.incidents.joining.server_ends import join_server_ends
 from eosctl.logs.incidents.joining.slow_loads import name_slow_loads
 from eosctl.logs.incidents.joining.triggers import name_triggers
+from eosctl.logs.incidents.joining.unclean_elections import join_unclean_elections
 from eosctl.logs.incidents.joining.unreached import join_unreached, name_unreached_drops
 from eosctl.logs.incidents.joining.waiting_servers import join_waiting_servers
 from eosctl.logs.incidents.naming.client_outcomes import read_outcomes
@@ -64,6 +66,8 @@ _JOINING: Final[tuple[_Step, ...]] = (
     name_unreached_drops,
     name_advertised,
     join_missing_topics,
+    join_failed_loads,
+    join_unclean_elections,
     join_reported_again,
 )
 #: The steps that complete an incident: its subject, cause, repetitions, outcome, and what its program said.

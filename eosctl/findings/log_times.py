@@ -38,7 +38,10 @@ def assumption_texts(findings: LogFindings) -> Iterator[str]:
     if dayless := _files(findings.sources, _has_no_day):
         dated = any(source.first_ms is not None and not _has_no_day(source) for source in findings.sources)
         others = " and from the dates of the other files" if dated else ""
-        yield f"The records of {_named(dayless)} have no date; it was taken from the last change of the file{others}."
+        yield (
+            f"The records of {_named(dayless)} have no date; it was taken from a day in the file, or from its last "
+            f"change{others}."
+        )
     if undated := _files(findings.sources, _has_no_time):
         yield f"The records of {_named(undated)} have no time; the last change of the file was used to order them."
 

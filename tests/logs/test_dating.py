@@ -117,3 +117,22 @@ def test_files_with_complete_timestamps_are_unchanged(tmp_path: Path) -> None:
     write(tmp_path, "none.log", "no stamp at all\n", copied)
     sources, _ = plan_scan([tmp_path])
     assert {one.modified_ms for one in sources} == {int(copied.timestamp() * 1000)}
+
+
+@pytest.mark.parametrize(
+    "prose",
+    [
+        "It happened on 2026-11-21 in staging (client 3.7.0):",
+        "=== 21 Nov 2026 ===",
+        "Since the release of October 3rd, 2026 we see, as on November 21st, 2026:",
+    ],
+)
+def test_a_day_above_a_pasted_log_is_its_day(prose: str, tmp_path: Path) -> None:
+    write(tmp_path, "report.txt", f"{prose}\n\n{CLOCK}", NOON + timedelta(days=90))
+    assert times(tmp_path) == [AT]
+
+
+@pytest.mark.parametrize("prose", ["With client 2026.13.45 and build 2031-02-30:", "On 2027-02-03, or so:", "Today:"])
+def test_what_is_not_a_day_before_the_copy_is_not_used(prose: str, tmp_path: Path) -> None:
+    write(tmp_path, "report.txt", f"{prose}\n\n{CLOCK}", NOON)
+    assert times(tmp_path) == [AT]

@@ -12,6 +12,7 @@ from eosctl.logs.carriers.peeled import peeled_records
 from eosctl.logs.carriers.wrappers import DOCUMENT
 from eosctl.logs.files.content import Margins, codec_of, read_content, read_window
 from eosctl.logs.files.sources import SourceFile
+from eosctl.logs.files.written_days import written_day
 from eosctl.logs.records.record import Record
 from eosctl.logs.records.scanner import scan_records
 from eosctl.logs.timestamps import TimeReference, parse_timestamp
@@ -32,7 +33,7 @@ def date_sources(sources: Sequence[SourceFile]) -> tuple[SourceFile, ...]:
 
     Logs next to them have complete timestamps. The shortest time between their last timestamp and their last change
     is the age of the logs when they were copied or, without a time zone, the offset from UTC. A day in the file's own
-    name counts if the last change is more than a day later.
+    name counts if the last change is more than a day later, and so does a day that a person wrote above the log.
 
     Args:
         sources: All files of one reading.
@@ -46,7 +47,7 @@ def date_sources(sources: Sequence[SourceFile]) -> tuple[SourceFile, ...]:
     lags_ms = [lag for source, dated in zip(sources, complete, strict=True) if dated for lag in _lags_ms(source)]
     by_ms = copied_after_ms(lags_ms)
     return tuple(
-        source if dated else _near_own_dates(source) or date_source(source, by_ms)
+        source if dated else _near_own_dates(source) or _on_written_day(source) or date_source(source, by_ms)
         for source, dated in zip(sources, complete, strict=True)
     )
 
@@ -92,6 +93,16 @@ def _near_own_dates(source: SourceFile) -> SourceFile | None:
     if not complete:
         return None
     return source._replace(modified_ms=min(source.modified_ms, max(complete) + _DAY_MS // 2))
+
+
+def _on_written_day(source: SourceFile) -> SourceFile | None:
+    """Return a file as last written at the end of the day that is written above its records; None without one."""
+    day = written_day(source.beginning)
+    if day is None:
+        return None
+    midnight = datetime(day.year, day.month, day.day, tzinfo=source.zone or UTC) + timedelta(days=1)
+    end_ms = int(midnight.timestamp()) * 1000 - 1
+    return source._replace(modified_ms=end_ms) if source.modified_ms > end_ms else None
 
 
 def _lags_ms(source: SourceFile) -> Iterator[int]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from eosctl.model.deployment import Place, Role
+from eosctl.settings.flink_jobs import FLINK_SOURCE
 from eosctl.settings.setting_names import CHANNEL, KAFKA_CONNECTORS
 from eosctl.settings.sources import Source, values_of
 from eosctl.settings.tree import Branch, Leaf, Node, flatten
@@ -15,6 +16,8 @@ ALPAKKA_INTERVAL: Final = "eos-commit-interval"
 _CHANNELS: Final = "mp.messaging."
 _OF_CHANNELS: Final = (_CHANNELS, "kafka.", "kafka-streams.", "quarkus.kafka-streams.")
 """What MicroProfile's channels and Quarkus read."""
+_TABLES: Final = frozenset({"kafka", "upsert-kafka"})
+_OF_CLIENT: Final = "properties."
 
 
 def channels_of(node: Branch, leaves: list[tuple[str, Leaf]], file: str, hints: tuple[str, ...]) -> Source | None:
@@ -71,3 +74,18 @@ def flink_cluster(leaves: list[tuple[str, Leaf]], file: str, hints: tuple[str, .
         return None
     place = Place(file, own[0][1].line)
     return Source(place, values_of(own, file), role=Role.FLINK, hints=hints, recognized_by=own[0][0])
+
+
+def flink_table(node: Branch, file: str, hints: tuple[str, ...], name: str) -> Source | None:
+    """Return a table of Flink SQL over Kafka, also one without an option of a sink or a scan.
+
+    A table whose client has a group, and no option of a sink, is a source.
+    """
+    keys = [key for key, _ in node.entries]
+    if node.text("connector") not in _TABLES or not any(key.startswith(_OF_CLIENT) for key in keys):
+        return None
+    is_sink = any(key.startswith("sink.") for key in keys)
+    is_source = not is_sink and f"{_OF_CLIENT}group.id" in keys
+    values = values_of(((key, leaf) for key, leaf in node.entries if isinstance(leaf, Leaf)), file)
+    more = (FLINK_SOURCE,) if is_source else ()
+    return Source(Place(file, node.line), values, name, Role.FLINK, hints=(*hints, *more), recognized_by="connector")

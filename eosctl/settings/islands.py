@@ -21,7 +21,13 @@ from eosctl.settings.environment import container_environment, environment_of, v
 from eosctl.settings.file_texts import is_of_others
 from eosctl.settings.flink_arguments import arguments_of_jobs
 from eosctl.settings.flink_jobs import flink_jobs
-from eosctl.settings.framework_forms import alpakka_client, channels_of, flink_cluster, without_channels
+from eosctl.settings.framework_forms import (
+    alpakka_client,
+    channels_of,
+    flink_cluster,
+    flink_table,
+    without_channels,
+)
 from eosctl.settings.kafka_commands import altered_entity
 from eosctl.settings.logstash_file import PIPELINE
 from eosctl.settings.nomad_jobs import files_of_tasks
@@ -29,10 +35,12 @@ from eosctl.settings.own_prefixes import own_prefixes, sources_under
 from eosctl.settings.pipeline_services import is_pipeline, pipeline_scripts, pipeline_services, without_services
 from eosctl.settings.recognition import PREFIXED, decide
 from eosctl.settings.setting_names import COMMON_WORDS, SPRING, is_setting
+from eosctl.settings.setting_pairs import pairs_of
 from eosctl.settings.sources import Source, value_of, values_of
 from eosctl.settings.spark_options import spark_client
 from eosctl.settings.spellings import respelled
 from eosctl.settings.spring_names import OF_OTHERS, unread_by_others
+from eosctl.settings.sql_file import has_table
 from eosctl.settings.structures import find_sources
 from eosctl.settings.topic_declarations import topic_declared
 from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
@@ -43,8 +51,6 @@ _NETWORK: Final = ("AWS::EC2::", "AWS::IAM::", "AWS::ElasticLoadBalancing")
 _BROKERS: Final = relaxed("bootstrap.servers")
 MOST_LEVELS: Final = 50
 """More mappings and files around a block of text than any configuration has."""
-# What lists of settings call the part with the name; the other is the value.
-_NAME_KEYS: Final = ("name", "key", "property", "setting", "option")
 
 
 def sources_within(node: Node, file: str, hints: tuple[str, ...]) -> list[Source]:
@@ -94,7 +100,7 @@ def _islands(node: Node, file: str, hints: tuple[str, ...], key: str = "") -> It
     if nested is not None:
         yield from nested
         return
-    if (special := _of_its_form(node, file, hints)) is not None:
+    if (special := _of_its_form(node, file, hints, key)) is not None:
         yield from special
         return
     if key == "rules" and node.get("pattern") is not None:
@@ -131,8 +137,10 @@ def _variables(node: Branch, file: str, hints: tuple[str, ...], key: str) -> lis
     return [replace(source, hints=(*source.hints, *hints)) for source in found]
 
 
-def _of_its_form(node: Branch, file: str, hints: tuple[str, ...]) -> list[Source] | None:
+def _of_its_form(node: Branch, file: str, hints: tuple[str, ...], key: str) -> list[Source] | None:
     """Return what a mapping configures that its form alone identifies; None for others."""
+    if (table := flink_table(node, file, hints, key)) is not None:
+        return [table]
     spark = spark_client(node, file, hints)
     if spark is not None:
         return [spark]
@@ -275,7 +283,7 @@ def _own_values(node: Branch, file: str) -> dict[str, Value]:
 def _members(row: Row, file: str, hints: tuple[str, ...], key: str) -> Iterator[Source]:
     if "env" in key.lower():
         yield from environment_of(row, file, hints)
-    elif pairs := _written_as_pairs(row):
+    elif pairs := pairs_of(row):
         yield Source(Place(file, row.line), values_of(pairs, file), hints=hints)
     elif key in GENERATED:
         yield from _literals(row, GENERATED[key], file, hints)
@@ -295,34 +303,8 @@ def _literals(row: Row, kind: str, file: str, hints: tuple[str, ...]) -> Iterato
     for member in row.nodes:
         literals = member.get("literals") if isinstance(member, Branch) else None
         if isinstance(member, Branch) and isinstance(literals, Row):
-            for source in _members(literals, file, hints, "env" if not _written_as_pairs(literals) else "literals"):
+            for source in _members(literals, file, hints, "env" if not pairs_of(literals) else "literals"):
                 yield replace(source, held_by=f"{kind} {member.text('name')}")
-
-
-def _written_as_pairs(row: Row) -> list[tuple[str, Leaf]]:
-    """Return the settings of a sequence that holds them alone: as ``name=value``, in two parts, or one per mapping.
-
-    Nothing is returned when it holds other things.
-    """
-    pairs = [pair for node in row.nodes if (pair := _pair(node)) is not None]
-    is_whole = len(pairs) == len(row.nodes) and len({name for name, _ in pairs}) == len(pairs)
-    return pairs if is_whole and any(is_setting(name) for name, _ in pairs) else []
-
-
-def _pair(node: Node) -> tuple[str, Leaf] | None:
-    """Return the name and the value that a member of a sequence holds; None where it holds something else."""
-    if isinstance(node, Leaf):
-        name, equals, text = (node.text or "").partition("=")
-        return (name.strip(), replace(node, text=text.strip())) if equals else None
-    if isinstance(node, Row):
-        parts = [part for part in node.nodes if isinstance(part, Leaf)]
-        return (parts[0].text or "", parts[1]) if len(parts) == len(node.nodes) == 2 else None
-    leaves = {key.lower(): child for key, child in node.entries if isinstance(child, Leaf)}
-    named = next((leaves[key].text for key in _NAME_KEYS if key in leaves), None)
-    if named and "value" in leaves and len(leaves) == len(node.entries):
-        return named, Leaf(leaves["value"].text, node.line, leaves["value"].file)
-    only = node.entries[0] if len(node.entries) == 1 else None
-    return (only[0], only[1]) if only is not None and isinstance(only[1], Leaf) else None
 
 
 def _file_within(leaf: Leaf, file: str, hints: tuple[str, ...], name: str = "") -> Iterator[Source]:
@@ -339,8 +321,7 @@ def _file_within(leaf: Leaf, file: str, hints: tuple[str, ...], name: str = "") 
     if len(hints) > MOST_LEVELS:
         raise RecursionError  # before the interpreter's own limit, which a parser takes for a malformed block
     file = leaf.file or file
-    is_pipeline = PIPELINE.search(leaf.text) is not None and "=>" in leaf.text
-    inner = name if name and format_of(name) is not None else "block.conf" if is_pipeline else "block.yaml"
+    inner = name if name and format_of(name) is not None else f"block.{_ending_of(leaf.text)}"
     text = "\n" * (leaf.line - 1) + leaf.text
     label = name if inner == name else ""
     try:
@@ -364,6 +345,13 @@ def _file_within(leaf: Leaf, file: str, hints: tuple[str, ...], name: str = "") 
         SPRING.match(key) for key, _ in tree.entries
     ):
         yield Source(Place(file, leaf.line), values_of(flatten(tree), file), label, hints=hints)
+
+
+def _ending_of(text: str) -> str:
+    """Return the ending of a file that a block of text could be."""
+    if PIPELINE.search(text) is not None and "=>" in text:
+        return "conf"
+    return "sql" if has_table(text) else "yaml"
 
 
 def _is_flat(node: Branch) -> bool:

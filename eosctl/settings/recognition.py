@@ -262,6 +262,13 @@ def _worker_key(values: Mapping[str, Value]) -> str | None:
     return _any_of(_STORAGE)(values) or _any_of(_WORKERS)(values)
 
 
+def _ksql_key(values: Mapping[str, Value]) -> str | None:
+    """Return a setting of a server of ksqlDB, which also names its brokers."""
+    if "bootstrap.servers" not in values:
+        return None
+    return next((value.key for value in values.values() if value.key.startswith("ksql.")), None)
+
+
 def _broker_key(values: Mapping[str, Value]) -> str | None:
     found = (values[name] for name in _BROKERS if name in values and not _is_of_others(name, values[name]))
     return next((value.key for value in found), None)
@@ -289,6 +296,7 @@ _DECISIVE: Final[tuple[tuple[Role, Callable[[Mapping[str, Value]], str | None]],
     (Role.MIRROR_MAKER, _mirror_key),
     (Role.CONNECT_WORKER, _worker_key),
     (Role.STREAMS, _any_of(_STREAMS)),
+    (Role.STREAMS, _ksql_key),
     (Role.BROKER, _broker_key),
     (Role.PRODUCER, _any_of(frozenset({"transactional.id"}))),
     (Role.CONSUMER, _any_of(frozenset({"group.id"}))),

@@ -28,6 +28,11 @@ class SqlError(ValueError):
         self.line, self.reason = line, reason
 
 
+def has_table(text: str) -> bool:
+    """Return whether a text creates a table with options."""
+    return _TABLE.search(text) is not None and _WITH.search(text) is not None
+
+
 def parse_sql(text: str) -> tuple[Node, ...]:
     """Return a tree for each CREATE TABLE with its options, those of SET statements included, which hold for all.
 

@@ -11,6 +11,7 @@ import yaml
 
 from eosctl.knowledge.yaml_aliases import check_aliases
 from eosctl.settings.tree import Branch, Leaf, Node, ParseError, Row
+from eosctl.settings.yaml_repairs import with_braces, with_own_anchors, without_braces
 from eosctl.settings.yaml_tags import is_own_tag, tagged
 
 MAX_NODES: Final = 200_000
@@ -54,17 +55,28 @@ def parse_yaml(text: str) -> tuple[Node, ...]:
         YamlError: It is malformed, or has more than 200,000 values with its aliases.
     """
     try:
-        nodes = [node for node in yaml.compose_all(text, Loader=_LOADER) if node is not None]
-        for node in nodes if _ALIAS.search(text) else ():
-            check_aliases(node)
-        budget = iter(range(MAX_NODES))
-        trees = [_tree(node, budget) for node in nodes]
-        return tuple(tree for tree in trees if not isinstance(tree, Leaf) or tree.text is not None)
+        return _trees(text)
     except yaml.MarkedYAMLError as error:
+        try:
+            if "duplicate anchor" in (error.context or ""):
+                return _trees(with_own_anchors(text, _LOADER))
+            if (plain := without_braces(text)) != text:
+                return tuple(map(with_braces, _trees(plain)))
+        except yaml.YAMLError:
+            pass  # what is wrong with the text as it stands is reported
         mark = error.problem_mark or error.context_mark
         raise YamlError(mark.line + 1 if mark else 1, error.problem or "malformed YAML") from error
     except yaml.YAMLError as error:
         raise YamlError(1, str(error).splitlines()[0]) from error
+
+
+def _trees(text: str) -> tuple[Node, ...]:
+    nodes = [node for node in yaml.compose_all(text, Loader=_LOADER) if node is not None]
+    for node in nodes if _ALIAS.search(text) else ():
+        check_aliases(node)
+    budget = iter(range(MAX_NODES))
+    trees = [_tree(node, budget) for node in nodes]
+    return tuple(tree for tree in trees if not isinstance(tree, Leaf) or tree.text is not None)
 
 
 def _tree(node: Any, budget: Iterator[int]) -> Node:

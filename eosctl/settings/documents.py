@@ -100,10 +100,17 @@ def starts_programs(file: str) -> bool:
     return found is not None and found.name in PROGRAMS
 
 
+_PRINTED_NOTHING: Final = "null"
+_MANY_NOTHINGS: Final = 3
+"""So many settings have this value only in a list that a server printed, where it stands for none."""
+
+
 def parse_properties_tree(file: str, text: str, first_line: int = 1) -> Branch:
     """Parse Java properties; ``first_line`` is where they begin when they stand inside another file."""
     try:
-        entries = [(name, Leaf(value.rstrip(), line)) for name, value, line in properties_in(text, first_line)]
+        pairs = [(name, value.rstrip(), line) for name, value, line in properties_in(text, first_line)]
+        is_printed = sum(value == _PRINTED_NOTHING for _, value, _ in pairs) >= _MANY_NOTHINGS
+        entries = [(n, Leaf(v, line)) for n, v, line in pairs if not (is_printed and v == _PRINTED_NOTHING)]
     except MalformedEscape as error:
         raise _malformed(file, error.line, "malformed \\u escape", "Write a backslash as two backslashes.") from error
     return Branch(tuple(entries), first_line)

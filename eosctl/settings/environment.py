@@ -41,7 +41,7 @@ _KSQL_OWN: Final = "KSQL_KSQL_INTERNAL_"
 """The prefix of settings of ksqlDB itself, which keep ``ksql.`` in their names."""
 
 # The image of Debezium takes these without a prefix.
-_WORKER_VARIABLES: Final = frozenset(
+WORKER_VARIABLES: Final = frozenset(
     {"BOOTSTRAP_SERVERS", "GROUP_ID", "CONFIG_STORAGE_TOPIC", "OFFSET_STORAGE_TOPIC", "STATUS_STORAGE_TOPIC"}
 )
 # What people give the script of a broker's image where a container runs tools alone.
@@ -55,6 +55,9 @@ _OWN_VARIABLE: Final = re.compile(
 )
 # KAFKA_HOST and KAFKA_PORT are where an application finds its brokers.
 _OF_EVERY_SERVER: Final = frozenset({"port", "host.name"})
+# A program that is given the brokers' addresses is not one of them, also if it knows their ZooKeeper.
+_WHERE_BROKERS_ARE: Final = frozenset({"bootstrap.server", "bootstrap.servers", "broker.list", "brokers"})
+_OF_TOOLS: Final = frozenset({"zookeeper.connect", "default.replication.factor", "num.partitions"})
 _WORKER_CLIENT: Final = re.compile(r"^(?:producer|consumer|admin)\.")
 # Images that lay variables over the server.properties that Kafka ships, and what that file says.
 _SHIPPED_FILE: Final = ("wurstmeister/kafka", "bitnami/kafka", "bitnamilegacy/kafka", "debezium/kafka")
@@ -175,8 +178,8 @@ def variables_of(pairs: Iterable[tuple[str, Leaf]], image: str, name: str, file:
         return [Source(Place(file, given[0][1].line), values, name, hints=(name.lower(),))]
     if any(leaf.text == _NO_BROKER for _, leaf in given) or _base_name(image).endswith("zookeeper"):
         return []
-    if "connect" in image and any(key in _WORKER_VARIABLES for key, _ in given):
-        given = [(f"CONNECT_{key}" if key in _WORKER_VARIABLES else key, leaf) for key, leaf in given]
+    if is_image_of_worker(image) and any(key in WORKER_VARIABLES for key, _ in given):
+        given = [(f"CONNECT_{key}" if key in WORKER_VARIABLES else key, leaf) for key, leaf in given]
     hints = (name.lower(), image.lower())
     by_role = _by_role(given, file)
     if not _is_worker(by_role.get(Role.CONNECT_WORKER, {})):
@@ -218,6 +221,11 @@ def _is_of_other_project(image: str) -> bool:
 def is_image_of_broker(image: str) -> bool:
     """Return whether an image is one of Kafka's brokers, by its name."""
     return _base_name(image) in _BROKER_IMAGES
+
+
+def is_image_of_worker(image: str) -> bool:
+    """Return whether an image is one of Connect's workers, by its name."""
+    return "connect" in image
 
 
 def _base_name(image: str) -> str:
@@ -303,7 +311,8 @@ def _is_brokers(names: Iterable[str], image: str) -> bool:
     own = tables["broker"].parameters.keys()
     if _base_name(image) in _BROKER_IMAGES:
         return not own.isdisjoint(names)
-    return not (own - clients - _OF_EVERY_SERVER).isdisjoint(names)
+    of_tools = _OF_TOOLS if not _WHERE_BROKERS_ARE.isdisjoint(names) else frozenset[str]()
+    return not (own - clients - _OF_EVERY_SERVER - of_tools).isdisjoint(names)
 
 
 def _is_worker(names: Iterable[str]) -> bool:

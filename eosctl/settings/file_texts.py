@@ -61,6 +61,11 @@ _RULES_OF_PROMETHEUS: Final = (
     re.compile(r"^groups:[ \t]*$", re.MULTILINE),
     re.compile(r"^[ \t]*(?:-[ \t]+)?(?:alert|record):[ \t]", re.MULTILINE),
 )
+_SCHEMA: Final = re.compile(r""""\$schema"\s*:\s*"[^"]*json-schema""")
+_HEAD: Final = 4_000
+_MOST_DESCRIPTIONS: Final = 30
+"""More texts for people than a configuration has: a description of a program's options has more."""
+_OF_A_POLICY: Final = ('"Statement"', '"Effect"', '"Action"', '"2012-10-17"')
 _OF_A_DASHBOARD: Final = ('"panels"', '"schemaVersion"')
 
 
@@ -158,12 +163,18 @@ def is_of_others(name: str, text: str = "") -> bool:
     if _OF_OTHERS.match(file) is not None or _TRANSLATIONS.search(name.lower()) is not None:
         return True
     if file.endswith(".json"):
-        return all(key in text for key in _OF_A_DASHBOARD) or _INTERFACES.search(text) is not None
+        return all(key in text for key in _OF_A_DASHBOARD) or _describes_others(text)
     if not file.endswith((".yml", ".yaml")):
         return False
     if "api:" in text and _INTERFACES.search(text) is not None:
         return True
     return _OF_MONITORING.search(text) is not None or all(part.search(text) for part in _RULES_OF_PROMETHEUS)
+
+
+def _describes_others(text: str) -> bool:
+    """Return whether JSON describes data, interfaces, the options of a program, or the rights of users of AWS."""
+    is_schema = _SCHEMA.search(text[:_HEAD]) is not None or text.count('"description"') >= _MOST_DESCRIPTIONS
+    return is_schema or _INTERFACES.search(text) is not None or all(part in text for part in _OF_A_POLICY)
 
 
 def _within(folder: Path) -> Iterator[Path]:

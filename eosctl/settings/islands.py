@@ -103,12 +103,8 @@ def _islands(node: Node, file: str, hints: tuple[str, ...], key: str = "") -> It
     if (special := _of_its_form(node, file, hints, key)) is not None:
         yield from special
         return
-    if key == "rules" and node.get("pattern") is not None:
-        return  # a rule of the JMX exporter, whose labels are called like settings
-    if relaxed(key).startswith("cruisecontrol"):
-        return  # Cruise Control's own settings, and what it expects of brokers
-    if (node.text("Type") or "").startswith(_NETWORK):
-        return  # a group of CloudFormation's is one of addresses, not of consumers
+    if _is_of_others(node, key):
+        return
     if ":" in (node.text("type") or "") and (resource := node.branch("properties")) is not None:
         yield from _islands(resource, file, hints, key)  # a resource of Pulumi
         return
@@ -124,6 +120,19 @@ def _islands(node: Node, file: str, hints: tuple[str, ...], key: str = "") -> It
         yield from alpakka_client(node, clients, file, (*hints, key.lower()))
         return
     yield from _by_leaves(node, list(flatten(node)), file, hints, key)
+
+
+def _is_of_others(node: Branch, key: str) -> bool:
+    """Return whether keys of a mapping are called like settings, and are none.
+
+    They are labels of a rule of the JMX exporter, attributes of an entity in a catalog, Cruise Control's own settings
+    with what it expects of brokers, or CloudFormation's groups of addresses.
+    """
+    if node.get("pattern") is not None and key == "rules":
+        return True
+    if node.get("attributes") is not None and node.get("typeName") is not None:
+        return True
+    return relaxed(key).startswith("cruisecontrol") or (node.text("Type") or "").startswith(_NETWORK)
 
 
 def _variables(node: Branch, file: str, hints: tuple[str, ...], key: str) -> list[Source]:
@@ -281,6 +290,8 @@ def _own_values(node: Branch, file: str) -> dict[str, Value]:
 
 
 def _members(row: Row, file: str, hints: tuple[str, ...], key: str) -> Iterator[Source]:
+    if key == "synonyms":
+        return  # what other names a printed setting has, and the values that it would have else
     if "env" in key.lower():
         yield from environment_of(row, file, hints)
     elif pairs := pairs_of(row):

@@ -24,6 +24,8 @@ _SET_BY_CONFLUENT: Final = {
     Role.CONNECT_WORKER: _COPIES,
 }
 """What the operator sets by the number of its pods; the resource does not show the values."""
+_SET_IN_MIGRATIONS: Final = ("zookeeper.metadata.migration.enable",)
+"""What the operator sets while a KRaftMigrationJob runs."""
 _OFFSET: Final = "platform.confluent.io/broker-id-offset"
 _OF_CONFLUENT: Final[Mapping[str, Role]] = {
     "Kafka": Role.BROKER,
@@ -128,7 +130,7 @@ def confluent(document: Branch, file: str) -> list[Source] | None:
             label=name,
             role=role,
             client=Client.JAVA,
-            framework=dict.fromkeys(_SET_BY_CONFLUENT[role]),
+            framework=dict.fromkeys((*_SET_BY_CONFLUENT[role], *(_SET_IN_MIGRATIONS if is_controller else ()))),
             cluster=f"{place} {name}" if role is Role.BROKER else "",
             recognized_by=f"kind: {kind}",
             part_of=f"{kind} {name}",
@@ -234,12 +236,13 @@ def _mirror_maker_resource(document: Branch, file: str, name: str) -> list[Sourc
         alias = mirror.text("targetCluster") or (target.text("alias") if target is not None else None)
         if (promise := promised.get(alias)) is not None:
             values.setdefault(support, promise)
-        if values:
+        if values or mirror.get("sourceConnector") is not None:
             line = (config or checkpoints or mirror).line
             sources.append(replace(made, place=Place(file, line), values=values, role=Role.MIRROR_MAKER))
     for cluster in clusters:
-        if config := cluster.branch("config"):
-            values = values_of(flatten(config), file)
-            worker = replace(made, place=Place(file, config.line), values=values, role=Role.CONNECT_WORKER)
+        config = cluster.branch("config")
+        if config is not None or cluster is target:
+            values = values_of(flatten(config), file) if config else {}
+            worker = replace(made, place=Place(file, (config or cluster).line), values=values, role=Role.CONNECT_WORKER)
             sources.append(replace(worker, label=cluster.text("alias") or name))
     return sources

@@ -14,7 +14,7 @@ from eosctl.settings.ansible_inventory import inventory_of
 from eosctl.settings.kustomizations import names_files_alone
 from eosctl.settings.pipeline_services import is_pipeline
 from eosctl.settings.pipelines import is_connect_without_kafka
-from eosctl.settings.tree import Branch, Leaf, Node, Row
+from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
 from eosctl.settings.unread_lines import names_setting
 
 _PLAIN: Final = frozenset(
@@ -32,6 +32,8 @@ _PLAIN: Final = frozenset(
         *("Gateway", "HTTPRoute", "TLSRoute", "TCPRoute", "VirtualService", "DestinationRule", "ServiceEntry"),
     }
 )
+_NAMES_ALONE: Final = frozenset({"KafkaTopic", "KafkaConnector"})
+"""Resources of Strimzi's operator that may have a name alone."""
 _SERVERS: Final = frozenset({"KafkaRestProxy", "KsqlDB", "ClusterLink"})
 """Resources of Confluent's operator that seldom have a setting on which exactly-once depends."""
 _DELIVERIES: Final = frozenset({"Application", "ApplicationSet", "HelmRelease", "Kustomization"})
@@ -128,6 +130,8 @@ def _is_plain_resource(document: Node) -> bool:
     kind = document.text("kind") or ""
     if kind == "KafkaUser":
         return document.get("spec", "authorization") is None
+    if kind in _NAMES_ALONE:
+        return not any(leaf.text for _, leaf in flatten(document.branch("spec") or Branch((), 0)))
     return kind in _PLAIN or (kind in _DELIVERIES and not _changes_settings(document))
 
 

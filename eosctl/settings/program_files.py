@@ -20,7 +20,7 @@ from eosctl.settings.command_lines import (
     options_in,
     without_quotes,
 )
-from eosctl.settings.environment import is_image_of_broker
+from eosctl.settings.environment import WORKER_VARIABLES, is_image_of_broker, is_image_of_worker
 from eosctl.settings.kafka_commands import brokers_started, entities_in
 from eosctl.settings.shell_loops import as_service, started_together
 from eosctl.settings.shell_variables import filled, repeated, variables_in
@@ -62,16 +62,21 @@ def parse_image(text: str) -> tuple[Branch, ...]:
             entries += options_in(line, number)
     plain = ((number, _QUOTED_LIST.sub(" ", line)) for number, line in lines)
     started = as_services(brokers_started(plain))
-    if (broker := _broker_of_image(lines, entries)) is not None:
-        return (*as_services([broker]), *started)
+    if (server := _server_of_image(lines, entries)) is not None:
+        return (*as_services([server]), *started)
     return (Branch(tuple(entries), 1), *started)
 
 
-def _broker_of_image(lines: list[tuple[int, str]], entries: list[tuple[str, Node]]) -> tuple[str, Node] | None:
-    """Return the one broker that an image is, as a service: its id is a part of the image; None for other images."""
+def _server_of_image(lines: list[tuple[int, str]], entries: list[tuple[str, Node]]) -> tuple[str, Node] | None:
+    """Return the broker or the worker that an image is, as a service; None for other images.
+
+    The id of a broker is a part of the image, and the variables of a worker mean something in its image alone.
+    """
     bases = [(found["image"], number) for number, line in lines if (found := _FROM.match(line))]
     variables = [entry for entry in entries if not entry[0].startswith(OPTION_HEADS)]
-    if not bases or not is_image_of_broker(bases[-1][0]) or not any(_BROKER_ID.match(name) for name, _ in variables):
+    is_broker = bool(bases) and is_image_of_broker(bases[-1][0]) and any(_BROKER_ID.match(n) for n, _ in variables)
+    is_worker = bool(bases) and is_image_of_worker(bases[-1][0]) and any(n in WORKER_VARIABLES for n, _ in variables)
+    if not is_broker and not is_worker:
         return None
     base, number = bases[-1]
     return IMAGE, Branch((("image", Leaf(base, number)), ("environment", Branch(tuple(variables), number))), number)

@@ -15,6 +15,9 @@ from eosctl.settings.tree import Leaf, Node, Row
 # What lists of settings call the part with the name; the other is the value.
 _NAME_KEYS: Final = ("name", "key", "property", "setting", "option")
 
+# What Confluent's REST API prints next to the value of a setting.
+_NEXT_TO_VALUES: Final = frozenset({"synonyms", "metadata"})
+
 
 def pairs_of(row: Row) -> list[tuple[str, Leaf]]:
     """Return the settings of a sequence that holds them alone: as ``name=value``, in two parts, or one per mapping.
@@ -34,9 +37,10 @@ def _pair(node: Node) -> tuple[str, Leaf] | None:
     if isinstance(node, Row):
         parts = [part for part in node.nodes if isinstance(part, Leaf)]
         return (parts[0].text or "", parts[1]) if len(parts) == len(node.nodes) == 2 else None
-    leaves = {key.lower(): child for key, child in node.entries if isinstance(child, Leaf)}
+    entries = [(key, child) for key, child in node.entries if key not in _NEXT_TO_VALUES]
+    leaves = {key.lower(): child for key, child in entries if isinstance(child, Leaf)}
     named = next((leaves[key].text for key in _NAME_KEYS if key in leaves), None)
-    if named and "value" in leaves and len(leaves) == len(node.entries):
+    if named and "value" in leaves and len(leaves) == len(entries):
         return named, Leaf(leaves["value"].text, node.line, leaves["value"].file)
     only = node.entries[0] if len(node.entries) == 1 else None
     return (only[0], only[1]) if only is not None and isinstance(only[1], Leaf) else None

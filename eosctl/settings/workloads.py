@@ -130,7 +130,12 @@ def counted_around(sources: Iterable[Source], document: Node, file: str) -> list
         is_counted = source.instances is not None or source.role is Role.TOPIC or bool(source.part_of)
         return source if count is None or is_counted else replace(source, instances=count)
 
-    return [around(source) for source in found]
+    return [counted for source in found if not _is_left_out(counted := around(source))]
+
+
+def _is_left_out(source: Source) -> bool:
+    """Return whether a chart starts none of these brokers; its others, such as combined controllers, are judged."""
+    return source.role is Role.BROKER and source.instances is not None and source.instances.text == "0"
 
 
 class _Counts(NamedTuple):

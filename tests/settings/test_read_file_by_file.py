@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Final
 
 import pytest
 
-from eosctl.model.deployment import Component, Role
-from eosctl.settings.deployment_files import read_components
+from eosctl.checks.judge import judge
+from eosctl.knowledge.parameter_tables import load_tables
+from eosctl.model.deployment import Component, Deployment, Role
+from eosctl.settings.deployment_files import read_components, read_deployment
+from eosctl.settings.file_texts import is_of_others
 from eosctl.settings.yaml_file import YamlError, parse_yaml
 
 TABLE: Final = """CREATE TABLE parcels (id INT) WITH (
@@ -65,3 +69,102 @@ class TestKsqlDb:
     def test_a_server_is_a_streams_application(self) -> None:
         text = "listeners=http://0.0.0.0:8088\nbootstrap.servers=k:9092\nksql.service.id=parcels_\n"
         assert roles_of("ksql-server.properties", text) == [Role.STREAMS]
+
+
+JOB: Final = """apiVersion: batch/v1
+kind: Job
+metadata: {name: setup}
+spec:
+  template:
+    spec:
+      containers:
+        - name: setup
+          image: acme/topics:1
+          env:
+            - {name: KAFKA_ZOOKEEPER_CONNECT, value: "z:2181"}
+            - {name: KAFKA_BOOTSTRAP_SERVER, value: "k:9092"}
+"""
+MIGRATION: Final = """apiVersion: platform.confluent.io/v1beta1
+kind: KRaftController
+metadata: {name: quorum}
+spec:
+  replicas: 3
+  configOverrides: {server: ["zookeeper.connect=z:2181/a"]}
+"""
+CHART: Final = """kafka:
+  controller:
+    replicaCount: 1
+    extraConfig: |
+      offsets.topic.replication.factor=1
+      transaction.state.log.replication.factor=1
+      transaction.state.log.min.isr=1
+  broker:
+    replicaCount: NUMBER
+    extraConfig: |
+      offsets.topic.replication.factor=1
+      transaction.state.log.replication.factor=1
+      transaction.state.log.min.isr=1
+"""
+SYNONYMS: Final = """{"data": [{"name": "retention.ms", "value": "6789", "is_default": false, "synonyms": [
+  {"name": "retention.ms", "value": "6789", "source": "DYNAMIC_TOPIC_CONFIG"},
+  {"name": "log.retention.ms", "value": "1", "source": "DYNAMIC_DEFAULT_BROKER_CONFIG"}]}]}
+"""
+
+
+def failed(file: str, text: str) -> set[str]:
+    results = judge(Deployment(tuple(read_components(file, text)), load_tables()))
+    return {finding.check_id for result in results for finding in result.findings}
+
+
+class TestServers:
+    def test_a_job_next_to_brokers_is_not_a_broker(self) -> None:
+        assert Role.BROKER not in roles_of("setup.yaml", JOB)
+
+    @pytest.mark.parametrize(
+        ("image", "role"), [("quay.io/debezium/connect:3", Role.CONNECT_WORKER), ("a:1", Role.CONSUMER)]
+    )
+    def test_an_image_says_what_its_variables_are(self, image: str, role: Role) -> None:
+        text = f"FROM {image}\nENV BOOTSTRAP_SERVERS=k:9092 GROUP_ID=1\nENV CONFIG_STORAGE_TOPIC=a\n"
+        assert roles_of("Dockerfile", text) == [role]
+
+    def test_a_controller_may_be_migrating(self) -> None:
+        assert "EOS-CFG-108" not in failed("kraft.yaml", MIGRATION)
+
+    @pytest.mark.parametrize(("number", "is_one"), [("0", True), ("2", False)])
+    def test_a_chart_may_start_none_of_its_brokers(self, number: str, is_one: bool) -> None:
+        assert ("EOS-CFG-032" not in failed("values.yaml", CHART.replace("NUMBER", number))) is is_one
+
+    def test_printed_settings_without_a_value_are_unset(self) -> None:
+        names = ("log.flush.interval.ms", "log.retention.ms", "log.roll.ms", "zookeeper.connect")
+        text = "node.id=1\nprocess.roles=broker,controller\n" + "".join(f"{name}=null\n" for name in names)
+        assert failed("printed.properties", text).isdisjoint({"EOS-CFG-088", "EOS-CFG-108"})
+
+
+class TestTopics:
+    @pytest.mark.parametrize(("policy", "is_found"), [("delete", False), ("compact", True), ("compact,delete", True)])
+    def test_only_compaction_removes_markers(self, policy: str, is_found: bool) -> None:
+        text = f"delete.retention.ms=100\ncleanup.policy={policy}\n"
+        assert ("EOS-CFG-138" in failed("topic.properties", text)) is is_found
+
+    def test_synonyms_are_not_settings_of_a_topic(self) -> None:
+        (topic,) = read_components("kafka_topic_config.json", SYNONYMS)
+        assert (topic.role, set(topic.given)) == (Role.TOPIC, {"retention.ms"})
+
+    @pytest.mark.parametrize("kind", ["KafkaTopic", "KafkaConnector"])
+    def test_a_resource_may_have_a_name_alone(self, kind: str, tmp_path: Path) -> None:
+        text = f"apiVersion: kafka.strimzi.io/v1\nkind: {kind}\nmetadata: {{name: a}}\nspec: {{}}\n"
+        (tmp_path / "a.yaml").write_text(text, "utf-8")
+        assert read_deployment([tmp_path]).not_understood == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"$schema": "http://json-schema.org/draft-07/schema#", "properties": {"acks": {"const": "1"}}}',
+        '{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": ["kafka-cluster:*"]}]}',
+        '{"options": [' + ", ".join('{"name": "acks", "description": "a"}' for _ in range(40)) + "]}",
+    ],
+)
+def test_json_may_describe_something_else(text: str) -> None:
+    assert is_of_others("a.json", text)
+    assert not is_of_others("a.json", '{"acks": "1", "description": "a", "Statement": "a"}')

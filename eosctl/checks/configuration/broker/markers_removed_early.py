@@ -35,7 +35,8 @@ def markers_removed_early(case: Case) -> Iterator[Problem]:
 
     What it checks:
         delete.retention.ms of a topic, or log.cleaner.delete.retention.ms, shorter than transaction.max.timeout.ms of
-        the brokers in the same input (900,000 ms by default).
+        the brokers in the same input (900,000 ms by default). It is information where no cleanup.policy is written:
+        only compaction reads the setting.
 
     Why it matters for exactly-once:
         The cleaner keeps markers and tombstones for that long. A reader that began before and comes by later has read
@@ -54,12 +55,16 @@ def markers_removed_early(case: Case) -> Iterator[Problem]:
     longest = max(limits, default=DEFAULT_MS)
     for component in case.deployment.of(Role.BROKER, Role.TOPIC):
         name = "log.cleaner.delete.retention.ms" if component.role is Role.BROKER else "delete.retention.ms"
-        kept = component.value(name)
+        kept, policy = component.value(name), component.value("cleanup.policy")
+        if component.role is Role.TOPIC and policy.is_given and "compact" not in (policy.word or ""):
+            continue  # no cleaner reads its segments
+        is_compacted = component.role is Role.BROKER or policy.is_given
         if kept.is_given and kept.number is not None and kept.number < longest:
             yield problem(
                 component,
                 (kept,),
                 f"{name} is {minutes(kept.number)}; transactions may last for {minutes(longest)}.",
+                severity=None if is_compacted else Severity.INFO,
                 impact="A slow reader of a compacted topic misses deletions and markers.",
                 remedy=f"Set {name}=86400000.",
             )

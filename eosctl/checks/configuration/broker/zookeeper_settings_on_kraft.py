@@ -48,7 +48,8 @@ def zookeeper_settings_on_kraft(case: Case) -> Iterator[Problem]:
     for broker in case.deployment.of(Role.BROKER):
         connect, roles = broker.value("zookeeper.connect"), broker.value("process.roles")
         migrating = broker.value("zookeeper.metadata.migration.enable")
-        if not connect.is_given or not connect.word or not migrating.resolved:
+        is_unknown = not migrating.resolved or broker.framework.get(migrating.name, "") is None
+        if not connect.is_given or not connect.word or (is_unknown and not migrating.is_given):
             continue
         gone = broker.release_named and broker.release >= (4, 0)
         if gone or (roles.is_given and migrating.flag is not True):

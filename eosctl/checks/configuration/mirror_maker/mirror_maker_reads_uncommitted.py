@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from eosctl.analysis.mirror_flows import LEVEL, Flow, flows_of, mirrors, support_without_effect, without_effect
+from eosctl.checks.configuration.clients import transactional_producers
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.model.deployment import Component, Role, Value
+from eosctl.model.deployment import Component, Deployment, Role, Value
+from eosctl.model.recovery import is_link
 from eosctl.model.severity import Severity
+from eosctl.model.verdict import Confidence
 
 COMMITTED = "read_committed"
 
@@ -32,7 +35,8 @@ def mirror_maker_reads_uncommitted(case: Case) -> Iterator[Problem]:
 
     What it checks:
         isolation.level of the consumer that reads the source cluster: read_uncommitted written down; read_committed
-        in a spelling that reaches no consumer; or not set while exactly-once sources are enabled. In mm2.properties
+        in a spelling that reaches no consumer; or not set. That is an error while exactly-once sources are enabled, a
+        warning next to a producer that writes in transactions, and information otherwise. In mm2.properties
         three spellings reach it: SOURCE.consumer.isolation.level, SOURCE->TARGET.source.consumer.isolation.level, and
         SOURCE->TARGET.consumer.isolation.level, with the aliases of the clusters. MirrorMaker drops all others,
         consumer.isolation.level and source.consumer.isolation.level among them. A connector has no aliases: there
@@ -70,10 +74,10 @@ def mirror_maker_reads_uncommitted(case: Case) -> Iterator[Problem]:
             )
         unset = [flow for flow, level in levels.items() if level is None]
         if unset:
-            yield from _unset(mirror, unset)
+            yield from _unset(mirror, unset, case.deployment)
 
 
-def _unset(mirror: Component, flows: Sequence[Flow]) -> Iterator[Problem]:
+def _unset(mirror: Component, flows: Sequence[Flow], deployment: Deployment) -> Iterator[Problem]:
     """Yield what is wrong with flows whose consumers read uncommitted records by default."""
     keys = dict.fromkeys(flow.advised_key(LEVEL) for flow in flows)
     remedy = f"Set {' and '.join(f'{key}={COMMITTED}' for key in keys)}."
@@ -95,6 +99,23 @@ def _unset(mirror: Component, flows: Sequence[Flow]) -> Iterator[Problem]:
             impact="Aborted records are copied, and the connector cannot promise exactly-once.",
             remedy=remedy,
         )
+    if wanted is None and not lost and not is_link(mirror):
+        yield _by_default(mirror, remedy, deployment)
+
+
+def _by_default(mirror: Component, remedy: str, deployment: Deployment) -> Problem:
+    """Return what is wrong with a mirror that asks for nothing: the source may have transactions."""
+    writer = next(iter(transactional_producers(deployment)), None)
+    place = "" if writer is None else f", and {writer.value('transactional.id').place or writer.place}"
+    return problem(
+        mirror,
+        (),
+        "isolation.level of the source's consumer is not set" + (f"{place} writes in transactions." if place else "."),
+        severity=Severity.WARNING if writer is not None else Severity.INFO,
+        confidence=Confidence.LIKELY,
+        impact="Records of aborted transactions are committed in the target cluster.",
+        remedy=remedy.removesuffix(".") + ", unless the source has no transactions.",
+    )
 
 
 def _wanted(flow: Flow) -> Value | None:

@@ -56,8 +56,37 @@ LOGSTASH: Final = Tool(
     Client.JAVA,
     defaults={Role.PRODUCER: {"acks": "1"}, Role.CONSUMER: {"group.id": "logstash"}},
 )
-FLUENT_BIT: Final = Tool("Fluent Bit", Client.LIBRDKAFKA, ("rdkafka",))
-VECTOR: Final = Tool("Vector", Client.LIBRDKAFKA, ("librdkafka_options",))
+# in_kafka sets the automatic commit from its own option alone, after the options of librdkafka.
+FLUENT_BIT: Final = Tool(
+    "Fluent Bit",
+    Client.LIBRDKAFKA,
+    ("rdkafka",),
+    names={"enable_auto_commit": "enable.auto.commit", "rdkafka.enable.auto.commit": "rdkafka.enable.auto.commit"},
+    defaults={Role.CONSUMER: {"group.id": "fluent-bit", "enable.auto.commit": "false"}},
+)
+VECTOR: Final = Tool(
+    "Vector",
+    Client.LIBRDKAFKA,
+    ("librdkafka_options",),
+    names={
+        "auto_offset_reset": "auto.offset.reset",
+        "batch.max_bytes": "batch.size",
+        "batch.max_events": "batch.num.messages",
+        "commit_interval_ms": "auto.commit.interval.ms",
+        "compression": "compression.type",
+        "message_timeout_ms": "message.timeout.ms",
+        "session_timeout_ms": "session.timeout.ms",
+        "socket_timeout_ms": "socket.timeout.ms",
+    },
+    defaults={
+        Role.CONSUMER: {
+            "enable.auto.commit": "true",
+            "enable.auto.offset.store": "false",
+            "auto.commit.interval.ms": "5000",
+            "session.timeout.ms": "10000",
+        }
+    },
+)
 TELEGRAF: Final = Tool(
     "Telegraf",
     Client.SARAMA,
@@ -277,8 +306,8 @@ def _source(node: Branch, file: str, role: Role, tool: Tool, shown: str) -> Sour
 
 def _name_of(key: str, tool: Tool) -> str:
     """Return the client's name for a key of the tool."""
-    for prefix in tool.maps:
+    named = {**_COMMON, **tool.names}.get(key)
+    for prefix in tool.maps if named is None else ():
         if key.startswith(f"{prefix}."):
             return key[len(prefix) + 1 :]
-    named = {**_COMMON, **tool.names}.get(key)
     return named or (key.replace("_", ".") if tool is LOGSTASH else key)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -48,24 +48,58 @@ def with_variables(document: Node, file: str) -> Node:
     if not isinstance(document, Branch):
         return document
     folder = Path(file).parent
-    names = _definitions(document, file)
-    sensitive = _sensitive(document)
+    module = _module(folder, tuple(_versions(folder)))
+    own = _definitions(document, file)
+    names = {**module.names, **{name: node for name, node in own.items() if name not in module.loaded}}
+    sensitive = module.sensitive | _sensitive(document)
+    known = names | _undecided(names, module.others) if module.others else names
+    return _Filler().fill(document, {name: node for name, node in known.items() if name not in sensitive})
+
+
+class _Module(NamedTuple):
+    """What the files of a module define, and what other environments' files of variables give.
+
+    Attributes:
+        names: Variables and locals by their reference.
+        loaded: Those of them that a file gives which Terraform loads by itself.
+        sensitive: The variables whose values are secrets.
+        others: What files that Terraform does not load by itself give variables.
+    """
+
+    names: Mapping[str, Node]
+    loaded: frozenset[str]
+    sensitive: frozenset[str]
+    others: Mapping[str, list[Node]]
+
+
+def _versions(folder: Path) -> Iterator[tuple[Path, int]]:
+    """Yield the files of a module with the time of their last change."""
+    for path in (*_files(folder, ".tf"), *_files(folder, ".tfvars", with_subfolders=True)):
+        yield path, path.stat().st_mtime_ns
+
+
+@lru_cache(maxsize=64)
+def _module(folder: Path, versions: tuple[tuple[Path, int], ...]) -> _Module:
+    """Return what the files of a module define together: each of its files refers to all of it."""
+    names: dict[str, Node] = {}
+    loaded, sensitive = set[str](), set[str]()
     others: dict[str, list[Node]] = {}
-    for path in _files(folder, ".tf"):
-        found = _parsed(path, path.stat().st_mtime_ns) if path != Path(file) else None
-        if isinstance(found, Branch):
-            names |= _definitions(found, str(path))
-            sensitive |= _sensitive(found)
-    for path in _files(folder, ".tfvars", with_subfolders=True) if names else ():
-        given = _parsed(path, path.stat().st_mtime_ns)
-        for name, node in given.entries if isinstance(given, Branch) else ():
+    for path, changed_ns in versions:
+        given = _parsed(path, changed_ns)
+        if not isinstance(given, Branch):
+            continue
+        if path.name.endswith(".tf"):
+            names |= _definitions(given, str(path))
+            sensitive |= _sensitive(given)
+            continue
+        for name, node in given.entries:
             own = placed(node, str(path), node.line)
             if path.parent == folder and _LOADED.search(path.name):
                 names[f"var.{name}"] = own
+                loaded.add(f"var.{name}")
             elif f"var.{name}" in names:
                 others.setdefault(f"var.{name}", []).append(own)
-    known = names | _undecided(names, others)
-    return _Filler().fill(document, {name: node for name, node in known.items() if name not in sensitive})
+    return _Module(names, frozenset(loaded), frozenset(sensitive), others)
 
 
 def _undecided(names: _Names, others: Mapping[str, Iterable[Node]]) -> dict[str, Node]:

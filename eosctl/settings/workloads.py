@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from eosctl.errors import ConfigFileError
 from eosctl.model.deployment import Place, Role, Unseen, Value
 from eosctl.settings.container_files import containers_of, kafka_files, overrides_of
-from eosctl.settings.documents import parse_documents
+from eosctl.settings.documents import parse_documents, starts_programs
 from eosctl.settings.kafka_commands import CONFIGURATION
 from eosctl.settings.process_counts import COUNT, ONE_PER_NODE, WITHOUT_NUMBER, knative_count, process_counts
 from eosctl.settings.readers import Readers, is_read
@@ -163,6 +163,8 @@ def _counted(source: Source, counts: _Counts) -> Source:
         count = _total(_of_file(source.place.file, pools)) or (own.processes if own else None)
         return source if count is None else replace(source, instances=count)
     readers = [counts.reading[number] for number in counts.readers.of(source.held_by or source.place.file)]
+    if len(readers) > 1 and not source.held_by and starts_programs(source.place.file):
+        return source  # a folder of scripts that several services mount: each runs its own
     if len(readers) == 1 and readers[0].variables:
         source = replace(source, values=_filled(source.values, readers[0].variables))
     if len(readers) == 1 and readers[0].overrides and source.role is Role.BROKER:

@@ -168,3 +168,24 @@ class TestTopics:
 def test_json_may_describe_something_else(text: str) -> None:
     assert is_of_others("a.json", text)
     assert not is_of_others("a.json", '{"acks": "1", "description": "a", "Statement": "a"}')
+
+
+def test_variables_of_a_module_are_given_by_its_files(tmp_path: Path) -> None:
+    (tmp_path / "main.tf").write_text(
+        'variable "copies" {\n  default = "3"\n}\n'
+        'resource "kafka_topic" "a" {\n  name = "a"\n  replication_factor = var.copies\n  partitions = 1\n}\n'
+    )
+    assert [one.word("replication.factor") for one in read_deployment([tmp_path]).deployment.components] == ["3"]
+    (tmp_path / "terraform.tfvars").write_text('copies = "1"\n')
+    assert [one.word("replication.factor") for one in read_deployment([tmp_path]).deployment.components] == ["1"]
+
+
+def test_services_that_mount_scripts_do_not_count_them(tmp_path: Path) -> None:
+    (tmp_path / "compose.yaml").write_text(
+        "services:\n  a: {image: acme/a, volumes: ['.:/tests']}\n  b: {image: acme/b, volumes: ['.:/tests']}\n"
+    )
+    (tmp_path / "start.sh").write_text(
+        "export KAFKA_BROKER_ID=57\nexport KAFKA_LISTENERS=PLAINTEXT://:9092\nsource start-kafka.sh\n"
+    )
+    (broker,) = read_deployment([tmp_path]).deployment.of(Role.BROKER)
+    assert broker.instances is None

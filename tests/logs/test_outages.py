@@ -129,6 +129,31 @@ def test_a_shortage_has_no_cause_in_a_broker_that_was_back(tmp_path: Path) -> No
     ]
 
 
+def test_a_shortage_ends_before_its_broker_is_fenced_again(tmp_path: Path) -> None:
+    fenced = (
+        "[2026-11-{},000] INFO [QuorumController id=3] Fencing broker 2 at epoch 4 because its session has timed out. "
+        "(org.apache.kafka.controller.ReplicationControlManager)\n"
+    )
+    shortage = (
+        "[2026-11-{},000] ERROR [ReplicaManager broker=3] Error processing append operation on partition ledger-1 "
+        "(kafka.server.ReplicaManager)\norg.apache.kafka.common.errors.NotEnoughReplicasException: The size of the "
+        "current ISR Set(3) is insufficient to satisfy the min.isr requirement of 2 for partition ledger-1\n"
+    )
+    first, later = ("21 09:30:06", "21 09:30:20"), ("22 18:00:00", "22 18:00:20")
+    found = judge(
+        tmp_path,
+        {
+            "broker-3/controller.log": fenced.format("21 09:30:05") + fenced.format("24 11:00:00"),
+            "broker-3/server.log": "".join(map(shortage.format, (*first, *later))),
+        },
+    )
+    shortages = [one for one in found if one.kind == "not_enough_replicas"]
+    assert [one.subject["brokers"] for one in shortages] == [("2",), ("2",)]
+    # The second one began with its first refused write, not with the loss of the broker a day before.
+    assert [one.t_end_ms - one.t_start_ms for one in shortages] == [15_000, 20_000]
+    assert [len(one.evidence) for one in shortages] == [3, 3]
+
+
 RAFT_CUT = (
     "[RaftManager id=3] Cancelled in-flight FETCH request with correlation id 66 due to node 1 being disconnected "
     "(elapsed time since creation: 392ms, elapsed time since send: 391ms, throttle time: 0ms, request timeout: 2000ms)"

@@ -38,7 +38,7 @@ HOUR_MS = 3_600_000
 NO_FRAME: Any = None
 
 
-@pytest.mark.parametrize("seed", [1, 3, 12, 19])
+@pytest.mark.parametrize("seed", [1, 3, 12, 19, 205, 231, 273, 357])
 def test_any_cuts_leave_the_verdict_as_it_is(seed: int) -> None:
     chosen = random.Random(seed)
     logs = spread(chosen, scenario_count=10, copy_count=1 + seed % 2)

@@ -51,6 +51,29 @@ def test_two_programs_that_are_fenced_in_turn_share_an_id(pods: str, certain: bo
     ] * certain
 
 
+def test_fences_of_different_days_are_not_turns(tmp_path: Path) -> None:
+    days = zip(("02", "03", "04"), "aba", strict=True)
+    text = "".join(FENCED.format(pod=f"shop-{pod}", minute=0).replace("04-02", f"04-{day}") for day, pod in days)
+    found = judge(tmp_path, {"compose.log": text})
+    assert [(one.kind, one.t_end_ms - one.t_start_ms) for one in found] == [("producer_fenced", 0)] * 3
+    assert not any("in turn" in one.explanation for one in found)
+
+
+def test_an_earlier_initialization_is_evidence_not_the_start(tmp_path: Path) -> None:
+    took = (
+        "2026-04-0{} INFO  o.a.k.c.p.i.TransactionManager - [Producer clientId={}, transactionalId=tx-s] "
+        "ProducerId set to 7 with epoch {}\n"
+    )
+    fenced = FENCED.format(pod="", minute=0).partition("| ")[2]
+    found = judge(tmp_path, {"a/app.log": took.format("1 10:00:00,000", "p", 3) + fenced, "b/app.log": ""})
+    assert len(found) == 1
+    other = took.format("1 12:00:00,000", "q", 4)
+    (one,) = judge(tmp_path, {"a/app.log": took.format("1 10:00:00,000", "p", 3) + fenced, "b/app.log": other})
+    assert "initialized again (epoch 4)" in one.explanation
+    assert len(one.evidence) == 3
+    assert one.t_start_ms == one.t_end_ms
+
+
 def test_a_client_that_resumes_after_its_rollback_is_evidence(tmp_path: Path) -> None:
     (found,) = judge(tmp_path / "resumed", {"broker/server.log": ROLLED_BACK.format("tx-g"), "toll.log": RESUMED})
     assert (found.kind, found.subject["transactional.id"]) == ("transaction_timeout", "tx-g")

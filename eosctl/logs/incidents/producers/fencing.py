@@ -30,7 +30,7 @@ from eosctl.logs.incidents.producers.fencing_verdicts import (
     unexplained,
 )
 from eosctl.logs.incidents.producers.refused_appends import refused_appends, write_refused
-from eosctl.logs.incidents.producers.rivals import fenced_in_turn, rivals_in
+from eosctl.logs.incidents.producers.rivals import TURN_MS, fenced_in_turn, rivals_in
 from eosctl.logs.incidents.timeline.announced import GUESSED
 from eosctl.logs.incidents.timeline.durations import overdue_before
 from eosctl.logs.incidents.timeline.index import within
@@ -80,15 +80,12 @@ def find_fenced_producers(timeline: LogTimeline) -> Iterator[Incident]:
     nameless = by_key((timeline.log_of(event), event) for event in alarmed)
     for transactional_id, events in keyed.items():
         # Without the coordinator's log, only the programs' turns show that they share the id.
-        rivals = () if timeline.server_events_about(transactional_id, *_DECIDING) else rivals_in(timeline, events)
-        if rivals:
-            yield fenced_in_turn(transactional_id, rivals, events)
-            continue
-        for burst in episodes(events, BURST_MS):
-            is_named = any(timeline.transactional_id(event) for event in burst)
-            for one in _judge(timeline, transactional_id, burst):
-                # The only candidate is most likely the client's id; its log does not show it.
-                yield one if is_named else one._replace(confidence=min(one.confidence, GUESSED))
+        is_decided = bool(timeline.server_events_about(transactional_id, *_DECIDING))
+        for turns in episodes(events, TURN_MS):
+            if rivals := () if is_decided else rivals_in(timeline, turns):
+                yield fenced_in_turn(transactional_id, rivals, turns)
+            else:
+                yield from _judge_each(timeline, transactional_id, turns)
     named = [event for events in keyed.values() for event in events]
     named_ms = {
         program: sorted(map(time_of, events))
@@ -102,6 +99,14 @@ def find_fenced_producers(timeline: LogTimeline) -> Iterator[Incident]:
             if bisect_left(own, time_of(burst[0]) - BURST_MS) == bisect_right(own, time_of(burst[0]) + BURST_MS):
                 yield from _guess(timeline, "", burst)
     yield from _late_ends(timeline, keyed)
+
+
+def _judge_each(timeline: LogTimeline, transactional_id: str, refusals: Sequence[LogEvent]) -> Iterator[Incident]:
+    for burst in episodes(refusals, BURST_MS):
+        is_named = any(timeline.transactional_id(event) for event in burst)
+        for one in _judge(timeline, transactional_id, burst):
+            # The only candidate is most likely the client's id; its log does not show it.
+            yield one if is_named else one._replace(confidence=min(one.confidence, GUESSED))
 
 
 def _late_ends(timeline: LogTimeline, known: Container[str]) -> Iterator[Incident]:

@@ -21,6 +21,8 @@ from eosctl.text import count_text, duration_text, time_text
 TROUBLE_MS: Final = 90_000
 """Maximum time between the cause of a timeout and the rollback: a minute, plus the interval of the check for it."""
 LONG_PAUSE_MS: Final = 5_000
+GAP_MS: Final = 600_000
+"""Maximum time from an initialization to the refusal of the older producer for one incident with both."""
 _PAUSE_FIELDS: Final[tuple[EventField, ...]] = ("pause_m", "pause_s", "pause_ms")
 """A shorter pause cannot exceed any usual transaction timeout."""
 
@@ -40,7 +42,7 @@ def displaced_by(transactional_id: str, init: LogEvent, late: LogEvent) -> Incid
 
 
 def replaced(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent], foreign: LogEvent) -> Incident:
-    """Return the incident of a producer that a later initialization of its id fenced."""
+    """Return the incident of a producer that a later initialization of its id fenced; its refusals follow that."""
     victim = events[-1]
     epoch = foreign.fields.get("producer_epoch", "?")
     who = program_of(timeline, victim)
@@ -54,8 +56,14 @@ def replaced(timeline: LogTimeline, transactional_id: str, events: Sequence[LogE
         "Give every live instance a transactional.id of its own; make sure an instance is gone before it is replaced.",
         # Two clients of one log may be two lives of one program.
         confidence=0.85 if is_of_same_log and foreign.category == "INIT_PRODUCER_ID" else 0.95,
-        t_start_ms=min(time_of(foreign), time_of(victim)),
+        t_start_ms=_start_of(foreign, events[events.index(foreign) + 1 :]),
     )
+
+
+def _start_of(foreign: LogEvent, refusals: Sequence[LogEvent]) -> int:
+    """Return when a fencing began: with the other initialization, or with the first refusal if it came much later."""
+    is_late = time_of(refusals[0]) - time_of(foreign) > GAP_MS
+    return time_of(refusals[0]) if is_late else min(time_of(foreign), time_of(refusals[-1]))
 
 
 def had_trouble(timeline: LogTimeline, client: LogEvent, until_ms: int, categories: tuple[EventCategory, ...]) -> bool:

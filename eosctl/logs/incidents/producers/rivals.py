@@ -11,6 +11,8 @@ from eosctl.logs.incidents.timeline.times import time_of
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 
+TURN_MS: Final = 900_000
+"""Maximum time between two turns: programs that fence one another start again within minutes."""
 _APART_MS: Final = 2_000
 """Two files of one program report a fence within this time."""
 

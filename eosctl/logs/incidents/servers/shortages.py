@@ -64,6 +64,7 @@ def find_shortages(timeline: LogTimeline, outages: Sequence[Outage]) -> Iterator
             if event.exception or event.level in ("WARN", "ERROR")
         ]
         left = () if brokers else _left_before(timeline, partitions, start)
+        lost_ms = (*(outage.down_ms for outage in causes), *map(time_of, left))
         yield incident(
             "not_enough_replicas",
             "brokers-down-below-min-isr",
@@ -71,7 +72,7 @@ def find_shortages(timeline: LogTimeline, outages: Sequence[Outage]) -> Iterator
             [
                 *left,
                 *episode,
-                *(event for outage in causes for event in outage.events),
+                *(event for outage in causes for event in outage.events if time_of(event) <= end + FELT_MS),
                 *first_of_each(timeline, felt),
                 *first_of_each(timeline, felt[::-1]),
             ],
@@ -81,7 +82,8 @@ def find_shortages(timeline: LogTimeline, outages: Sequence[Outage]) -> Iterator
             (_RESTART if brokers else _CATCH_UP)
             + " Waiting transactions then end by themselves; those that timed out were aborted.",
             confidence=0.95 if crashed else 0.9 if causes else 0.8 if left else 0.6,
-            t_start_ms=min([start, *(outage.down_ms for outage in causes), *map(time_of, left)]),
+            # A broker that has long been down was not missed before.
+            t_start_ms=min([start, *(ms for ms in lost_ms if start - ms <= LEFT_MS)]),
             t_end_ms=max([end, *map(time_of, felt)]),
         )
 

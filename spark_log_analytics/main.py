@@ -35,7 +35,7 @@ from spark_log_analytics.job import (
     scan_frame,
     whole_rows,
 )
-from spark_log_analytics.outcome import failure_line, job_errors, reason_of, report_problem, write_json
+from spark_log_analytics.outcome import failure_line, job_errors, reason_of, report_problem, verdict_file, write_json
 from spark_log_analytics.planning import planned_once
 from spark_log_analytics.results import Run, frame_of, last_run_id
 from spark_log_analytics.saving import SaveRequest, Scanned, baseline_run, save
@@ -79,16 +79,17 @@ def main(arguments: Sequence[str]) -> int:
         report_problem(NOTHING)
         return 2
     try:
-        # An old verdict with new events, or without events, would be inconsistent. In other file systems, only the
-        # table has the verdict.
+        verdict = verdict_file(folder, INCIDENTS)
         if folder is not None:
             options.out = str(folder)
-            (folder / INCIDENTS).unlink(missing_ok=True)
+        if verdict is not None:
+            # An old verdict with new events, or without events, would be inconsistent.
+            verdict.unlink(missing_ok=True)
         done = _scan_and_save(reading, stored, period, options)
         if done is None:
             return 1 if stored else 2
-        if folder is not None:
-            write_json(folder / INCIDENTS, [_plain(one) for one in done.incidents])
+        if verdict is not None:
+            write_json(verdict, [_plain(one) for one in done.incidents])
     except SinkError as error:
         report_problem(f"The job failed, and its result is not complete: {error}")
         return 1

@@ -13,6 +13,8 @@ from spark_log_analytics.storage_problems import storage_reason
 
 PROBLEMS: Final = "EOSCTL_JOB_PROBLEMS"
 """The variable that names the file for a job's problems, one a line. A driver in a cluster does not have it."""
+RESULT: Final = "EOSCTL_JOB_RESULT"
+"""The variable that names the file for a verdict if the result of a job is not a directory of this machine."""
 _CAUSES: Final = ("Caused by: ", ": ")
 
 
@@ -31,6 +33,17 @@ def report_problem(text: str) -> None:
     if file := os.environ.get(PROBLEMS):
         with Path(file).open("a", encoding="utf-8") as problems:
             problems.write(f"{line}\n")
+
+
+def verdict_file(folder: Path | None, name: str) -> Path | None:
+    """Return the file for a verdict: in the directory of the result, or where the starting program reads it.
+
+    Only the tables have the verdict if there is neither, as with a driver in a cluster.
+    """
+    if folder is not None:
+        return folder / name
+    file = os.environ.get(RESULT)
+    return Path(file) if file else None
 
 
 def failure_line(error: Exception) -> str:

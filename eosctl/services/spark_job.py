@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import re
 import shlex
@@ -12,7 +13,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from eosctl.errors import EosctlError, EvidenceIncomplete, ExitCode, UsageError
 from eosctl.logs.files.urls import local_path
@@ -42,7 +43,7 @@ class Job(NamedTuple):
     Attributes:
         submission: What is submitted; its archives are built for it.
         shipped: The code that goes along.
-        result: The file of the result that shows that the job is complete.
+        result: The name of the file with its verdict.
         instead: What does the same without Spark, for when it fails; empty for nothing.
         connect: The URL of the Spark Connect server that runs it; empty for a submission to a master.
     """
@@ -140,12 +141,12 @@ class Ending(NamedTuple):
 
     Attributes:
         status: Its exit status.
-        result: The file of its result; None if it did not write one here.
+        verdict: The content of the file of its verdict; None if it did not write one here.
         problems: What it could not read or write; empty if its driver ran elsewhere.
     """
 
     status: int
-    result: Path | None
+    verdict: Any
     problems: tuple[str, ...] = ()
 
 
@@ -188,17 +189,19 @@ def _spark_submit() -> Path:
 
 
 def _run(job: Job, command: list[str], environment: Mapping[str, str], callbacks: Callbacks) -> Ending:
-    from spark_log_analytics.outcome import PROBLEMS
+    from spark_log_analytics.outcome import PROBLEMS, RESULT
 
-    folder = local_path(job.submission.out)
-    result = None if folder is None else folder / job.result
-    before = _written_ns(result)
-    with tempfile.NamedTemporaryFile("r", prefix="eosctl-problems-", encoding="utf-8") as problems:
-        environment = {**environment, PROBLEMS: problems.name}
+    with tempfile.TemporaryDirectory(prefix="eosctl-outcome-") as outcome:
+        # A driver on this machine hands over the verdict of a result that lies in another file system.
+        verdict = (local_path(job.submission.out) or Path(outcome)) / job.result
+        problems = Path(outcome, "problems")
+        before = _written_ns(verdict)
+        environment = {**environment, PROBLEMS: str(problems), RESULT: str(Path(outcome, job.result))}
         status = _relay(job.submission.packages, command, environment, callbacks)
-        found = tuple(problems.read().splitlines())
-    # What an earlier run left there is not this one's result.
-    return Ending(status, result if _written_ns(result) != before else None, found)
+        found = tuple(problems.read_text("utf-8").splitlines()) if problems.exists() else ()
+        # What an earlier run left there is not this one's verdict.
+        is_new = _written_ns(verdict) != before
+        return Ending(status, json.loads(verdict.read_text("utf-8")) if is_new else None, found)
 
 
 def _relay(packages: Sequence[str], command: list[str], environment: Mapping[str, str], callbacks: Callbacks) -> int:
@@ -316,9 +319,7 @@ def _with_environment(submission: Submission, folder: Path) -> Submission:
     return submission._replace(archives=[f"{build_environment(folder / ENVIRONMENT_FILE)}#{NAME}"])
 
 
-def _written_ns(file: Path | None) -> int:
-    if file is None:
-        return 0
+def _written_ns(file: Path) -> int:
     try:
         return file.stat().st_mtime_ns
     except OSError:

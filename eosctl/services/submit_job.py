@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
+import shlex
 from enum import StrEnum
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from eosctl.errors import EosctlError, UsageError
 from eosctl.logs.files.urls import local_path, scheme_of
 from eosctl.model.period import ALL_TIME, Period
+from eosctl.model.redaction import redact_text
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.connection import Connection
 from eosctl.services.log_format import find_zone, layouts_of
@@ -29,6 +29,8 @@ from eosctl.services.spark_job import (
     scan_job,
     settings_of,
 )
+
+_INCIDENTS: Final = 'eosctl logs sql "SELECT * FROM incidents"'
 
 
 class EventFormat(StrEnum):
@@ -99,7 +101,7 @@ class JobResult(NamedTuple):
 
     Attributes:
         command: The command line of a dry run; else empty.
-        content: What the job wrote into its result; None if nothing.
+        content: The verdict of the job; None if its driver did not hand it over.
         failure: The error of a job that failed; None otherwise.
     """
 
@@ -139,7 +141,11 @@ def submit_scan(request: ScanJobRequest, callbacks: Callbacks = SILENT) -> JobRe
             request.packages,
             request.connect or "",
         )
-        return _run(job, callbacks, dry_run=request.dry_run)
+        done = _run(job, callbacks, dry_run=request.dry_run)
+    if is_far and done == JobResult():
+        out = shlex.quote(redact_text(request.out))
+        callbacks.remark(f"The driver ran in the cluster. Read its incidents with: {_INCIDENTS} {out}")
+    return done
 
 
 def submit_data(request: DataJobRequest, callbacks: Callbacks = SILENT) -> JobResult:
@@ -165,8 +171,4 @@ def _run(job: Job, callbacks: Callbacks, *, dry_run: bool) -> JobResult:
         return JobResult(command_of(job))
     ending = run_job(job, callbacks)
     failure = failure_of(job, ending.status, ending.problems) if ending.status else None
-    return JobResult("", None if ending.result is None else _content(ending.result), failure)
-
-
-def _content(result: Path) -> Any:
-    return json.loads(result.read_text("utf-8"))
+    return JobResult("", ending.verdict, failure)

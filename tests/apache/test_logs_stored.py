@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow.parquet as pq
 import pytest
@@ -23,6 +23,13 @@ NO_RETRIES = ("attempts.maximum=1", "retry.limit=1")
 LOGS = Path(__file__).parents[1] / "fixtures" / "logs" / "second-producer-392"
 OWN = frozenset({"run_id", "modified_at", "partitions"})
 COUNTED = f"{len(scan_paths([LOGS]).events)} events of 8 files, 3 incidents"
+
+
+class Local(NamedTuple):
+    """The tables of the logs as local files, and what the command prints."""
+
+    tables: dict[str, list[str]]
+    printed: str
 
 
 @pytest.fixture(scope="module")
@@ -44,12 +51,13 @@ def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
 
 
 @pytest.fixture(scope="module")
-def local_tables(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
-    """Return the tables of the same logs as local files."""
+def local(tmp_path_factory: pytest.TempPathFactory) -> Local:
+    """Return the result of the same logs as local files."""
     folder = tmp_path_factory.mktemp("local")
     done = submit(FileSystem(""), str(LOGS), folder)
     assert done.returncode == 0, done.stderr[-3000:]
-    return tables(folder, str(LOGS))
+    assert done.stdout.count("producer_fenced: ") > 0
+    return Local(tables(folder, str(LOGS)), done.stdout)
 
 
 def submit(system: FileSystem, logs: str, out: str | Path, *more: str) -> subprocess.CompletedProcess[str]:
@@ -82,36 +90,35 @@ def tables(out: Path, root: str) -> dict[str, list[str]]:
     }
 
 
-def test_logs_on_hdfs_give_the_tables_of_local_files(
-    hdfs: FileSystem, local_tables: dict[str, list[str]], tmp_path: Path
-) -> None:
+def test_logs_on_hdfs_give_the_tables_of_local_files(hdfs: FileSystem, local: Local, tmp_path: Path) -> None:
     hdfs.shell("-put", str(LOGS), f"{hdfs.url}/logs")
     done = submit(hdfs, f"{hdfs.url}/logs", f"{hdfs.url}/reports")
     assert done.returncode == 0, done.stderr[-3000:]
     assert COUNTED in done.stderr
+    assert done.stdout == local.printed
     again = submit(hdfs, f"{hdfs.url}/logs", f"{hdfs.url}/reports")
     assert "unchanged" in again.stderr, again.stderr[-3000:]
+    assert again.stdout == local.printed
     hdfs.shell("-get", f"{hdfs.url}/reports", str(tmp_path / "reports"))
     found = tables(tmp_path / "reports", f"{hdfs.url}/logs")
-    assert found == local_tables
+    assert found == local.tables
     assert {table for table, rows in found.items() if not rows} == {"new_failures"}
 
 
-def test_logs_on_s3_give_the_tables_of_local_files(
-    s3: S3Server, local_tables: dict[str, list[str]], tmp_path: Path
-) -> None:
+def test_logs_on_s3_give_the_tables_of_local_files(s3: S3Server, local: Local, tmp_path: Path) -> None:
     system = s3.file_system("reports")
     done = submit(system, "s3a://logs/dt=*", f"{system.url}/november")
     assert done.returncode == 0, done.stderr[-3000:]
+    assert done.stdout == local.printed
     client = s3.client("s3")
     for found in client.list_objects_v2(Bucket="reports")["Contents"]:
         if not found["Key"].endswith("/"):
             file = tmp_path / found["Key"]
             file.parent.mkdir(parents=True, exist_ok=True)
             client.download_file("reports", found["Key"], str(file))
-    assert tables(tmp_path / "november", "s3a://logs/dt=2026-11-26") == local_tables
+    assert tables(tmp_path / "november", "s3a://logs/dt=2026-11-26") == local.tables
     answer = run(system, "sql", "SELECT count(*) AS files FROM coverage", f"{system.url}/november", "-o", "tsv")
-    assert answer.stdout.split() == [str(len(local_tables["coverage"]))], answer.stderr[-3000:]
+    assert answer.stdout.split() == [str(len(local.tables["coverage"]))], answer.stderr[-3000:]
 
 
 def test_inputs_on_s3_that_fail_are_named(s3: S3Server, tmp_path: Path) -> None:

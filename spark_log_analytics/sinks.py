@@ -44,6 +44,13 @@ def settings_of_format(file_format: str) -> Mapping[str, str]:
     return _DELTA_SETTINGS if file_format == "delta" else {}
 
 
+def address_of(file_format: str, out: str, table: str, run_id: str) -> str:
+    """Return where a table is: Delta and Iceberg keep one for all runs, and replace its rows in one commit."""
+    if file_format == "iceberg":
+        return f"{CATALOG}.{_name(folder_of(table))}"
+    return f"{out}/{table_path(table, '' if file_format == 'delta' else run_id)}"
+
+
 class Sink:
     """Tables of one format below one directory."""
 
@@ -116,10 +123,7 @@ class Sink:
         return rows.where(rows["run_id"] == run_id) if run_id else rows
 
     def _address(self, out: str, table: str, run_id: str) -> str:
-        """Return where a table is: Delta and Iceberg keep one for all runs, and replace its rows in one commit."""
-        if self._format == "iceberg":
-            return f"{CATALOG}.{_name(folder_of(table))}"
-        return f"{out}/{table_path(table, '' if self._format == 'delta' else run_id)}"
+        return address_of(self._format, out, table, run_id)
 
     def obstacle(self, error: Exception) -> str:
         """Return a description of the problem with jars that an error reports; empty for any other error."""

@@ -8,8 +8,9 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from eosctl.errors import EosctlError, UsageError
+from eosctl.errors import EosctlError, EvidenceIncomplete, UsageError
 from eosctl.logs.files.urls import local_path, scheme_of
+from eosctl.logs.topics.address import is_topic_url
 from eosctl.model.period import ALL_TIME, Period
 from eosctl.model.redaction import redact_text
 from eosctl.services.callbacks import SILENT, Callbacks
@@ -63,6 +64,7 @@ class ScanJobRequest(msgspec.Struct, frozen=True):
         connection: How topics are reached.
         period: The time that matters.
         dry_run: Whether the job is only shown.
+        explain: Whether only its plan is shown.
     """
 
     paths: tuple[str, ...]
@@ -81,6 +83,7 @@ class ScanJobRequest(msgspec.Struct, frozen=True):
     connection: Connection = Connection()
     period: Period = ALL_TIME
     dry_run: bool = False
+    explain: bool = False
 
 
 class DataJobRequest(msgspec.Struct, frozen=True):
@@ -100,7 +103,7 @@ class JobResult(NamedTuple):
     """The result of a job.
 
     Attributes:
-        command: The command line of a dry run; else empty.
+        command: The command line of a dry run, or the lines of a plan; else empty.
         content: The verdict of the job; None if its driver did not hand it over.
         failure: The error of a job that failed; None otherwise.
     """
@@ -121,6 +124,8 @@ def submit_scan(request: ScanJobRequest, callbacks: Callbacks = SILENT) -> JobRe
     if request.connect is not None:
         check_connect(request.connect, request.master, request.deploy_mode, given)
     settings = settings_of(request.master, request.deploy_mode, list(request.settings))
+    if request.explain:
+        return _planned(request)
     options = ["--format", request.event_format.value, "--split-bytes", str(request.split_mb * 1024 * 1024)]
     options += [] if request.baseline is None else ["--baseline", request.baseline]
     options += [] if find_zone(request.zone) is None else ["--zone", str(request.zone)]
@@ -146,6 +151,30 @@ def submit_scan(request: ScanJobRequest, callbacks: Callbacks = SILENT) -> JobRe
         out = shlex.quote(redact_text(request.out))
         callbacks.remark(f"The driver ran in the cluster. Read its incidents with: {_INCIDENTS} {out}")
     return done
+
+
+def _planned(request: ScanJobRequest) -> JobResult:
+    """Return the plan of a job; this reads the start of each file, and does not start Spark."""
+    from spark_log_analytics.job import plan_reading
+    from spark_log_analytics.job_plan import Wanted, explain_plan
+
+    here = [path for path in request.paths if not is_topic_url(path) and local_path(path)]
+    elsewhere = [path for path in request.paths if path not in here]
+    reading = plan_reading(
+        [local_path(path) or path for path in here], find_zone(request.zone), layouts_of(request.pattern)
+    )
+    out = str(local_path(request.out) or request.out)
+    is_compared = request.baseline is not None
+    wanted = Wanted(out, request.event_format.value, request.split_mb * 1024 * 1024, with_baseline=is_compared)
+    if not (reading.sources or elsewhere):
+        raise UsageError("The input holds no file to read.", "", "Name log files, or directories with log files.")
+    failed = [one for one in reading.unread if one.is_failure]
+    failure = EvidenceIncomplete(
+        "The plan does not cover all of the input.",
+        f"Not read: {redact_text(failed[0].name)}: {failed[0].reason}." if failed else "",
+        "Correct the paths, or accept that the result is not complete.",
+    )
+    return JobResult("\n".join(explain_plan(reading, elsewhere, wanted)), None, failure if failed else None)
 
 
 def submit_data(request: DataJobRequest, callbacks: Callbacks = SILENT) -> JobResult:

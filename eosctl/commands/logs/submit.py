@@ -86,6 +86,7 @@ def submit_job(
     *,
     topics: TopicsOptions,
     times: PeriodOptions,
+    explain: Annotated[bool, typer.Option("--explain", help="Only print the plan: tasks, slices, and tables.")] = False,
     dry_run: DryRun = False,
 ) -> None:
     """Scan logs as a job on a Spark cluster.
@@ -107,9 +108,7 @@ def submit_job(
     request = ScanJobRequest(
         tuple(paths),
         *_fixed(scan.job),
-        connect=scan.connect,
-        jars=scan.jars,
-        packages=scan.packages,
+        *scan[1:],
         event_format=event_format,
         baseline=baseline,
         zone=zone,
@@ -118,6 +117,7 @@ def submit_job(
         connection=topics.connection(paths),
         period=times.period(invocation.now_ms()),
         dry_run=dry_run,
+        explain=explain,
     )
     _show(perform(submit_scan, request, invocation), incident_lines)
 

@@ -10,6 +10,8 @@ from eosctl.model.event_names import EventCategory, EventField
 UNCLASSIFIED: Final = "UNCLASSIFIED"
 """The category of errors and throwables without a match in the catalog."""
 FATAL_LEVELS: Final = frozenset({"FATAL", "CRITICAL"})
+CALM_LEVELS: Final = frozenset({"TRACE", "DEBUG", "INFO", "NOTICE"})
+"""Levels at which programs report no error."""
 ERROR_LEVELS: Final = FATAL_LEVELS | {"ERROR", "SEVERE"}
 
 

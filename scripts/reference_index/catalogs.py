@@ -109,7 +109,12 @@ def incident_entries() -> Iterator[Entry]:
             kind=EntryKind.INCIDENT,
             name=check_id(kind),
             means=" Or: ".join(_plain(incident.what) for _, incident in found),
-            aliases=(kind, *dict.fromkeys(incident.cause for _, incident in found)),
+            aliases=(
+                kind,
+                *dict.fromkeys(
+                    cause for _, incident in found for cause in (incident.cause, incident.brief_cause) if cause
+                ),
+            ),
             next_steps=tuple(_plain(incident.next_step) for _, incident in found),
             runbooks=tuple(dict.fromkeys(filter(None, (runbook_of_category(category) for category, _ in found)))),
             see=tuple(category for category, _ in found),

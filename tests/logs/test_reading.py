@@ -279,6 +279,16 @@ def test_every_category_explains_itself() -> None:
         ),
         ("Disconnecting from node 2 due to request timeout.", "NETWORK_DISCONNECT"),
         (
+            "[thrd:b2:9093/2]: b2:9093/2: 43 request(s) timed out: disconnect (after 82 ms in state UP)",
+            "NETWORK_DISCONNECT",
+        ),
+        ("[thrd:main]: Acquired transactional PID{Id:6002,Epoch:4}", "INIT_PRODUCER_ID"),
+        ("[ZooKeeperClient Kafka server] Connected.", "ZK_SESSION_RENEWED"),
+        (
+            "kafka server: The coordinator is still loading offsets and cannot currently process requests",
+            "COORDINATOR_UNAVAILABLE",
+        ),
+        (
             "UNCLEAN partition change for orders-0 with topic ID 5dBuVqkCTy2xJq0zYh3: leader: 1 -> 2",
             "UNCLEAN_ELECTION",
         ),

@@ -73,6 +73,9 @@ class CatalogedIncident(NamedTuple):
         alone_from: A field and the value from which one record is an incident; None without such a value.
         unfinished: The verdict on records that span a quarter of ``lasting_s`` or more up to the end of their log;
             empty if these are not an incident.
+        brief: The verdict, of severity info, on enough records of a transaction that lasted for less than
+            ``lasting_s``; empty if these are not an incident.
+        brief_cause: The cause for this verdict.
         renewed_s: Maximum time until a program repeats the record while the fault lasts, in seconds.
         is_of_client: Whether the fault is a client's, even if a broker logs it.
         what: The verdict; ``{who}`` and names of the subject are placeholders for their values.
@@ -88,6 +91,8 @@ class CatalogedIncident(NamedTuple):
     lasting_s: int
     alone_from: tuple[EventField, int] | None
     unfinished: str
+    brief: str
+    brief_cause: str
     renewed_s: int
     is_of_client: bool
     what: str
@@ -110,6 +115,8 @@ def load_incidents() -> Mapping[EventCategory, CatalogedIncident]:
             lasting_s=entry.get("lasting_s", 0),
             alone_from=next(iter(entry.get("alone_from", {}).items()), None),
             unfinished=entry.get("unfinished", ""),
+            brief=entry.get("brief", ""),
+            brief_cause=entry.get("brief_cause", ""),
             renewed_s=entry.get("renewed_s", 0),
             is_of_client=entry.get("of_client", False),
             what=entry["what"],

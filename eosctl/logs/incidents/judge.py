@@ -20,6 +20,7 @@ from eosctl.logs.incidents.joining.held_offsets import join_held_offsets
 from eosctl.logs.incidents.joining.kills import join_kills
 from eosctl.logs.incidents.joining.last_words import join_last_words
 from eosctl.logs.incidents.joining.missing_topics import join_missing_topics
+from eosctl.logs.incidents.joining.pauses import name_pauses
 from eosctl.logs.incidents.joining.process_ends import join_process_ends
 from eosctl.logs.incidents.joining.repeats import join_repeats
 from eosctl.logs.incidents.joining.reported_again import join_reported_again
@@ -62,6 +63,7 @@ _JOINING: Final[tuple[_Step, ...]] = (
     join_waiting_servers,
     join_unreached,
     name_slow_loads,
+    name_pauses,
     fold_consequences,
     name_unreached_drops,
     name_advertised,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from eosctl.logs.incidents.timeline.evidence import evidence_of, joined_evidence
+from eosctl.logs.incidents.timeline.evidence import evidence_of, joined_evidence, shared_evidence
 from eosctl.logs.incidents.timeline.times import time_of
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
@@ -67,7 +67,7 @@ def with_parts(cause: Incident, parts: Sequence[Incident], *sentences: str, subj
         subject=cause.subject if subject is None else subject,
         t_start_ms=start_of((cause, *parts)),
         t_end_ms=max(one.t_end_ms for one in (cause, *parts)),
-        evidence=joined_evidence(cause.evidence, *(one.evidence for one in parts)),
+        evidence=shared_evidence([cause.evidence, *(one.evidence for one in parts)]),
         explanation=" ".join((cause.explanation, *sentences)),
     )
 

@@ -12,6 +12,7 @@ from typing import Final
 from eosctl.logs.incidents.joining.absorbing import absorb, effect, with_parts
 from eosctl.logs.incidents.kinds import kinds_with
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
+from eosctl.logs.incidents.timeline.times import is_thrown_below, time_of
 from eosctl.model.incident import Incident
 from eosctl.text import time_text
 
@@ -34,7 +35,7 @@ def join_missing_topics(timeline: LogTimeline, incidents: Sequence[Incident]) ->
     return absorb(
         incidents,
         lambda one: next((cause for cause in missing if _waits_for(timeline, one, cause)), None),
-        _with_clients,
+        lambda cause, waiting: _with_clients(timeline, cause, waiting),
     )
 
 
@@ -48,12 +49,13 @@ def _waits_for(timeline: LogTimeline, one: Incident, cause: Incident) -> bool:
     return one.t_start_ms <= cause.t_end_ms + LATE_MS and one.t_end_ms >= cause.t_start_ms - BEFORE_MS
 
 
-def _with_clients(cause: Incident, waiting: Sequence[Incident]) -> Incident:
+def _with_clients(timeline: LogTimeline, cause: Incident, waiting: Sequence[Incident]) -> Incident:
     ids = sorted({str(name) for one in waiting if (name := one.subject.get("transactional.id"))})
     who = ", ".join(ids[:3]) or "the client"
     named: Mapping[str, str | tuple[str, ...]] = {"transactional.ids": tuple(ids)} if len(ids) > 1 else {}
     if len(ids) == 1:
         named = {"transactional.id": ids[0]}
-    at = time_text(max(one.t_end_ms for one in waiting))
-    text = effect(waiting[0].kind, f"{who} waited for the coordinator, and gave up at {at}.")
+    ended = max((event for one in waiting for event in timeline.evidence(one)), key=time_of)
+    at = "" if is_thrown_below(ended) else f" at {time_text(max(one.t_end_ms for one in waiting))}"
+    text = effect(waiting[0].kind, f"{who} waited for the coordinator, and gave up{at}.")
     return with_parts(cause, waiting, text, subject={**cause.subject, **named})

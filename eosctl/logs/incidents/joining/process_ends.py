@@ -13,7 +13,7 @@ from eosctl.logs.incidents.joining.absorbing import absorb, with_parts, with_rec
 from eosctl.logs.incidents.remaining.record_groups import may_concern_kafka, short_text
 from eosctl.logs.incidents.timeline.evidence import incident, joined_evidence
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
-from eosctl.logs.incidents.timeline.times import by_key, time_of
+from eosctl.logs.incidents.timeline.times import by_key, is_thrown_below, time_of
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import ERROR_LEVELS, UNCLASSIFIED, LogEvent
 from eosctl.model.severity import Severity
@@ -99,13 +99,15 @@ def _incident(timeline: LogTimeline, end: _End) -> Incident:
     is_server = end.error.application in timeline.servers()
     works = _works_again(timeline, end)
     thrown = end.error.fields.get("thrown", "")
-    cause = f" Its last cause: {short_text(thrown).rstrip('.')}." if thrown else ""
+    said, cause = end.error.message, f" Its last cause: {short_text(thrown).rstrip('.')}." if thrown else ""
+    if is_thrown_below(end.error):
+        said, cause = thrown, ""
     return incident(
         "process_ended_by_an_error",
         "exit-after-an-error",
         {"application": end.name},
         [end.error, *end.exits],
-        f'The process of {end.name} ended because of an error: "{short_text(end.error.message)}".'
+        f'The process of {end.name} ended because of an error: "{short_text(said)}".'
         f"{cause} {_exit_text(end)}"
         + (f" It was started again, and logged until {time_text(works)}." if works else ""),
         "Correct what the error names, then start the process again. Clients that do not find or reach it meanwhile "

@@ -12,6 +12,7 @@ from typing import Final
 
 from eosctl.logs.incidents.timeline.evidence import incident
 from eosctl.logs.incidents.timeline.index import within
+from eosctl.logs.incidents.timeline.pauses import SLACK_MS, is_silent_in, long_pauses, pause_ms
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import by_key, episodes, time_of
 from eosctl.model.event_names import EventField
@@ -23,26 +24,23 @@ from eosctl.text import duration_text, time_text
 _RESUMED_MS: Final = 600_000
 """Maximum time from a removal to the end of the pause that caused it."""
 _BURST_MS: Final = 30_000
-_SLACK_MS: Final = 1_500
 _SILENT: Final = re.compile(r"[Hh]eartbeat session expired|\bsession timed out\b")
 """A client's words about a session in which no heartbeat was answered."""
 _PAUSE_MS: Final = 600_000
 _CONTINUES_MS: Final = 10_000
 _COMMIT: Final = "ommit"
-_LONG_MS: Final = 5_000
-"""A shorter pause cannot exceed the session timeouts that brokers allow by default (from 6 s)."""
 
 
 def find_evicted_members(timeline: LogTimeline) -> Iterator[Incident]:
     """Yield one incident for each client that was refused after its removal from a group."""
     refusals = timeline.client_events("GROUP_FENCED", "COMMIT_FAILED")
-    pauses = [one for one in timeline.of("GC_PAUSE") if _pause_ms(one) >= _LONG_MS]
+    pauses = long_pauses(timeline)
     removals = [one for one in timeline.server_events("MEMBER_EVICTED") if _is_for_silence(one)]
     for group, removed in by_key((one.fields.get("group", ""), one) for one in removals).items():
         own = [one for one in refusals if group and timeline.group_of(one) == group]
         for log in by_key((timeline.log_of(one), one) for one in own).values():
             for first in removed:
-                after = within(log, time_of(first) - _SLACK_MS, time_of(first) + _RESUMED_MS)
+                after = within(log, time_of(first) - SLACK_MS, time_of(first) + _RESUMED_MS)
                 burst = [one for one in after if time_of(one) - time_of(after[0]) <= _BURST_MS]
                 if burst and _is_of_client(timeline, first, burst) and not _polled_late(timeline, burst[0]):
                     yield _evicted(timeline, first, burst, _pauses_of(timeline, pauses, first, burst[0]))
@@ -56,7 +54,7 @@ def find_silent_members(timeline: LogTimeline) -> Iterator[Incident]:
         for burst in episodes(own, _PAUSE_MS):
             first = burst[0]
             # Clients report the two in either order.
-            since_ms, until_ms = time_of(first) - _RESUMED_MS, time_of(first) + _SLACK_MS
+            since_ms, until_ms = time_of(first) - _RESUMED_MS, time_of(first) + SLACK_MS
             near = timeline.log_between(first, since_ms, until_ms, ("COORDINATOR_UNAVAILABLE", "GROUP_TROUBLE"))
             silent = [one for one in near if _SILENT.search(one.message) and _is_of_member(one, first)]
             if silent and not _polled_late(timeline, first) and not _is_removed(timeline, first):
@@ -78,7 +76,7 @@ def _is_removed(timeline: LogTimeline, refusal: LogEvent) -> bool:
     """Return whether a coordinator's log has the removal: another detector judges that."""
     group = timeline.group_of(refusal)
     removals = [one for one in timeline.server_events("MEMBER_EVICTED") if one.fields.get("group") == group]
-    return bool(within(removals, time_of(refusal) - _RESUMED_MS, time_of(refusal) + _SLACK_MS))
+    return bool(within(removals, time_of(refusal) - _RESUMED_MS, time_of(refusal) + SLACK_MS))
 
 
 def _silent(timeline: LogTimeline, silent: Sequence[LogEvent], burst: Sequence[LogEvent]) -> Incident:
@@ -120,21 +118,15 @@ def _polled_late(timeline: LogTimeline, event: LogEvent) -> bool:
     return bool(timeline.log_between(event, time_of(event) - _RESUMED_MS, time_of(event), ("POLL_TIMEOUT",)))
 
 
-def _pause_ms(event: LogEvent) -> float:
-    return float(event.fields.get("pause_ms") or 0)
-
-
 def _pauses_of(
     timeline: LogTimeline, pauses: Sequence[LogEvent], removal: LogEvent, refusal: LogEvent
 ) -> Sequence[LogEvent]:
     """Return the pauses during which a member was removed; its process logs nothing in them, except at their ends."""
 
     def is_own(pause: LogEvent) -> bool:
-        # The garbage collector logs a pause at its end.
-        begin_ms, end_ms = time_of(pause) - _pause_ms(pause), time_of(pause)
-        if not begin_ms - _SLACK_MS <= time_of(removal) <= end_ms + _SLACK_MS:
-            return False
-        return not timeline.log_between(refusal, begin_ms + _SLACK_MS, end_ms - _SLACK_MS)
+        begin_ms, end_ms = time_of(pause) - pause_ms(pause), time_of(pause)
+        is_near = begin_ms - SLACK_MS <= time_of(removal) <= end_ms + SLACK_MS
+        return is_near and is_silent_in(timeline, refusal, pause)
 
     return [one for one in pauses if is_own(one)]
 
@@ -143,7 +135,7 @@ def _evicted(
     timeline: LogTimeline, removal: LogEvent, refusals: Sequence[LogEvent], pauses: Sequence[LogEvent]
 ) -> Incident:
     group, last = removal.fields.get("group", ""), refusals[-1]
-    longest_ms = max(map(_pause_ms, pauses), default=0)
+    longest_ms = max(map(pause_ms, pauses), default=0)
     return incident(
         "member_evicted",
         "pause-beyond-session-timeout" if pauses else "heartbeats-missed",
@@ -156,7 +148,7 @@ def _evicted(
         },
         [*pauses, removal, *refusals],
         f"A member of {group} sent no heartbeat within its session timeout"
-        + (f": the garbage collector stopped its process for {duration_text(round(longest_ms))}" if pauses else "")
+        + (f": its process stood still for {duration_text(round(longest_ms))}" if pauses else "")
         + ". The coordinator removed it and gave its partitions to another member; its offsets were refused when it "
         "resumed. A transaction that it aborted leaves no duplicates.",
         "Find what fills the heap, or use a collector with shorter pauses; set session.timeout.ms above the pauses "

@@ -16,15 +16,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import inf
 from typing import Final
 
+from eosctl.logs.incidents.kinds import kinds_with
 from eosctl.logs.incidents.naming.later_successes import later_success
 from eosctl.logs.incidents.servers.shortages import returns_to_isr
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
 from eosctl.model.event_names import EventCategory
 from eosctl.model.incident import EvidenceLine, Incident
-from eosctl.model.log_event import LogEvent
+from eosctl.model.log_event import FATAL_LEVELS, LogEvent
 from eosctl.model.severity import Severity
 from eosctl.text import count_text, duration_text, time_text
 
@@ -53,6 +55,8 @@ _ALLOCATION: Final = "no-memory-in-one-piece"
 _OUT_OF_RANGE: Final = "changelog-position-out-of-range"
 _SHORTAGES: Final = frozenset({"not_enough_replicas", "partition_offline", "partition_without_leader"})
 _INTERNAL: Final = ("__transaction_state", "__consumer_offsets")
+_DEADLY: Final = kinds_with("kills_producer")
+_SESSION: Final = "zookeeper_session_expired"
 _REPEATABLE: Final[Mapping[str, tuple[EventCategory, ...]]] = {
     "init_producer_id_timeout": ("INIT_PRODUCER_ID",),
     "transaction_end_timeout": ("TXN_RETRIED",),
@@ -77,10 +81,13 @@ def settle_outcomes(timeline: LogTimeline, incidents: Iterable[Incident]) -> Ite
 
 
 def _settled(timeline: LogTimeline, one: Incident, events: Sequence[LogEvent]) -> Incident:
-    clients = [event for event in events if event.application not in timeline.servers()]
-    last = max(clients or events, key=time_of)
+    # A file of the garbage collector names no program.
+    own = [event for event in events if event.category != "GC_PAUSE"] or events
+    clients = [event for event in own if event.application not in timeline.servers()]
+    last = max(clients or own, key=time_of)
+    of_server = one.root_cause == _ALLOCATION or one.kind == _SESSION
     can_recover = one.severity is Severity.ERROR or one.root_cause == "killed-by-the-operating-system"
-    if (clients or one.root_cause == _ALLOCATION) and can_recover and (recovered := _recovered(timeline, one, last)):
+    if (clients or of_server) and can_recover and (recovered := _recovered(timeline, one, last)):
         return recovered
     if grown := _grown(timeline, one, last):
         return _with(one, grown, f"Its replicas were in sync again at {time_text(time_of(grown))}.", one.severity)
@@ -88,8 +95,8 @@ def _settled(timeline: LogTimeline, one: Incident, events: Sequence[LogEvent]) -
         return one._replace(severity=Severity.CRITICAL)
     if one.severity is Severity.ERROR and _stands_still(timeline, one, events, last):
         return one._replace(severity=Severity.CRITICAL)
-    if one.severity is Severity.ERROR and _is_dead(timeline, events, last):
-        text = f"The application kept using it until {time_text(time_of(last))}: these messages are lost."
+    if one.severity is Severity.ERROR and (used_ms := _used_until(timeline, one, events, last)):
+        text = f"The application kept using it until {time_text(used_ms)}: these messages are lost."
         return one._replace(severity=Severity.CRITICAL, explanation=f"{one.explanation} {text}")
     return one
 
@@ -113,8 +120,8 @@ def _recovered(timeline: LogTimeline, one: Incident, last: LogEvent) -> Incident
         if running and not timeline.log_between(last, one.t_end_ms + 1, one.t_end_ms + RECOVERY_MS, ("POLL_TIMEOUT",)):
             text = f"The thread had rejoined and was running again at {time_text(time_of(running[0]))}."
             return _with(one, running[0], text, one.severity)
-    if one.root_cause == _ALLOCATION and (start := _next(timeline, last, ("REDPANDA_STARTED",), one.t_end_ms)):
-        return _with(one, start, f"The node was running again at {time_text(time_of(start))}.", Severity.WARNING)
+    if of_server := _working_server(timeline, one, last):
+        return of_server
     if one.kind == "out_of_memory" and (again := _running_client(timeline, last, one.t_end_ms)):
         text = f"The program was started again and was running at {time_text(time_of(again))}."
         return _with(one, again, text, Severity.WARNING)
@@ -137,6 +144,16 @@ def _restored(timeline: LogTimeline, one: Incident, last: LogEvent) -> Incident 
     count = own[0].fields.get("restored", "")
     records = f" from {count_text(int(count), 'record')}" if count else ""
     return _with(one, own[0], f"The store was restored{records} at {time_text(time_of(own[0]))}.", Severity.WARNING)
+
+
+def _working_server(timeline: LogTimeline, one: Incident, last: LogEvent) -> Incident | None:
+    """Return an incident of a server with the record that shows that it works again; None without one."""
+    if one.root_cause == _ALLOCATION and (start := _next(timeline, last, ("REDPANDA_STARTED",), one.t_end_ms)):
+        return _with(one, start, f"The node was running again at {time_text(time_of(start))}.", Severity.WARNING)
+    renewed = _next(timeline, last, ("ZK_SESSION_RENEWED",), one.t_end_ms) if one.kind == _SESSION else None
+    if renewed and not _fails_again(timeline, last, time_of(renewed)):
+        return _with(one, renewed, f"It had a new session at {time_text(time_of(renewed))}.", Severity.WARNING)
+    return None
 
 
 def _answered(timeline: LogTimeline, one: Incident, last: LogEvent) -> Incident | None:
@@ -164,12 +181,23 @@ def _running_client(timeline: LogTimeline, last: LogEvent, end_ms: int) -> LogEv
 
 
 def _grown(timeline: LogTimeline, one: Incident, last: LogEvent) -> LogEvent | None:
-    """Return the record of the replica that brought a partition back to its minimum."""
-    partition = one.subject.get("topic-partition", "")
-    if one.kind != "not_enough_replicas" or not isinstance(partition, str) or not partition:
+    """Return the record of the replica that brought the last of a shortage's partitions back to its minimum.
+
+    Of several partitions, only those count whose ISR is known to have shrunk.
+    """
+    if one.kind != "not_enough_replicas":
         return None
+    named = one.subject.get("topic-partition", "")
+    shrunk = {event.fields.get("partition", "") for event in timeline.evidence(one) if event.category == "ISR_SHRINK"}
+    partitions = [named] if isinstance(named, str) and named else sorted(shrunk - {""})
+    ends = [_next_return(timeline, partition, last, one.t_end_ms) for partition in partitions]
+    found = [event for event in ends if event is not None]
+    return max(found, key=time_of) if found and len(found) == len(ends) else None
+
+
+def _next_return(timeline: LogTimeline, partition: str, last: LogEvent, end_ms: int) -> LogEvent | None:
     grown = returns_to_isr(timeline, partition)
-    return next((event for event in grown if time_of(last) <= time_of(event) <= one.t_end_ms + RECOVERY_MS), None)
+    return next((event for event in grown if time_of(last) <= time_of(event) <= end_ms + RECOVERY_MS), None)
 
 
 def _after(
@@ -244,12 +272,16 @@ def _is_of_internal_topic(one: Incident) -> bool:
     return any(name.startswith(_INTERNAL) for name in listed)
 
 
-def _is_dead(timeline: LogTimeline, events: Sequence[LogEvent], last: LogEvent) -> bool:
-    """Return whether a program used a producer after its fatal error, to the end of its log."""
-    dead = [event for event in events if event.category == "CLIENT_FATAL"]
-    if len(dead) < USES or timeline.log_end_ms(last) - time_of(last) > END_MS:
-        return False
-    return time_of(dead[-1]) - time_of(dead[0]) >= LASTED_MS
+def _used_until(timeline: LogTimeline, one: Incident, events: Sequence[LogEvent], last: LogEvent) -> int:
+    """Return when a program last used a producer after its fatal error, if it did so to the end of its log; else 0."""
+    dead: Sequence[LogEvent] = [event for event in events if event.category == "CLIENT_FATAL"]
+    if not dead and one.kind in _DEADLY and any(event.level in FATAL_LEVELS for event in events):
+        dead = timeline.log_between(last, one.t_start_ms, inf, ("CLIENT_FATAL",))
+        if timeline.log_between(last, one.t_start_ms, inf, ("INIT_PRODUCER_ID", "CLIENT_START")):
+            return 0
+    if len(dead) < USES or timeline.log_end_ms(last) - time_of(dead[-1]) > END_MS:
+        return 0
+    return time_of(dead[-1]) if time_of(dead[-1]) - time_of(dead[0]) >= LASTED_MS else 0
 
 
 def _turns(timeline: LogTimeline, fenced: Sequence[LogEvent]) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence, Set
 from itertools import pairwise
 from pathlib import PurePath
 from typing import Final
@@ -41,7 +41,7 @@ from eosctl.logs.incidents.timeline.times import by_key, episodes, time_of
 from eosctl.logs.incidents.timeline.trouble import UNANSWERED
 from eosctl.logs.incidents.timeline.unnamed import UNKNOWN_CLOCK_MS, Owners
 from eosctl.model.incident import Incident
-from eosctl.model.log_event import LogEvent
+from eosctl.model.log_event import CALM_LEVELS, LogEvent
 
 REFUSALS: Final = ("PRODUCER_FENCED", "INVALID_PRODUCER_EPOCH", "INVALID_TXN_STATE", "CLIENT_FATAL", "TASK_MIGRATED")
 _DECIDING: Final = ("INIT_PRODUCER_ID", "TXN_TIMEOUT_ABORT", "TXN_LATE_COMMIT")
@@ -52,8 +52,6 @@ CLOCK_SLACK_MS = 1_500
 LOOK_BACK_MS = 600_000
 SOON_MS: Final = 5_000
 """A transaction that began this recently has not timed out: even a short timeout is checked only every ten seconds."""
-_CALM: Final = frozenset({"TRACE", "DEBUG", "INFO", "NOTICE"})
-"""Levels at which programs also mention errors that did not happen. A record without an id must be above them."""
 WOKE_MS = 10_000
 EXPIRED: Final = ("CLIENT_TXN_EXPIRED",)
 """The client itself names the timeout as the reason."""
@@ -76,7 +74,8 @@ def find_fenced_producers(timeline: LogTimeline) -> Iterator[Incident]:
     refusals = [event for event in reported if _is_refusal(timeline, event)]
     owners = Owners(timeline)
     keyed = by_key((owners.transactional_id(event), event) for event in refusals)
-    alarmed = [event for event in keyed.pop("", ()) if event.level not in _CALM]
+    # At these levels, programs also mention errors that did not happen.
+    alarmed = [event for event in keyed.pop("", ()) if event.level not in CALM_LEVELS]
     nameless = by_key((timeline.log_of(event), event) for event in alarmed)
     for transactional_id, events in keyed.items():
         # Without the coordinator's log, only the programs' turns show that they share the id.
@@ -289,7 +288,7 @@ def _last_foreign_init(
     own = timeline.own_inits(victim).identities
     inits = [event for event in server if event.category == "INIT_PRODUCER_ID"]
     if own:
-        foreign = [event for event in inits if identity_of(event) not in own]
+        foreign = [event for event in inits if identity_of(event) not in own] or _of_newer_life(own, inits, victim)
     elif inits and time_of(inits[-1]) < timeline.log_start_ms(victim) - UNKNOWN_CLOCK_MS:
         # A log that begins later: after its own initialization, another one or a rollback must have fenced it.
         foreign = inits[-1:] if server[-1] is inits[-1] else []
@@ -318,6 +317,19 @@ def _last_foreign_init(
         ),
         None,
     )
+
+
+def _of_newer_life(own: Set[tuple[str, str]], inits: Sequence[LogEvent], victim: LogEvent) -> Sequence[LogEvent]:
+    """Return the last initialization of an id, if it fenced a client although the log of the client has it, too.
+
+    Several instances may write to one log, and people post them in one file. The newest epoch is refused only after a
+    timeout, which is not over so soon: the refused client is one with an older epoch.
+    """
+    last = inits[-1:]
+    producer_id, epoch = identity_of(last[0]) if last else ("", "")
+    is_recent = bool(last) and 0 <= time_of(victim) - time_of(last[0]) <= SOON_MS
+    older = {mine for of, mine in own if of == producer_id and mine.isdecimal() and epoch.isdecimal()}
+    return last if is_recent and any(int(mine) < int(epoch) for mine in older) else ()
 
 
 def _fencing_one(foreign: Sequence[LogEvent], own: Sequence[LogEvent], victim: LogEvent) -> LogEvent | None:

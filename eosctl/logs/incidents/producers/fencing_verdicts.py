@@ -8,11 +8,12 @@ from typing import Final
 
 from eosctl.logs.incidents.timeline.durations import Overdue
 from eosctl.logs.incidents.timeline.evidence import incident
+from eosctl.logs.incidents.timeline.pauses import LONG_MS, pause_ms
 from eosctl.logs.incidents.timeline.program_names import client_id_of, opening, program_of
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
 from eosctl.logs.incidents.timeline.trouble import TROUBLE
-from eosctl.model.event_names import EventCategory, EventField
+from eosctl.model.event_names import EventCategory
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import FATAL_LEVELS, LogEvent
 from eosctl.model.severity import Severity
@@ -20,11 +21,8 @@ from eosctl.text import count_text, duration_text, time_text
 
 TROUBLE_MS: Final = 90_000
 """Maximum time between the cause of a timeout and the rollback: a minute, plus the interval of the check for it."""
-LONG_PAUSE_MS: Final = 5_000
 GAP_MS: Final = 600_000
 """Maximum time from an initialization to the refusal of the older producer for one incident with both."""
-_PAUSE_FIELDS: Final[tuple[EventField, ...]] = ("pause_m", "pause_s", "pause_ms")
-"""A shorter pause cannot exceed any usual transaction timeout."""
 
 
 def displaced_by(transactional_id: str, init: LogEvent, late: LogEvent) -> Incident:
@@ -77,22 +75,27 @@ def timed_out(timeline: LogTimeline, transactional_id: str, events: Sequence[Log
     who = "its client" if victim.application in timeline.servers() else program_of(timeline, victim)
     waited_s = (time_of(victim) - rollback_ms) / 1000
     is_doubtful = had_trouble(timeline, victim, rollback_ms, TROUBLE) or not timeline.is_of_library(victim)
+    pauses = _pauses_before(timeline, victim)
+    longest_ms = round(max(map(pause_ms, pauses), default=0))
+    stalled = f" Before that, its process had stood still for {duration_text(longest_ms)}." if pauses else ""
     return incident(
         "transaction_timeout",
         "process-pause-beyond-transaction-timeout",
         _subject(timeline, transactional_id, victim),
-        events,
+        [*pauses, *events],
         f"The coordinator rolled back the open transaction of {transactional_id} because it timed out; {who} resumed "
-        f"{waited_s:.0f} s later and was refused. No other producer had taken the id.",
-        "Find what stopped the process (GC, a stopped container, a slow call); raise transaction.timeout.ms only then.",
+        f"{waited_s:.0f} s later and was refused. No other producer had taken the id.{stalled}",
+        "Find what stopped the process or made its work slow (GC, a stopped container, a slow call); raise "
+        "transaction.timeout.ms only then.",
         confidence=0.65 if is_doubtful else 0.9,
+        t_start_ms=min(map(time_of, events)),
     )
 
 
 def stood_still(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
     """Return the incident of a producer that most likely lost its transaction to its timeout, because it stalled."""
     pauses = _pauses_before(timeline, min(events, key=time_of))
-    longest_ms = max(map(_pause_ms, pauses), default=0.0)
+    longest_ms = max(map(pause_ms, pauses), default=0.0)
     who = transactional_id or opening(program_of(timeline, events[-1]))
     if pauses and all(event.category == "PROCESS_PAUSED" for event in pauses):
         text = (
@@ -141,13 +144,7 @@ def had_pause(timeline: LogTimeline, client: LogEvent) -> bool:
 
 def _pauses_before(timeline: LogTimeline, client: LogEvent) -> list[LogEvent]:
     near = timeline.log_between(client, time_of(client) - TROUBLE_MS, time_of(client), ("GC_PAUSE", "PROCESS_PAUSED"))
-    return [event for event in near if _pause_ms(event) >= LONG_PAUSE_MS]
-
-
-def _pause_ms(event: LogEvent) -> float:
-    """Return how long a process stood still; a watch of HikariCP writes 1m51s904ms."""
-    minutes, seconds, rest = (float(event.fields.get(name) or 0) for name in _PAUSE_FIELDS)
-    return 60_000 * minutes + 1000 * seconds + rest
+    return [event for event in near if pause_ms(event) >= LONG_MS]
 
 
 def not_open(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:

@@ -14,7 +14,7 @@ from typing import Final
 from eosctl.logs.classifier.catalog import CatalogedIncident
 from eosctl.logs.files.applications import is_named_after_file
 from eosctl.logs.incidents.programs.streams_names import StreamsNames
-from eosctl.logs.incidents.remaining.lasting import ends_excerpt, gave_up, has_just_begun, has_lasted, is_fault
+from eosctl.logs.incidents.remaining.lasting import REPEATED, gave_up, has_just_begun, has_lasted, is_fault
 from eosctl.logs.incidents.remaining.sentences import (
     UNEXPLAINED,
     details_of,
@@ -24,6 +24,7 @@ from eosctl.logs.incidents.remaining.sentences import (
     subject_of,
     transactional_id_of,
 )
+from eosctl.logs.incidents.remaining.spans import ECHO_MS, brief, continued, spread
 from eosctl.logs.incidents.timeline.evidence import evidence_of, incident
 from eosctl.logs.incidents.timeline.program_names import MADE_NAME, opening, program_of
 from eosctl.logs.incidents.timeline.second_categories import category_of_cause, is_outside_kafka
@@ -41,7 +42,6 @@ LASTING_MS: Final = 3_600_000
 """A client that retries for hours may wait longer after each attempt."""
 GROWTH: Final = 4
 """Maximum ratio of a pause between attempts to the longest one before it: clients double their backoff, with jitter."""
-ECHO_MS: Final = 30_000
 ATTEMPTS: Final = 3
 """Minimum number of failed attempts of a pipeline that show that its fault lasts."""
 UNFINISHED: Final = 0.5
@@ -96,8 +96,7 @@ _OF_CONNECTIONS: Final = frozenset({"BROKERS_UNREACHED", "HOST_NOT_RESOLVED"})
 """Categories of attempts to connect, which a client repeats after a backoff."""
 _OF_PRODUCER: Final = frozenset({"COORDINATOR_REFUSED"})
 """Categories of faults of a producer's open transaction, whose records name its id or a partition."""
-_REPEATED: Final[EventCategory] = "SEND_REPEATED"
-"""The category of failed attempts of a pipeline that repeats them."""
+_RETRIED: Final = "Nothing: clients repeat such requests while a coordinator moves."
 _OF_PARTITION: Final = "{topic-partition}"
 """The begin of a verdict on a partition, which several programs report."""
 _NAMES: Final = ("transactional.id", "group", "connector.task", "application.id", "client.id")
@@ -128,12 +127,18 @@ def find_cataloged(
     groups = by_key((_owner(timeline, one, known[one.category]), one) for one in timed).values()
     spans = [span for events in groups for span in _episodes(events, known[events[0].category])]
     faults: list[Sequence[LogEvent]] = [span for span in spans if is_fault(timeline, span, known[span[0].category])]
-    faults.extend(_spread(timeline, spans, known))
-    faults.extend(_continued(timeline, spans, faults, known))
+    faults.extend(spread(timeline, spans, known))
+    faults.extend(continued(timeline, spans, faults, known))
     names = StreamsNames(timeline)
     for events in _joined(timeline, faults, known):
         head = events[0]
         yield _incident(timeline, names, known[head.category], events), events
+    for events in brief(timeline, spans, faults, known):
+        own = known[events[0].category]
+        note = own._replace(
+            cause=own.brief_cause, what=own.brief, unfinished="", severity=Severity.INFO, next_step=_RETRIED
+        )
+        yield _incident(timeline, names, note, events), events
 
 
 def _episodes(events: Sequence[LogEvent], known: CatalogedIncident) -> Iterator[Sequence[LogEvent]]:
@@ -158,46 +163,6 @@ def _retried(events: Sequence[LogEvent]) -> Iterator[list[LogEvent]]:
             longest_ms = max(longest_ms, pause_ms)
             current.append(event)
         yield current
-
-
-def _spread(
-    timeline: LogTimeline, spans: Iterable[Sequence[LogEvent]], known: Mapping[EventCategory, CatalogedIncident]
-) -> Iterator[Sequence[LogEvent]]:
-    """Yield the faults of client programs whose records have several subjects, each too few of them for a fault."""
-    few = sorted(
-        (
-            one
-            for span in spans
-            if span[0].application not in timeline.servers() and not is_fault(timeline, span, known[span[0].category])
-            for one in span
-        ),
-        key=time_of,
-    )
-    of_programs = by_key((f"{one.category}\0{timeline.log_of(one)}", one) for one in few)
-    yield from (one for one in of_programs.values() if ends_excerpt(timeline, one, known[one[0].category]))
-
-
-def _continued(
-    timeline: LogTimeline,
-    spans: Iterable[Sequence[LogEvent]],
-    faults: Sequence[Sequence[LogEvent]],
-    known: Mapping[EventCategory, CatalogedIncident],
-) -> Iterator[Sequence[LogEvent]]:
-    """Yield the records that a client retries and that are too few for a fault, where their program repeats its write.
-
-    A pipeline names the reason once, and then only reports that its next attempt failed.
-    """
-    repeated: dict[str, list[Sequence[LogEvent]]] = defaultdict(list)
-    for one in faults:
-        if one[0].category == _REPEATED:
-            repeated[timeline.log_of(one[0])].append(one)
-    taken = {id(one) for one in faults}
-    for span in spans if repeated else ():
-        if id(span) not in taken and known[span[0].category].unfinished and span[0].category != _REPEATED:
-            begin, end = time_of(span[0]), time_of(span[-1])
-            loops = repeated.get(timeline.log_of(span[0]), ())
-            if any(time_of(one[0]) - ECHO_MS <= end and begin <= time_of(one[-1]) + ECHO_MS for one in loops):
-                yield span
 
 
 def _by_cause(event: LogEvent, known: Mapping[EventCategory, CatalogedIncident]) -> LogEvent:
@@ -353,7 +318,7 @@ def _incident(
     values["topic-or-partition"] = values.get("topic-partition") or values.get("topic", "")
     count = f" ({len(own)} times)" if len(own) > 1 else ""
     is_unfinished = bool(known.unfinished) and not has_lasted(own, known)
-    repeats = [] if head.category == _REPEATED else [one for one in events if one.category == _REPEATED]
+    repeats = [] if head.category == REPEATED else [one for one in events if one.category == REPEATED]
     again = f" Its program repeated the write {count_text(len(repeats), 'time')}, and it failed." if repeats else ""
     is_doubtful = is_unfinished and len(repeats) < ATTEMPTS and not gave_up(timeline, own)
     is_excerpt = is_doubtful and has_just_begun(own, known)

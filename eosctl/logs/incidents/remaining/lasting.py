@@ -25,7 +25,7 @@ _OF_TOPICS: Final[tuple[EventCategory, ...]] = ("NOT_LEADER", "UNKNOWN_TOPIC")
 """Faults of topics: a producer that cannot initialize does not end because of them."""
 _UNREACHED: Final[tuple[EventCategory, ...]] = ("BROKERS_UNREACHED", "HOST_NOT_RESOLVED", "SENDING_SUSPENDED")
 """Records that a client reaches no broker."""
-_REPEATED: Final[EventCategory] = "SEND_REPEATED"
+REPEATED: Final[EventCategory] = "SEND_REPEATED"
 """Attempts of a pipeline, which holds its records back until one succeeds: the last ones of a log are open."""
 UNFINISHED_PARTS: Final = 4
 """A fault at the end of a log counts from this part of the time that it must last elsewhere."""
@@ -70,7 +70,7 @@ def is_fault(timeline: LogTimeline, events: Sequence[LogEvent], known: Cataloged
         field, limit = known.alone_from
         if any(int(event.fields.get(field, -1)) >= limit for event in events):
             return True
-    if known.unfinished and events[0].category != _REPEATED and gave_up(timeline, events):
+    if known.unfinished and events[0].category != REPEATED and gave_up(timeline, events):
         return True
     if events[-1].category == "BROKERS_UNREACHED" and _ends_without_brokers(timeline, events):
         return True
@@ -180,7 +180,7 @@ def _is_unfinished(timeline: LogTimeline, events: Sequence[LogEvent], known: Cat
     pause_ms = lasted_ms // (len(events) - 1) if len(events) > 1 else SAME_MOMENT_MS
     if not known.unfinished or timeline.log_end_ms(events[-1]) > _last_ms(timeline, events) + pause_ms:
         return False
-    is_repeated = events[-1].category == _REPEATED
+    is_repeated = events[-1].category == REPEATED
     return is_repeated or not has_just_begun(events, known) or _is_excerpt(timeline, events, known)
 
 

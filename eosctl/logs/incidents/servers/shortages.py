@@ -23,6 +23,8 @@ SHORTAGE_MIN_MS = 3_000
 FELT_MS = 60_000
 """Default of max.block.ms and of many other limits: a client reports a shortage this long after its last refusal."""
 _OF_REFUSALS: Final = "fewer-replicas-in-sync-than-min-isr"
+NAMED_PARTITIONS: Final = 10
+"""Maximum number of partitions that a subject names; of more, it names the topics."""
 LEFT_MS = 3_600_000
 """Maximum time between the loss of a replica and the first write that was refused for it."""
 _RESTART: Final = "Restart the brokers."
@@ -68,7 +70,12 @@ def find_shortages(timeline: LogTimeline, outages: Sequence[Outage]) -> Iterator
         yield incident(
             "not_enough_replicas",
             "brokers-down-below-min-isr",
-            {"brokers": brokers, "topics": tuple(topics), "topic-partition": only},
+            {
+                "brokers": brokers,
+                "topics": tuple(topics),
+                "topic-partition": only,
+                "topic-partitions": tuple(sorted(partitions)) if 1 < len(partitions) <= NAMED_PARTITIONS else (),
+            },
             [
                 *left,
                 *episode,

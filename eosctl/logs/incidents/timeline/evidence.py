@@ -39,6 +39,14 @@ def joined_evidence(*parts: Iterable[EvidenceLine]) -> tuple[EvidenceLine, ...]:
     return tuple(dict.fromkeys(place for part in parts for place in part))[:MAX_EVIDENCE_COUNT]
 
 
+def shared_evidence(parts: Sequence[Sequence[EvidenceLine]]) -> tuple[EvidenceLine, ...]:
+    """Return the same with the first places of each part, so that none is left out for a longer one."""
+    share = max(1, MAX_EVIDENCE_COUNT // max(1, len(parts)))
+    first = joined_evidence(*(part[:share] for part in parts))
+    kept = frozenset(joined_evidence(first, *parts))
+    return joined_evidence(*([place for place in part if place in kept] for part in parts))
+
+
 def incident(
     kind: str,
     root_cause: str,

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 
 from eosctl.logs.incidents.timeline.index import grouped
-from eosctl.model.log_event import LogEvent, SourceSummary
+from eosctl.model.log_event import CALM_LEVELS, LogEvent, SourceSummary
 
 PLACE = attrgetter("time_ms", "file", "offset")
 """The order of events: by time, and by place at the same time."""
@@ -17,6 +17,14 @@ PLACE = attrgetter("time_ms", "file", "offset")
 def time_of(event: LogEvent) -> int:
     """Return the time of an event of a timeline, which always has one."""
     return event.time_ms or 0
+
+
+def is_thrown_below(event: LogEvent) -> bool:
+    """Return whether an event is an exception without a time below a record of another subject, whose time it has.
+
+    Runtimes print an uncaught exception without a header, and minutes after the last record.
+    """
+    return event.level in CALM_LEVELS and bool(event.fields.get("thrown"))
 
 
 def timed(events: Iterable[LogEvent], sources: Sequence[SourceSummary]) -> Iterator[LogEvent]:

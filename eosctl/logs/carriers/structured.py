@@ -108,6 +108,7 @@ _SYSLOG_LEVELS: Final = ("FATAL", "FATAL", "FATAL", "ERROR", "WARN", "NOTICE", "
 _TENS_LEVELS: Final = {"10": "TRACE", "20": "DEBUG", "30": "INFO", "40": "WARN", "50": "ERROR", "60": "FATAL"}
 """Levels of bunyan and pino."""
 _TRACE: Final = re.compile(r"^[^\S\n]*+at |Exception|Error|Throwable|Traceback", re.MULTILINE)
+_PLACEHOLDER: Final = re.compile(r"\{[@$]?(\w{1,80})(?:[,:][^{}\n]{0,40})?\}")
 _PAIR: Final = re.compile(r'([\w.@-]+)=("(?:[^"\\]|\\.)*"|[^\s"]*)')
 
 
@@ -132,7 +133,7 @@ def read_entry(values: Mapping[str, Any]) -> Entry:
     """
     values = flattened(_without_line_numbers(values), _MESSAGE, _TIME, _LEVEL)
     names = _Names(values)
-    told_message = names.text(*_MESSAGE) or message_like(values)
+    told_message = _rendered(names.text(*_MESSAGE), names) or message_like(values)
     if (inner := parsed(told_message)) is not None:
         values = {**values, **flattened(inner, _MESSAGE, _TIME, _LEVEL)}
         names = _Names(values)
@@ -159,6 +160,17 @@ def read_entry(values: Mapping[str, Any]) -> Entry:
         host_of_values(values),
         level.strip().isdecimal(),
     )
+
+
+def _rendered(text: str, names: _Names) -> str:
+    """Return a message template of Serilog with the values of its placeholders; one without a value stays.
+
+    >>> _rendered("Consuming {Topic:l} failed", _Names({"Topic": "orders", "@mt": ""}))
+    'Consuming orders failed'
+    """
+    if "{" not in text or not names.has("@mt"):
+        return text
+    return _PLACEHOLDER.sub(lambda found: names.text(found[1]) or found[0], text)
 
 
 def _without_line_numbers(values: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -215,6 +227,10 @@ class _Names:
     def _text_below(self, names: tuple[str, ...]) -> str:
         inner = (self._values.get(name) for name in _CONTAINERS)
         return next((text for one in inner if isinstance(one, Mapping) and (text := _Names(one).text(*names))), "")
+
+    def has(self, name: str) -> bool:
+        """Return whether there is a value of exactly this name."""
+        return name in self._values
 
     def lines(self, name: str) -> str:
         """Return a named list of lines, joined; empty if it is not such a list."""

@@ -9,7 +9,8 @@ from typing import Final
 
 from eosctl.model.log_event import LoggedException
 
-_CLASS: Final = r"(?:[a-z][\w$]*\.)+[A-Z][\w$]*"
+_CLASS: Final = r"(?:[A-Za-z][\w$]*\.)+[A-Z][\w$]*"
+"""A class in its package, or in its namespace, which begins with a capital letter in .NET."""
 _MARGIN: Final = r"[^\S\n]*+"
 """Ends with its line: one that took all blank lines that follow would be searched anew from each of them."""
 _FIRST: Final = re.compile(
@@ -19,6 +20,9 @@ _FIRST: Final = re.compile(
 _INLINE: Final = re.compile(r"(?<![\w$])(?<![\w$]\.)((?:[A-Za-z][\w$]*\.)+[A-Z][\w$]*(?:Exception|Error))\b")
 """A class in passing, searched from the beginning of a name alone; namespaces of .NET begin with capital letters."""
 _CAUSE: Final = re.compile(rf"\n([ \t]*)(Caused by|Wrapped by): ({_CLASS})")
+PANIC: Final = "panic"
+"""The name of the end of a program in Go, which has no classes of errors."""
+_PANIC: Final = re.compile(r"\npanic: ")
 _QUOTED: Final = re.compile(rf"[ \t]*({_CLASS}(?:Exception|Error))(?::|[ \t]*(?:\n|$))")
 """The message of an exception that was made from its cause alone: the text of the cause (``Throwable.toString``)."""
 _SENT: Final = re.compile(rf" due to:\n({_CLASS}(?:Exception|Error))(?::|[ \t]*(?:\n|$))")
@@ -82,7 +86,7 @@ def _chain(text: str) -> tuple[str, ...]:
         return _python_chain(text)
     first = _FIRST.search(text)
     if first is None:
-        return ()
+        return (PANIC,) if _PANIC.search(text) else ()
     if "Caused by" not in text and "Wrapped by" not in text:
         return (first[1], *_quoted(text, first.end()))
     depths = [len(found[1]) for found in _SUPPRESSED.finditer(text)] if "Suppressed" in text else []

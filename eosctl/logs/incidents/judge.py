@@ -131,7 +131,7 @@ def judge_timeline(timeline: LogTimeline, events: Sequence[LogEvent]) -> Judgmen
     single = _name_components(joined, events)
     named = _stepped(timeline, single, _NAMING)
     noted = {(place.file, place.offset) for one in named for place in one.evidence}
-    unknown = find_unknown_errors(timeline, (one for one in left if (one.file, one.offset) not in noted))
+    unknown = find_unknown_errors(timeline, (one for one in left if (one.file, one.offset) not in noted), named)
     settled = _stepped(timeline, (*named, *join_repeats(unknown)), _ENDING)
     tests = TestRuns(timeline)
     incidents = sorted(

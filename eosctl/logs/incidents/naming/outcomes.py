@@ -56,7 +56,6 @@ _OUT_OF_RANGE: Final = "changelog-position-out-of-range"
 _SHORTAGES: Final = frozenset({"not_enough_replicas", "partition_offline", "partition_without_leader"})
 _INTERNAL: Final = ("__transaction_state", "__consumer_offsets")
 _DEADLY: Final = kinds_with("kills_producer")
-_SESSION: Final = "zookeeper_session_expired"
 _REPEATABLE: Final[Mapping[str, tuple[EventCategory, ...]]] = {
     "init_producer_id_timeout": ("INIT_PRODUCER_ID",),
     "transaction_end_timeout": ("TXN_RETRIED",),
@@ -68,6 +67,12 @@ _CONNECTIONS: Final = frozenset(
 )
 _WORKS: Final[tuple[EventCategory, ...]] = ("REBALANCE_DONE", "METADATA_RECEIVED", "INIT_PRODUCER_ID", "TXN_RETRIED")
 """Records of a client that show an answer of the brokers that it could not reach."""
+_RETURNS: Final[Mapping[str, tuple[EventCategory, str]]] = {
+    "zookeeper_session_expired": ("ZK_SESSION_RENEWED", "It had a new session at {at}."),
+    "source_refused": ("SOURCE_RESUMED", "The connector read from its source again at {at}."),
+    "connect_task_failed": ("SOURCE_RESUMED", "The connector read from its source again at {at}."),
+}
+"""Kinds that are over with a record of one category, and the sentence about it."""
 _OF_STREAMS: Final = frozenset({"transaction_timeout", "invalid_producer_epoch", "task_migrated", "producer_fenced"})
 _CAUSES_THAT_STAY: Final = frozenset({"duplicate-transactional-id", "slow-processing"})
 """Causes that bring the fault back after each recovery."""
@@ -85,9 +90,10 @@ def _settled(timeline: LogTimeline, one: Incident, events: Sequence[LogEvent]) -
     own = [event for event in events if event.category != "GC_PAUSE"] or events
     clients = [event for event in own if event.application not in timeline.servers()]
     last = max(clients or own, key=time_of)
-    of_server = one.root_cause == _ALLOCATION or one.kind == _SESSION
     can_recover = one.severity is Severity.ERROR or one.root_cause == "killed-by-the-operating-system"
-    if (clients or of_server) and can_recover and (recovered := _recovered(timeline, one, last)):
+    if can_recover and (returned := _returned(timeline, one, last)):
+        return returned
+    if (clients or one.root_cause == _ALLOCATION) and can_recover and (recovered := _recovered(timeline, one, last)):
         return recovered
     if grown := _grown(timeline, one, last):
         return _with(one, grown, f"Its replicas were in sync again at {time_text(time_of(grown))}.", one.severity)
@@ -120,8 +126,8 @@ def _recovered(timeline: LogTimeline, one: Incident, last: LogEvent) -> Incident
         if running and not timeline.log_between(last, one.t_end_ms + 1, one.t_end_ms + RECOVERY_MS, ("POLL_TIMEOUT",)):
             text = f"The thread had rejoined and was running again at {time_text(time_of(running[0]))}."
             return _with(one, running[0], text, one.severity)
-    if of_server := _working_server(timeline, one, last):
-        return of_server
+    if one.root_cause == _ALLOCATION and (start := _next(timeline, last, ("REDPANDA_STARTED",), one.t_end_ms)):
+        return _with(one, start, f"The node was running again at {time_text(time_of(start))}.", Severity.WARNING)
     if one.kind == "out_of_memory" and (again := _running_client(timeline, last, one.t_end_ms)):
         text = f"The program was started again and was running at {time_text(time_of(again))}."
         return _with(one, again, text, Severity.WARNING)
@@ -134,6 +140,17 @@ def _recovered(timeline: LogTimeline, one: Incident, last: LogEvent) -> Incident
     return None
 
 
+def _returned(timeline: LogTimeline, one: Incident, last: LogEvent) -> Incident | None:
+    """Return an incident with the record after which its kind is over; None without one, or if the fault returns."""
+    category, sentence = _RETURNS.get(one.kind, (None, ""))
+    if category is None:
+        return None
+    later = timeline.log_between(last, one.t_end_ms + 1, one.t_end_ms + RESTORED_MS, (category,))
+    if not later or _fails_again(timeline, last, time_of(later[0])):
+        return None
+    return _with(one, later[0], sentence.format(at=time_text(time_of(later[0]))), Severity.WARNING)
+
+
 def _restored(timeline: LogTimeline, one: Incident, last: LogEvent) -> Incident | None:
     """Return an incident of a store with the record that it was restored; None if the log ends before."""
     changelog = str(one.subject.get("topic-partition", ""))
@@ -144,16 +161,6 @@ def _restored(timeline: LogTimeline, one: Incident, last: LogEvent) -> Incident 
     count = own[0].fields.get("restored", "")
     records = f" from {count_text(int(count), 'record')}" if count else ""
     return _with(one, own[0], f"The store was restored{records} at {time_text(time_of(own[0]))}.", Severity.WARNING)
-
-
-def _working_server(timeline: LogTimeline, one: Incident, last: LogEvent) -> Incident | None:
-    """Return an incident of a server with the record that shows that it works again; None without one."""
-    if one.root_cause == _ALLOCATION and (start := _next(timeline, last, ("REDPANDA_STARTED",), one.t_end_ms)):
-        return _with(one, start, f"The node was running again at {time_text(time_of(start))}.", Severity.WARNING)
-    renewed = _next(timeline, last, ("ZK_SESSION_RENEWED",), one.t_end_ms) if one.kind == _SESSION else None
-    if renewed and not _fails_again(timeline, last, time_of(renewed)):
-        return _with(one, renewed, f"It had a new session at {time_text(time_of(renewed))}.", Severity.WARNING)
-    return None
 
 
 def _answered(timeline: LogTimeline, one: Incident, last: LogEvent) -> Incident | None:

@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
+from eosctl.logs.classifier.throwable import PANIC
 from eosctl.logs.incidents.explained import AFTER_MS, BEFORE_MS, EXPLANATIONS, spans_of
 from eosctl.logs.incidents.remaining.lasting import is_final
 from eosctl.logs.incidents.servers.shortages import returns_to_isr, stays_below_minimum
@@ -257,7 +258,12 @@ def _keys_of(event: LogEvent) -> Iterator[_Key]:
 
 
 def is_unknown_error(event: LogEvent) -> bool:
-    """Return whether an event is an error without a category; a throwable without a level came from standard error."""
+    """Return whether an event is an error without a category.
+
+    A throwable without a level came from standard error, and so did a panic, even below a record with a level.
+    """
     if event.category != UNCLASSIFIED:
         return False
-    return event.level in ERROR_LEVELS or (not event.level and event.exception is not None)
+    if event.exception is not None and (not event.level or event.exception.root_class == PANIC):
+        return True
+    return event.level in ERROR_LEVELS

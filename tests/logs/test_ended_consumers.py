@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from eosctl.model.severity import Severity
 from tests.logs.judging import judge
 
 
@@ -34,12 +35,15 @@ def test_a_consumer_that_does_not_join_again_has_ended(error: str, tmp_path: Pat
 
 
 @pytest.mark.parametrize("error", CRASHES)
-def test_a_consumer_that_joins_again_has_not_ended(error: str, tmp_path: Path) -> None:
+def test_a_consumer_that_joins_again_has_recovered(error: str, tmp_path: Path) -> None:
     text = line("09:10:01.000", "ERROR", f"[Consumer] Crash: {error}")
     again = line("09:10:01.300", "ERROR", "[Consumer] Restarting the consumer in 300ms") + line(
         "09:10:04.000", "INFO", JOINED
     )
-    assert judge(tmp_path, {"cutter.log": text + again}) == []
+    (one,) = judge(tmp_path, {"cutter.log": text + again})
+    assert (one.kind, one.severity) == ("consumer_ended", Severity.WARNING)
+    assert "A member rejoined at 2026-02-03T09:10:04.000Z." in one.explanation
+    assert "No record shows" not in one.explanation
 
 
 def test_another_group_does_not_join_for_it(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ FLUSHED_MS: Final = 10_000
 STOPS_MS: Final = 60_000
 """Maximum time from the stop of a connector task to the failure of its last commit of offsets."""
 _OFFSETS: Final = "connector_offsets_not_stored"
+_ENDED: Final = "consumer_ended"
 _DUPLICATE: Final = "duplicate-transactional-id"
 """A cause that brings the fault back after each initialization."""
 _OF_PRODUCERS: Final = kinds_with("of_producer")
@@ -115,7 +116,9 @@ def _of_member(timeline: LogTimeline, one: Incident, last: LogEvent) -> Iterator
     until = one.t_end_ms + REJOINED_MS
     for event in timeline.log_between(last, one.t_end_ms + 1, until, ("REBALANCE_DONE", "ASSIGNMENT_CHANGE")):
         if event.fields.get("group", group) == group and not _TAKEN_AWAY.search(event.message):
-            yield LaterSuccess(event, f"A member rejoined at {time_text(time_of(event))}.")
+            # The client itself has started the consumer again.
+            left = Severity.WARNING if one.kind == _ENDED else None
+            yield LaterSuccess(event, f"A member rejoined at {time_text(time_of(event))}.", left)
 
 
 def _returns(timeline: LogTimeline, last: LogEvent, since_ms: int) -> bool:

@@ -51,6 +51,7 @@ _OUTAGES: Final = frozenset(
     }
 )
 """Kinds in which everything that needs the broker, coordinator, topic, or partition stands still while they last."""
+_CONSUMER_ENDED: Final = "consumer_ended"
 _ALLOCATION: Final = "no-memory-in-one-piece"
 _OUT_OF_RANGE: Final = "changelog-position-out-of-range"
 _SHORTAGES: Final = frozenset({"not_enough_replicas", "partition_offline", "partition_without_leader"})
@@ -104,6 +105,8 @@ def _settled(timeline: LogTimeline, one: Incident, events: Sequence[LogEvent]) -
     if one.severity is Severity.ERROR and (used_ms := _used_until(timeline, one, events, last)):
         text = f"The application kept using it until {time_text(used_ms)}: these messages are lost."
         return one._replace(severity=Severity.CRITICAL, explanation=f"{one.explanation} {text}")
+    if one.kind == _CONSUMER_ENDED:
+        return one._replace(explanation=f"{one.explanation} No record shows that it joined its group again.")
     return one
 
 

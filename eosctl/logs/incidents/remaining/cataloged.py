@@ -92,7 +92,7 @@ _OF_READERS: Final = frozenset({"HANGING_TXN_HINT"})
 """Categories of faults that a reader reports: its own transactional id is not that of the cause."""
 _OF_CLIENT: Final = frozenset({"OFFSET_OUT_OF_RANGE"})
 """Categories of faults that one client reports of several partitions together."""
-_OF_CONNECTIONS: Final = frozenset({"BROKERS_UNREACHED", "HOST_NOT_RESOLVED"})
+_OF_CONNECTIONS: Final = frozenset({"BOOTSTRAP_DISCONNECTED", "BROKERS_UNREACHED", "HOST_NOT_RESOLVED"})
 """Categories of attempts to connect, which a client repeats after a backoff."""
 _OF_PRODUCER: Final = frozenset({"COORDINATOR_REFUSED"})
 """Categories of faults of a producer's open transaction, whose records name its id or a partition."""

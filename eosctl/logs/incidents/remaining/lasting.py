@@ -34,6 +34,8 @@ EXCERPT_MS: Final = 60_000
 EXCERPT_RECORDS: Final = 2
 """Minimum number of records for an incident in an excerpt that has other records, too."""
 SAME_MOMENT_MS: Final = 1_000
+RESTORED_MS: Final = 30_000
+"""A store that is restored within this time has not interrupted its task for longer than a rebalance does."""
 FOUND_MS: Final = 330_000
 """Maximum time until a consumer knows a new topic: metadata.max.age.ms (5 minutes) and a rebalance."""
 _TAKEN_AWAY: Final = re.compile(r"(?i:\brevok\w+|\blost\b|\bun-?assign)")
@@ -64,7 +66,7 @@ _LIBRARY: Final = "[thrd:"
 
 def is_fault(timeline: LogTimeline, events: Sequence[LogEvent], known: CatalogedIncident) -> bool:
     """Return whether records, in order of time, are enough for an incident."""
-    if _is_found_later(timeline, events) or _has_joined_again(timeline, events[-1]):
+    if _is_found_later(timeline, events) or _is_restored_soon(timeline, events[-1]):
         return False
     if known.alone_from is not None:
         field, limit = known.alone_from
@@ -95,13 +97,11 @@ def _is_found_later(timeline: LogTimeline, events: Sequence[LogEvent]) -> bool:
     return any(names.search(event.message) and not _TAKEN_AWAY.search(event.message) for event in later)
 
 
-def _has_joined_again(timeline: LogTimeline, last: LogEvent) -> bool:
-    """Return whether a consumer that ended was started again by its client, and joined its group."""
-    if last.category != "CONSUMER_ENDED":
+def _is_restored_soon(timeline: LogTimeline, last: LogEvent) -> bool:
+    """Return whether a store whose changelog position was gone was restored before its users could notice."""
+    if last.category != "CHANGELOG_OUT_OF_RANGE":
         return False
-    group = last.fields.get("group", "")
-    joined = timeline.log_between(last, time_of(last), time_of(last) + GIVE_UP_MS, ("REBALANCE_DONE",))
-    return any(event.fields.get("group", group) == group for event in joined)
+    return bool(timeline.log_between(last, time_of(last), time_of(last) + RESTORED_MS, ("STATE_RESTORE_END",)))
 
 
 def _ends_without_brokers(timeline: LogTimeline, events: Sequence[LogEvent]) -> bool:

@@ -91,6 +91,7 @@ _DETAILS: Final[tuple[tuple[EventField, str], ...]] = (
     ("component", "component"),
     ("codec", "codec"),
     ("setting", "setting"),
+    ("schema_subject", "schema-subject"),
     ("suppressed", "suppressed"),
 )
 """Further fields that sentences of the catalog have."""

@@ -62,3 +62,15 @@ def _holds_settings(node: Branch, rest: Branch) -> bool:
 
 def _is_named(key: str) -> bool:
     return is_setting(key) and (key == "acks" or key not in COMMON_WORDS)
+
+
+def are_clients_apart(node: Branch) -> bool:
+    """Return whether a mapping holds clients as mappings next to each other, at least one under a name of its own."""
+    own = {
+        name: [key for key, leaf in child.entries if isinstance(leaf, Leaf) and "." in key and is_setting(key)]
+        for name, child in node.entries
+        if isinstance(child, Branch)
+    }
+    clients = {name: keys for name, keys in own.items() if keys}
+    is_hidden = any(not is_setting(f"{name}.{key}") for name, keys in clients.items() for key in keys)
+    return len(clients) > 1 and len(own) == len(node.entries) and is_hidden

@@ -17,7 +17,7 @@ from eosctl.settings.connectors import connector_role
 from eosctl.settings.islands import sources_within
 from eosctl.settings.named_releases import with_named_release
 from eosctl.settings.operators import SET_BY_NUMBER
-from eosctl.settings.process_counts import COUNT
+from eosctl.settings.process_counts import COUNT, counted_around
 from eosctl.settings.quarkus_profiles import as_built
 from eosctl.settings.recognition import (
     CLIENT_KEYS,
@@ -46,7 +46,6 @@ from eosctl.settings.setting_names import (
 )
 from eosctl.settings.sources import Source, values_of
 from eosctl.settings.tree import Branch, Node, flatten
-from eosctl.settings.workloads import counted_around
 
 _OTHER_CONSUMER: Final[Mapping[str, str | None]] = {"enable.auto.commit": None}
 _SMALLRYE_CONSUMER: Final[Mapping[str, str | None]] = {"enable.auto.commit": "false"}

@@ -12,7 +12,7 @@ from eosctl.model.deployment import Place, Role, Value
 from eosctl.model.parameter import relaxed
 from eosctl.settings.access_rule_declarations import access_rules_declared
 from eosctl.settings.camel import CAMEL
-from eosctl.settings.client_parts import has_own_properties, with_parts
+from eosctl.settings.client_parts import are_clients_apart, has_own_properties, with_parts
 from eosctl.settings.command_lines import JOBS
 from eosctl.settings.connectors import connector_of_chart
 from eosctl.settings.container_scripts import scripts_within
@@ -33,6 +33,7 @@ from eosctl.settings.logstash_file import PIPELINE
 from eosctl.settings.nomad_jobs import files_of_tasks
 from eosctl.settings.own_prefixes import own_prefixes, sources_under
 from eosctl.settings.pipeline_services import is_pipeline, pipeline_scripts, pipeline_services, without_services
+from eosctl.settings.process_counts import counted_around
 from eosctl.settings.recognition import PREFIXED, decide
 from eosctl.settings.setting_names import COMMON_WORDS, SPRING, is_setting
 from eosctl.settings.setting_pairs import pairs_of
@@ -45,7 +46,7 @@ from eosctl.settings.structures import find_sources
 from eosctl.settings.topic_declarations import topic_declared
 from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
 from eosctl.settings.unread import CLIENT_SETTINGS
-from eosctl.settings.workloads import GENERATED, counted_around
+from eosctl.settings.workloads import GENERATED
 
 _NETWORK: Final = ("AWS::EC2::", "AWS::IAM::", "AWS::ElasticLoadBalancing")
 _BROKERS: Final = relaxed("bootstrap.servers")
@@ -210,7 +211,9 @@ def _by_leaves(
 
 
 def _hides_settings(node: Branch, keys: list[str]) -> bool:
-    """Return whether names are settings only without the one name that stands above all of them: ``app``."""
+    """Return whether names are settings only without the name that stands above them: ``app``, ``kafka_out``."""
+    if are_clients_apart(node) and with_parts(node) is node:
+        return True
     if len(node.entries) != 1 or isinstance(node.entries[0][1], Leaf):
         return False
     if has_own_properties(node):

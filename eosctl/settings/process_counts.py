@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from eosctl.model.deployment import Place, Value
+from eosctl.model.deployment import Place, Role, Value
 from eosctl.settings.cloud_formation import named_by
-from eosctl.settings.sources import value_of
+from eosctl.settings.sources import Source, value_of
 from eosctl.settings.tree import Branch, Leaf, Node, Row
 
 COUNT: Final = "replicas"
@@ -153,3 +153,25 @@ def _last_line(node: Node) -> int:
         return 0 if node.file else node.line + (node.text or "").count("\n")
     children = node.nodes if isinstance(node, Row) else tuple(child for _, child in node.entries)
     return max(node.line, *(_last_line(child) for child in children)) if children else node.line
+
+
+def counted_around(sources: Iterable[Source], document: Node, file: str) -> list[Source]:
+    """Return the sources of a chart's values, or of another tool's file, with the count of the mapping around them."""
+    found = list(sources)
+    if not any(source.role is not Role.TOPIC and source.instances is None for source in found):
+        return found
+    counts = sorted(process_counts(document, file), key=lambda one: one.last - one.first)
+    if not counts:
+        return found
+
+    def around(source: Source) -> Source:
+        count = next((one.processes for one in counts if one.first <= source.place.line <= one.last), None)
+        is_counted = source.instances is not None or source.role is Role.TOPIC or bool(source.part_of)
+        return source if count is None or is_counted else replace(source, instances=count)
+
+    return [counted for source in found if not _is_left_out(counted := around(source))]
+
+
+def _is_left_out(source: Source) -> bool:
+    """Return whether a chart starts none of these brokers; its others, such as combined controllers, are judged."""
+    return source.role is Role.BROKER and source.instances is not None and source.instances.text == "0"

@@ -17,7 +17,7 @@ from eosctl.model.deployment import Place, Role, Unseen, Value
 from eosctl.settings.container_files import containers_of, kafka_files, overrides_of
 from eosctl.settings.documents import parse_documents, starts_programs
 from eosctl.settings.kafka_commands import CONFIGURATION
-from eosctl.settings.process_counts import COUNT, ONE_PER_NODE, WITHOUT_NUMBER, knative_count, process_counts
+from eosctl.settings.process_counts import COUNT, ONE_PER_NODE, WITHOUT_NUMBER, knative_count
 from eosctl.settings.readers import Readers, is_read
 from eosctl.settings.sources import Source, value_of
 from eosctl.settings.tree import Branch, Leaf, Node, Row
@@ -114,28 +114,6 @@ def unseen_by(workloads: Iterable[Workload], sources: Iterable[Source]) -> list[
         is_seen = not one.kafka_files or one.name in parts or any(is_read(name, one.reads) for name in held)
         found += () if is_seen else one.kafka_files
     return list(dict.fromkeys(found))
-
-
-def counted_around(sources: Iterable[Source], document: Node, file: str) -> list[Source]:
-    """Return the sources of a chart's values, or of another tool's file, with the count of the mapping around them."""
-    found = list(sources)
-    if not any(source.role is not Role.TOPIC and source.instances is None for source in found):
-        return found
-    counts = sorted(process_counts(document, file), key=lambda one: one.last - one.first)
-    if not counts:
-        return found
-
-    def around(source: Source) -> Source:
-        count = next((one.processes for one in counts if one.first <= source.place.line <= one.last), None)
-        is_counted = source.instances is not None or source.role is Role.TOPIC or bool(source.part_of)
-        return source if count is None or is_counted else replace(source, instances=count)
-
-    return [counted for source in found if not _is_left_out(counted := around(source))]
-
-
-def _is_left_out(source: Source) -> bool:
-    """Return whether a chart starts none of these brokers; its others, such as combined controllers, are judged."""
-    return source.role is Role.BROKER and source.instances is not None and source.instances.text == "0"
 
 
 class _Counts(NamedTuple):

@@ -189,3 +189,12 @@ def test_services_that_mount_scripts_do_not_count_them(tmp_path: Path) -> None:
     )
     (broker,) = read_deployment([tmp_path]).deployment.of(Role.BROKER)
     assert broker.instances is None
+
+
+def test_clients_stand_apart_in_mappings_of_their_own_names() -> None:
+    text = (
+        '[kafka]\n"bootstrap.servers" = "k:9092"\n"group.id" = "a"\n'
+        '[kafka_out]\n"bootstrap.servers" = "k:9092"\n"transactional.id" = "a"\n"enable.idempotence" = false\n'
+    )
+    assert roles_of("clients.toml", text) == [Role.CONSUMER, Role.PRODUCER]
+    assert "EOS-CFG-010" in failed("clients.toml", text)

@@ -8,7 +8,7 @@ from typing import Final
 from eosctl.checks.configuration.clients import transactional_producers
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.model.deployment import Role
+from eosctl.model.deployment import TABULATED, Role
 from eosctl.model.severity import Severity
 
 FEW: Final = 100
@@ -30,7 +30,7 @@ def retries_bounded(case: Case) -> Iterator[Problem]:
     """Find transactional producers that give up after a few retries.
 
     What it checks:
-        retries between 1 and 99 on a producer with a transactional id.
+        retries between 1 and 99 on a producer with a transactional id, of a library whose default has no bound.
 
     Why it matters for exactly-once:
         The bound that matters is delivery.timeout.ms. With few retries a leader change of a second uses them up: the
@@ -47,6 +47,8 @@ def retries_bounded(case: Case) -> Iterator[Problem]:
     """
     for producer in transactional_producers(case.deployment):
         retries = producer.value("retries")
+        if producer.client not in TABULATED:
+            continue  # the default of other libraries is a few retries, too
         if retries.is_given and retries.number is not None and 0 < retries.number < FEW:
             yield problem(
                 producer,

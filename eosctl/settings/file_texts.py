@@ -47,6 +47,8 @@ _TRANSLATIONS: Final = re.compile(
     r"(?:^|/)(?:messages|locales?|i18n|l10n|lang|languages|translations)/(?:[^/]+/)?"
     r"(?:[a-z]{2}(?:[-_][a-z]{2,4})?|[a-z]{2}(?:[-_][a-z]{2,4})?/[^/]+)\.(?:jsonc?|ya?ml|properties)$"
 )
+# Loggers' own files name Kafka's packages, and may be called after its servers.
+_LOGGERS: Final = re.compile(r"^(?:log4j\.rootLogger|rootLogger(?:\.level)?|log4j\.appender\.\w+)[ \t]*=", re.MULTILINE)
 # Descriptions of interfaces name topics and settings that programs behind them may have.
 _INTERFACES: Final = re.compile(
     r"""^(?:openapi|swagger|asyncapi):[ \t]*["']?\d|\A\s*\{\s*"(?:openapi|swagger|asyncapi)"\s*:""", re.MULTILINE
@@ -65,6 +67,7 @@ _SCHEMA: Final = re.compile(r""""\$schema"\s*:\s*"[^"]*json-schema""")
 _HEAD: Final = 4_000
 _MOST_DESCRIPTIONS: Final = 30
 """More texts for people than a configuration has: a description of a program's options has more."""
+_MANY_OBJECTS: Final = 3
 _OF_A_POLICY: Final = ('"Statement"', '"Effect"', '"Action"', '"2012-10-17"')
 _OF_A_DASHBOARD: Final = ('"panels"', '"schemaVersion"')
 
@@ -164,6 +167,8 @@ def is_of_others(name: str, text: str = "") -> bool:
         return True
     if file.endswith(".json"):
         return all(key in text for key in _OF_A_DASHBOARD) or _describes_others(text)
+    if file.endswith(".properties"):
+        return _LOGGERS.search(text) is not None
     if not file.endswith((".yml", ".yaml")):
         return False
     if "api:" in text and _INTERFACES.search(text) is not None:
@@ -174,6 +179,7 @@ def is_of_others(name: str, text: str = "") -> bool:
 def _describes_others(text: str) -> bool:
     """Return whether JSON describes data, interfaces, the options of a program, or the rights of users of AWS."""
     is_schema = _SCHEMA.search(text[:_HEAD]) is not None or text.count('"description"') >= _MOST_DESCRIPTIONS
+    is_schema = is_schema or text.count('"additionalProperties"') >= _MANY_OBJECTS
     return is_schema or _INTERFACES.search(text) is not None or all(part in text for part in _OF_A_POLICY)
 
 

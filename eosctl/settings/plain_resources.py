@@ -11,6 +11,7 @@ from typing import Final
 
 from eosctl.settings.ansible import brings_roles_alone
 from eosctl.settings.ansible_inventory import inventory_of
+from eosctl.settings.client_signs import shows_no_client
 from eosctl.settings.kustomizations import names_files_alone
 from eosctl.settings.pipeline_services import is_pipeline
 from eosctl.settings.pipelines import is_connect_without_kafka
@@ -77,6 +78,8 @@ def has_no_setting(documents: Sequence[Node], file: str, text: str) -> bool:
         return True
     if file.lower().endswith((".conf", ".config")):
         return _LOGIN.search(text) is not None
+    if shows_no_client(tuple(documents), file, text):
+        return not names_setting(text)
     is_of_others = any(is_pipeline(one, file) or _has_tasks(one) for one in documents)
     is_of_others = is_of_others or any(map(is_connect_without_kafka, documents)) or any(map(_is_of_tool, documents))
     is_of_others = is_of_others or (file.lower().endswith(".sql") and _QUERY.search(text) is not None)

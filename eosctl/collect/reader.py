@@ -53,7 +53,7 @@ _RIGHTS: Final = {
     EvidenceKind.GROUP_OFFSETS: "Describe on group '*'",
     EvidenceKind.REBALANCES: "Describe on group '*'",
 }
-"""The right that each kind of evidence needs (analysis.minimal_access.OWN_READING)."""
+"""The right that each kind of evidence needs (analysis.own_access)."""
 # KIP-664; ListTransactions and DescribeTransactions were added after DescribeProducers.
 _SINCE: Final = {
     EvidenceKind.TRANSACTIONS: "Coordinators list their transactions since Kafka 3.0.",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shlex
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
 
 class ApplicationKind(StrEnum):
-    """The type of an application."""
+    """The type of an application: a client, or commands of eosctl, whose words are joined by hyphens."""
 
     PRODUCER = "producer"
     IDEMPOTENT_PRODUCER = "idempotent-producer"
@@ -20,11 +20,40 @@ class ApplicationKind(StrEnum):
     CONNECT_SOURCE = "connect-source"
     DOCTOR = "doctor"
     REPAIR = "repair"
+    CHECK_RUN = "check-run"
+    SNAPSHOT_CAPTURE = "snapshot-capture"
+    TXN_LIST = "txn-list"
+    TXN_DESCRIBE = "txn-describe"
+    TXN_HANGING = "txn-hanging"
+    TXN_PRODUCERS = "txn-producers"
+    TXN_BLAME = "txn-blame"
+    TXN_WATCH = "txn-watch"
+    TXN_ABORT = "txn-abort"
+    TXN_COMPLETE = "txn-complete"
+    TXN_FENCE = "txn-fence"
+    FENCING_EXPLAIN = "fencing-explain"
+    GROUP_LIST = "group-list"
+    GROUP_DESCRIBE = "group-describe"
+    GROUP_LAG = "group-lag"
+    GROUP_PENDING = "group-pending"
+    TIMELINE = "timeline"
+    TOP = "top"
+    EXPORTER = "exporter"
 
     @property
     def is_own(self) -> bool:
         """Whether it is eosctl itself."""
-        return self in (ApplicationKind.DOCTOR, ApplicationKind.REPAIR)
+        return self not in _CLIENTS
+
+
+_CLIENTS: Final = (
+    ApplicationKind.PRODUCER,
+    ApplicationKind.IDEMPOTENT_PRODUCER,
+    ApplicationKind.CONSUMER,
+    ApplicationKind.PROCESSOR,
+    ApplicationKind.STREAMS,
+    ApplicationKind.CONNECT_SOURCE,
+)
 
 
 class RuleState(StrEnum):

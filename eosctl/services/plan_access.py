@@ -14,11 +14,11 @@ from eosctl.analysis.minimal_access import (
     READING,
     TRANSACTIONAL,
     Application,
-    own_rules,
     plan_access,
     states_of,
     streams_application,
 )
+from eosctl.analysis.own_access import own_rules
 from eosctl.errors import ExitCode, UsageError
 from eosctl.findings.bootstrap import bootstrap_of, connection_words
 from eosctl.model.access import ApplicationKind, Name, NeededRule, RuleState
@@ -38,7 +38,7 @@ class AccessRequest(msgspec.Struct, frozen=True):
 
     Attributes:
         kind: What the application does.
-        principal: Its principal, e.g. ``User:orders``; empty for ``User:eosctl`` with ``doctor`` and ``repair``.
+        principal: Its principal, e.g. ``User:orders``; empty for ``User:eosctl`` with commands of eosctl.
         transactional_id: Its transactional id.
         group: Its group; for a source connector, ``group.id`` of the workers.
         reads: The topics that it reads.

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from eosctl.errors import ExitCode
 from eosctl.services.connection import Connection
 from eosctl.services.event_loop import run
 from tests.apache.test_authorization import LOGIN, PASSWORDS, guarded_broker
 from tests.commands.conftest import eosctl, own_home
+from tests.sandbox.security.command_rights import commands, is_complete, rules_of, run_command
 from tests.sandbox.security.own_rights import RULES, SETTINGS, grant, names_right, run_doctor, use_everything
 
 __all__ = ["own_home"]
@@ -23,6 +26,23 @@ def client_settings(folder: Path, user: str) -> Path:
         "utf-8",
     )
     return path
+
+
+@pytest.mark.parametrize("name", ["txn hanging", "group lag"])
+def test_the_rights_of_a_command_are_exact(name: str, tmp_path: Path, own_home: Path) -> None:
+    admin, alice = (client_settings(tmp_path, user) for user in ("admin", "alice"))
+    (leaf,) = (one for one in commands() if one.name == name)
+    rules = rules_of(leaf)
+    with guarded_broker(tmp_path / "kafka", PASSWORDS, SETTINGS) as broker:
+        address = broker.with_login
+        run(lambda: use_everything(Connection(address, admin)))
+        for left_out in rules:
+            grant(address, PASSWORDS["admin"], [rule for rule in rules if rule is not left_out])
+            done = run_command(leaf, ("-b", address, "--command-config", alice), tmp_path)
+            assert not is_complete(done), (left_out, done.out, done.err)
+        grant(address, PASSWORDS["admin"], rules)
+        done = run_command(leaf, ("-b", address, "--command-config", alice), tmp_path)
+        assert is_complete(done), done.out + done.err
 
 
 def test_the_rights_of_doctor_are_sufficient_and_necessary(tmp_path: Path, own_home: Path) -> None:

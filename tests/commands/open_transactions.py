@@ -23,11 +23,13 @@ def now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-def on(bootstrap: str, work: Callable[[Client], Awaitable[Any]]) -> Any:
+def on(bootstrap: str | ClientConfig, work: Callable[[Client], Awaitable[Any]]) -> Any:
     """Run a coroutine with a client of its own."""
 
     async def run() -> Any:
-        config = ClientConfig(parse_endpoints(bootstrap, "test"), client_id="forensics")
+        config = bootstrap
+        if isinstance(config, str):
+            config = ClientConfig(parse_endpoints(config, "test"), client_id="forensics")
         async with connect(config, chance=random.Random(5)) as client:
             return await work(client)
 
@@ -68,7 +70,7 @@ async def leave_open(
 
 
 def skip_marker(
-    bootstrap: str,
+    bootstrap: str | ClientConfig,
     stop: Callable[[int], None],
     start: Callable[[int], None],
     *,

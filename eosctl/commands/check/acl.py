@@ -34,7 +34,7 @@ AccessOptions = Annotated[
         status_topic=_option("--status-topic", metavar="TOPIC", help="status.storage.topic, for Connect."),
         kafka_version=_option("--kafka-version", metavar="VERSION", help="Release of the oldest broker, e.g. 2.7."),
         principal=_option(
-            "--principal", metavar="USER", help="Principal, e.g. User:orders; User:eosctl for doctor and repair."
+            "--principal", metavar="USER", help="Principal, e.g. User:orders; User:eosctl for own commands."
         ),
         connection=ConnectionOptions,
         snapshot_file=SnapshotFile,
@@ -48,9 +48,9 @@ def acl(invocation: Invocation, request: AccessOptions, result: ResultOptions) -
     Prints the smallest set of access rules, and what fails without each. KIND is producer (transactional),
     idempotent-producer, consumer, processor (reads and writes in transactions), streams (Kafka Streams with
     exactly-once), connect-source (an exactly-once source connector and the Connect workers that run it; --group is
-    their group.id), doctor (eosctl itself, to read a cluster completely), or repair (also txn abort, complete, and
-    fence). A name that ends in * matches every name with that prefix. For doctor and repair, the rules are also printed
-    as a KafkaUser of Strimzi and as Terraform.
+    their group.id), doctor (eosctl itself, to read a cluster completely), repair (also txn abort, complete, and fence),
+    or one command, such as txn-hanging. A name that ends in * matches every name with that prefix. For eosctl's own
+    commands, the rules are also printed as a KafkaUser of Strimzi and as Terraform.
 
     With a cluster or a snapshot, the rules there are compared with the required ones. Exit codes: 0 all rules are
     present, 3 a rule is missing or denied, 4 the cluster's rules could not be read.
@@ -58,7 +58,7 @@ def acl(invocation: Invocation, request: AccessOptions, result: ResultOptions) -
     Examples:
         eosctl check acl producer --principal User:orders --transactional-id orders --write orders
         eosctl check acl processor --principal User:app --group app --read in --write out --transactional-id app
-        eosctl check acl doctor --principal User:eosctl
+        eosctl check acl group-lag --principal User:eosctl
     """
     plan = perform(plan_access_rules, request, invocation)
     found = (plan.rules, plan.principal, plan.address, plan.snapshot)

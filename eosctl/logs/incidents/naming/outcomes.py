@@ -69,7 +69,7 @@ _CONNECTIONS: Final = frozenset(
 _WORKS: Final[tuple[EventCategory, ...]] = ("REBALANCE_DONE", "METADATA_RECEIVED", "INIT_PRODUCER_ID", "TXN_RETRIED")
 """Records of a client that show an answer of the brokers that it could not reach."""
 _RETURNS: Final[Mapping[str, tuple[EventCategory, str]]] = {
-    "zookeeper_session_expired": ("ZK_SESSION_RENEWED", "It had a new session at {at}."),
+    "zookeeper_session_expired": ("ZK_SESSION_RENEWED", "The server had a session again at {at}."),
     "source_refused": ("SOURCE_RESUMED", "The connector read from its source again at {at}."),
     "connect_task_failed": ("SOURCE_RESUMED", "The connector read from its source again at {at}."),
 }

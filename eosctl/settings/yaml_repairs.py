@@ -33,7 +33,7 @@ def with_own_anchors(text: str, loader: Any) -> str:
         if isinstance(token, yaml.AnchorToken):
             names[token.value] = f"{token.value}_{next(numbers)}"
         start = text.index(token.value, token.start_mark.index)
-        parts += (text[position:start], names.get(token.value, token.value))
+        parts += [text[position:start], names.get(token.value, str(token.value))]
         position = start + len(token.value)
     return "".join((*parts, text[position:]))
 

@@ -96,8 +96,8 @@ def find_unknown_errors(
         elif own := [one for one in ordered if is_of_kafka(one) and not _is_near(near.get(log), one)]:
             found.setdefault(log, []).append(_Unknown(own, False))
     for ones in found.values():
-        for one in _merged(ones):
-            yield _incident(timeline, one)
+        for whole in _merged(ones):
+            yield _incident(timeline, whole)
 
 
 def is_of_kafka(event: LogEvent) -> bool:

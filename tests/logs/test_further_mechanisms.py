@@ -149,3 +149,37 @@ def test_requests_that_timed_out_may_trigger_a_gap(tmp_path: Path) -> None:
     (one,) = judge(tmp_path, {"ingest.log": DESYNCHRONIZED})
     assert (one.kind, one.subject["topic-partition"]) == ("out_of_order_sequence", "readings-11")
     assert "lost its connection to b2.grid:9093" in one.explanation
+
+
+REFUSED_EPOCH = """\
+2025-03-11 09:00:06,934 INFO  [net] TransactionManager - [Producer clientId=led-1, transactionalId=led-a] ProducerId \
+set to 7007 with epoch 3
+2025-03-11 09:08:33,691 INFO  [net] TransactionManager - [Producer clientId=led-1, transactionalId=led-a] Transiting \
+to abortable error state due to org.apache.kafka.common.errors.InvalidProducerEpochException: Producer attempted to \
+produce with an old epoch.
+"""
+OWN_BUMP = (
+    "2025-03-11 09:08:33,790 INFO  [net] TransactionManager - [Producer clientId=led-1, transactionalId=led-a] "
+    "Invoking InitProducerId with current producer ID and epoch ProducerIdAndEpoch(producerId=7007, epoch=3) in order "
+    "to bump the epoch\n"
+)
+NEW_PRODUCER = (
+    "2025-03-11 09:08:33,790 INFO  [net] KafkaProducer - [Producer clientId=led-1, transactionalId=led-a] Instantiated "
+    "a transactional producer.\n"
+)
+NEW_EPOCH = (
+    "2025-03-11 09:08:33,934 INFO  [net] TransactionManager - [Producer clientId=led-1, transactionalId=led-a] "
+    "ProducerId set to 7007 with epoch 5\n"
+)
+
+
+def test_a_producer_that_raises_its_epoch_was_not_replaced(tmp_path: Path) -> None:
+    (one,) = judge(tmp_path, {"led.log": REFUSED_EPOCH + OWN_BUMP + NEW_EPOCH})
+    assert (one.kind, one.severity) == ("transaction_timeout", Severity.WARNING)
+    assert one.subject["transactional.id"] == "led-a"
+    assert "no other instance" in one.explanation
+
+
+def test_a_new_producer_does_not_show_the_reason(tmp_path: Path) -> None:
+    (one,) = judge(tmp_path, {"led.log": REFUSED_EPOCH + NEW_PRODUCER + NEW_EPOCH})
+    assert one.confidence <= 0.5

@@ -29,6 +29,7 @@ from eosctl.logs.incidents.producers.fencing_verdicts import (
     timed_out,
     unexplained,
 )
+from eosctl.logs.incidents.producers.overcome import overcame, own_renewal
 from eosctl.logs.incidents.producers.refused_appends import refused_appends, write_refused
 from eosctl.logs.incidents.producers.rivals import TURN_MS, fenced_in_turn, rivals_in
 from eosctl.logs.incidents.timeline.announced import GUESSED
@@ -232,6 +233,8 @@ def _ended_or_displaced(timeline: LogTimeline, transactional_id: str, burst: Seq
         yield not_open(timeline, transactional_id, burst)
     elif stalled or is_ended:
         yield stood_still(timeline, transactional_id, [*stalled, *burst])
+    elif renewal := own_renewal(timeline, burst):
+        yield overcame(timeline, transactional_id, burst, renewal)
     elif attempts := _own_attempts(timeline, burst):
         yield refused_after_own_attempt(timeline, transactional_id, attempts, burst)
     elif had_trouble(timeline, first, time_of(first), UNANSWERED):

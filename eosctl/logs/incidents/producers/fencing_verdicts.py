@@ -48,7 +48,7 @@ def replaced(timeline: LogTimeline, transactional_id: str, events: Sequence[LogE
     return incident(
         "producer_fenced",
         "duplicate-transactional-id",
-        _subject(timeline, transactional_id, victim),
+        subject_of(timeline, transactional_id, victim),
         events,
         f"{transactional_id} was initialized again (epoch {epoch}) while {who} was still using it; {who} was fenced.",
         "Give every live instance a transactional.id of its own; make sure an instance is gone before it is replaced.",
@@ -81,7 +81,7 @@ def timed_out(timeline: LogTimeline, transactional_id: str, events: Sequence[Log
     return incident(
         "transaction_timeout",
         "process-pause-beyond-transaction-timeout",
-        _subject(timeline, transactional_id, victim),
+        subject_of(timeline, transactional_id, victim),
         [*pauses, *events],
         f"The coordinator rolled back the open transaction of {transactional_id} because it timed out; {who} resumed "
         f"{waited_s:.0f} s later and was refused. No other producer had taken the id.{stalled}",
@@ -129,7 +129,7 @@ def stood_still(timeline: LogTimeline, transactional_id: str, events: Sequence[L
     return incident(
         "transaction_timeout",
         "process-pause-beyond-transaction-timeout",
-        _subject(timeline, transactional_id, events[-1]),
+        subject_of(timeline, transactional_id, events[-1]),
         [*pauses, *events],
         text,
         step,
@@ -155,7 +155,7 @@ def not_open(timeline: LogTimeline, transactional_id: str, events: Sequence[LogE
     return incident(
         "transaction_request_refused",
         "transaction-not-open",
-        _subject(timeline, transactional_id, events[-1]),
+        subject_of(timeline, transactional_id, events[-1]),
         events,
         f"{who} was refused, because its coordinator has no open transaction for it: it was empty, it had ended "
         f"already, or it had timed out. No coordinator's log here shows which.{dead}",
@@ -170,7 +170,7 @@ def expired_by_client(timeline: LogTimeline, transactional_id: str, events: Sequ
     return incident(
         "transaction_timeout",
         "transaction-longer-than-its-timeout",
-        _subject(timeline, transactional_id, events[-1]),
+        subject_of(timeline, transactional_id, events[-1]),
         events,
         f"A transaction of {transactional_id or program_of(timeline, events[-1])} took longer than its timeout, so the "
         "coordinator aborted it; the client reports so itself.",
@@ -189,7 +189,7 @@ def outlived(
     return incident(
         "transaction_timeout",
         "transaction-longer-than-its-timeout",
-        {**_subject(timeline, transactional_id, events[-1]), "topic-partition": partition},
+        {**subject_of(timeline, transactional_id, events[-1]), "topic-partition": partition},
         [*overdue.records, *events],
         f"A transaction of {who} had been open for {duration_text(overdue.open_ms)} when it was refused, longer than "
         f"its timeout of {duration_text(overdue.allowed_ms)}: the coordinator had aborted it.",
@@ -206,7 +206,7 @@ def outdated_task(timeline: LogTimeline, transactional_id: str, events: Sequence
     return incident(
         "producer_fenced",
         "older-task-generation",
-        _subject(timeline, transactional_id, events[-1]),
+        subject_of(timeline, transactional_id, events[-1]),
         events,
         f"Connect fenced the producer of task {task} when it started the connector's new tasks: the old task was "
         "still running and failed. Its open transaction was aborted; the new task sends the records again.",
@@ -226,7 +226,7 @@ def displaced(timeline: LogTimeline, transactional_id: str, events: Sequence[Log
         return incident(
             "producer_fenced",
             "takeover-or-timeout",
-            _subject(timeline, transactional_id, events[0]),
+            subject_of(timeline, transactional_id, events[0]),
             events,
             f"{transactional_id or opening(program_of(timeline, events[0]))} was fenced: its transaction took longer "
             "than transaction_timeout_ms, or another instance took its id. The client reports both with one error, and "
@@ -240,7 +240,7 @@ def displaced(timeline: LogTimeline, transactional_id: str, events: Sequence[Log
     return incident(
         "producer_fenced",
         "duplicate-transactional-id",
-        _subject(timeline, transactional_id, events[0]),
+        subject_of(timeline, transactional_id, events[0]),
         [*waiting, *rivals, *events],
         f"{transactional_id or opening(program_of(timeline, events[0]))} was fenced: {_taker(events[0], rivals)} took "
         f"its id.{_after_waiting(waiting)}{'' if rivals else _SAME_TO_CLIENTS}",
@@ -323,7 +323,7 @@ def refused_after_own_attempt(
     return incident(
         "producer_fenced",
         "own-initialization-repeated",
-        _subject(timeline, transactional_id, events[0]),
+        subject_of(timeline, transactional_id, events[0]),
         [*attempts, *events],
         f"{who} was fenced by the answer to its own initialization. {request} timed out at "
         f"{time_text(time_of(attempts[0]))}, and the initialization after it was refused "
@@ -347,7 +347,7 @@ def unexplained(timeline: LogTimeline, transactional_id: str, events: Sequence[L
     return incident(
         "producer_fenced",
         "unexplained",
-        _subject(timeline, transactional_id, events[0]),
+        subject_of(timeline, transactional_id, events[0]),
         events,
         f"{transactional_id} was refused; no log here shows a second initialization or a rollback.",
         "Add the transaction coordinator's server.log of this time.",
@@ -361,7 +361,8 @@ def _is_over(events: Sequence[LogEvent]) -> bool:
     return any(event.category == "CLIENT_FATAL" or event.level in FATAL_LEVELS for event in events)
 
 
-def _subject(timeline: LogTimeline, transactional_id: str, victim: LogEvent) -> dict[str, str | tuple[str, ...]]:
+def subject_of(timeline: LogTimeline, transactional_id: str, victim: LogEvent) -> dict[str, str | tuple[str, ...]]:
+    """Return the subject of a refused producer: its id, and what its log names of its program."""
     if victim.application in timeline.servers():
         return {"transactional.id": transactional_id}
     group = timeline.group_of(victim)

@@ -31,7 +31,8 @@ _DUPLICATE: Final = "duplicate-transactional-id"
 """A cause that brings the fault back after each initialization."""
 _OF_PRODUCERS: Final = kinds_with("of_producer")
 _OF_MEMBERS: Final = kinds_with("of_member")
-_TAKEN_AWAY: Final = re.compile(r"(?i:\brevok\w+|\blost\b|\bun-?assign)")
+_OF_WRITES: Final = kinds_with("stops_writes") - kinds_with("stays")
+TAKEN_AWAY: Final = re.compile(r"(?i:\brevok\w+|\blost\b|\bun-?assign)")
 _READY: Final = re.compile(r"\binit_?[Tt]ransactions\b|\bproducer id acquired\b|\b[Tt]ransactions initialized\b")
 _STARTED: Final = re.compile(r"(?:Source|Sink) task finished initialization and start")
 _STORED: Final = re.compile(r"\bFinished commitOffsets successfully|Committing offsets for \d+ acknowledged messages")
@@ -71,6 +72,8 @@ def _successes(timeline: LogTimeline, one: Incident, last: LogEvent) -> Iterator
             yield LaterSuccess(event, f"A new producer was initialized at {time_text(time_of(event))}.")
     if one.kind in _OF_MEMBERS:
         yield from _of_member(timeline, one, last)
+    if one.kind in _OF_PRODUCERS or one.kind in _OF_MEMBERS or one.kind in _OF_WRITES:
+        yield from _of_program(timeline, one, last)
 
 
 def _inits(timeline: LogTimeline, one: Incident, last: LogEvent, named: str) -> Sequence[LogEvent]:
@@ -115,10 +118,21 @@ def _of_member(timeline: LogTimeline, one: Incident, last: LogEvent) -> Iterator
     group = one.subject.get("group", "")
     until = one.t_end_ms + REJOINED_MS
     for event in timeline.log_between(last, one.t_end_ms + 1, until, ("REBALANCE_DONE", "ASSIGNMENT_CHANGE")):
-        if event.fields.get("group", group) == group and not _TAKEN_AWAY.search(event.message):
+        if event.fields.get("group", group) == group and not TAKEN_AWAY.search(event.message):
             # The client itself has started the consumer again.
             left = Severity.WARNING if one.kind == _ENDED else None
             yield LaterSuccess(event, f"A member rejoined at {time_text(time_of(event))}.", left)
+
+
+def _of_program(timeline: LogTimeline, one: Incident, last: LogEvent) -> Iterator[LaterSuccess]:
+    """Yield the words of a program that it works again, and the checkpoints with which sinks of Flink commit."""
+    until = one.t_end_ms + REJOINED_MS
+    for event in timeline.log_between(last, one.t_end_ms + 1, until, ("WORKS_AGAIN", "CHECKPOINT_COMPLETED")):
+        when = time_text(time_of(event))
+        if event.category == "WORKS_AGAIN":
+            yield LaterSuccess(event, f"The program reported at {when} that it works again.")
+        else:
+            yield LaterSuccess(event, f"The job completed a checkpoint at {when}: it was running again.")
 
 
 def _returns(timeline: LogTimeline, last: LogEvent, since_ms: int) -> bool:

@@ -20,7 +20,7 @@ from math import inf
 from typing import Final
 
 from eosctl.logs.incidents.kinds import kinds_with
-from eosctl.logs.incidents.naming.later_successes import later_success
+from eosctl.logs.incidents.naming.later_successes import TAKEN_AWAY, later_success
 from eosctl.logs.incidents.servers.shortages import returns_to_isr
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
@@ -66,7 +66,9 @@ _REPEATABLE: Final[Mapping[str, tuple[EventCategory, ...]]] = {
 _CONNECTIONS: Final = frozenset(
     {"brokers_not_reached", "host_not_resolved", "connections_lost", "coordinator_unavailable", "metadata_timeout"}
 )
-_WORKS: Final[tuple[EventCategory, ...]] = ("REBALANCE_DONE", "METADATA_RECEIVED", "INIT_PRODUCER_ID", "TXN_RETRIED")
+_WORKS: Final[tuple[EventCategory, ...]] = (
+    *("ASSIGNMENT_CHANGE", "INIT_PRODUCER_ID", "METADATA_RECEIVED", "REBALANCE_DONE", "TXN_RETRIED", "WORKS_AGAIN"),
+)
 """Records of a client that show an answer of the brokers that it could not reach."""
 _RETURNS: Final[Mapping[str, tuple[EventCategory, str]]] = {
     "zookeeper_session_expired": ("ZK_SESSION_RENEWED", "The server had a session again at {at}."),
@@ -168,7 +170,7 @@ def _restored(timeline: LogTimeline, one: Incident, last: LogEvent) -> Incident 
 
 def _answered(timeline: LogTimeline, one: Incident, last: LogEvent) -> Incident | None:
     """Return an incident of brokers or writes that failed with the record of a later success; None without one."""
-    if one.kind in _CONNECTIONS and (worked := _next(timeline, last, _WORKS, one.t_end_ms)):
+    if one.kind in _CONNECTIONS and (worked := _next_success(timeline, last, one.t_end_ms)):
         client = last.fields.get("client_id", "")
         if worked.fields.get("client_id", client) == client and not _fails_again(timeline, last, time_of(worked)):
             return _with(one, worked, f"The client worked again at {time_text(time_of(worked))}.", Severity.WARNING)
@@ -218,6 +220,12 @@ def _after(
 
 def _next(timeline: LogTimeline, last: LogEvent, categories: tuple[EventCategory, ...], end_ms: int) -> LogEvent | None:
     return next((event for event in _after(timeline, last, categories, end_ms) if event is not last), None)
+
+
+def _next_success(timeline: LogTimeline, last: LogEvent, end_ms: int) -> LogEvent | None:
+    """Return the next record that shows an answer of the brokers; partitions that are taken away are none."""
+    found = (event for event in _after(timeline, last, _WORKS, end_ms) if event is not last)
+    return next((event for event in found if not TAKEN_AWAY.search(event.message)), None)
 
 
 def _runs(event: LogEvent, last: LogEvent) -> bool:

@@ -154,7 +154,9 @@ COLLECTOR: Final = Tool(
 )
 _CONNECT: Final = {
     **dict.fromkeys(("kafka",), CONNECT_SARAMA),
-    **dict.fromkeys(("kafka_franz", "redpanda", "redpanda_common"), CONNECT_FRANZ),
+    **dict.fromkeys(
+        ("kafka_franz", "redpanda", "redpanda_common", "redpanda_migrator", "kafka_migrator"), CONNECT_FRANZ
+    ),
 }
 
 _CONNECT_PARTS: Final = frozenset(

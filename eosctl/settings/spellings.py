@@ -105,7 +105,7 @@ def respelled(leaves: Iterable[tuple[str, Leaf]], file: str, hints: Iterable[str
     All keep theirs in files that Kafka reads itself, and if neither a name nor the words around it mention Kafka.
     """
     given = list(leaves)
-    if file.lower().endswith(_READ_BY_KAFKA):
+    if file.lower().endswith(_READ_BY_KAFKA) and not _is_hocon(file, given):
         return [(key, key, leaf) for key, leaf in given]
     lasts = {key.rpartition(".")[2] for key, _ in given}
     around = "\n".join((file.rpartition("/")[2].lower(), *hints, *(key.lower() for key, _ in given)))
@@ -127,6 +127,11 @@ def respelled(leaves: Iterable[tuple[str, Leaf]], file: str, hints: Iterable[str
         for head, last, meant, key, leaf in found
         for name in (meant or _SINGLE_WORDS.get(last) or _by_its_library(key, by_library) or last,)
     ]
+
+
+def _is_hocon(file: str, leaves: Iterable[tuple[str, Leaf]]) -> bool:
+    """Return whether a file is an application's own of HOCON, where names have dashes as Kafka's never do."""
+    return file.lower().endswith(".conf") and any("-" in key.rpartition(".")[2] for key, _ in leaves)
 
 
 _NET: Final = re.compile(r"(?<![^.])producer\.(?=net\.[\w-]+$)", re.IGNORECASE)

@@ -188,3 +188,23 @@ def test_lint_names_the_command_for_what_no_check_judges(tmp_path: Path) -> None
     remarks: list[str] = []
     lint_configuration(LintRequest((path,)), SILENT._replace(remark=remarks.append))
     assert [one for one in remarks if f"eosctl diagnose {path}" in one]
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "state"),
+    [
+        ("GROUP  TOPIC  PARTITION  OFFSET-LAG", "parcels  a  0  12", ""),
+        (
+            "GROUP  TOPIC  PARTITION  CURRENT-OFFSET  LEADER-EPOCH  LOG-END-OFFSET  OFFSET-LAG",
+            "parcels a 0 1 - 3 2",
+            "",
+        ),
+        ("GROUP  COORDINATOR (ID)  ASSIGNOR  STATE  #MEMBERS", "parcels  k:9092  (1)  sticky  NotReady  2", "NotReady"),
+        ("GROUP  COORDINATOR (ID)  STATE  #MEMBERS", "parcels  k:9092  (1)  Stable  2", "Stable"),
+    ],
+)
+def test_groups_of_streams_are_read_as_printed(header: str, row: str, state: str) -> None:
+    found = read_printed({"groups.txt": f"\n{header}\n{row}\n"}, now_ms=5).snapshot
+    assert found is not None
+    (group,) = found.groups
+    assert (group.group_id, group.state) == ("parcels", state)

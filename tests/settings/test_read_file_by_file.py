@@ -198,3 +198,20 @@ def test_clients_stand_apart_in_mappings_of_their_own_names() -> None:
     )
     assert roles_of("clients.toml", text) == [Role.CONSUMER, Role.PRODUCER]
     assert "EOS-CFG-010" in failed("clients.toml", text)
+
+
+def test_names_with_dashes_are_read_in_an_applications_file() -> None:
+    text = (
+        'parcels.kafka { producer { acks = "1", idempotence = true }, consumer { group-id = a, auto-commit = false } }'
+    )
+    found = read_components("reference.conf", text)
+    assert [(one.role, one.word("group.id"), one.word("acks")) for one in found] == [
+        (Role.PRODUCER, None, "1"),
+        (Role.CONSUMER, "a", None),
+    ]
+
+
+def test_a_migrator_of_redpanda_connect_has_two_clients() -> None:
+    ends = "{redpanda_migrator: {seed_brokers: [a:9092], topics: [t]}}"
+    text = f"input: {ends}\noutput: {ends}\n"
+    assert set(roles_of("migrator.yaml", text)) == {Role.PRODUCER, Role.CONSUMER}

@@ -205,8 +205,13 @@ def _hanging(section: Section) -> Part:
 
 
 def _groups(section: Section) -> Part:
+    if "CURRENT-OFFSET" not in section.header:  # kafka-streams-groups.sh, which prints lags alone without --verbose
+        names = dict.fromkeys(row["GROUP"] for row in rows_of(section))
+        groups = tuple(Group(name, -1, "", "consumer") for name in names)
+        return Part(frozenset({EvidenceKind.GROUPS}), {EvidenceKind.GROUPS: "names alone"}, groups=groups)
     offsets: dict[str, list[CommittedOffset]] = {}
     members: set[str] = set()
+    has_members = "CONSUMER-ID" in section.header
     for row in rows_of(section):
         number, offset = _number(row.get("PARTITION")), _number(row.get("CURRENT-OFFSET"))
         if number is not None:
@@ -216,7 +221,9 @@ def _groups(section: Section) -> Part:
         if row.get("CONSUMER-ID", "-") != "-":
             members.add(row["GROUP"])
     groups = tuple(
-        Group(name, -1, "Stable" if name in members else "Empty", "consumer", offsets=tuple(own))
+        Group(
+            name, -1, ("Stable" if name in members else "Empty") if has_members else "", "consumer", offsets=tuple(own)
+        )
         for name, own in offsets.items()
     )
     kinds = frozenset({EvidenceKind.GROUP_OFFSETS, EvidenceKind.GROUPS})

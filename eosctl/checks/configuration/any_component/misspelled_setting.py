@@ -10,7 +10,7 @@ from typing import Final
 
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.model.deployment import TABULATED, Component, Deployment, Role
+from eosctl.model.deployment import TABULATED, Component, Deployment, Role, Value
 from eosctl.model.parameter import ParameterTable, relaxed
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Confidence
@@ -126,9 +126,8 @@ def misspelled_setting(case: Case) -> Iterator[Problem]:
         for name, value in component.given.items():
             if value.place in seen or (name not in NEVER_EXISTED and _ends_known(name, known)):
                 continue
-            # A single word in another file is the application's own.
-            if "." not in name and not (value.place and value.place.file.endswith(READ_BY_KAFKA)):
-                continue
+            if "." not in name and not _is_kafkas(component, value):
+                continue  # a single word in another file is the application's own
             meant = NEVER_EXISTED.get(name) or _meant(case.deployment, component, name)
             if meant:
                 seen.add(value.place)
@@ -140,6 +139,12 @@ def misspelled_setting(case: Case) -> Iterator[Problem]:
                     impact="It is ignored, and the default holds.",
                     remedy=f"Write {meant}.",
                 )
+
+
+def _is_kafkas(component: Component, value: Value) -> bool:
+    """Return whether Kafka's own names stand next to a single word, in a file that Kafka reads."""
+    is_read = value.place is not None and value.place.file.endswith(READ_BY_KAFKA)
+    return is_read and any("." in name for name in component.given)
 
 
 def _meant(deployment: Deployment, component: Component, name: str) -> str:

@@ -14,6 +14,8 @@ from eosctl.model.snapshot import ClusterSnapshot
 
 COMMAND_CONFIG: Final = "--command-config"
 """The option for a file of client settings in eosctl and in most of Kafka's own tools."""
+CONSUMER_CONFIG: Final = "--consumer.config"
+"""The same for `kafka-console-consumer.sh`, which has `--command-config` only since 4.2 (KIP-1147)."""
 
 
 def connection_words(address: str, command_config: str = "", option: str = COMMAND_CONFIG) -> tuple[str, ...]:

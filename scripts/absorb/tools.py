@@ -3,7 +3,7 @@
     python -m scripts.absorb.tools RELEASE...
 
 Each tool prints its own help; those with commands print one for each command. What eosctl prints of these tools is
-held to the tables.
+held to the tables. An option that takes a value ends with `=`.
 """
 
 from __future__ import annotations
@@ -46,8 +46,34 @@ MAIN_CLASSES: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "kafka-log-dirs.sh": ((f"{_TOOLS}.LogDirsCommand",), ()),
     "kafka-reassign-partitions.sh": ((f"{_TOOLS}.reassign.ReassignPartitionsCommand",), ()),
     "kafka-get-offsets.sh": ((f"{_TOOLS}.GetOffsetShell",), ()),
+    "kafka-broker-api-versions.sh": (
+        (f"{_TOOLS}.BrokerApiVersionsCommand", "kafka.admin.BrokerApiVersionsCommand"),
+        (),
+    ),
+    "kafka-client-metrics.sh": ((f"{_TOOLS}.ClientMetricsCommand",), ()),
+    "kafka-console-share-consumer.sh": ((f"{_TOOLS}.consumer.ConsoleShareConsumer",), ()),
+    "kafka-delegation-tokens.sh": ((f"{_TOOLS}.DelegationTokenCommand",), ()),
+    "kafka-delete-records.sh": ((f"{_TOOLS}.DeleteRecordsCommand",), ()),
+    "kafka-dump-log.sh": ((f"{_TOOLS}.DumpLogSegments", "kafka.tools.DumpLogSegments"), ()),
+    "kafka-groups.sh": ((f"{_TOOLS}.GroupsCommand",), ()),
+    "kafka-share-groups.sh": ((f"{_TOOLS}.consumer.group.ShareGroupCommand",), ()),
+    "kafka-streams-groups.sh": ((f"{_TOOLS}.streams.StreamsGroupCommand",), ()),
+    "kafka-storage.sh": (
+        (f"{_TOOLS}.StorageTool", "kafka.tools.StorageTool"),
+        ("info", "format", "random-uuid", "version-mapping", "feature-dependencies"),
+    ),
+    "kafka-streams-application-reset.sh": ((f"{_TOOLS}.StreamsResetter",), ()),
+    "kafka-console-consumer.sh": (
+        (f"{_TOOLS}.consumer.ConsoleConsumer", "kafka.tools.ConsoleConsumer"),
+        (),
+    ),
+    "kafka-console-producer.sh": ((f"{_TOOLS}.ConsoleProducer", "kafka.tools.ConsoleProducer"), ()),
 }
-_OPTION: Final = re.compile(r"(?<![\w-])--[a-z][a-z-]+[a-z]")
+# --topic <String: topic> and --topic TOPIC take a value, also where it is in brackets; after a flag, its text follows.
+_OPTION: Final = re.compile(
+    r"(?<![\w-])(--[a-z][A-Za-z.-]+[A-Za-z])"
+    r"(?P<value>,? (?:-\w )?(?:\[?<|\[?(?!REQUIRED|DEPRECATED|NOTE|ID of)[A-Z][A-Z_-]+\b))?"
+)
 
 
 def main(arguments: list[str]) -> int:
@@ -71,11 +97,19 @@ def _options(java: str, jars: Path, classes: tuple[str, ...], commands: tuple[st
         for name in classes:
             run = [java, "-Xmx128m", "-cp", f"{jars}/*", name, *filter(None, [command]), "--help"]
             done = subprocess.run(run, capture_output=True, text=True, check=False)
-            text = " ".join((done.stdout + done.stderr).split())  # the help is justified
+            whole = re.sub(r"-\n\s+(?=[a-z])", "-", done.stdout + done.stderr)
+            text = " ".join(whole.split())  # the help is justified
             if "ClassNotFoundException" not in text and "invalid choice" not in text:
-                found[command] = sorted(set(_OPTION.findall(text)))
+                found[command] = _named(text)
                 break
     return found
+
+
+def _named(text: str) -> list[str]:
+    """Return the options that a help names; of those that it names several times, one place shows the value."""
+    named = {one[1] for one in _OPTION.finditer(text)}
+    valued = {one[1] for one in _OPTION.finditer(text) if one["value"]}
+    return sorted(f"{name}=" if name in valued else name for name in named)
 
 
 if __name__ == "__main__":

@@ -95,8 +95,8 @@ def test_commands_reach_the_cluster_with_the_same_options() -> None:
     for case, line in PRINTED:
         words = shlex.split(line)
         if {"-b", "--bootstrap-server"} & set(words):
-            option = "--admin.config" if words[0] == "kafka-leader-election.sh" else "--command-config"
-            assert words[words.index(option) + 1] == SETTINGS_FILE, f"{case}: {line}"
+            own = {"kafka-leader-election.sh": "--admin.config", "kafka-console-consumer.sh": "--consumer.config"}
+            assert words[words.index(own.get(words[0], "--command-config")) + 1] == SETTINGS_FILE, f"{case}: {line}"
 
 
 def test_no_command_has_a_part_left_to_fill_in() -> None:

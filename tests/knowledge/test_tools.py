@@ -19,7 +19,7 @@ TABLES: Final = {
 }
 NEWEST: Final = "4.4.0"
 _LINE: Final = re.compile(r"(kafka-[a-z-]+\.sh)([^\n`\"']*)")
-_OPTION: Final = re.compile(r"(?<![\w-])--[a-z][a-z-]+[a-z]")
+_OPTION: Final = re.compile(r"(?<![\w-])--[a-z][A-Za-z.-]+[A-Za-z]")
 _END: Final = re.compile(r"[;,.)](?:\s|$)|\s(?:#|and|or|lists|of)\s")
 
 
@@ -35,7 +35,7 @@ def unknown(table: dict[str, dict[str, list[str]]], tool: str, line: str) -> lis
     """Return the options of a line that its tool does not have, in any command that the line names."""
     commands = table[tool]
     named = [word for word in line.split() if word in commands]
-    known = {option for command in ("", *(named or commands)) for option in commands[command]}
+    known = {option.rstrip("=") for command in ("", *(named or commands)) for option in commands[command]}
     return [option for option in _OPTION.findall(line) if option not in known]
 
 
@@ -61,3 +61,5 @@ def test_options_that_a_release_added() -> None:
     """4.x names the release of features by --release-version, and has a table of versions."""
     assert "version-mapping" in TABLES["4.4.0"]["kafka-features.sh"]
     assert "--under-replicated-partitions" in TABLES["4.4.0"]["kafka-topics.sh"][""]
+    assert "--transactional-id-pattern=" in TABLES["4.4.0"]["kafka-transactions.sh"]["list"]
+    assert "--transactional-id-pattern=" not in TABLES["3.9.2"]["kafka-transactions.sh"]["list"]

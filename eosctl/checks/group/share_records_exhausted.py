@@ -7,6 +7,7 @@ from shlex import quote
 
 from eosctl.analysis.share_deliveries import BROKER_LIMIT, GROUP_LIMIT, Deliveries, delivery_limits, exhausted_records
 from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.findings.bootstrap import CONSUMER_CONFIG, bootstrap_of
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.severity import Severity
@@ -56,6 +57,7 @@ def share_records_exhausted(case: Case) -> Iterator[Problem]:
 def _problem(group: Group, found: Deliveries, limit: int, case: Case) -> Problem:
     where, first = found.share.partition, found.ranges[0]
     newest_ms = max(one.written_at_ms for one in found.ranges)
+    reached = bootstrap_of(case.snapshot, CONSUMER_CONFIG)
     return Problem(
         resource=Resource("group", f"{group.group_id} on {where}"),
         message=f"{group.group_id} gave up {count_text(found.record_count, 'record')} of {where} after "
@@ -76,7 +78,7 @@ def _problem(group: Group, found: Deliveries, limit: int, case: Case) -> Problem
         ),
         commands=(
             Command(
-                f"kafka-console-consumer.sh --bootstrap-server {case.bootstrap} --topic {quote(where.topic)} "
+                f"kafka-console-consumer.sh --bootstrap-server {reached} --topic {quote(where.topic)} "
                 f"--partition {where.partition} --offset {first.first_offset} --max-messages "
                 f"{first.last_offset - first.first_offset + 1}",
                 "the first of the records",

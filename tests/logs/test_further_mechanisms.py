@@ -183,3 +183,48 @@ def test_a_producer_that_raises_its_epoch_was_not_replaced(tmp_path: Path) -> No
 def test_a_new_producer_does_not_show_the_reason(tmp_path: Path) -> None:
     (one,) = judge(tmp_path, {"led.log": REFUSED_EPOCH + NEW_PRODUCER + NEW_EPOCH})
     assert one.confidence <= 0.5
+
+
+OVERDUE = """\
+2024-07-28 01:12:18,466 WARN  org.apache.flink.streaming.api.functions.sink.TwoPhaseCommitSinkFunction [] - \
+Transaction KafkaTransactionState [transactionalId=bills-1, producerId=25, epoch=6] has been open for 42551680 ms. \
+This is close to or even exceeding the transaction timeout of 10000 ms.
+2024-07-28 01:12:19,902 WARN  org.apache.flink.streaming.connectors.kafka.FlinkKafkaProducer [] - Encountered error \
+org.apache.kafka.common.errors.ProducerFencedException: Producer attempted an operation with an old epoch. while \
+recovering transaction KafkaTransactionState [transactionalId={}, producerId={}, epoch=6]. Presumably this \
+transaction has been already committed before
+"""
+
+
+@pytest.mark.parametrize(("named", "expected"), [("bills-1", ["transaction_timeout"]), ("other-7", None)])
+def test_a_refusal_after_a_timeout_is_a_part_of_it(tmp_path: Path, named: str, expected: list[str] | None) -> None:
+    incidents = judge(tmp_path, {"task.log": OVERDUE.format(named, 25 if expected else 99)})
+    kinds = [one.kind for one in incidents]
+    assert kinds == (expected or ["transaction_timeout", "producer_fenced"])
+
+
+MEMORY = """\
+kafka2 | [2024-04-14 10:20:30,111] ERROR [KafkaApi-2] Unexpected error handling request (kafka.server.KafkaApis)
+kafka2 | java.lang.OutOfMemoryError: Java heap space
+kafka2 | [2024-04-14 10:20:30,119] ERROR Exiting Kafka due to fatal exception (kafka.Kafka$)
+"""
+
+
+def test_a_broker_that_ends_without_memory_is_one(tmp_path: Path) -> None:
+    (one,) = judge(tmp_path, {"compose.log": MEMORY})
+    assert (one.kind, one.subject["broker"], len(one.evidence)) == ("out_of_memory", "2", 2)
+
+
+INVALID = (
+    '{{"level":"info","ts":{},"msg":"batch in a produce request failed","broker":"2","topic":"bills","partition":{},'
+    '"err":"INVALID_RECORD: This record has failed the validation on the broker and hence been rejected."}}\n'
+)
+
+
+@pytest.mark.parametrize(("second", "count"), [(1666173090.02, 1), (1666173390.02, 2)])
+def test_two_partitions_at_one_moment_are_one_fault(tmp_path: Path, second: float, count: int) -> None:
+    text = INVALID.format(1666173090.01, 0) + INVALID.format(second, 4)
+    incidents = judge(tmp_path, {"svc.json": text})
+    assert len(incidents) == count
+    named = {name for one in incidents for name in (*one.subject.get("topic-partitions", ()),)}
+    assert named == ({"bills-0", "bills-4"} if count == 1 else set())

@@ -16,7 +16,7 @@ def kinds_with(property_name: str) -> frozenset[str]:
         KeyError: No kind has this property.
 
     >>> sorted(kinds_with("ends_server"))
-    ['log_dir_failure', 'metadata_fault', 'server_ended_by_a_fault']
+    ['log_dir_failure', 'metadata_fault', 'out_of_memory', 'server_ended_by_a_fault']
     """
     return _by_property()[property_name]
 

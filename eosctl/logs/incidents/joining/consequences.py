@@ -152,6 +152,8 @@ def _may_follow(timeline: LogTimeline, one: Incident, cause: Incident, follows: 
         return False
     if not (_share_servers(one, cause) and _is_of_same_application(one, cause)):
         return False
+    if one.confidence > follows.at_most:
+        return False
     if follows.roots and (one.subject.get("offset") or one.root_cause not in follows.roots):
         return False
     own = [event for event in timeline.evidence(one) if event.application not in timeline.servers()]

@@ -23,7 +23,8 @@ class Follows(NamedTuple):
 
     ``within_ms`` is the maximum time from the cause. Records of the consequence match ``text``, if it has one.
     ``next_step`` replaces that of the cause, if the consequence needs another one. With ``roots``, the consequence has
-    one of these causes of its own, which its records only suppose, and names no record at which it happened.
+    one of these causes of its own, which its records only suppose, and names no record at which it happened. With
+    ``at_most``, it is a guess: its confidence is not higher.
     """
 
     causes: frozenset[str]
@@ -33,6 +34,7 @@ class Follows(NamedTuple):
     text: re.Pattern[str] | None = None
     next_step: str = ""
     roots: frozenset[str] = frozenset()
+    at_most: float = 1
 
 
 _LEFT: Final = Follows(
@@ -88,8 +90,25 @@ NOT_FLUSHED: Final = Follows(
     "it sends those since the last stored ones again.",
     ("SEND_RECOVERED", "INIT_PRODUCER_ID"),
 )
+_REFUSED_LATE: Final = Follows(
+    frozenset({"transaction_timeout", "transactional_id_expired"}),
+    "the producer was refused at {at}.",
+    ("INIT_PRODUCER_ID", "CLIENT_START"),
+    within_ms=AFTER_MS,
+    at_most=0.5,
+)
+"""A refusal whose reason a client cannot know has the reason that its own log names just before."""
+_UNSTABLE: Final = Follows(
+    frozenset({"offsets_unstable"}),
+    "its request for offsets timed out at {at}, because a transaction still holds them.",
+    ("REBALANCE_DONE",),
+    within_ms=600_000,
+)
 FOLLOWS: Final[Mapping[str, tuple[Follows, ...]]] = {
     **dict.fromkeys(kinds_with("waits"), (_NOT_ADMITTED,)),
+    "consumer_offsets_timeout": (_NOT_ADMITTED, _UNSTABLE),
+    "producer_fenced": (_REFUSED_LATE,),
+    "invalid_producer_epoch": (_REFUSED_LATE,),
     "commit_lost": (_RESTORED_LATE,),
     "connector_offsets_not_stored": (_NOT_ADMITTED, NOT_FLUSHED),
     "task_corrupted": (_WIPED,),

@@ -70,3 +70,26 @@ def test_a_store_that_is_restored_within_seconds_is_not_a_fault(tmp_path: Path) 
         "restoring changelog bills-sum-changelog-2 to store sum with a total number of 24 records\n"
     )
     assert judge(tmp_path, {"bills.log": text}) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        (
+            "SRMSG18202: A message sent to channel `bills` has been nacked, fail-stop",
+            "consumer_ended",
+        ),
+        (
+            "No consumer: org.apache.kafka.common.KafkaException: Failed to load SSL keystore /etc/ks.jks of type JKS",
+            "client_setting_refused",
+        ),
+        (
+            "syncing failed: org.apache.kafka.common.errors.SecurityDisabledException: No Authorizer is configured",
+            "request_refused",
+        ),
+    ],
+    ids=["nacked", "key store", "no authorizer"],
+)
+def test_an_error_of_a_client_has_its_kind(line: str, kind: str, tmp_path: Path) -> None:
+    (found,) = judge(tmp_path, {"bills.log": f"2026-02-03 09:00:00,123 ERROR [main] c.s.Bills - {line}\n{ALIVE}"})
+    assert found.kind == kind

@@ -158,7 +158,8 @@ def _hocon(file: str, text: str) -> tuple[Node, ...]:
 
 
 def _properties(file: str, text: str) -> tuple[Node, ...]:
-    if text.lstrip().startswith("{") and not file.lower().endswith(".properties"):
+    begin = text.lstrip()[:2]
+    if begin[:1] == "{" and begin not in ("{{", "{%") and not file.lower().endswith(".properties"):
         return _json(file, text)  # what is sent to the REST API of Connect
     # Spring Boot's documents inside one properties file.
     parts = re.split(r"^(?:#|!)---[ \t]*$\n?", text, flags=re.MULTILINE)

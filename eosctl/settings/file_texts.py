@@ -45,7 +45,7 @@ _OF_OTHERS: Final = re.compile(
 # Texts that programs show, by language, may be called like settings.
 _TRANSLATIONS: Final = re.compile(
     r"(?:^|/)(?:messages|locales?|i18n|l10n|lang|languages|translations)/(?:[^/]+/)?"
-    r"(?:[a-z]{2}(?:[-_][a-z]{2,4})?|[a-z]{2}(?:[-_][a-z]{2,4})?/[^/]+)\.(?:jsonc?|ya?ml|properties)$"
+    r"(?:(?:[\w.-]+[._-])?[a-z]{2}(?:[-_][a-z]{2,4})?|[a-z]{2}(?:[-_][a-z]{2,4})?/[^/]+)\.(?:jsonc?|ya?ml|properties)$"
 )
 # Loggers' own files name Kafka's packages, and may be called after its servers.
 _LOGGERS: Final = re.compile(r"^(?:log4j\.rootLogger|rootLogger(?:\.level)?|log4j\.appender\.\w+)[ \t]*=", re.MULTILINE)
@@ -125,8 +125,8 @@ def holds_kafka(path: Path) -> bool:
 
 
 def is_template(text: str) -> bool:
-    """Return whether a file is one that Helm or Jinja make a configuration of first."""
-    return "{{" in text or "{%" in text
+    """Return whether a file is one that Helm, Jinja, or ERB make a configuration of first."""
+    return "{{" in text or "{%" in text or "<%" in text
 
 
 def mentions_kafka(name: str, text: str) -> bool:

@@ -201,10 +201,11 @@ def _by_leaves(
     if (whole := _as_a_whole(joined, leaves, file, hints, key)) is not None:
         yield whole
         return
-    direct = Branch(tuple((name, leaf) for name, leaf in joined.entries if isinstance(leaf, Leaf)), node.line)
-    if any(
-        relaxed(name) == _BROKERS for name, _ in joined.entries
-    ):  # a client's mapping, with mappings for parts of it
+    brokers = [(name, leaf) for name, leaf in leaves if "." in name and relaxed(name) == _BROKERS]
+    own = [(name, leaf) for name, leaf in joined.entries if isinstance(leaf, Leaf)]
+    direct = Branch((*own, *(one for one in brokers if one not in own)), node.line)
+    if brokers or any(relaxed(name) == _BROKERS for name, _ in joined.entries):
+        # a client's mapping, with mappings for parts of it
         client = _as_a_whole(direct, list(flatten(direct)), file, hints, key)
         yield from [client] if client is not None else []
     yield from _children(joined, file, hints)

@@ -233,6 +233,9 @@ def _beats(document: Branch, file: str) -> Iterator[Source]:
 
 
 def _connect(document: Branch, file: str) -> Iterator[Source]:
+    known = sum(key in _CONNECT_PARTS or key in _CONNECT_REST for key, _ in document.entries)
+    if 2 * known < len(document.entries):
+        return  # a chart's values, or another file with outputs
     for name, role in (("output", Role.PRODUCER), ("input", Role.CONSUMER)):
         for path in ((name,), (f"{name}_resources",), ("resources", f"{name}s")):
             yield from _connect_parts(document.get(*path), file, role)

@@ -215,3 +215,29 @@ def test_a_migrator_of_redpanda_connect_has_two_clients() -> None:
     ends = "{redpanda_migrator: {seed_brokers: [a:9092], topics: [t]}}"
     text = f"input: {ends}\noutput: {ends}\n"
     assert set(roles_of("migrator.yaml", text)) == {Role.PRODUCER, Role.CONSUMER}
+
+
+class TestTemplatesAndTexts:
+    def test_a_template_of_properties_may_begin_with_an_expression(self) -> None:
+        text = "{{ ansible_managed | comment }}\nprocess.roles=broker\nnode.id={{ id }}\nlog.dirs=/data\n"
+        assert roles_of("server.properties.j2", text) == [Role.BROKER]
+
+    def test_a_template_of_erb_is_not_malformed(self, tmp_path: Path) -> None:
+        text = "<% if @kafka -%>\n{ brokers: kafka:9092, <%= @a %>\n<% end -%>\n"
+        (tmp_path / "a.yaml.erb").write_text(text, "utf-8")
+        read = read_deployment([tmp_path])
+        assert (read.unreadable, read.not_understood) == ((), (str(tmp_path / "a.yaml.erb"),))
+
+    @pytest.mark.parametrize("name", ["locale.constant-en_US.json", "app_de.json", "fr.json"])
+    def test_texts_by_language_are_not_settings(self, name: str) -> None:
+        assert is_of_others(f"ui/assets/locale/{name}", '{"kafka": {"retries": "a"}}')
+        assert not is_of_others(f"config/{name}")
+
+    def test_brokers_stand_below_a_clients_mapping(self) -> None:
+        text = "kafka:\n  bootstrap: {servers: 'k:9092'}\n  acks: '1'\n  ssl: {enabled: false, ca: a, key: b}\n"
+        (producer,) = read_components("default.yml", text)
+        assert (producer.role, producer.word("acks")) == (Role.PRODUCER, "1")
+
+    def test_values_of_a_chart_may_have_an_output(self) -> None:
+        text = "operator: {a: 1}\nfluentbit: {b: 2}\noutput: {kafka: {enable: false, brokers: 'k:9092'}}\n"
+        assert roles_of("values.yaml", text) == []

@@ -22,6 +22,7 @@ from eosctl.model.log_event import SourceSummary
 from eosctl.model.period import Period
 from eosctl.model.severity import Severity
 from eosctl.text import count_text, time_text
+from spark_log_analytics.packed_sources import PackedSources
 from spark_log_analytics.packing import unmeasured_batches
 from spark_log_analytics.rows import events_of
 from spark_log_analytics.slices import Batches, count_by_time, divide, judge_each, judge_whole, timed_frame
@@ -136,9 +137,12 @@ def explain_judging(judging: Judging, *, in_detail: bool = False) -> Iterator[st
         )
 
 
-def _judge_all(sources: Sequence[SourceSummary]) -> Callable[[Batches], Batches]:
+def _judge_all(summaries: Sequence[SourceSummary]) -> Callable[[Batches], Batches]:
+    packed = PackedSources(summaries)
+
     def judge(batches: Batches) -> Batches:
         collect_rarely()
+        sources = packed.unpack()
         found = in_scan_order((event for batch in batches for event in events_of(batch)), sources)
         judged = judge_incidents(found, sources)
         if judged:
@@ -211,12 +215,14 @@ def _incidents_of(rows: DataFrame, numbers: Sequence[int]) -> DataFrame:
 
 
 def _judge(
-    sources: Sequence[SourceSummary], slices: Sequence[TimeSlice], period: Period | None
+    summaries: Sequence[SourceSummary], slices: Sequence[TimeSlice], period: Period | None
 ) -> Callable[[Batches], Batches]:
     """Return the function that judges slices: it yields their incidents, and a row with the cost of each slice."""
+    packed = PackedSources(summaries)
 
     def judge(batches: Batches) -> Batches:
         collect_rarely()
+        sources = packed.unpack()
         schema = _judged_schema()
         each = (
             judge_whole(batches, sources, period)

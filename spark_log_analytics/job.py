@@ -33,6 +33,7 @@ from spark_log_analytics.rows import (
     scan_batches,
 )
 from spark_log_analytics.split_rows import FEW_FILES, Shape, shapes_of, split_frame, splits_of
+from spark_log_analytics.task_costs import TaskClock
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -195,12 +196,13 @@ def _scan_bins(bins: Iterable[Bin]) -> Iterator[pa.RecordBatch]:
     from spark_log_analytics.workers import collect_rarely, keep_loaded
 
     collect_rarely()
+    clock = TaskClock()
     classifier = own_classifier()
     for part in chain.from_iterable(bins):
         if isinstance(part, Split):
-            yield from scan_batches(part.source.name, part.start, scan_split(part, classifier))
+            yield from scan_batches(part.source.name, part.start, scan_split(part, classifier), clock)
         else:
-            yield from scan_batches(part.range.name, part.range.start, scan_part(part, classifier))
+            yield from scan_batches(part.range.name, part.range.start, scan_part(part, classifier), clock)
     keep_loaded()
 
 
@@ -229,7 +231,7 @@ def number_rows(
     )
     if name_of is not None:
         numbered = numbered.withColumn("file", f.col("shown"))
-    return numbered.drop("split_start", "kept_count", "counts", "base", "shown")
+    return numbered.drop("split_start", "kept_count", "counts", "cost", "base", "shown")
 
 
 def whole_rows(

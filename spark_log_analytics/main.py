@@ -1,6 +1,6 @@
 """Run the job for ``spark-submit``: scan logs, and write events, exceptions by minute, and incidents.
 
-``spark-submit --py-files eosctl_logs.zip main.py PATH... --out DIR`` needs pyarrow and pandas on the executors. With
+``spark-submit --py-files eosctl_logs.zip main.py PATH... --out DIR`` needs pyarrow and numpy on the executors. With
 ``SPARK_REMOTE=sc://host:15002`` the same program, started by Python itself, runs on a Spark Connect server.
 """
 
@@ -43,6 +43,7 @@ from spark_log_analytics.session import session
 from spark_log_analytics.sinks import FORMATS, Sink, SinkError, settings_of_format
 from spark_log_analytics.stored import scan_stored
 from spark_log_analytics.stored_files import Reading as StoredReading
+from spark_log_analytics.task_costs import task_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -190,7 +191,15 @@ def _scan_and_save(reading: Reading, stored: Sequence[str], period: Period, opti
                 judged = in_period(judging.incidents, period, "t_start_ms", "t_end_ms").persist()
                 cached += [judged, *judging.cached]
                 found = [incident_of(row.asDict(recursive=True)) for row in judged.collect()]
-                scanned = Scanned(everything, events, judged, summaries, (*reading.unread, *far.unread))
+                tasks = task_rows(splits, [cost for _, cost in judging.slices])
+                scanned = Scanned(
+                    everything=everything,
+                    events=events,
+                    judged=judged,
+                    summaries=summaries,
+                    unread=(*reading.unread, *far.unread),
+                    tasks=tasks,
+                )
                 run, is_new = save(spark, sink, scanned, found, _request_of(options, period, baseline_run_id))
             return Done(run, is_new, len(summaries), found)
         except job_errors() as error:

@@ -117,6 +117,11 @@ def coverage_table(spark: SparkSession, run: Run) -> DataFrame:
     return frame_of(spark, "coverage", [{"run_id": run.run_id, **row} for row in run.coverage])
 
 
+def tasks_table(spark: SparkSession, run_id: str, rows: Sequence[Mapping[str, Any]]) -> DataFrame:
+    """Return the table ``tasks`` of a run."""
+    return frame_of(spark, "tasks", [{"run_id": run_id, **row} for row in rows])
+
+
 def publish(sink: Sink, spark: SparkSession, run: Run) -> None:
     """Make a run visible; all its other tables are written."""
     unread = sum(row["status"] in INCOMPLETE for row in run.coverage)
@@ -143,12 +148,17 @@ def last_run(sink: Sink, out: str) -> dict[str, Any] | None:
     try:
         found = collected(sink.read(out, PUBLISHED))
     except job_errors() as error:
-        text = str(error)
-        # That a bucket "does not exist" is a problem, not an empty result.
-        if storage_problem(text) is None and any(sign in text for sign in _ABSENT):
+        if _is_absent(error):
             return None
         raise
     return max(found, key=lambda run: run["published_at"], default=None)
+
+
+def _is_absent(error: Exception) -> bool:
+    """Return whether an error reports that a table has not been written."""
+    text = str(error)
+    # That a bucket "does not exist" is a problem, not an empty result.
+    return storage_problem(text) is None and any(sign in text for sign in _ABSENT)
 
 
 def last_run_id(sink: Sink, out: str) -> str:
@@ -175,7 +185,12 @@ def open_result(spark: SparkSession, out: str) -> dict[str, Any] | None:
         return None
     for table in LOG_TABLES:
         run_id = "" if table.name == PUBLISHED else run["run_id"]
-        sink.read(out, table.name, run_id).createOrReplaceTempView(table.name)
+        try:
+            sink.read(out, table.name, run_id).createOrReplaceTempView(table.name)
+        except job_errors() as error:
+            if not (table.is_later and _is_absent(error)):
+                raise
+            spark.createDataFrame([], schema_of(table.name)).createOrReplaceTempView(table.name)
     return run
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from eosctl.logs.arrays import batch_of_columns, batch_of_rows
 from eosctl.logs.scan import SplitCounts, SplitScan
 from eosctl.model.log_event import LogEvent, LoggedException
+from spark_log_analytics.task_costs import COST_COLUMNS, TaskClock, TaskCost, cost_type
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,9 +30,9 @@ EVENT_COLUMNS: Final = (
 SCAN_COLUMNS: Final = (
     f"{EVENT_COLUMNS}, split_start long, kept_count long, "
     "counts struct<size_bytes:long,newline_count:long,event_count:long,unmatched_line_count:long,truncated_count:long,"
-    "undecodable_count:long,first_ms:long,last_ms:long,error:string>"
+    f"undecodable_count:long,first_ms:long,last_ms:long,error:string>, cost {COST_COLUMNS}"
 )
-"""The columns of a scan: events (``counts`` is null), and one row per split with its number of events and counts."""
+"""The columns of a scan: events (``counts`` is null), and one row per split with its event count, counts, and cost."""
 
 
 _REPEATED: Final = frozenset({"file", "level", "thread", "logger", "application", "host", "category"})
@@ -53,18 +54,24 @@ def arrow_schema(*, with_counts: bool) -> pa.Schema:
     if with_counts:
         numbers = [(name, number) for name in SplitCounts._fields if name != "error"]
         columns += [("split_start", number), ("kept_count", number), ("counts", pa.struct([*numbers, ("error", text)]))]
+        columns.append(("cost", cost_type()))
     return pa.schema(columns)
 
 
-def scan_batches(name: str, start: int, scan: SplitScan, batch_size: int = 4096) -> Iterator[pa.RecordBatch]:
-    """Yield the events of a split, with the file's name and the split's start, and then the row of its counts."""
+def scan_batches(
+    name: str, start: int, scan: SplitScan, clock: TaskClock | None = None, batch_size: int = 4096
+) -> Iterator[pa.RecordBatch]:
+    """Yield the events of a split, with the file's name and the split's start, and then the row of its counts.
+
+    A clock gives the cost since the split before.
+    """
     schema = arrow_schema(with_counts=True)
     for first in range(0, len(scan.events), batch_size):
         events = scan.events[first : first + batch_size]
         nothing = [None] * len(events)
-        yield batch_of_columns([*_columns(events), [start] * len(events), nothing, nothing], schema)
+        yield batch_of_columns([*_columns(events), [start] * len(events), nothing, nothing, nothing], schema)
     row = {"file": name, "split_start": start, "kept_count": len(scan.events), "counts": scan.counts}
-    yield batch_of_rows([row], schema)
+    yield batch_of_rows([{**row, "cost": clock and clock.lap()}], schema)
 
 
 def event_batch(events: Sequence[LogEvent]) -> pa.RecordBatch:
@@ -137,12 +144,13 @@ def _mappings(column: pa.MapArray) -> list[dict[str, str]]:
 
 
 class CountedSplit(NamedTuple):
-    """The number of events in a split of a file, and the split's counts."""
+    """The number of events in a split of a file, the split's counts, and its cost if it was measured."""
 
     file: str
     start: int
     kept_count: int
     counts: SplitCounts
+    cost: TaskCost | None = None
 
 
 def collected(frame: DataFrame) -> list[dict[str, Any]]:
@@ -153,7 +161,13 @@ def collected(frame: DataFrame) -> list[dict[str, Any]]:
 def counted_splits(rows: Iterable[Mapping[str, Any]]) -> tuple[CountedSplit, ...]:
     """Collect the rows of counts, ordered by file and start."""
     found = (
-        CountedSplit(row["file"], row["split_start"], row["kept_count"], SplitCounts(**row["counts"]))
+        CountedSplit(
+            row["file"],
+            row["split_start"],
+            row["kept_count"],
+            SplitCounts(**row["counts"]),
+            None if row["cost"] is None else TaskCost(**row["cost"]),
+        )
         for row in rows
         if row["counts"] is not None
     )

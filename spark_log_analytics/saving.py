@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from eosctl.logs.files.sources import Unread
 from eosctl.model.incident import Incident
@@ -13,7 +13,16 @@ from eosctl.model.period import ALL_TIME, Period
 from spark_log_analytics.digests import clocks
 from spark_log_analytics.entities import coordinators, fencing, groups, producers
 from spark_log_analytics.job import SMALL_FILE_EVENTS, into_files
-from spark_log_analytics.results import Run, coverage_rows, coverage_table, frame_of, last_run_id, publish, run_id_of
+from spark_log_analytics.results import (
+    Run,
+    coverage_rows,
+    coverage_table,
+    frame_of,
+    last_run_id,
+    publish,
+    run_id_of,
+    tasks_table,
+)
 from spark_log_analytics.sinks import Sink, SinkError
 from spark_log_analytics.tables import (
     DAY_MS,
@@ -38,6 +47,7 @@ class Scanned(NamedTuple):
         judged: The incidents, cached, with ``INCIDENT_COLUMNS``.
         summaries: The files that were read.
         unread: The inputs that were not.
+        tasks: The costs of tasks.
     """
 
     everything: DataFrame
@@ -45,6 +55,7 @@ class Scanned(NamedTuple):
     judged: DataFrame
     summaries: Sequence[SourceSummary]
     unread: Sequence[Unread]
+    tasks: Sequence[Mapping[str, Any]] = ()
 
 
 class SaveRequest(NamedTuple):
@@ -140,6 +151,7 @@ def _tables(spark: SparkSession, scanned: Scanned, run: Run, baseline: DataFrame
     none = frame_of(spark, "new_failures", [])
     small["new_failures"] = none if baseline is None else new_failures(events, baseline, run_id)
     small["coverage"] = coverage_table(spark, run)
+    small["tasks"] = tasks_table(spark, run_id, scanned.tasks)
     # Not coalesce for many events, which would also filter them in one task; not orderBy, which runs a job of its own.
     is_in_one_task = sum(one.event_count for one in scanned.summaries) <= SMALL_FILE_EVENTS
     merged = {name: rows.coalesce(1) if is_in_one_task else rows.repartition(1) for name, rows in small.items()}

@@ -9,7 +9,6 @@ from __future__ import annotations
 import resource
 import time
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
@@ -21,6 +20,7 @@ from eosctl.logs.incidents.slicing.slices import BUCKET_MS, WHOLE, TimeSlice
 from eosctl.model.log_event import LogEvent, SourceSummary
 from eosctl.model.period import Period
 from spark_log_analytics.dividing import divide_batches, packed_row
+from spark_log_analytics.packed_sources import PackedSources
 from spark_log_analytics.packing import PACKED_ROWS, pack, unpack
 from spark_log_analytics.rows import arrow_schema, events_of
 from spark_log_analytics.workers import collect_rarely
@@ -114,13 +114,21 @@ def divide(events: DataFrame, sources: Sequence[SourceSummary], slices: Sequence
     """
     from pyspark import StorageLevel
 
-    plain = [source._replace(beginning="") for source in sources]
+    plain = PackedSources([source._replace(beginning="") for source in sources])
     events = events.select(*arrow_schema(with_counts=False).names)
     # Both branches read it, so it is computed once. It takes as much space as what Spark writes for a shuffle.
-    task = partial(divide_batches, sources=plain, slices=slices)
-    divided = events.mapInArrow(task, _DIVIDED).persist(StorageLevel.DISK_ONLY)
+    divided = events.mapInArrow(_divider(plain, slices), _DIVIDED).persist(StorageLevel.DISK_ONLY)
     samples = divided.where("slice is null").repartition(len(slices), "part").mapInArrow(_chooser(slices), _DIVIDED)
     return Divided(divided.where("slice is not null").unionByName(samples).drop("part"), divided)
+
+
+def _divider(packed: PackedSources, slices: Sequence[TimeSlice]) -> Callable[[Batches], Batches]:
+    """Return the function that packs the events of a task for slices."""
+
+    def pack_events(batches: Batches) -> Batches:
+        return divide_batches(batches, packed.unpack(), slices)
+
+    return pack_events
 
 
 def _chooser(slices: Sequence[TimeSlice]) -> Callable[[Batches], Batches]:

@@ -32,6 +32,7 @@ from eosctl.logs.seams import log_of, second_half
 from eosctl.model.log_event import SourceSummary
 from eosctl.text import time_text
 from spark_log_analytics.rows import SCAN_COLUMNS, arrow_schema, scan_batches
+from spark_log_analytics.task_costs import TaskClock
 from spark_log_analytics.workers import keep_loaded
 
 if TYPE_CHECKING:
@@ -105,9 +106,9 @@ def scanner_of(reading: Reading) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """Return the function that Spark runs: it gets files with their content."""
 
     def scan(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        classifier = own_classifier()
+        tools = _Tools(reading, own_classifier(), TaskClock())
         for copy in copies(batches):
-            yield from _scan_copy(copy, reading, classifier)
+            yield from _scan_copy(copy, tools)
         keep_loaded()
 
     return scan
@@ -160,12 +161,20 @@ def opened(copy: Copy) -> Iterator[tuple[Mapping[Path, str], str]]:
         yield members, "; ".join(one.reason for one in found.unread) or (EMPTY_ARCHIVE if is_empty else "")
 
 
-def _scan_copy(copy: Copy, reading: Reading, classifier: Classifier) -> Iterator[pa.RecordBatch]:
+class _Tools(NamedTuple):
+    """What a task reads files with."""
+
+    reading: Reading
+    classifier: Classifier
+    clock: TaskClock
+
+
+def _scan_copy(copy: Copy, tools: _Tools) -> Iterator[pa.RecordBatch]:
     """Scan the copy of a file, or the members of an archive under names below its URL."""
     with opened(copy) as (files, reason):
         for file, url in files.items():
             archive = "" if file == copy.path else copy.url
-            yield from _scan_file(file, url, _Origin(archive, copy.change), reading, classifier)
+            yield from _scan_file(file, url, _Origin(archive, copy.change), tools)
         if reason:
             report = FileReport(
                 summary=nothing_of(copy.url),
@@ -185,22 +194,20 @@ class _Origin(NamedTuple):
     change: str
 
 
-def _scan_file(
-    copy: Path, url: str, origin: _Origin, reading: Reading, classifier: Classifier
-) -> Iterator[pa.RecordBatch]:
+def _scan_file(copy: Path, url: str, origin: _Origin, tools: _Tools) -> Iterator[pa.RecordBatch]:
     """Yield the events of a file, the counts of its splits, and its report."""
-    source, is_dated = source_of(copy, url, reading)
+    source, is_dated = source_of(copy, url, tools.reading)
     if reason := reason_against(copy) if origin.archive or is_named_like_table(copy) else "":
         source = Unread(url, reason, False)
     if isinstance(source, Unread):
         yield _report_batch(FileReport(nothing_of(url), *origin, source.reason, source.is_failure, True))
         return
     counts: list[SplitCounts] = []
-    for split in plan_splits(source, reading.split_bytes):
-        scan = scan_split(split, classifier)
+    for split in plan_splits(source, tools.reading.split_bytes):
+        scan = scan_split(split, tools.classifier)
         counts.append(scan.counts)
         named = scan._replace(events=tuple(event._replace(file=url) for event in scan.events))
-        yield from map(_without_report, scan_batches(url, split.start, named))
+        yield from map(_without_report, scan_batches(url, split.start, named, tools.clock))
     seam = None
     if log_of(source) is not None:
         with suppress(OSError):

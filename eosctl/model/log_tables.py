@@ -22,6 +22,7 @@ class LogTable(NamedTuple):
         columns: Its columns in Spark's DDL.
         order: The columns that its rows are ordered by; none for a table of many files.
         partition: The column that its files are divided by; empty for none.
+        is_later: Whether runs of earlier releases lack it; it is then empty.
     """
 
     name: str
@@ -29,6 +30,7 @@ class LogTable(NamedTuple):
     columns: str
     order: tuple[str, ...] = ()
     partition: str = ""
+    is_later: bool = False
 
 
 LOG_TABLES: Final = (
@@ -122,6 +124,17 @@ LOG_TABLES: Final = (
             "undecodable_count bigint, first_at timestamp, last_at timestamp, modified_at timestamp, "
             "clock_offset_ms bigint, partitions map<string,string>"
         ),
+    ),
+    LogTable(
+        name="tasks",
+        about="A task that read logs, or a slice that was judged, with its cost.",
+        order=("stage", "task"),
+        columns=(
+            "run_id string, stage string, task bigint, host string, split_count int, input_bytes bigint, "
+            "record_count bigint, event_count bigint, incident_count bigint, cpu_s double, wall_s double, "
+            "peak_mb double"
+        ),
+        is_later=True,
     ),
     LogTable(
         name="new_failures",

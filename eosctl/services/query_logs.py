@@ -16,7 +16,7 @@ import msgspec
 
 from eosctl.errors import EosctlError, UsageError
 from eosctl.logs.files.urls import local_path
-from eosctl.model.log_tables import LOG_TABLES, PUBLISHED, columns_of, table_path
+from eosctl.model.log_tables import LOG_TABLES, PUBLISHED, columns_of, table_named, table_path
 from eosctl.model.redaction import redact_text
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.log_engine import spark_session
@@ -252,7 +252,7 @@ def _not_a_query() -> UsageError:
 
 def _create_view(database: DuckDBPyConnection, name: str, folder: Path) -> None:
     """Create a view of a table, with times in UTC."""
-    if not folder.is_dir():
+    if not folder.is_dir() and not table_named(name).is_later:
         raise _damaged(str(folder), "The table is missing.")
     columns = dict(columns_of(name))
     files = sorted(map(str, folder.rglob("part-*.parquet")))

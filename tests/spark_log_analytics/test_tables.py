@@ -34,7 +34,7 @@ FENCED = FIXTURES / "second-producer-392"
 DOCS = Path(__file__).parents[2] / "docs" / "logs"
 
 
-MOST_JOBS = 22
+MOST_JOBS = 23
 
 
 @pytest.fixture(scope="module")
@@ -220,7 +220,16 @@ def answer(query: str, out: Path, engine: QueryEngine) -> QueryAnswer:
 def test_the_queries_of_the_manual_run(result: tuple[Path, str]) -> None:
     out, run_id = result
     found = {table: answer(query, out, QueryEngine.SPARK) for table, query in queries().items()}
-    assert found.keys() == {"incidents", "fencing", "exceptions", "producers", "groups", "coverage", "published"}
+    assert found.keys() == {
+        "incidents",
+        "fencing",
+        "exceptions",
+        "producers",
+        "groups",
+        "coverage",
+        "tasks",
+        "published",
+    }
     assert [table for table, one in found.items() if not one.rows] == ["coverage"]  # all was read
     assert {(one.run_id, one.gap) for one in found.values()} == {(run_id, "")}
     assert found["producers"].rows[0][0] in {"invoice-sync-4", "ledger-writer-7", "payment-relay-3"}
@@ -249,6 +258,27 @@ def test_a_column_of_a_later_release_is_null(engine: QueryEngine, result: tuple[
     parquet.write_table(coverage.drop_columns(["partitions"]), file.with_name("part-earlier.parquet"))
     found = answer("SELECT file, partitions FROM coverage", out, engine).rows
     assert sorted(found) == [(name, None) for name in sorted(coverage["file"].to_pylist())]
+
+
+def test_tasks_account_for_all_that_was_read(spark: Any, result: tuple[Path, str]) -> None:
+    read = (
+        "SELECT sum(record_count), sum(event_count), min(cpu_s) > 0, min(peak_mb) > 0 FROM tasks WHERE stage = 'scan'"
+    )
+    [(records, events, took_time, took_memory)] = rows(spark, read)
+    assert rows(spark, "SELECT sum(event_count), (SELECT count(*) FROM events) FROM coverage") == [(records, events)]
+    assert took_time and took_memory
+    [(size,)] = rows(spark, "SELECT sum(input_bytes) FROM tasks")
+    assert size == sum(source.size_bytes for source in scan_paths([FENCED]).sources)
+
+
+@pytest.mark.parametrize("engine", [QueryEngine.SPARK, QueryEngine.DUCKDB])
+def test_a_table_of_a_later_release_is_empty(engine: QueryEngine, result: tuple[Path, str], tmp_path: Path) -> None:
+    if engine is QueryEngine.DUCKDB:
+        pytest.importorskip("duckdb", reason="the sql extra is not installed")
+    out = tmp_path / "earlier"
+    shutil.copytree(result[0], out)
+    shutil.rmtree(out / f"run-{result[1]}" / "tasks-v3")
+    assert answer("SELECT count(*) FROM tasks", out, engine).rows == ((0,),)
 
 
 @pytest.mark.parametrize("engine", [QueryEngine.SPARK, QueryEngine.DUCKDB])

@@ -93,7 +93,7 @@ def submit_job(
 
     Packs eosctl, submits the job, and prints the incidents. Tables of events, exceptions, incidents, and what was read
     are written to DIR/run-ID; a row in DIR/published-v3 makes a complete run visible. Executors need Python 3.11,
-    pyarrow, and pandas, and confluent-kafka to read topics. With a Spark Connect server (--connect), this machine does
+    pyarrow, and numpy, and confluent-kafka to read topics. With a Spark Connect server (--connect), this machine does
     not need Java, and the tables are written where the server writes.
 
     PATH and DIR may be URLs of any file system that Spark reaches, such as s3a:, hdfs:, abfss:, and gs:, with globs in

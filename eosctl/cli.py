@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Mapping
@@ -66,6 +67,7 @@ def main(arguments: list[str] | None = None) -> int:
     invocation = Invocation()
     if sys.stdout is None or sys.stderr is None:  # such as >&-
         return _without_streams()
+    _write_utf8(sys.stdout)
     try:
         _check_completion(os.environ)
         _program()(arguments, prog_name="eosctl", obj=invocation)
@@ -93,6 +95,19 @@ def main(arguments: list[str] | None = None) -> int:
 def _program() -> Any:
     """Return the program as typer runs it, which takes as long to build as to run a short command."""
     return get_command(app)
+
+
+def _write_utf8(stream: object) -> None:
+    """Write results as UTF-8, as pages and JSON declare it, where the locale or PYTHONIOENCODING has less than Unicode.
+
+    A terminal keeps its encoding, and shows what it cannot show as escapes.
+    """
+    if not isinstance(stream, io.TextIOWrapper) or stream.encoding.lower().startswith("utf"):
+        return
+    if stream.isatty():
+        stream.reconfigure(errors="backslashreplace")
+    else:
+        stream.reconfigure(encoding="utf-8")
 
 
 def _check_completion(environment: Mapping[str, str]) -> None:

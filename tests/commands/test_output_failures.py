@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -79,3 +81,33 @@ def test_writers_report_a_full_disk_and_keep_the_file(own_home: Path, tmp_path: 
         assert f"{name}.\n  why: File too large\n  next: Free space on the disk" in refusal
     assert mine.read_bytes() == before
     assert not [path.name for path in tmp_path.rglob("*") if path.name.endswith((".tmp", "s.json", "bugs.txt"))]
+
+
+@pytest.mark.parametrize("output", ["html", "json", "table", "junit"])
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_results_are_utf8_in_any_locale(output: str, encoding: str) -> None:
+    """Pages and XML declare it, and readers of JSON assume it."""
+    words = [sys.executable, "-m", "eosctl", "doctor", "--snapshot", str(SAMPLE), "-o", output]
+    results = [
+        subprocess.run(words, env=os.environ | {"PYTHONIOENCODING": name}, capture_output=True, check=False)
+        for name in (encoding, "utf-8")
+    ]
+    assert [done.returncode for done in results] == [3, 3], results[0].stderr.decode()
+    one, other = (re.sub(r"generated_at.*|timestamp=\S+|20\d\d-\S+Z", "", done.stdout.decode()) for done in results)
+    assert one == other
+
+
+def test_a_terminal_without_unicode_shows_escapes() -> None:
+    ours, theirs = pty.openpty()
+    with os.fdopen(theirs, "w") as terminal:
+        shown = subprocess.run(
+            [sys.executable, "-c", "from eosctl.cli import main; main(['--version']); print('\\u00b7')"],
+            env=os.environ | {"PYTHONIOENCODING": "ascii"},
+            stdout=terminal,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    os.set_blocking(ours, False)
+    assert shown.returncode == 0, shown.stderr.decode()
+    assert rb"\xb7" in os.read(ours, 65_536)
+    os.close(ours)

@@ -8,7 +8,7 @@ from eosctl.analysis.mirror_flows import LEVEL, Flow, flows_of, mirrors, support
 from eosctl.checks.configuration.clients import transactional_producers
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.model.deployment import Component, Deployment, Role, Value
+from eosctl.model.deployment import Component, Deployment, Role, Value, folder_of
 from eosctl.model.recovery import is_link
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Confidence
@@ -36,7 +36,7 @@ def mirror_maker_reads_uncommitted(case: Case) -> Iterator[Problem]:
     What it checks:
         isolation.level of the consumer that reads the source cluster: read_uncommitted written down; read_committed
         in a spelling that reaches no consumer; or not set. That is an error while exactly-once sources are enabled, a
-        warning next to a producer that writes in transactions, and information otherwise. In mm2.properties
+        warning with a producer in the same folder that writes in transactions, and else information. In mm2.properties
         three spellings reach it: SOURCE.consumer.isolation.level, SOURCE->TARGET.source.consumer.isolation.level, and
         SOURCE->TARGET.consumer.isolation.level, with the aliases of the clusters. MirrorMaker drops all others,
         consumer.isolation.level and source.consumer.isolation.level among them. A connector has no aliases: there
@@ -105,7 +105,8 @@ def _unset(mirror: Component, flows: Sequence[Flow], deployment: Deployment) -> 
 
 def _by_default(mirror: Component, remedy: str, deployment: Deployment) -> Problem:
     """Return what is wrong with a mirror that asks for nothing: the source may have transactions."""
-    writer = next(iter(transactional_producers(deployment)), None)
+    writers = (one for one in transactional_producers(deployment) if folder_of(one) == folder_of(mirror))
+    writer = next(writers, None)
     place = "" if writer is None else f", and {writer.value('transactional.id').place or writer.place}"
     return problem(
         mirror,

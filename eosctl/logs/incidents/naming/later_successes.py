@@ -29,6 +29,8 @@ _OFFSETS: Final = "connector_offsets_not_stored"
 _ENDED: Final = "consumer_ended"
 _DUPLICATE: Final = "duplicate-transactional-id"
 """A cause that brings the fault back after each initialization."""
+_POSSIBLE: Final = 0.5
+"""Confidence up to which it is only the likelier of two causes: a rollback after a timeout does not come back."""
 _OF_PRODUCERS: Final = kinds_with("of_producer")
 _OF_MEMBERS: Final = kinds_with("of_member")
 _OF_WRITES: Final = kinds_with("stops_writes") - kinds_with("stays")
@@ -54,7 +56,7 @@ def later_success(timeline: LogTimeline, one: Incident, last: LogEvent) -> Later
         one: An incident of a client.
         last: The last record of a client in its evidence.
     """
-    if one.root_cause == _DUPLICATE:
+    if one.root_cause == _DUPLICATE and one.confidence > _POSSIBLE:
         return None
     found = next(_successes(timeline, one, last), None)
     if found is None or _returns(timeline, last, time_of(found.event)):

@@ -25,6 +25,9 @@ GAP_MS: Final = 600_000
 """Maximum time from an initialization to the refusal of the older producer for one incident with both."""
 
 
+_QUOTED_CHARACTERS: Final = 160
+
+
 def displaced_by(transactional_id: str, init: LogEvent, late: LogEvent) -> Incident:
     """Return the incident of a commit that came after another client had initialized the id."""
     return incident(
@@ -190,14 +193,20 @@ def outlived(
         "transaction_timeout",
         "transaction-longer-than-its-timeout",
         {**subject_of(timeline, transactional_id, events[-1]), "topic-partition": partition},
-        [*overdue.records, *events],
-        f"A transaction of {who} had been open for {duration_text(overdue.open_ms)} when it was refused, longer than "
-        f"its timeout of {duration_text(overdue.allowed_ms)}: the coordinator had aborted it.",
+        [*overdue.records, *((overdue.step,) if overdue.step else ()), *events],
+        f"A transaction of {who} had been open for {'' if overdue.records else 'at least '}"
+        f"{duration_text(overdue.open_ms)} when it was refused, longer than its timeout of "
+        f"{duration_text(overdue.allowed_ms)}: the coordinator had aborted it.{_of_step(overdue.step)}",
         "Make the transactions shorter, or raise transaction.timeout.ms of this client. A second instance with the "
         "same id looks the same: the transaction coordinator's server.log shows which it was.",
         confidence=0.75,
         t_start_ms=time_of(first),
     )
+
+
+def _of_step(step: LogEvent | None) -> str:
+    words = " ".join(step.message.split())[:_QUOTED_CHARACTERS] if step else ""
+    return f' The step that took so long, in its words: "{words}".' if words else ""
 
 
 def outdated_task(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:

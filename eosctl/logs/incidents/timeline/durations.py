@@ -26,11 +26,19 @@ _DURATION: Final = re.compile(
 
 
 class Overdue(NamedTuple):
-    """A transaction that was open for longer than its timeout, and the records that show it."""
+    """A transaction that was open for longer than its timeout, and the records that show it.
+
+    Attributes:
+        open_ms: How long it was open, ms; at least this long if only a step of its program is known.
+        allowed_ms: Its timeout, ms.
+        records: The records that show these times.
+        step: The record of the program's step that took longer than the timeout; None without one.
+    """
 
     open_ms: int
     allowed_ms: int
     records: Sequence[LogEvent]
+    step: LogEvent | None = None
 
 
 def overdue_before(timeline: LogTimeline, refusal: LogEvent) -> Overdue | None:
@@ -42,10 +50,22 @@ def overdue_before(timeline: LogTimeline, refusal: LogEvent) -> Overdue | None:
             return Overdue(*stated, [event])
     allowed = timeline.value_in_log(refusal, "transaction_timeout_ms")
     begun = timeline.log_between(refusal, time_of(refusal) - OPEN_MS, time_of(refusal), ("TXN_BEGUN",))
-    if not begun or not allowed.isdecimal():
+    if not allowed.isdecimal():
         return None
-    open_ms = time_of(refusal) - time_of(begun[-1])
-    return Overdue(open_ms, int(allowed), begun[-1:]) if open_ms > int(allowed) else None
+    steps = timeline.log_between(refusal, start_ms, time_of(refusal), ("SLOW_STEP",))
+    step = max(steps, key=_longest_ms, default=None)
+    if step is not None and _longest_ms(step) <= int(allowed):
+        step = None
+    if begun:
+        open_ms = time_of(refusal) - time_of(begun[-1])
+        return Overdue(open_ms, int(allowed), begun[-1:], step) if open_ms > int(allowed) else None
+    return Overdue(_longest_ms(step), int(allowed), (), step) if step is not None else None
+
+
+def _longest_ms(event: LogEvent) -> int:
+    """Return the longest time that a record states, ms; plain numbers have no unit, so they are left out."""
+    parts = (part for part in _DURATION.finditer(event.message) if not part["plain"])
+    return max((ms for part in parts if (ms := _ms_of(part)) is not None), default=0)
 
 
 def stated_durations(text: str) -> tuple[int, int] | None:

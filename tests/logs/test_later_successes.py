@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
+from eosctl.logs.classifier.catalog import load_incidents
+from eosctl.logs.incidents.remaining.sentences import filled
+from eosctl.model.event_names import EventCategory
 from eosctl.model.severity import Severity
 from tests.logs.judging import judge
 
@@ -90,3 +94,33 @@ def test_a_task_that_was_stopped_on_purpose(stop: str, severity: Severity, tmp_p
     (found,) = judge(tmp_path, {"connect.log": text})
     assert found.severity is severity
     assert "was started again at 2026-03-01T10:00:08" in found.explanation
+
+
+def test_several_tasks_recover_when_each_has_stored_its_offsets(tmp_path: Path) -> None:
+    failed = TASK.format("10:00:00", "ERROR", NOT_FLUSHED) + TASK.format("10:00:04", "ERROR", NOT_FLUSHED).replace(
+        "jdbc-0", "jdbc-3"
+    )
+    first = TASK.format("10:01:00", "INFO", STORED)
+    second = TASK.format("10:01:09", "INFO", STORED).replace("jdbc-0", "jdbc-3")
+    (found,) = judge(tmp_path / "all", {"connect.log": failed + first + second})
+    assert found.severity is Severity.WARNING
+    assert found.subject["connector.tasks"] == ("jdbc-0", "jdbc-3")
+    assert "connector tasks jdbc-0 and jdbc-3 could not be stored" in found.explanation
+    assert "stored their offsets again by 2026-03-01T10:01:09" in found.explanation
+    (found,) = judge(tmp_path / "one", {"connect.log": failed + first})
+    assert found.severity is Severity.ERROR
+
+
+def test_layers_that_report_one_failure_count_as_one(tmp_path: Path) -> None:
+    failure = TASK.format("10:0{0}:00", "ERROR", NOT_FLUSHED) + TASK.format("10:0{0}:00", "ERROR", "Failed to commit")
+    text = "".join(failure.replace("{0}", str(minute)) for minute in (0, 1, 2))
+    (found,) = judge(tmp_path, {"connect.log": text})
+    assert "(3 times)" in found.explanation
+
+
+@pytest.mark.parametrize("category", sorted(load_incidents()))
+def test_sentences_without_names_have_only_words(category: EventCategory) -> None:
+    known = load_incidents()[category]
+    for sentence in (known.what, known.unfinished, known.brief, known.next_step):
+        for name in re.findall(r"\{(\w+[.-][\w.-]+)\}", re.sub(r"\[[^\]]*\]", "", sentence)):
+            assert filled(f"{{{name}}}", {}) != f"the {name}"

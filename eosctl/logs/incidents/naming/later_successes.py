@@ -6,7 +6,7 @@ A recovery is reported only where the log shows it, and only if the fault does n
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import inf
 from typing import Final, NamedTuple
 
@@ -68,6 +68,8 @@ def _successes(timeline: LogTimeline, one: Incident, last: LogEvent) -> Iterator
     task = one.subject.get("connector.task", "")
     if isinstance(task, str) and task:
         yield from _of_task(timeline, one, last, task)
+    if tasks := one.subject.get("connector.tasks"):
+        yield from _of_tasks(timeline, one, last, tasks)
     named = one.subject.get("transactional.id", "")
     if one.kind in _OF_PRODUCERS and isinstance(named, str):
         for event in sorted((*_inits(timeline, one, last, named), *_ready(timeline, one, last, named)), key=time_of):
@@ -114,6 +116,17 @@ def _of_task(timeline: LogTimeline, one: Incident, last: LogEvent, task: str) ->
             how = "The worker had stopped the task before it. " if is_planned else ""
             text = f"{how}Task {task} was started again at {when}."
             yield LaterSuccess(event, text, Severity.INFO if is_planned else None)
+
+
+def _of_tasks(timeline: LogTimeline, one: Incident, last: LogEvent, tasks: Iterable[str]) -> Iterator[LaterSuccess]:
+    """Yield the last success of several connector tasks, if each of them has one."""
+    found = [next(_of_task(timeline, one, last, task), None) for task in tasks]
+    known = sorted((success for success in found if success is not None), key=lambda success: time_of(success.event))
+    if known and len(known) == len(found):
+        is_alike = all(success.severity is Severity.WARNING for success in known)
+        when = time_text(time_of(known[-1].event))
+        text = f"All of these tasks stored their offsets again by {when}." if is_alike else known[-1].text
+        yield known[-1]._replace(text=text)
 
 
 def _of_member(timeline: LogTimeline, one: Incident, last: LogEvent) -> Iterator[LaterSuccess]:

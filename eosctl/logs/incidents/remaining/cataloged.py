@@ -24,7 +24,7 @@ from eosctl.logs.incidents.remaining.sentences import (
     subject_of,
     transactional_id_of,
 )
-from eosctl.logs.incidents.remaining.spans import ECHO_MS, brief, continued, spread
+from eosctl.logs.incidents.remaining.spans import ECHO_MS, brief, continued, occurrence_count, spread
 from eosctl.logs.incidents.timeline.evidence import evidence_of, incident
 from eosctl.logs.incidents.timeline.program_names import MADE_NAME, opening, program_of
 from eosctl.logs.incidents.timeline.second_categories import category_of_cause, is_outside_kafka
@@ -307,16 +307,18 @@ def _incident(
     if head.category in _OF_MACHINE and head.host:
         subject = {name: value for name, value in subject.items() if name != "application"} | {"host": head.host}
     server = next((f"{role} {subject[role]}" for role in _ROLES if subject.get(role)), _server_of(timeline, head))
-    names = (name for one in _NAMES if (name := subject.get(one)) and not MADE_NAME.fullmatch(name))
+    values = {name: value for name, value in subject.items() if isinstance(value, str)}
+    names = (name for one in _NAMES if (name := values.get(one)) and not MADE_NAME.fullmatch(name))
     producer = f"producer {subject['producerId']}" if subject.get("producerId") else ""
     named = next(filter(None, names), "")
     program = program_of(timeline, head) if subject.get("application") else ""
     who = named or program or producer or (f"a client of {server}" if known.is_of_client else server)
-    values = details_of(own) | {name: str(value) for name, value in subject.items()} | {"who": who}
+    values = details_of(own) | values | {"who": who}
     values["host"] = str(subject.get("host", ""))
     values["broker-address"] = values.get("server", "")
     values["topic-or-partition"] = values.get("topic-partition") or values.get("topic", "")
-    count = f" ({len(own)} times)" if len(own) > 1 else ""
+    times = occurrence_count(timeline, own)
+    count = f" ({times} times)" if times > 1 else ""
     is_unfinished = bool(known.unfinished) and not has_lasted(own, known)
     repeats = [] if head.category == REPEATED else [one for one in events if one.category == REPEATED]
     again = f" Its program repeated the write {count_text(len(repeats), 'time')}, and it failed." if repeats else ""

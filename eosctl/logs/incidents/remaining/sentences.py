@@ -10,6 +10,7 @@ from typing import Final
 from eosctl.logs.classifier.catalog import CatalogedIncident
 from eosctl.logs.classifier.client_errors import category_of_error
 from eosctl.logs.incidents.programs.streams_names import StreamsNames
+from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.model.event_names import EventField
 from eosctl.model.log_event import LogEvent
@@ -45,6 +46,8 @@ _SUBJECT: Final[tuple[tuple[EventField, str], ...]] = (
     ("producer_epoch", "producerEpoch"),
 )
 """Names of record fields in the subject of an incident."""
+_SEVERAL: Final[Mapping[EventField, str]] = {"connector_task": "connector.tasks", "task": "tasks"}
+"""Fields with several values in the records of one fault, and the name of them all."""
 _UNKNOWN: Final[Mapping[str, str]] = {
     "topic-partition": "a partition",
     "topic": "a topic",
@@ -58,6 +61,7 @@ _UNKNOWN: Final[Mapping[str, str]] = {
     "operation": "a request",
     "pod": "a pod",
     "component": "a resource",
+    "connector-tasks": "a connector task",
 }
 """The general terms for what a record does not name."""
 _CONTROLLERS: Final = ("[QuorumController ", "[ControllerServer ", "[Controller ")
@@ -100,22 +104,28 @@ _OPTIONAL: Final = re.compile(r"\[([^\[\]]*)\]")
 _UNITS: Final[Mapping[int, str]] = {10: "seconds", 16: "microseconds", 19: "nanoseconds"}
 """The units of a time since 1970 by its number of digits, from 2001 to 2286; 13 are milliseconds."""
 _SHORTEST_REASON: Final = 12
+_MOST_NAMED: Final = 5
+"""Maximum number of names in a sentence."""
 _QUOTED_CHARACTERS: Final = 400
 _PLACEHOLDER: Final = "{topic"
 
 
 def subject_of(
     timeline: LogTimeline, streams: StreamsNames, known: CatalogedIncident, events: Sequence[LogEvent]
-) -> dict[str, str]:
+) -> dict[str, str | tuple[str, ...]]:
     """Return the subject of records of one category: each name that all of them agree on, or else their log."""
     head = events[0]
     is_of_topic = _PLACEHOLDER in known.what
     is_client = head.application not in timeline.servers()
-    subject = {"transactional.id": next(filter(None, (transactional_id_of(timeline, one) for one in events)), "")}
+    subject: dict[str, str | tuple[str, ...]] = {
+        "transactional.id": next(filter(None, (transactional_id_of(timeline, one) for one in events)), "")
+    }
     for field, name in _SUBJECT:
         values = {value for one in events if (value := one.fields.get(field))}
         if len(values) == 1 and not subject.get(name):
             subject[name] = values.pop()
+        elif len(values) > 1 and (plural := _SEVERAL.get(field)):
+            subject[plural] = tuple(sorted(values))[:MAX_EVIDENCE_COUNT]
     if not subject.get("topic") and (topic := _INTERNAL_TOPICS.get(head.fields.get("limit_setting", ""))):
         subject["topic"] = topic
     if is_client and not subject.get("group"):
@@ -172,6 +182,8 @@ def details_of(events: Sequence[LogEvent]) -> dict[str, str]:
     for field, name in _DETAILS:
         if value := next((value for one in events if (value := one.fields.get(field))), ""):
             found[name] = _on_one_line(value).rstrip(".")
+    if tasks := sorted({task for one in events if (task := one.fields.get("connector_task"))}):
+        found["connector-tasks"] = f"connector {'tasks' if len(tasks) > 1 else 'task'} {_listed(tasks)}"
     if any("ommit" in one.message for one in events):
         found["commits"] = "commits"
     if received := {value for one in events if (value := one.fields.get("received_bytes"))}:
@@ -180,6 +192,11 @@ def details_of(events: Sequence[LogEvent]) -> dict[str, str]:
         found["timestamp"] = stamp
         found["unit"] = _UNITS.get(len(stamp), "")
     return found
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = [*names[:_MOST_NAMED], f"{len(names) - _MOST_NAMED:,} more"] if len(names) > _MOST_NAMED else [*names]
+    return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else "".join(shown)
 
 
 def filled(text: str, values: Mapping[str, str]) -> str:

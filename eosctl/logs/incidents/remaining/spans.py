@@ -7,15 +7,48 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from eosctl.logs.classifier.catalog import CatalogedIncident
+from eosctl.logs.digest.templates import template_of
 from eosctl.logs.incidents.remaining.lasting import REPEATED, ends_excerpt, is_fault
 from eosctl.logs.incidents.timeline.index import Intervals
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import by_key, time_of
-from eosctl.model.event_names import EventCategory
+from eosctl.model.event_names import EventCategory, EventField
 from eosctl.model.log_event import LogEvent
 
 ECHO_MS: Final = 30_000
 """Maximum time between the records of one fault in different layers of a program."""
+MOMENT_MS: Final = 1_000
+"""Maximum time between two records of one failure."""
+_IDENTITY: Final[tuple[EventField, ...]] = (
+    *("client_id", "connector_task", "group", "partition", "peer", "producer_id", "rdkafka_client", "task"),
+    *("topic", "transactional_id"),
+)
+"""Fields in which the records of one failure agree."""
+
+
+def occurrence_count(timeline: LogTimeline, events: Iterable[LogEvent]) -> int:
+    """Return how often a fault occurred: the layers of a program report one failure in several words.
+
+    A record is a further one of the same occurrence if it follows within ``MOMENT_MS``, has other words, and names
+    nothing else.
+    """
+    return sum(_occurrences(own) for own in by_key((timeline.log_of(one), one) for one in events).values())
+
+
+def _occurrences(events: Iterable[LogEvent]) -> int:
+    count, last_ms = 0, 0
+    words: set[str] = set()
+    names: dict[EventField, str] = {}
+    for event in sorted(events, key=time_of):
+        template = template_of(event.message)
+        own = {field: value for field in _IDENTITY if (value := event.fields.get(field))}
+        is_other = any(names.get(field, value) != value for field, value in own.items())
+        if not count or template in words or is_other or time_of(event) - last_ms > MOMENT_MS:
+            count, words, names = count + 1, set(), {}
+        words.add(template)
+        names |= own
+        last_ms = time_of(event)
+    return count
 
 
 def spread(

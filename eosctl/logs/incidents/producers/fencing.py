@@ -20,7 +20,6 @@ from eosctl.logs.incidents.producers.fencing_verdicts import (
     expired_by_client,
     had_pause,
     had_trouble,
-    not_open,
     outdated_task,
     outlived,
     refused_after_own_attempt,
@@ -29,11 +28,12 @@ from eosctl.logs.incidents.producers.fencing_verdicts import (
     timed_out,
     unexplained,
 )
+from eosctl.logs.incidents.producers.not_open import empty_transaction, not_open
 from eosctl.logs.incidents.producers.overcome import overcame, own_renewal
 from eosctl.logs.incidents.producers.refused_appends import refused_appends, write_refused
 from eosctl.logs.incidents.producers.rivals import TURN_MS, fenced_in_turn, rivals_in
 from eosctl.logs.incidents.timeline.announced import GUESSED
-from eosctl.logs.incidents.timeline.durations import overdue_before
+from eosctl.logs.incidents.timeline.durations import SOON_MS, begun_in_time, overdue_before
 from eosctl.logs.incidents.timeline.index import within
 from eosctl.logs.incidents.timeline.inits import identity_of
 from eosctl.logs.incidents.timeline.names import is_of_streams
@@ -51,8 +51,6 @@ BURST_MS = 30_000
 CLOCK_SLACK_MS = 1_500
 """If two hosts' clocks differ by more, the order of their events is not trusted."""
 LOOK_BACK_MS = 600_000
-SOON_MS: Final = 5_000
-"""A transaction that began this recently has not timed out: even a short timeout is checked only every ten seconds."""
 WOKE_MS = 10_000
 EXPIRED: Final = ("CLIENT_TXN_EXPIRED",)
 """The client itself names the timeout as the reason."""
@@ -60,6 +58,10 @@ _STREAMS_OF_PROCESSES: Final = frozenset({"console", "err", "error", "nohup", "o
 """Names of files that any program may write in addition to its log."""
 _END_REFUSED: Final = "Failed to end transaction"
 """Text of librdkafka: it also ends transactions that had no partition, which no timeout ended."""
+_ENDS: Final = re.compile(
+    r"Failed to end transaction|\bEndTxn\b|\b[Cc]ommit(?:ting)?[ _]?(?:the )?[Tt](?:xn|ransaction)\b"
+)
+"""Words of clients and programs about the request that ends a transaction."""
 _INITIALIZES: Final = re.compile(r"acquire transactional PID|\bInitProducerId")
 """A client's words about the request that initializes its producer."""
 OWN_MS: Final = 120_000
@@ -225,7 +227,9 @@ def _ended_or_displaced(timeline: LogTimeline, transactional_id: str, burst: Seq
     first = burst[0]
     stalled = _stalls_before(timeline, first)
     is_ended = any(event.category == "INVALID_TXN_STATE" for event in burst)
-    if is_ended and timeline.log_between(first, time_of(first) - SOON_MS, time_of(first), ("TXN_BEGUN",)):
+    if is_ended and (begun := begun_in_time(timeline, first)):
+        if any(_ENDS.search(event.message) for event in burst):
+            yield empty_transaction(timeline, transactional_id, begun, burst)
         return
     # A newer producer takes over the epoch; if only the transaction has ended, it timed out.
     is_end_refused = is_ended and any(_END_REFUSED in event.message for event in burst)

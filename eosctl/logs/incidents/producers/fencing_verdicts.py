@@ -150,24 +150,6 @@ def _pauses_before(timeline: LogTimeline, client: LogEvent) -> list[LogEvent]:
     return [event for event in near if pause_ms(event) >= LONG_MS]
 
 
-def not_open(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
-    """Return the incident of a producer that ended a transaction that its coordinator did not have open."""
-    who = transactional_id or opening(program_of(timeline, events[-1]))
-    is_dead = any(event.category == "CLIENT_FATAL" for event in events)
-    dead = " The producer is dead: it refuses every further call." if is_dead else ""
-    return incident(
-        "transaction_request_refused",
-        "transaction-not-open",
-        subject_of(timeline, transactional_id, events[-1]),
-        events,
-        f"{who} was refused, because its coordinator has no open transaction for it: it was empty, it had ended "
-        f"already, or it had timed out. No coordinator's log here shows which.{dead}",
-        "Create a new producer, and process the records again from the last committed offsets. Add the transaction "
-        "coordinator's server.log of this time, and compare the client's release with its known defects.",
-        confidence=0.5,
-    )
-
-
 def expired_by_client(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
     """Return the incident of a producer whose own client reports that its transaction took too long."""
     return incident(

@@ -21,7 +21,8 @@ _WORD: Final = re.compile(_CHUNK)
 _END: Final = ".:!?"
 """Signs that end a sentence but not an id."""
 _SHORT: Final = re.compile(
-    rf"\b(?i:txn?[ ._-]?id)\b\\?[\"']?(?: ?[:=]>? ?| -> | (?:(?:is|was|now|set to|named|called) )*)"
+    r"(?:\b(?i:txn?[ ._-]?id)\b|(?i:\btransactions? (?:are |were )?(?:initiali[sz]ed|enabled|ready)[ ,;:(]{1,3}id)\b)"
+    rf"\\?[\"']?(?: ?[:=]>? ?| -> | (?:(?:is|was|now|set to|named|called) )*)"
     rf"\\?[\"'`<(\[]?(?P<id>{_CHUNK})"
 )
 _PRODUCER: Final = (

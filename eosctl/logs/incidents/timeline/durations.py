@@ -18,6 +18,8 @@ NEAR_MS: Final = 5_000
 """Maximum time between a refusal and the record in which its program states the durations."""
 OPEN_MS: Final = 3_600_000
 """Maximum time from the begin of a transaction to its refusal."""
+SOON_MS: Final = 5_000
+"""A transaction that began this recently has not timed out: even a short timeout is checked only every ten seconds."""
 _TIMEOUT: Final = re.compile(r"transaction[ ._]timeout(?:[ ._]ms)?")
 _DURATION: Final = re.compile(
     r"(?<![\w.])(?:(?P<hours>\d{1,4})h)?(?:(?P<minutes>\d{1,6}) ?m(?:in(?:utes?)?)?)?"
@@ -66,6 +68,16 @@ def _longest_ms(event: LogEvent) -> int:
     """Return the longest time that a record states, ms; plain numbers have no unit, so they are left out."""
     parts = (part for part in _DURATION.finditer(event.message) if not part["plain"])
     return max((ms for part in parts if (ms := _ms_of(part)) is not None), default=0)
+
+
+def begun_in_time(timeline: LogTimeline, refusal: LogEvent) -> LogEvent | None:
+    """Return the begin of a refused transaction if too little time had passed since then for its timeout; else None."""
+    begun = timeline.log_between(refusal, time_of(refusal) - OPEN_MS, time_of(refusal), ("TXN_BEGUN",))
+    if not begun:
+        return None
+    allowed = timeline.value_in_log(refusal, "transaction_timeout_ms")
+    limit_ms = int(allowed) if allowed.isdecimal() else SOON_MS
+    return begun[-1] if time_of(refusal) - time_of(begun[-1]) < max(limit_ms, SOON_MS) else None
 
 
 def stated_durations(text: str) -> tuple[int, int] | None:

@@ -45,3 +45,33 @@ def test_a_stated_timeout_decides_about_an_older_one(tmp_path: Path) -> None:
     (one,) = judge(tmp_path, {"toll.log": stated + ended_after(40)})
     assert one.root_cause == "empty-transaction"
     assert one.severity is Severity.ERROR
+
+
+JS = '{{"level":"{}","timestamp":"2026-04-02T06:07:{:06.3f}Z","logger":"{}","message":"{}"{}}}\n'
+BUSY = "The producer attempted to update a transaction while another concurrent operation on the same transaction was"
+BUSY += " ongoing"
+
+
+def attempt(second: float) -> str:
+    answer = f',"broker":"k-1:9092","clientId":"till","error":"{BUSY}","correlationId":5,"size":44'
+    return JS.format(
+        "ERROR", second, "kafkajs", "[Connection] Response AddPartitionsToTxn(key: 24, version: 1)", answer
+    ) + (
+        JS.format("ERROR", second + 0.001, "kafkajs", f"[Producer] Failed to send messages: {BUSY}", ',"retryCount":0')
+    )
+
+
+def test_a_begin_that_a_library_repeats_is_harmless(tmp_path: Path) -> None:
+    start = JS.format("INFO", 1, "till", "producer connected txId=till-tx-4", "")
+    end = JS.format("INFO", 30, "till", "closed 9 drawers", "")
+    (one,) = judge(tmp_path, {"till.json": start + attempt(2) + attempt(4) + end})
+    assert (one.severity, one.root_cause) == (Severity.INFO, "repeated-until-completed")
+    assert one.subject["transactional.id"] == "till-tx-4"
+    assert "(2 times)" in one.explanation
+
+
+def test_a_begin_that_is_refused_to_the_end_is_not(tmp_path: Path) -> None:
+    start = JS.format("INFO", 1, "till", "producer connected txId=till-tx-4", "")
+    (one,) = judge(tmp_path, {"till.json": start + "".join(attempt(second) for second in (10, 25, 40, 50))})
+    assert one.severity is Severity.ERROR
+    assert "its log ends there" in one.explanation

@@ -96,7 +96,7 @@ _OF_CONNECTIONS: Final = frozenset({"BOOTSTRAP_DISCONNECTED", "BROKERS_UNREACHED
 """Categories of attempts to connect, which a client repeats after a backoff."""
 _OF_PRODUCER: Final = frozenset({"COORDINATOR_REFUSED"})
 """Categories of faults of a producer's open transaction, whose records name its id or a partition."""
-_RETRIED: Final = "Nothing: clients repeat such requests while a coordinator moves."
+_RETRIED: Final = "Nothing: clients repeat such requests by themselves."
 _OF_PARTITION: Final = "{topic-partition}"
 """The begin of a verdict on a partition, which several programs report."""
 _NAMES: Final = ("transactional.id", "group", "connector.task", "application.id", "client.id")

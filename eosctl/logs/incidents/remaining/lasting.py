@@ -58,6 +58,10 @@ _CONTINUES: Final = re.compile(r"\b[Ww]ill (?:be )?retr(?:y|ied)\b")
 _ALL_DOWN: Final = re.compile(r"\bbrokers are down\b|\bAll broker connections are down\b|_ALL_BROKERS_DOWN\b")
 _NO_ANSWER: Final = re.compile(r"(?i:\bconnection refused|\bno route to host|\bunreachable|\btimed ?out)")
 _LEFT: Final = re.compile(r"\b[Rr]etrying\b[^\n]{0,60}\((\d{1,10}) (?:attempts?|retries) (?:remaining|left)\)")
+_RETRIABLE: Final = frozenset({"CONCURRENT_TRANSACTIONS"})
+"""Errors that every client repeats until its retries end."""
+_OF_RETRIER: Final = re.compile(r"\[Producer\] Failed to send messages: |\[Connection\] Response \w{1,40}\(key: \d")
+"""An attempt of KafkaJS, and its answer: KafkaJS reports the end of its retries to the program as another error."""
 RETRY_MS: Final = 30_000
 """Maximum time from a client's last retry until the program reports its error."""
 _LIBRARY: Final = "[thrd:"
@@ -217,6 +221,11 @@ def is_final(event: LogEvent) -> bool:
     """Return whether a program reports as its own error what its client retries until then."""
     has_failed = event.level in ERROR_LEVELS and _FAILED.search(event.message) is not None
     return has_failed and not _RETRIES.search(event.message) and not _OF_JAVA.match(event.message)
+
+
+def is_of_retrier(event: LogEvent) -> bool:
+    """Return whether a client library reports an attempt as an error that it repeats itself, with a new request."""
+    return event.category in _RETRIABLE and _OF_RETRIER.search(event.message) is not None
 
 
 def _has_given_up(event: LogEvent) -> bool:

@@ -8,7 +8,7 @@ from typing import Final
 
 from eosctl.logs.classifier.catalog import CatalogedIncident
 from eosctl.logs.digest.templates import template_of
-from eosctl.logs.incidents.remaining.lasting import REPEATED, ends_excerpt, is_fault
+from eosctl.logs.incidents.remaining.lasting import REPEATED, ends_excerpt, is_fault, is_of_retrier
 from eosctl.logs.incidents.timeline.index import Intervals
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import by_key, time_of
@@ -82,8 +82,9 @@ def brief(
     at = {log: Intervals(found) for log, found in of_logs.items()}
     for span in spans:
         own, log = known[span[0].category], timeline.log_of(span[0])
-        is_named = bool(own.brief) and all(event.fields.get("transactional_id") for event in span)
-        if is_named and len(span) >= own.at_least and span[0].application not in timeline.servers():
+        is_named = len(span) >= own.at_least and all(event.fields.get("transactional_id") for event in span)
+        is_brief = bool(own.brief) and (is_named or all(map(is_of_retrier, span)))
+        if is_brief and span[0].application not in timeline.servers():
             near = log in at and at[log].has(time_of(span[0]) - ECHO_MS, time_of(span[-1]) + ECHO_MS)
             if not near:
                 yield span

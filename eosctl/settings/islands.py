@@ -202,8 +202,8 @@ def _by_leaves(
         yield whole
         return
     brokers = [(name, leaf) for name, leaf in leaves if "." in name and relaxed(name) == _BROKERS]
-    own = [(name, leaf) for name, leaf in joined.entries if isinstance(leaf, Leaf)]
-    direct = Branch((*own, *(one for one in brokers if one not in own)), node.line)
+    flat = [(name, leaf) for name, leaf in joined.entries if isinstance(leaf, Leaf)]
+    direct = Branch((*flat, *(one for one in brokers if one not in flat)), node.line)
     if brokers or any(relaxed(name) == _BROKERS for name, _ in joined.entries):
         # a client's mapping, with mappings for parts of it
         client = _as_a_whole(direct, list(flatten(direct)), file, hints, key)

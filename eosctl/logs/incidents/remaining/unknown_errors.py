@@ -38,7 +38,7 @@ _PANIC: Final = "panic: "
 """The first word of a program in Go that ends."""
 _LIBRARIES: Final = re.compile(
     r"(?:org\.apache\.kafka|o\.a\.k(?:afka)?|org\.springframework\.kafka|o\.s\.k(?:afka)?|kafka|kafkajs|aiokafka"
-    r"|confluent_kafka|rdkafka|io\.confluent|i\.confluent)(?:\.|$)"
+    r"|confluent_kafka|rdkafka|io\.confluent|i\.confluent|io\.smallrye\.reactive\.messaging\.kafka|io\.sma\.rea\.mes\.kafka)(?:\.|$)"
 )
 """The loggers of Kafka, and of what programs use to reach it."""
 _OF_KAFKA: Final = re.compile(

@@ -1,15 +1,18 @@
 """Measure the judging of many log events on Spark, in slices of time.
 
-    python -m benchmarks.log_judge 1000000
+    python -m benchmarks.log_judge 1000000 [RESULT.json]
 
 Repeats the recorded scenarios one after the other until there are that many events, on two local cores; the same ids
 come back after 50 rounds. First, a tenth of the events, or two hours of them, is judged in one process, too, and both
-verdicts are compared. Processor time is the sum of Spark's JVM and its Python workers; memory is the largest resident
-set of a worker that judged, and of the driver.
+verdicts are compared. Each step is written to the file of the result as soon as it is measured; from it,
+``benchmarks.log_cluster`` computes the cost on a cluster. Processor time is the sum of Spark's JVM and its Python
+workers; memory is the largest resident set of a worker that judged, and of the driver.
 """
 
 from __future__ import annotations
 
+import json
+import os
 import resource
 import sys
 import threading
@@ -163,7 +166,21 @@ def _writer_of(whole: Round, folder: Path) -> Callable[[Iterator[pa.RecordBatch]
     return write
 
 
-def compare(spark: SparkSession, whole: Round, round_count: int, folder: Path) -> None:
+class Result:
+    """What was measured so far, in a file; without a file it is only printed."""
+
+    def __init__(self, file: Path | None) -> None:
+        self._file = file
+        self._measured: dict[str, object] = {"cores": CORES, "load_before": round(os.getloadavg()[0], 1)}
+
+    def add(self, name: str, value: object) -> None:
+        """Add a figure, and write the file."""
+        self._measured[name] = value
+        if self._file is not None:
+            self._file.write_text(json.dumps(self._measured, indent=1) + "\n", "utf-8")
+
+
+def compare(spark: SparkSession, whole: Round, round_count: int, folder: Path, result: Result) -> None:
     """Judge in one process and in slices, and compare the verdicts."""
     sources = sources_of(whole, round_count)
     rounds = Rounds(whole)
@@ -177,19 +194,27 @@ def compare(spark: SparkSession, whole: Round, round_count: int, folder: Path) -
     _release(judging)
     assert found == expected, "the verdicts differ"
     print(f"{len(judging.slices)} slices: the same {len(found):,} incidents", flush=True)
+    equal = {"events": len(events), "incidents": len(found), "slices": len(judging.slices), "verdict": "the same"}
+    result.add("one_process", equal)
 
 
-def measure(spark: SparkSession, whole: Round, round_count: int, folder: Path) -> None:
+def measure(spark: SparkSession, whole: Round, round_count: int, folder: Path, result: Result) -> None:
     """Judge in slices, and print what it costs."""
     event_count = round_count * len(whole.events)
-    with _Timed(f"to make {event_count:,} events"):
+    result.add("events", event_count)
+    with _Timed(f"to make {event_count:,} events") as made:
         frame = write_events(spark, whole, round_count, folder)
-    with _Timed("to judge them"):
+    result.add("make", made.spent)
+    with _Timed("to judge them") as judged:
         judging = judge_events(frame, sources_of(whole, round_count), event_count)
         incident_count = judging.incidents.count()
-    print(f"{incident_count:,} incidents; {cost_text([cost for _, cost in judging.slices])}")
+    costs = [cost for _, cost in judging.slices]
+    print(f"{incident_count:,} incidents; {cost_text(costs)}")
     driver_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"memory of the driver: {driver_mb:,.0f} MB")
+    result.add("judge", {**judged.spent, "incidents": incident_count, "open_borders": judging.open_count})
+    result.add("slices", [cost._asdict() for cost in costs])
+    result.add("driver_mb", round(driver_mb))
     _release(judging)
 
 
@@ -214,20 +239,23 @@ class _Timed:
     """Prints the time of a step by the clock and of all processors."""
 
     def __init__(self, what: str) -> None:
+        self.spent: dict[str, float] = {}
         self._what = what
-        self._processor = _ProcessorTime()
+        self._processor = ProcessorTime()
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> _Timed:
         self._began, self._before_s = time.perf_counter(), self._processor.spent_s()
         self._processor.start()
+        return self
 
     def __exit__(self, *_: object) -> None:
         self._processor.stop()
         used_s = self._processor.spent_s() - self._before_s
-        print(f"{self._what}: {time.perf_counter() - self._began:.1f} s by the clock, {used_s:.1f} s of processor")
+        self.spent = {"wall_s": round(time.perf_counter() - self._began, 1), "cpu_s": round(used_s, 1)}
+        print(f"{self._what}: {self.spent['wall_s']} s by the clock, {self.spent['cpu_s']} s of processor", flush=True)
 
 
-class _ProcessorTime:
+class ProcessorTime:
     """The processor time of this process and its children.
 
     Spark's daemon ignores the end of its workers, so no process has the time of those that ended. Their last sample
@@ -264,11 +292,11 @@ class _ProcessorTime:
 
 if __name__ == "__main__":
     match sys.argv[1:]:
-        case [count] if count.isdigit():
-            each_round = recorded()
+        case [count, *file] if count.isdigit() and len(file) <= 1:
+            each_round, measured = recorded(), Result(Path(file[0]) if file else None)
             rounds = max(LEAST_ROUNDS, int(count) // len(each_round.events))
             with session("benchmark", cores=CORES) as opened, TemporaryDirectory() as home:
-                compare(opened, each_round, max(LEAST_ROUNDS, rounds // 10), Path(home, "tenth"))
-                measure(opened, each_round, rounds, Path(home, "whole"))
+                compare(opened, each_round, max(LEAST_ROUNDS, rounds // 10), Path(home, "tenth"), measured)
+                measure(opened, each_round, rounds, Path(home, "whole"), measured)
         case _:
             sys.exit(__doc__)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
@@ -35,6 +36,7 @@ def find_files(arguments: Iterable[str], matches: Callable[[Path], bool]) -> Ite
 
     Raises:
         FileNotFoundError: An argument matches nothing.
+        PermissionError: A directory below an argument cannot be listed: what it holds is unknown.
     """
     for argument in arguments:
         found = [Path(argument)] if Path(argument).exists() else [Path(name) for name in sorted(glob.glob(argument))]  # noqa: PTH207 - the pattern may be absolute
@@ -42,9 +44,20 @@ def find_files(arguments: Iterable[str], matches: Callable[[Path], bool]) -> Ite
             raise FileNotFoundError(argument)
         for path in found:
             if path.is_dir():
-                yield from sorted(inner for inner in path.rglob("*") if inner.is_file() and matches(inner))
+                yield from sorted(inner for inner in _files_below(path) if inner.is_file() and matches(inner))
             else:
                 yield path
+
+
+def _files_below(folder: Path) -> Iterator[Path]:
+    """Yield the files below a directory. One that a broker removes meanwhile is left out; a refused one is an error."""
+
+    def refuse(error: OSError) -> None:
+        if not isinstance(error, FileNotFoundError):
+            raise error
+
+    for parent, _, names in os.walk(folder, onerror=refuse):
+        yield from (Path(parent, name) for name in names)
 
 
 def base_offset_of(path: Path) -> int:

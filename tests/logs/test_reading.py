@@ -226,6 +226,11 @@ def test_every_category_explains_itself() -> None:
         ("Expiring 3 record(s) for a-1:120000 ms has passed since batch creation", "TIMEOUT_SEND"),
         ("[QuorumController id=1] Fencing broker 2 at epoch 9 because its session has timed out.", "BROKER_FENCED"),
         (
+            "[BrokerLifecycleManager id=4] Unable to register the broker because the controller returned error X",
+            "REGISTRATION_REFUSED",
+        ),
+        ("loading the cache took 64250 ms", "SLOW_STEP"),
+        (
             (
                 "[GroupCoordinator id=1] Failed to load metadata from __consumer_offsets-0 with epoch 0 due to "
                 "Deserializing record DefaultRecord(offset=3, timestamp=1795372926607, key=12 bytes, value=3 bytes) "

@@ -22,6 +22,7 @@ from eosctl.logs.incidents.joining.last_words import join_last_words
 from eosctl.logs.incidents.joining.missing_topics import join_missing_topics
 from eosctl.logs.incidents.joining.pauses import name_pauses
 from eosctl.logs.incidents.joining.process_ends import join_process_ends
+from eosctl.logs.incidents.joining.refused_registrations import join_refused_registrations
 from eosctl.logs.incidents.joining.repeats import join_repeats
 from eosctl.logs.incidents.joining.reported_again import join_reported_again
 from eosctl.logs.incidents.joining.returns import join_returns
@@ -60,6 +61,7 @@ _JOINING: Final[tuple[_Step, ...]] = (
     join_kills,
     join_device_errors,
     join_effects,
+    join_refused_registrations,
     join_waiting_servers,
     join_unreached,
     name_slow_loads,

@@ -20,6 +20,7 @@ LATE_MS: Final = 3_600_000
 """Maximum time from the last record of a lost quorum; the log of a controller may end before the broker gives up."""
 _QUORUM: Final = "controller_quorum_lost"
 _START: Final = ("server_ended_by_a_fault", "start-not-completed")
+_REGISTRATION: Final = ("server_ended_by_a_fault", "controllers-not-reached")
 _HEARTBEATS: Final = "broker_without_controller"
 NOTICED_MS: Final = 60_000
 """Maximum time by which a broker misses its heartbeats before voters report lost elections."""
@@ -44,10 +45,11 @@ def _waits_for(timeline: LogTimeline, one: Incident, cause: Incident) -> bool:
         begin_ms = cause.t_start_ms - NOTICED_MS
         led = within(timeline.of("CONTROLLER_LEADER", "CONTROLLER_ACTIVE"), one.t_start_ms, cause.t_start_ms)
         return begin_ms <= one.t_start_ms <= cause.t_end_ms and not led
-    if (one.kind, one.root_cause) != _START:
-        return False
-    awaited = [name for event in timeline.evidence(one) if (name := event.fields.get("awaited"))]
-    if not awaited or not all(_CONTROLLER in name for name in awaited):
+    if (one.kind, one.root_cause) == _START:
+        awaited = [name for event in timeline.evidence(one) if (name := event.fields.get("awaited"))]
+        if not awaited or not all(_CONTROLLER in name for name in awaited):
+            return False
+    elif (one.kind, one.root_cause) != _REGISTRATION:
         return False
     if not cause.t_start_ms <= one.t_start_ms <= cause.t_end_ms + LATE_MS:
         return False

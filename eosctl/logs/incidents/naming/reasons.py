@@ -7,7 +7,6 @@ looks for. Without one, the incident's own words narrow the possible causes.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
@@ -48,18 +47,6 @@ ROLLED_MS: Final = 1_800_000
 """Maximum time from an operator's restart of a pod to the end of its wait for it; the default is five minutes."""
 _REFUSED: Final = "credentials-or-protocol-refused"
 _EXPIRED: Final = "credential-not-renewed"
-_NOT_REGISTERED: Final = "controllers-not-reached"
-_NOT_ADMITTED: Final = "registration-refused"
-_ANSWER: Final = re.compile(
-    r"Unable to register (?:the )?broker\b[^\n]{0,40} the controller returned error (?P<error>[A-Z_]+)"
-)
-"""The record of ``BrokerLifecycleManager`` for each answer with an error; it tries again until its time is over."""
-_IS_REGISTERED: Final = "DUPLICATE_BROKER_REGISTRATION"
-_ONE_OF_TWO: Final = (
-    "Find another process with the same node.id that still runs, such as the broker's previous process or a copy of "
-    "its configuration. Stop it, or give one of them a node.id of its own."
-)
-_READ_ERROR: Final = "Correct what the error names (eosctl explain {error}), then start the broker again."
 _NAMED: Final = "Its last cause: "
 
 
@@ -72,9 +59,6 @@ def quote_reasons(timeline: LogTimeline, incidents: Iterable[Incident]) -> Itera
             yield _after_roll(one, rolled)
             continue
         evidence = timeline.evidence(one)
-        if one.root_cause == _NOT_REGISTERED and (answers := _answers_before(timeline, one, evidence)):
-            yield _of_refusal(one, answers)
-            continue
         events = [event for event in evidence if event.application not in timeline.servers()]
         if events and one.root_cause == _REFUSED and (warned := _not_renewed(timeline, events)):
             yield _of_expiry(one, warned)
@@ -106,30 +90,6 @@ def _after_roll(one: Incident, rolled: LogEvent) -> Incident:
     return one._replace(
         explanation=f"{one.explanation} The operator had restarted it at {time_text(time_of(rolled))}{why}.",
         evidence=tuple(dict.fromkeys((*one.evidence, EvidenceLine(rolled.file, rolled.offset, rolled.line)))),
-    )
-
-
-def _answers_before(timeline: LogTimeline, one: Incident, evidence: Sequence[LogEvent]) -> Sequence[LogEvent]:
-    """Return the records of a broker that ended, in which controllers refused its registration."""
-    if not evidence:
-        return ()
-    near = timeline.log_between(evidence[0], one.t_start_ms - BEFORE_MS, one.t_start_ms)
-    return [event for event in near if _ANSWER.search(event.message)]
-
-
-def _of_refusal(one: Incident, answers: Sequence[LogEvent]) -> Incident:
-    """Return an incident of a broker that could not register, with the last answer of the controllers as its cause."""
-    error = next(found["error"] for event in reversed(answers) if (found := _ANSWER.search(event.message)))
-    is_twice = error == _IS_REGISTERED
-    means = ": a broker with its node id is registered and not fenced" if is_twice else ""
-    places = (EvidenceLine(event.file, event.offset, event.line) for event in answers)
-    return one._replace(
-        root_cause=_NOT_ADMITTED,
-        t_start_ms=time_of(answers[0]),
-        explanation=f"A broker ended because the controllers refused its registration with {error}{means}. "
-        f"They answered so {count_text(len(answers), 'time')}, first at {time_text(time_of(answers[0]))}.",
-        next_step=_ONE_OF_TWO if is_twice else _READ_ERROR.format(error=error),
-        evidence=tuple(dict.fromkeys((*places, *one.evidence)))[:MAX_EVIDENCE_COUNT],
     )
 
 

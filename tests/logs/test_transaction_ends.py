@@ -75,3 +75,31 @@ def test_a_begin_that_is_refused_to_the_end_is_not(tmp_path: Path) -> None:
     (one,) = judge(tmp_path, {"till.json": start + "".join(attempt(second) for second in (10, 25, 40, 50))})
     assert one.severity is Severity.ERROR
     assert "its log ends there" in one.explanation
+
+
+FAUST = "[2026-04-02 {},000: {}]: {} \n"
+TAKEN = "[^--Consumer]: Crashed reason=ProducerFenced('There is a newer producer using the same transactional_id.')"
+
+
+def worker(group: str, joined: str, fenced: str) -> str:
+    return (
+        FAUST.format(joined, "INFO", f"Successfully joined group {group} with generation 4")
+        + FAUST.format(fenced, "ERROR", "Producer for transactional id '0-3' fenced")
+        + FAUST.format(fenced, "ERROR", TAKEN)
+    )
+
+
+def test_programs_of_two_groups_share_an_id(tmp_path: Path) -> None:
+    first, second = worker("tolls", "06:00:00", "07:00:10"), worker("fines", "07:00:04", "07:01:30")
+    for name, files in (("pasted", {"a.log": first + second}), ("apart", {"a/w.log": first, "b/w.log": second})):
+        (one,) = judge(tmp_path / name, files)
+        assert one.root_cause == "duplicate-transactional-id"
+        assert (one.subject["transactional.id"], one.subject["groups"]) == ("0-3", ("fines", "tolls"))
+        assert one.confidence > 0.8
+
+
+def test_one_program_with_two_groups_is_not_two(tmp_path: Path) -> None:
+    later = FAUST.format("07:00:20", "INFO", "Successfully joined group fines with generation 4")
+    text = worker("tolls", "06:00:00", "07:00:10") + later + FAUST.format("07:01:30", "ERROR", TAKEN)
+    found = judge(tmp_path, {"a.log": text})
+    assert all("groups" not in one.subject for one in found)

@@ -31,7 +31,7 @@ from eosctl.logs.incidents.producers.fencing_verdicts import (
 from eosctl.logs.incidents.producers.not_open import empty_transaction, not_open
 from eosctl.logs.incidents.producers.overcome import overcame, own_renewal
 from eosctl.logs.incidents.producers.refused_appends import refused_appends, write_refused
-from eosctl.logs.incidents.producers.rivals import TURN_MS, fenced_in_turn, rivals_in
+from eosctl.logs.incidents.producers.rivals import TURN_MS, Excerpts, fenced_in_turn, rivals_in
 from eosctl.logs.incidents.timeline.announced import GUESSED
 from eosctl.logs.incidents.timeline.durations import SOON_MS, begun_in_time, overdue_before
 from eosctl.logs.incidents.timeline.index import within
@@ -75,7 +75,7 @@ def find_fenced_producers(timeline: LogTimeline) -> Iterator[Incident]:
     # A broker of Redpanda reports the refusal itself; one of Kafka reports the epoch.
     reported = [*timeline.client_events(*REFUSALS), *timeline.server_events("PRODUCER_FENCED")]
     refusals = [event for event in reported if _is_refusal(timeline, event)]
-    owners = Owners(timeline)
+    owners, excerpts = Owners(timeline), Excerpts(timeline)
     keyed = by_key((owners.transactional_id(event), event) for event in refusals)
     # At these levels, programs also mention errors that did not happen.
     alarmed = [event for event in keyed.pop("", ()) if event.level not in CALM_LEVELS]
@@ -84,7 +84,7 @@ def find_fenced_producers(timeline: LogTimeline) -> Iterator[Incident]:
         # Without the coordinator's log, only the programs' turns show that they share the id.
         is_decided = bool(timeline.server_events_about(transactional_id, *_DECIDING))
         for turns in episodes(events, TURN_MS):
-            if rivals := () if is_decided else rivals_in(timeline, turns):
+            if rivals := None if is_decided else rivals_in(timeline, excerpts, turns):
                 yield fenced_in_turn(transactional_id, rivals, turns)
             else:
                 yield from _judge_each(timeline, transactional_id, turns)

@@ -43,3 +43,17 @@ def test_few_or_late_errors_leave_the_cause_open(moments: tuple[tuple[int, int],
 def test_another_program_does_not_block_it(tmp_path: Path) -> None:
     (one,) = judge(tmp_path, {"tiles.log": LATE, "maps.log": failing((1, 0), (1, 30), (2, 30), (4, 30))})
     assert one.root_cause == "slow-processing"
+
+
+RD = "%{}|17402000{}.500|{}|bridge#{}| [thrd:main]: {}\n"
+
+
+def test_the_member_and_its_failed_transaction_are_one(tmp_path: Path) -> None:
+    late = "Application maximum poll interval (300000ms) exceeded by 90ms: leaving group"
+    failed = "Current transaction failed in state InTransaction: Failed to commit offsets to transaction on broker "
+    failed += "GroupCoordinator/2: Broker: Unknown member (UNKNOWN_MEMBER_ID)"
+    text = RD.format(4, "05", "MAXPOLL", "consumer-4", late) + RD.format(3, "85", "TXNERR", "producer-5", failed)
+    (one,) = judge(tmp_path, {"bridge.log": text})
+    assert (one.kind, one.subject["client"]) == ("poll_interval_exceeded", "bridge#consumer-4")
+    assert one.explanation.startswith("bridge#consumer-4 did not poll")
+    assert "transaction of bridge#producer-5 failed with that and must be aborted" in one.explanation

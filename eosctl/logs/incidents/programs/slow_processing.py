@@ -30,6 +30,8 @@ _FENCED: Final = frozenset(
     }
 )
 _COMMIT: Final = "ommit"
+_TRANSACTION_FAILED: Final = "Current transaction failed in state "
+"""librdkafka's words about an error after which a transaction can only be aborted."""
 
 
 def find_slow_processing(timeline: LogTimeline) -> Iterator[Incident]:
@@ -109,22 +111,39 @@ def _slow(timeline: LogTimeline, episode: Sequence[LogEvent], group: str) -> Inc
         event.category in ("COMMIT_FAILED", "GROUP_FENCED") and _COMMIT in event.message for event in around
     )
     lost = " and left the group" + ("; its offsets were refused." if is_refused else ".")
+    noticed = timeline.log_between(timed_out, start, end + RESTART_WITHIN_MS, ("GROUP_FENCED",))
+    failed = [] if streams else [event for event in noticed if _TRANSACTION_FAILED in event.message][:1]
+    member = timed_out.fields.get("rdkafka_client", "")
+    who = member if member and not group else f"A member of {group or 'its group'}"
     return incident(
         "task_migrated" if streams else "poll_interval_exceeded",
         "slow-processing",
-        {"group": group, "transactional.id": named, "application": "" if group else timed_out.application},
+        {
+            "group": group,
+            "transactional.id": named,
+            "application": "" if group else timed_out.application,
+            "client": "" if group else member,
+        },
         [
             *episode,
             *_first_of_each_file(around),
             *(event for event in around if event.category != "REBALANCE_TRIGGER"),
             *late,
+            *failed,
         ],
-        f"A member of {group or 'its group'} did not poll within max.poll.interval.ms"
+        f"{who} did not poll within max.poll.interval.ms"
         + (f" ({allowed})" if allowed else "")
-        + (", left the group, and lost its tasks." if streams else lost),
+        + (", left the group, and lost its tasks." if streams else lost)
+        + "".join(
+            f" The open transaction of {_producer_of(event)} failed with that and must be aborted." for event in failed
+        ),
         "Process fewer records per poll (max.poll.records), process faster, or raise max.poll.interval.ms.",
         confidence=0.95 if timed_out.application not in timeline.servers() else 0.75,
     )
+
+
+def _producer_of(event: LogEvent) -> str:
+    return event.fields.get("rdkafka_client") or "its producer"
 
 
 def _concerns(timeline: LogTimeline, event: LogEvent, group: str, application: str) -> bool:

@@ -124,3 +124,20 @@ def test_sentences_without_names_have_only_words(category: EventCategory) -> Non
     for sentence in (known.what, known.unfinished, known.brief, known.next_step):
         for name in re.findall(r"\{(\w+[.-][\w.-]+)\}", re.sub(r"\[[^\]]*\]", "", sentence)):
             assert filled(f"{{{name}}}", {}) != f"the {name}"
+
+
+ETL = "2026-05-06 0{}:00,100 - kafka.coordinator - {}\n"
+
+
+def test_a_rejoin_before_the_next_expulsion_is_not_the_end(tmp_path: Path) -> None:
+    expelled = "WARNING - Heartbeat poll expired, leaving group"
+    joined = "INFO - Successfully joined group etl with generation {}"
+    turns = [
+        ETL.format(f"1:{minute:02}", expelled) + ETL.format(f"1:{minute + 1:02}", joined.format(minute))
+        for minute in (0, 7, 14, 21)
+    ]
+    start = ETL.format("0:50", joined.format(1))
+    found = judge(tmp_path / "loop", {"etl.log": start + "".join(turns)})
+    assert found and not any("rejoined" in one.explanation for one in found if one.t_end_ms > one.t_start_ms)
+    (once,) = judge(tmp_path / "once", {"etl.log": start + turns[0]})
+    assert "A member rejoined at 2026-05-06T01:01:00" in once.explanation

@@ -14,6 +14,7 @@ from eosctl.logs.incidents.kinds import kinds_with
 from eosctl.logs.incidents.timeline.index import within
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
+from eosctl.model.event_names import EventCategory
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.model.severity import Severity
@@ -27,6 +28,8 @@ STOPS_MS: Final = 60_000
 """Maximum time from the stop of a connector task to the failure of its last commit of offsets."""
 _OFFSETS: Final = "connector_offsets_not_stored"
 _ENDED: Final = "consumer_ended"
+_SLOW: Final = "slow-processing"
+_REJOINED: Final[tuple[EventCategory, ...]] = ("REBALANCE_DONE",)
 _DUPLICATE: Final = "duplicate-transactional-id"
 """A cause that brings the fault back after each initialization."""
 _POSSIBLE: Final = 0.5
@@ -132,11 +135,20 @@ def _of_tasks(timeline: LogTimeline, one: Incident, last: LogEvent, tasks: Itera
 def _of_member(timeline: LogTimeline, one: Incident, last: LogEvent) -> Iterator[LaterSuccess]:
     group = one.subject.get("group", "")
     until = one.t_end_ms + REJOINED_MS
+    if one.root_cause == _SLOW and _is_expelled_again(timeline, one, last):
+        return
     for event in timeline.log_between(last, one.t_end_ms + 1, until, ("REBALANCE_DONE", "ASSIGNMENT_CHANGE")):
         if event.fields.get("group", group) == group and not TAKEN_AWAY.search(event.message):
             # The client itself has started the consumer again.
             left = Severity.WARNING if one.kind == _ENDED else None
             yield LaterSuccess(event, f"A member rejoined at {time_text(time_of(event))}.", left)
+
+
+def _is_expelled_again(timeline: LogTimeline, one: Incident, last: LogEvent) -> bool:
+    """Return whether a member did not poll in time again after it had rejoined: a further rejoin is not the end."""
+    rejoined = timeline.log_between(last, one.t_start_ms + 1, one.t_end_ms, _REJOINED)
+    since_ms = time_of(rejoined[0]) if rejoined else one.t_end_ms + 1
+    return bool(timeline.log_between(last, since_ms, one.t_end_ms, ("POLL_TIMEOUT",)))
 
 
 def _of_program(timeline: LogTimeline, one: Incident, last: LogEvent) -> Iterator[LaterSuccess]:

@@ -47,6 +47,26 @@ def test_a_streams_thread_that_runs_again_is_a_warning(tmp_path: Path) -> None:
     assert found.t_end_ms == stopped.t_end_ms
 
 
+POLLED_LATE = STREAM.format(
+    "00:20,100",
+    "WARN ",
+    "[Consumer clientId=fold-1-StreamThread-2-consumer, groupId=fold] consumer poll timeout has expired. This means "
+    "the time between subsequent calls to poll() was longer than the configured max.poll.interval.ms",
+)
+RESTORED = STREAM.format("00:51,600", "INFO ", "task [0_3] Restored and ready to run")
+
+
+def test_a_thread_that_rejoins_by_itself_is_a_warning(tmp_path: Path) -> None:
+    (stopped,) = judge(tmp_path / "stopped", {"fold.log": POLLED_LATE})
+    (found,) = judge(tmp_path / "running", {"fold.log": POLLED_LATE + RESTORED + RUNNING})
+    assert (stopped.severity, found.severity) == (Severity.ERROR, Severity.WARNING)
+    assert (found.kind, found.subject["task"]) == ("task_migrated", "0_3")
+    (again,) = judge(tmp_path / "again", {"fold.log": POLLED_LATE + RUNNING + POLLED_LATE.replace("00:20", "01:20")})[
+        -1:
+    ]
+    assert again.severity is Severity.ERROR
+
+
 def test_a_thread_that_is_fenced_again_has_not_recovered(tmp_path: Path) -> None:
     again = FENCED.replace("10:00:30", "10:01:30")
     found = judge(tmp_path, {"fold.log": FENCED + RUNNING + again})

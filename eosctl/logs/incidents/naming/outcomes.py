@@ -41,6 +41,8 @@ END_MS: Final = 60_000
 """A fault whose last record is this close to the end of its log has not ended there."""
 USES: Final = 2
 """Minimum number of calls that a dead producer refused."""
+LISTED: Final = 40
+"""Maximum number of names of one kind in a subject."""
 TURNS: Final = 3
 """Minimum number of refusals of clients that fence each other in turn, after which none of them can work."""
 
@@ -125,12 +127,12 @@ def _recovered(timeline: LogTimeline, one: Incident, last: LogEvent) -> Incident
                 f"The thread was running again at {time_text(time_of(running[0]))}, and Streams processes the records "
                 "of the transaction again."
             )
-            return _with(one, running[0], text, Severity.WARNING)
+            return _with_tasks(timeline, _with(one, running[0], text, Severity.WARNING), running[0])
     if one.kind == "task_migrated" and one.root_cause == "slow-processing":
         running = [event for event in _after(timeline, last, ("STREAM_STATE",), one.t_end_ms) if _runs(event, last)]
         if running and not timeline.log_between(last, one.t_end_ms + 1, one.t_end_ms + RECOVERY_MS, ("POLL_TIMEOUT",)):
             text = f"The thread had rejoined and was running again at {time_text(time_of(running[0]))}."
-            return _with(one, running[0], text, one.severity)
+            return _with_tasks(timeline, _with(one, running[0], text, Severity.WARNING), running[0])
     if one.root_cause == _ALLOCATION and (start := _next(timeline, last, ("REDPANDA_STARTED",), one.t_end_ms)):
         return _with(one, start, f"The node was running again at {time_text(time_of(start))}.", Severity.WARNING)
     if one.kind == "out_of_memory" and (again := _running_client(timeline, last, one.t_end_ms)):
@@ -143,6 +145,18 @@ def _recovered(timeline: LogTimeline, one: Incident, last: LogEvent) -> Incident
     if later := later_success(timeline, one, last):
         return _with(one, later.event, later.text, later.severity or one.severity)
     return None
+
+
+def _with_tasks(timeline: LogTimeline, one: Incident, running: LogEvent) -> Incident:
+    """Return an incident of a Streams thread with the tasks that it named from the fault until it was running again."""
+    own = timeline.log_between(running, one.t_start_ms, time_of(running))
+    thread = running.fields.get("stream_thread") or running.thread
+    of_thread = (event for event in own if thread and thread in (event.fields.get("stream_thread"), event.thread))
+    tasks = tuple(sorted({task for event in of_thread if (task := event.fields.get("task"))}))
+    if not tasks or one.subject.get("task"):
+        return one
+    named: dict[str, str | tuple[str, ...]] = {"task": tasks[0]} if len(tasks) == 1 else {"tasks": tasks[:LISTED]}
+    return one._replace(subject={**one.subject, **named})
 
 
 def _returned(timeline: LogTimeline, one: Incident, last: LogEvent) -> Incident | None:

@@ -138,6 +138,8 @@ def read_entry(values: Mapping[str, Any]) -> Entry:
         values = {**values, **flattened(inner, _MESSAGE, _TIME, _LEVEL)}
         names = _Names(values)
         told_message = names.text(*_MESSAGE) or told_message
+    if words := _words_of_label(names, told_message):
+        told_message = f"{told_message}: {words}"
     message, _, more = told_message.partition("\n")
     stack = _stack(names, message)
     texts = "\n".join((message, more, stack))
@@ -160,6 +162,18 @@ def read_entry(values: Mapping[str, Any]) -> Entry:
         host_of_values(values),
         level.strip().isdecimal(),
     )
+
+
+def _words_of_label(names: _Names, message: str) -> str:
+    """Return the text next to a message of one word: programs label what a library logs with the library's name.
+
+    >>> _words_of_label(_Names({"msg": "rdkafka", "text": "Connect failed"}), "rdkafka")
+    'Connect failed'
+    """
+    if not message or " " in message.strip():
+        return ""
+    others = (names.text(name) for name in _MESSAGE if names.has(name))
+    return next((text for text in others if text != message and " " in text.strip()), "")
 
 
 def _rendered(text: str, names: _Names) -> str:

@@ -28,11 +28,14 @@ BEFORE_MS: Final = 10_000
 LASTING_MS: Final = 120_000
 """The same for a broker that a client fails to reach several times, and for what its producer gives up later."""
 _TRIGGERED: Final = kinds_with("in_flight")
+_LOST: Final = frozenset({"brokers_not_reached", "connections_lost"})
 _LATE: Final = frozenset({"connector_offsets_not_stored", "transaction_end_timeout", "transaction_offsets_timeout"})
 """Kinds of faults that a client reports only after its timeout."""
 _NODE: Final = re.compile(r"\b[Nn]ode (?:with id )?(\d+)\b|\(id: (\d+) rack")
 _ROUTINE: Final = re.compile(r"\bNode -?\d+ disconnected|\bdue to (?:idle|connections\.max\.idle)")
 _NETWORK: Final = re.compile(r"NETWORK_EXCEPTION|NetworkException|\bnetwork exception")
+_LEADERLESS: Final = re.compile(r"\bleaderless\b|LEADER_NOT_AVAILABLE|LeaderNotAvailable|(?i:\bleader not available)")
+"""Words of a client that finds a partition without a leader, which may get the former one again."""
 _MOVED: Final[tuple[EventCategory, ...]] = ("NOT_LEADER",)
 _DUPLICATE: Final = "duplicate-transactional-id"
 _QUOTED: Final = 2
@@ -40,12 +43,21 @@ _SHOWN: Final = 3
 
 
 def name_triggers(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iterator[Incident]:
-    """Yield incidents of clients, with the lost broker or moved leader that their log has just before them."""
+    """Yield incidents of clients, with the lost broker or moved leader that their log has just before them.
+
+    A lost broker without a record after the fault that it may have triggered is a part of that one.
+    """
+    named: list[Incident] = []
+    used: set[tuple[str, int]] = set()
     for one in incidents:
         found: Sequence[LogEvent] = ()
         if one.kind in _TRIGGERED and one.severity is not Severity.INFO and not _is_explained(one):
             found = _before(timeline, one)
-        yield _with_trigger(one, found) if found else one
+        used.update((event.file, event.offset) for event in found)
+        named.append(_with_trigger(one, found) if found else one)
+    for one in named:
+        if one.kind not in _LOST or any((place.file, place.offset) not in used for place in one.evidence):
+            yield one
 
 
 def _is_explained(one: Incident) -> bool:
@@ -103,7 +115,9 @@ def _with_trigger(one: Incident, events: Sequence[LogEvent]) -> Incident:
     if moved:
         partitions = sorted({name for event in moved if (name := event.fields.get("partition"))})
         what = name_some("partition", partitions) if partitions else "a partition"
-        texts.append(f"found a new leader of {what} at {time_text(time_of(moved[0]))}")
+        has_none = all(_LEADERLESS.search(event.message) for event in moved)
+        found = f"{what} without a leader" if has_none else f"a new leader of {what}"
+        texts.append(f"found {found} at {time_text(time_of(moved[0]))}")
     return one._replace(
         evidence=joined_evidence(one.evidence, evidence_of([*cut[:_QUOTED], *moved[:_QUOTED]])),
         explanation=f"{one.explanation} Just before, the same client {' and '.join(texts)}: that may have triggered "

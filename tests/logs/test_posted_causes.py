@@ -66,6 +66,13 @@ def test_a_fence_after_a_wait_begins_with_the_wait(tmp_path: Path) -> None:
     assert "CONCURRENT_TRANSACTIONS, 4 times" in one.explanation
 
 
+def test_a_wait_before_a_fence_leaves_the_taker_open(tmp_path: Path) -> None:
+    one = only(tmp_path, router=WAITING.format(second=71) + TAKEN)
+    assert (one.root_cause, len(one.evidence)) == ("takeover-or-timeout", 2)
+    assert "another instance took its id, or the coordinator raised the epoch itself" in one.explanation
+    assert "still being completed (CONCURRENT_TRANSACTIONS, 1 time)" in one.explanation
+
+
 def test_a_refused_end_does_not_claim_a_pause(tmp_path: Path) -> None:
     one = only(
         tmp_path,

@@ -228,6 +228,8 @@ def displaced(timeline: LogTimeline, transactional_id: str, events: Sequence[Log
         )
     waiting = _waiting_before(timeline, events[0])
     rivals = _users_of_prefix(timeline, transactional_id, events[0])
+    if waiting and not rivals and not events[0].fields.get("connector_task"):
+        return _raised(timeline, transactional_id, waiting, events)
     return incident(
         "producer_fenced",
         "duplicate-transactional-id",
@@ -246,6 +248,25 @@ def displaced(timeline: LogTimeline, transactional_id: str, events: Sequence[Log
     )
 
 
+def _raised(
+    timeline: LogTimeline, transactional_id: str, waiting: Sequence[LogEvent], events: Sequence[LogEvent]
+) -> Incident:
+    """Return the incident of a producer that was fenced while its earlier transaction was being completed."""
+    return incident(
+        "producer_fenced",
+        "takeover-or-timeout",
+        subject_of(timeline, transactional_id, events[0]),
+        [*waiting, *events],
+        f"{transactional_id or opening(program_of(timeline, events[0]))} was fenced: another instance took its id, or "
+        "the coordinator raised the epoch itself, at a timeout or for an initialization whose answer was lost. No "
+        f"record here shows which.{_after_waiting(waiting)}",
+        "Create a new producer: this one is dead. Add the transaction coordinator's server.log of this time, and look "
+        "for a second instance with the same id.",
+        confidence=0.5,
+        t_start_ms=time_of(waiting[0]),
+    )
+
+
 _TIMED_OUT: Final = re.compile(r"\b[Tt]imed out (\w{3,40}Request)\b")
 _SAME_TO_CLIENTS: Final = (
     " A rollback after a timeout looks the same to a client, and no coordinator's log here shows which it was."
@@ -253,7 +274,6 @@ _SAME_TO_CLIENTS: Final = (
 _WAIT_MS: Final = 600_000
 _WAIT_GAP_MS: Final = 10_000
 """A client repeats a refused initialization sooner than this."""
-_WAITS: Final = 3
 
 
 def _taker(victim: LogEvent, rivals: Sequence[LogEvent]) -> str:
@@ -274,16 +294,17 @@ def _waiting_before(timeline: LogTimeline, victim: LogEvent) -> Sequence[LogEven
         if time_of(found[-1] if found else victim) - time_of(event) > _WAIT_GAP_MS:
             break
         found.append(event)
-    return found[::-1] if len(found) >= _WAITS else ()
+    return found[::-1]
 
 
 def _after_waiting(waiting: Sequence[LogEvent]) -> str:
     if not waiting:
         return ""
-    lasted = duration_text(time_of(waiting[-1]) - time_of(waiting[0]))
+    lasted_ms = time_of(waiting[-1]) - time_of(waiting[0])
+    lasted = f" for {duration_text(lasted_ms)}" if lasted_ms else ""
     return (
-        f" Before that, its earlier transaction was still being completed for {lasted} (CONCURRENT_TRANSACTIONS, "
-        f"{len(waiting):,} times): markers are slow, or the other instance initialized the id in that time."
+        f" Before that, its earlier transaction was still being completed{lasted} (CONCURRENT_TRANSACTIONS, "
+        f"{count_text(len(waiting), 'time')}): its markers are slow, or the id was initialized again in that time."
     )
 
 

@@ -1,4 +1,4 @@
-"""Records in which a program's message is only the name of a library, and the library's words are next to it."""
+"""Records of programs in Go: a label next to the library's words, and names that only other records have."""
 
 from __future__ import annotations
 
@@ -51,3 +51,19 @@ def test_a_leaderless_partition_has_no_new_leader(tmp_path: Path) -> None:
     (one,) = judge(tmp_path, {"feed.jsonl": SARAMA})
     assert "found a partition without a leader at 2026-03-01T10:00:02.000Z" in one.explanation
     assert "new leader" not in one.explanation
+
+
+OBTAINED = '{"level":"info","msg":"Obtained a ProducerId: 612 and ProducerEpoch: 0","time":"2026-03-01T09:59:00Z"}\n'
+OPENED = (
+    '{"level":"info","msg":"producer/broker/7 state change to [open] on stops.raw/%d","time":"2026-03-01T09:59:01Z"}\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("opened", "named"), [((3,), ("topic-partition", "stops.raw-3")), ((3, 4), ("topic", "stops.raw"))]
+)
+def test_what_saramas_log_names_before(opened: tuple[int, ...], named: tuple[str, str], tmp_path: Path) -> None:
+    (one,) = judge(tmp_path, {"feed.jsonl": OBTAINED + "".join(OPENED % index for index in opened) + SARAMA})
+    assert one.subject["producerId"] == "612"
+    assert one.subject[named[0]] == named[1]
+    assert "a partition for" not in one.explanation

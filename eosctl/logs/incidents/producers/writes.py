@@ -15,6 +15,7 @@ from eosctl.logs.incidents.producers.lost_writes import (
     restart_before,
 )
 from eosctl.logs.incidents.producers.markers import RefusedMarkers
+from eosctl.logs.incidents.producers.shown_in_log import partition_in_words, shown_in_log
 from eosctl.logs.incidents.programs.streams_names import StreamsNames
 from eosctl.logs.incidents.timeline.durations import overdue_before
 from eosctl.logs.incidents.timeline.evidence import incident
@@ -258,7 +259,7 @@ def find_sequence_gaps(timeline: LogTimeline) -> Iterator[Incident]:
     keyed = ((_writer(timeline, event), event) for event in events)
     for owner, group in by_key(keyed).items():
         for episode in (part for one in episodes(group, EPISODE_MS) for part in _by_partition(one)):
-            fields = _merged_fields(episode)
+            fields = {**shown_in_log(timeline, episode), **_merged_fields(episode)}
             partition = fields.get("partition", "").rpartition(":")[2]
             producers = tuple(dict.fromkeys(one for event in episode if (one := event.fields.get("producer_id"))))
             is_streams = "stream_thread" in fields
@@ -267,9 +268,10 @@ def find_sequence_gaps(timeline: LogTimeline) -> Iterator[Incident]:
             subject: dict[str, str | tuple[str, ...]] = {
                 "transactional.id": owner,
                 "application.id": names.of(episode) if is_streams and not owner else "",
-                "producerId": fields.get("producer_id", "") if len(producers) == 1 else "",
+                "producerId": fields.get("producer_id", "") if len(producers) < 2 else "",
                 "producerIds": producers if len(producers) > 1 else (),
                 "topic-partition": partition,
+                "topic": "" if partition else fields.get("topic", ""),
                 "task": fields.get("task", ""),
             }
             if elections := elections_before(timeline, partition, episode[0]):
@@ -291,7 +293,7 @@ def find_sequence_gaps(timeline: LogTimeline) -> Iterator[Incident]:
 
 def _gap_in_words(timeline: LogTimeline, episode: Sequence[LogEvent], fields: Mapping[EventField, str]) -> str:
     """Describe a refused sequence number."""
-    partition = fields.get("partition", "").rpartition(":")[2] or "a partition"
+    partition = partition_in_words(fields)
     if sequence := fields.get("sequence"):
         numbers = f"{sequence} after {fields.get('current_sequence', '?')}"
         others = len({one for event in episode if (one := event.fields.get("producer_id"))}) - 1

@@ -18,6 +18,7 @@ from eosctl.logs.incidents.joining.effects import join_effects
 from eosctl.logs.incidents.joining.failed_loads import join_failed_loads
 from eosctl.logs.incidents.joining.held_offsets import join_held_offsets
 from eosctl.logs.incidents.joining.kills import join_kills
+from eosctl.logs.incidents.joining.lagging_followers import join_lagging_followers
 from eosctl.logs.incidents.joining.last_words import join_last_words
 from eosctl.logs.incidents.joining.missing_topics import join_missing_topics
 from eosctl.logs.incidents.joining.pauses import name_pauses
@@ -63,6 +64,7 @@ _JOINING: Final[tuple[_Step, ...]] = (
     join_effects,
     join_refused_registrations,
     join_waiting_servers,
+    join_lagging_followers,
     join_unreached,
     name_slow_loads,
     name_pauses,

@@ -28,7 +28,7 @@ def ended_after(seconds: int) -> str:
 
 def test_a_transaction_that_just_began_was_empty(tmp_path: Path) -> None:
     (one,) = judge(tmp_path, {"toll.log": ended_after(1)})
-    assert (one.kind, one.root_cause) == ("transaction_request_refused", "empty-transaction")
+    assert (one.kind, one.root_cause) == ("transaction_request_refused", "transaction-not-open")
     assert one.subject["transactional.id"] == "toll-relay-7"
     assert "only 1 s before" in one.explanation and "it had not timed out" in one.explanation
     assert "times)" not in one.explanation
@@ -43,7 +43,7 @@ def test_an_older_transaction_may_have_timed_out(tmp_path: Path) -> None:
 def test_a_stated_timeout_decides_about_an_older_one(tmp_path: Path) -> None:
     stated = "[2026-04-02T06:07:01Z INFO  toll] transaction.timeout.ms=45000 transaction begun\n"
     (one,) = judge(tmp_path, {"toll.log": stated + ended_after(40)})
-    assert one.root_cause == "empty-transaction"
+    assert one.root_cause == "transaction-not-open"
     assert one.severity is Severity.ERROR
 
 

@@ -42,7 +42,7 @@ def empty_transaction(
     is_dead = any(event.level in FATAL_LEVELS or "atal " in event.message for event in events)
     return incident(
         "transaction_request_refused",
-        "empty-transaction",
+        "transaction-not-open",
         subject_of(timeline, transactional_id, events[-1]),
         [begun, *events],
         f"{who} ended a transaction that its coordinator did not have open (INVALID_TXN_STATE). Most likely it was "

@@ -78,7 +78,7 @@ def test_a_release_below_the_finalized_level(tmp_path: Path) -> None:
 
 
 def test_refusals_that_only_the_controller_logs(tmp_path: Path) -> None:
-    (one,) = judge(tmp_path, {"controller.log": LEVELS.format(10) + LEVELS.format(12)})
+    (one,) = judge(tmp_path, {"controller.log": "".join(map(LEVELS.format, range(10, 40)))})
     assert (one.kind, one.root_cause) == ("broker_without_controller", "registration-refused")
     assert "levels 3 to 19" in one.explanation
 
@@ -88,3 +88,9 @@ def test_a_broker_that_a_lost_quorum_did_not_admit(tmp_path: Path) -> None:
     (one,) = judge(tmp_path, {"controller.log": lost, "server.log": GAVE_UP})
     assert one.kind == "controller_quorum_lost"
     assert "broker 2 waited for the controller and did not start" in one.explanation
+
+
+def test_a_broker_that_starts_too_soon_is_admitted_later(tmp_path: Path) -> None:
+    moment = REFUSED.format(10) + REFUSED.format(12)
+    later = "[2026-03-20 13:50:00,000] INFO [BrokerServer id=2] Transition from STARTING to STARTED (kafka.server.X)\n"
+    assert found(tmp_path, moment + later) == []

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from eosctl.logs.incidents.joining.absorbing import absorb, with_parts
+from eosctl.logs.incidents.timeline.evidence import evidence_of, shared_evidence
 from eosctl.logs.incidents.timeline.index import within
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
@@ -63,18 +64,17 @@ def _is_about(one: Incident, home: Incident, *, is_of_broker: bool) -> bool:
 
 def _with_reason(timeline: LogTimeline, one: Incident) -> Incident:
     """Return an incident of a broker that could not register, with the answer of the controllers as its cause."""
-    named = [event for event in timeline.evidence(one) if event.category == _CATEGORY]
-    if not named:
-        return one
-    # Evidence has a limit; the number of the answers has none.
+    # A broker that starts again too soon is refused for a moment: these records alone do not make an incident.
     broker = one.subject.get("broker")
-    near = within(timeline.of(_CATEGORY), min(map(time_of, named)), one.t_end_ms)
+    near = within(timeline.of(_CATEGORY), one.t_start_ms - BEFORE_MS, one.t_end_ms)
     # A controller's record names the controller, not the broker.
     events = [
         event
         for event in near
         if not (broker and _ERROR.search(event.message)) or event.fields.get("broker", broker) == broker
     ]
+    if not events:
+        return one
     answers = [event for event in events if _ERROR.search(event.message)] or events
     error = next((found["error"] for event in reversed(answers) if (found := _ERROR.search(event.message))), "")
     is_twice = error == _IS_REGISTERED
@@ -85,6 +85,7 @@ def _with_reason(timeline: LogTimeline, one: Incident) -> Incident:
     return one._replace(
         root_cause=_REFUSED,
         t_start_ms=min(map(time_of, events)),
+        evidence=shared_evidence([evidence_of(answers), one.evidence]),
         explanation=f"{head}{f' with {error}' if error else ''}{means}.{_levels_text(levels)} They answered so "
         f"{count_text(len(answers), 'time')}, first at {time_text(time_of(min(answers, key=time_of)))}.",
         next_step=_ONE_OF_TWO

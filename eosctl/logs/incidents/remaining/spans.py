@@ -83,11 +83,16 @@ def brief(
     for span in spans:
         own, log = known[span[0].category], timeline.log_of(span[0])
         is_named = len(span) >= own.at_least and all(event.fields.get("transactional_id") for event in span)
-        is_brief = bool(own.brief) and (is_named or all(map(is_of_retrier, span)))
+        is_brief = bool(own.brief) and (is_named or _is_overcome(timeline, span))
         if is_brief and span[0].application not in timeline.servers():
             near = log in at and at[log].has(time_of(span[0]) - ECHO_MS, time_of(span[-1]) + ECHO_MS)
             if not near:
                 yield span
+
+
+def _is_overcome(timeline: LogTimeline, span: Sequence[LogEvent]) -> bool:
+    """Return whether a library repeats each of these requests itself, and its log continues without another one."""
+    return all(map(is_of_retrier, span)) and timeline.log_end_ms(span[-1]) > time_of(span[-1])
 
 
 def continued(

@@ -43,7 +43,7 @@ from spark_log_analytics.session import session
 from spark_log_analytics.sinks import FORMATS, Sink, SinkError, settings_of_format
 from spark_log_analytics.stored import scan_stored
 from spark_log_analytics.stored_files import Reading as StoredReading
-from spark_log_analytics.task_costs import task_rows
+from spark_log_analytics.task_table import task_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

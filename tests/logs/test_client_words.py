@@ -166,7 +166,10 @@ def test_the_group_of_a_stalled_librdkafka_consumer_is_named(tmp_path: Path) -> 
         "(kafka.coordinator.group.GroupCoordinator)\n"
     )
     (found,) = judge(tmp_path, {"app.log": client})
-    assert (found.kind, found.subject) == ("poll_interval_exceeded", {"application": "app", "client.id": "ship"})
+    assert (found.kind, found.subject) == (
+        "poll_interval_exceeded",
+        {"application": "app", "client": "ship#consumer-1"},
+    )
     (found,) = judge(tmp_path, {"broker-1/server.log": broker})
     assert (found.kind, found.subject) == ("poll_interval_exceeded", {"group": "ship-eu", "client.id": "ship"})
 

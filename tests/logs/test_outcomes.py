@@ -56,15 +56,15 @@ POLLED_LATE = STREAM.format(
 RESTORED = STREAM.format("00:51,600", "INFO ", "task [0_3] Restored and ready to run")
 
 
-def test_a_thread_that_rejoins_by_itself_is_a_warning(tmp_path: Path) -> None:
+def test_a_thread_that_rejoins_has_its_tasks(tmp_path: Path) -> None:
     (stopped,) = judge(tmp_path / "stopped", {"fold.log": POLLED_LATE})
     (found,) = judge(tmp_path / "running", {"fold.log": POLLED_LATE + RESTORED + RUNNING})
-    assert (stopped.severity, found.severity) == (Severity.ERROR, Severity.WARNING)
+    assert (stopped.severity, "running again" in found.explanation) == (Severity.ERROR, True)
     assert (found.kind, found.subject["task"]) == ("task_migrated", "0_3")
     (again,) = judge(tmp_path / "again", {"fold.log": POLLED_LATE + RUNNING + POLLED_LATE.replace("00:20", "01:20")})[
         -1:
     ]
-    assert again.severity is Severity.ERROR
+    assert "running again" not in again.explanation
 
 
 def test_a_thread_that_is_fenced_again_has_not_recovered(tmp_path: Path) -> None:

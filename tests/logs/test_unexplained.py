@@ -155,7 +155,17 @@ def test_cataloged_incident_texts_name_only_subject_fields() -> None:
     names |= {"kept-to", "high-watermark", "allocation-bytes", "shard", "refusal", "speakers", "timestamp", "unit"}
     names |= {"group.instance.id", "operation", "process", "server", "transactional.id"}
     names |= {"awaited", "is-fatal", "metadata-offset", "missing"}
-    names |= {"codec", "commits", "component", "suppressed", "device", "host", "schema-subject", "setting"}
+    names |= {
+        "codec",
+        "commits",
+        "component",
+        "connector-tasks",
+        "suppressed",
+        "device",
+        "host",
+        "schema-subject",
+        "setting",
+    }
     for one in load_incidents().values():
         for text in (one.what, one.next_step, one.unfinished or "."):
             assert {name for _, name, _, _ in Formatter().parse(text) if name} <= names

@@ -24,8 +24,8 @@ _OF_PRODUCERS: Final = frozenset({"producer_fenced", "out_of_order_sequence"})
 """Kinds of faults that one producer repeats until another one takes its place."""
 _OF_BROKERS: Final = frozenset({"init_producer_id_timeout"})
 """Kinds of faults of brokers that each client of a program reports."""
-MOMENT_MS: Final = 60_000
-"""A program that reports one fault of several partitions within this time reports one fault."""
+MOMENT_MS: Final = 5_000
+"""A program that reports one fault of several partitions, equally severe, within this time reports one fault."""
 MOST_NAMED: Final = 5
 LISTED: Final = 40
 """Maximum number of names of one kind in a subject."""
@@ -121,6 +121,7 @@ def _joined_alike(counted: Sequence[tuple[Incident, int]]) -> Iterator[Incident]
         values = {name: {one.subject.get(name) for one in span} for name in names}
         apart = [name for name, found in values.items() if len(found) > 1]
         is_one_moment = span[-1].t_start_ms - span[0].t_start_ms <= MOMENT_MS
+        is_one_moment &= len({one.severity for one in span}) == 1
         enough = (SEVERAL if is_one_moment else RETURNS) if _PARTITIONS.issuperset(apart) else MANY
         if span[0].kind in _OF_BROKERS:
             enough = SEVERAL

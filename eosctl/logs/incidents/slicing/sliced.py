@@ -92,7 +92,8 @@ def judge_slice(
     judgment = judge_timeline(timeline, events)
     for incident in judgment.incidents:
         evidence = [known[place.file, place.offset] for place in incident.evidence]
-        if not one.owns(max(map(time_of, evidence), default=incident.t_start_ms)):
+        # A later success is evidence, too, but the slice of the fault has all of its records.
+        if not one.owns(min(max(map(time_of, evidence), default=incident.t_start_ms), incident.t_end_ms)):
             continue
         kept.append(incident)
         bounded = [event for event in evidence if event.category not in LIVES and _is_momentary(event, spans)]

@@ -211,3 +211,26 @@ def test_brokers_that_stopped_together_caused_a_shortage(
     assert sorted(one.kind for one in found) == kinds
     if len(found) == 1:
         assert (found[0].subject["brokers"], found[0].confidence) == (("5", "6"), 0.9)
+
+
+@pytest.mark.parametrize(("epochs", "kind"), [((71, 71), "broker_fenced"), ((71, 99), "broker_crash")])
+def test_a_broker_unfenced_with_its_old_epoch_never_ended(epochs: tuple[int, int], kind: str, tmp_path: Path) -> None:
+    before, after = epochs
+    controller = other(
+        f"[QuorumController id=3] Fencing broker 7 at epoch {before} because its session has timed out.", 10
+    ) + other(
+        "[QuorumController id=3] The request from broker 7 to unfence has been granted because it has caught up with "
+        f"the offset of its register broker record {after}.",
+        40,
+    )
+    (found,) = judge(tmp_path, {"controller.log": controller})
+    assert (found.kind, found.subject) == (kind, {"broker": "7"})
+    assert (found.t_end_ms - found.t_start_ms == 30_000) == (kind == "broker_fenced")
+
+
+def test_a_broker_that_logs_after_its_fencing_never_ended(tmp_path: Path) -> None:
+    fenced = other("[QuorumController id=3] Fencing broker 7 at epoch 71 because its session has timed out.", 10)
+    words = "Unable to send a heartbeat because the RPC got timed out before it could be sent."
+    silent = other(f"[BrokerLifecycleManager id=7] {words}", 12)
+    (found,) = judge(tmp_path, {"controller.log": fenced, "broker-7/server.log": silent})
+    assert (found.kind, found.root_cause) == ("broker_fenced", "running-broker-missed-heartbeats")

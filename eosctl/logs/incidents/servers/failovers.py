@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from math import inf
 from typing import Final
 
 from eosctl.logs.incidents.servers.outages import Outage, first_of_each, names_node
 from eosctl.logs.incidents.servers.quorum import FAILOVER_MS, Quorum, successor_of
+from eosctl.logs.incidents.servers.registrations import is_same_process, ran_on, silence_near, unfenced_after
 from eosctl.logs.incidents.servers.shortages import SHORTAGE_GAP_MS
 from eosctl.logs.incidents.timeline.evidence import incident
 from eosctl.logs.incidents.timeline.index import last_before, within
@@ -23,6 +23,8 @@ _TOPIC: Final = "__transaction_state-"
 _OVERLOADED: Final = "controller-overloaded"
 FENCED_ONLY: Final = 0.6
 """Confidence in a crash that only the controller reports."""
+_RAN_ON: Final = "The broker kept running"
+_RETURNED: Final = "It was slow, hung, or cut off, as no record shows a start of it"
 SAME_FENCING_MS: Final = 2_000
 """Records that are this close are of one fencing: a session lasts longer, and a node may write to two files."""
 
@@ -109,18 +111,23 @@ def _repeated(fencings: Sequence[LogEvent]) -> str:
 
 
 def find_stalled_brokers(timeline: LogTimeline, outages: Sequence[Outage]) -> Iterator[Incident]:
-    """Yield the brokers that the controller fenced although their own logs continue: they paused, and did not end."""
+    """Yield the brokers that the controller fenced although they ran on: they paused, and did not end."""
     away = {outage.node for outage in outages}
     fenced = by_key((event.fields.get("fenced_broker", ""), event) for event in timeline.of("BROKER_FENCED"))
     for node, events in fenced.items():
-        felt = [(event, near) for event in events if (near := _silence_after(timeline, node, event))]
+        signs = ((event, silence_near(timeline, node, event)) for event in events)
+        felt = [(event, near) for event, near in signs if ran_on(timeline, node, event)]
         if node in away or not felt:
             continue
         repeated = _repeated(_fencings([event for event, _ in felt]))
         last = felt[-1][0]
         overloaded = [one for event, _ in felt for one in _overloads_before(timeline, node, event)]
         moved = within(timeline.of("FENCED_PARTITIONS"), time_of(last), time_of(last) + SAME_FENCING_MS)
-        back = _unfenced_after(timeline, node, last)
+        back = unfenced_after(timeline, node, last)
+        is_certain = any(
+            near or ((one := unfenced_after(timeline, node, event)) and is_same_process(event, one))
+            for event, near in felt
+        )
         if overloaded:
             why = (
                 f"Before that, the controller reported that its event queue was overloaded and that it had timed out a "
@@ -149,11 +156,11 @@ def find_stalled_brokers(timeline: LogTimeline, outages: Sequence[Outage]) -> It
                 *([back] if back else []),
             ],
             f"The controller fenced broker {node}{f' {repeated}' if repeated else ''}, as it received no heartbeat for "
-            f"broker.session.timeout.ms. {why}The broker kept running: its leaders and coordinators moved, and "
-            f"requests to it failed meanwhile.{count}{end}",
+            f"broker.session.timeout.ms. {why}{_RAN_ON if is_certain else _RETURNED}: its leaders and coordinators "
+            f"moved, and requests to it failed meanwhile.{count}{end}",
             step,
             severity=Severity.WARNING,
-            confidence=0.85,
+            confidence=0.85 if is_certain else FENCED_ONLY,
         )
 
 
@@ -161,19 +168,6 @@ def _overloads_before(timeline: LogTimeline, node: str, fenced: LogEvent) -> Seq
     """Return the heartbeats of a broker that the controller's own queue held too long before it fenced the broker."""
     stalls = timeline.with_value("fenced_broker", node, "CONTROLLER_STALL")
     return within(stalls, time_of(fenced) - FAILOVER_MS, time_of(fenced) + SAME_FENCING_MS)
-
-
-def _unfenced_after(timeline: LogTimeline, node: str, fenced: LogEvent) -> LogEvent | None:
-    """Return the record with which the controller unfenced a broker after a fencing."""
-    later = within(timeline.with_value("fenced_broker", node, "BROKER_UNFENCED"), time_of(fenced) + 1, inf)
-    return next((event for event in later if "to unfence" in event.message), None)
-
-
-def _silence_after(timeline: LogTimeline, node: str, fenced: LogEvent) -> Sequence[LogEvent]:
-    """Return what a broker logs of its lost heartbeats near a fencing; empty if its log ends before it."""
-    silent = timeline.with_value("broker", node, "BROKER_SILENT")
-    near = within(silent, time_of(fenced) - FAILOVER_MS, time_of(fenced) + FAILOVER_MS)
-    return near if near and timeline.log_end_ms(near[-1]) >= time_of(fenced) else ()
 
 
 class _Coordinators:

@@ -8,6 +8,7 @@ from math import inf
 from typing import NamedTuple
 
 from eosctl.logs.incidents.servers.quorum import FAILOVER_MS, leader_named, lost_leaders
+from eosctl.logs.incidents.servers.registrations import ran_on
 from eosctl.logs.incidents.timeline.evidence import incident
 from eosctl.logs.incidents.timeline.index import Intervals, last_before, within
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
@@ -76,6 +77,7 @@ def find_outages(timeline: LogTimeline) -> tuple[Outage, ...]:
             events=tuple(events),
         )
         for node, events in unseen.items()
+        if not all(ran_on(timeline, node, fenced) for fenced in events)
     ]
     found += _stopped_elsewhere(timeline, found)
     found += _silent_controllers(timeline, found)

@@ -71,7 +71,7 @@ def test_a_client_of_another_coordinator_lost_no_coordinator(tmp_path: Path) -> 
             "app.log": client,
         }
         kinds[coordinator] = [one.kind for one in judge(tmp_path / str(coordinator), files)]
-    assert kinds == {1: ["coordinator_failover"], 3: ["broker_crash"]}
+    assert kinds == {1: ["coordinator_failover"], 3: ["broker_restart"]}
 
 
 @pytest.mark.parametrize(

@@ -30,14 +30,15 @@ def other(message: str, second: int = 0) -> str:
     return f"[2026-11-21 09:29:{second:02d},000] INFO {message} (org.apache.kafka.clients.NetworkClient)\n"
 
 
-def test_a_quiet_broker_with_an_unanswered_request_crashed(tmp_path: Path) -> None:
+def test_a_start_after_an_unanswered_request_is_a_restart(tmp_path: Path) -> None:
     cut_off = other(
         "[ReplicaFetcher replicaId=3, leaderId=1, fetcherId=0] Cancelled in-flight FETCH request with correlation id "
         "64 due to node 1 being disconnected (elapsed time since creation: 90ms, elapsed time since send: 90ms, "
         "throttle time: 0ms, request timeout: 30000ms)"
     )
     found = judge(tmp_path, {"broker-1/server.log": START, "broker-3/server.log": cut_off})
-    assert [(one.kind, one.subject["broker"]) for one in found] == [("broker_crash", "1")]
+    assert [(one.kind, one.subject["broker"]) for one in found] == [("broker_restart", "1")]
+    assert "how it ended is not in these logs" in found[0].explanation
 
 
 def test_a_broker_that_is_only_waited_for_has_not_crashed(tmp_path: Path) -> None:
@@ -234,3 +235,18 @@ def test_a_broker_that_logs_after_its_fencing_never_ended(tmp_path: Path) -> Non
     silent = other(f"[BrokerLifecycleManager id=7] {words}", 12)
     (found,) = judge(tmp_path, {"controller.log": fenced, "broker-7/server.log": silent})
     assert (found.kind, found.root_cause) == ("broker_fenced", "running-broker-missed-heartbeats")
+
+
+@pytest.mark.parametrize(("own", "kind"), [(False, "broker_restart"), (True, "broker_crash")])
+def test_records_of_another_node_show_no_end_of_a_broker(own: bool, kind: str, tmp_path: Path) -> None:
+    alive = other("[GroupCoordinator 1]: Elected as the group coordinator for partition 1", 5) if own else ""
+    of_others = other("[Controller id=3, targetBrokerId=1] Node 1 disconnected.", 6) + other(
+        "[Controller id=3, targetBrokerId=1] Connection to node 1 (b1/10.0.0.1:9092) could not be established. Broker "
+        "may not be available.",
+        7,
+    )
+    later = "".join(
+        other(f"[GroupCoordinator 1]: Resigned as the group coordinator for partition {n}", 40) for n in "12"
+    )
+    (found,) = judge(tmp_path, {"broker-1.log": alive + of_others.replace("INFO", "WARN") + START + later})
+    assert (found.kind, found.subject) == (kind, {"broker": "1"})

@@ -16,6 +16,7 @@ KINDS: Final = frozenset(
         "coordinator_failover",
         "controller_failover",
         "broker_crash",
+        "broker_restart",
         "broker_restart_clean",
         "baseline",
     }

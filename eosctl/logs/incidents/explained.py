@@ -46,13 +46,14 @@ EXPLANATIONS: Final = (
     Explains("clock_stepped", frozenset({"transaction_timeout"}), echoes=_CLUSTER_ECHOES),
     Explains(
         "not_enough_replicas",
-        frozenset({"coordinator_failover", "controller_failover", "broker_crash"}),
+        frozenset({"coordinator_failover", "controller_failover", "broker_crash", "broker_restart"}),
         echoes=_CLUSTER_ECHOES,
     ),
     Explains("log_dir_failure", frozenset(), echoes=_CLUSTER_ECHOES),
     Explains("coordinator_failover", frozenset(), echoes=_CLUSTER_ECHOES),
     Explains("controller_failover", frozenset(), echoes=_CLUSTER_ECHOES),
     Explains("broker_crash", frozenset(), echoes=_CLUSTER_ECHOES),
+    Explains("broker_restart", frozenset(), echoes=_CLUSTER_ECHOES),
     Explains("broker_restart_clean", frozenset(), echoes=frozenset({"not_enough_replicas"})),
     Explains("hanging_transaction", frozenset({"transaction_timeout", "invalid_producer_epoch"}), same_subject=True),
     Explains(

@@ -34,6 +34,7 @@ _EFFECTS: Final = {
     "unclean_stop": _RESTART_MS,
     "task_corrupted": _RESTART_MS,
     "broker_crash": _RESTART_MS,
+    "broker_restart": _RESTART_MS,
     "coordinator_failover": _RESTART_MS,
     "broker_fenced": _RESTART_MS,
 }

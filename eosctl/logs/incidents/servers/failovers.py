@@ -25,6 +25,8 @@ FENCED_ONLY: Final = 0.6
 """Confidence in a crash that only the controller reports."""
 _RAN_ON: Final = "The broker kept running"
 _RETURNED: Final = "It was slow, hung, or cut off, as no record shows a start of it"
+_STEP: Final = "Find out why the process died."
+_OPEN_STEP: Final = "Look in the broker's own log of this time and at its host: it stopped, died, hung, or was cut off."
 SAME_FENCING_MS: Final = 2_000
 """Records that are this close are of one fencing: a session lasts longer, and a node may write to two files."""
 
@@ -60,14 +62,17 @@ def find_crashes(timeline: LogTimeline, outages: Sequence[Outage]) -> Iterator[I
         homes = coordinators.partitions
         ids = tuple(sorted(felt | coordinators.nameless(moved)))
         partitions = {homes[one] for one in ids if one in homes and (not moved or homes[one] in moved)}
+        is_certain = outage.is_end_seen and not is_only_fenced
         yield incident(
-            "coordinator_failover" if has_failed_over else "broker_crash",
-            "broker-crash",
+            "coordinator_failover" if has_failed_over else "broker_crash" if outage.is_end_seen else "broker_restart",
+            "broker-crash" if outage.is_end_seen else "end-not-logged",
             {"broker": outage.node, "transactional.ids": ids, "topic-partitions": tuple(sorted(partitions))},
             [*outage.events, *first_of_each(timeline, [*moved.values()]), *first_of_each(timeline, affected)],
             _description(outage, len(moved), is_only_fenced=is_only_fenced),
-            "Find out why the process died. Producers continue by themselves once the new coordinators have loaded.",
-            confidence=FENCED_ONLY if is_only_fenced else 0.9,
+            f"{_STEP if is_certain else _OPEN_STEP} Producers continue by themselves once the new coordinators have "
+            "loaded.",
+            severity=Severity.ERROR if has_failed_over or outage.is_end_seen else Severity.WARNING,
+            confidence=0.9 if is_certain else FENCED_ONLY,
             t_start_ms=outage.down_ms,
             t_end_ms=max(
                 [
@@ -81,6 +86,9 @@ def find_crashes(timeline: LogTimeline, outages: Sequence[Outage]) -> Iterator[I
 def _description(outage: Outage, moved_count: int, *, is_only_fenced: bool) -> str:
     """Describe the loss of a broker; if only the controller reports it, the process may be alive."""
     what = f"Broker {outage.node} died without a shutdown request"
+    if not outage.is_end_seen:
+        up = f"; it served again at {time_text(outage.up_ms)}" if outage.up_ms else ""
+        what = f"Broker {outage.node} was away and started; how it ended is not in these logs{up}"
     if is_only_fenced:
         what = (
             f"The controller received no heartbeat from broker {outage.node} in time and fenced it: the broker died, "

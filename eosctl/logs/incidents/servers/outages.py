@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from math import inf
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from eosctl.logs.incidents.servers.quorum import FAILOVER_MS, leader_named, lost_leaders
 from eosctl.logs.incidents.servers.registrations import ran_on
@@ -26,6 +27,8 @@ PLANNED_WITHIN_MS = 300_000
 JVM_START_MS = 5_000
 READY_WITHIN_MS = 120_000
 ROLLING_MS = 600_000
+_WRITER: Final = re.compile(r"^\[[^\]\n]*?\b(?:id|[a-z]+Id|broker)=(\d+)")
+"""The node that writes a record, in the prefix of its message."""
 
 
 class Outage(NamedTuple):
@@ -39,6 +42,7 @@ class Outage(NamedTuple):
         down_ms: When it stopped, as precisely as the logs show.
         up_ms: When it started again; None when it did not.
         events: The evidence.
+        is_end_seen: Whether its own records before its start, or its missed heartbeats, show how it ended.
     """
 
     application: str
@@ -48,6 +52,7 @@ class Outage(NamedTuple):
     down_ms: int
     up_ms: int | None
     events: tuple[LogEvent, ...]
+    is_end_seen: bool = True
 
 
 def find_outages(timeline: LogTimeline) -> tuple[Outage, ...]:
@@ -168,6 +173,7 @@ def _restarts(timeline: LogTimeline, application: str) -> Iterator[Outage]:
                 down_ms=time_of(lost),
                 up_ms=up,
                 events=(lost, *fenced, *group),
+                is_end_seen=bool(fenced),
             )
         elif fenced or (last is not None and _noticed(timeline, node, last, start)):
             # Kafka's files end abruptly: its clients' logs have the moment more precisely than its own last line.
@@ -181,7 +187,14 @@ def _restarts(timeline: LogTimeline, application: str) -> Iterator[Outage]:
                 down_ms=down,
                 up_ms=up,
                 events=(*fenced, *group),
+                is_end_seen=bool(fenced) or not _is_of_others(events, node, start),
             )
+
+
+def _is_of_others(events: Sequence[LogEvent], node: str, start_ms: int) -> bool:
+    """Return whether all that a log has from before a start is of another node, which writes to the same log."""
+    earlier = [_WRITER.search(event.message) for event in events if time_of(event) < start_ms]
+    return bool(earlier) and all(writer is not None and writer[1] != node for writer in earlier)
 
 
 def _roles(events: Sequence[LogEvent]) -> set[str | None]:

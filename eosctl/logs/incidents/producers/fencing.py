@@ -164,7 +164,8 @@ def _judge(timeline: LogTimeline, transactional_id: str, burst: Sequence[LogEven
         if expired := _reported_expiry(timeline, burst):
             yield expired_by_client(timeline, transactional_id, [rollback, *late, *expired, *burst])
         else:
-            yield timed_out(timeline, transactional_id, [rollback, *late, *burst], time_of(rollback))
+            refused = refused_appends(timeline, burst)
+            yield timed_out(timeline, transactional_id, [rollback, *late, *refused, *burst], time_of(rollback))
     elif foreign and _is_of_task(foreign) and timeline.log_of(foreign) != timeline.log_of(first):
         yield outdated_task(timeline, transactional_id, [foreign, *burst])
     elif foreign:
@@ -210,7 +211,7 @@ def _guess(timeline: LogTimeline, transactional_id: str, burst: Sequence[LogEven
     elif is_of_streams(transactional_id):
         # An id that contains the random name of a process belongs to that process alone.
         if first.category != "TASK_MIGRATED":
-            yield stood_still(timeline, transactional_id, burst)
+            yield stood_still(timeline, transactional_id, [*refused_appends(timeline, burst), *burst])
     elif any(event.category == "COMMIT_LOST" for event in burst):
         # Flink names both causes itself. What counts is that the records of a checkpoint are gone.
         return

@@ -8,7 +8,7 @@ from typing import Final
 
 from eosctl.logs.incidents.timeline.durations import Overdue
 from eosctl.logs.incidents.timeline.evidence import incident
-from eosctl.logs.incidents.timeline.pauses import LONG_MS, pause_ms
+from eosctl.logs.incidents.timeline.pauses import LONG_MS, pause_ms, stopped_by
 from eosctl.logs.incidents.timeline.program_names import client_id_of, opening, program_of
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
@@ -23,8 +23,6 @@ TROUBLE_MS: Final = 90_000
 """Maximum time between the cause of a timeout and the rollback: a minute, plus the interval of the check for it."""
 GAP_MS: Final = 600_000
 """Maximum time from an initialization to the refusal of the older producer for one incident with both."""
-
-
 _QUOTED_CHARACTERS: Final = 160
 
 
@@ -78,9 +76,11 @@ def timed_out(timeline: LogTimeline, transactional_id: str, events: Sequence[Log
     who = "its client" if victim.application in timeline.servers() else program_of(timeline, victim)
     waited_s = (time_of(victim) - rollback_ms) / 1000
     is_doubtful = had_trouble(timeline, victim, rollback_ms, TROUBLE) or not timeline.is_of_library(victim)
-    pauses = _pauses_before(timeline, victim)
+    pauses = _pauses_before(timeline, _first_of_client(timeline, events))
     longest_ms = round(max(map(pause_ms, pauses), default=0))
-    stalled = f" Before that, its process had stood still for {duration_text(longest_ms)}." if pauses else ""
+    is_of_collector = any(event.category == "GC_PAUSE" for event in pauses)
+    by_whom = "the garbage collector had stopped its process" if is_of_collector else "its process had stood still"
+    stalled = f" Before that, {by_whom} for {duration_text(longest_ms)}." if pauses else ""
     return incident(
         "transaction_timeout",
         "process-pause-beyond-transaction-timeout",
@@ -88,7 +88,9 @@ def timed_out(timeline: LogTimeline, transactional_id: str, events: Sequence[Log
         [*pauses, *events],
         f"The coordinator rolled back the open transaction of {transactional_id} because it timed out; {who} resumed "
         f"{waited_s:.0f} s later and was refused. No other producer had taken the id.{stalled}",
-        "Find what stopped the process or made its work slow (GC, a stopped container, a slow call); raise "
+        "Find what fills the heap, or use a collector with shorter pauses; raise transaction.timeout.ms above them."
+        if is_of_collector
+        else "Find what stopped the process or made its work slow (GC, a stopped container, a slow call); raise "
         "transaction.timeout.ms only then.",
         confidence=0.65 if is_doubtful else 0.9,
         t_start_ms=min(map(time_of, events)),
@@ -97,7 +99,7 @@ def timed_out(timeline: LogTimeline, transactional_id: str, events: Sequence[Log
 
 def stood_still(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
     """Return the incident of a producer that most likely lost its transaction to its timeout, because it stalled."""
-    pauses = _pauses_before(timeline, min(events, key=time_of))
+    pauses = _pauses_before(timeline, _first_of_client(timeline, events))
     longest_ms = max(map(pause_ms, pauses), default=0.0)
     who = transactional_id or opening(program_of(timeline, events[-1]))
     if pauses and all(event.category == "PROCESS_PAUSED" for event in pauses):
@@ -145,9 +147,16 @@ def had_pause(timeline: LogTimeline, client: LogEvent) -> bool:
     return bool(_pauses_before(timeline, client))
 
 
+def _first_of_client(timeline: LogTimeline, events: Sequence[LogEvent]) -> LogEvent:
+    """Return the first record of the program that wrote the last one."""
+    return min((one for one in events if timeline.log_of(one) == timeline.log_of(events[-1])), key=time_of)
+
+
 def _pauses_before(timeline: LogTimeline, client: LogEvent) -> list[LogEvent]:
     near = timeline.log_between(client, time_of(client) - TROUBLE_MS, time_of(client), ("GC_PAUSE", "PROCESS_PAUSED"))
-    return [event for event in near if pause_ms(event) >= LONG_MS]
+    own = [event for event in near if pause_ms(event) >= LONG_MS]
+    pause = None if own else stopped_by(timeline, client)
+    return own if pause is None else [pause]
 
 
 def expired_by_client(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:

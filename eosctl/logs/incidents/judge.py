@@ -28,6 +28,7 @@ from eosctl.logs.incidents.joining.repeats import join_repeats
 from eosctl.logs.incidents.joining.reported_again import join_reported_again
 from eosctl.logs.incidents.joining.returns import join_returns
 from eosctl.logs.incidents.joining.server_ends import join_server_ends
+from eosctl.logs.incidents.joining.short_targets import name_short_targets
 from eosctl.logs.incidents.joining.slow_loads import name_slow_loads
 from eosctl.logs.incidents.joining.triggers import name_triggers
 from eosctl.logs.incidents.joining.unclean_elections import join_unclean_elections
@@ -68,6 +69,7 @@ _JOINING: Final[tuple[_Step, ...]] = (
     join_unreached,
     name_slow_loads,
     name_pauses,
+    name_short_targets,
     fold_consequences,
     name_unreached_drops,
     name_advertised,

@@ -1,0 +1,75 @@
+"""Name the shortage of in-sync replicas that kept a producer's records from being written in time.
+
+A producer retries NOT_ENOUGH_REPLICAS until ``delivery.timeout.ms`` ends, and logs each attempt as a warning. Connect
+waits only ``offset.flush.timeout.ms`` for the records of a task, so its commit of offsets fails before the write does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from eosctl.logs.incidents.timeline.evidence import evidence_of, joined_evidence
+from eosctl.logs.incidents.timeline.timeline import LogTimeline
+from eosctl.logs.incidents.timeline.times import time_of
+from eosctl.model.incident import Incident
+from eosctl.model.log_event import LogEvent
+from eosctl.text import count_text, name_some, time_text
+
+BEFORE_MS: Final = 120_000
+"""Maximum time from a refused write to the failure: the default ``delivery.timeout.ms``."""
+NAMED: Final = 0.85
+_WAITS: Final = frozenset({"connector_offsets_not_stored", "send_timeout"})
+"""Kinds of faults that a client reports because records were not written in time."""
+_CAUSE: Final = "fewer-replicas-in-sync-than-min-isr"
+_QUOTED: Final = 2
+_LISTED: Final = 40
+_STEP: Final = (
+    "On the cluster that these records are written to, compare the partition's in-sync replicas with "
+    "min.insync.replicas, and find which broker left the ISR. A longer timeout only hides it."
+)
+
+
+def name_short_targets(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iterator[Incident]:
+    """Yield incidents; records that were not written in time have the writes that brokers refused as their cause."""
+    for one in incidents:
+        refused = _refused_before(timeline, one) if one.kind in _WAITS else ()
+        yield _named(one, refused) if refused else one
+
+
+def _refused_before(timeline: LogTimeline, one: Incident) -> Sequence[LogEvent]:
+    """Return the retries of the incident's own producer after NOT_ENOUGH_REPLICAS, before and during its faults."""
+    servers = timeline.servers()
+    own = [event for event in timeline.evidence(one) if event.application not in servers]
+    if not own:
+        return ()
+    first = min(own, key=time_of)
+    partition = one.subject.get("topic-partition", "")
+    task = one.subject.get("connector.task", "")
+    near = timeline.log_between(first, one.t_start_ms - BEFORE_MS, one.t_end_ms, ("NOT_ENOUGH_REPLICAS",))
+    return [
+        event
+        for event in near
+        if (name := event.fields.get("partition"))
+        and partition in ("", name)
+        and (not task or not (client := event.fields.get("client_id", "")) or client.endswith(f"-{task}"))
+    ]
+
+
+def _named(one: Incident, refused: Sequence[LogEvent]) -> Incident:
+    names = sorted({event.fields["partition"] for event in refused})
+    subject: dict[str, str | tuple[str, ...]] = (
+        {"topic-partition": names[0]} if len(names) == 1 else {"topic-partitions": tuple(names[:_LISTED])}
+    )
+    last = [event for event in refused if event not in refused[:_QUOTED]][-1:]
+    return one._replace(
+        root_cause=_CAUSE,
+        confidence=max(one.confidence, NAMED),
+        t_start_ms=min(one.t_start_ms, time_of(refused[0])),
+        subject={**one.subject, **subject},
+        evidence=joined_evidence(one.evidence[:1], evidence_of([*refused[:_QUOTED], *last]), one.evidence[1:]),
+        explanation=f"{one.explanation} Cause: {name_some('partition', names)} had fewer in-sync replicas than "
+        f"min.insync.replicas, so brokers refused {count_text(len(refused), 'write')} (NOT_ENOUGH_REPLICAS, first at "
+        f"{time_text(time_of(refused[0]))}).",
+        next_step=_STEP,
+    )

@@ -21,7 +21,6 @@ from eosctl.logs.incidents.producers.fencing_verdicts import (
     had_pause,
     had_trouble,
     outdated_task,
-    outlived,
     refused_after_own_attempt,
     replaced,
     stood_still,
@@ -29,11 +28,12 @@ from eosctl.logs.incidents.producers.fencing_verdicts import (
     unexplained,
 )
 from eosctl.logs.incidents.producers.not_open import empty_transaction, not_open
+from eosctl.logs.incidents.producers.outlived import expirations_of, outlived
 from eosctl.logs.incidents.producers.overcome import overcame, own_renewal
 from eosctl.logs.incidents.producers.refused_appends import refused_appends, write_refused
 from eosctl.logs.incidents.producers.rivals import TURN_MS, Excerpts, fenced_in_turn, rivals_in
 from eosctl.logs.incidents.timeline.announced import GUESSED
-from eosctl.logs.incidents.timeline.durations import SOON_MS, begun_in_time, overdue_before
+from eosctl.logs.incidents.timeline.durations import SOON_MS, begun_in_time, is_stated, overdue_before
 from eosctl.logs.incidents.timeline.index import within
 from eosctl.logs.incidents.timeline.inits import identity_of
 from eosctl.logs.incidents.timeline.names import is_of_streams
@@ -82,7 +82,7 @@ def find_fenced_producers(timeline: LogTimeline) -> Iterator[Incident]:
     nameless = by_key((timeline.log_of(event), event) for event in alarmed)
     for transactional_id, events in keyed.items():
         # Without the coordinator's log, only the programs' turns show that they share the id.
-        is_decided = bool(timeline.server_events_about(transactional_id, *_DECIDING))
+        is_decided = bool(_decisions_about(timeline, transactional_id))
         for turns in episodes(events, TURN_MS):
             if rivals := None if is_decided else rivals_in(timeline, excerpts, turns):
                 yield fenced_in_turn(transactional_id, rivals, turns)
@@ -151,7 +151,7 @@ def _judge(timeline: LogTimeline, transactional_id: str, burst: Sequence[LogEven
         return
     until = time_of(first) + CLOCK_SLACK_MS + BURST_MS
     since = time_of(first) - LOOK_BACK_MS
-    about = timeline.server_events_about(transactional_id, *_DECIDING)
+    about = _decisions_about(timeline, transactional_id)
     server = within(about, since, until)
     slack_ms = CLOCK_SLACK_MS if timeline.own_inits(first).events else UNKNOWN_CLOCK_MS
     before = [event for event in server if time_of(event) <= time_of(first) + slack_ms]
@@ -163,6 +163,8 @@ def _judge(timeline: LogTimeline, transactional_id: str, burst: Sequence[LogEven
         late = [event for event in server if event.category == "TXN_LATE_COMMIT"]
         if expired := _reported_expiry(timeline, burst):
             yield expired_by_client(timeline, transactional_id, [rollback, *late, *expired, *burst])
+        elif (overdue := overdue_before(timeline, first)) and is_stated(overdue):
+            yield outlived(timeline, transactional_id, overdue, [*late, *burst], rollback=rollback)
         else:
             refused = refused_appends(timeline, burst)
             yield timed_out(timeline, transactional_id, [rollback, *late, *refused, *burst], time_of(rollback))
@@ -181,6 +183,13 @@ def _judge(timeline: LogTimeline, transactional_id: str, burst: Sequence[LogEven
             yield unexplained(timeline, transactional_id, burst)
     else:
         yield from _guess(timeline, transactional_id, burst)
+
+
+def _decisions_about(timeline: LogTimeline, transactional_id: str) -> Sequence[LogEvent]:
+    """Return what coordinators logged about an id that may be the reason of a refusal, in order of time."""
+    named = timeline.server_events_about(transactional_id, *_DECIDING)
+    expired = expirations_of(timeline, transactional_id)
+    return sorted((*named, *expired), key=time_of) if expired else named
 
 
 def _is_of_task(init: LogEvent) -> bool:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from eosctl.logs.incidents.timeline.durations import Overdue
 from eosctl.logs.incidents.timeline.evidence import incident
 from eosctl.logs.incidents.timeline.pauses import LONG_MS, pause_ms, stopped_by
 from eosctl.logs.incidents.timeline.program_names import client_id_of, opening, program_of
@@ -23,7 +22,6 @@ TROUBLE_MS: Final = 90_000
 """Maximum time between the cause of a timeout and the rollback: a minute, plus the interval of the check for it."""
 GAP_MS: Final = 600_000
 """Maximum time from an initialization to the refusal of the older producer for one incident with both."""
-_QUOTED_CHARACTERS: Final = 160
 
 
 def displaced_by(transactional_id: str, init: LogEvent, late: LogEvent) -> Incident:
@@ -172,32 +170,6 @@ def expired_by_client(timeline: LogTimeline, transactional_id: str, events: Sequ
         "make its transactions shorter; then restart the task.",
         confidence=0.9,
     )
-
-
-def outlived(
-    timeline: LogTimeline, transactional_id: str, overdue: Overdue, events: Sequence[LogEvent], partition: str = ""
-) -> Incident:
-    """Return the incident of a producer that was refused after more time than its transaction timeout allows."""
-    first = events[0]
-    who = transactional_id or program_of(timeline, events[-1])
-    return incident(
-        "transaction_timeout",
-        "transaction-longer-than-its-timeout",
-        {**subject_of(timeline, transactional_id, events[-1]), "topic-partition": partition},
-        [*overdue.records, *((overdue.step,) if overdue.step else ()), *events],
-        f"A transaction of {who} had been open for {'' if overdue.records else 'at least '}"
-        f"{duration_text(overdue.open_ms)} when it was refused, longer than its timeout of "
-        f"{duration_text(overdue.allowed_ms)}: the coordinator had aborted it.{_of_step(overdue.step)}",
-        "Make the transactions shorter, or raise transaction.timeout.ms of this client. A second instance with the "
-        "same id looks the same: the transaction coordinator's server.log shows which it was.",
-        confidence=0.75,
-        t_start_ms=time_of(first),
-    )
-
-
-def _of_step(step: LogEvent | None) -> str:
-    words = " ".join(step.message.split())[:_QUOTED_CHARACTERS] if step else ""
-    return f' The step that took so long, in its words: "{words}".' if words else ""
 
 
 def outdated_task(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:

@@ -7,7 +7,6 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from eosctl.logs.incidents.producers.fencing_verdicts import outlived
 from eosctl.logs.incidents.producers.lost_writes import (
     elections_before,
     lost_by_election,
@@ -15,6 +14,7 @@ from eosctl.logs.incidents.producers.lost_writes import (
     restart_before,
 )
 from eosctl.logs.incidents.producers.markers import RefusedMarkers
+from eosctl.logs.incidents.producers.outlived import outlived
 from eosctl.logs.incidents.producers.shown_in_log import partition_in_words, shown_in_log
 from eosctl.logs.incidents.programs.streams_names import StreamsNames
 from eosctl.logs.incidents.timeline.durations import overdue_before

@@ -64,6 +64,11 @@ def overdue_before(timeline: LogTimeline, refusal: LogEvent) -> Overdue | None:
     return Overdue(_longest_ms(step), int(allowed), (), step) if step is not None else None
 
 
+def is_stated(overdue: Overdue) -> bool:
+    """Return whether the program itself states the time, or names the step that took it; a stalled one may not."""
+    return overdue.step is not None or any(event.category == "TXN_DURATION_NOTED" for event in overdue.records)
+
+
 def _longest_ms(event: LogEvent) -> int:
     """Return the longest time that a record states, ms; plain numbers have no unit, so they are left out."""
     parts = (part for part in _DURATION.finditer(event.message) if not part["plain"])

@@ -1,0 +1,87 @@
+"""Describe transactions that were open for longer than their timeout, as the program's own words or records show.
+
+A coordinator's record of the rollback makes it certain. Redpanda logs the expiry with the producer id alone, and the
+transactional id with the same producer id when it aborts the transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from eosctl.logs.incidents.producers.fencing_verdicts import subject_of
+from eosctl.logs.incidents.timeline.durations import Overdue
+from eosctl.logs.incidents.timeline.evidence import incident
+from eosctl.logs.incidents.timeline.index import within
+from eosctl.logs.incidents.timeline.program_names import program_of
+from eosctl.logs.incidents.timeline.timeline import LogTimeline
+from eosctl.logs.incidents.timeline.times import time_of
+from eosctl.model.event_names import EventCategory
+from eosctl.model.incident import Incident
+from eosctl.model.log_event import LogEvent
+from eosctl.text import duration_text, time_text
+
+ABORTED_MS: Final = 30_000
+"""Maximum time from an expiry to the last record of the abort that it causes."""
+_LIKELY: Final = 0.75
+_CERTAIN: Final = 0.95
+_QUOTED_CHARACTERS: Final = 160
+_ABORTS: Final[tuple[EventCategory, ...]] = ("COORDINATOR_REFUSED", "INVALID_PRODUCER_EPOCH")
+"""Records of Redpanda about an abort that name the transactional id and the producer id."""
+_OTHERS: Final = (
+    " A second instance with the same id looks the same: the transaction coordinator's server.log shows which it was."
+)
+
+
+def expirations_of(timeline: LogTimeline, transactional_id: str) -> Sequence[LogEvent]:
+    """Return the expiries of an id's producers that name only the producer id, in order of time."""
+    aborts = timeline.server_events_about(transactional_id, *_ABORTS, having="producer_id")
+    producers = {event.fields["producer_id"] for event in aborts}
+    named = (one for name in producers for one in timeline.with_value("producer_id", name, "TXN_TIMEOUT_ABORT"))
+    return sorted((one for one in named if not one.fields.get("transactional_id")), key=time_of)
+
+
+def outlived(
+    timeline: LogTimeline,
+    transactional_id: str,
+    overdue: Overdue,
+    events: Sequence[LogEvent],
+    partition: str = "",
+    rollback: LogEvent | None = None,
+) -> Incident:
+    """Return the incident of a producer that was refused after more time than its transaction timeout allows.
+
+    Args:
+        timeline: The logs.
+        transactional_id: The producer's id; empty if no record names it.
+        overdue: How long its transaction was open.
+        events: Its refusals, earliest first.
+        partition: The partition of a refused write.
+        rollback: The coordinator's record of the rollback; None if no log here has it.
+    """
+    who = transactional_id or program_of(timeline, events[-1])
+    decided = [] if rollback is None else [rollback, *_aborts_after(timeline, transactional_id, rollback)]
+    aborted = f" at {time_text(time_of(rollback))}, as its log shows" if rollback is not None else ""
+    return incident(
+        "transaction_timeout",
+        "transaction-longer-than-its-timeout",
+        {**subject_of(timeline, transactional_id, events[-1]), "topic-partition": partition},
+        [*decided, *overdue.records, *((overdue.step,) if overdue.step else ()), *events],
+        f"A transaction of {who} had been open for {'' if overdue.records else 'at least '}"
+        f"{duration_text(overdue.open_ms)} when it was refused, longer than its timeout of "
+        f"{duration_text(overdue.allowed_ms)}: the coordinator had aborted it{aborted}.{_of_step(overdue.step)}",
+        "Make the transactions shorter, or raise transaction.timeout.ms of this client."
+        + ("" if rollback is not None else _OTHERS),
+        confidence=_LIKELY if rollback is None else _CERTAIN,
+        t_start_ms=min(map(time_of, (*decided[:1], events[0]))),
+    )
+
+
+def _aborts_after(timeline: LogTimeline, transactional_id: str, rollback: LogEvent) -> Sequence[LogEvent]:
+    aborts = timeline.server_events_about(transactional_id, *_ABORTS)
+    return within(aborts, time_of(rollback), time_of(rollback) + ABORTED_MS)
+
+
+def _of_step(step: LogEvent | None) -> str:
+    words = " ".join(step.message.split())[:_QUOTED_CHARACTERS] if step else ""
+    return f' The step that took so long, in its words: "{words}".' if words else ""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from eosctl.logs.arrays import batch_of_rows
 from eosctl.logs.classifier.classify import Classifier, own_classifier
 from eosctl.logs.files.applications import application_of
-from eosctl.logs.files.dating import date_source, has_dates
+from eosctl.logs.files.dating import date_source, dated_by_itself, has_dates
 from eosctl.logs.files.hosts import host_of_path
 from eosctl.logs.files.inputs import opened_inputs
 from eosctl.logs.files.sources import (
@@ -232,7 +232,7 @@ def source_of(copy: Path, url: str, reading: Reading) -> tuple[SourceFile | Unre
         return source, True
     is_dated = has_dates(source)
     source = source._replace(application=application_of(place), host=host_of_path(place))
-    return source if is_dated else date_source(source, reading.by_ms), is_dated
+    return dated_by_itself(source) if is_dated else date_source(source, reading.by_ms), is_dated
 
 
 def nothing_of(url: str) -> SourceSummary:

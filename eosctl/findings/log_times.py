@@ -37,10 +37,10 @@ def assumption_texts(findings: LogFindings) -> Iterator[str]:
         yield "Stamps without a zone were read as UTC; name the zone with --zone."
     if dayless := _files(findings.sources, _has_no_day):
         dated = any(source.first_ms is not None and not _has_no_day(source) for source in findings.sources)
-        others = " and from the dates of the other files" if dated else ""
+        others = " and the dates of the other files" if dated else ""
         yield (
-            f"The records of {_named(dayless)} have no date; it was taken from a day in the file, or from its last "
-            f"change{others}."
+            f"Records without a date in {_named(dayless)} were dated by its other records, by a day in the file, or by "
+            f"its last change{others}."
         )
     if undated := _files(findings.sources, _has_no_time):
         yield f"The records of {_named(undated)} have no time; the last change of the file was used to order them."

@@ -136,3 +136,13 @@ def test_a_day_above_a_pasted_log_is_its_day(prose: str, tmp_path: Path) -> None
 def test_what_is_not_a_day_before_the_copy_is_not_used(prose: str, tmp_path: Path) -> None:
     write(tmp_path, "report.txt", f"{prose}\n\n{CLOCK}", NOON)
     assert times(tmp_path) == [AT]
+
+
+@pytest.mark.parametrize("prefix", ["", "relay_1  | "])
+def test_clocks_far_behind_dates_of_their_file_have_its_day(prefix: str, tmp_path: Path) -> None:
+    """The beginning that is kept of a file does not reach the first record without a date."""
+    broker = "broker_1 | " if prefix else ""
+    dated = f"{broker}[2026-11-21 11:58:00,000] INFO {'x' * 200} (b.C)\n" * 40
+    clocks = "".join(f"{prefix}{line}\n" for line in CLOCK.splitlines())
+    write(tmp_path, "compose.log", dated + clocks, NOON + timedelta(days=500))
+    assert times(tmp_path) == [AT]

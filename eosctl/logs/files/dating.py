@@ -16,6 +16,7 @@ from eosctl.logs.files.written_days import written_day
 from eosctl.logs.records.record import Record
 from eosctl.logs.records.scanner import scan_records
 from eosctl.logs.timestamps import TimeReference, parse_timestamp
+from eosctl.model.log_event import LAYOUTS_WITHOUT_DATE
 
 _END_BYTES: Final = 65_536
 _MOST_WHOLE_BYTES: Final = 16 * 1024 * 1024
@@ -42,12 +43,12 @@ def date_sources(sources: Sequence[SourceFile]) -> tuple[SourceFile, ...]:
         The same files in the same order.
     """
     complete = [has_dates(source) for source in sources]
-    if all(complete):
-        return tuple(sources)
     lags_ms = [lag for source, dated in zip(sources, complete, strict=True) if dated for lag in _lags_ms(source)]
     by_ms = copied_after_ms(lags_ms)
     return tuple(
-        source if dated else _near_own_dates(source) or _on_written_day(source) or date_source(source, by_ms)
+        dated_by_itself(source)
+        if dated
+        else _near_own_dates(source) or _on_written_day(source) or date_source(source, by_ms)
         for source, dated in zip(sources, complete, strict=True)
     )
 
@@ -75,6 +76,12 @@ def has_dates(source: SourceFile) -> bool:
     )
     records = _records(source.beginning.encode(), source)
     return all(parse_timestamp(record.time, now) == parse_timestamp(record.time, then) for record in records)
+
+
+def dated_by_itself(source: SourceFile) -> SourceFile:
+    """Return a file that begins with dates, and has other records without one, as last written near its own dates."""
+    has_clocks = any(layout.name in LAYOUTS_WITHOUT_DATE for layout in source.verdict.layouts)
+    return (_near_own_dates(source) if has_clocks else None) or source
 
 
 def _near_own_dates(source: SourceFile) -> SourceFile | None:

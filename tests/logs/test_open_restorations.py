@@ -40,3 +40,32 @@ LATER = "[2026-05-06 02:20:12,000] INFO Processed 5 records (shop.Ledger)\n"
 )
 def test_a_restoration_counts_while_it_is_open(text: str, expected: list[str], tmp_path: Path) -> None:
     assert [one.kind for one in judge(tmp_path, {"app.log": text})] == expected
+
+
+WIPED = CORRUPTED.replace(
+    "Detected the states of tasks [1_10] are corrupted",
+    "stream-task [1_10] State store core did not find checkpoint offsets while stores are not empty, since under EOS "
+    "it has the risk of getting uncommitted data in stores we have to treat it as a task corruption error and wipe out "
+    "the local state of task 1_10 before re-bootstrapping",
+)
+RUNNING = (
+    f"[2026-05-06 02:21:30,000] INFO {THREAD} State transition from PARTITIONS_ASSIGNED to RUNNING "
+    "(org.apache.kafka.streams.processor.internals.StreamThread)\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds", "said"),
+    [
+        (WIPED + BEGUN + OPEN + ENDED + RUNNING, 96, "ran again at 2026-05-06T02:21:30"),
+        (WIPED + BEGUN + OPEN + ENDED, 15, "restored the last store at 2026-05-06T02:20:09"),
+        (WIPED + BEGUN + OPEN + LATER, 0, ""),
+    ],
+    ids=["runs again", "restored", "open"],
+)
+def test_a_wiped_store_says_when_its_program_ran_again(text: str, seconds: int, said: str, tmp_path: Path) -> None:
+    (found,) = judge(tmp_path, {"app.log": text})
+    assert found.root_cause == "unclean-stop-wipes-store"
+    assert found.t_end_ms - found.t_start_ms == seconds * 1000
+    assert said in found.explanation
+    assert ("ran again" in found.explanation) == ("ran again" in said)

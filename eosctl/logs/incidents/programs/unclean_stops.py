@@ -14,13 +14,18 @@ from eosctl.logs.incidents.timeline.evidence import incident
 from eosctl.logs.incidents.timeline.index import last_before
 from eosctl.logs.incidents.timeline.names import application_of_id
 from eosctl.logs.incidents.timeline.program_names import opening, program_of
-from eosctl.logs.incidents.timeline.restorations import is_without_checkpoint, restoration_after
+from eosctl.logs.incidents.timeline.restorations import (
+    Return,
+    is_without_checkpoint,
+    restoration_after,
+    return_after,
+)
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import by_key, episodes, time_of
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.model.severity import Severity
-from eosctl.text import count_text
+from eosctl.text import count_text, time_text
 
 _STOPS: Final = (
     *("CLIENT_STOP", "APPLICATION_SIGNAL", "APPLICATION_STOP", "APPLICATION_KILLED"),
@@ -42,13 +47,14 @@ def find_unclean_stops(timeline: LogTimeline) -> Iterator[Incident]:
             )
             tasks = tuple(sorted({event.fields["task"] for event in episode if event.fields.get("task")}))
             restored = restoration_after(timeline, episode[-1], time_of(episode[0]), inf).record_count
+            back = return_after(timeline, episode[-1])
             yield incident(
                 "task_corrupted",
                 "unclean-stop-wipes-store",
                 {"application.id": application, "tasks": tasks},
-                [*episode, *echoes],
+                [*episode, *echoes, *back.events],
                 f"{application} found local stores without a checkpoint, as after a kill; under exactly-once it wiped "
-                "and restored them" + (f" ({restored:,} records)." if restored else "."),
+                f"and restored them{f' ({restored:,} records)' if restored else ''}.{_end_text(back)}",
                 "Nothing if it happens once. Shut instances down cleanly so that they keep their stores. Kafka Streams "
                 "4.4 and later keep the flushed part of them with enable.transactional.statestores=true.",
                 severity=Severity.WARNING,
@@ -73,6 +79,16 @@ def find_unclean_stops(timeline: LogTimeline) -> Iterator[Incident]:
                 t_start_ms=_last_sign(timeline, before, after),
                 t_end_ms=time_of(after),
             )
+
+
+def _end_text(back: Return) -> str:
+    """Return a sentence on the end of a restoration, as far as the log has it; empty where it has none."""
+    parts = [
+        f"{what} at {time_text(time_of(event))}"
+        for what, event in (("restored the last store", back.restored), ("ran again", back.running))
+        if event is not None
+    ]
+    return f" It {' and '.join(parts)}." if parts else ""
 
 
 def _kept_stores(timeline: LogTimeline, start: LogEvent) -> str:

@@ -14,6 +14,10 @@ KILL_MS: Final = 300_000
 """Maximum time from a kill to the first check of the stores by the next process."""
 WITHIN_MS = 600_000
 """A longer restoration is not counted to its end."""
+BACK_WITHIN_MS: Final = 86_400_000
+"""A program that runs only later has been started again for another reason."""
+AGAIN_MS: Final = 1_000
+"""Records of one corruption follow each other in this time."""
 
 
 def is_without_checkpoint(timeline: LogTimeline, event: LogEvent) -> bool:
@@ -35,6 +39,37 @@ def is_restoring_at_end(timeline: LogTimeline, event: LogEvent) -> bool:
         return False
     later = timeline.log_between(event, time_of(begun[-1]), end_ms, (_DONE, "STREAM_STATE"))
     return not any(one.category == _DONE or one.fields.get("to_state") == "RUNNING" for one in later)
+
+
+class Return(NamedTuple):
+    """How a program came back after corrupted tasks.
+
+    Attributes:
+        restored: The record of the last store that was restored; None without one.
+        running: The record with which a thread, or the client, runs again; None without one.
+    """
+
+    restored: LogEvent | None
+    running: LogEvent | None
+
+    @property
+    def events(self) -> tuple[LogEvent, ...]:
+        """The records that exist."""
+        return tuple(event for event in self if event is not None)
+
+
+def return_after(timeline: LogTimeline, event: LogEvent) -> Return:
+    """Return how the program of a corrupted task's record came back, before another of its tasks is corrupted."""
+    begin_ms = time_of(event) + 1
+    until_ms = begin_ms + BACK_WITHIN_MS
+    again = next(iter(timeline.log_between(event, begin_ms + AGAIN_MS, until_ms, ("TASK_CORRUPTED",))), None)
+    end_ms = until_ms if again is None else time_of(again)
+    restored = timeline.log_between(event, begin_ms, end_ms, (_DONE,))
+    since_ms = time_of(restored[0]) if restored else begin_ms
+    later = timeline.log_between(event, since_ms, end_ms, ("STREAM_STATE",))
+    running = next((one for one in later if one.fields.get("to_state") == "RUNNING"), None)
+    before = [one for one in restored if running is None or time_of(one) <= time_of(running)]
+    return Return(before[-1] if before else None, running)
 
 
 class Restoration(NamedTuple):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from eosctl.logs.scan import scan_paths
 from tests.logs.judging import judge
 
 REFUSED = (
@@ -124,3 +125,15 @@ def test_the_producer_id_of_sarama_leads_to_its_transactional_id(obtained: str, 
     )
     (one,) = judge(tmp_path, {"compose.log": text})
     assert (one.kind, one.subject["transactional.id"]) == ("out_of_order_sequence", "alerts-0")
+
+
+@pytest.mark.parametrize("separator", [", ", "; ", "\n"])
+def test_settings_in_one_line_leave_separators_out(separator: str, tmp_path: Path) -> None:
+    settings = separator.join(
+        ["application.id = ledger, inc", "client.id = led", "group.id = g one", "transactional.id = t-1", "acks = all"]
+    )
+    path = tmp_path / "app.log"
+    path.write_text(f"[2026-05-06 02:19:50,000] INFO StreamsConfig values: {settings} (org.apache.kafka.Config)\n")
+    (event,) = scan_paths([path]).events
+    names = ("application_id", "client_id", "group", "transactional_id")
+    assert [event.fields.get(name) for name in names] == ["ledger, inc", "led", "g one", "t-1"]

@@ -230,6 +230,7 @@ def test_every_category_explains_itself() -> None:
             "REGISTRATION_REFUSED",
         ),
         ("loading the cache took 64250 ms", "SLOW_STEP"),
+        ("committed batch 771 (40 records)", "TXN_COMMITTED"),
         (
             (
                 "[GroupCoordinator id=1] Failed to load metadata from __consumer_offsets-0 with epoch 0 due to "

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from eosctl.logs.incidents.kinds import kinds_with
 from eosctl.logs.incidents.timeline.index import within
+from eosctl.logs.incidents.timeline.own_words import commits_in_words, initializations_in_words
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
 from eosctl.model.event_names import EventCategory
@@ -38,7 +39,6 @@ _OF_PRODUCERS: Final = kinds_with("of_producer")
 _OF_MEMBERS: Final = kinds_with("of_member")
 _OF_WRITES: Final = kinds_with("stops_writes") - kinds_with("stays")
 TAKEN_AWAY: Final = re.compile(r"(?i:\brevok\w+|\blost\b|\bun-?assign)")
-_READY: Final = re.compile(r"\binit_?[Tt]ransactions\b|\bproducer id acquired\b|\b[Tt]ransactions initialized\b")
 _STARTED: Final = re.compile(r"(?:Source|Sink) task finished initialization and start")
 _STORED: Final = re.compile(r"\bFinished commitOffsets successfully|Committing offsets for \d+ acknowledged messages")
 
@@ -75,7 +75,10 @@ def _successes(timeline: LogTimeline, one: Incident, last: LogEvent) -> Iterator
         yield from _of_tasks(timeline, one, last, tasks)
     named = one.subject.get("transactional.id", "")
     if one.kind in _OF_PRODUCERS and isinstance(named, str):
-        for event in sorted((*_inits(timeline, one, last, named), *_ready(timeline, one, last, named)), key=time_of):
+        for event in commits_in_words(timeline, last, one.t_end_ms + 1, one.t_end_ms + REJOINED_MS, named)[:1]:
+            yield LaterSuccess(event, f"The program reported at {time_text(time_of(event))} that it committed again.")
+        ready = initializations_in_words(timeline, last, one.t_end_ms + 1, inf, named)
+        for event in sorted((*_inits(timeline, one, last, named), *ready), key=time_of):
             yield LaterSuccess(event, f"A new producer was initialized at {time_text(time_of(event))}.")
     if one.kind in _OF_MEMBERS:
         yield from _of_member(timeline, one, last)
@@ -89,13 +92,6 @@ def _inits(timeline: LogTimeline, one: Incident, last: LogEvent, named: str) -> 
     unnamed = [event for event in of_log if not named or timeline.transactional_id(event) in ("", named)]
     own = timeline.client_events_about(named, "INIT_PRODUCER_ID") if named else ()
     return [*within(own, one.t_end_ms + 1, inf), *unnamed]
-
-
-def _ready(timeline: LogTimeline, one: Incident, last: LogEvent, named: str) -> Iterator[LogEvent]:
-    """Yield what a program itself reports about its producer, in words that name no producer id."""
-    for event in timeline.log_between(last, one.t_end_ms + 1, inf, ("METADATA_RECEIVED",)):
-        if _READY.search(event.message) and (not named or timeline.transactional_id(event) in ("", named)):
-            yield event
 
 
 def _of_task(timeline: LogTimeline, one: Incident, last: LogEvent, task: str) -> Iterator[LaterSuccess]:

@@ -1,0 +1,43 @@
+"""Recognize what programs report in their own words about their producers: that one is ready, or has committed.
+
+The records of a client library name producer ids and epochs. A program around librdkafka, or one in Go, often logs only
+a sentence of its own, with or without the transactional id.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from eosctl.logs.incidents.timeline.timeline import LogTimeline
+from eosctl.model.event_names import EventCategory
+from eosctl.model.log_event import LogEvent
+
+_DONE: Final = r"(?:ok|OK|done|complete|completed|succeeded|successful|finished|ready)\b"
+_INITIALIZED: Final = re.compile(
+    rf"\b[Ii]nit(?:ialize)?_?[Tt]ransactions(?:\(\))?[ :,]{{1,2}}{_DONE}|\b[Tt]ransactions initialized\b"
+    r"|\bproducer id acquired\b|\b[Pp]roducer (?:is |was )?(?:ready|initialized)\b"
+)
+_STATED: Final[tuple[EventCategory, ...]] = ("METADATA_RECEIVED", "TRANSACTIONAL_ID_NAMED")
+_COMMITTED: Final[tuple[EventCategory, ...]] = ("TXN_COMMITTED",)
+
+
+def initializations_in_words(
+    timeline: LogTimeline, event: LogEvent, start_ms: float, end_ms: float, transactional_id: str
+) -> Sequence[LogEvent]:
+    """Return the sentences of an event's program, in a period, that its producer with an id is initialized."""
+    stated = timeline.log_between(event, start_ms, end_ms, _STATED)
+    return [one for one in stated if _INITIALIZED.search(one.message) and _may_be_of(timeline, one, transactional_id)]
+
+
+def commits_in_words(
+    timeline: LogTimeline, event: LogEvent, start_ms: float, end_ms: float, transactional_id: str
+) -> Sequence[LogEvent]:
+    """Return the sentences of an event's program, in a period, that it has committed with an id."""
+    stated = timeline.log_between(event, start_ms, end_ms, _COMMITTED)
+    return [one for one in stated if _may_be_of(timeline, one, transactional_id)]
+
+
+def _may_be_of(timeline: LogTimeline, event: LogEvent, transactional_id: str) -> bool:
+    return not transactional_id or timeline.transactional_id(event) in ("", transactional_id)

@@ -37,6 +37,7 @@ from eosctl.logs.incidents.timeline.durations import SOON_MS, begun_in_time, is_
 from eosctl.logs.incidents.timeline.index import within
 from eosctl.logs.incidents.timeline.inits import identity_of
 from eosctl.logs.incidents.timeline.names import is_of_streams
+from eosctl.logs.incidents.timeline.own_words import takeover_in_words
 from eosctl.logs.incidents.timeline.timeline import LogTimeline, speaks_protocol
 from eosctl.logs.incidents.timeline.times import by_key, episodes, time_of
 from eosctl.logs.incidents.timeline.trouble import UNANSWERED
@@ -326,14 +327,9 @@ def _last_foreign_init(
         return _fencing_one(foreign, timeline.own_inits(victim).until(time_of(victim)), victim)
     client_inits = timeline.client_events_about(transactional_id, "INIT_PRODUCER_ID")
     others = (event for event in reversed(client_inits) if _is_of_other(timeline, event, victim))
-    return next(
-        (
-            event
-            for event in others
-            if time_of(event) <= time_of(victim) + CLOCK_SLACK_MS and not (own and identity_of(event) in own)
-        ),
-        None,
-    )
+    until_ms = time_of(victim) + CLOCK_SLACK_MS
+    logged = (event for event in others if time_of(event) <= until_ms and not (own and identity_of(event) in own))
+    return next(logged, None) or takeover_in_words(timeline, victim, transactional_id, until_ms)
 
 
 def _of_newer_life(own: Set[tuple[str, str]], inits: Sequence[LogEvent], victim: LogEvent) -> Sequence[LogEvent]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from math import inf
 from typing import Final
 
-from eosctl.logs.incidents.timeline.evidence import incident
+from eosctl.logs.incidents.timeline.evidence import evidence_of, incident, joined_evidence
+from eosctl.logs.incidents.timeline.own_words import commits_in_words
 from eosctl.logs.incidents.timeline.pauses import LONG_MS, pause_ms, stopped_by
 from eosctl.logs.incidents.timeline.program_names import client_id_of, opening, program_of
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
@@ -41,20 +43,26 @@ def displaced_by(transactional_id: str, init: LogEvent, late: LogEvent) -> Incid
 def replaced(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent], foreign: LogEvent) -> Incident:
     """Return the incident of a producer that a later initialization of its id fenced; its refusals follow that."""
     victim = events[-1]
-    epoch = foreign.fields.get("producer_epoch", "?")
+    epoch = foreign.fields.get("producer_epoch", "")
     who = program_of(timeline, victim)
     is_of_same_log = timeline.log_of(foreign) == timeline.log_of(victim)
-    return incident(
+    is_other = foreign.application not in (victim.application, *timeline.servers())
+    by_whom = f" by {program_of(timeline, foreign)}" if is_other else ""
+    again = f"was initialized again{by_whom}{f' (epoch {epoch})' if epoch else ''}"
+    commits = commits_in_words(timeline, foreign, time_of(foreign), inf, transactional_id)[:1] if is_other else ()
+    goes_on = f" The other one has committed since {time_text(time_of(commits[0]))}." if commits else ""
+    found = incident(
         "producer_fenced",
         "duplicate-transactional-id",
         subject_of(timeline, transactional_id, victim),
         events,
-        f"{transactional_id} was initialized again (epoch {epoch}) while {who} was still using it; {who} was fenced.",
+        f"{transactional_id} {again} while {who} was still using it; {who} was fenced.{goes_on}",
         "Give every live instance a transactional.id of its own; make sure an instance is gone before it is replaced.",
         # Two clients of one log may be two lives of one program.
         confidence=0.85 if is_of_same_log and foreign.category == "INIT_PRODUCER_ID" else 0.95,
         t_start_ms=_start_of(foreign, events[events.index(foreign) + 1 :]),
     )
+    return found._replace(evidence=joined_evidence(found.evidence, evidence_of(commits)))
 
 
 def _start_of(foreign: LogEvent, refusals: Sequence[LogEvent]) -> int:

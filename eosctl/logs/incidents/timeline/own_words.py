@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
+from eosctl.logs.incidents.timeline.times import time_of
 from eosctl.model.event_names import EventCategory
 from eosctl.model.log_event import LogEvent
 
@@ -29,6 +30,18 @@ def initializations_in_words(
     """Return the sentences of an event's program, in a period, that its producer with an id is initialized."""
     stated = timeline.log_between(event, start_ms, end_ms, _STATED)
     return [one for one in stated if _INITIALIZED.search(one.message) and _may_be_of(timeline, one, transactional_id)]
+
+
+def takeover_in_words(timeline: LogTimeline, event: LogEvent, transactional_id: str, until_ms: int) -> LogEvent | None:
+    """Return the last sentence of another program that it initialized an event's id, after that of its own program.
+
+    If its own log has none, the other one may be the second file of the same program.
+    """
+    stated = timeline.client_events_about(transactional_id, *_STATED)
+    done = [one for one in stated if time_of(one) <= until_ms and _INITIALIZED.search(one.message)]
+    others = [one for one in done if timeline.log_of(one) != timeline.log_of(event)]
+    own_ms = [time_of(one) for one in done if one not in others and time_of(one) <= time_of(event)]
+    return others[-1] if others and own_ms and max(own_ms) < time_of(others[-1]) else None
 
 
 def commits_in_words(

@@ -16,6 +16,7 @@ from eosctl.logs.incidents.timeline.announced import (
     short_ids,
 )
 from eosctl.logs.incidents.timeline.clocks import on_one_clock
+from eosctl.logs.incidents.timeline.headed_parts import separate_parts
 from eosctl.logs.incidents.timeline.index import EventIndex, Writer, grouped, within
 from eosctl.logs.incidents.timeline.inits import Inits, InitsOfLogs
 from eosctl.logs.incidents.timeline.logs import ProgramLogs
@@ -45,7 +46,7 @@ class LogTimeline:
     """
 
     def __init__(self, events: Iterable[LogEvent], sources: Sequence[SourceSummary] = ()) -> None:
-        named = tuple(complete_names(tuple(timed(events, sources))))
+        named = tuple(complete_names(tuple(separate_parts(timed(events, sources), sources))))
         known = tuple(separate_clients(tuple(separate_servers(named, sources))))
         self._logs = ProgramLogs(known, sources)
         self.log_of: Callable[[LogEvent], str] = self._logs.of

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from eosctl.findings.other_programs import no_kafka_text
 from eosctl.model.log_event import UNCLASSIFIED
 from eosctl.model.log_findings import FileCoverage, LogFindings, Recognition
 from eosctl.text import count_text
@@ -45,7 +46,9 @@ def nothing_read_text(findings: LogFindings) -> str:
 
 
 def unjudged_text(findings: LogFindings) -> str:
-    """Return a sentence if no record is in the catalog; empty if one is, or if there are no records."""
+    """Return a sentence if no record is of Kafka or in the catalog; empty if one is, or if there are no records."""
+    if other := no_kafka_text(findings):
+        return other
     if not findings.has_records or findings.totals.by_category.keys() - {UNCLASSIFIED}:
         return ""
     records = count_text(sum(source.event_count for source in findings.sources), "record")

@@ -13,6 +13,7 @@ from datetime import tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from eosctl.findings.other_programs import name_other_programs
 from eosctl.logs.coverage import measure_counted, measure_coverage
 from eosctl.logs.digest.totals import activity_of, moments_of, total_events
 from eosctl.logs.incidents.judge import judge_logs
@@ -58,7 +59,7 @@ def judge_scan(scan: LogScan, period: Period = ALL_TIME) -> LogFindings:
     groups = describe_groups(group_unexplained(unexplained), _advice())
     order = {source.file: number for number, source in enumerate(scan.sources)}
     totals = total_events(events, order.__getitem__)
-    return LogFindings(
+    findings = LogFindings(
         events=events,
         incidents=within,
         sources=scan.sources,
@@ -68,11 +69,12 @@ def judge_scan(scan: LogScan, period: Period = ALL_TIME) -> LogFindings:
         totals=totals,
         activity=activity_of(totals, moments_of(events)),
     )
+    return name_other_programs(findings)
 
 
 def judge_tables(report: TableReport, unread: Iterable[Unread]) -> LogFindings:
     """Return the findings of a scan that was judged on Spark; of the events, they have only evidence."""
-    return LogFindings(
+    findings = LogFindings(
         events=report.events,
         incidents=report.incidents,
         sources=report.sources,
@@ -82,6 +84,7 @@ def judge_tables(report: TableReport, unread: Iterable[Unread]) -> LogFindings:
         totals=report.totals,
         activity=report.activity,
     )
+    return name_other_programs(findings)
 
 
 def _advice() -> dict[str, Advice]:

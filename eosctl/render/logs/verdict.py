@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 
 from eosctl.findings.log_reading import nothing_read_text, unjudged_text, unread_text
+from eosctl.findings.other_programs import are_of_other_programs
 from eosctl.model.log_evidence import LoggedRecord, UnexplainedRecords
 from eosctl.model.log_findings import FileCoverage, LogFindings, Recognition
 from eosctl.model.severity import Severity
@@ -140,6 +141,8 @@ def _calls(unexplained: Sequence[UnexplainedRecords]) -> Iterator[str]:
 def _unknown_text(unknown: Sequence[UnexplainedRecords], *, has_verdict: bool) -> str:
     count = sum(one.record_count for one in unknown)
     first = next((f"{record.place}: {record.text}" for one in unknown for record in one.records), "")
+    if are_of_other_programs(unknown):
+        return f"{count_text(count, 'error')} of other programs, first: {first}"
     what = f"{count_text(count, 'error record')} {'is' if count == 1 else 'are'} not in the catalog, first: {first}"
     return what if has_verdict else f"No known incident. {what}"
 

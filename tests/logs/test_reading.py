@@ -230,6 +230,10 @@ def test_every_category_explains_itself() -> None:
             "REGISTRATION_REFUSED",
         ),
         ("loading the cache took 64250 ms", "SLOW_STEP"),
+        (
+            "Thread Thread[vert.x-eventloop-thread-3,5,main] has been blocked for 5117 ms, time limit is 2000 ms",
+            "THREAD_BLOCKED",
+        ),
         ("committed batch 771 (40 records)", "TXN_COMMITTED"),
         (
             (

@@ -10,6 +10,7 @@ from eosctl.logs.incidents.detectors import find_incidents
 from eosctl.logs.incidents.explained import BEFORE_MS, Causes, spans_of
 from eosctl.logs.incidents.joining.abandoned import join_abandoned
 from eosctl.logs.incidents.joining.advertised import name_advertised
+from eosctl.logs.incidents.joining.blocked_threads import name_blocked_threads
 from eosctl.logs.incidents.joining.broker_faults import join_broker_faults
 from eosctl.logs.incidents.joining.consequences import fold_consequences, fold_records
 from eosctl.logs.incidents.joining.coordinator_logs import join_coordinator_logs
@@ -70,6 +71,7 @@ _JOINING: Final[tuple[_Step, ...]] = (
     name_slow_loads,
     name_pauses,
     name_short_targets,
+    name_blocked_threads,
     fold_consequences,
     name_unreached_drops,
     name_advertised,

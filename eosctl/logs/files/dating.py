@@ -12,7 +12,7 @@ from eosctl.logs.carriers.peeled import peeled_records
 from eosctl.logs.carriers.wrappers import DOCUMENT
 from eosctl.logs.files.content import Margins, codec_of, read_content, read_window
 from eosctl.logs.files.sources import SourceFile
-from eosctl.logs.files.written_days import written_day
+from eosctl.logs.files.written_days import on_written_day
 from eosctl.logs.records.record import Record
 from eosctl.logs.records.scanner import scan_records
 from eosctl.logs.timestamps import TimeReference, parse_timestamp
@@ -48,7 +48,7 @@ def date_sources(sources: Sequence[SourceFile]) -> tuple[SourceFile, ...]:
     return tuple(
         dated_by_itself(source)
         if dated
-        else _near_own_dates(source) or _on_written_day(source) or date_source(source, by_ms)
+        else _near_own_dates(source) or on_written_day(source) or date_source(source, by_ms)
         for source, dated in zip(sources, complete, strict=True)
     )
 
@@ -100,16 +100,6 @@ def _near_own_dates(source: SourceFile) -> SourceFile | None:
     if not complete:
         return None
     return source._replace(modified_ms=min(source.modified_ms, max(complete) + _DAY_MS // 2))
-
-
-def _on_written_day(source: SourceFile) -> SourceFile | None:
-    """Return a file as last written at the end of the day that is written above its records; None without one."""
-    day = written_day(source.beginning)
-    if day is None:
-        return None
-    midnight = datetime(day.year, day.month, day.day, tzinfo=source.zone or UTC) + timedelta(days=1)
-    end_ms = int(midnight.timestamp()) * 1000 - 1
-    return source._replace(modified_ms=end_ms) if source.modified_ms > end_ms else None
 
 
 def _lags_ms(source: SourceFile) -> Iterator[int]:

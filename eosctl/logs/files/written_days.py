@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import calendar
 import re
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 from typing import Final
+
+from eosctl.logs.files.sources import SourceFile
 
 _MONTHS: Final = {name.lower(): number for number, name in enumerate(calendar.month_abbr) if name}
 _NAME: Final = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
@@ -16,6 +18,16 @@ _DAY: Final = re.compile(
 )
 _RECORD: Final = re.compile(r"^\W{0,8}(?:[A-Z][a-z]{2} +\d{1,2} )?\d{1,2}:\d\d:\d\d\b", re.MULTILINE)
 """The first line with a time of day, where the log begins."""
+
+
+def on_written_day(source: SourceFile) -> SourceFile | None:
+    """Return a file as last written at the end of the day that is written above its records; None without one."""
+    day = written_day(source.beginning)
+    if day is None:
+        return None
+    midnight = datetime(day.year, day.month, day.day, tzinfo=source.zone or UTC) + timedelta(days=1)
+    end_ms = int(midnight.timestamp()) * 1000 - 1
+    return source._replace(modified_ms=end_ms) if source.modified_ms > end_ms else None
 
 
 def written_day(text: str) -> date | None:

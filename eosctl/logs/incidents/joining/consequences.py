@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Final
 
@@ -64,7 +64,7 @@ def fold_consequences(timeline: LogTimeline, incidents: Sequence[Incident]) -> t
 
     def home_of(one: Incident) -> Incident | None:
         for follows in FOLLOWS.get(one.kind, ()) if one.root_cause not in OWN_CAUSES else ():
-            before = causes.before(one, follows.within_ms)
+            before = causes.before(one, follows)
             cause = next((other for other in before if _may_follow(timeline, one, other, follows)), None)
             if cause is not None:
                 said[id(one)] = follows
@@ -118,19 +118,23 @@ class _Causes:
         self._timeline = timeline
         self._of: dict[int, frozenset[str]] = {}
         spans: dict[str, list[tuple[float, float, Incident]]] = defaultdict(list)
+        of_kinds: dict[tuple[str, str], list[tuple[float, float, Incident]]] = defaultdict(list)
         for one in incidents:
             self._of[id(one)] = logs = self._logs_of(one)
             if one.severity is not Severity.INFO:
                 for log in logs:
                     spans[log].append((one.t_start_ms, one.t_end_ms, one))
+                    of_kinds[log, one.kind].append((one.t_start_ms, one.t_end_ms, one))
         self._spans = {log: Intervals(found) for log, found in spans.items()}
+        self._of_kinds = {key: Intervals(found) for key, found in of_kinds.items()}
 
-    def before(self, one: Incident, within_ms: int) -> list[Incident]:
-        """Return the incidents of the same programs that began before one and may still last, the latest first."""
-        start_ms, end_ms = one.t_start_ms - within_ms, one.t_start_ms + BEFORE_MS
-        logs = sorted(self._of[id(one)])
-        found = [other for log in logs if log in self._spans for other in self._spans[log].touching(start_ms, end_ms)]
-        return [other for other in found if other is not one]
+    def before(self, one: Incident, follows: Follows) -> Iterator[Incident]:
+        """Yield the causes in the same programs that began before one and may still last, the latest of a log first."""
+        start_ms, end_ms = one.t_start_ms - follows.within_ms, one.t_start_ms + BEFORE_MS
+        for log in sorted(self._of[id(one)]):
+            found = [self._of_kinds[log, kind] for kind in sorted(follows.causes) if (log, kind) in self._of_kinds]
+            near = (other for spans in found for other in spans.touching(start_ms, end_ms) if other is not one)
+            yield from sorted(near, key=lambda other: -other.t_start_ms)
 
     def near(self, event: LogEvent) -> list[Incident]:
         """Return the incidents of an event's program at its time."""
@@ -146,9 +150,7 @@ class _Causes:
 
 def _may_follow(timeline: LogTimeline, one: Incident, cause: Incident, follows: Follows) -> bool:
     """Return whether an incident may follow from another one: they name nothing different, and it was not over."""
-    if cause.kind not in follows.causes or not all(
-        _agree(one.subject.get(name), cause.subject.get(name)) for _, name in _NAMES
-    ):
+    if not all(_agree(one.subject.get(name), cause.subject.get(name)) for _, name in _NAMES):
         return False
     if not (_share_servers(one, cause) and _is_of_same_application(one, cause)):
         return False

@@ -12,7 +12,6 @@ from eosctl.model.event_names import EventCategory
 from eosctl.model.log_event import UNCLASSIFIED
 from eosctl.model.log_evidence import UnexplainedRecords
 from eosctl.model.log_findings import LogFindings
-from eosctl.model.severity import Severity
 from eosctl.text import count_text
 
 _OF_ANY_PROGRAM: Final[frozenset[EventCategory]] = frozenset(
@@ -38,7 +37,10 @@ def no_kafka_text(findings: LogFindings) -> str:
 
 
 def name_other_programs(findings: LogFindings) -> LogFindings:
-    """Return findings without any record of Kafka with their errors as information on other programs."""
+    """Return findings without any record of Kafka with their errors named as those of other programs.
+
+    Their severities stay: what was not understood must not pass ``--fail-on``.
+    """
     if not findings.unexplained or not no_kafka_text(findings):
         return findings
     return findings._replace(unexplained=tuple(map(_of_other_program, findings.unexplained)))
@@ -50,7 +52,7 @@ def are_of_other_programs(records: Sequence[UnexplainedRecords]) -> bool:
 
 
 def _of_other_program(one: UnexplainedRecords) -> UnexplainedRecords:
-    return msgspec.structs.replace(one, severity=Severity.INFO, meaning=MEANING)
+    return msgspec.structs.replace(one, meaning=MEANING)
 
 
 def _texts(findings: LogFindings) -> Iterator[str]:

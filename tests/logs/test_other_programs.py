@@ -31,10 +31,10 @@ def findings(folder: Path, text: str) -> LogFindings:
 
 
 @pytest.mark.parametrize("more", ["", STALL], ids=["alone", "with a pause"])
-def test_errors_of_other_programs_are_information(more: str, tmp_path: Path) -> None:
+def test_errors_of_other_programs_keep_their_weight(more: str, tmp_path: Path) -> None:
     found = findings(tmp_path, DATABASE + more)
     assert found.incidents == ()
-    assert [one.severity for one in found.unexplained] == [Severity.INFO]
+    assert [one.severity for one in found.unexplained] == [Severity.WARNING]
     said = headline(found)
     assert said.startswith(NO_KAFKA)
     assert "1 error of other programs, first: " in said

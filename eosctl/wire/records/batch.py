@@ -48,6 +48,8 @@ __all__ = [
 ]
 
 MAGIC: Final = 2
+_TINY_RECORD_BYTES: Final = 12
+"""Size of a record with at most a few bytes of key and value: millions of such records compress best."""
 #: Smallest value of the length field of a magic 2 batch: a header without records.
 MIN_BATCH_LENGTH: Final = HEADER_BYTES - LOG_OVERHEAD_BYTES
 
@@ -183,7 +185,8 @@ def _section(buffer: ByteSource, header: BatchHeader, position: int, end: int, m
     if not header.attributes & CODEC_MASK:
         return section, origin
     try:
-        return decompress(header.attributes & CODEC_MASK, section, max_bytes), 0
+        expected_bytes = header.records_count * _TINY_RECORD_BYTES
+        return decompress(header.attributes & CODEC_MASK, section, max_bytes, expected_bytes), 0
     except WireError as error:
         raise WireError(error.what, error.field, origin + error.offset) from None
 

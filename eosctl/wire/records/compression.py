@@ -34,8 +34,15 @@ def compress(codec: Compression, data: bytes) -> bytes:
     return _COMPRESSORS[codec](data)
 
 
-def decompress(codec: int, data: bytes, max_bytes: int = MAX_DECOMPRESSED_BYTES) -> bytes:
+def decompress(codec: int, data: bytes, max_bytes: int = MAX_DECOMPRESSED_BYTES, expected_bytes: int = 0) -> bytes:
     """Decompress a records section.
+
+    Args:
+        codec: Its `Compression`.
+        data: The compressed bytes.
+        max_bytes: Most bytes of the output.
+        expected_bytes: About the size of the output, if known: frames that do not give theirs are then decompressed
+            only once.
 
     Raises:
         WireError: The codec is unknown, the data is damaged, or the output exceeds `max_bytes`.
@@ -43,7 +50,7 @@ def decompress(codec: int, data: bytes, max_bytes: int = MAX_DECOMPRESSED_BYTES)
     decompressor = _DECOMPRESSORS.get(codec)
     if decompressor is None:
         raise WireError(f"unknown compression codec {codec}", "attributes", 0)
-    return decompressor(data, max_bytes)
+    return decompressor(data, max_bytes, expected_bytes)
 
 
 def _too_large(codec: str, max_bytes: int) -> WireError:
@@ -66,7 +73,7 @@ def _compress_gzip(data: bytes) -> bytes:
     return zlib.compress(data, wbits=_GZIP_WINDOW)
 
 
-def _decompress_gzip(data: bytes, max_bytes: int) -> bytes:
+def _decompress_gzip(data: bytes, max_bytes: int, _: int) -> bytes:
     parts: list[bytes] = []
     space, position = max_bytes, 0
     while not parts or data.startswith(
@@ -119,7 +126,7 @@ def _compress_snappy(data: bytes) -> bytes:
     return b"".join(parts)
 
 
-def _decompress_snappy(data: bytes, max_bytes: int) -> bytes:
+def _decompress_snappy(data: bytes, max_bytes: int, _: int) -> bytes:
     if not data.startswith(_XERIAL_MAGIC):  # librdkafka and others send one raw block.
         if _snappy_size(data, 0) > max_bytes:
             raise _too_large("snappy", max_bytes)
@@ -163,6 +170,9 @@ def _decompress_snappy_block(block: bytes, offset: int) -> bytes:
 
 # --- lz4 and zstd: standard frames -----------------------------------------------------------------------------------
 
+_TRUSTED_RATIO: Final = 16
+"""Memory for an expected size, as a multiple of the input: a batch may claim any number of records."""
+
 
 def _compress_lz4(data: bytes) -> bytes:
     # Kafka's Java reader rejects linked blocks, which are the library's default.
@@ -176,10 +186,11 @@ def _compress_zstd(data: bytes) -> bytes:
 
 
 def _decompress_frames(
-    name: str, decompress_into: Callable[[bytes, bytearray], int], data: bytes, max_bytes: int
+    name: str, decompress_into: Callable[[bytes, bytearray], int], data: bytes, max_bytes: int, expected_bytes: int
 ) -> bytes:
     """Decompress frames of unknown size into a buffer that grows up to the limit."""
-    size = min(max_bytes, max(4 * len(data), 16 << 10))
+    expected_bytes = min(expected_bytes, _TRUSTED_RATIO * len(data))
+    size = min(max_bytes, max(expected_bytes, 4 * len(data), 16 << 10))
     while True:
         output = bytearray(size)
         try:
@@ -194,19 +205,19 @@ def _decompress_frames(
         size = min(max_bytes, 4 * size)
 
 
-def _decompress_lz4(data: bytes, max_bytes: int) -> bytes:
-    return _decompress_frames("lz4", cramjam.lz4.decompress_into, data, max_bytes)
+def _decompress_lz4(data: bytes, max_bytes: int, expected_bytes: int) -> bytes:
+    return _decompress_frames("lz4", cramjam.lz4.decompress_into, data, max_bytes, expected_bytes)
 
 
-def _decompress_zstd(data: bytes, max_bytes: int) -> bytes:
-    return _decompress_frames("zstd", cramjam.zstd.decompress_into, data, max_bytes)
+def _decompress_zstd(data: bytes, max_bytes: int, expected_bytes: int) -> bytes:
+    return _decompress_frames("zstd", cramjam.zstd.decompress_into, data, max_bytes, expected_bytes)
 
 
 def _identity(data: bytes) -> bytes:
     return data
 
 
-def _bounded_identity(data: bytes, max_bytes: int) -> bytes:
+def _bounded_identity(data: bytes, max_bytes: int, _: int) -> bytes:
     if len(data) > max_bytes:
         raise WireError(f"{len(data)} bytes of records, the limit is {max_bytes}", "records", 0)
     return data
@@ -220,7 +231,7 @@ _COMPRESSORS: Final[dict[Compression, Callable[[bytes], bytes]]] = {
     Compression.ZSTD: _compress_zstd,
 }
 
-_DECOMPRESSORS: Final[dict[int, Callable[[bytes, int], bytes]]] = {
+_DECOMPRESSORS: Final[dict[int, Callable[[bytes, int, int], bytes]]] = {
     Compression.NONE: _bounded_identity,
     Compression.GZIP: _decompress_gzip,
     Compression.SNAPPY: _decompress_snappy,

@@ -44,6 +44,24 @@ def test_garbage_is_refused(codec: Compression) -> None:
             decompress(codec, garbage)
 
 
+@given(st.sampled_from(COMPRESSED), st.integers(-(1 << 31), 1 << 35))
+def test_a_wrong_expected_size_changes_nothing(codec: Compression, expected_bytes: int) -> None:
+    assert decompress(codec, compress(codec, DATA), expected_bytes=expected_bytes) == DATA
+    with pytest.raises(WireError, match="more than 999 bytes"):
+        decompress(codec, compress(codec, bytes(1000)), 999, expected_bytes)
+
+
+@pytest.mark.parametrize("codec", [Compression.LZ4, Compression.ZSTD])
+def test_an_expected_size_costs_memory_of_the_order_of_the_input(codec: Compression) -> None:
+    small = compress(codec, b"one record")
+    tracemalloc.start()
+    try:
+        decompress(codec, small, expected_bytes=1 << 35)
+        assert tracemalloc.get_traced_memory()[1] < 100_000
+    finally:
+        tracemalloc.stop()
+
+
 @pytest.mark.parametrize("member_bytes", [0, 1, 5_000])
 def test_twice_the_gzip_members_take_twice_the_work(member_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
     member = gzip.compress(bytes(member_bytes))

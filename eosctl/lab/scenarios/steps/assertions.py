@@ -111,6 +111,19 @@ async def stable_until(play: Play, *, of: str, hidden: int) -> None:
     play.expect(f"offsets of {of} behind the last stable one", hidden, end - stable)
 
 
+async def restored(play: Play, *, application: str, start: str, records: int) -> None:
+    """Assert what an application's last process did with its store, and how many changelog records it read."""
+    view = play.restored.get(application)
+    seen = "nothing" if view is None else f"{view.start.value}, {view.restored_count} read"
+    play.expect(f"what {application} did with its store", f"{start}, {records} read", seen)
+
+
+async def counts(play: Play, *, application: str, words: dict[str, int]) -> None:
+    """Assert the content of a Streams application's store after its restoration."""
+    view = play.restored.get(application)
+    play.expect(f"the restored store of {application} has", words, None if view is None else dict(view.content))
+
+
 async def doctor(play: Play, *, fire: list[str] | None = None, silent: list[str] | None = None) -> None:
     """Assert that checks of `eosctl doctor` have findings now, or none."""
     await judge(play, fire or (), silent or ())

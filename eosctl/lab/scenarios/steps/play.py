@@ -19,6 +19,8 @@ from eosctl.client.producer import TransactionalProducer
 from eosctl.client.sockets import SocketConnector
 from eosctl.errors import UsageError
 from eosctl.lab.engine import Engine
+from eosctl.lab.workloads.streams.instance import StreamsPlan
+from eosctl.lab.workloads.streams.task import StoreView
 from eosctl.model.client_config import Endpoint
 from eosctl.model.transaction import TopicPartition
 
@@ -89,6 +91,8 @@ class Play:
         expectations: The expectations so far.
         named: Brokers affected by faults, in the order in which they were resolved.
         starts: Start offsets of partitions that had records before the scenario.
+        applications: Streams applications by name.
+        restored: What the last process of an application restored.
     """
 
     engine: Engine
@@ -103,6 +107,8 @@ class Play:
     expectations: list[Expectation] = field(default_factory=list)
     named: list[int] = field(default_factory=list)
     starts: dict[TopicPartition, int] = field(default_factory=dict)
+    applications: dict[str, StreamsPlan] = field(default_factory=dict)
+    restored: dict[str, StoreView] = field(default_factory=dict)
 
     def producer(self, name: str) -> TransactionalProducer:
         """Return a producer of the scenario.

@@ -7,13 +7,13 @@ from typing import Any, Final, NamedTuple
 
 from eosctl.errors import UsageError
 from eosctl.lab.scenarios.releases import parse_range
-from eosctl.lab.scenarios.steps import assertions, clients, faults, groups
+from eosctl.lab.scenarios.steps import assertions, clients, faults, groups, streams
 from eosctl.lab.scenarios.steps.judging import require_known
 from eosctl.lab.steps import Doing, StepRegistry
 from eosctl.sandbox.faults.order import parse_order
 from eosctl.wire.error_codes import ErrorCode
 
-STEPS: Final = StepRegistry("docs/sandbox/scenarios.md", clients, faults, groups, assertions)
+STEPS: Final = StepRegistry("docs/sandbox/scenarios.md", clients, faults, groups, streams, assertions)
 ASSERTIONS: Final = frozenset(name for name, doing in STEPS.items() if doing.__module__ == assertions.__name__)
 
 
@@ -46,6 +46,8 @@ class BoundStep(NamedTuple):
             return str(self.arguments.get("by") or self.arguments["name"])
         if self.doing.__module__ == groups.__name__:
             return str(self.arguments["member"])
+        if self.doing.__module__ == streams.__name__:
+            return str(self.arguments["application"])
         return "fault" if self.name in ("fault", "heal") else "time" if self.name == "advance" else "client"
 
     def __str__(self) -> str:

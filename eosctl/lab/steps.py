@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import Any, get_type_hints
 
@@ -22,7 +22,7 @@ class StepRegistry(Mapping[str, Doing]):
         modules: Where they are.
     """
 
-    def __init__(self, page: str, *modules: ModuleType) -> None:
+    def __init__(self, page: str, modules: Sequence[ModuleType]) -> None:
         self._page = page
         self._steps: dict[str, Doing] = {
             name: found

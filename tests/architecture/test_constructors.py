@@ -13,7 +13,6 @@ MOST_POSITIONS = 5
 PACKAGES = ("eosctl", "spark_log_analytics")
 #: Further modules whose calls keep positions, with the reason; compiled modules do, too.
 EXEMPT = {
-    "eosctl/lab/rehearsals/steps/registry.py": "any number of modules, not fields",
     "eosctl/logs/carriers/structured.py": "runs for every record",
     "eosctl/logs/records/scanner.py": "runs for every record",
     "eosctl/storage/producer_replay.py": "runs for every batch",

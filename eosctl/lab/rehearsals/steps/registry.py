@@ -10,7 +10,7 @@ from eosctl.lab.rehearsals.rehearsal import StepWords
 from eosctl.lab.rehearsals.steps import cluster, groups, replicas, topics, transactions
 from eosctl.lab.steps import StepRegistry
 
-STEPS: Final = StepRegistry("docs/runbooks/rehearsals.md", cluster, replicas, transactions, groups, topics)
+STEPS: Final = StepRegistry("docs/runbooks/rehearsals.md", (cluster, replicas, transactions, groups, topics))
 
 
 async def do(clusters: RehearsalClusters, step: StepWords) -> None:

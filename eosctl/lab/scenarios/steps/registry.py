@@ -13,7 +13,7 @@ from eosctl.lab.steps import Doing, StepRegistry
 from eosctl.sandbox.faults.order import parse_order
 from eosctl.wire.error_codes import ErrorCode
 
-STEPS: Final = StepRegistry("docs/sandbox/scenarios.md", clients, faults, groups, streams, assertions)
+STEPS: Final = StepRegistry("docs/sandbox/scenarios.md", (clients, faults, groups, streams, assertions))
 ASSERTIONS: Final = frozenset(name for name, doing in STEPS.items() if doing.__module__ == assertions.__name__)
 
 

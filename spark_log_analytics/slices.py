@@ -169,12 +169,16 @@ def judge_each(
 ) -> Iterator[tuple[int, JudgedSlice]]:
     """Judge the slices of a partition whose rows of ``divide`` are sorted by slice; yield each with its number.
 
-    With a period, each verdict has the groups of its unexplained records.
+    With a period, each verdict has the groups of its unexplained records. The events of one slice are held at a time.
     """
     for number, rows in groupby(_packed_rows(batches), key=itemgetter(0)):
         began = time.process_time()
-        events = [event for _, packed in rows for batch in unpack(packed) for event in events_of(batch)]
-        yield number, _judged(events, sources, slices[number], period, began)
+        # Without a name here, they are freed before those of the next slice are unpacked.
+        yield number, _judged(_unpacked(rows), sources, slices[number], period, began)
+
+
+def _unpacked(rows: Iterator[tuple[int, pa.Buffer]]) -> list[LogEvent]:
+    return [event for _, packed in rows for batch in unpack(packed) for event in events_of(batch)]
 
 
 def judge_whole(

@@ -67,7 +67,7 @@ class LogTimeline:
             for log, mentions in self._mentions.items()
             if len({one.fields["transactional_id"] for one in mentions}) > 1
         }
-        self._writers = Writers(self.log_of, self.log_with)
+        self._writers = Writers(self.log_of, self._by_log)
         self._of_categories: dict[tuple[str, tuple[EventCategory, ...]], list[LogEvent]] = {}
         self._starts: dict[str, int] = {}
         self._files: dict[str, frozenset[str]] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from eosctl.model.event_names import EventField
@@ -21,9 +21,9 @@ def is_of_library(event: LogEvent) -> bool:
 class Writers:
     """The values that each client, thread, and logger of a log names; collected at the first query."""
 
-    def __init__(self, log_of: Callable[[LogEvent], str], log_with: Callable[[LogEvent], Iterable[LogEvent]]) -> None:
+    def __init__(self, log_of: Callable[[LogEvent], str], by_log: Mapping[str, Sequence[LogEvent]]) -> None:
         self._log_of = log_of
-        self._log_with = log_with
+        self._by_log = by_log
         self._named: dict[tuple[str, EventField], dict[tuple[str, str], set[str]]] = {}
 
     def only(self, event: LogEvent, name: EventField) -> str:
@@ -31,7 +31,7 @@ class Writers:
         key = self._log_of(event), name
         if key not in self._named:
             named = self._named[key] = defaultdict(set)
-            for one in self._log_with(event):
+            for one in self._by_log.get(key[0], ()):
                 if value := one.fields.get(name):
                     for writer in _writers_of(one):
                         named[writer].add(value)

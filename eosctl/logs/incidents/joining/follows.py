@@ -60,6 +60,26 @@ _NOT_ADMITTED: Final = Follows(
     ("INIT_PRODUCER_ID", "REBALANCE_DONE", "SEND_RECOVERED", "TXN_RETRIED"),
 )
 """A client that no broker admits only reports timeouts afterwards, without the reason."""
+_NOT_CONNECTED: Final = Follows(
+    frozenset({"broker_address_invalid", "host_not_resolved", "protocol_mismatch"}),
+    "its requests timed out at {at}, because it has no connection to a broker.",
+    ("INIT_PRODUCER_ID", "REBALANCE_DONE", "SEND_RECOVERED", "TXN_RETRIED"),
+)
+_NOT_WRITABLE: Final = frozenset({"not_enough_replicas", "partition_offline", "partition_without_leader"})
+"""Faults of partitions that a client retries to write until one of its own timeouts ends."""
+_NOT_WRITTEN: Final = Follows(
+    _NOT_WRITABLE,
+    "the client gave up waiting for its writes at {at}: a transaction that they belong to is not committed.",
+    ("INIT_PRODUCER_ID", "SEND_RECOVERED", "TXN_RETRIED"),
+    within_ms=300_000,
+)
+_CONSUMER_ENDED: Final = Follows(
+    kinds_with("fails_transaction") | kinds_with("waits") | kinds_with("stays") | {"transaction_timeout"},
+    "the consumer of the program ended with this error at {at}, and reads nothing until it has joined its group again.",
+    ("REBALANCE_DONE",),
+    within_ms=5_000,
+)
+"""A program that consumes and produces reports the error of its producer as that of its consumer's handler."""
 _RESTORED_LATE: Final = Follows(
     frozenset({"transactional_id_expired", "unknown_producer_id"}),
     "the sink could not commit the transaction that its checkpoint counts as complete at {at}: unless it was empty or "
@@ -98,6 +118,16 @@ _REFUSED_LATE: Final = Follows(
     at_most=0.5,
 )
 """A refusal whose reason a client cannot know has the reason that its own log names just before."""
+_FENCED_AFTER_TROUBLE: Final = Follows(
+    (kinds_with("waits") | _NOT_WRITABLE) - {"client_gave_up"},
+    "its producer was fenced at {at}: most likely the coordinator had ended its transaction at the timeout in that "
+    "time, or the answer to its last request was lost. Create a new producer.",
+    ("INIT_PRODUCER_ID", "CLIENT_START"),
+    within_ms=90_000,
+    roots=frozenset({"takeover-or-timeout"}),
+    at_most=0.5,
+)
+"""A client whose requests have failed learns with the next answer that its transaction is over."""
 _UNSTABLE: Final = Follows(
     frozenset({"offsets_unstable"}),
     "its request for offsets timed out at {at}, because a transaction still holds them.",
@@ -105,9 +135,10 @@ _UNSTABLE: Final = Follows(
     within_ms=600_000,
 )
 FOLLOWS: Final[Mapping[str, tuple[Follows, ...]]] = {
-    **dict.fromkeys(kinds_with("waits"), (_NOT_ADMITTED,)),
-    "consumer_offsets_timeout": (_NOT_ADMITTED, _UNSTABLE),
-    "producer_fenced": (_REFUSED_LATE,),
+    **dict.fromkeys(kinds_with("waits"), (_NOT_ADMITTED, _NOT_CONNECTED, _NOT_WRITTEN)),
+    "consumer_ended": (_CONSUMER_ENDED,),
+    "consumer_offsets_timeout": (_NOT_ADMITTED, _NOT_CONNECTED, _UNSTABLE),
+    "producer_fenced": (_REFUSED_LATE, _FENCED_AFTER_TROUBLE),
     "invalid_producer_epoch": (_REFUSED_LATE,),
     "commit_lost": (_RESTORED_LATE,),
     "connector_offsets_not_stored": (_NOT_ADMITTED, NOT_FLUSHED),

@@ -57,9 +57,11 @@ def join_last_words(
         moment = time_of(event)
         log = timeline.log_of(event)
         near = faults[log].touching(moment - WAITED_MS, moment) if log in faults else []
-        # With several faults before it, the words do not show which one ends the program.
-        if len(near) == 1 and not timeline.log_between(event, near[0].t_end_ms + 1, moment, SUCCESSES):
-            said[id(near[0])].append(event)
+        lasting = [one for one in near if not timeline.log_between(event, one.t_end_ms + 1, moment, SUCCESSES)]
+        if lasting:
+            # Of several faults, the words follow the last one.
+            last = max(lasting, key=lambda one: (one.t_end_ms, one.t_start_ms, -one.severity.rank))
+            said[id(last)].append(event)
     return tuple(_with_words(one, said[id(one)]) if id(one) in said else one for one in incidents)
 
 

@@ -6,6 +6,7 @@ few minutes reports one fault, as a rule with fewer names the second time.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
@@ -34,6 +35,8 @@ SUCCESSES: Final[tuple[EventCategory, ...]] = (
 _IN_SYNC: Final[tuple[EventCategory, ...]] = (*SUCCESSES, "ISR_EXPAND")
 """The same for partitions without enough in-sync replicas."""
 _STUCK: Final = "out_of_order_sequence"
+_UNEXPLAINED: Final = "unexplained"
+_DIGITS: Final = re.compile(r"\d+")
 _IDENTITIES: Final = (
     *("transactional.id", "producerId", "group", "group.instance.id", "principal", "connector.task", "client.id"),
     *("topic", "topic-partition", "application", "application.id", "broker", "controller", "component", "server"),
@@ -71,11 +74,24 @@ def _returned(timeline: LogTimeline, before: Sequence[Incident], one: Incident, 
     gap_ms = STUCK_GAP_MS if all(map(_is_stuck, (*before, one))) else GAP_MS
     if one.t_start_ms - end_ms > gap_ms or not all(_is_alike(part, one) for part in before):
         return False
+    if one.root_cause == _UNEXPLAINED and not all(_has_same_words(timeline, part, one) for part in before):
+        return False
     successes = _IN_SYNC if one.kind == "not_enough_replicas" else SUCCESSES
     return not any(
         timeline.log_between(event, end_ms + 1, one.t_start_ms - 1, successes)
         for event in {timeline.log_of(event): event for event in events}.values()
     )
+
+
+def _has_same_words(timeline: LogTimeline, one: Incident, other: Incident) -> bool:
+    """Return whether two incidents without a known cause have the same last cause in their exceptions."""
+    mine, others = ({thrown(event) for event in timeline.evidence(of)} - {""} for of in (one, other))
+    return not (mine and others) or not mine.isdisjoint(others)
+
+
+def thrown(event: LogEvent) -> str:
+    """Return the last cause that an event names, with all digits alike."""
+    return _DIGITS.sub("0", event.fields.get("thrown", ""))
 
 
 def _is_stuck(one: Incident) -> bool:

@@ -19,7 +19,9 @@ from eosctl.text import count_text, name_some, time_text
 BEFORE_MS: Final = 120_000
 """Maximum time from a refused write to the failure: the default ``delivery.timeout.ms``."""
 NAMED: Final = 0.85
-_WAITS: Final = frozenset({"connector_offsets_not_stored", "send_timeout"})
+_WAITS: Final = frozenset(
+    {"connector_offsets_not_stored", "send_timeout", "transaction_end_timeout", "transaction_offsets_timeout"}
+)
 """Kinds of faults that a client reports because records were not written in time."""
 _CAUSE: Final = "fewer-replicas-in-sync-than-min-isr"
 _QUOTED: Final = 2
@@ -32,9 +34,13 @@ _STEP: Final = (
 
 def name_short_targets(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iterator[Incident]:
     """Yield incidents; records that were not written in time have the writes that brokers refused as their cause."""
-    for one in incidents:
+    found = tuple(incidents)
+    # Where the shortage is an incident by itself, what was not written in time is a part of that one.
+    known = {(place.file, place.offset) for one in found if one.kind == "not_enough_replicas" for place in one.evidence}
+    for one in found:
         refused = _refused_before(timeline, one) if one.kind in _WAITS else ()
-        yield _named(one, refused) if refused else one
+        is_known = any((event.file, event.offset) in known for event in refused)
+        yield _named(one, refused) if refused and not is_known else one
 
 
 def _refused_before(timeline: LogTimeline, one: Incident) -> Sequence[LogEvent]:

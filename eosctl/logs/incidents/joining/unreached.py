@@ -33,12 +33,14 @@ _RESOLVE: Final = (
 _KINDS: Final = (
     *("send_timeout", "init_producer_id_timeout", "transaction_end_timeout", "transaction_offsets_timeout"),
     *("metadata_timeout", "consumer_offsets_timeout", "connector_offsets_not_stored", "send_repeated"),
-    *("client_gave_up", "host_not_resolved", "brokers_not_reached"),
+    *("client_gave_up", "host_not_resolved", "brokers_not_reached", "producer_error"),
 )
 """Kinds of requests that timed out, the one that names the fault best first."""
 _CONNECTING: Final = frozenset({"host_not_resolved", "brokers_not_reached"})
 _GIVEN_UP: Final = frozenset({"client_gave_up", "send_repeated"})
 """Kinds of reports that also have other causes: connections must have failed before them."""
+_PRODUCER: Final = "producer_error"
+_TIMED_OUT: Final = re.compile(r"(?i:timed[_ ]?out)")
 _ATTEMPTS: Final[tuple[EventCategory, ...]] = ("BROKERS_UNREACHED", "HOST_NOT_RESOLVED")
 _DROPPED: Final = ("records_dropped", "handler-continues-after-a-failed-write")
 _FAILED: Final = re.compile(r"(?i:timed ?out|refused|no route|unreachable|i/o timeout)")
@@ -82,7 +84,7 @@ def _failed_before(timeline: LogTimeline, one: Incident) -> Sequence[LogEvent]:
     if one.kind not in _KINDS:
         return ()
     own = [event for event in timeline.evidence(one) if event.application not in timeline.servers()]
-    if not own:
+    if not own or (one.kind == _PRODUCER and not any(_TIMED_OUT.search(event.message) for event in own)):
         return ()
     first = min(own, key=time_of)
     near = timeline.log_between(first, time_of(first) - BEFORE_MS, one.t_end_ms, _ATTEMPTS)

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from eosctl.logs.digest.templates import template_of
+from eosctl.logs.incidents.joining.returns import SUCCESSES
+from eosctl.logs.incidents.kinds import kinds_with
 from eosctl.logs.incidents.remaining.record_groups import may_concern_kafka, short_text
 from eosctl.logs.incidents.remaining.unexplained import is_unknown_error
 from eosctl.logs.incidents.timeline.evidence import incident
@@ -31,9 +33,12 @@ END_MS: Final = 60_000
 """A program that logs for longer than this after its last error continues."""
 NEAR_MS: Final = 60_000
 """Maximum time between an incident of a program and an unknown error that is about the same fault."""
+LATE_MS: Final = 1_800_000
+"""Maximum time from a fault that stays to an error that only it explains."""
 MOMENT_MS: Final = 10_000
 """Maximum time between the records in which the layers of a program report one fault."""
 CONFIDENCE: Final = 0.5
+_STAYS: Final = kinds_with("stays")
 _PANIC: Final = "panic: "
 """The first word of a program in Go that ends."""
 _LIBRARIES: Final = re.compile(
@@ -81,9 +86,12 @@ def find_unknown_errors(
             error next to one of its incidents is not another fault, unless the program ends with it.
     """
     spans: dict[str, list[tuple[int, int, Incident]]] = {}
+    faults: dict[str, list[Incident]] = {}
     for one in incidents:
         for log in {timeline.log_of(event) for event in timeline.evidence(one)}:
             spans.setdefault(log, []).append((one.t_start_ms - NEAR_MS, one.t_end_ms + NEAR_MS, one))
+            if one.kind in _STAYS and one.severity is not Severity.INFO:
+                faults.setdefault(log, []).append(one)
     near = {log: Intervals(own) for log, own in spans.items()}
     unknown = [one for one in records if is_unknown_error(one) and one.time_ms is not None and may_concern_kafka(one)]
     found: dict[str, list[_Unknown]] = {}
@@ -91,9 +99,15 @@ def find_unknown_errors(
         ordered = sorted(events, key=time_of)
         last, log = ordered[-1], timeline.log_of(ordered[-1])
         is_open = timeline.log_end_ms(last) - time_of(last) <= END_MS
+        known = near.get(log)
+        if _is_near(known, ordered[0]) and not ends_program(last):
+            continue
+        lasting = [] if ends_program(last) else faults.get(log, [])
+        if any(_may_be_of(timeline, fault, ordered[0]) for fault in lasting):
+            continue
         if is_open and (len(ordered) >= REPEATED or ends_program(last)):
             found.setdefault(log, []).append(_Unknown(ordered, True))
-        elif own := [one for one in ordered if is_of_kafka(one) and not _is_near(near.get(log), one)]:
+        elif own := [one for one in ordered if is_of_kafka(one) and not _is_near(known, one)]:
             found.setdefault(log, []).append(_Unknown(own, False))
     for ones in found.values():
         for whole in _merged(ones):
@@ -109,6 +123,16 @@ def is_of_kafka(event: LogEvent) -> bool:
 
 def _is_near(spans: Intervals[Incident] | None, event: LogEvent) -> bool:
     return spans is not None and spans.has(time_of(event), time_of(event))
+
+
+def _may_be_of(timeline: LogTimeline, fault: Incident, event: LogEvent) -> bool:
+    """Return whether an error may be an effect of a fault that stays: it came later, and names nothing else."""
+    if not 0 <= time_of(event) - fault.t_start_ms <= LATE_MS:
+        return False
+    pairs = ((event.fields.get(field), fault.subject.get(name)) for field, name in _SUBJECT)
+    if any(mine and other and mine != other for mine, other in pairs):
+        return False
+    return not timeline.log_between(event, fault.t_end_ms + 1, time_of(event), SUCCESSES)
 
 
 def _merged(ones: Iterable[_Unknown]) -> Iterator[_Unknown]:

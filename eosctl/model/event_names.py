@@ -55,9 +55,9 @@ EventCategory: TypeAlias = Literal[
     "TXN_DURATION_NOTED", "TXN_EXPIRED", "TXN_FENCE_NOT_WRITTEN", "TXN_LATE_COMMIT", "TXN_LOG_APPEND_FAILED",
     "TXN_LOG_LOAD_FAILED", "TXN_MARKER_REFUSED", "TXN_MARKER_RETRY", "TXN_METADATA_ERROR", "TXN_OFFSETS",
     "TXN_OFFSETS_REFUSED", "TXN_OFFSET_MATERIALIZE_RACE", "TXN_RETRIED", "TXN_STATE_ERROR", "TXN_TIMEOUT_ABORT",
-    "TXN_TOPIC_REPARTITIONED", "UNCLASSIFIED", "UNCLEAN_ELECTION", "UNKNOWN_PRODUCER_ID", "UNKNOWN_RECORD_KIND",
-    "UNKNOWN_SERVER_ERROR", "UNKNOWN_TOPIC", "UNSUPPORTED_VERSION", "VERIFICATION_UNAVAILABLE", "VOTES_REFUSED",
-    "WORKS_AGAIN", "ZK_SESSION", "ZK_SESSION_RENEWED", "ZK_SLOW_DISK",
+    "TXN_TIMEOUT_NAMED", "TXN_TOPIC_REPARTITIONED", "UNCLASSIFIED", "UNCLEAN_ELECTION", "UNKNOWN_PRODUCER_ID",
+    "UNKNOWN_RECORD_KIND", "UNKNOWN_SERVER_ERROR", "UNKNOWN_TOPIC", "UNSUPPORTED_VERSION",
+    "VERIFICATION_UNAVAILABLE", "VOTES_REFUSED", "WORKS_AGAIN", "ZK_SESSION", "ZK_SESSION_RENEWED", "ZK_SLOW_DISK",
 ]
 
 EventField: TypeAlias = Literal[
@@ -79,6 +79,7 @@ EventField: TypeAlias = Literal[
     "shortage", "signal", "slot", "source_offset", "source_partition", "start_offset", "state", "state_dir",
     "step_s", "store", "store_dir", "stream_client", "stream_thread", "stuck_s", "suppressed", "task",
     "test_errors", "test_failed", "test_failures", "test_passed", "throttle_ms", "thrown", "to_count", "to_state",
-    "took_ms", "topic", "transaction_timeout_ms", "transactional_id", "transactional_prefix", "unit", "wrong_s",
+    "took_ms", "topic", "transaction_timeout", "transaction_timeout_ms", "transactional_id", "transactional_prefix",
+    "unit", "wrong_s",
 ]
 # fmt: on

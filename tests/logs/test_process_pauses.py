@@ -79,4 +79,4 @@ def test_a_program_that_logs_in_the_pause_was_not_stopped(tmp_path: Path) -> Non
 def test_a_collectors_file_counts_without_the_broker(tmp_path: Path) -> None:
     (one,) = judge(tmp_path, FOLDER)
     assert (one.kind, one.confidence) == ("transaction_timeout", 0.75)
-    assert "The garbage collector stopped" in one.explanation
+    assert "the garbage collector had stopped it for 31 s" in one.explanation

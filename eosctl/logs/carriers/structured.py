@@ -52,6 +52,8 @@ _FAILURE: Final = (
 """Names for the description of an error, if the message has only the attempted operation."""
 _IDENTITIES: Final = {
     "transactionalid": "transactional.id",
+    "transactiontimeout": "transaction.timeout",
+    "transactiontimeoutms": "transaction.timeout.ms",
     "groupid": "group.id",
     "consumergroup": "group.id",
     "consumergroupid": "group.id",

@@ -18,13 +18,13 @@ from eosctl.logs.incidents.producers.fencing_verdicts import (
     displaced,
     displaced_by,
     expired_by_client,
-    had_pause,
     had_trouble,
     outdated_task,
     refused_after_own_attempt,
     replaced,
     stood_still,
     timed_out,
+    unanswered,
     unexplained,
 )
 from eosctl.logs.incidents.producers.not_open import empty_transaction, not_open
@@ -33,11 +33,12 @@ from eosctl.logs.incidents.producers.overcome import overcame, own_renewal
 from eosctl.logs.incidents.producers.refused_appends import refused_appends, write_refused
 from eosctl.logs.incidents.producers.rivals import TURN_MS, Excerpts, fenced_in_turn, rivals_in
 from eosctl.logs.incidents.timeline.announced import GUESSED
-from eosctl.logs.incidents.timeline.durations import SOON_MS, begun_in_time, is_stated, overdue_before
+from eosctl.logs.incidents.timeline.durations import SOON_MS, begun_in_time, is_stated, overdue_before, paused_too_long
 from eosctl.logs.incidents.timeline.index import within
 from eosctl.logs.incidents.timeline.inits import identity_of
 from eosctl.logs.incidents.timeline.names import is_of_streams
 from eosctl.logs.incidents.timeline.own_words import takeover_in_words
+from eosctl.logs.incidents.timeline.pauses import pauses_before
 from eosctl.logs.incidents.timeline.timeline import LogTimeline, speaks_protocol
 from eosctl.logs.incidents.timeline.times import by_key, episodes, time_of
 from eosctl.logs.incidents.timeline.trouble import UNANSWERED
@@ -244,16 +245,16 @@ def _ended_or_displaced(timeline: LogTimeline, transactional_id: str, burst: Seq
         return
     # A newer producer takes over the epoch; if only the transaction has ended, it timed out.
     is_end_refused = is_ended and any(_END_REFUSED in event.message for event in burst)
-    if is_end_refused and not stalled and not had_pause(timeline, first):
+    if is_end_refused and not stalled and not pauses_before(timeline, first):
         yield not_open(timeline, transactional_id, burst)
-    elif stalled or is_ended:
+    elif stalled or is_ended or paused_too_long(timeline, first):
         yield stood_still(timeline, transactional_id, [*stalled, *burst])
     elif renewal := own_renewal(timeline, burst):
         yield overcame(timeline, transactional_id, burst, renewal)
     elif attempts := _own_attempts(timeline, burst):
         yield refused_after_own_attempt(timeline, transactional_id, attempts, burst)
     elif had_trouble(timeline, first, time_of(first), UNANSWERED):
-        yield unexplained(timeline, transactional_id, burst)
+        yield unanswered(timeline, transactional_id, burst)
     else:
         yield displaced(timeline, transactional_id, burst)
 
@@ -283,7 +284,7 @@ def _refused_at_work(timeline: LogTimeline, burst: Sequence[LogEvent]) -> Sequen
     if not refused or any(event.category == "COMMIT_LOST" for event in burst):
         return ()
     first = burst[0]
-    has_stalled = had_pause(timeline, first) or bool(_stalls_before(timeline, first))
+    has_stalled = bool(pauses_before(timeline, first)) or bool(_stalls_before(timeline, first))
     is_over = bool(_reported_expiry(timeline, burst)) or overdue_before(timeline, first) is not None
     return () if has_stalled or is_over else refused
 

@@ -9,11 +9,11 @@ from typing import Final
 
 from eosctl.logs.incidents.timeline.evidence import evidence_of, incident, joined_evidence
 from eosctl.logs.incidents.timeline.own_words import commits_in_words
-from eosctl.logs.incidents.timeline.pauses import LONG_MS, pause_ms, stopped_by
+from eosctl.logs.incidents.timeline.pauses import pause_ms, paused_text, pauses_before
 from eosctl.logs.incidents.timeline.program_names import client_id_of, opening, program_of
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
-from eosctl.logs.incidents.timeline.trouble import TROUBLE
+from eosctl.logs.incidents.timeline.trouble import TROUBLE, UNANSWERED
 from eosctl.model.event_names import EventCategory
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import FATAL_LEVELS, LogEvent
@@ -82,18 +82,15 @@ def timed_out(timeline: LogTimeline, transactional_id: str, events: Sequence[Log
     who = "its client" if victim.application in timeline.servers() else program_of(timeline, victim)
     waited_s = (time_of(victim) - rollback_ms) / 1000
     is_doubtful = had_trouble(timeline, victim, rollback_ms, TROUBLE) or not timeline.is_of_library(victim)
-    pauses = _pauses_before(timeline, _first_of_client(timeline, events))
-    longest_ms = round(max(map(pause_ms, pauses), default=0))
+    pauses = pauses_before(timeline, _first_of_client(timeline, events))
     is_of_collector = any(event.category == "GC_PAUSE" for event in pauses)
-    by_whom = "the garbage collector had stopped its process" if is_of_collector else "its process had stood still"
-    stalled = f" Before that, {by_whom} for {duration_text(longest_ms)}." if pauses else ""
     return incident(
         "transaction_timeout",
         "process-pause-beyond-transaction-timeout",
         subject_of(timeline, transactional_id, victim),
         [*pauses, *events],
         f"The coordinator rolled back the open transaction of {transactional_id} because it timed out; {who} resumed "
-        f"{waited_s:.0f} s later and was refused. No other producer had taken the id.{stalled}",
+        f"{waited_s:.0f} s later and was refused. No other producer had taken the id.{paused_text(pauses)}",
         "Find what fills the heap, or use a collector with shorter pauses; raise transaction.timeout.ms above them."
         if is_of_collector
         else "Find what stopped the process or made its work slow (GC, a stopped container, a slow call); raise "
@@ -105,13 +102,13 @@ def timed_out(timeline: LogTimeline, transactional_id: str, events: Sequence[Log
 
 def stood_still(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
     """Return the incident of a producer that most likely lost its transaction to its timeout, because it stalled."""
-    pauses = _pauses_before(timeline, _first_of_client(timeline, events))
+    pauses = pauses_before(timeline, _first_of_client(timeline, events))
     longest_ms = max(map(pause_ms, pauses), default=0.0)
     who = transactional_id or opening(program_of(timeline, events[-1]))
     if pauses and all(event.category == "PROCESS_PAUSED" for event in pauses):
         text = (
-            f"{who} stood still for {duration_text(round(longest_ms))}, as a watch in its process reports. It was "
-            "refused when it resumed: most likely its transaction had timed out and been rolled back."
+            f"{who} was refused after it had stood still for {duration_text(round(longest_ms))}, as a watch in its "
+            "process reports: most likely its transaction had timed out and been rolled back."
         )
         step = (
             "Find what stopped the whole process: a suspended or throttled container or machine, swapping, the garbage "
@@ -119,8 +116,8 @@ def stood_still(timeline: LogTimeline, transactional_id: str, events: Sequence[L
         )
     elif pauses:
         text = (
-            f"The garbage collector stopped {who} for {duration_text(round(longest_ms))}. It was refused when it "
-            "resumed: most likely its transaction had timed out and been rolled back."
+            f"{who} was refused after the garbage collector had stopped it for {duration_text(round(longest_ms))}: "
+            "most likely its transaction had timed out and been rolled back."
         )
         step = (
             "Find what fills the heap, or use a collector with shorter pauses; raise transaction.timeout.ms above them."
@@ -148,21 +145,9 @@ def stood_still(timeline: LogTimeline, transactional_id: str, events: Sequence[L
     )
 
 
-def had_pause(timeline: LogTimeline, client: LogEvent) -> bool:
-    """Return whether the garbage collector stopped a client for long shortly before a record."""
-    return bool(_pauses_before(timeline, client))
-
-
 def _first_of_client(timeline: LogTimeline, events: Sequence[LogEvent]) -> LogEvent:
     """Return the first record of the program that wrote the last one."""
     return min((one for one in events if timeline.log_of(one) == timeline.log_of(events[-1])), key=time_of)
-
-
-def _pauses_before(timeline: LogTimeline, client: LogEvent) -> list[LogEvent]:
-    near = timeline.log_between(client, time_of(client) - TROUBLE_MS, time_of(client), ("GC_PAUSE", "PROCESS_PAUSED"))
-    own = [event for event in near if pause_ms(event) >= LONG_MS]
-    pause = None if own else stopped_by(timeline, client)
-    return own if pause is None else [pause]
 
 
 def expired_by_client(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
@@ -343,6 +328,28 @@ def refused_after_own_attempt(
     )
 
 
+def unanswered(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
+    """Return the incident of a producer that was fenced after requests of its client had failed."""
+    first = events[0]
+    failed = timeline.log_between(first, time_of(first) - TROUBLE_MS, time_of(first), UNANSWERED)
+    who = transactional_id or opening(program_of(timeline, first))
+    is_short = all(event.category == "NOT_ENOUGH_REPLICAS" for event in failed)
+    how = "been refused (NOT_ENOUGH_REPLICAS)" if is_short else "timed out"
+    return incident(
+        "producer_fenced",
+        "takeover-or-timeout",
+        subject_of(timeline, transactional_id, first),
+        events,
+        f"{who} was fenced after requests of its client had {how}, first at {time_text(time_of(failed[0]))}: most "
+        "likely the coordinator ended its transaction at the timeout, or the answer to its last request was lost. A "
+        "second instance with the same id looks the same, and no record here shows one.",
+        "Create a new producer, and process the records again from the last committed offsets. Find why the brokers "
+        "did not answer: add their logs of this time, first the transaction coordinator's.",
+        severity=Severity.ERROR if _is_over(events) else Severity.WARNING,
+        confidence=0.5,
+    )
+
+
 def unexplained(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
     """Return the incident of a refusal for which the logs show no reason."""
     return incident(
@@ -350,7 +357,8 @@ def unexplained(timeline: LogTimeline, transactional_id: str, events: Sequence[L
         "unexplained",
         subject_of(timeline, transactional_id, events[0]),
         events,
-        f"{transactional_id} was refused; no log here shows a second initialization or a rollback.",
+        f"{transactional_id or opening(program_of(timeline, events[0]))} was refused; no log here shows a second "
+        "initialization or a rollback.",
         "Add the transaction coordinator's server.log of this time.",
         severity=Severity.ERROR if _is_over(events) else Severity.WARNING,
         confidence=0.3,

@@ -13,6 +13,7 @@ from eosctl.logs.incidents.producers.fencing_verdicts import subject_of
 from eosctl.logs.incidents.timeline.durations import Overdue
 from eosctl.logs.incidents.timeline.evidence import incident
 from eosctl.logs.incidents.timeline.index import within
+from eosctl.logs.incidents.timeline.pauses import paused_text, pauses_before
 from eosctl.logs.incidents.timeline.program_names import program_of
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
@@ -25,7 +26,9 @@ ABORTED_MS: Final = 30_000
 """Maximum time from an expiry to the last record of the abort that it causes."""
 _LIKELY: Final = 0.75
 _CERTAIN: Final = 0.95
+_BY_DEFAULT: Final = 0.6
 _QUOTED_CHARACTERS: Final = 160
+_PAUSED: Final = "Find what stopped the process (the garbage collector, a suspended or throttled container, swapping)"
 _ABORTS: Final[tuple[EventCategory, ...]] = ("COORDINATOR_REFUSED", "INVALID_PRODUCER_EPOCH")
 """Records of Redpanda about an abort that name the transactional id and the producer id."""
 _OTHERS: Final = (
@@ -60,19 +63,26 @@ def outlived(
         rollback: The coordinator's record of the rollback; None if no log here has it.
     """
     who = transactional_id or program_of(timeline, events[-1])
+    pauses = pauses_before(timeline, events[0])
     decided = [] if rollback is None else [rollback, *_aborts_after(timeline, transactional_id, rollback)]
-    aborted = f" at {time_text(time_of(rollback))}, as its log shows" if rollback is not None else ""
+    if rollback is not None:
+        aborted = f"the coordinator had aborted it at {time_text(time_of(rollback))}, as its log shows"
+    elif overdue.is_default:
+        aborted = "most likely the coordinator had aborted it. No record here states this client's timeout"
+    else:
+        aborted = "most likely the coordinator had aborted it"
     return incident(
         "transaction_timeout",
         "transaction-longer-than-its-timeout",
         {**subject_of(timeline, transactional_id, events[-1]), "topic-partition": partition},
-        [*decided, *overdue.records, *((overdue.step,) if overdue.step else ()), *events],
+        [*decided, *pauses, *overdue.records, *((overdue.step,) if overdue.step else ()), *events],
         f"A transaction of {who} had been open for {'' if overdue.records else 'at least '}"
-        f"{duration_text(overdue.open_ms)} when it was refused, longer than its timeout of "
-        f"{duration_text(overdue.allowed_ms)}: the coordinator had aborted it{aborted}.{_of_step(overdue.step)}",
-        "Make the transactions shorter, or raise transaction.timeout.ms of this client."
+        f"{duration_text(overdue.open_ms)} when it was refused, longer than "
+        f"{'the default timeout' if overdue.is_default else 'its timeout'} of {duration_text(overdue.allowed_ms)}: "
+        f"{aborted}.{paused_text(pauses)}{_of_step(overdue.step)}",
+        f"{_PAUSED if pauses else 'Make the transactions shorter'}, or raise transaction.timeout.ms of this client."
         + ("" if rollback is not None else _OTHERS),
-        confidence=_LIKELY if rollback is None else _CERTAIN,
+        confidence=_CERTAIN if rollback is not None else _BY_DEFAULT if overdue.is_default else _LIKELY,
         t_start_ms=min(map(time_of, (*decided[:1], events[0]))),
     )
 

@@ -162,14 +162,14 @@ def find_zombie_writers(timeline: LogTimeline) -> Iterator[Incident]:
             producer = _producer(timeline, transactional_id, episode)
             partition = next(filter(None, (event.fields.get("partition") for event in episode)), "")
             subject = {"transactional.id": transactional_id, **producer, "topic-partition": partition}
-            if not any(subject.values()):
-                subject = {"application": episode[0].application}
-            if not _is_known_to_brokers(timeline, episode) and (overdue := overdue_before(timeline, episode[0])):
+            subject = subject if any(subject.values()) else {"application": episode[0].application}
+            known = timeline.server_events_about(transactional_id, "INIT_PRODUCER_ID", "TXN_TIMEOUT_ABORT")
+            is_open = not known and not _is_known_to_brokers(timeline, episode)
+            if is_open and (overdue := overdue_before(timeline, episode[0])):
                 yield outlived(timeline, transactional_id, overdue, episode, partition)
                 continue
-            explanation, next_step, confidence = _epoch_is_over(
-                timeline, episode, transactional_id or producer.get("producerId", "")
-            )
+            who = transactional_id or producer.get("producerId", "")
+            explanation, next_step, confidence = _epoch_is_over(timeline, episode, who)
             yield incident(
                 "invalid_producer_epoch",
                 "zombie-writer",

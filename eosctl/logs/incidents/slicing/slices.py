@@ -69,7 +69,8 @@ ENDLESS: Final[Mapping[EventCategory, tuple[EventField, ...]]] = {
 """Categories whose incidents have no longest pause, and the fields by which they are apart."""
 _NAMES: Final[tuple[EventField, ...]] = (
     *("transactional_id", "producer_id", "group", "client_id", "rdkafka_client", "stream_client", "stream_thread"),
-    *("application_id", "broker", "connector", "max_poll_interval_ms", "member_client"),
+    *("application_id", "broker", "connector", "max_poll_interval_ms", "member_client", "transaction_timeout"),
+    "transaction_timeout_ms",
 )
 Key: TypeAlias = tuple[str, ...]
 

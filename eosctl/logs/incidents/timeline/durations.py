@@ -10,14 +10,18 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from eosctl.logs.incidents.timeline.pauses import pause_ms, pauses_before
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
+from eosctl.model.event_names import EventCategory
 from eosctl.model.log_event import LogEvent
 
 NEAR_MS: Final = 5_000
 """Maximum time between a refusal and the record in which its program states the durations."""
 OPEN_MS: Final = 3_600_000
 """Maximum time from the begin of a transaction to its refusal."""
+DEFAULT_MS: Final = 60_000
+"""The default ``transaction.timeout.ms`` of the Java client and librdkafka; those of Go and Python are not longer."""
 SOON_MS: Final = 5_000
 """A transaction that began this recently has not timed out: even a short timeout is checked only every ten seconds."""
 _TIMEOUT: Final = re.compile(r"transaction[ ._]timeout(?:[ ._]ms)?")
@@ -25,6 +29,7 @@ _DURATION: Final = re.compile(
     r"(?<![\w.])(?:(?P<hours>\d{1,4})h)?(?:(?P<minutes>\d{1,6}) ?m(?:in(?:utes?)?)?)?"
     r"(?:(?P<seconds>\d{1,9}(?:\.\d{1,9})?) ?s(?:ec(?:onds?)?)?|(?P<ms>\d{1,12}) ?ms|(?P<plain>\d{4,12}))?(?![\w.]*\w)"
 )
+_ENDED: Final[tuple[EventCategory, ...]] = ("TXN_COMMITTED", "TXN_ABORT_CLIENT")
 
 
 class Overdue(NamedTuple):
@@ -35,12 +40,14 @@ class Overdue(NamedTuple):
         allowed_ms: Its timeout, ms.
         records: The records that show these times.
         step: The record of the program's step that took longer than the timeout; None without one.
+        is_default: Whether the timeout is the default of client libraries, because no record states it.
     """
 
     open_ms: int
     allowed_ms: int
     records: Sequence[LogEvent]
     step: LogEvent | None = None
+    is_default: bool = False
 
 
 def overdue_before(timeline: LogTimeline, refusal: LogEvent) -> Overdue | None:
@@ -50,18 +57,47 @@ def overdue_before(timeline: LogTimeline, refusal: LogEvent) -> Overdue | None:
         stated = stated_durations(event.message)
         if stated is not None and stated[0] > stated[1]:
             return Overdue(*stated, [event])
-    allowed = timeline.value_in_log(refusal, "transaction_timeout_ms")
-    begun = timeline.log_between(refusal, time_of(refusal) - OPEN_MS, time_of(refusal), ("TXN_BEGUN",))
-    if not allowed.isdecimal():
-        return None
+    stated_ms = allowed_ms(timeline, refusal)
+    limit_ms = stated_ms or DEFAULT_MS
     steps = timeline.log_between(refusal, start_ms, time_of(refusal), ("SLOW_STEP",))
     step = max(steps, key=_longest_ms, default=None)
-    if step is not None and _longest_ms(step) <= int(allowed):
+    if step is not None and _longest_ms(step) <= limit_ms:
         step = None
-    if begun:
-        open_ms = time_of(refusal) - time_of(begun[-1])
-        return Overdue(open_ms, int(allowed), begun[-1:], step) if open_ms > int(allowed) else None
-    return Overdue(_longest_ms(step), int(allowed), (), step) if step is not None else None
+    if begun := _begun_before(timeline, refusal):
+        open_ms = time_of(refusal) - time_of(begun)
+        return Overdue(open_ms, limit_ms, [begun], step, is_default=not stated_ms) if open_ms > limit_ms else None
+    return Overdue(_longest_ms(step), limit_ms, (), step) if step is not None and stated_ms else None
+
+
+def allowed_ms(timeline: LogTimeline, event: LogEvent) -> int:
+    """Return the transaction timeout that the log of an event states, ms; 0 if it states none, or several."""
+    number = timeline.value_in_log(event, "transaction_timeout_ms")
+    found = _DURATION.search(timeline.value_in_log(event, "transaction_timeout"))
+    return int(number) if number.isdecimal() else (_ms_of(found) or 0) if found else 0
+
+
+def paused_too_long(timeline: LogTimeline, refusal: LogEvent) -> bool:
+    """Return whether the process of a refused client had just stood still for half of its transaction timeout or more.
+
+    The transaction was open before the pause, too.
+    """
+    longest_ms = max(map(pause_ms, pauses_before(timeline, refusal)), default=0)
+    return 2 * longest_ms >= (allowed_ms(timeline, refusal) or DEFAULT_MS)
+
+
+def _begun_before(timeline: LogTimeline, refusal: LogEvent) -> LogEvent | None:
+    """Return the begin of a refused transaction: the last one before it, if its program reports no end since then."""
+    until_ms = time_of(refusal)
+    begun = timeline.log_between(refusal, until_ms - OPEN_MS, until_ms, ("TXN_BEGUN",))
+    own = [event for event in begun if _agree(event, refusal)]
+    if not own or timeline.log_between(refusal, time_of(own[-1]) + 1, until_ms, _ENDED):
+        return None
+    return own[-1]
+
+
+def _agree(event: LogEvent, refusal: LogEvent) -> bool:
+    ids = event.fields.get("transactional_id"), refusal.fields.get("transactional_id")
+    return not all(ids) or ids[0] == ids[1]
 
 
 def is_stated(overdue: Overdue) -> bool:
@@ -77,12 +113,9 @@ def _longest_ms(event: LogEvent) -> int:
 
 def begun_in_time(timeline: LogTimeline, refusal: LogEvent) -> LogEvent | None:
     """Return the begin of a refused transaction if too little time had passed since then for its timeout; else None."""
-    begun = timeline.log_between(refusal, time_of(refusal) - OPEN_MS, time_of(refusal), ("TXN_BEGUN",))
-    if not begun:
-        return None
-    allowed = timeline.value_in_log(refusal, "transaction_timeout_ms")
-    limit_ms = int(allowed) if allowed.isdecimal() else SOON_MS
-    return begun[-1] if time_of(refusal) - time_of(begun[-1]) < max(limit_ms, SOON_MS) else None
+    begun = _begun_before(timeline, refusal)
+    limit_ms = allowed_ms(timeline, refusal) or SOON_MS
+    return begun if begun and time_of(refusal) - time_of(begun) < max(limit_ms, SOON_MS) else None
 
 
 def stated_durations(text: str) -> tuple[int, int] | None:

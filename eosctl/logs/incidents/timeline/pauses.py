@@ -9,10 +9,13 @@ from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
 from eosctl.model.event_names import EventField
 from eosctl.model.log_event import LogEvent
+from eosctl.text import duration_text
 
 LONG_MS: Final = 5_000
 """A shorter pause exceeds no usual timeout of transactions or sessions (from 6 s)."""
 SLACK_MS: Final = 1_500
+BEFORE_MS: Final = 90_000
+"""Maximum time from the end of a pause to the record of a fault that it explains."""
 _FIELDS: Final[tuple[EventField, ...]] = ("pause_m", "pause_s", "pause_ms")
 
 
@@ -47,3 +50,21 @@ def stopped_by(timeline: LogTimeline, event: LogEvent) -> LogEvent | None:
     ]
     is_one = len({timeline.log_of(pause) for pause in own}) == 1
     return max(own, key=pause_ms) if is_one else None
+
+
+def pauses_before(timeline: LogTimeline, event: LogEvent) -> Sequence[LogEvent]:
+    """Return the long pauses of an event's program just before it, by its own log or a file of its collector."""
+    until_ms = time_of(event)
+    near = timeline.log_between(event, until_ms - BEFORE_MS, until_ms, ("GC_PAUSE", "PROCESS_PAUSED"))
+    own = [pause for pause in near if pause_ms(pause) >= LONG_MS]
+    found = None if own else stopped_by(timeline, event)
+    return own if found is None else [found]
+
+
+def paused_text(pauses: Sequence[LogEvent]) -> str:
+    """Return the sentence about the longest pause before a fault; empty without one."""
+    if not pauses:
+        return ""
+    is_of_collector = any(event.category == "GC_PAUSE" for event in pauses)
+    by_whom = "the garbage collector had stopped its process" if is_of_collector else "its process had stood still"
+    return f" Before that, {by_whom} for {duration_text(round(max(map(pause_ms, pauses))))}."

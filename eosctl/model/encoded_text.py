@@ -10,7 +10,9 @@ from typing import Final
 # Characters that look like a blank or like nothing: a name that holds one is a name.
 _BLANK: Final = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\udca0]")
 _INVISIBLE: Final = re.compile("[\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
-_UNUSUAL: Final = re.compile(f"{_BLANK.pattern}|{_INVISIBLE.pattern}")
+# Colors between a name and its value, as loggers write them to a terminal: \\x1b[36mpassword\\x1b[0m=x
+_COLOR: Final = re.compile(r"\x1b\[[0-9;]{0,20}m")
+_UNUSUAL: Final = re.compile(f"{_BLANK.pattern}|{_INVISIBLE.pattern}|{_COLOR.pattern}")
 # password%3Dx, password\u003dx (Gson), &quot;password&quot;:&quot;x&quot;. Digits are alike, so that texts that differ
 # in digits only are read in the same way: an escape of digits alone may be a quote or a sign.
 _ESCAPE: Final = re.compile(
@@ -52,11 +54,11 @@ class Reading:
 
 
 def readings(text: str) -> Iterator[Reading]:
-    """Yield the further ways to read a text: without invisible characters, and with its escapes replaced.
+    """Yield the further ways to read a text: without invisible characters and colors, and with its escapes replaced.
 
     Nothing is yielded for a text that reads in one way only. The work is linear in the length of the text.
     """
-    if not text.isascii() and _UNUSUAL.search(text) is not None:
+    if (not text.isascii() or "\x1b" in text) and _UNUSUAL.search(text) is not None:
         yield Reading(text, _UNUSUAL, lambda found: " " if _BLANK.match(found[0]) else "")
     if _ESCAPE.search(text) is not None:
         for sign in _OF_DIGITS:

@@ -36,6 +36,13 @@ _NAMES: Final = (
 )  # fmt: skip
 _NAME: Final = rf"(?:{'|'.join(_NAMES)})[\w.-]{{0,64}}"
 _SIGN: Final = r"[ \t]{0,40}(?:=>|:=|-{1,2}>|→|[?+|]?={1,3}|＝|：|:(?!:)|::(?=[ ]))[ \t]{0,40}"
+# {"name": "password", "type": "x", "configValue": "y"}: a key, a field of a simple value, and the key of the value
+_KEY: Final = r"\\*[\"'][\w.-]{1,64}\\*[\"'][ \t]{0,4}:"
+_FIELD: Final = (
+    r"\\*[\"']?\w{1,40}\\*[\"']?[ ]{0,4}[:=][ ]{0,4}"
+    r"(?:\\*\"[^\"\n]{0,200}+\"|'[^'\n]{0,200}+'|[\w.: -]{0,80})[ \t]{0,40}"
+)
+_VALUE: Final = r"\\*[\"']?(?:config|property|setting|param|string)?[_-]?val(?:ue)?\b\\*[\"']?"
 _LOCALIZED: Final = re.compile("|".join(LOCALIZED), re.ASCII)
 _HEAD: Final = re.compile(
     rf"(?P<name>{_NAME})(?:"
@@ -45,9 +52,9 @@ _HEAD: Final = re.compile(
     # | name | value |, name|value
     r"|\\*[\"'`]?(?P<bar>[ \t]{0,40}[|│┃](?![|=])[ \t]{0,40})"
     # put("name", "value"), ('name', 'value')
-    r"|\\*[\"'][ \t]{0,40},[ \t]{0,40}(?=\\*[\"'])"
+    rf"|\\*[\"'][ \t]{{0,40}},[ \t]{{0,40}}(?=\\*[\"'])(?!{_KEY})"
     # ConfigEntry(name=ssl.key.password, value=x), {"name": "ssl.key.password", "value": "x"}, also in two lines of YAML
-    rf"|\\*[\"']?[ \t]{{0,40}},?\s{{0,40}}\\*[\"']?value\\*[\"']?{_SIGN}"
+    rf"|\\*[\"']?(?:,\s{{0,40}}(?!{_VALUE}){_FIELD}){{0,6}}[ \t]{{0,40}},?\s{{0,40}}{_VALUE}{_SIGN}"
     # <password>x</password>, <a:Password type="y">x</a:Password>, <name>ssl.key.password</name><value>x</value>,
     # <property name="password">x</property>
     r"|(?P<tag></\w{1,40}>\s{0,40}<\w{1,40}>|(?:\\*[\"'])?(?:[ ][\w:.-]{1,40}=\\*[\"'][^<>\n]{0,120})?>)"
@@ -60,10 +67,10 @@ _HEAD: Final = re.compile(
 )
 # {"value": "x", "name": "password"}
 _VALUE_FIRST: Final = re.compile(
-    rf"\bvalue\\*[\"']?{_SIGN}"
+    rf"{_VALUE}{_SIGN}"
     r"(?P<value>\\*\"[^\"\n]{0,1024}+\"|'[^'\n]{0,1024}+'|[^\s,;\"'}]{1,256}+)"
     r"(?:[ ]{0,4},\s{0,40}|\r?\n[ \t]{0,40}|[ \t]{1,4})"
-    rf"\\*[\"']?(?:name|key)\\*[\"']?{_SIGN}\\*[\"']?[\w.-]{{0,64}}?{_NAME}",
+    rf"(?:{_FIELD},\s{{0,40}}){{0,6}}\\*[\"']?(?:\w{{0,20}}name|\w{{0,20}}key|property|setting)\\*[\"']?{_SIGN}\\*[\"']?[\w.-]{{0,64}}?{_NAME}",
     re.ASCII,
 )
 _CLOSING: Final = {"(": ")", "[": "]", "<": ">", "{": "}"}
@@ -183,7 +190,7 @@ def named_spans(text: str, lower: str) -> Iterator[tuple[int, int]]:
         text: What to search.
         lower: The same in lower case, of the same length.
     """
-    if "value" in lower:
+    if "val" in lower:
         for found in _VALUE_FIRST.finditer(lower):
             yield found.span("value")
     position = masked_to = 0

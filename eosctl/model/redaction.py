@@ -15,6 +15,7 @@ from eosctl.model.encoded_text import readings
 from eosctl.model.localized_names import LOWER
 from eosctl.model.named_secrets import holds_name, is_secret_name, named_spans
 from eosctl.model.secret import MASK
+from eosctl.model.secret_columns import Columns, column_spans, columns_of
 from eosctl.model.token_shapes import token_spans
 
 _Spans = Iterator[tuple[int, int]]
@@ -96,6 +97,28 @@ def redact_line(line: bytes) -> bytes:
     return masked(text, spans).encode("utf-8", "surrogateescape") if spans else line
 
 
+class ColumnMask:
+    """Masks secrets in the columns of a table whose lines are given one after the other.
+
+    >>> mask = ColumnMask()
+    >>> mask(b"user,password"), mask(b"me,changeit")
+    (b'user,password', b'me,[hidden]')
+    """
+
+    def __init__(self) -> None:
+        self._columns: Columns | None = None
+
+    def __call__(self, line: bytes) -> bytes:
+        """Return the next line, or several lines, of the text with the secrets of its columns masked."""
+        pieces = []
+        for one in line.decode("utf-8", "surrogateescape").splitlines(keepends=True):
+            spans = None if self._columns is None else self._columns.spans(one)
+            if spans is None:
+                self._columns = columns_of(one)
+            pieces.append(masked(one, spans) if spans else one)
+        return "".join(pieces).encode("utf-8", "surrogateescape")
+
+
 def redact_address(address: str) -> str:
     """Return an address with all that stands before its host masked, but for the user's name.
 
@@ -150,7 +173,8 @@ def _lower(text: str) -> str:
 def _spans(text: str, lower: str, may_hold_name: bool) -> list[tuple[int, int]]:
     named = named_spans(text, lower) if may_hold_name else ()
     found = (_pem_spans(text), named, token_spans(text, lower), _address_spans(text), _jaas_user_spans(text, lower))
-    return [*chain.from_iterable(found), *_option_spans(text, lower)]
+    in_columns = column_spans(text) if may_hold_name and "\n" in text else ()
+    return [*chain.from_iterable(found), *in_columns, *_option_spans(text, lower)]
 
 
 def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:

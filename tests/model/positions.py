@@ -28,6 +28,10 @@ def _cell(text: str) -> str:
     return text.replace("\\", "\\\\").replace("|", "\\|")
 
 
+def _doubled(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'
+
+
 def pem(text: str, line_end: str) -> str:
     """Return a PEM block whose body is full of canaries."""
     body = line_end.join(wrap(CANARY + b64encode(text.encode() * 4).decode() + CANARY, 64))
@@ -69,6 +73,18 @@ BOUNDED: Final[dict[str, Position]] = {
     "bean-property": lambda text: f'<property name="password">{escape(text)}</property>',
     "entry": lambda text: f'<entry key="ssl.key.password">{escape(text)}</entry>',
     "value-first": lambda text: json.dumps({"value": text.replace('"', "'").replace("\\", "/"), "name": "db.password"}),
+    "value-behind-a-field": lambda text: json.dumps(
+        {"name": "ssl.key.password", "type": "password, optional", "configValue": text}
+    ),
+    "value-right-behind": lambda text: json.dumps({"key": "ssl.key.password", "val": text}, separators=(",", ":")),
+    "value-before-a-field": lambda text: json.dumps(
+        {"value": text.replace('"', "'").replace("\\", "/"), "secure": True, "configName": "db.password"}
+    ),
+    "column": lambda text: f"user,password,role\nme,{_doubled(text)},admin",
+    "last-column": lambda text: f"user;password\nme;{_doubled(text)}\nyou;{_doubled(text)}",
+    "column-of-values": lambda text: f"name,type,value\nssl.key.password,STRING,{_doubled(text)}",
+    "column-between-tabs": lambda text: f"User\tClient Secret\nme\t{_doubled(text)}",
+    "column-of-markdown": lambda text: f"| user | password | role |\n|---|---|---|\n| me | {_cell(text)} | admin |",
     "environment-of-a-pod": lambda text: f"env:\n- name: DB_PASSWORD\n  value: {_quoted(text, chr(34))}",
     "yaml-list": lambda text: f"tokens:\n  - {_quoted(text, chr(34))}\nuser: me",
     "yaml-next-line": lambda text: f"password:\n    {_quoted(text, chr(34))}\nuser: me",
@@ -147,6 +163,12 @@ BARE: Final[dict[str, Position]] = {
     "german": lambda text: f"refused: Kennwort={text} PASSWORT: {text}",
     "french": lambda text: f"mot de passe : {text}",
     "spanish": lambda text: f"CONTRASEÑA={text} contrasena={text} contrasen\u0303a={text}",
+    "column-of-a-database": lambda text: (
+        f" user |  password  | role \n------+------------+------\n me   | {text.replace('|', '-')} | x\n(1 row)"
+    ),
+    "column-of-a-tool": lambda text: f"USER      PASSWORD   ROLE\nalice     {text}   admin\nbob       {text}  x",
+    "column-behind-a-time": lambda text: f"[2026-11-20 10:00:00,000] INFO user,password\nme,{text.replace(',', '-')}",
+    "colors": lambda text: f"\x1b[36mpassword\x1b[0m=\x1b[35m{text}\x1b[0m x",
     "last-cell": lambda text: f"| password | {text.replace('|', '-')}",
     "arrow": lambda text: f"password --> {text}",
     "is": lambda text: f"the password is: {text}",

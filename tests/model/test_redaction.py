@@ -104,6 +104,10 @@ def test_what_stands_around_a_secret_stays(text: str, masked: str) -> None:
         "Received request api key METADATA; apiKeys=[FETCH(1), METADATA(3)]; apiKey=ListOffsets was refused",
         "ApiVersion(apiKey=22, minVersion=0, maxVersion=5)",
         "secretName: kafka-user, token_type: Bearer, passwordLength=8, token.lifetime.ms=5, credentialProvider=vault",
+        "INFO  Invalid password\n2026-11-20 10:00:00 INFO  hello you",
+        "failed to validate user, password, and realm\n\tat a.b(c.java:1)\nfoo, bar, baz",
+        "TOKENID  OWNER  PASSWORD TYPE\nabc      me     SCRAM",
+        "checking token, interval=5, last=6",
         "Unexpected token | at line 3, and a || token || b",
         "sha512-" + "a1+/" * 21 + "aa==",
     ],
@@ -138,6 +142,8 @@ def test_other_keys_of_apis_are_masked(text: str) -> None:
 
 
 HOSTILE = (
+    'a,"', "user,password\na,b\n", "password|a|", "A  PASSWORD  B\n", "name,value\n", "password\t",
+    '"name":"password","a":"', '"password",a:b,', "value:a,b:c,", "\x1b[0m",
     "password|", "password |a b ", "|\\|", 'password", "', "apiKey=A", "a/b@c:", "password is ", "password[0",
     "==a ",
     "kennwort", "contrasen", "mot de passe", "client key ", "hooks.slack.com/services/",
@@ -178,6 +184,9 @@ def test_values_of_several_lines_vanish_from_a_log(tmp_path: Path) -> None:
         f"- name: DB_PASSWORD\n  value: {CANARY}", f"- value: {CANARY}\n  name: DB_PASSWORD",
         f"password:\n  - {CANARY}\nuser: x", f"password:\n    {CANARY}\nuser: x", f'"password":\n   "{CANARY}",',
         f'{{\n "name": "password",\n "value": "{CANARY}"\n}}', f'{{\n "value": "{CANARY}",\n "name": "password"\n}}',
+        f"<name>ssl.key.password</name>\n <value>{CANARY}</value>",
+        f"user,password\nme,{CANARY}\nyou,{CANARY}", f"USER  PASSWORD\nme    {CANARY}\nyou   {CANARY}",
+        f"2026-11-20 10:00:00,000 INFO user,password\n2026-11-20 10:00:00,001 INFO you,{CANARY}",
         f'"tokens": [\n  "{CANARY}"\n]', f"a: b \\\n  c password = a \\\n  {CANARY}",
         f"failed: {CANARY * 4}\n{body} (a.B)",
     )  # fmt: skip

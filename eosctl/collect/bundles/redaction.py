@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from eosctl.model.redaction import PEM_BEGIN, PEM_END, redact_line
+from eosctl.model.redaction import PEM_BEGIN, PEM_END, ColumnMask, redact_line
 from eosctl.model.secret import MASK
 
 _LINE_BYTES: Final = 1 << 20
@@ -28,7 +28,8 @@ _BODY_LINE: Final = re.compile(rb"\A\s{0,40}[A-Za-z0-9+/=]{1,1024}\s{0,40}\Z")
 # in one of the next lines.
 _OPEN_NAME: Final = re.compile(
     rb"(?:pass|pwd|pw|secret|token|credential|key|jaas|hmac)[\w.-]{0,64}[\"'\]]{0,2}[ \t]{0,40}"
-    rb"(?:[:=>,][ \t]{0,40}[\[{(]?[ \t]{0,40})?\r?\n\Z|\A[\s-]{0,80}[\"']?value[\"']?[ \t]{0,40}[:=]"
+    rb"(?:[:=>,][ \t]{0,40}[\[{(]?[ \t]{0,40}|</\w{1,40}>[ \t]{0,40})?\r?\n\Z"
+    rb"|\A[\s-]{0,80}[\"']?value[\"']?[ \t]{0,40}[:=]"
     rb"|<!\[CDATA\[[ \t]{0,40}\r?\n\Z",
     re.IGNORECASE,
 )
@@ -52,6 +53,7 @@ def redacted_lines(path: Path, last_bytes: int) -> Iterator[bytes]:
             file.seek(start - 1)
             file.readline()
         pem_lines_left = _PEM_LINES if start and _starts_within_pem(file) else 0
+        mask_columns = ColumnMask()
         while line := file.readline(_LINE_BYTES):
             if not pem_lines_left and not _PEM_BEGIN.search(line):
                 line += _further_lines(file, line)
@@ -64,7 +66,7 @@ def redacted_lines(path: Path, last_bytes: int) -> Iterator[bytes]:
                     continue
             for begin in _PEM_BEGIN.finditer(line):
                 pem_lines_left = 0 if _PEM_END.search(line, begin.end()) else _PEM_LINES
-            redacted = redact_line(line)
+            redacted = redact_line(mask_columns(line))
             if line.endswith(b"\n") and not redacted.endswith(b"\n"):
                 redacted += b"\n"
             yield redacted + (MASK.encode() + b"\n") * (line.count(b"\n") - redacted.count(b"\n"))

@@ -7,9 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from eosctl.model.deployment import Deployment, Role, Undecided, Value
+from eosctl.model.placeholders import PLACEHOLDER
 
-_REFERENCE: Final = re.compile(r"\$\{[^{}]*\}|\$\([^()]*\)|\{\{.*?\}\}|%\(\w+\)\w*|%\w|<[^<>]*>|@[\w.-]+@|\$\w+")
-"""What stands for a text from outside of the file, in the spellings of shells, templates, and units."""
 _WORDS: Final[Mapping[Role, str]] = {
     Role.BROKER: "broker",
     Role.TOPIC: "topic",
@@ -51,7 +50,7 @@ def is_never_empty(value: Value) -> bool:
     >>> is_never_empty(Value("transactional.id", "${ID:}", "transactional.id", resolved=False))
     False
     """
-    return re.search(r"\w", _REFERENCE.sub("", value.text or "")) is not None
+    return re.search(r"\w", PLACEHOLDER.sub("", value.text or "")) is not None
 
 
 def unknown_default(deployment: Deployment, roles: Collection[Role], reads: Collection[str]) -> str:

@@ -6,7 +6,7 @@ import re
 from itertools import chain
 from typing import Final
 
-from eosctl.model.deployment import JOINED_BY, Component, Deployment
+from eosctl.model.deployment import JOINED_BY, Component, Deployment, Role
 
 _LISTENERS: Final = ("listeners", "advertised.listeners")
 _HOST: Final = re.compile(r"//([^:/,\s]+)(?::|,|$)")
@@ -38,6 +38,16 @@ def runs_on_one_broker(deployment: Deployment, client: Component) -> bool:
     brokers = iter(own or filter(is_broker, near))  # the first one decides in most folders
     first = next(brokers, None)
     return first is not None and all(is_only_broker(deployment, broker) for broker in chain((first,), brokers))
+
+
+def known_number(deployment: Deployment) -> int:
+    """Return how many brokers the only cluster of a deployment has; 0 where nothing shows that, or there are several.
+
+    A platform counts what stands for all brokers; files of brokers one by one may be a part of them.
+    """
+    wholes = [one for one in deployment.of(Role.BROKER) if is_broker(one) and one.cluster and one.instances]
+    counts = {one.instances.number or 0 for one in wholes if one.instances is not None}
+    return counts.pop() if len(counts) == 1 and len(wholes) == len(deployment.of(Role.BROKER)) else 0
 
 
 def is_broker(server: Component) -> bool:

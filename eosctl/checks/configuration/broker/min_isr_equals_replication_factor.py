@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from eosctl.checks.configuration.broker_clusters import known_number
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.configuration.replication import replication_pairs
 from eosctl.checks.declaration import Area, Case, Problem, check
@@ -50,6 +51,7 @@ def min_isr_equals_replication_factor(case: Case) -> Iterator[Problem]:
     Verify:
         eosctl config lint reports it no longer.
     """
+    brokers = known_number(case.deployment)
     for component, minimum, factor in replication_pairs(case.deployment):
         if minimum.number is not None and minimum.number == factor.number and minimum.number > 1:
             yield problem(
@@ -57,11 +59,14 @@ def min_isr_equals_replication_factor(case: Case) -> Iterator[Problem]:
                 (minimum, factor),
                 f"{minimum.key} and {factor.key} are both {minimum.number}.",
                 impact="No write succeeds while one replica is away, also during a rolling restart.",
-                remedy=_remedy(minimum.key, factor.key, minimum.number),
+                remedy=_remedy(minimum.key, factor.key, minimum.number, brokers),
             )
 
 
-def _remedy(minimum: str, factor: str, number: int) -> str:
+def _remedy(minimum: str, factor: str, number: int, brokers: int) -> str:
     """Return a remedy that leaves an acknowledged record on as many brokers as before, where there are enough."""
+    if number > 2 and 0 < brokers <= number:
+        usual = f"On {brokers} brokers, a minimum of {number - 1} is usual."
+        return f"{usual} To keep {minimum}={number}, add a broker and set {factor}={number + 1}."
     more = f"Keep {minimum}={number}, and set {factor}={number + 1} on a cluster of {number + 1} brokers or more."
     return more if number == 2 else f"{more} With {number} brokers a minimum of {number - 1} is usual."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from eosctl.checks.configuration.clients import minutes
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Role
@@ -44,7 +45,7 @@ def offsets_expire_early(case: Case) -> Iterator[Problem]:
             yield problem(
                 broker,
                 (retention,),
-                f"offsets.retention.minutes is {retention.number:,} ({retention.number / 1440:.1f} days).",
+                f"{retention.key} is {retention.number:,}: offsets expire after {minutes(retention.number * 60_000)}.",
                 impact="A group that stands still longer begins again at auto.offset.reset.",
                 remedy="Set offsets.retention.minutes=10080 or more.",
             )

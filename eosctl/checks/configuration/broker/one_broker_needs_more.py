@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from eosctl.checks.configuration.broker_clusters import is_only_broker
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.model.deployment import Role
+from eosctl.model.deployment import Role, Value
 from eosctl.model.severity import Severity
 
-NAMES: Final = (
-    "transaction.state.log.replication.factor",
-    "transaction.state.log.min.isr",
-    "offsets.topic.replication.factor",
-)
+_MINIMUM: Final = "transaction.state.log.min.isr"
+_OFFSETS: Final = "offsets.topic.replication.factor"
+NAMES: Final = ("transaction.state.log.replication.factor", _MINIMUM, _OFFSETS)
 
 
 @check(
@@ -49,7 +47,7 @@ def one_broker_needs_more(case: Case) -> Iterator[Problem]:
         is 3.
 
     Fix:
-        Start three brokers. For development alone, give the three settings the value 1.
+        Give the three settings the value 1 while the cluster has one broker. Production needs three brokers.
 
     Verify:
         eosctl config lint reports it no longer.
@@ -61,10 +59,27 @@ def one_broker_needs_more(case: Case) -> Iterator[Problem]:
         too_many = [value for value in values if value.number is not None and value.number > 1]
         if too_many:
             names = ", ".join(f"{value.name} ({value.number})" for value in too_many)
+            one = f"While the cluster has one broker, give {_named(too_many)} the value 1."
             yield problem(
                 broker,
                 too_many,
                 f"The cluster has one broker, and more are asked for: {names}.",
-                impact="Transactions cannot begin and groups cannot commit: the internal topics are not created.",
-                remedy="Start three brokers; for development alone, a value of 1 for each of these is enough.",
+                impact=_impact(too_many),
+                remedy=f"{one} Production needs three brokers.",
             )
+
+
+def _impact(too_many: Sequence[Value]) -> str:
+    names = {value.name for value in too_many}
+    effects = ["Transactions cannot begin"] if names - {_OFFSETS} else []
+    effects += ["groups cannot commit"] if _OFFSETS in names else []
+    reason = (
+        "the only replica is fewer than the minimum" if names == {_MINIMUM} else "the internal topics are not created"
+    )
+    text = " and ".join(effects)
+    return f"{text[0].upper()}{text[1:]}: {reason}."
+
+
+def _named(values: Sequence[Value]) -> str:
+    *others, last = (value.name for value in values)
+    return f"{', '.join(others)} and {last}" if others else last

@@ -37,7 +37,7 @@ def unclean_leader_election_configured(case: Case) -> Iterator[Problem]:
         Set to true during an incident, and committed to the repository afterwards.
 
     Fix:
-        Remove the setting; false is the default since 0.11.
+        Set it to false, the default of Kafka since 0.11; a provider may have another default.
 
     Verify:
         eosctl config lint reports it no longer.
@@ -51,5 +51,5 @@ def unclean_leader_election_configured(case: Case) -> Iterator[Problem]:
                 (value,),
                 f"{value.key} is true.",
                 impact="Committed records and transaction markers can vanish with a leader.",
-                remedy=f"Remove {value.key}.",
+                remedy=f"Set {value.key}=false.",
             )

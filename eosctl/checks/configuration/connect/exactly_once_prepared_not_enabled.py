@@ -14,7 +14,7 @@ from eosctl.model.severity import Severity
     "EOS-CFG-116",
     "Exactly-once of Connect's sources is prepared, not enabled",
     Area.CONFIGURATION,
-    Severity.INFO,
+    Severity.WARNING,
     roles=(Role.CONNECT_WORKER,),
     reads=("exactly.once.source.support",),
     references=("KIP-618",),

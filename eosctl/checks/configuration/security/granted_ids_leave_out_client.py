@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
@@ -10,17 +9,21 @@ from eosctl.checks.configuration.clients import transactional_producers
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.configuration.users import users_of
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.model.deployment import Component, Deployment, Role, Value
+from eosctl.model.deployment import FRAMEWORKS, Component, Deployment, Role, Value
+from eosctl.model.placeholders import known_head, may_be, may_begin_with
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Confidence
 
-_REFERENCE: Final = re.compile(r"\$[{(\w]|\{\{|<%|%\(|%[iIjn]")
 _WRITING: Final = frozenset({"write", "all"})
+_GENERATED: Final = "(generated)"
 _SUPPORT: Final = "exactly.once.source.support"
 
 
 class _Client(NamedTuple):
-    """Who uses a transactional id, the id, the group or the users that show this, and whether a rule may be wrong."""
+    """Who uses a transactional id, the id, the group or the users that show this, and whether a rule may be wrong.
+
+    ``appends`` is true for a framework, which makes ids of what is given.
+    """
 
     component: Component
     identity: str
@@ -28,6 +31,14 @@ class _Client(NamedTuple):
     group: str
     is_own: bool
     users: frozenset[str] = frozenset()
+    appends: bool = False
+
+    @property
+    def granted(self) -> str:
+        """What to grant: the id, or the known part of it where what follows differs."""
+        head = known_head(self.identity)
+        is_whole = head == self.identity and not self.appends
+        return f"transactional id {head}" if is_whole else f"prefix {head} of transactional ids (prefixed, not literal)"
 
 
 @check(
@@ -47,7 +58,8 @@ def granted_ids_leave_out_client(case: Case) -> Iterator[Problem]:
         The ids that rules grant to the user of a transactional producer or of Connect's workers. sasl.jaas.config
         names the user; else it is the one who may read with the client's group, which is that of the consumer next to
         a producer. Workers with exactly.once.source.support write their own topic with the id connect-cluster-GROUP,
-        in addition to the ids of tasks. Of an id with a placeholder, the text before it decides.
+        in addition to the ids of tasks. Spring and Flink append to their prefix, and Kafka Streams to its
+        application.id, so a literal rule for it covers none of their ids. A placeholder stands for some text.
 
     Why it matters for exactly-once:
         The broker refuses InitProducerId with TRANSACTIONAL_ID_AUTHORIZATION_FAILED, and no transaction begins.
@@ -67,26 +79,30 @@ def granted_ids_leave_out_client(case: Case) -> Iterator[Problem]:
             rule.value("principal").text for rule in rules if _kind(rule) == "group" and _covers(rule, client.group)
         }
         own = [rule for rule in rules if rule.value("principal").text in users and _kind(rule) == "transactionalid"]
-        if not own or any(_covers(rule, client.identity) for rule in own):
+        if not own or any(_covers(rule, client.identity, is_prefix=client.appends) for rule in own):
             continue
         name = own[0].value("resource.name")
         at_rule = client.is_own and len(own) == 1
+        if at_rule and name.word == known_head(client.identity) and client.granted.startswith("prefix"):
+            continue  # a literal rule for the prefix, which EOS-CFG-167 reports
         yield problem(
             own[0] if at_rule else client.component,
             (name, client.shown) if at_rule else (client.shown, name),
             f"The transactional id {client.identity} is not among the granted ids: {_names(own)}.",
             confidence=Confidence.LIKELY,
             impact="The client is refused when it initializes, and no transaction begins.",
-            remedy=f"Grant Write and Describe on the transactional id {client.identity}.",
+            remedy=f"Grant Write and Describe on the {client.granted}.",
         )
 
 
 def _clients(deployment: Deployment) -> Iterator[_Client]:
     for producer in transactional_producers(deployment):
-        identity = producer.value("transactional.id")
-        users = users_of(producer)
+        identity, users = _identity(deployment, producer), users_of(producer)
+        if identity.text in (None, _GENERATED):
+            continue
         if identity.text and users:
-            yield _Client(producer, identity.text, identity, "", is_own=True, users=users)
+            appends = producer.inside in (*FRAMEWORKS, Role.STREAMS)
+            yield _Client(producer, identity.text, identity, "", is_own=True, users=users, appends=appends)
             continue
         for consumer in deployment.same_application(producer, Role.CONSUMER):
             if identity.text and producer.inside is None and (group := consumer.word("group.id")):
@@ -97,17 +113,22 @@ def _clients(deployment: Deployment) -> Iterator[_Client]:
             yield _Client(worker, f"connect-cluster-{group}", worker.value("group.id"), group, is_own=False)
 
 
-def _covers(rule: Component, identity: str) -> bool:
+def _identity(deployment: Deployment, producer: Component) -> Value:
+    """Return the id of a producer, or what its framework makes ids of."""
+    if producer.inside is not Role.STREAMS:
+        return producer.value("transactional.id")
+    streams = deployment.same_application(producer, Role.STREAMS)
+    return streams[0].value("application.id") if streams else producer.value("transactional.id")
+
+
+def _covers(rule: Component, identity: str, *, is_prefix: bool = False) -> bool:
     """Return whether a rule grants an id, or may grant it where one of them has a placeholder."""
     name = rule.value("resource.name")
     if name.word is None or name.word == "*":
         return True
-    found = _REFERENCE.search(identity)
-    known = identity if found is None else identity[: found.start()]
-    is_prefix = (rule.word("pattern.type") or "literal").lower().startswith("prefix")
-    if found is None:
-        return known.startswith(name.word) if is_prefix else known == name.word
-    return name.word.startswith(known) or (is_prefix and known.startswith(name.word))
+    if (rule.word("pattern.type") or "literal").lower().startswith("prefix"):
+        return may_begin_with(identity, name.word)
+    return may_be(identity, name.word, is_prefix=is_prefix)
 
 
 def _allows(rule: Component) -> bool:

@@ -8,6 +8,7 @@ from eosctl.checks.configuration.clients import exactly_once_streams
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Component, Deployment, Role, Value
+from eosctl.model.placeholders import known_head, may_begin_with
 from eosctl.model.severity import Severity
 
 _TRANSACTIONAL_ID = "transactionalid"
@@ -35,7 +36,8 @@ def literal_access_rule_for_a_prefix(case: Case) -> Iterator[Problem]:
 
     What it checks:
         Literal rules that allow a transactional id equal to Spring's transaction-id-prefix, to the prefix of a Flink
-        sink, or to the application.id of Kafka Streams with exactly-once, where no prefixed rule covers the ids.
+        sink, to the application.id of Kafka Streams with exactly-once, or to what stands before the placeholder in
+        one of them or in a transactional.id, where no prefixed rule covers the ids.
 
     Why it matters for exactly-once:
         These frameworks append to the prefix. The broker refuses each id that they make with
@@ -53,8 +55,8 @@ def literal_access_rule_for_a_prefix(case: Case) -> Iterator[Problem]:
     rules = [rule for rule in case.deployment.of(Role.ACCESS_RULE) if _is_allowed_id(rule)]
     granted = [name for rule in rules if _pattern(rule) != "literal" and (name := rule.word("resource.name"))]
     for prefix in _prefixes(case.deployment):
-        text = prefix.word or ""
-        if not text or any(text.startswith(name) for name in granted):
+        text, given = known_head((prefix.text or "").strip()), (prefix.text or "").strip()
+        if not text or any(may_begin_with(given, name) for name in granted):
             continue
         for rule in rules:
             named = rule.value("resource.name")
@@ -80,8 +82,11 @@ def _pattern(rule: Component) -> str:
 def _prefixes(deployment: Deployment) -> Iterator[Value]:
     """Yield the given values to which a framework appends when it makes transactional ids."""
     for producer in deployment.of(Role.PRODUCER):
-        if producer.inside is Role.SPRING:
-            yield producer.value("transactional.id")
+        identity = producer.value("transactional.id")
+        if producer.inside is Role.SPRING or (
+            producer.inside is None and known_head(identity.text or "") != identity.text
+        ):
+            yield identity
     for sink in deployment.of(Role.FLINK):
         yield sink.value("sink.transactional-id-prefix")
     for streams in exactly_once_streams(deployment):

@@ -37,6 +37,22 @@ def open_input(path: Path | str) -> BinaryIO:
     raise OSError(errno.EINVAL, "It is not a regular file", os.fspath(path))
 
 
+def exists(word: str) -> bool:
+    """Return whether an argument that may also be text names a file or a directory.
+
+    No text is an error: where the system refuses it as a path (too long, a null byte), it names nothing.
+    """
+    try:
+        return Path(word).exists()
+    except (OSError, ValueError):
+        return False
+
+
+def is_file(word: str) -> bool:
+    """Return whether an argument that may also be text names a file that can be read; see `exists`."""
+    return exists(word) and Path(word).is_file()
+
+
 def read_input(path: Path | str, limit: int = MAX_BYTES) -> bytes:
     """Return the content of such a file.
 

@@ -11,10 +11,10 @@ from eosctl.command_line.invocation import Invocation, standard_input
 from eosctl.commands.emit import emit_list
 from eosctl.commands.options import LanguageOption, ResultOptions
 from eosctl.commands.session import perform
-from eosctl.errors import ExitCode, UsageError
+from eosctl.errors import ExitCode
 from eosctl.model.reference import ENGLISH, LONGEST_PASTED
 from eosctl.render.runbooks.matches import MATCH_COLUMNS, match_item, procedure_item, render_matches
-from eosctl.services.find_runbooks import find_runbooks, read_symptom, runbook_command
+from eosctl.services.find_runbooks import find_runbooks, read_symptom, runbook_command, unknown_symptom
 from eosctl.services.short_answers import in_language, procedure_in_language
 
 
@@ -50,11 +50,7 @@ def diagnose(
     )
     matches = tuple(map(match_item, in_language(found.matches, language)))
     if not (procedures or matches):
-        raise UsageError(
-            f"No runbook is known for {' '.join(text.split())[:80]!r}.",
-            "None of its words is in a symptom.",
-            "Try eosctl doctor for the cluster, eosctl explain WORD for a word, or eosctl runbook list.",
-        )
+        raise unknown_symptom(text, found)
     code = ExitCode.FINDINGS if found.refused else ExitCode.DONE
     page = partial(render_matches, procedures, matches, is_sure=found.is_sure)
     emit_list(("diagnose", "diagnose"), procedures + matches, MATCH_COLUMNS, result, invocation, page=page, code=code)

@@ -24,6 +24,7 @@ from eosctl.services.reference.next_steps import filled_entry
 from eosctl.services.reference.outputs import ToolOutput, find_outputs
 from eosctl.services.reference.printed import find_logged, find_printed
 from eosctl.services.reference.similar import ISSUE, similar_names, unknown_error
+from eosctl.services.reference.subject import other_subject
 from eosctl.services.reference.symptoms import search_symptoms
 from eosctl.services.reference.text_index import TextIndex
 
@@ -165,7 +166,8 @@ def explain(question: str) -> Explained:
             for entry in settings_ending(pasted.text.strip())
         )
     elif found.best <= _MENTIONED and not ISSUE.fullmatch(pasted.text.strip()):
-        found.take(_of_words(translated(pasted.text)))
+        text = translated(pasted.text)
+        found.take(() if other_subject(text) else _of_words(text))
     ranked = found.ranked()
     sure = tuple(one for one in ranked if one.score >= LIKELY)[:MOST]
     nearest = () if sure else _nearest(translated(pasted.text), ranked)

@@ -11,6 +11,7 @@ import msgspec
 
 from eosctl.analysis.pasted_text import plain_text, read_pasted
 from eosctl.errors import UsageError
+from eosctl.input_file import is_file
 from eosctl.knowledge.reference.index import entry_named, find_entries
 from eosctl.model.reference import LONGEST_PASTED, Entry, EntryKind, RunbookMatch
 from eosctl.model.severity import Severity
@@ -21,12 +22,12 @@ from eosctl.services.reference.chinese import translated
 from eosctl.services.reference.next_steps import filled_entry
 from eosctl.services.reference.outputs import ToolOutput, find_outputs
 from eosctl.services.reference.printed import find_logged, find_printed
+from eosctl.services.reference.subject import other_subject
 from eosctl.services.reference.symptoms import SymptomMatch, deciding_question, runbook_of_category, search_symptoms
 
 MOST: Final = 5
 _COLUMNS: Final = re.compile(r"[\n\t]|\S {2,}\S|: \S+ \S+: ")
 """Several lines, columns, or labeled values: what a tool prints, and a sentence is not."""
-_LONGEST_PATH: Final = 1024
 SURE: Final = 0.45
 """Below this score the best match is shown as a guess, with the question that decides."""
 _TIE: Final = 0.07
@@ -82,12 +83,14 @@ class FoundRunbooks(NamedTuple):
         cautions: Such procedures that the text asks about or warns of.
         matches: What fits, best first.
         is_sure: Whether the best match is good enough to begin with.
+        other_subject: The word that shows that the text is about another program than Kafka; nothing matches then.
     """
 
-    refused: tuple[Recognized, ...]
-    cautions: tuple[Recognized, ...]
-    matches: tuple[RunbookMatch, ...]
-    is_sure: bool
+    refused: tuple[Recognized, ...] = ()
+    cautions: tuple[Recognized, ...] = ()
+    matches: tuple[RunbookMatch, ...] = ()
+    is_sure: bool = False
+    other_subject: str = ""
 
 
 def find_runbooks(text: str) -> FoundRunbooks:
@@ -98,8 +101,10 @@ def find_runbooks(text: str) -> FoundRunbooks:
     """
     text = plain_text(text)
     recognized = recognize(text)
-    best: dict[tuple[EntryKind, str], RunbookMatch] = {}
     outputs = find_outputs(text)
+    if not (recognized or outputs) and (subject := other_subject(translated(text))):
+        return FoundRunbooks(other_subject=subject)
+    best: dict[tuple[EntryKind, str], RunbookMatch] = {}
     symptoms = () if outputs else search_symptoms(translated(text))
     judged = tuple(_of_evidence(text))
     shown = _of_outputs(outputs, is_at_fault=bool(judged))
@@ -120,6 +125,21 @@ def find_runbooks(text: str) -> FoundRunbooks:
         cautions=tuple(found for found in named if found.mood is not Mood.ORDERED),
         matches=matches,
         is_sure=bool(matches) and matches[0].score >= SURE and not _is_tied(matches[0], symptoms),
+    )
+
+
+def unknown_symptom(text: str, found: FoundRunbooks) -> UsageError:
+    """Return the error for a symptom without a runbook."""
+    if found.other_subject:
+        return UsageError(
+            "Nothing in the text is about Kafka, so no runbook is named.",
+            f"It is about another program: {found.other_subject!r}.",
+            "If Kafka is involved, add what it shows: the exception of its client, or the output of its tools.",
+        )
+    return UsageError(
+        f"No runbook is known for {' '.join(text.split())[:80]!r}.",
+        "None of its words is in a symptom.",
+        "Try eosctl doctor for the cluster, eosctl explain WORD for a word, or eosctl runbook list.",
     )
 
 
@@ -239,7 +259,7 @@ def read_symptom(words: Sequence[str], callbacks: Callbacks = SILENT) -> str:
     Raises:
         UsageError: The file cannot be read.
     """
-    if len(words) == 1 and "\n" not in words[0] and len(words[0]) < _LONGEST_PATH and Path(words[0]).is_file():
+    if len(words) == 1 and is_file(words[0]):
         try:
             with Path(words[0]).open("rb") as file:
                 data = file.read(LONGEST_PASTED + 1)

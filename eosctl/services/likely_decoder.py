@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from eosctl.errors import UsageError
+from eosctl.input_file import exists
 from eosctl.storage.names import METADATA_TOPIC, Suffix, is_metadata_snapshot, parse_segment_file
 
 _BY_SUFFIX: Final = {
@@ -42,7 +43,7 @@ def refuse_file(word: str, decoders: Sequence[str]) -> None:
     Raises:
         UsageError: The word names a file or directory.
     """
-    if Path(word).exists():
+    if exists(word):
         kind = likely_decoder(Path(word))
         raise UsageError(
             f"{word} is a file or directory; decode needs its kind first.",

@@ -12,6 +12,7 @@ from eosctl.commands.gate import ScoredGate
 from eosctl.commands.options import LooksOptions, ResultOptions
 from eosctl.commands.report_output import ReportOptions, write_diagnosis
 from eosctl.commands.session import perform
+from eosctl.input_file import exists
 from eosctl.render.diagnosis.catalog import render_checks
 from eosctl.services.check_selection import list_checks as choose
 from eosctl.services.diagnose import DiagnoseRequest, diagnose
@@ -62,4 +63,4 @@ def run_checks(
 
 def _is_path(text: str) -> bool:
     """Return whether an argument is a file or a folder; names of checks have neither a dot nor a slash."""
-    return any(mark in text for mark in "./\\") and Path(text).exists()
+    return any(mark in text for mark in "./\\") and exists(text)

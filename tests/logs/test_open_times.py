@@ -130,3 +130,12 @@ def test_a_request_without_an_answer_before_a_refusal(tmp_path: Path) -> None:
     assert (found.kind, found.root_cause) == ("producer_fenced", "takeover-or-timeout")
     assert found.explanation.startswith("hub was fenced after requests of its client had timed out")
     assert "second instance" not in found.next_step
+
+
+def test_without_a_begin_both_causes_are_named(tmp_path: Path) -> None:
+    unknown = read(tmp_path / "a", SETTINGS.format(PYTHON), FENCED.format("02:00"))
+    assert "another instance took its id, or its transaction had timed out" in unknown.explanation
+    assert "transaction.timeout.ms" in unknown.next_step
+    short = read(tmp_path / "b", SETTINGS.format(PYTHON), BEGIN.format("begin transaction"), FENCED.format("00:03"))
+    assert "most likely another instance took its id. Its transaction had begun only 2 s before" in short.explanation
+    assert short.confidence > unknown.confidence

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from math import inf
 from typing import Final
 
+from eosctl.logs.incidents.timeline.durations import begun_in_time
 from eosctl.logs.incidents.timeline.evidence import evidence_of, incident, joined_evidence
 from eosctl.logs.incidents.timeline.own_words import commits_in_words
 from eosctl.logs.incidents.timeline.pauses import pause_ms, paused_text, pauses_before
@@ -204,20 +205,27 @@ def displaced(timeline: LogTimeline, transactional_id: str, events: Sequence[Log
     rivals = _users_of_prefix(timeline, transactional_id, events[0])
     if waiting and not rivals and not events[0].fields.get("connector_task"):
         return _raised(timeline, transactional_id, waiting, events)
+    begun = begun_in_time(timeline, events[0])
+    if rivals or events[0].fields.get("connector_task"):
+        reason = f"{_taker(rivals)} took its id.{_after_waiting(waiting)}{'' if rivals else _SAME_TO_CLIENTS}"
+    elif begun:
+        age = duration_text(time_of(events[0]) - time_of(begun))
+        reason = f"most likely another instance took its id. Its transaction had begun only {age} before."
+    else:
+        reason = f"another instance took its id, or its transaction had timed out.{_SAME_TO_CLIENTS}"
     return incident(
         "producer_fenced",
         "duplicate-transactional-id",
         subject_of(timeline, transactional_id, events[0]),
         [*waiting, *rivals, *events],
-        f"{transactional_id or opening(program_of(timeline, events[0]))} was fenced: {_taker(events[0], rivals)} took "
-        f"its id.{_after_waiting(waiting)}{'' if rivals else _SAME_TO_CLIENTS}",
+        f"{transactional_id or opening(program_of(timeline, events[0]))} was fenced: {reason}",
         (
             "Give each job a transactional id prefix of its own, and restart them one after the other."
             if rivals
-            else "Add the transaction coordinator's server.log of this time, and look for a second instance with the "
-            "same id."
+            else f"{'Look' if begun else _COMPARE} for a second instance with the same id. Add the transaction "
+            "coordinator's server.log of this time."
         ),
-        confidence=0.85 if rivals else 0.5,
+        confidence=0.85 if rivals else 0.7 if begun else 0.5,
         t_start_ms=time_of((*waiting, *events)[0]),
     )
 
@@ -245,18 +253,17 @@ _TIMED_OUT: Final = re.compile(r"\b[Tt]imed out (\w{3,40}Request)\b")
 _SAME_TO_CLIENTS: Final = (
     " A rollback after a timeout looks the same to a client, and no coordinator's log here shows which it was."
 )
+_COMPARE: Final = "Compare the time since the transaction began with transaction.timeout.ms, and look"
 _WAIT_MS: Final = 600_000
 _WAIT_GAP_MS: Final = 10_000
 """A client repeats a refused initialization sooner than this."""
 
 
-def _taker(victim: LogEvent, rivals: Sequence[LogEvent]) -> str:
+def _taker(rivals: Sequence[LogEvent]) -> str:
     """Return who may have taken an id: Connect derives a task's id from its group, the connector, and the number."""
     if rivals:
         return f"{rivals[0].application} uses the same prefix of transactional ids ({_prefix_of(rivals[0])}) and"
-    if victim.fields.get("connector_task"):
-        return "most likely a newer generation of the task, or a second Connect cluster with the same group.id,"
-    return "most likely another instance"
+    return "most likely a newer generation of the task, or a second Connect cluster with the same group.id,"
 
 
 def _waiting_before(timeline: LogTimeline, victim: LogEvent) -> Sequence[LogEvent]:

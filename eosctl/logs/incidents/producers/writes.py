@@ -298,7 +298,9 @@ def _gap_in_words(timeline: LogTimeline, episode: Sequence[LogEvent], fields: Ma
         numbers = f"{sequence} after {fields.get('current_sequence', '?')}"
         others = len({one for event in episode if (one := event.fields.get("producer_id"))}) - 1
         also = f" The broker also refused batches of {count_text(others, 'other producer')}." if others > 0 else ""
-        return f"A batch for {partition} came with sequence {numbers}: the batches in between never arrived.{also}"
+        return (
+            f"A batch for {partition} came with sequence {numbers}: those in between are missing on the leader.{also}"
+        )
     reason = "one before it is missing, or the broker lost the producer's state."
     if _has_expired(timeline, episode[0]):
         reason = "messages before it timed out in the client while they were in flight, which left a gap."

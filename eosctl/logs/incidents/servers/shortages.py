@@ -23,6 +23,8 @@ SHORTAGE_MIN_MS = 3_000
 FELT_MS = 60_000
 """Default of max.block.ms and of many other limits: a client reports a shortage this long after its last refusal."""
 _OF_REFUSALS: Final = "fewer-replicas-in-sync-than-min-isr"
+_OUT_OF_SYNC: Final = "replicas-out-of-sync"
+"""The cause where replicas left the ISR and no record shows that their brokers were down."""
 NAMED_PARTITIONS: Final = 10
 """Maximum number of partitions that a subject names; of more, it names the topics."""
 LEFT_MS = 3_600_000
@@ -69,7 +71,7 @@ def find_shortages(timeline: LogTimeline, outages: Sequence[Outage]) -> Iterator
         lost_ms = (*(outage.down_ms for outage in causes), *map(time_of, left))
         yield incident(
             "not_enough_replicas",
-            "brokers-down-below-min-isr",
+            "brokers-down-below-min-isr" if brokers else _OUT_OF_SYNC if left else _OF_REFUSALS,
             {
                 "brokers": brokers,
                 "topics": tuple(topics),

@@ -52,3 +52,26 @@ def test_a_known_record_of_kafka_is_enough(tmp_path: Path) -> None:
         "ProducerFencedException: There is a newer producer with the same transactionalId.\n"
     )
     assert NO_KAFKA not in headline(findings(tmp_path, DATABASE + refused))
+
+
+FULL = (
+    '2026-03-04 07:00:06.000 UTC [78] PANIC:  could not write to file "pg_wal/xlogtemp.78": No space left on device\n'
+)
+KILLED = "Mar 04 07:00:07 db1 kernel: Out of memory: Killed process 911 ({}) total-vm:100kB, anon-rss:90kB\n"
+
+
+@pytest.mark.parametrize("fault", [FULL, KILLED.format("mysqld")], ids=["disk full", "out of memory"])
+def test_a_fault_of_a_database_is_not_one_of_kafka(fault: str, tmp_path: Path) -> None:
+    found = findings(tmp_path, fault)
+    assert found.incidents == ()
+    assert [one.severity for one in found.unexplained] == [Severity.WARNING]
+    assert headline(found).startswith(NO_KAFKA)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [(KILLED.format("java"), "out_of_memory"), (CLIENT + FULL, "log_dir_failure")],
+    ids=["a server", "next to a client"],
+)
+def test_the_same_fault_where_kafka_is_shown(text: str, kind: str, tmp_path: Path) -> None:
+    assert [one.kind for one in findings(tmp_path, text).incidents] == [kind]

@@ -55,6 +55,7 @@ from eosctl.logs.incidents.test_runs import TestRuns, without_tests
 from eosctl.logs.incidents.timeline.announced import GUESSED
 from eosctl.logs.incidents.timeline.restated import restate
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
+from eosctl.model.any_program import names_kafka, shows_kafka
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import UNCLASSIFIED, LogEvent, SourceSummary
 
@@ -128,18 +129,21 @@ def judge_logs(events: Sequence[LogEvent], sources: Sequence[SourceSummary]) -> 
 def judge_timeline(timeline: LogTimeline, events: Sequence[LogEvent]) -> Judgment:
     """Find the incidents of a timeline; ``events`` are those that it was made of."""
     known, acting = load_incidents(), acting_categories()
-    found = [_doubted(one, timeline.guessed_ids) for one in find_incidents(timeline)]
+    # What any program may log is not a fault of Kafka where nothing shows one: it is left as records to judge.
+    is_of_kafka = shows_kafka(events) or any(names_kafka(one.beginning) for one in timeline.sources)
+    found = [_doubted(one, timeline.guessed_ids) for one in find_incidents(timeline)] if is_of_kafka else []
     causes = Causes(found)
     kept = [one for one in found if not causes.explain(one)]
     left = tuple(restate(timeline, find_unexplained(timeline, events, found, acting | known.keys())))
-    cataloged = tuple(find_cataloged(timeline, left, known))
+    cataloged = tuple(find_cataloged(timeline, left, known)) if is_of_kafka else ()
     of_catalog = (_doubted(one, timeline.guessed_ids) for one, _ in cataloged)
     joined = fold_records(timeline, _stepped(timeline, (*_merged(kept), *of_catalog), _JOINING), left)
     joined = join_last_words(timeline, joined, left)
     single = _name_components(joined, events)
     named = _stepped(timeline, single, _NAMING)
     noted = {(place.file, place.offset) for one in named for place in one.evidence}
-    unknown = find_unknown_errors(timeline, (one for one in left if (one.file, one.offset) not in noted), named)
+    open_errors = (one for one in left if is_of_kafka and (one.file, one.offset) not in noted)
+    unknown = find_unknown_errors(timeline, open_errors, named)
     settled = _stepped(timeline, (*named, *join_repeats(unknown)), _ENDING)
     tests = TestRuns(timeline)
     incidents = sorted(

@@ -63,3 +63,22 @@ def test_a_heading_in_a_text_does_not_divide_a_file(tmp_path: Path) -> None:
     text = BEGUN + FENCED + "==> one <==\n" + TAKEN.format(10, "mill")
     (one,) = judge(tmp_path, {"mill.log": text})
     assert not replaced(one)
+
+
+FAUST = "{pod:<6} | 2026-07-01 09:00:{at},100 {text}\n"
+FOUND = "INFO aiokafka.producer: Discovered coordinator 1 for transactional id 0-0"
+LOST = (
+    "ERROR aiokafka.producer: aiokafka.errors.ProducerFenced: There is a newer producer using the same "
+    "transactional_id or transaction timeout occurred (check that processing time is below transaction_timeout_ms)"
+)
+
+
+def test_a_coordinator_found_by_another_program_is_a_takeover(tmp_path: Path) -> None:
+    lines = (("audit", "00", FOUND), ("enrich", "30", FOUND), ("audit", "31", LOST))
+    text = "".join(FAUST.format(pod=pod, at=at, text=words) for pod, at, words in lines)
+    (found,) = judge(tmp_path / "once", {"compose.log": text})
+    assert "0-0 was initialized again by enrich while audit was still using it" in found.explanation
+    back = FAUST.format(pod="audit", at="41", text=FOUND) + FAUST.format(pod="enrich", at="42", text=LOST)
+    (turns,) = judge(tmp_path / "twice", {"compose.log": text + back})
+    assert turns.subject["applications"] == ("audit", "enrich")
+    assert "fenced in turn" in turns.explanation

@@ -33,7 +33,7 @@ _SLOW: Final = "slow-processing"
 _REJOINED: Final[tuple[EventCategory, ...]] = ("REBALANCE_DONE",)
 _DUPLICATE: Final = "duplicate-transactional-id"
 """A cause that brings the fault back after each initialization."""
-_POSSIBLE: Final = 0.5
+_POSSIBLE: Final = 0.7
 """Confidence up to which it is only the likelier of two causes: a rollback after a timeout does not come back."""
 _OF_PRODUCERS: Final = kinds_with("of_producer")
 _OF_MEMBERS: Final = kinds_with("of_member")

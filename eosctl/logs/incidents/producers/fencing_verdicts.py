@@ -45,7 +45,9 @@ def replaced(timeline: LogTimeline, transactional_id: str, events: Sequence[LogE
     """Return the incident of a producer that a later initialization of its id fenced; its refusals follow that."""
     victim = events[-1]
     epoch = foreign.fields.get("producer_epoch", "")
-    who = program_of(timeline, victim)
+    program = program_of(timeline, victim)
+    # A program that is only known by its client.id has the name of its transactional id as a rule.
+    who = "an earlier producer" if program == transactional_id else program
     is_of_same_log = timeline.log_of(foreign) == timeline.log_of(victim)
     is_other = foreign.application not in (victim.application, *timeline.servers())
     by_whom = f" by {program_of(timeline, foreign)}" if is_other else ""
@@ -57,7 +59,8 @@ def replaced(timeline: LogTimeline, transactional_id: str, events: Sequence[LogE
         "duplicate-transactional-id",
         subject_of(timeline, transactional_id, victim),
         events,
-        f"{transactional_id} {again} while {who} was still using it; {who} was fenced.{goes_on}",
+        f"{transactional_id} {again} while {who} was still using it; {'that' if who != program else who} was "
+        f"fenced.{goes_on}",
         "Give every live instance a transactional.id of its own; make sure an instance is gone before it is replaced.",
         # Two clients of one log may be two lives of one program.
         confidence=0.85 if is_of_same_log and foreign.category == "INIT_PRODUCER_ID" else 0.95,

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from eosctl.logs.incidents.timeline.evidence import incident
+from eosctl.logs.incidents.timeline.own_words import initializations_in_words
 from eosctl.logs.incidents.timeline.timeline import SAME_MOMENT_MS, LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
 from eosctl.model.incident import Incident
@@ -87,7 +88,17 @@ def rivals_in(timeline: LogTimeline, excerpts: Excerpts, refusals: Sequence[LogE
     logs = [timeline.log_of(one) for one in turns]
     programs = {one.application for one in turns}
     is_in_turn = sum(one != other for one, other in pairwise(logs)) + 1 >= _OF_REPLICAS
+    is_in_turn |= len(set(logs)) > 1 and any(_came_back(timeline, *pair) for pair in pairwise(turns))
     return Rivals(tuple(sorted(programs)), False) if is_in_turn else None
+
+
+def _came_back(timeline: LogTimeline, one: LogEvent, other: LogEvent) -> bool:
+    """Return whether a fenced program initialized the id again before another program was fenced."""
+    if timeline.log_of(one) == timeline.log_of(other):
+        return False
+    start_ms, end_ms, named = time_of(one) + 1, time_of(other), timeline.transactional_id(one)
+    inits = timeline.log_between(one, start_ms, end_ms, ("INIT_PRODUCER_ID",))
+    return bool(inits) or bool(initializations_in_words(timeline, one, start_ms, end_ms, named))
 
 
 def fenced_in_turn(transactional_id: str, rivals: Rivals, refusals: Sequence[LogEvent]) -> Incident:

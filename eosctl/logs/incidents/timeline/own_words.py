@@ -18,6 +18,7 @@ from eosctl.model.log_event import LogEvent
 _DONE: Final = r"(?:ok|OK|done|complete|completed|succeeded|successful|finished|ready)\b"
 _INITIALIZED: Final = re.compile(
     rf"\b[Ii]nit(?:ialize)?_?[Tt]ransactions(?:\(\))?[ :,]{{1,2}}{_DONE}|\b[Tt]ransactions initialized\b"
+    r"|\bDiscovered coordinator \S+ for transactional id\b"
     r"|\bproducer id acquired\b|\b[Pp]roducer (?:is |was )?(?:ready|initialized)\b"
 )
 _STATED: Final[tuple[EventCategory, ...]] = ("METADATA_RECEIVED", "TRANSACTIONAL_ID_NAMED")

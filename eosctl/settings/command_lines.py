@@ -54,14 +54,18 @@ def options_in(text: str, first: int) -> Iterator[tuple[str, Leaf]]:
             yield match["name"], Leaf(match["value"].strip("'\""), first + text.count("\n", 0, match.start()))
 
 
-def files_written(lines: list[str]) -> tuple[list[tuple[str, Leaf]], list[str]]:
+def files_written(lines: list[str], first: int = 1) -> tuple[list[tuple[str, Leaf]], list[str]]:
     """Return the texts that a script writes (``cat >NAME <<END``) by the name of their file, and the other lines.
 
     The other lines keep their numbers: an empty line stands for each of a text.
+
+    Args:
+        lines: The script.
+        first: Number of its first line, from 1.
     """
     found: list[tuple[str, Leaf]] = []
     rest: list[str] = []
-    numbered = enumerate(lines, 1)
+    numbered = enumerate(lines, first)
     ends = {line.strip() for line in lines}
     for number, line in numbered:
         rest.append(line)
@@ -96,10 +100,12 @@ def _as_command(match: re.Match[str]) -> str:
     return f"{match['before']} {body} ;" if _TOOL.search(body) else match[0]
 
 
-def bodies_in(text: str) -> Iterator[tuple[str, Leaf]]:
-    """Yield the objects of JSON that a script sends: ``curl -d '{...}'``."""
+def bodies_in(text: str, first: int = 1) -> Iterator[tuple[str, Leaf]]:
+    """Yield the objects of JSON that a script sends: ``curl -d '{...}'``; its first line has a number from 1."""
+    line, counted = first, 0
     for match in _BODY.finditer(text):
-        line = 1 + text.count("\n", 0, match.start())
+        line += text.count("\n", counted, match.start())
+        counted = match.start()
         body = match["plain"] or match["escaped"]
         if '"' not in body.replace('\\"', ""):  # quoted once more, within a command in quotes
             body = re.sub(r"\\(.)", r"\1", body)

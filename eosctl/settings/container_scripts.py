@@ -22,7 +22,7 @@ def scripts_within(document: Node) -> Iterator[Branch]:
         return
     for leaf in (*_of_containers(document), *_of_tasks(document)):
         if leaf.text and _WORTH_READING.search(leaf.text):
-            own, *started = parse_script("\n" * (leaf.line - 1) + leaf.text)
+            own, *started = parse_script(leaf.text, leaf.line)
             yield from started
             if kept := tuple(entry for entry in own.entries if not entry[0].startswith(OPTIONS)):
                 yield Branch(kept, leaf.line)

@@ -21,7 +21,7 @@ from eosctl.settings.properties_file import MalformedEscape, properties_in
 from eosctl.settings.sql_file import SqlError, parse_sql
 from eosctl.settings.supervisor_file import PROGRAM, parse_supervisor
 from eosctl.settings.toml_file import TomlError, parse_toml
-from eosctl.settings.tree import Branch, Leaf, Node, Row
+from eosctl.settings.tree import Branch, Leaf, Node, Row, moved
 from eosctl.settings.unit_file import parse_unit
 
 MAX_DEPTH: Final = 100
@@ -66,6 +66,20 @@ def parse_documents(file: str, text: str) -> tuple[Node, ...]:
         raise _malformed(file, 1, "nested too deeply") from error
     _check_depth(file, documents)
     return documents
+
+
+def parse_within(file: str, text: str, line: int) -> tuple[Node, ...]:
+    """Parse a file whose text stands inside another one.
+
+    Args:
+        file: A name with the ending of its format.
+        text: What stands in it.
+        line: Number of its first line in the file around it, from 1.
+
+    Raises:
+        ConfigFileError: The text does not follow its format.
+    """
+    return tuple(moved(document, line - 1) for document in parse_documents(file, text))
 
 
 def _check_depth(file: str, documents: Iterable[Node]) -> None:

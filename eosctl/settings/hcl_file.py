@@ -156,10 +156,12 @@ class _Reader:
         leaves = [part for part in parts if isinstance(part, Leaf) and part.text is not None]
         if not leaves or len(leaves) < len(parts):
             return None
-        text, line = "", leaves[0].line
-        for leaf in leaves:
-            text += "\n" * max(leaf.line - line - text.count("\n"), 1 if text else 0) + (leaf.text or "")
-        return Leaf(text, line)
+        pieces, line = [leaves[0].text or ""], leaves[0].line
+        below = line + pieces[0].count("\n")
+        for leaf in leaves[1:]:
+            pieces += ("\n" * max(leaf.line - below, 1 if any(pieces) else 0), leaf.text or "")
+            below += pieces[-2].count("\n") + pieces[-1].count("\n")
+        return Leaf("".join(pieces), line)
 
     def _outside(self, tree: Tree[Token]) -> Leaf:
         return Leaf(f"${{{self._source(tree)}}}", _line(tree))

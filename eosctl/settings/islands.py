@@ -16,7 +16,7 @@ from eosctl.settings.client_parts import are_clients_apart, has_own_properties, 
 from eosctl.settings.command_lines import JOBS
 from eosctl.settings.connectors import connector_of_chart
 from eosctl.settings.container_scripts import scripts_within
-from eosctl.settings.documents import format_of, parse_documents, parse_properties_tree
+from eosctl.settings.documents import format_of, parse_properties_tree, parse_within
 from eosctl.settings.environment import container_environment, environment_of, variables_of
 from eosctl.settings.file_texts import is_of_others
 from eosctl.settings.flink_arguments import arguments_of_jobs
@@ -337,10 +337,9 @@ def _file_within(leaf: Leaf, file: str, hints: tuple[str, ...], name: str = "") 
         raise RecursionError  # before the interpreter's own limit, which a parser takes for a malformed block
     file = leaf.file or file
     inner = name if name and format_of(name) is not None else f"block.{_ending_of(leaf.text)}"
-    text = "\n" * (leaf.line - 1) + leaf.text
     label = name if inner == name else ""
     try:
-        documents = () if inner.endswith(".properties") else parse_documents(inner, text)
+        documents = () if inner.endswith(".properties") else parse_within(inner, leaf.text, leaf.line)
     except ConfigFileError:
         documents = ()  # a block of some other text
     mappings = [document for document in documents if isinstance(document, Branch)]

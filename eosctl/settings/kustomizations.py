@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from eosctl.errors import ConfigFileError
 from eosctl.model.deployment import Place, Unseen
-from eosctl.settings.documents import parse_documents
+from eosctl.settings.documents import parse_within
 from eosctl.settings.file_texts import mentions_kafka
 from eosctl.settings.tree import Branch, Leaf, Node, Row
 from eosctl.settings.tree_patches import merged, operated, placed
@@ -287,7 +287,7 @@ def _held(node: Leaf, file: str) -> str:
 
 def _inline(text: Leaf) -> tuple[Node, ...]:
     try:
-        return parse_documents("patch.yaml", "\n" * (text.line - 1) + (text.text or ""))
+        return parse_within("patch.yaml", text.text or "", text.line)
     except ConfigFileError:
         return ()  # the path of a file that is not among the given ones
 

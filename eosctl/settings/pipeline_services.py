@@ -56,7 +56,7 @@ def pipeline_scripts(document: Branch) -> Iterator[Branch]:
     """Yield what the scripts of a pipeline's jobs configure."""
     for leaf in _scripts(document):
         if leaf.text and _COMMANDS.search(leaf.text):
-            own, *started = parse_script("\n" * (leaf.line - 1) + leaf.text)
+            own, *started = parse_script(leaf.text, leaf.line)
             yield from started
             if kept := tuple(entry for entry in own.entries if not entry[0].startswith(OPTIONS)):
                 yield Branch(kept, leaf.line)

@@ -82,15 +82,19 @@ def _server_of_image(lines: list[tuple[int, str]], entries: list[tuple[str, Node
     return IMAGE, Branch((("image", Leaf(base, number)), ("environment", Branch(tuple(variables), number))), number)
 
 
-def parse_script(text: str) -> tuple[Branch, ...]:
+def parse_script(text: str, first: int = 1) -> tuple[Branch, ...]:
     """Return what a script configures, and the containers that it starts, as services of Compose.
 
     Topics (``kafka-topics.sh --create``) stand by their names, files that it writes by theirs. A Makefile and a
     Procfile are read as scripts.
+
+    Args:
+        text: The script.
+        first: Number of its first line in the file, from 1.
     """
-    files, rest = files_written(without_quotes(text.replace("$$", "$")).splitlines())
+    files, rest = files_written(without_quotes(text.replace("$$", "$")).splitlines(), first)
     variables_of_file = variables_in(rest)
-    single = [(number, filled(line, variables_of_file)) for number, line in lines_in("\n".join(rest))]
+    single = [(number, filled(line, variables_of_file)) for number, line in lines_in("\n".join(rest), first)]
     lines = [(number, filled(line, variables_of_file)) for number, line in repeated(single)]
     together = _processes(single)
     once = [(number, line) for number, line in lines if number not in together.lines]
@@ -108,7 +112,7 @@ def parse_script(text: str) -> tuple[Branch, ...]:
         if (before := list(_before_command(line, number)))
     ]
     jobs = [(f"{JOBS}{number}", Row((Leaf(line, number),), number)) for number, line in once if FLINK_RUN.search(line)]
-    own = Branch((*files, *entities_in(lines), *bodies_in(plain), *variables, *given, *jobs), 1)
+    own = Branch((*files, *entities_in(lines), *bodies_in(plain, first), *variables, *given, *jobs), 1)
     return (own, *as_services(containers_run(once)), *as_services([*together.services, *brokers_started(lines)]))
 
 
@@ -155,11 +159,10 @@ def _exported(line: str, number: int) -> Iterator[tuple[str, Leaf]]:
         yield from pairs_in(found["rest"], number)
 
 
-def lines_in(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines with the number of the first part of each; a backslash continues a line."""
+def lines_in(text: str, first: int = 1) -> Iterator[tuple[int, str]]:
+    """Yield the lines with the number of the first part of each, from ``first`` on; a backslash continues a line."""
     parts: list[str] = []
-    first = 1
-    for number, raw in enumerate(text.splitlines(), 1):
+    for number, raw in enumerate(text.splitlines(), first):
         line = raw.rstrip("\r")
         if line.lstrip().startswith("#" if parts else ("#", ";")):
             continue  # within a command of a shell, a semicolon ends a part of it

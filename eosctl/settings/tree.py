@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 import msgspec
+from msgspec.structs import replace
 
 
 class ParseError(Exception):
@@ -84,6 +85,17 @@ class Row(msgspec.Struct, frozen=True):
 
 
 Node = Leaf | Branch | Row
+
+
+def moved(node: Node, lines: int) -> Node:
+    """Return a tree whose text begins some lines further down in its file."""
+    if isinstance(node, Branch):
+        return replace(
+            node, entries=tuple((key, moved(child, lines)) for key, child in node.entries), line=node.line + lines
+        )
+    if isinstance(node, Row):
+        return Row(tuple(moved(child, lines) for child in node.nodes), node.line + lines)
+    return replace(node, line=node.line + lines)
 
 
 def flatten(node: Node, prefix: str = "") -> Iterator[tuple[str, Leaf]]:

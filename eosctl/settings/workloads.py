@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from eosctl.errors import ConfigFileError
 from eosctl.model.deployment import Place, Role, Unseen, Value
 from eosctl.settings.container_files import containers_of, kafka_files, overrides_of
-from eosctl.settings.documents import parse_documents, starts_programs
+from eosctl.settings.documents import parse_within, starts_programs
 from eosctl.settings.kafka_commands import CONFIGURATION
 from eosctl.settings.process_counts import COUNT, ONE_PER_NODE, WITHOUT_NUMBER, knative_count
 from eosctl.settings.readers import Readers, is_read
@@ -297,7 +297,7 @@ def _patched(document: Branch, file: str) -> Iterator[Workload]:
         if not isinstance(text, Leaf) or "replicas" not in (text.text or ""):
             continue
         try:
-            patches = parse_documents("patch.yaml", "\n" * (text.line - 1) + (text.text or ""))
+            patches = parse_within("patch.yaml", text.text or "", text.line)
         except ConfigFileError:
             continue  # the path of a file, or what no tool applies
         target = member.branch("target") if isinstance(member, Branch) else None

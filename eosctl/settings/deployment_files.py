@@ -15,13 +15,9 @@ from eosctl.findings.linted import Unreadable
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Component, Deployment, Place, Role, Unseen, Value, Variation
 from eosctl.model.redaction import redact_text
-from eosctl.settings.ansible import (
-    Variant,
-    hosts_around,
-    hosts_of_group,
-    variants_of,
-)
+from eosctl.settings.ansible import Variant, hosts_around, hosts_of_group, variants_of
 from eosctl.settings.ansible_parts import serves_templates
+from eosctl.settings.application_files import with_processes
 from eosctl.settings.broker_overrides import with_overridden
 from eosctl.settings.chart_parameters import has_chart_parameters, with_chart_parameters
 from eosctl.settings.client_libraries import has_options_apart, with_options_joined
@@ -364,7 +360,7 @@ def _components(files: Iterable[_File], releases: Releases) -> list[Component]:
     workloads = [workload for file in given for workload in file.workloads]
     sources = with_shared_environments(sources, workloads)
     sources = with_spring_environments(without_variables_of_templates(without_referred(sources)), workloads)
-    started = with_secrets(with_overridden(with_instances(sources, workloads), workloads), workloads)
+    started = with_secrets(with_overridden(with_processes(sources, workloads), workloads), workloads)
     return [component for source in started for component in resolve(source, releases)]
 
 

@@ -13,6 +13,7 @@ from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Client, Place, Role, Value
 from eosctl.settings.command_lines import OPTION_HEADS, options_in
 from eosctl.settings.packed_variables import dotnet_sources, unpacked
+from eosctl.settings.pod_variables import expanded
 from eosctl.settings.sources import Source, value_of, values_of
 from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
 
@@ -105,7 +106,7 @@ def container_environment(
     starts_shipped = any(_SHIPPED_START.search(leaf.text or "") for leaf in lines)
     lines += [leaf for key, leaf in pairs if _JAVA_OPTIONS.search(key)]
     options = dict(option for leaf in lines for option in options_in(leaf.text or "", leaf.line))
-    found = variables_of(pairs, image, name, file, 1 if node is None else node.line)
+    found = variables_of(expanded(pairs), image, name, file, 1 if node is None else node.line)
     if starts_shipped:
         found = [replace(one, framework=_SHIPPED) if one.role is Role.BROKER else one for one in found]
     return with_options(found, options, name, file, (name.lower(), image.lower()))

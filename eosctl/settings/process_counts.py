@@ -14,6 +14,9 @@ from eosctl.settings.sources import Source, value_of
 from eosctl.settings.tree import Branch, Leaf, Node, Row
 
 COUNT: Final = "replicas"
+CHART: Final = "chart "
+"""How the workload of a chart is called, before the chart's folder."""
+CHART_FILES: Final = ("values.yaml", "values.yml")
 ONE_PER_NODE: Final = "one per node"
 ONE_PER_INSTANCE: Final = "one per instance"
 """The count of a template unit of systemd, which exists to be started several times."""
@@ -66,6 +69,12 @@ def _counts_of(node: Branch, file: str) -> Iterator[Counted]:
         yield from _cloud_formation(resources, file)
     if services := _of_type(node, "aws_ecs_service"):
         yield from _terraform(services, _of_type(node, "aws_ecs_task_definition"), file)
+
+
+def chart_count(values: Branch, file: str) -> Value | None:
+    """Return how many processes the values of a chart of one application start; None for other files."""
+    is_chart = values.get("replicaCount") is not None or values.branch("autoscaling") is not None
+    return _own_count(values, file) if is_chart and values.get("image") is not None else None
 
 
 def _own_count(node: Branch, file: str) -> Value | None:

@@ -17,7 +17,16 @@ from eosctl.model.deployment import Place, Role, Unseen, Value
 from eosctl.settings.container_files import containers_of, kafka_files, overrides_of
 from eosctl.settings.documents import parse_within, starts_programs
 from eosctl.settings.kafka_commands import CONFIGURATION
-from eosctl.settings.process_counts import COUNT, ONE_PER_NODE, WITHOUT_NUMBER, knative_count
+from eosctl.settings.pod_variables import pod_variables
+from eosctl.settings.process_counts import (
+    CHART,
+    CHART_FILES,
+    COUNT,
+    ONE_PER_NODE,
+    WITHOUT_NUMBER,
+    chart_count,
+    knative_count,
+)
 from eosctl.settings.readers import Readers, is_read
 from eosctl.settings.sources import Source, value_of
 from eosctl.settings.tree import Branch, Leaf, Node, Row
@@ -61,6 +70,7 @@ class Workload(NamedTuple):
         is_whole: Whether this is the whole description; an overlay and a scaler have a part of it.
         kafka_files: The configurations of Kafka that its containers read.
         overrides: The settings that a command lays over the file of a broker.
+        images: The images of its containers.
     """
 
     name: str
@@ -70,6 +80,7 @@ class Workload(NamedTuple):
     is_whole: bool = False
     kafka_files: tuple[Unseen, ...] = ()
     overrides: Mapping[str, Value] = {}
+    images: tuple[str, ...] = ()
 
 
 def workloads_of(document: Node, file: str) -> list[Workload]:
@@ -78,6 +89,8 @@ def workloads_of(document: Node, file: str) -> list[Workload]:
         return []
     if isinstance(services := document.get("services"), Branch):
         return list(_services(document, services, file))
+    if file.endswith(CHART_FILES) and (count := chart_count(document, file)) is not None:
+        return [Workload(f"{CHART}{posixpath.dirname(file)}", count, images=_image_of_chart(document))]
     generates = any(document.get(key) is not None for key in GENERATED)
     if generates or (document.text("kind") or "Kustomization") == "Kustomization":
         return list(_kustomization(document, file))
@@ -89,7 +102,7 @@ def with_instances(sources: Iterable[Source], workloads: Iterable[Workload]) -> 
     parts = list(workloads)
     if not parts:
         return list(sources)
-    counts, partial = _counts(_merged(parts)), _merged(one for one in parts if not one.is_whole)
+    counts, partial = _counts(merged(parts)), merged(one for one in parts if not one.is_whole)
     whole = {(one.name, one.processes.file): one.processes for one in parts if one.is_whole and one.processes}
 
     def own(source: Source) -> Value | None:
@@ -144,7 +157,7 @@ def _counted(source: Source, counts: _Counts) -> Source:
     if len(readers) > 1 and not source.held_by and starts_programs(source.place.file):
         return source  # a folder of scripts that several services mount: each runs its own
     if len(readers) == 1 and readers[0].variables:
-        source = replace(source, values=_filled(source.values, readers[0].variables))
+        source = replace(source, values=filled_by(source.values, readers[0].variables))
     if len(readers) == 1 and readers[0].overrides and source.role is Role.BROKER:
         source = replace(source, values={**source.values, **readers[0].overrides})
     count = _total([one.processes for one in readers if one.processes is not None])
@@ -156,14 +169,15 @@ def _of_file(file: str, counts: list[Value]) -> list[Value]:
     return [count for count in counts if count.file == file] or counts
 
 
-def _filled(values: Mapping[str, Value], variables: Mapping[str, str]) -> dict[str, Value]:
+def filled_by(values: Mapping[str, Value], variables: Mapping[str, str]) -> dict[str, Value]:
     """Return the values with the variables of the one workload that reads them in the place of references."""
 
     def filled(value: Value) -> Value:
         if value.resolved or value.text is None:
             return value
         text = _REFERENCE.sub(lambda match: variables.get(match[1], match[0]), value.text)
-        return replace(value, text=text, resolved=_REFERENCE.search(text) is None and "{" not in text)
+        is_filled = _REFERENCE.search(text) is None and not {"{", "("} & {*text}
+        return replace(value, text=text, resolved=is_filled)
 
     return {name: filled(value) for name, value in values.items()}
 
@@ -177,7 +191,7 @@ def _total(counts: list[Value]) -> Value | None:
     return largest if largest.text in WITHOUT_NUMBER else replace(largest, text=str(total))
 
 
-def _merged(workloads: Iterable[Workload]) -> dict[str, Workload]:
+def merged(workloads: Iterable[Workload]) -> dict[str, Workload]:
     """Join the parts of each workload; of several counts the highest holds: it is the one that some environment has."""
     found: dict[str, Workload] = {}
     for one in workloads:
@@ -187,7 +201,8 @@ def _merged(workloads: Iterable[Workload]) -> dict[str, Workload]:
         reads = one.reads | (other.reads if other else frozenset())
         variables = {**(other.variables if other else {}), **one.variables}
         overrides = {**(other.overrides if other else {}), **one.overrides}
-        found[one.name] = Workload(one.name, count, reads, variables, overrides=overrides)
+        images = one.images or (other.images if other else ())
+        found[one.name] = Workload(one.name, count, reads, variables, overrides=overrides, images=images)
     return found
 
 
@@ -219,7 +234,7 @@ def _resource(document: Branch, file: str) -> Iterator[Workload]:
             if path
             else Value(COUNT, ONE_PER_NODE, "kind: DaemonSet", Place(file, document.line))
         )
-        reads, variables = frozenset(_referenced(document)), dict(_variables(document))
+        reads, variables = frozenset(_referenced(document)), dict(pod_variables(document))
         is_whole = document.get("spec", "selector") is not None or path[-1:] != ("replicas",)
         containers = list(containers_of(document))
         files = tuple(one for part in containers for one in kafka_files(part, file, is_whole=is_whole))
@@ -232,7 +247,13 @@ def _resource(document: Branch, file: str) -> Iterator[Workload]:
             is_whole=_has_image(document),
             kafka_files=files,
             overrides=overrides,
+            images=tuple(image for part in containers if (image := part.text("image"))),
         )
+
+
+def _image_of_chart(values: Branch) -> tuple[str, ...]:
+    name, text = values.text("image", "repository") or values.text("image", "name"), values.text("image")
+    return tuple(filter(None, (name, text))) or (CHART,)
 
 
 def _has_image(node: Node) -> bool:
@@ -263,22 +284,6 @@ def _referenced(node: Node) -> Iterator[str]:
                 yield f"{kind} {name}"
         elif not isinstance(child, Leaf):
             yield from _referenced(child)
-
-
-def _variables(node: Node) -> Iterator[tuple[str, str]]:
-    """Yield the variables of containers whose values are written down, and refer to nothing."""
-    if isinstance(node, Row):
-        for member in node.nodes:
-            yield from _variables(member)
-    if not isinstance(node, Branch):
-        return
-    for member in node.items("env"):
-        name, text = (member.text("name"), member.text("value")) if isinstance(member, Branch) else (None, None)
-        if name and text and "$" not in text:
-            yield name, text
-    for key, child in node.entries:
-        if key != "env" and not isinstance(child, Leaf):
-            yield from _variables(child)
 
 
 def _kustomization(document: Branch, file: str) -> Iterator[Workload]:
@@ -346,7 +351,15 @@ def _services(document: Branch, services: Branch, file: str) -> Iterator[Workloa
             variables = {key: text for key, text in texts.items() if text and "$" not in text}
             reads = frozenset(_files_of(service, file, shared))
             files, overrides = kafka_files(service, file), overrides_of(service, file)
-            yield Workload(service_name(name, file), count, reads, variables, kafka_files=files, overrides=overrides)
+            yield Workload(
+                service_name(name, file),
+                count,
+                reads,
+                variables,
+                kafka_files=files,
+                overrides=overrides,
+                images=tuple(filter(None, (service.text("image"),))),
+            )
 
 
 def service_name(name: str, file: str) -> str:

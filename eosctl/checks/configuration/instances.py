@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from eosctl.model.deployment import Component, Value
+from eosctl.model.placeholders import is_same_for_all
 
 _WITHOUT_NUMBER: Final = {
     "one per node": "processes of the nodes",
@@ -20,6 +21,12 @@ def runs_many(component: Component) -> bool:
     """Return whether two processes or more run with a configuration."""
     count = component.instances
     return count is not None and (count.text in _WITHOUT_NUMBER or (count.number or 0) > 1)
+
+
+def shared_text(value: Value) -> str:
+    """Return the text that every process of a workload has; empty where it differs, or that is not known."""
+    text = (value.text or "").strip()
+    return text if value.resolved or (text and is_same_for_all(text)) else ""
 
 
 def counted(component: Component) -> tuple[Value, ...]:

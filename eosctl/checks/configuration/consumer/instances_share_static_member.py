@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.instances import counted, processes, runs_many
+from eosctl.checks.configuration.instances import counted, processes, runs_many, shared_text
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Role
@@ -43,11 +43,11 @@ def instances_share_static_member(case: Case) -> Iterator[Problem]:
     """
     for consumer in case.deployment.of(Role.CONSUMER):
         name = consumer.value("group.instance.id")
-        if name.is_given and name.word and runs_many(consumer):
+        if name.is_given and shared_text(name) and runs_many(consumer):
             yield problem(
                 consumer,
                 (name, *counted(consumer)),
-                f"{name.key}={name.word} is the id of all {processes(consumer)}.",
+                f"{name.key}={shared_text(name)} is the id of all {processes(consumer)}.",
                 impact="The instances fence each other (FENCED_INSTANCE_ID).",
                 remedy=f"Make {name.key} different for each instance, and the same after a restart.",
             )

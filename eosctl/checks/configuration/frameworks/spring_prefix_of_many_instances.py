@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.instances import counted, processes, runs_many
+from eosctl.checks.configuration.instances import counted, processes, runs_many, shared_text
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Role
@@ -25,7 +25,8 @@ def spring_prefix_of_many_instances(case: Case) -> Iterator[Problem]:
 
     What it checks:
         A transaction-id-prefix without a placeholder in the environment or in a file of a workload with two
-        processes or more: replicas of Kubernetes, its autoscalers, Compose, and charts.
+        processes or more: replicas of Kubernetes, its autoscalers, Compose, and charts. A namespace, a release, or the
+        application's name in the place of a placeholder is the same for all of them.
 
     Why it matters for exactly-once:
         Spring makes transactional ids of the prefix and a number. With the same prefix two instances make the same
@@ -42,11 +43,11 @@ def spring_prefix_of_many_instances(case: Case) -> Iterator[Problem]:
     """
     for producer in case.deployment.of(Role.PRODUCER):
         prefix = producer.value("transactional.id")
-        if producer.inside is Role.SPRING and prefix.is_given and prefix.word and runs_many(producer):
+        if producer.inside is Role.SPRING and prefix.is_given and shared_text(prefix) and runs_many(producer):
             yield problem(
                 producer,
                 (prefix, *counted(producer)),
-                f"{prefix.word} is the prefix of all {processes(producer)}.",
+                f"{shared_text(prefix)} is the prefix of all {processes(producer)}.",
                 impact="The instances fence each other.",
                 remedy="Make the prefix different for each instance, e.g. of the pod's name.",
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.checks.configuration.clients import transactional_producers
-from eosctl.checks.configuration.instances import counted, processes, runs_many
+from eosctl.checks.configuration.instances import counted, processes, runs_many, shared_text
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Role
@@ -26,8 +26,8 @@ def instances_share_transactional_id(case: Case) -> Iterator[Problem]:
 
     What it checks:
         A transactional.id without a placeholder, in the environment or in a file of a workload with two processes or
-        more: replicas of Kubernetes, its autoscalers, kustomizations, Compose, and charts. Prefixes of Spring have a
-        rule of their own.
+        more: replicas of Kubernetes, its autoscalers, kustomizations, Compose, and charts. A file next to the manifests
+        of the only workload, or of one with its name, is that workload's. Prefixes of Spring have a rule of their own.
 
     Why it matters for exactly-once:
         Each process initializes the id and fences the others (ProducerFencedException). They restart and fence each
@@ -44,11 +44,11 @@ def instances_share_transactional_id(case: Case) -> Iterator[Problem]:
     """
     for producer in transactional_producers(case.deployment):
         name = producer.value("transactional.id")
-        if producer.inside is None and name.is_given and name.word and runs_many(producer):
+        if producer.inside is None and name.is_given and shared_text(name) and runs_many(producer):
             yield problem(
                 producer,
                 (name, *counted(producer)),
-                f"{name.key}={name.word} is the id of all {processes(producer)}.",
+                f"{name.key}={shared_text(name)} is the id of all {processes(producer)}.",
                 impact="The instances fence each other: none makes progress.",
                 remedy=f"Make {name.key} different for each instance, e.g. from the pod's name.",
             )

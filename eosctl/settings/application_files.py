@@ -27,10 +27,13 @@ _FOLDERS: Final = frozenset(
         *("files", "env", "properties", "settings", "k8s", "kubernetes", "kube", "deploy", "deployment", "deployments"),
         *("manifests", "helm", "chart", "charts", "templates", "base", "ops", "infra", "infrastructure", "kustomize"),
         *("overlays", "docker", "compose", "java", "."),
+        *("group_vars", "host_vars", "vars", "defaults", "topics", "connectors", "roles", "ansible", "terraform"),
     }
 )
 """Folders that a project has its files in: what stands above them is the project."""
-_OF_MANY: Final = frozenset({"charts", "helm", "overlays", "environments", "envs", "deploy", "k8s"})
+_OF_MANY: Final = frozenset(
+    {"charts", "helm", "overlays", "environments", "envs", "deploy", "k8s", "roles", "group_vars"}
+)
 """Folders that have one folder for each chart or environment."""
 _NAMES: Final = ("spring.application.name", "quarkus.application.name", "micronaut.application.name")
 _OTHER_NAMES: Final = ("application.id", "group.id", "client.id", "transactional.id")

@@ -33,6 +33,7 @@ from eosctl.settings.jinja_branches import Condition
 from eosctl.settings.kustomizations import Builds, Resource, build
 from eosctl.settings.manifests import Libraries
 from eosctl.settings.mounted_secrets import with_secrets
+from eosctl.settings.named_releases import release_in, with_releases_of_projects
 from eosctl.settings.own_references import has_own_references, with_own_references
 from eosctl.settings.plain_resources import has_no_place, has_no_setting
 from eosctl.settings.referred_values import (
@@ -65,7 +66,7 @@ class _File(NamedTuple):
     """What stands in one file: its settings, the workloads that it describes, and the ConfigMaps that files become.
 
     ``has_no_place`` is true for what has no place for a setting: a Service, an inventory, a playbook of roles.
-    ``conditions`` are those of a template that nothing decides, ``config_maps`` the values of ConfigMaps.
+    ``conditions`` are those of a template that nothing decides; ``releases`` are those of brokers, each with its file.
     """
 
     sources: list[Source]
@@ -74,6 +75,7 @@ class _File(NamedTuple):
     has_no_place: bool = False
     conditions: Mapping[str, Condition] = {}
     config_maps: Mapping[tuple[str, str], Value] = {}
+    releases: Sequence[tuple[str, str]] = ()
 
 
 _NOTHING: Final = _File([], [], {})
@@ -157,8 +159,8 @@ def read_deployment(
         for file in not_understood
         if file not in used and not fills_templates(file, used) and not serves_templates(file, used)
     ]
-    workloads = [workload for one in everything for workload in one.workloads]
-    unseen = unseen_by(workloads, _related(everything)) if any(one.kafka_files for one in workloads) else ()
+    files_wanted = [workload for one in everything for workload in one.workloads if workload.kafka_files]
+    unseen = unseen_by(files_wanted, _related(everything)) if files_wanted else ()
     return FilesRead(
         deployment,
         tuple(read),
@@ -342,7 +344,8 @@ def _of_documents(documents: Sequence[Node], file: str, role: Role | None = None
     is_plain = bool(documents) and all(has_no_place(document, file) for document in documents)
     sources = _counted_by_hosts(_over_base(sources), list(documents), file)
     maps = {key: value for document in documents for key, value in config_map_values(document, file).items()}
-    return _File(sources, workloads, generated, is_plain, config_maps=maps)
+    named = [(file, release) for document in documents if (release := release_in(document))]
+    return _File(sources, workloads, generated, is_plain, config_maps=maps, releases=named)
 
 
 def _members(document: Node) -> Iterator[Node]:
@@ -361,6 +364,7 @@ def _components(files: Iterable[_File], releases: Releases) -> list[Component]:
     sources = with_shared_environments(sources, workloads)
     sources = with_spring_environments(without_variables_of_templates(without_referred(sources)), workloads)
     started = with_secrets(with_overridden(with_processes(sources, workloads), workloads), workloads)
+    started = with_releases_of_projects(started, (named for file in given for named in file.releases))
     return [component for source in started for component in resolve(source, releases)]
 
 

@@ -1,10 +1,10 @@
-"""Find the client library of an application in the list of dependencies of its project."""
+"""Find the client library of an application, and its release, in the list of dependencies of its project."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import islice, takewhile
 from pathlib import Path
@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from eosctl.errors import ConfigFileError
 from eosctl.model.deployment import Client, Role
+from eosctl.settings.build_files import BUILD_FILES, clients_release
 from eosctl.settings.client_family import client_of
 from eosctl.settings.file_texts import read_text
 from eosctl.settings.sources import Source
@@ -24,7 +25,9 @@ _MANIFESTS: Final = (
 )
 _PROJECT: Final = ".csproj"
 _JAVA: Final = ("pom.xml", "build.gradle", "build.gradle.kts", "build.sbt")
-_DECISIVE: Final = frozenset({*_MANIFESTS, *_JAVA})
+_DECISIVE: Final = frozenset({*_MANIFESTS, *_JAVA, *BUILD_FILES})
+_CATALOG: Final = "gradle/libs.versions.toml"
+_OF_JAVA: Final = (Role.PRODUCER, Role.CONSUMER, Role.STREAMS, Role.SPRING)
 _LIBRARY: Final = re.compile(
     r"confluent-kafka|confluent_kafka|Confluent\.Kafka|node-rdkafka|rdkafka|@confluentinc/kafka-javascript|aiokafka"
     r"|kafka-python|kafkajs|sarama|franz-go|kafka-go",
@@ -34,7 +37,7 @@ _SPELLED: Final = {"confluent.kafka": "confluent-kafka", "@confluentinc/kafka-ja
 
 
 class Libraries:
-    """The client libraries of projects, each list of dependencies read once.
+    """The client libraries of projects and their releases, each list of dependencies read once.
 
     Args:
         paths: What the user named: no list of dependencies is searched for above it.
@@ -43,22 +46,35 @@ class Libraries:
     def __init__(self, paths: Iterable[Path]) -> None:
         self._paths = tuple(paths)
         self._found: dict[tuple[Path, Path], frozenset[str]] = {}
+        self._releases: dict[tuple[Path, Path], str] = {}
         self._names = cache(_names)
 
     def given_to(self, sources: Iterable[Source], file: Path) -> list[Source]:
         """Return sources with the client library of the project, where they are taken for clients of Java by default.
 
+        Clients of Java have the release that the nearest build file names, where their surroundings name none.
+
         Args:
             sources: What a file configures.
             file: The file.
         """
-        return [self._of_library(one, file) if _is_java_by_default(one) else one for one in sources]
+        given = [self._of_library(one, file) if _is_java_by_default(one) else one for one in sources]
+        return [self._of_release(one, file) if _is_of_java(one) else one for one in given]
+
+    def _of_release(self, source: Source, file: Path) -> Source:
+        place = (file.parent, self._root(file))
+        if place not in self._releases:
+            self._releases[place] = next(filter(None, _releases(*place, self._names)), "")
+        release = self._releases[place]
+        return replace(source, version=release) if release else source
+
+    def _root(self, file: Path) -> Path:
+        return next((named for named in self._paths if named in file.parents), file.parent)
 
     def _of_library(self, source: Source, file: Path) -> Source:
-        root = next((named for named in self._paths if named in file.parents), file.parent)
-        place = (file.parent, root)
+        place = (file.parent, self._root(file))
         if place not in self._found:
-            self._found[place] = frozenset(_libraries(file, root, self._names))
+            self._found[place] = frozenset(_libraries(*place, self._names))
         libraries = self._found[place]
         if len(libraries) != 1:
             return source
@@ -70,12 +86,30 @@ def _is_java_by_default(source: Source) -> bool:
     return source.role in (Role.PRODUCER, Role.CONSUMER) and source.client is Client.JAVA and not source.framework
 
 
-def _libraries(file: Path, root: Path, names_in: Callable[[Path], frozenset[str]]) -> set[str]:
+def _is_of_java(source: Source) -> bool:
+    return source.role in _OF_JAVA and source.client in (None, Client.JAVA) and not source.version
+
+
+def _folders(folder: Path, root: Path) -> Iterator[Path]:
+    """Yield a folder and those above it, to the root."""
+    return takewhile(lambda one: one == root or root in one.parents, (folder, *folder.parents))
+
+
+def _releases(folder: Path, root: Path, names_in: Callable[[Path], frozenset[str]]) -> Iterator[str]:
+    """Yield the release that the build files of each folder name, the nearest folder first."""
+    for one in _folders(folder, root):
+        names = names_in(one)
+        found = [one / name for name in BUILD_FILES if name in names]
+        if found:
+            yield clients_release(map(_text, (*found, *(path for path in (one / _CATALOG,) if path.is_file()))))
+
+
+def _libraries(folder: Path, root: Path, names_in: Callable[[Path], frozenset[str]]) -> set[str]:
     """Return the libraries in the nearest list of dependencies; nothing in a project that has Java code, too."""
-    for folder in takewhile(lambda one: one == root or root in one.parents, file.parents):
-        names = names_in(folder)
-        found = [folder / name for name in _MANIFESTS if name in names]
-        found += [folder / name for name in islice(sorted(one for one in names if one.endswith(_PROJECT)), 3)]
+    for place in _folders(folder, root):
+        names = names_in(place)
+        found = [place / name for name in _MANIFESTS if name in names]
+        found += [place / name for name in islice(sorted(one for one in names if one.endswith(_PROJECT)), 3)]
         if not names.isdisjoint(_JAVA):
             return set()
         if found:

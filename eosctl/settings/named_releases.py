@@ -1,14 +1,18 @@
-"""Releases of Kafka that stand around the settings of brokers: images of charts and operators, versions of clouds."""
+"""Releases of Kafka that stand around settings: images of charts, versions of clouds, variables, and neighbors.
+
+A project that names one release of its brokers has topics of that release, and connectors that of its workers.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from msgspec.structs import replace
 
 from eosctl.model.deployment import Role
+from eosctl.settings.application_files import project_of
 from eosctl.settings.environment import is_release, release_of_image
 from eosctl.settings.sources import Source
 from eosctl.settings.tree import Branch, Leaf, Node, Row
@@ -16,6 +20,13 @@ from eosctl.settings.tree import Branch, Leaf, Node, Row
 _BITNAMI: Final = re.compile(r"^(\d+\.\d+)\.\d+-debian-\d+-r\d+$")
 _RELEASE: Final = re.compile(r"^(\d+\.\d+)(?:\.|$)")
 _VERSIONS: Final = ("KafkaVersion", "kafka_version", "KafkaVersionsList", "kafka_versions")
+_VARIABLES: Final = ("kafka_version", "kafka_release", "apache_kafka_version", "kafkaVersion")
+"""What roles of Ansible and values of charts call the release of the brokers."""
+_NEIGHBORS: Final = (
+    ((Role.BROKER,), (Role.BROKER, Role.TOPIC, Role.ACCESS_RULE)),
+    ((Role.CONNECT_WORKER,), (Role.SOURCE_CONNECTOR, Role.SINK_CONNECTOR)),
+)
+"""Who has the release of whom."""
 _CLOUD: Final = re.compile(r"^(?:AWS::MSK::|aws_msk_|aiven_kafka$)")
 
 
@@ -23,11 +34,38 @@ def with_named_release(sources: list[Source], document: Node) -> list[Source]:
     """Return the sources, brokers and topics with the one release that the document names and they do not."""
     if not any(_lacks_release(source) for source in sources):
         return sources
+    release = release_in(document)
+    return [replace(source, version=release) if release and _lacks_release(source) else source for source in sources]
+
+
+def release_in(document: Node) -> str:
+    """Return the one release of brokers that a document names, also without their settings; empty without one."""
     named = {found for found in _releases(document) if is_release(found)}
-    if len(named) != 1:
-        return sources
-    (release,) = named
-    return [replace(source, version=release) if _lacks_release(source) else source for source in sources]
+    return named.pop() if len(named) == 1 else ""
+
+
+def with_releases_of_projects(sources: Iterable[Source], named: Iterable[tuple[str, str]]) -> list[Source]:
+    """Return the sources, those without a release with the one of their project, where it names one.
+
+    Args:
+        sources: What all files configure.
+        named: Files and the releases of brokers that they name.
+    """
+    found, others = list(sources), [(project_of(file), release) for file, release in named]
+    for givers, takers in _NEIGHBORS:
+        own = [(project_of(one.place.file), one.version) for one in found if one.role in givers and one.version]
+        by_project: dict[str, set[str]] = {}
+        for project, release in (*own, *(others if Role.BROKER in givers else ())):
+            by_project.setdefault(project, set()).add(release)
+        known = {project: next(iter(releases)) for project, releases in by_project.items() if len(releases) == 1}
+        if known:
+            found = [
+                replace(one, version=release)
+                if one.role in takers and not one.version and (release := known.get(project_of(one.place.file)))
+                else one
+                for one in found
+            ]
+    return found
 
 
 def _lacks_release(source: Source) -> bool:
@@ -43,6 +81,9 @@ def _releases(document: Node) -> Iterator[str]:
         if isinstance(chart, Branch) and (image := chart.branch("image")) is not None:
             yield _of_chart(image)
     yield from _of_cloud(document)
+    for name in _VARIABLES:
+        if match := _RELEASE.match(document.text(name) or ""):
+            yield match[1]
 
 
 def _of_chart(image: Branch) -> str:

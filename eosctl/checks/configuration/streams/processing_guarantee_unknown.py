@@ -19,6 +19,7 @@ SINCE: Final = {
 }
 GONE: Final = (4, 0)
 NEVER: Final = (99, 0)
+_EARLIER: Final = "exactly_once, or upgrade Kafka Streams to 3.0 or later"
 
 
 @check(
@@ -70,5 +71,5 @@ def processing_guarantee_unknown(case: Case) -> Iterator[Problem]:
                 (guarantee,),
                 f"processing.guarantee={word} is not known to Kafka Streams {release}.",
                 impact="The application does not start (ConfigException).",
-                remedy="Set processing.guarantee=exactly_once_v2 (exactly_once before 3.0).",
+                remedy=f"Set processing.guarantee={'exactly_once_v2' if streams.release >= (3, 0) else _EARLIER}.",
             )

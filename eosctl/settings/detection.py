@@ -15,6 +15,7 @@ from eosctl.settings.client_family import client_of
 from eosctl.settings.client_libraries import LIBRARIES
 from eosctl.settings.connectors import connector_role
 from eosctl.settings.islands import sources_within
+from eosctl.settings.misplaced import misplaced
 from eosctl.settings.named_releases import with_named_release
 from eosctl.settings.operators import SET_BY_NUMBER
 from eosctl.settings.process_counts import COUNT, counted_around
@@ -71,7 +72,7 @@ def sources_of(document: Node, file: str, role: Role | None = None) -> list[Sour
         place = Place(file, document.line)
         return [Source(place, values, role=role, hints=_hints(file), recognized_by="--role")]
     kind = (document.text("kind") or "").lower() if isinstance(document, Branch) else ""
-    found = sources_within(document, file, (*_hints(file), kind))
+    found = _with_misplaced(sources_within(document, file, (*_hints(file), kind)), document, file)
     parts = counted_around((part for source in found for part in _with_roles(source, file)), document, file)
     parts = _with_one_library(with_named_release(parts, document))
     if not _is_of_one_cluster(document, file):
@@ -79,6 +80,15 @@ def sources_of(document: Node, file: str, role: Role | None = None) -> list[Sour
     if (inventory := inventory_of(document)) is not None:
         parts = [_on_its_hosts(part, inventory, file) for part in parts]
     return _one_broker_per_chart(list(map(_as_cluster, parts)))
+
+
+def _with_misplaced(found: list[Source], document: Node, file: str) -> list[Source]:
+    """Return the sources, the first one with the settings that the document's framework hands to no client."""
+    left = misplaced(document, file)
+    if not left:
+        return found
+    own = found or [Source(Place(file, document.line), {}, role=Role.CONSUMER)]
+    return [replace(own[0], unread=(*own[0].unread, *left)), *own[1:]]
 
 
 def _with_one_library(parts: list[Source]) -> list[Source]:

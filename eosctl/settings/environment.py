@@ -14,8 +14,10 @@ from eosctl.model.deployment import Client, Place, Role, Value
 from eosctl.settings.command_lines import OPTION_HEADS, options_in
 from eosctl.settings.packed_variables import dotnet_sources, unpacked
 from eosctl.settings.pod_variables import expanded
+from eosctl.settings.setting_names import setting_of
 from eosctl.settings.sources import Source, value_of, values_of
 from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
+from eosctl.settings.unread_variables import split_unread
 
 _IMAGE: Final = re.compile(r"(?P<name>[\w./-]*(?:kafka|connect|cp-)[\w.-]*):(?P<tag>[\w.-]+)$")
 _KAFKA_IMAGES: Final = ("kafka", "kafka-native")
@@ -164,7 +166,10 @@ def variables_of(pairs: Iterable[tuple[str, Leaf]], image: str, name: str, file:
         file: The file's name.
         line: Where they begin, for variables whose values all stand in another file.
     """
-    given = unpacked(pairs)
+    given, left = split_unread(unpacked(pairs), image, file)
+    if left:
+        own = variables_of(given, image, name, file, line) or [Source(Place(file, line), {}, name, Role.BROKER)]
+        return [replace(own[0], unread=left), *own[1:]]
     if packed := dotnet_sources(given, name, file):
         read = {value.key for source in packed for value in source.values.values()}
         return [*packed, *variables_of((pair for pair in given if pair[0] not in read), image, name, file, line)]
@@ -345,11 +350,6 @@ def _releases() -> frozenset[str]:
     minor = {3: 9, 2: 8, 1: 1}
     known = {f"{major}.{number}" for major, last in minor.items() for number in range(last + 1)}
     return frozenset({*known, *(f"{table.last[0]}.{number}" for number in range(table.last[1] + 1)), "0.10", "0.11"})
-
-
-def setting_of(text: str) -> str:
-    """Turn ``TRANSACTION_STATE_LOG_MIN_ISR`` into the setting; ``__`` stands for ``_`` and ``___`` for ``-``."""
-    return re.sub(r"_+", lambda m: {1: ".", 2: "_", 3: "-"}.get(len(m[0]), "."), text.lower())
 
 
 def _spring_name(text: str) -> str:

@@ -19,7 +19,7 @@ from eosctl.settings.client_libraries import library_defaults
 from eosctl.settings.flink_jobs import FLINK_PROGRAM, FLINK_SOURCE
 from eosctl.settings.sources import Releases, Source
 from eosctl.settings.spring_names import SpringSettings, spring_settings
-from eosctl.settings.unread import client_with, unread, unread_of_connector, unread_of_worker
+from eosctl.settings.unread import client_with, not_passed, unread_of_connector, unread_of_worker
 
 UNKNOWN: Final = Releases()
 _OF_BROKERS: Final = (Role.BROKER, Role.TOPIC)
@@ -142,7 +142,7 @@ def _component(
         others=source.others,
         environment=source.environment,
         secrets=source.secrets,
-        unread=unreceived or source.unread,
+        unread=(*unreceived, *source.unread),
     )
 
 
@@ -276,7 +276,7 @@ def _sink_connector(source: Source, release: Release) -> Iterator[Component]:
 
 def _flink(source: Source, release: Release) -> Iterator[Component]:
     values = source.values
-    left = unread(values, lambda name: f"properties.{name}") if "connector" in values else ()
+    left = not_passed(values, ("properties.",), lambda name: f"properties.{name}") if "connector" in values else ()
     yield _component(source, Role.FLINK, values, release, unreceived=left)
     client = _cut(values, "properties.")
     guarantee = values.get("sink.delivery-guarantee") or values.get("sink.semantic")

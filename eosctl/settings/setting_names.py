@@ -31,6 +31,10 @@ SMALLRYE_KAFKA: Final = "smallrye-kafka"
 KAFKA_CONNECTORS: Final = frozenset({SMALLRYE_KAFKA, "helidon-kafka", "liberty-kafka"})
 # Quarkus hands what stands under these to Kafka Streams alone.
 QUARKUS_STREAMS: Final = ("quarkus.kafka-streams.", "kafka-streams.")
+_OF_QUARKUS_STREAMS: Final = (
+    *("application-", "bootstrap-servers", "security.", "sasl.", "ssl.", "schema-registry", "topic"),
+)
+"""The options of Quarkus' extension; it hands no other key to Kafka Streams."""
 LIBRARY_PREFIXES: Final = (
     *QUARKUS_STREAMS,
     "kafka.streams.",
@@ -51,7 +55,9 @@ def setting_after(prefix: str, key: str) -> str | None:
     rest = key[len(prefix) :]
     if prefix == "kafka.streams." and rest not in known_names() and (named := _NAMED_STREAMS.match(key)):
         rest = named[1]
-    return rest.replace("-", ".") if prefix.startswith("quarkus.") else rest
+    if prefix.startswith("quarkus."):
+        return rest.replace("-", ".") if rest.startswith(_OF_QUARKUS_STREAMS) else None
+    return rest
 
 
 @cache
@@ -74,3 +80,8 @@ def is_setting(key: str) -> bool:
     return key.startswith(_PREFIXES) and any(
         (rest := setting_after(prefix, key)) in known_names() and rest not in COMMON_WORDS for prefix in _PREFIXES
     )
+
+
+def setting_of(text: str) -> str:
+    """Turn ``TRANSACTION_STATE_LOG_MIN_ISR`` into the setting; ``__`` stands for ``_`` and ``___`` for ``-``."""
+    return re.sub(r"_+", lambda m: {1: ".", 2: "_", 3: "-"}.get(len(m[0]), "."), text.lower())

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from eosctl.model.deployment import Role, Value
-from eosctl.settings.unread import CLIENT_SETTINGS, client_with, unread
+from eosctl.settings.unread import CLIENT_SETTINGS, client_with, setting_at_end, unread
 
 _SPRING_NAMES: Final = {
     Role.PRODUCER: {
@@ -100,8 +100,7 @@ def spring_settings(values: Mapping[str, Value]) -> SpringSettings:
             elif (kafka := _spring_name(section, rest)) and (_is_spelled_by_spring(rest) or _is_variable(value)):
                 target.setdefault(kafka, _bound(kafka, value))
             else:
-                own = rest.replace(".", "-") if kafka else f"properties.{rest}"
-                left += unread({rest: value}, lambda name: f"{key[: -len(name)]}{own}")  # noqa: B023 -- called here
+                left += _next_to_springs(key, rest, value, is_springs=kafka is not None)
         elif match := _BINDER_KEY.match(key):
             _binder(match[2], bool(match[1]), value, named, given, shared)
         elif match := _BINDING_KEY.match(key):
@@ -127,6 +126,15 @@ def spring_settings(values: Mapping[str, Value]) -> SpringSettings:
         defaults={"acks": "1"} if is_transactional else {},
         unread=tuple(left),
     )
+
+
+def _next_to_springs(key: str, rest: str, value: Value, *, is_springs: bool) -> tuple[Value, ...]:
+    """Return a setting of Kafka that stands where Spring has names of its own, with the right key."""
+    end = setting_at_end(rest)
+    if end is None or not end.is_generic:
+        return ()
+    own = rest.replace(".", "-") if is_springs else f"properties.{end.setting}"
+    return (replace(value, name=f"{key[: -len(rest)]}{own}"),)
 
 
 def unread_by_others(values: Mapping[str, Value]) -> tuple[Value, ...]:

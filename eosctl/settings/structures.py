@@ -19,7 +19,6 @@ from eosctl.settings.environment import (
     CLIENT_ROLES,
     container_environment,
     options_among,
-    setting_of,
     variables_of,
     with_options,
 )
@@ -28,6 +27,7 @@ from eosctl.settings.nomad_jobs import nomad_job
 from eosctl.settings.operators import confluent, strimzi
 from eosctl.settings.pipelines import pipelines
 from eosctl.settings.redpanda import redpanda, redpanda_command
+from eosctl.settings.setting_names import setting_of
 from eosctl.settings.sources import Source, value_of
 from eosctl.settings.tree import Branch, Leaf, Node
 from eosctl.settings.workloads import service_name

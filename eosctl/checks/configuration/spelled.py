@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import TABULATED, Component, Role, Value, table_name
+from eosctl.model.parameter import relaxed
 
 _SETTING: Final = re.compile(
     r"(?<![\w.:-])(?:[a-z][a-z0-9]*(?:[._-][a-z0-9]+)*(?:\.[a-z0-9]+)+|acks(?==))(?![\w-]|\.\w)"
@@ -92,7 +93,8 @@ def _new_key(name: str, component: Component) -> str:
     if found is None:
         return name
     prefix = found.prefix
-    if component.inside is Role.SPRING and found.write in (_kebab, _variable):
+    is_springs = component.inside is Role.SPRING or relaxed(prefix).startswith("springkafka")
+    if is_springs and found.write in (_kebab, _variable):
         # Spring has names of its own for a few settings, and takes all of them under "properties".
         prefix += "PROPERTIES_" if found.write is _variable else "properties."
         return prefix + (name if found.write is _kebab else found.write(name))

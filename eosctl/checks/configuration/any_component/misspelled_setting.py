@@ -77,6 +77,10 @@ def _most_parts(known: frozenset[str]) -> int:
     return max((name.count(".") + 1 for name in known), default=1)
 
 
+_SERVERS: Final = (
+    *(Role.BROKER, Role.TOPIC, Role.CONNECT_WORKER, Role.SOURCE_CONNECTOR, Role.SINK_CONNECTOR, Role.MIRROR_MAKER),
+)
+_BY_LETTERS: Final = {relaxed(name): name for name in RELEVANT if "." in name}
 SIMILAR: Final = 0.9
 """How much a key must resemble a setting that exactly-once depends on."""
 NEARLY_EQUAL: Final = 0.95
@@ -100,8 +104,9 @@ def misspelled_setting(case: Case) -> Iterator[Problem]:
 
     What it checks:
         Keys that no table knows and that differ by little from a setting that exactly-once depends on, or by a letter
-        from any other setting of the component; names from articles that never existed; and names under spring.kafka,
-        or of Flink's connector, that differ by little from one that it has.
+        from any other setting of the component; settings of exactly-once with dashes, underscores, or capitals in the
+        place of dots, where Kafka reads the key as it stands; names from articles that never existed; and names under
+        spring.kafka, or of Flink's connector, that differ by little from one that it has.
 
     Why it matters for exactly-once:
         Kafka ignores what it does not know with one line in the log; the default holds instead.
@@ -118,7 +123,7 @@ def misspelled_setting(case: Case) -> Iterator[Problem]:
     known = frozenset(name for table in case.deployment.tables.values() for name in (*table.parameters, *table.aliases))
     seen: set[object] = set()
     for component in case.deployment.components:
-        if component.role is Role.MIRROR_MAKER or component.client not in TABULATED:
+        if component.client not in TABULATED:
             continue  # names of others are not compared
         if (table := case.deployment.framework_table(component)) is not None:
             yield from _of_framework(component, table)
@@ -126,9 +131,12 @@ def misspelled_setting(case: Case) -> Iterator[Problem]:
         for name, value in component.given.items():
             if value.place in seen or (name not in NEVER_EXISTED and _ends_known(name, known)):
                 continue
-            if "." not in name and not _is_kafkas(component, value):
+            meant = _separated(name) if _is_read_as_it_stands(component, value) else ""
+            if not meant and component.role is Role.MIRROR_MAKER:
+                continue  # its names begin with those of clusters
+            if not meant and "." not in name and not _is_kafkas(component, value):
                 continue  # a single word in another file is the application's own
-            meant = NEVER_EXISTED.get(name) or _meant(case.deployment, component, name)
+            meant = meant or NEVER_EXISTED.get(name) or _meant(case.deployment, component, name)
             if meant:
                 seen.add(value.place)
                 yield problem(
@@ -139,6 +147,28 @@ def misspelled_setting(case: Case) -> Iterator[Problem]:
                     impact="It is ignored, and the default holds.",
                     remedy=f"Write {meant}.",
                 )
+
+
+def _is_read_as_it_stands(component: Component, value: Value) -> bool:
+    """Return whether Kafka reads the key as the file has it; in other files an application may spell it its own way."""
+    is_in_properties = value.place is not None and value.place.file.endswith(READ_BY_KAFKA)
+    return component.role in _SERVERS or is_in_properties or value.key.startswith("spring.kafka.")
+
+
+@lru_cache(maxsize=65_536)
+def _separated(name: str) -> str:
+    """Return a key whose end is a setting of exactly-once but for dashes, underscores, and capitals, as Kafka has it.
+
+    >>> _separated("a.consumer.isolation-level"), _separated("isolation.level")
+    ('a.consumer.isolation.level', '')
+    """
+    parts = name.split(".")
+    for start in range(len(parts)):
+        rest = ".".join(parts[start:])
+        meant = _BY_LETTERS.get(relaxed(rest), rest)
+        if meant != rest:
+            return ".".join((*parts[:start], meant))
+    return ""
 
 
 def _is_kafkas(component: Component, value: Value) -> bool:

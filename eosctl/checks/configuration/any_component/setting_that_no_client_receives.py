@@ -11,6 +11,7 @@ from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Confidence
 
+_RECEIVERS: Final = {Role.BROKER: "The broker does not receive", Role.TOPIC: "The topic does not receive"}
 _IMPACTS: Final = {Role.FLINK: "Flink refuses the table."}
 
 
@@ -32,8 +33,9 @@ def setting_that_no_client_receives(case: Case) -> Iterator[Problem]:
 
     What it checks:
         Settings of exactly-once under spring.kafka without properties or next to it, of a connector without
-        producer.override or consumer.override, of a worker with them, of a Flink table without properties, and of
-        Alpakka or Pekko outside of kafka-clients.
+        producer.override or consumer.override, of a worker with them, of a Flink table without properties, of Alpakka
+        or Pekko outside of kafka-clients, under beginnings that Quarkus, SmallRye, Micronaut, or Spring Cloud Stream do
+        not pass on, outside of config in Strimzi's resources, and in variables of containers whose image reads others.
 
     Why it matters for exactly-once:
         No client receives them, and the defaults hold: a consumer reads uncommitted records, and a producer has
@@ -57,7 +59,7 @@ def setting_that_no_client_receives(case: Case) -> Iterator[Problem]:
             yield problem(
                 component,
                 (value,),
-                f"No client of Kafka receives {value.key}.",
+                f"{_RECEIVERS.get(component.role, 'No client of Kafka receives')} {value.key}.",
                 confidence=Confidence.LIKELY,
                 impact=_IMPACTS.get(component.role, "It is ignored, and the default holds."),
                 remedy=f"Write {value.name}.",

@@ -1,4 +1,4 @@
-"""Take a text in English or Chinese apart: sentences, and the words that name what is done to what."""
+"""Take a text in one of five languages apart: sentences, and the words that name what is done to what."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from eosctl.knowledge.reference.european import in_english
 from eosctl.model.reference import DestructiveProcedure
 from eosctl.runbooks.spelling import Spelling
 
@@ -73,6 +74,8 @@ class Moods(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     pronouns: frozenset[str]
     adjuncts: frozenset[str]
     tools: tuple[str, ...]
+    steps: tuple[str, ...]
+    intends: frozenset[str]
 
 
 class Output(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -87,7 +90,8 @@ class Way(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One way to ask for a procedure: a verb on an object, with an aspect or a value where one is named.
 
     The words of ``unless`` turn the verb to something else where they stand next to it or to the object, those of
-    ``nowhere`` anywhere in the sentence.
+    ``nowhere`` anywhere in the sentence. With ``plan``, only an intention counts, since the same words also report a
+    fault ("two pods use the same id"), and so does a setting without a verb ("acks=1").
     """
 
     verb: str
@@ -96,6 +100,7 @@ class Way(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     value: str = ""
     unless: frozenset[str] = frozenset()
     nowhere: frozenset[str] = frozenset()
+    plan: bool = False
 
 
 class Procedure(DestructiveProcedure, frozen=True, forbid_unknown_fields=True):
@@ -171,9 +176,10 @@ def _written_by_people(text: str) -> str:
 
 def _normal(text: str) -> str:
     """Return small letters without quotation marks, with a blank between Chinese and other words."""
-    flat = unicodedata.normalize("NFKC", text).lower()
+    flat = unicodedata.normalize("NFKC", in_english(text)).lower()
     flat = re.sub(r"[\u200b-\u200f\u2060\ufeff]", "", flat)
     flat = re.sub(r"\blet['’]s\b", "lets", flat)
+    flat = re.sub(r"(?<=\w)['’]ll\b", " will", flat)
     flat = re.sub(r"(?<=\w)['’]s\b", "", flat)
     flat = re.sub(r"[\"'`´‘’“”«»「」『』《》\\]|\*\*", "", flat)
     flat = re.sub(rf"(?<=[{_HAN}])(?=[a-z0-9_-])|(?<=[a-z0-9_])(?=[{_HAN}])", " ", flat)

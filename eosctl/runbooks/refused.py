@@ -19,9 +19,13 @@ _PREVENTS_BASE: Final = frozenset({
     "不", "避免", "防止", "禁止", "阻止", "杜绝", "而不是", "而非",
 })  # fmt: skip
 
+_CLAUSE_ENDS: Final = frozenset({",", "?", "!", ":"})
+_NEAR_INTENTION: Final = (8, 3)
+"""Within how many words before a verb its intention stands: in Chinese, where a word is a character, and in English."""
+
 # What may stand between a setting and its value.
 _LEAD: Final = (
-    r"(?:\W|\b(?:to|at|be|as|down|back|from \d+|\d+(?= set to)|value|of|the|only|just|set"
+    r"(?:\W|\b(?:to|at|be|as|down|back|from \d+|\d+(?= set to)|value|of|the|only|just|set|please"
     r"|for all topics|on all brokers)\b|为|成|到|改|设|置|调|降)*"
 )
 
@@ -50,14 +54,21 @@ def find_refused(text: str) -> tuple[Procedure, ...]:
 
 
 def recognize(text: str) -> tuple[Recognized, ...]:
-    """Return the procedures that a text names, each with the strongest mood in which it does."""
+    """Return the procedures that a text names, each with the strongest mood in which it does.
+
+    Who asks whether, and elsewhere for the command, asks for the procedure.
+    """
     moods: dict[str, Mood] = {}
     before: Token | None = None
+    wants_steps = False
     for sentence in sentences_of(text):
+        wants_steps = wants_steps or _is_any(load_phrasebook().moods.steps, sentence.text)
         for procedure in REFUSED:
             for mood in _moods(procedure, sentence, before):
                 moods[procedure.name] = max(mood, moods.get(procedure.name, mood))
         before = next((token for token in reversed(sentence.tokens) if token.is_object), before)
+    if wants_steps:
+        moods = {name: Mood.ORDERED if mood is Mood.ASKED else mood for name, mood in moods.items()}
     return tuple(Recognized(procedure, moods[procedure.name]) for procedure in REFUSED if procedure.name in moods)
 
 
@@ -69,15 +80,27 @@ def _moods(procedure: Procedure, sentence: Sentence, before: Token | None) -> It
             continue
         targets = [at for at, token in enumerate(sentence.tokens) if token.is_object in way.object]
         for at, token in enumerate(sentence.tokens):
-            if way.verb not in token.verbs:
+            if way.verb not in token.verbs or (way.plan and not _is_planned(sentence, at)):
                 continue
             is_target = any(
                 _acts_on(way, sentence, at, target) and _value_end(way, sentence, target) for target in targets
             )
             if is_target or (not targets and not way.value and _names_it(way, sentence, at, before)):
                 yield _mood(way.verb, sentence, at)
-        if _is_bare_setting(way, sentence, targets):
+        if not way.plan and _is_bare_setting(way, sentence, targets):
             yield Mood.ASKED if _is_any(load_phrasebook().moods.question, sentence.text) else Mood.ORDERED
+
+
+def _is_planned(sentence: Sentence, at: int) -> bool:
+    """Return whether a verb begins its sentence or follows a word of an intention."""
+    moods = load_phrasebook().moods
+    near = _NEAR_INTENTION[sentence.tokens[at].text.isascii()]
+    before = [token.text for token in sentence.tokens[max(0, at - near) : at]]
+    is_condition = any(word in moods.after for word in before)
+    # In German, the verb of a wish comes last.
+    is_last = all(token.text in _CLAUSE_ENDS for token in sentence.tokens[at + 1 : at + 2])
+    is_wanted = not before or is_last or not moods.intends.isdisjoint(before)
+    return not is_condition and (is_wanted or _is_any(moods.how_to, sentence.text) or _is_command(sentence))
 
 
 def _spots(aspect: str, sentence: Sentence) -> tuple[tuple[int, int], ...]:

@@ -1,4 +1,4 @@
-"""Read Chinese: the words of the glossary become the English ones, by the longest word that fits."""
+"""Read Chinese: the words of the glossary become the English ones, by the longest word that fits; see `european`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Final
 
 import msgspec
 
+from eosctl.knowledge.reference.european import in_english
+
 _HAN: Final = re.compile(r"[\u3400-\u9fff]+")
 _UNKNOWN: Final = "unknownhan"
 
@@ -20,7 +22,7 @@ def is_chinese(text: str) -> bool:
 
 
 def translated(text: str) -> str:
-    """Return a text with the Chinese words of the glossary in English.
+    """Return a text with the words of the glossaries in English: Chinese, or German, French, and Spanish.
 
     What the glossary does not have becomes one unknown word for each run of characters, so that a search knows that it
     did not understand all. A dictionary of general Chinese would split these terms wrongly and take longer to load than
@@ -30,7 +32,7 @@ def translated(text: str) -> str:
     'transaction timeout InitProducerId'
     """
     if not is_chinese(text):
-        return text
+        return in_english(text)
     glossary = _load().words
     english = _words().sub(lambda match: f" {glossary.get(match[0].lower(), '')} ", text)
     return " ".join(_HAN.sub(f" {_UNKNOWN} ", english).split())

@@ -15,14 +15,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStrea
 from eosctl.logs.files.content import count_newlines
 from eosctl.logs.files.urls import local_path, scheme_of
 from eosctl.logs.positions import Position, PositionStore
-from eosctl.logs.scan import (
-    SPLIT_BYTES,
-    Split,
-    SplitScan,
-    number_lines,
-    plan_scan,
-    scan_split,
-)
+from eosctl.logs.scan import SPLIT_BYTES, number_lines, plan_scan, scan_split
 from eosctl.logs.tail import (
     EVERYTHING,
     IDLE_MS,
@@ -35,6 +28,7 @@ from eosctl.logs.tail import (
     plan_tail,
     read_tail,
 )
+from eosctl.logs.tally import Split, SplitScan
 from eosctl.model.log_event import LogEvent
 from spark_log_analytics.job import pack_splits
 from spark_log_analytics.rows import EVENT_COLUMNS, event_batch

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from eosctl.logs.files.sources import Unread
 from eosctl.logs.incidents.slicing.slices import LONG_MARGIN_MS, MARGIN_MS, SHORTEST_MS, SLICE_EVENTS
-from eosctl.logs.scan import Split
+from eosctl.logs.tally import Split
 from eosctl.logs.topics.address import is_topic_url
 from eosctl.logs.topics.plan import PART_OFFSETS
 from eosctl.model.log_tables import LOG_TABLES, PUBLISHED

@@ -12,7 +12,7 @@ from sys import intern
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from eosctl.logs.arrays import batch_of_columns, batch_of_rows
-from eosctl.logs.scan import SplitCounts, SplitScan
+from eosctl.logs.tally import SplitCounts, SplitScan
 from eosctl.model.log_event import LogEvent, LoggedException
 from spark_log_analytics.task_costs import COST_COLUMNS, TaskClock, TaskCost, cost_type
 

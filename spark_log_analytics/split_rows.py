@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from eosctl.logs.files.sources import SourceFile
 from eosctl.logs.layouts import Layout, Verdict
-from eosctl.logs.scan import Split
+from eosctl.logs.tally import Split
 
 if TYPE_CHECKING:
     import pyarrow as pa

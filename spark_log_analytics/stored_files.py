@@ -27,8 +27,9 @@ from eosctl.logs.files.sources import (
 )
 from eosctl.logs.files.urls import path_in
 from eosctl.logs.layouts import Layout
-from eosctl.logs.scan import SPLIT_BYTES, SplitCounts, plan_splits, scan_split, summarize
+from eosctl.logs.scan import SPLIT_BYTES, plan_splits, scan_split, summarize
 from eosctl.logs.seams import log_of, second_half
+from eosctl.logs.tally import SplitCounts
 from eosctl.model.log_event import SourceSummary
 from eosctl.text import time_text
 from spark_log_analytics.rows import SCAN_COLUMNS, arrow_schema, scan_batches

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from eosctl.logs.arrays import batch_of_rows
 from eosctl.logs.files.sources import SourceFile
-from eosctl.logs.scan import SPLIT_BYTES, Split
+from eosctl.logs.scan import SPLIT_BYTES
+from eosctl.logs.tally import Split
 from eosctl.logs.traces import count_exceptions, merge_counts
 from eosctl.model.log_findings import ExceptionCount, ExceptionKey
 from spark_log_analytics.job import pack_splits

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from eosctl.logs.carriers.peeled import MARGINS as WRAPPED_MARGINS
-from eosctl.logs.carriers.peeled import Placed, Region, as_placed, peeled_records, placed_records
+from eosctl.logs.carriers.peeled import peeled_records
 from eosctl.logs.carriers.wrappers import DOCUMENT, EXPORTS, INSIDE, is_of_lines
 from eosctl.logs.classifier.classify import Classifier
 from eosctl.logs.files.content import (
@@ -26,11 +26,11 @@ from eosctl.logs.files.dating import date_sources
 from eosctl.logs.files.inputs import Opened, opened_inputs
 from eosctl.logs.files.sources import SourceFile, Unread, inspect_file, list_files
 from eosctl.logs.layouts import Layout
-from eosctl.logs.records.record import Buffer, Record
 from eosctl.logs.records.scanner import MAX_EVENT_BYTES, scan_records
-from eosctl.logs.records.sieve import WINDOW_BYTES, sift_records
+from eosctl.logs.records.sieve import WINDOW_BYTES
 from eosctl.logs.seams import CutRecord, Half, find_cut_records, join_cut_records
-from eosctl.logs.timestamps import Instant, TimeReference, parse_timestamp
+from eosctl.logs.tally import Split, SplitCounts, SplitScan, Tally
+from eosctl.logs.work_records import thinned
 from eosctl.model.log_event import LogEvent, SourceSummary
 
 SPLIT_BYTES: Final = 64 * 1024 * 1024
@@ -38,47 +38,6 @@ PIECE_BYTES: Final = WINDOW_BYTES
 """How much of a split is read at a time."""
 _MARGINS: Final = Margins(1, MAX_EVENT_BYTES + 1)
 """What is read around a piece: an event that is longer than the most that is kept of one is cut by either end."""
-
-
-class Split(NamedTuple):
-    """A part of a file: the events with a header that starts in ``[start, end)``; None as ``end`` is the file's end."""
-
-    source: SourceFile
-    start: int
-    end: int | None
-
-
-class SplitCounts(NamedTuple):
-    """The counts of a split.
-
-    Attributes:
-        size_bytes: The size after decompression.
-        newline_count: The number of line breaks, which gives the line numbers of the following splits.
-        event_count: The number of records.
-        unmatched_line_count: The number of records without a known header.
-        truncated_count: The number of records that were truncated.
-        undecodable_count: The number of records that were not UTF-8.
-        first_ms: The time of the first record that has one.
-        last_ms: The time of the last record that has one.
-        error: The reason why the split could not be read to its end.
-    """
-
-    size_bytes: int = 0
-    newline_count: int = 0
-    event_count: int = 0
-    unmatched_line_count: int = 0
-    truncated_count: int = 0
-    undecodable_count: int = 0
-    first_ms: int | None = None
-    last_ms: int | None = None
-    error: str = ""
-
-
-class SplitScan(NamedTuple):
-    """The events of a split, with line numbers from the split's start, and its counts."""
-
-    events: tuple[LogEvent, ...]
-    counts: SplitCounts
 
 
 class LogScan(NamedTuple):
@@ -131,7 +90,7 @@ def _scan_files(
         for split in plan_splits(source):
             progress(place_in_words(split))
             scans.append(scan_split(split, classifier))
-        events[source.name] = tuple(number_lines(scans))
+        events[source.name] = tuple(thinned(number_lines(scans)))
         sources.append(summarize(source, [scan.counts for scan in scans]))
     joined = join_cut_records(events, cut_records(found, sources, classifier))
     return LogScan(tuple(chain(*joined.values())), tuple(sources), unread)
@@ -242,12 +201,6 @@ def _read_split(split: Split) -> Window:
     return window if begins_with(path, source.head) else Window(b"", window.base, REPLACED)
 
 
-def region_of(piece: Split, window: Window) -> Region:
-    """Return the place of a piece of a wrapped file in its window."""
-    end = None if piece.end is None else piece.end - window.base
-    return Region(piece.start - window.base, end, window.base == 0)
-
-
 def scan_split(split: Split, classifier: Classifier) -> SplitScan:
     """Scan a part of a file."""
     tally = Tally(split.source, classifier)
@@ -259,13 +212,6 @@ def scan_split(split: Split, classifier: Classifier) -> SplitScan:
     except OSError as failure:
         tally.fail(failure.strerror or str(failure))
     return tally.result()
-
-
-def _count_newlines(data: Buffer, start: int, stop: int) -> int:
-    if isinstance(data, bytes):
-        return data.count(b"\n", start, stop)
-    step = 1 << 24
-    return sum(data[position : min(position + step, stop)].count(b"\n") for position in range(start, stop, step))
 
 
 def summarize(source: SourceFile, counts: Sequence[SplitCounts]) -> SourceSummary:
@@ -306,95 +252,3 @@ def number_lines(scans: Sequence[SplitScan]) -> Iterator[LogEvent]:
         behind = before
         yield from (event._replace(line=event.line + behind) for event in scan.events) if behind else scan.events
         before += scan.counts.newline_count
-
-
-class Tally:
-    """Collects the events and counts of one source, piece by piece."""
-
-    def __init__(self, source: SourceFile, classifier: Classifier) -> None:
-        self._source = source
-        self._classifier = classifier
-        self._reference = TimeReference(source.zone, source.modified_ms)
-        self._events: list[LogEvent] = []
-        self._size = self._newlines = self._records = self._unmatched = self._truncated = self._undecodable = 0
-        self._first: int | None = None
-        self._last: int | None = None
-        self._error = ""
-
-    def take(self, piece: Split, window: Window) -> None:
-        """Scan the bytes of a piece."""
-        data, base, error = window
-        start, end = piece.start - base, None if piece.end is None else piece.end - base
-        forms, offset, line = self._classifier.forms, start, 0
-        stop = len(data) if end is None else min(end, len(data))
-        if self._source.wrapper:
-            for placed in placed_records(bytes(data), self._source, region_of(piece, window), forms):
-                offset, line = placed.offset, placed.line
-                self.place(placed, base)
-        else:
-            for record in sift_records(data, self._source.verdict, start, end, forms):
-                offset, line = record.offset, record.line
-                self.add(record, base)
-        self._size += max(0, stop - start)
-        # The last record has its line number, so only the lines after it remain to be counted.
-        self._newlines += line + _count_newlines(data, offset, stop)
-        self.fail(error)
-
-    def fail(self, error: str) -> None:
-        """Store the reason why a piece could not be read to its end; empty if it could."""
-        self._error = self._error or error
-
-    def add(self, record: Record, base: int = 0) -> None:
-        """Add a record with an offset relative to ``base``."""
-        self.place(as_placed(record), base)
-
-    def place(self, placed: Placed, base: int = 0) -> None:
-        """Add a record of a stream with an offset relative to ``base``."""
-        record = placed.record
-        self._records += 1 + record.passed_count
-        self._truncated += record.truncated
-        self._undecodable += record.undecodable
-        self._unmatched += not record.matched
-        instant = parse_timestamp(placed.time, self._reference) if placed.time else None
-        if instant is not None:
-            self._first = instant.ms if self._first is None else self._first
-            self._last = instant.ms
-        classified = self._classifier.classify(record)
-        if classified is not None:
-            self._events.append(
-                LogEvent(
-                    file=self._source.name,
-                    offset=placed.offset + base,
-                    line=placed.line + self._newlines + 1,
-                    time_ms=None if instant is None else instant.ms,
-                    time_assumed=_assumed(instant),
-                    level=record.level,
-                    thread=record.thread,
-                    logger=record.logger,
-                    application=placed.application or self._source.application,
-                    host=placed.host or self._source.host,
-                    category=classified.category,
-                    fields=classified.fields,
-                    exception=classified.exception,
-                    message=classified.message,
-                )
-            )
-
-    def result(self) -> SplitScan:
-        """Return the events and the counts."""
-        counts = SplitCounts(
-            size_bytes=self._size,
-            newline_count=self._newlines,
-            event_count=self._records,
-            unmatched_line_count=self._unmatched,
-            truncated_count=self._truncated,
-            undecodable_count=self._undecodable,
-            first_ms=self._first,
-            last_ms=self._last,
-            error=self._error,
-        )
-        return SplitScan(tuple(self._events), counts)
-
-
-def _assumed(instant: Instant | None) -> bool:
-    return instant is not None and instant.assumed

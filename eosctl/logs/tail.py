@@ -18,7 +18,8 @@ from eosctl.logs.files.content import Margins, codec_of, count_newlines, read_he
 from eosctl.logs.files.sources import SourceFile, find_files, inspect_file
 from eosctl.logs.fingerprints import head_of, mark_before, marks_of
 from eosctl.logs.positions import Position, Positions
-from eosctl.logs.scan import SPLIT_BYTES, Split, cut_split, number_lines, scan_split
+from eosctl.logs.scan import SPLIT_BYTES, cut_split, number_lines, scan_split
+from eosctl.logs.tally import Split
 from eosctl.model.log_event import LogEvent
 from eosctl.text import count_text
 

@@ -23,7 +23,8 @@ from eosctl.logs.layouts import Verdict
 from eosctl.logs.records.record import Buffer, Record
 from eosctl.logs.records.scanner import MAX_EVENT_BYTES, HeaderReader, read_headerless
 from eosctl.logs.records.sieve import sift_records
-from eosctl.logs.scan import Split, read_pieces, region_of
+from eosctl.logs.scan import read_pieces
+from eosctl.logs.tally import Split, region_of
 from eosctl.logs.timestamps import TimeReference, parse_timestamp
 from eosctl.model.log_findings import ExceptionCount, ExceptionKey
 

@@ -16,7 +16,8 @@ import pytest
 
 from eosctl.cli import main
 from eosctl.logs.classifier.classify import Classifier
-from eosctl.logs.scan import SPLIT_BYTES, Split, SplitScan, scan_paths, scan_split
+from eosctl.logs.scan import SPLIT_BYTES, scan_paths, scan_split
+from eosctl.logs.tally import Split, SplitScan
 from eosctl.render.schemas import schema_of
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "logs"

@@ -42,7 +42,7 @@ def test_a_consumer_that_joins_again_has_recovered(error: str, tmp_path: Path) -
     )
     (one,) = judge(tmp_path, {"cutter.log": text + again})
     assert (one.kind, one.severity) == ("consumer_ended", Severity.WARNING)
-    assert "A member rejoined at 2026-02-03T09:10:04.000Z." in one.explanation
+    assert "A member rejoined at 2026-02-03T09:10:04.000Z (" in one.explanation
     assert "No record shows" not in one.explanation
 
 

@@ -16,7 +16,8 @@ from eosctl.logs import scan
 from eosctl.logs.classifier.classify import Classifier
 from eosctl.logs.files.content import REPLACED, Margins, inflated_windows, last_inflated, read_content
 from eosctl.logs.files.sources import SourceFile, inspect_file
-from eosctl.logs.scan import SplitScan, plan_splits, scan_split
+from eosctl.logs.scan import plan_splits, scan_split
+from eosctl.logs.tally import SplitCounts, SplitScan
 from eosctl.logs.traces import count_exceptions
 
 PLAIN = Path(__file__).parents[1] / "fixtures" / "logs" / "poison-record-392" / "stream-1.log"
@@ -83,7 +84,7 @@ def test_another_file_in_its_place_is_not_read(tmp_path: Path) -> None:
     packed.write_bytes(gzip.compress(PLAIN.read_bytes()))
     [split] = plan_splits(source_of(packed))
     packed.write_bytes(gzip.compress(PLAIN.read_bytes()[::-1], mtime=7))
-    assert scan_split(split, Classifier()) == SplitScan((), scan.SplitCounts(error=REPLACED))
+    assert scan_split(split, Classifier()) == SplitScan((), SplitCounts(error=REPLACED))
 
 
 def test_exceptions_of_a_compressed_file_are_counted(tmp_path: Path) -> None:

@@ -235,6 +235,8 @@ def test_every_category_explains_itself() -> None:
             "THREAD_BLOCKED",
         ),
         ("committed batch 771 (40 records)", "TXN_COMMITTED"),
+        ("delivered 12 loads to silo.out", "WORK_DONE"),
+        ("stream-thread [a-StreamThread-1] Processed 40 total records, ran 0 punctuators", "WORK_DONE"),
         (
             (
                 "[GroupCoordinator id=1] Failed to load metadata from __consumer_offsets-0 with epoch 0 due to "

@@ -81,7 +81,7 @@ def test_a_write_that_succeeds_later_is_a_recovery(tmp_path: Path) -> None:
     done = FLUENTD_DONE.replace("09:00:31", "09:02:31")
     (one,) = judge(tmp_path, {"td-agent.log": NO_TOPIC + repeated(FLUENTD) + late + done})
     assert (one.kind, one.severity) == ("topic_not_found", Severity.WARNING)
-    assert "A repeated write succeeded at 2026-02-03T09:02:31.000Z." in one.explanation
+    assert "A repeated write succeeded at 2026-02-03T09:02:31.000Z (" in one.explanation
 
 
 def test_connections_that_failed_before_are_the_reason(tmp_path: Path) -> None:

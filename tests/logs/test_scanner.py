@@ -18,7 +18,8 @@ from eosctl.logs.layouts import LAYOUTS, detect_layouts
 from eosctl.logs.pattern_string import PatternError, layout_of_pattern
 from eosctl.logs.records.record import Record
 from eosctl.logs.records.scanner import read_headerless, scan_records
-from eosctl.logs.scan import Split, number_lines, plan_splits, scan_split
+from eosctl.logs.scan import number_lines, plan_splits, scan_split
+from eosctl.logs.tally import Split
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "logs"
 

@@ -16,7 +16,8 @@ from eosctl.logs.carriers import peeled, wrappers
 from eosctl.logs.classifier.classify import Classifier
 from eosctl.logs.files.content import Margins
 from eosctl.logs.files.sources import SourceFile, inspect_file
-from eosctl.logs.scan import SplitScan, number_lines, plan_splits, scan_split, summarize
+from eosctl.logs.scan import number_lines, plan_splits, scan_split, summarize
+from eosctl.logs.tally import SplitScan
 from eosctl.logs.traces import count_exceptions, merge_counts
 from eosctl.model.log_event import LogEvent, SourceSummary
 

@@ -20,7 +20,7 @@ from eosctl.logs.layouts import LAYOUTS, Layout
 from eosctl.logs.records.record import Record
 from eosctl.logs.records.scanner import OWN_RECORD, HeaderReader
 from eosctl.logs.records.sieve import sift_records
-from eosctl.logs.scan import SplitCounts, SplitScan, Tally
+from eosctl.logs.tally import SplitCounts, SplitScan, Tally
 from eosctl.logs.topics.shipped import Source, Stream, TopicRecord, gather, source_of
 from eosctl.model.log_event import LogEvent
 

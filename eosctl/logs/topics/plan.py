@@ -11,7 +11,8 @@ from typing import Final, NamedTuple
 from eosctl.logs.classifier.classify import Classifier
 from eosctl.logs.files.sources import Unread
 from eosctl.logs.layouts import Layout
-from eosctl.logs.scan import LogScan, SplitCounts, SplitScan, summarize_counts
+from eosctl.logs.scan import LogScan, summarize_counts
+from eosctl.logs.tally import SplitCounts, SplitScan
 from eosctl.logs.topics.address import EARLIEST, LATEST, TopicError, Topics
 from eosctl.logs.topics.assembly import LOOK_BACK, OpenEvents, Range, scan_range
 from eosctl.logs.topics.consumer import Cluster, connect

@@ -12,9 +12,10 @@ from typing import Final, NamedTuple
 
 from eosctl.logs.incidents.kinds import kinds_with
 from eosctl.logs.incidents.timeline.index import within
-from eosctl.logs.incidents.timeline.own_words import commits_in_words, initializations_in_words
+from eosctl.logs.incidents.timeline.own_words import initializations_in_words
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
+from eosctl.logs.incidents.timeline.work import STORED, TAKEN_AWAY
 from eosctl.model.event_names import EventCategory
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
@@ -38,9 +39,7 @@ _POSSIBLE: Final = 0.7
 _OF_PRODUCERS: Final = kinds_with("of_producer")
 _OF_MEMBERS: Final = kinds_with("of_member")
 _OF_WRITES: Final = kinds_with("stops_writes") - kinds_with("stays")
-TAKEN_AWAY: Final = re.compile(r"(?i:\brevok\w+|\blost\b|\bun-?assign)")
 _STARTED: Final = re.compile(r"(?:Source|Sink) task finished initialization and start")
-_STORED: Final = re.compile(r"\bFinished commitOffsets successfully|Committing offsets for \d+ acknowledged messages")
 
 
 class LaterSuccess(NamedTuple):
@@ -75,8 +74,6 @@ def _successes(timeline: LogTimeline, one: Incident, last: LogEvent) -> Iterator
         yield from _of_tasks(timeline, one, last, tasks)
     named = one.subject.get("transactional.id", "")
     if one.kind in _OF_PRODUCERS and isinstance(named, str):
-        for event in commits_in_words(timeline, last, one.t_end_ms + 1, one.t_end_ms + REJOINED_MS, named)[:1]:
-            yield LaterSuccess(event, f"The program reported at {time_text(time_of(event))} that it committed again.")
         ready = initializations_in_words(timeline, last, one.t_end_ms + 1, inf, named)
         for event in sorted((*_inits(timeline, one, last, named), *ready), key=time_of):
             yield LaterSuccess(event, f"A new producer was initialized at {time_text(time_of(event))}.")
@@ -107,7 +104,7 @@ def _of_task(timeline: LogTimeline, one: Incident, last: LogEvent, task: str) ->
         if event.fields.get("connector_task") != task or time_of(event) <= one.t_end_ms:
             continue
         when = time_text(time_of(event))
-        if one.kind == _OFFSETS and _STORED.search(event.message):
+        if one.kind == _OFFSETS and STORED.search(event.message):
             if "successfully" in event.message or end_ms - time_of(event) >= FLUSHED_MS:
                 yield LaterSuccess(event, f"The task stored its offsets again at {when}.", Severity.WARNING)
         elif _STARTED.search(event.message):

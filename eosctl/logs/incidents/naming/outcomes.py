@@ -20,10 +20,21 @@ from math import inf
 from typing import Final
 
 from eosctl.logs.incidents.kinds import kinds_with
-from eosctl.logs.incidents.naming.later_successes import TAKEN_AWAY, later_success
+from eosctl.logs.incidents.naming.later_successes import later_success
+from eosctl.logs.incidents.naming.resumed_work import (
+    Failures,
+    Resumed,
+    can_resume,
+    failures_of,
+    place_text,
+    resumed_after,
+    resumed_text,
+)
+from eosctl.logs.incidents.naming.still_failing import still_failing_text
 from eosctl.logs.incidents.servers.shortages import returns_to_isr
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
-from eosctl.logs.incidents.timeline.times import time_of
+from eosctl.logs.incidents.timeline.times import PLACE, time_of
+from eosctl.logs.incidents.timeline.work import TAKEN_AWAY, is_ready, is_work
 from eosctl.model.event_names import EventCategory
 from eosctl.model.incident import EvidenceLine, Incident
 from eosctl.model.log_event import FATAL_LEVELS, LogEvent
@@ -54,6 +65,9 @@ _OUTAGES: Final = frozenset(
 )
 """Kinds in which everything that needs the broker, coordinator, topic, or partition stands still while they last."""
 _CONSUMER_ENDED: Final = "consumer_ended"
+_DUPLICATE: Final = "duplicate-transactional-id"
+_POSSIBLE: Final = 0.5
+"""Confidence up to which two instances are only one of two possible causes."""
 _ALLOCATION: Final = "no-memory-in-one-piece"
 _OUT_OF_RANGE: Final = "changelog-position-out-of-range"
 _SHORTAGES: Final = frozenset({"not_enough_replicas", "partition_offline", "partition_without_leader"})
@@ -87,10 +101,42 @@ def settle_outcomes(timeline: LogTimeline, incidents: Iterable[Incident]) -> Ite
     """Yield incidents with the severity that their outcome deserves, and with the time of their recovery."""
     for one in incidents:
         events = timeline.evidence(one)
-        yield _settled(timeline, one, events) if events and one.severity is not Severity.INFO else one
+        if not events or one.severity is Severity.INFO:
+            yield one
+            continue
+        failures = failures_of(timeline, one, events) if can_resume(one) else None
+        is_lasting = one.root_cause == _DUPLICATE and one.confidence > _POSSIBLE
+        resumed = resumed_after(timeline, one, failures) if failures and not is_lasting else Resumed()
+        settled = _settled(timeline, one, events, resumed)
+        yield _with_end(timeline, one, settled, failures, resumed) if failures else settled
 
 
-def _settled(timeline: LogTimeline, one: Incident, events: Sequence[LogEvent]) -> Incident:
+def _with_end(timeline: LogTimeline, before: Incident, one: Incident, failures: Failures, resumed: Resumed) -> Incident:
+    """Return an incident with the work that followed it, or with its failures up to the end of the log.
+
+    Args:
+        timeline: The logs.
+        before: The incident before its outcome was read.
+        one: The same with its outcome.
+        failures: Its records.
+        resumed: What followed them.
+    """
+    later = [event for event in timeline.evidence(one) if PLACE(event) > PLACE(failures.last)]
+    if any(map(is_work, later)):
+        return one
+    if resumed.work is not None:
+        severity = Severity.ERROR if one.severity is Severity.CRITICAL else one.severity
+        severity = Severity.WARNING if one.kind in _CONNECTIONS else severity
+        return _with(one, resumed.work, resumed_text(resumed), severity)
+    if len(one.evidence) > len(before.evidence) or any(map(is_ready, later)):
+        return one
+    if resumed.ready is not None:
+        return _with(one, resumed.ready, resumed_text(resumed), one.severity)
+    text = still_failing_text(timeline, failures, one.explanation)
+    return one._replace(explanation=f"{one.explanation} {text}") if text else one
+
+
+def _settled(timeline: LogTimeline, one: Incident, events: Sequence[LogEvent], resumed: Resumed) -> Incident:
     # A file of the garbage collector names no program.
     own = [event for event in events if event.category != "GC_PAUSE"] or events
     clients = [event for event in own if event.application not in timeline.servers()]
@@ -104,12 +150,13 @@ def _settled(timeline: LogTimeline, one: Incident, events: Sequence[LogEvent]) -
         return _with(one, grown, f"Its replicas were in sync again at {time_text(time_of(grown))}.", one.severity)
     if one.severity is Severity.ERROR and one.kind in _SHORTAGES and _is_of_internal_topic(one):
         return one._replace(severity=Severity.CRITICAL)
-    if one.severity is Severity.ERROR and _stands_still(timeline, one, events, last):
+    is_over = resumed.work is not None
+    if one.severity is Severity.ERROR and not is_over and _stands_still(timeline, one, events, last):
         return one._replace(severity=Severity.CRITICAL)
-    if one.severity is Severity.ERROR and (used_ms := _used_until(timeline, one, events, last)):
+    if one.severity is Severity.ERROR and not is_over and (used_ms := _used_until(timeline, one, events, last)):
         text = f"The application kept using it until {time_text(used_ms)}: these messages are lost."
         return one._replace(severity=Severity.CRITICAL, explanation=f"{one.explanation} {text}")
-    if one.kind == _CONSUMER_ENDED:
+    if one.kind == _CONSUMER_ENDED and not is_over:
         return one._replace(explanation=f"{one.explanation} No record shows that it joined its group again.")
     return one
 
@@ -275,9 +322,10 @@ def _repeated(timeline: LogTimeline, last: LogEvent, success: LogEvent) -> str:
 
 def _with(one: Incident, event: LogEvent, text: str, severity: Severity) -> Incident:
     place = EvidenceLine(event.file, event.offset, event.line)
+    shown = text if place_text(event) in text else f"{text.removesuffix('.')} ({place_text(event)})."
     return one._replace(
         severity=severity,
-        explanation=f"{one.explanation} {text}",
+        explanation=f"{one.explanation} {shown}",
         evidence=one.evidence if place in one.evidence else (*one.evidence, place),
     )
 
@@ -286,7 +334,7 @@ def _stands_still(timeline: LogTimeline, one: Incident, events: Sequence[LogEven
     """Return whether a fault interrupted work and lasted to the end of its log."""
     if timeline.log_end_ms(last) - time_of(last) > END_MS:
         return False
-    if one.root_cause == "duplicate-transactional-id":
+    if one.root_cause == _DUPLICATE:
         fenced = [event for event in events if event.category == "PRODUCER_FENCED"]
         return _turns(timeline, fenced) >= TURNS
     if one.kind not in _OUTAGES or one.t_end_ms - one.t_start_ms < LASTED_MS:

@@ -30,7 +30,12 @@ def initializations_in_words(
 ) -> Sequence[LogEvent]:
     """Return the sentences of an event's program, in a period, that its producer with an id is initialized."""
     stated = timeline.log_between(event, start_ms, end_ms, _STATED)
-    return [one for one in stated if _INITIALIZED.search(one.message) and _may_be_of(timeline, one, transactional_id)]
+    return [one for one in stated if is_initialization(one) and _may_be_of(timeline, one, transactional_id)]
+
+
+def is_initialization(event: LogEvent) -> bool:
+    """Return whether the message of a record is a sentence that a producer is initialized."""
+    return _INITIALIZED.search(event.message) is not None
 
 
 def takeover_in_words(timeline: LogTimeline, event: LogEvent, transactional_id: str, until_ms: int) -> LogEvent | None:
@@ -39,7 +44,7 @@ def takeover_in_words(timeline: LogTimeline, event: LogEvent, transactional_id: 
     If its own log has none, the other one may be the second file of the same program.
     """
     stated = timeline.client_events_about(transactional_id, *_STATED)
-    done = [one for one in stated if time_of(one) <= until_ms and _INITIALIZED.search(one.message)]
+    done = [one for one in stated if time_of(one) <= until_ms and is_initialization(one)]
     others = [one for one in done if timeline.log_of(one) != timeline.log_of(event)]
     own_ms = [time_of(one) for one in done if one not in others and time_of(one) <= time_of(event)]
     return others[-1] if others and own_ms and max(own_ms) < time_of(others[-1]) else None

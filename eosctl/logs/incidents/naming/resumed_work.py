@@ -1,0 +1,209 @@
+"""Find the record after an incident that shows that the same program works again, and that the fault is over.
+
+Only records of the same program count, for the same subject where both name one. A program with several workers shows
+with the work of another one nothing about the worker that failed, unless that one replaces it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import PurePath
+from typing import Final, NamedTuple
+
+from eosctl.logs.classifier.catalog import Weight, load_catalog
+from eosctl.logs.incidents.kinds import kinds_with
+from eosctl.logs.incidents.remaining.record_groups import short_text
+from eosctl.logs.incidents.timeline.timeline import LogTimeline
+from eosctl.logs.incidents.timeline.times import PLACE, time_of
+from eosctl.logs.incidents.timeline.work import READY, WORK, is_ready, is_work
+from eosctl.model.event_names import EventCategory, EventField
+from eosctl.model.incident import Incident
+from eosctl.model.log_event import LogEvent
+from eosctl.text import time_text
+
+WITHIN_MS: Final = 3_600_000
+"""Maximum time from a fault to the work that shows its end: a deployment starts the program again within that."""
+QUIET_MS: Final = 600_000
+"""A fault that returns later than this after the work is another one."""
+SEARCHED: Final = 2_000
+"""Maximum number of records that are searched for one incident."""
+_ROUNDS: Final = 50
+_OVER: Final = (
+    kinds_with("of_producer")
+    | kinds_with("of_member")
+    | kinds_with("in_error_state")
+    | kinds_with("stops_writes")
+    | kinds_with("waits")
+    | kinds_with("in_flight")
+    | kinds_with("ends_with_work")
+) - kinds_with("of_single_records")
+"""Kinds that are over when the program works again; a program also works next to a record that it cannot write."""
+_SAME: Final[tuple[tuple[EventField, tuple[str, ...]], ...]] = (
+    ("transactional_id", ("transactional.id", "transactional.ids")),
+    ("group", ("group", "groups")),
+    ("connector_task", ("connector.task", "connector.tasks")),
+    ("partition", ("topic-partition", "topic-partitions")),
+    ("topic", ("topic", "topics")),
+    ("task", ("task", "tasks")),
+    ("pod", ("pod", "pods")),
+)
+"""Fields of a record, and the names in a subject that must agree with them."""
+
+
+class Resumed(NamedTuple):
+    """The first work after an incident, or the record of a client that is ready; both None if the log has neither."""
+
+    work: LogEvent | None = None
+    ready: LogEvent | None = None
+
+
+class Failures(NamedTuple):
+    """The records of a fault in the log of its last one, in order of time, and the categories that report it."""
+
+    events: Sequence[LogEvent]
+    categories: tuple[EventCategory, ...]
+
+    @property
+    def last(self) -> LogEvent:
+        """The last record."""
+        return self.events[-1]
+
+
+def can_resume(one: Incident) -> bool:
+    """Return whether a kind of incident is over when its program works again."""
+    return one.kind in _OVER
+
+
+def failures_of(timeline: LogTimeline, one: Incident, events: Iterable[LogEvent]) -> Failures | None:
+    """Return the failures of an incident that its last program reported; None if it is only about servers.
+
+    Args:
+        timeline: The logs.
+        one: The incident.
+        events: Its evidence.
+    """
+    clients = [event for event in events if event.application not in timeline.servers()]
+    failed = [event for event in clients if _weight(event) in (Weight.ACT, Weight.CRITICAL)] or [
+        event for event in clients if _weight(event) is Weight.WATCH
+    ]
+    if not failed:
+        return None
+    categories = tuple(sorted({event.category for event in failed}))
+    last = max(failed, key=PLACE)
+    own = timeline.log_between(last, one.t_start_ms, max(one.t_end_ms, time_of(last)), categories)
+    same = [event for event in own[-SEARCHED:] if is_of_subject(timeline, one, event)]
+    return Failures(same if same and PLACE(same[-1]) >= PLACE(last) else [*same, last], categories)
+
+
+def resumed_after(timeline: LogTimeline, one: Incident, failures: Failures) -> Resumed:
+    """Return the work after the last failure that no failure follows soon, or else a client that is ready."""
+    last = failures.last
+    until_ms = time_of(last) + WITHIN_MS
+    again = [
+        event
+        for event in timeline.log_between(last, time_of(last), until_ms + QUIET_MS, failures.categories)[:SEARCHED]
+        if PLACE(event) > PLACE(last) and is_of_subject(timeline, one, event)
+    ]
+    if work := _lasting([event for event in _shown(timeline, one, last, WORK, until_ms) if is_work(event)], again):
+        return Resumed(work)
+    since = PLACE(again[-1] if again else last)
+    ready = (event for event in _shown(timeline, one, last, READY, until_ms) if is_ready(event))
+    return Resumed(ready=next((event for event in ready if PLACE(event) > since), None))
+
+
+def _lasting(works: Sequence[LogEvent], failures: Sequence[LogEvent]) -> LogEvent | None:
+    """Return the first work that no failure follows within ``QUIET_MS``."""
+    places = [PLACE(event) for event in works]
+    begin = 0
+    for failure in failures[:_ROUNDS]:
+        if begin < len(works) and PLACE(failure) > places[begin]:
+            if time_of(failure) - time_of(works[begin]) > QUIET_MS:
+                break
+            begin = bisect_right(places, PLACE(failure))
+    is_open = len(failures) > _ROUNDS or begin >= len(works)
+    return None if is_open else works[begin]
+
+
+def _shown(
+    timeline: LogTimeline, one: Incident, last: LogEvent, categories: tuple[EventCategory, ...], until_ms: int
+) -> Iterator[LogEvent]:
+    """Yield the records of some categories of the same program and subject after a failure."""
+    later = timeline.log_between(last, time_of(last), until_ms, categories)[:SEARCHED]
+    workers = _Workers(timeline, last)
+    for event in later:
+        if PLACE(event) > PLACE(last) and is_of_subject(timeline, one, event) and workers.may_replace(event):
+            yield event
+
+
+def is_of_subject(timeline: LogTimeline, one: Incident, event: LogEvent) -> bool:
+    """Return whether a record names no other subject than an incident, and its program cannot mean another one."""
+    for field, names in _SAME:
+        wanted = _values(one, names)
+        named = event.fields.get(field, "")
+        if not wanted:
+            continue
+        if field == "connector_task" and not named:
+            return False
+        if named and named not in wanted:
+            return False
+        if field == "transactional_id" and not named:
+            several = len(timeline.values_in_log(event, field)) > 1
+            if several and timeline.value_in_log(event, field) not in wanted:
+                return False
+    return True
+
+
+def _values(one: Incident, names: Iterable[str]) -> frozenset[str]:
+    values = (one.subject.get(name, "") for name in names)
+    listed = (name for value in values for name in ((value,) if isinstance(value, str) else value))
+    return frozenset(filter(None, listed))
+
+
+@cache
+def _weights() -> Mapping[str, Weight]:
+    return {one.id: one.weight for one in load_catalog().categories}
+
+
+def _weight(event: LogEvent) -> Weight:
+    return _weights().get(event.category, Weight.BENIGN)
+
+
+class _Workers:
+    """The threads of a program, and whether one that works after a failure is the one that failed, or its successor."""
+
+    def __init__(self, timeline: LogTimeline, last: LogEvent) -> None:
+        self._failed = _thread_of(last)
+        before = timeline.log_between(last, float("-inf"), time_of(last))[-SEARCHED:]
+        self._known = {thread for event in before if (thread := _thread_of(event))}
+        self._worked = any(_thread_of(event) == self._failed and is_work(event) for event in before)
+
+    def may_replace(self, event: LogEvent) -> bool:
+        """Return whether the thread of a record is the one that failed, a new one, or not a worker next to it."""
+        thread = _thread_of(event)
+        if not thread or not self._failed or thread == self._failed or thread not in self._known:
+            return True
+        return not self._worked and not event.fields.get("stream_thread") and "-StreamThread-" not in thread
+
+
+def _thread_of(event: LogEvent) -> str:
+    return event.fields.get("stream_thread") or ("" if event.fields.get("stream_client") else event.thread)
+
+
+def place_text(event: LogEvent) -> str:
+    """Return a record's file, without its folders, and line."""
+    return f"{PurePath(event.file.replace(chr(92), '/')).name}:{event.line}"
+
+
+def resumed_text(resumed: Resumed) -> str:
+    """Return the sentence about the record that shows work, or else a client that is ready; empty without both."""
+    if resumed.work is not None:
+        return f"Its program continued its work at {_quoted(resumed.work)}, and the fault did not return."
+    if resumed.ready is not None:
+        return f"Its program was ready again at {_quoted(resumed.ready)}; no later record shows that it works."
+    return ""
+
+
+def _quoted(event: LogEvent) -> str:
+    return f'{time_text(time_of(event))} ({place_text(event)}: "{short_text(event.message)}")'

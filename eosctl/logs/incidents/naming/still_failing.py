@@ -1,0 +1,55 @@
+"""Report that a fault which repeats has not ended: its records reach to the end of the log, at some interval."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from statistics import median
+from typing import Final
+
+from eosctl.logs.incidents.naming.resumed_work import Failures, place_text
+from eosctl.logs.incidents.timeline.timeline import LogTimeline
+from eosctl.logs.incidents.timeline.times import time_of
+from eosctl.model.log_event import LogEvent
+from eosctl.text import count_text, duration_text
+
+LEAST: Final = 3
+"""Minimum number of failures that show an interval."""
+MOMENT_MS: Final = 500
+"""Records of one failure, of a client library and its program, follow each other in this time."""
+SHORTEST_MS: Final = 5_000
+"""A fault whose last record is this close to the end of its log has not ended there, however short its interval is."""
+_COUNTED: Final = re.compile(r"\d times\b")
+
+
+def still_failing_text(timeline: LogTimeline, failures: Failures, explanation: str) -> str:
+    """Return a sentence about a fault that still failed when its log ended; empty if it did not, or has no interval.
+
+    Args:
+        timeline: The logs.
+        failures: The records of the fault. Those of another category than the first are effects of it.
+        explanation: The text about the fault so far; the sentence leaves out a count that it has.
+    """
+    first = failures.events[0].category
+    times = _moments([event for event in failures.events if event.category == first])
+    if len(times) < LEAST:
+        return ""
+    interval_ms = int(median(after - before for before, after in pairwise(times)))
+    left_ms = timeline.log_end_ms(failures.last) - time_of(failures.last)
+    if left_ms > max(2 * interval_ms, SHORTEST_MS):
+        return ""
+    count = "" if _COUNTED.search(explanation) else f"{count_text(len(times), 'time')}, "
+    return (
+        f"It still failed when its log ended: {count}about every {duration_text(interval_ms)}, last in "
+        f"{place_text(failures.last)}."
+    )
+
+
+def _moments(events: Sequence[LogEvent]) -> Sequence[int]:
+    """Return the times of failures; records that follow each other within a moment are one."""
+    times: list[int] = []
+    for event in events:
+        if not times or time_of(event) - times[-1] > MOMENT_MS:
+            times.append(time_of(event))
+    return times

@@ -1,0 +1,71 @@
+"""Recognize the records with which a program, or its client library, shows that it continues its work.
+
+A commit, delivered records, or a completed checkpoint is work. A client that is initialized, connected, or assigned
+partitions is only ready to work: a fault that lasts refuses its next call.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from eosctl.logs.incidents.timeline.own_words import is_initialization
+from eosctl.model.event_names import EventCategory
+from eosctl.model.log_event import LogEvent
+
+WORK: Final[tuple[EventCategory, ...]] = (
+    *("CHECKPOINT_COMPLETED", "ROUTINE", "SEND_RECOVERED", "SOURCE_RESUMED", "STREAM_STATE", "TXN_COMMITTED"),
+    *("TXN_RETRIED", "WORK_DONE"),
+)
+"""Categories of records that can show work."""
+READY: Final[tuple[EventCategory, ...]] = (
+    *("ASSIGNMENT_CHANGE", "INIT_PRODUCER_ID", "METADATA_RECEIVED", "REBALANCE_DONE", "TRANSACTIONAL_ID_NAMED"),
+    *("WORKS_AGAIN", "WORK_DONE"),
+)
+"""Categories of records that can show a client that is ready."""
+TAKEN_AWAY: Final = re.compile(r"(?i:\brevok\w+|\blost\b|\bun-?assign)")
+STORED: Final = re.compile(r"\bFinished commitOffsets successfully|Committing offsets for \d+ acknowledged messages")
+_RUNNING: Final = "RUNNING"
+_DONE: Final = re.compile(r"\b(?:committed|ok|OK|succeeded|successful(?:ly)?|done)\b")
+_VERBS: Final = (
+    r"(?:delivered|published|produced|sent|written|wrote|flushed|processed|consumed|indexed|forwarded|exported|ingested"
+    r"|acknowledged|stored|replayed|committed)"
+)
+_NOTHING: Final = re.compile(
+    rf"(?i:\b{_VERBS} (?:[a-z]+ ){{0,2}}0(?![\d.,])(?! of \d)|(?<![\w.,:-])0 (?:[\w-]+ ){{1,3}}{_VERBS}\b"
+    rf"|\b{_VERBS}\b.{{0,40}}[=:] ?0(?![\d.,]))"
+)
+"""A count of nothing: an idle program reports it, and a program that cannot work does, too."""
+_COUNTED: Final = re.compile(rf"(?i:\b{_VERBS}\b)")
+_AGAIN: Final = re.compile(r"\b(?:caught up|again|back (?:online|to normal|up)|UP|attempts?|retr(?:y|ies))\b")
+
+
+def is_work(event: LogEvent) -> bool:
+    """Return whether a record shows that records were processed, written, or committed."""
+    match event.category:
+        case "TXN_COMMITTED" | "WORK_DONE":
+            is_counted = _COUNTED.search(event.message) or _AGAIN.search(event.message) or _DONE.search(event.message)
+            return bool(is_counted) and not _NOTHING.search(event.message)
+        case "CHECKPOINT_COMPLETED" | "SEND_RECOVERED" | "SOURCE_RESUMED":
+            return True
+        case "STREAM_STATE":
+            return event.fields.get("to_state") == _RUNNING
+        case "ROUTINE":
+            return "successfully" in event.message and STORED.search(event.message) is not None
+        case "TXN_RETRIED":
+            return _DONE.search(event.message) is not None
+    return False
+
+
+def is_ready(event: LogEvent) -> bool:
+    """Return whether a record shows a client that can begin to work: initialized, connected, or with partitions."""
+    match event.category:
+        case "INIT_PRODUCER_ID" | "WORKS_AGAIN":
+            return True
+        case "ASSIGNMENT_CHANGE" | "REBALANCE_DONE":
+            return TAKEN_AWAY.search(event.message) is None
+        case "METADATA_RECEIVED" | "TRANSACTIONAL_ID_NAMED":
+            return is_initialization(event)
+        case "WORK_DONE":
+            return not is_work(event) and not _NOTHING.search(event.message)
+    return False

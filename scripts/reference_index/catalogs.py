@@ -12,7 +12,7 @@ from eosctl.checks.registry import CATALOG
 from eosctl.findings.logs_report import check_id
 from eosctl.findings.manual import CheckItem
 from eosctl.knowledge.known_bugs import load_known_bugs
-from eosctl.logs.classifier.catalog import CatalogedIncident, load_incidents
+from eosctl.logs.classifier.catalog import Alternative, CatalogedIncident, load_incidents
 from eosctl.model.known_bug import version_text
 from eosctl.model.reference import Entry, EntryKind, Fact
 from eosctl.model.runbook import Runbook
@@ -108,17 +108,25 @@ def incident_entries() -> Iterator[Entry]:
         yield Entry(
             kind=EntryKind.INCIDENT,
             name=check_id(kind),
-            means=" Or: ".join(_plain(incident.what) for _, incident in found),
+            means=" Or: ".join(_plain(one.what) for _, incident in found for one in _verdicts_of(incident)),
             aliases=(
                 kind,
-                *dict.fromkeys(
-                    cause for _, incident in found for cause in (incident.cause, incident.brief_cause) if cause
-                ),
+                *dict.fromkeys(cause for _, incident in found for cause in _causes_of(incident) if cause),
             ),
-            next_steps=tuple(_plain(incident.next_step) for _, incident in found),
+            next_steps=tuple(
+                dict.fromkeys(_plain(one.next_step) for _, incident in found for one in _verdicts_of(incident))
+            ),
             runbooks=tuple(dict.fromkeys(filter(None, (runbook_of_category(category) for category, _ in found)))),
             see=tuple(category for category, _ in found),
         )
+
+
+def _causes_of(incident: CatalogedIncident) -> tuple[str, ...]:
+    return (incident.cause, incident.brief_cause, *(one.cause for one in incident.alternatives))
+
+
+def _verdicts_of(incident: CatalogedIncident) -> tuple[CatalogedIncident | Alternative, ...]:
+    return (incident, *incident.alternatives)
 
 
 def _plain(text: str) -> str:

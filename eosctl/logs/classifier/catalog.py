@@ -59,6 +59,26 @@ class Catalog(NamedTuple):
         return next((category for category in self.categories if category.id == category_id), None)
 
 
+class Alternative(NamedTuple):
+    """Another verdict on the same records, where the input refutes the usual one.
+
+    Attributes:
+        shown: The observation that the input must have, one of ``remaining/observations.py``.
+        cause: The likely cause, as a slug.
+        severity: How much it matters.
+        confidence: How sure the verdict is, from 0 to 1.
+        what: The verdict, with placeholders for the values of the observation, too.
+        next_step: What to do, in the same form.
+    """
+
+    shown: str
+    cause: str
+    severity: Severity
+    confidence: float
+    what: str
+    next_step: str
+
+
 class CatalogedIncident(NamedTuple):
     """The incident that a category's records are, if no detector finds a cause in other records.
 
@@ -80,6 +100,7 @@ class CatalogedIncident(NamedTuple):
         is_of_client: Whether the fault is a client's, even if a broker logs it.
         what: The verdict; ``{who}`` and names of the subject are placeholders for their values.
         next_step: What to do, in the same form.
+        alternatives: Verdicts that replace this one where the input shows an observation, the best one first.
     """
 
     kind: str
@@ -97,6 +118,7 @@ class CatalogedIncident(NamedTuple):
     is_of_client: bool
     what: str
     next_step: str
+    alternatives: tuple[Alternative, ...]
 
 
 @cache
@@ -121,6 +143,17 @@ def load_incidents() -> Mapping[EventCategory, CatalogedIncident]:
             is_of_client=entry.get("of_client", False),
             what=entry["what"],
             next_step=entry["next"],
+            alternatives=tuple(
+                Alternative(
+                    shown=one["shown"],
+                    cause=one["cause"],
+                    severity=Severity(one.get("severity", entry["severity"])),
+                    confidence=one["confidence"],
+                    what=one["what"],
+                    next_step=one["next"],
+                )
+                for one in entry.get("instead", ())
+            ),
         )
         for category, entry in data.items()
     }

@@ -14,6 +14,7 @@ from eosctl.logs.incidents.producers.lost_commits import find_lost_commits
 from eosctl.logs.incidents.producers.markers import find_refused_markers
 from eosctl.logs.incidents.producers.overdue import find_overdue_transactions
 from eosctl.logs.incidents.producers.rollbacks import find_rollbacks
+from eosctl.logs.incidents.producers.stuck_sequences import find_stuck_sequences
 from eosctl.logs.incidents.producers.writes import (
     find_hanging_transactions,
     find_refused_writes,
@@ -72,6 +73,7 @@ def find_incidents(timeline: LogTimeline) -> Iterator[Incident]:
     yield from find_refused_markers(timeline)
     yield from find_zombie_writers(timeline)
     yield from find_sequence_gaps(timeline)
+    yield from find_stuck_sequences(timeline)
     yield from find_slow_processing(timeline)
     yield from find_evicted_members(timeline)
     yield from find_silent_members(timeline)

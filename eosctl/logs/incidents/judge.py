@@ -23,6 +23,7 @@ from eosctl.logs.incidents.joining.lagging_followers import join_lagging_followe
 from eosctl.logs.incidents.joining.last_words import join_last_words
 from eosctl.logs.incidents.joining.missing_topics import join_missing_topics
 from eosctl.logs.incidents.joining.pauses import name_pauses
+from eosctl.logs.incidents.joining.pods import join_pods
 from eosctl.logs.incidents.joining.process_ends import join_process_ends
 from eosctl.logs.incidents.joining.refused_registrations import join_refused_registrations
 from eosctl.logs.incidents.joining.repeats import join_repeats
@@ -102,7 +103,13 @@ _NAMING: Final[tuple[_Step, ...]] = (
     name_triggers,
 )
 #: The steps for all incidents, those of unknown errors too.
-_ENDING: Final[tuple[_Step, ...]] = (join_server_ends, join_broker_faults, join_process_ends, name_programs)
+_ENDING: Final[tuple[_Step, ...]] = (
+    join_server_ends,
+    join_broker_faults,
+    join_process_ends,
+    join_pods,
+    name_programs,
+)
 
 _BY_PRODUCER: Final = frozenset(
     ["invalid_producer_epoch", "late_append_refused", "out_of_order_sequence", "transactional_id_authorization"]

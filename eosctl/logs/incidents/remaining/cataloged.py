@@ -15,6 +15,7 @@ from eosctl.logs.classifier.catalog import CatalogedIncident
 from eosctl.logs.files.applications import is_named_after_file
 from eosctl.logs.incidents.programs.streams_names import StreamsNames
 from eosctl.logs.incidents.remaining.lasting import REPEATED, gave_up, has_just_begun, has_lasted, is_fault
+from eosctl.logs.incidents.remaining.observations import is_harmless, judged_by_evidence
 from eosctl.logs.incidents.remaining.sentences import (
     UNEXPLAINED,
     details_of,
@@ -65,6 +66,7 @@ _VAGUE: Final[Mapping[EventCategory, frozenset[EventCategory]]] = {
     "PRODUCER_MISUSED": frozenset({"COORDINATOR_UNAVAILABLE", "BROKERS_UNREACHED"}),
     "TASK_CORRUPTED": frozenset({"CHANGELOG_OUT_OF_RANGE"}),
     "COMMIT_FAILED": frozenset({"GROUP_FENCED", "STATIC_MEMBER_FENCED"}),
+    "BOOTSTRAP_DISCONNECTED": frozenset({"AUTHENTICATION_FAILED"}),
     "TLS_FAILED": frozenset({"CERTIFICATE_EXPIRED"}),
     "AUTHENTICATION_FAILED": frozenset({"CERTIFICATE_EXPIRED", "TLS_FAILED"}),
     "BROKERS_UNREACHED": frozenset(
@@ -130,9 +132,12 @@ def find_cataloged(
     faults.extend(spread(timeline, spans, known))
     faults.extend(continued(timeline, spans, faults, known))
     names = StreamsNames(timeline)
-    for events in _joined(timeline, faults, known):
-        head = events[0]
-        yield _incident(timeline, names, known[head.category], events), events
+    # What has passed is not the cause of errors next to it.
+    passed = [events for events in faults if is_harmless(timeline, known[events[0].category], events)]
+    harmless = {id(events) for events in passed}
+    lasting = [events for events in faults if id(events) not in harmless]
+    for events in (*_joined(timeline, lasting, known), *passed):
+        yield _incident(timeline, names, known[events[0].category], events), events
     for events in brief(timeline, spans, faults, known):
         own = known[events[0].category]
         note = own._replace(
@@ -300,6 +305,7 @@ def _incident(
 ) -> Incident:
     head = events[0]
     own = [one for one in events if one.category == head.category]
+    known, observed = judged_by_evidence(timeline, known, own)
     subject = subject_of(timeline, streams, known, own)
     if head.category in _OF_READERS:
         subject = {name: value for name, value in subject.items() if name != "transactional.id"}
@@ -313,7 +319,7 @@ def _incident(
     named = next(filter(None, names), "")
     program = program_of(timeline, head) if subject.get("application") else ""
     who = named or program or producer or (f"a client of {server}" if known.is_of_client else server)
-    values = details_of(own) | values | {"who": who}
+    values = details_of(own) | values | {"who": who, **observed}
     values["host"] = str(subject.get("host", ""))
     values["broker-address"] = values.get("server", "")
     values["topic-or-partition"] = values.get("topic-partition") or values.get("topic", "")

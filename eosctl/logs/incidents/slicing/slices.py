@@ -32,7 +32,7 @@ from eosctl.model.log_event import LogEvent, SourceSummary
 from eosctl.model.server_loggers import is_of_server
 
 SLICE_EVENTS: Final = 300_000
-"""Number of events that a slice owns if they are spread evenly; its task holds about 1.2 KB for each one that it gets."""
+"""Number of events that a slice owns if they are spread evenly; its task holds 1.2 KB for each that it gets."""
 JOINED_EVENTS: Final = 1_200_000
 """Maximum number of events, margins included, of slices that are joined; so many take a worker 1.4 GB."""
 BUCKET_MS: Final = 60_000

@@ -1,0 +1,93 @@
+"""Make what Kubernetes reports of a Kafka server's pod a part of the server's own fault: its effect, or its cause.
+
+A container that ends again and again only repeats the fault that its log names. A pod that does not start at all, for
+want of a node, a volume, or an image, is the cause for those who wait for the server in it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from eosctl.logs.incidents.joining.absorbing import absorb
+from eosctl.logs.incidents.kinds import kinds_with
+from eosctl.logs.incidents.timeline.evidence import joined_evidence
+from eosctl.logs.incidents.timeline.timeline import LogTimeline
+from eosctl.model.event_names import EventCategory
+from eosctl.model.incident import Incident
+from eosctl.model.log_event import LogEvent
+from eosctl.model.severity import Severity
+
+_POD: Final = "pod_not_running"
+_EFFECTS: Final = frozenset({"container-ends-after-each-start", "probe-fails"})
+_FATAL: Final = kinds_with("ends_server") | {"state_directory_error", "streams_client_failed"}
+"""Kinds of faults after which a container is started again."""
+_WAITING: Final = frozenset(
+    {"controller_quorum_lost", "brokers_not_reached", "host_not_resolved", "coordinator_unavailable"}
+)
+"""Kinds of faults of those who wait for a server."""
+_ATTEMPTS: Final[tuple[EventCategory, ...]] = ("BROKERS_UNREACHED", "HOST_NOT_RESOLVED", "NETWORK_DISCONNECT")
+_ORDINAL: Final = re.compile(r"-(\d{1,10})$")
+_LABEL: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
+
+
+def join_pods(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iterator[Incident]:
+    """Yield incidents; a pod that does not run is a part of the fault of the Kafka server or program in it."""
+    found = tuple(incidents)
+    pods = [one for one in found if one.kind == _POD]
+    if not pods:
+        yield from found
+        return
+    others = [one for one in found if one.kind != _POD and one.severity is not Severity.INFO]
+
+    def home_of(one: Incident) -> Incident | None:
+        pod = str(one.subject.get("pod", ""))
+        if one.kind != _POD or not pod:
+            return None
+        if one.root_cause in _EFFECTS:
+            return next((home for home in others if home.kind in _FATAL and _is_of_pod(timeline, home, pod)), None)
+        return next((home for home in others if home.kind in _WAITING and _waits_for(timeline, home, pod)), None)
+
+    yield from absorb(found, home_of, _with_pods)
+
+
+def _is_of_pod(timeline: LogTimeline, one: Incident, pod: str) -> bool:
+    """Return whether a fault is that of the server in a pod: by the pod's name, or by its number in a StatefulSet."""
+    ordinal = _ORDINAL.search(pod)
+    nodes = {str(one.subject[name]) for name in ("broker", "controller") if one.subject.get(name)}
+    if nodes:
+        return ordinal is not None and ordinal[1] in nodes
+    names = {name for event in timeline.evidence(one) for name in (event.application, event.host) if name}
+    return pod in names
+
+
+def _waits_for(timeline: LogTimeline, one: Incident, pod: str) -> bool:
+    """Return whether the program of a fault did not reach an address in a pod, which begins with the pod's name."""
+    own = timeline.evidence(one)
+    near = timeline.log_between(own[0], one.t_start_ms, one.t_end_ms, _ATTEMPTS) if own else ()
+    return any(label == pod for event in (*own, *near) for label in _labels(event))
+
+
+def _labels(event: LogEvent) -> Iterator[str]:
+    for peer in event.fields.get("peer", "").split(","):
+        if found := _LABEL.match(peer.strip()):
+            yield found[0]
+
+
+def _with_pods(one: Incident, pods: Sequence[Incident]) -> Incident:
+    """Return a fault with its pods; what kubectl prints has no time, so the fault keeps its own."""
+    names = tuple(sorted({str(pod.subject["pod"]) for pod in pods}))
+    evidence = joined_evidence(one.evidence, *(pod.evidence for pod in pods))
+    subject = {**one.subject, **({"pod": names[0]} if len(names) == 1 else {"pods": names})}
+    effects = [pod for pod in pods if pod.root_cause in _EFFECTS]
+    causes = [pod for pod in pods if pod.root_cause not in _EFFECTS]
+    texts = [f"Cause: {pod.explanation}" for pod in causes[:1]]
+    if effects:
+        texts.append(f"Effect ({_POD}): {effects[0].explanation}")
+    return one._replace(
+        subject=subject,
+        evidence=evidence,
+        explanation=" ".join((one.explanation, *texts)),
+        next_step=" ".join(dict.fromkeys((*(pod.next_step for pod in causes[:1]), one.next_step))),
+    )

@@ -1,0 +1,212 @@
+"""Test the usual reason of a fault against the rest of the input: what its client did before, what it got afterwards.
+
+One record often has the same text for several reasons, so the catalog words the usual one. Its alternatives name an
+observation of this module. An input that shows it refutes the usual reason, which is then not reported.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, TypeAlias
+
+from eosctl.logs.classifier.catalog import Alternative, CatalogedIncident
+from eosctl.logs.incidents.timeline.timeline import LogTimeline
+from eosctl.logs.incidents.timeline.times import time_of
+from eosctl.model.event_names import EventCategory
+from eosctl.model.log_event import LogEvent
+from eosctl.model.severity import Severity
+from eosctl.text import duration_text, time_text
+
+Observation: TypeAlias = Callable[[LogTimeline, Sequence[LogEvent]], Mapping[str, str] | None]
+"""Returns the values that an alternative's sentences can have; None if the input does not show the observation."""
+
+IDLE_MS: Final = 7 * 86_400_000
+"""The default of transactional.id.expiration.ms."""
+NEAR_MS: Final = 3_600_000
+"""Maximum time from a fault to the record of an answer that refutes a lasting reason."""
+PASSING: Final = 2
+"""Maximum number of refused handshakes of one client that do not show a fault of it."""
+LOCKED_MS: Final = 60_000
+_SOCKETS: Final = "[SocketServer "
+"""The beginning of what a broker's network layer logs."""
+_USUAL_REPLICAS: Final = 3
+"""The usual replication factor: an ISR of this size is as a rule complete."""
+_USES: Final[tuple[EventCategory, ...]] = (
+    *("CONCURRENT_TRANSACTIONS", "INIT_PRODUCER_ID", "NOT_ENOUGH_REPLICAS", "OUT_OF_ORDER_SEQUENCE", "TIMEOUT_SEND"),
+    *("TIMEOUT_COMMIT_TXN", "TXN_RETRIED", "TXN_TIMEOUT_ABORT"),
+)
+"""Records of a producer that has a producer id and uses it."""
+_ANSWERS: Final[tuple[EventCategory, ...]] = (
+    *("ASSIGNMENT_CHANGE", "INIT_PRODUCER_ID", "METADATA_RECEIVED", "REBALANCE_DONE"),
+)
+"""Records of a client after an answer of a broker that had admitted it."""
+_WITHOUT_TOPIC: Final = frozenset({"INTERNAL_TOPIC_NOT_CREATED", "UNKNOWN_TOPIC", "TIMEOUT_METADATA"})
+_PLAIN: Final = re.compile(r"\[Producer clientId=[^\],\n]{1,300}\]")
+_WITH_ID: Final = re.compile(r"\[Producer clientId=[^\]\n]{1,300}, transactionalId=")
+_IN_SYNC: Final = re.compile(r"current ISR (?:Set)?\(?[\[(]?(?P<nodes>\d{1,10}(?:, ?\d{1,10}){0,30})[\])]?")
+_LEVELS: Final = re.compile(
+    r"name='(?P<feature>[\w.]{1,60})', featureLevel=(?P<level>\d{1,6})\)"
+    r"[^\n]{0,80} only supports versions (?P<least>\d{1,6})-(?P<most>\d{1,6})"
+)
+_OF_COORDINATOR: Final = re.compile(r"\bTxnCoordinator/(?P<node>\d{1,10}): Broker: (?P<answer>[^:\n]{1,80})")
+_ENDED_EARLY: Final = re.compile(r"terminated during authentication|Bootstrap broker [^\n]{1,200} disconnected")
+
+
+def judged_by_evidence(
+    timeline: LogTimeline, known: CatalogedIncident, events: Sequence[LogEvent]
+) -> tuple[CatalogedIncident, Mapping[str, str]]:
+    """Return the verdict on records that the input does not refute, and the values for its sentences.
+
+    Args:
+        timeline: The logs.
+        known: The usual verdict, with its alternatives.
+        events: The records of one category, in order of time.
+    """
+    for one in known.alternatives:
+        if (values := OBSERVATIONS[one.shown](timeline, events)) is not None:
+            return _replaced(known, one), values
+    return known, {}
+
+
+def is_harmless(timeline: LogTimeline, known: CatalogedIncident, events: Sequence[LogEvent]) -> bool:
+    """Return whether the input shows that records of a fault have no effect."""
+    if all(one.severity is not Severity.INFO for one in known.alternatives):
+        return False
+    return judged_by_evidence(timeline, known, events)[0].severity is Severity.INFO
+
+
+def _replaced(known: CatalogedIncident, one: Alternative) -> CatalogedIncident:
+    return known._replace(
+        cause=one.cause,
+        severity=one.severity,
+        confidence=one.confidence,
+        unfinished="",
+        what=one.what,
+        next_step=one.next_step,
+    )
+
+
+def _is_without_transactional_id(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Observe a Java producer that is not transactional, which names a transactional id in all of its records."""
+    if any(event.application in timeline.servers() or timeline.transactional_id(event) for event in events):
+        return None
+    texts = [event.message for event in timeline.log_with(events[0])]
+    is_plain = any(map(_PLAIN.search, texts)) and not any(map(_WITH_ID.search, texts))
+    return {} if is_plain else None
+
+
+def _is_used_before(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Observe a transactional id in use less than ``IDLE_MS`` before the coordinator did not know it."""
+    first = events[0]
+    named = next(filter(None, (timeline.transactional_id(event) for event in events)), "")
+    own = timeline.with_value("transactional_id", named, *_USES) if named else ()
+    before = [event for event in own if time_of(event) < time_of(first)]
+    if not before or time_of(first) - time_of(before[-1]) >= IDLE_MS:
+        return None
+    used_ms = time_of(before[-1])
+    return {"used-at": time_text(used_ms), "idle": duration_text(time_of(first) - used_ms)}
+
+
+def _is_minimum_above_replicas(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Observe an ISR of three or more replicas, which no record shows to have lost one, below a higher minimum."""
+    for event in events:
+        found = _IN_SYNC.search(f"{event.message}\n{event.fields.get('thrown', '')}")
+        least = event.fields.get("min_isr", "")
+        if not found or not least.isdecimal():
+            continue
+        nodes = [node.strip() for node in found["nodes"].split(",")]
+        partition = event.fields.get("partition", "")
+        has_shrunk = bool(partition and timeline.with_value("partition", partition, "ISR_SHRINK"))
+        if _USUAL_REPLICAS <= len(nodes) < int(least) and not has_shrunk:
+            return {"isr": ", ".join(nodes), "isr-size": str(len(nodes)), "min.isr": least}
+        return None
+    return None
+
+
+def _is_feature_unsupported(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Observe a metadata record of a feature level that the release of the server does not have."""
+    texts = (f"{event.message}\n{event.fields.get('thrown', '')}" for event in events)
+    found = next(filter(None, map(_LEVELS.search, texts)), None)
+    return found.groupdict() if found and int(found["level"]) > int(found["most"]) else None
+
+
+def _is_answered_by_coordinator(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Observe a transaction coordinator that answered each attempt of librdkafka's producer with an error."""
+    first, last = events[0], events[-1]
+    near = timeline.log_between(first, time_of(first) - NEAR_MS, time_of(last), ("COORDINATOR_UNAVAILABLE",))
+    answers = [found for event in near if (found := _OF_COORDINATOR.search(event.message))]
+    if not answers:
+        return None
+    answer = answers[-1]
+    return {"coordinator": answer["node"], "answer": answer["answer"].strip(), "answers": f"{len(answers):,}"}
+
+
+def _is_topic_served_later(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Observe a topic that the same client got from the brokers after they had refused to create it."""
+    last = events[-1]
+    topic = last.fields.get("topic", "")
+    if not topic or topic.startswith("__") or last.application in timeline.servers():
+        return None
+    later = (event for event in timeline.log_between(last, time_of(last) + 1, time_of(last) + NEAR_MS))
+    found = next((event for event in later if _is_of_topic(event, topic)), None)
+    return {"served-at": time_text(time_of(found))} if found else None
+
+
+def _is_of_topic(event: LogEvent, topic: str) -> bool:
+    names = (event.fields.get("topic", ""), event.fields.get("partition", "").rpartition("-")[0])
+    return event.category not in _WITHOUT_TOPIC and topic in names
+
+
+def _is_admitted_otherwise(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Observe brokers that admitted the same client before or after they ended its connections without a reason."""
+    first, last = events[0], events[-1]
+    if not all(_ENDED_EARLY.search(event.message) for event in events) or first.application in timeline.servers():
+        return None
+    clients = {client for event in events if (client := event.fields.get("client_id"))}
+    near = timeline.log_between(first, time_of(first) - NEAR_MS, time_of(last) + NEAR_MS, _ANSWERS)
+    own = [event for event in near if not clients or event.fields.get("client_id", "") in (*clients, "")]
+    if later := [event for event in own if time_of(event) > time_of(last)]:
+        return {"when": f"it was admitted again at {time_text(time_of(later[0]))}"}
+    if before := [event for event in own if time_of(event) < time_of(first)]:
+        return {"when": f"it had been admitted at {time_text(time_of(before[-1]))}"}
+    return None
+
+
+def _is_handshake_in_passing(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Observe a broker that notes one or two refused handshakes as information, among other records."""
+    is_of_server = all(event.application in timeline.servers() or _SOCKETS in event.message for event in events)
+    if len(events) > PASSING or not is_of_server:
+        return None
+    if any(event.level != "INFO" for event in events) or timeline.log_end_ms(events[-1]) <= time_of(events[-1]):
+        return None
+    return {}
+
+
+def _is_lock_released(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Observe a stream thread that runs its tasks soon after it waited for the lock of a state directory."""
+    last = events[-1]
+    thread = last.fields.get("stream_thread") or last.thread
+    if any(event.level in ("ERROR", "FATAL") for event in events):
+        return None
+    later = timeline.log_between(last, time_of(last), time_of(last) + LOCKED_MS, ("STREAM_STATE",))
+    running = [event for event in later if event.fields.get("to_state") == "RUNNING" and _is_of_thread(event, thread)]
+    return {"running-at": time_text(time_of(running[0]))} if running else None
+
+
+def _is_of_thread(event: LogEvent, thread: str) -> bool:
+    return bool(thread) and thread in (event.fields.get("stream_thread"), event.thread)
+
+
+OBSERVATIONS: Final[Mapping[str, Observation]] = {
+    "admitted-otherwise": _is_admitted_otherwise,
+    "answered-by-coordinator": _is_answered_by_coordinator,
+    "feature-unsupported": _is_feature_unsupported,
+    "handshake-in-passing": _is_handshake_in_passing,
+    "lock-released": _is_lock_released,
+    "minimum-above-replicas": _is_minimum_above_replicas,
+    "topic-served-later": _is_topic_served_later,
+    "used-before": _is_used_before,
+    "without-transactional-id": _is_without_transactional_id,
+}
+"""The observations by their names in ``incidents.toml``."""

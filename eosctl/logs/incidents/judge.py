@@ -39,6 +39,7 @@ from eosctl.logs.incidents.joining.waiting_servers import join_waiting_servers
 from eosctl.logs.incidents.naming.client_outcomes import read_outcomes
 from eosctl.logs.incidents.naming.expulsions import name_cycles
 from eosctl.logs.incidents.naming.failed_transactions import name_failed_transactions
+from eosctl.logs.incidents.naming.known_owners import name_known_owners
 from eosctl.logs.incidents.naming.losses import sum_losses
 from eosctl.logs.incidents.naming.old_clients import name_old_clients
 from eosctl.logs.incidents.naming.outcomes import settle_outcomes
@@ -109,6 +110,7 @@ _ENDING: Final[tuple[_Step, ...]] = (
     join_process_ends,
     join_pods,
     name_programs,
+    name_known_owners,
 )
 
 _BY_PRODUCER: Final = frozenset(

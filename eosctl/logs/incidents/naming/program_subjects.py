@@ -24,11 +24,12 @@ _OTHER_WORDS: Final = re.compile(
 _COMPONENTS: Final = (
     re.compile(r"\[output:kafka:(?P<name>[\w.-]{1,60})\]|\boutput=(?P<other>[\w.-]{1,60})"),
     re.compile(r'"kind": ?"(?:exporter|receiver)"[^\n]{0,200}?"name": ?"(?P<name>[\w./-]{1,60})"'),
+    re.compile(r"\bSink: (?P<name>[\w.-]{1,60}): (?:Writer|Committer)\b"),
     re.compile(r"\b[Ss]ink (?P<name>(?=\w*\d)[\w.-]{1,60}) "),
     re.compile(r"^#\d{1,3} \[(?P<name>[A-Za-z][\w.-]{0,60})\] |\bplugin_id=\"(?P<other>(?!object:)[\w.-]{1,60})\""),
 )
-"""Where Fluent Bit names its output, the OpenTelemetry Collector its exporter, Materialize its sink, and Fluentd its
-plugin."""
+"""Where Fluent Bit names its output, the OpenTelemetry Collector its exporter, Flink and Materialize their sinks, and
+Fluentd its plugin."""
 _TELEGRAF: Final = re.compile(r"(?:in|out)puts\.kafka\w*(?:::[\w.-]{1,60})?")
 """The logger of a plugin of Telegraf, with its alias."""
 _SYSLOGS: Final = frozenset({"syslog", "syslog-iso"})

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT
-from eosctl.logs.incidents.timeline.program_names import client_id_of
+from eosctl.logs.incidents.timeline.program_names import MADE_NAME, client_id_of
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
 from eosctl.model.event_names import EventField
@@ -99,7 +99,7 @@ def _names_of(timeline: LogTimeline, one: Incident, events: Sequence[LogEvent]) 
     names = {name for event in clients if (name := client_id_of(event))}
     if not names and clients:
         stated = timeline.announcements.value(timeline.log_of(clients[0]), "client_id")
-        names = {stated} if stated else set()
+        names = {stated} if stated and not MADE_NAME.fullmatch(stated) else set()
     if len(names) == 1 and not any(one.subject.get(other) for other in ("client.id", "client", "application.id")):
         yield "client.id", names.pop()
     yield from _stated_in_log(timeline, one, clients)

@@ -18,14 +18,14 @@ def broken_store(application: str, episode: Sequence[LogEvent]) -> Incident:
     """
     corrupt = next(event for event in episode if event.category == "STATE_STORE_CORRUPT")
     store = corrupt.fields.get("store", "")
+    what = f"its store {store}" if store else "a store"
     if any(event.fields.get("held") for event in episode):
         return incident(
             "state_directory_error",
             "state-store-locked-by-another-process",
             {"application.id": application, "store": store, "state.dir": corrupt.fields.get("store_dir", "")},
             episode,
-            f"{application} cannot open its store {store or '(unnamed)'}: another process or thread holds its files. "
-            "They are not damaged.",
+            f"{application} cannot open {what}: another process or thread holds its files. They are not damaged.",
             "Give each instance a state.dir of its own, or stop the other process and wait for its end. Do not delete "
             "the directory below a process that uses it.",
             confidence=0.9,
@@ -42,7 +42,7 @@ def broken_store(application: str, episode: Sequence[LogEvent]) -> Incident:
         "corrupt-state-store",
         {"application.id": application, "store": store},
         episode,
-        f"{application} cannot open its store {store or '(unnamed)'}: {why}.",
+        f"{application} cannot open {what}: {why}.",
         "Stop the instance, remove the store's directory, and start it again: its changelog restores the store.",
         confidence=0.95 if is_seen else 0.6,
     )

@@ -97,8 +97,10 @@ def _what(name: str, asked: str, event: LogEvent) -> str:
     """Name a denied resource; one that is in no record by its connector."""
     if not asked and (connector := event.fields.get("connector")):
         return f"a {name} of connector {connector}"
-    if asked or "connector_task" not in event.fields:
-        return f"{name} {asked or '(unnamed)'}"
+    if asked:
+        return f"{name} {asked}"
+    if "connector_task" not in event.fields:
+        return f"a {name} that its log does not name"
     return f"a {name} of connector task {event.fields['connector_task']}"
 
 

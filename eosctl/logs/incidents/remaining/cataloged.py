@@ -13,6 +13,7 @@ from typing import Final
 
 from eosctl.logs.classifier.catalog import CatalogedIncident
 from eosctl.logs.files.applications import is_named_after_file
+from eosctl.logs.incidents.kinds import kinds_with
 from eosctl.logs.incidents.programs.streams_names import StreamsNames
 from eosctl.logs.incidents.remaining.lasting import REPEATED, gave_up, has_just_begun, has_lasted, is_fault
 from eosctl.logs.incidents.remaining.observations import is_harmless, judged_by_evidence
@@ -102,6 +103,9 @@ _RETRIED: Final = "Nothing: clients repeat such requests by themselves."
 _OF_PARTITION: Final = "{topic-partition}"
 """The begin of a verdict on a partition, which several programs report."""
 _NAMES: Final = ("transactional.id", "group", "connector.task", "application.id", "client.id")
+_OF_PRODUCERS: Final = ("transactional.id", "connector.task", "application.id", "client.id", "group")
+"""What a sentence names, the most precise first; a producer is not its program's group."""
+_PRODUCERS: Final = kinds_with("fails_transaction") | kinds_with("of_producer") | kinds_with("in_error_state")
 _ROLES: Final = ("broker", "controller")
 _OWNERS: Final[tuple[EventField, ...]] = (
     "group",
@@ -314,7 +318,8 @@ def _incident(
         subject = {name: value for name, value in subject.items() if name != "application"} | {"host": head.host}
     server = next((f"{role} {subject[role]}" for role in _ROLES if subject.get(role)), _server_of(timeline, head))
     values = {name: value for name, value in subject.items() if isinstance(value, str)}
-    names = (name for one in _NAMES if (name := values.get(one)) and not MADE_NAME.fullmatch(name))
+    actors = _OF_PRODUCERS if known.kind in _PRODUCERS else _NAMES
+    names = (name for one in actors if (name := values.get(one)) and not MADE_NAME.fullmatch(name))
     producer = f"producer {subject['producerId']}" if subject.get("producerId") else ""
     named = next(filter(None, names), "")
     program = program_of(timeline, head) if subject.get("application") else ""

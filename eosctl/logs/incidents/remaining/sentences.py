@@ -62,6 +62,8 @@ _UNKNOWN: Final[Mapping[str, str]] = {
     "pod": "a pod",
     "component": "a resource",
     "connector-tasks": "a connector task",
+    "process": "a process",
+    "awaited": "what it needs",
 }
 """The general terms for what a record does not name."""
 _CONTROLLERS: Final = ("[QuorumController ", "[ControllerServer ", "[Controller ")
@@ -215,7 +217,7 @@ def _names_in(text: str) -> Iterable[str]:
 
 
 def _general(name: str) -> str:
-    return _UNKNOWN.get(name, f"the {name}")
+    return _UNKNOWN.get(name) or f"a {re.sub(r'[.-]', ' ', name)}"
 
 
 def last_cause(known: CatalogedIncident, events: Sequence[LogEvent]) -> str:

@@ -53,6 +53,7 @@ _NAMED: Final[Mapping[EventField, tuple[re.Pattern[str], ...]]] = {
             r"(?P<name>[A-Za-z][\w.-]{0,253}\w)(?=[\\\"'`\]),;\s}]|$)"
         ),
         re.compile(r"\b[Cc]onsumer group [\"'`](?P<name>[\w.-]{1,255})[\"'`]"),
+        re.compile(r"[\"'`](?P<name>[\w.-]{1,255})[\"'`] consumer group\b"),
         re.compile(r"\b(?:[Cc]onsumer|[Jj]oin(?:ed|ing)) group (?P<name>(?=\w*[-_.\d])[\w.-]{1,254}\w)(?=[\s,;:)]|$)"),
     ),
     "topic": (
@@ -70,7 +71,12 @@ _NAMED: Final[Mapping[EventField, tuple[re.Pattern[str], ...]]] = {
             r"(?P<name>[\w.-]{1,253}:\d{1,5})(?![\w,])"
         ),
     ),
-    "client_id": (re.compile(r"\binitialized kafka producer: (?P<name>\S{1,255})"),),
+    "client_id": (
+        re.compile(r"\binitialized kafka producer: (?P<name>\S{1,255})"),
+        re.compile(
+            r"\bclient[._-]?(?:id|Id)[\"']{0,2}(?:=>| ?[=:]) ?\\{0,2}[\"'`]{0,2}(?P<name>[A-Za-z][\w.-]{0,253}\w)"
+        ),
+    ),
 }
 """The forms in which programs name what they use, by the field of the same meaning."""
 _NOT_NAMES: Final = frozenset({"null", "nil", "none", "true", "false", "error", "unknown", "coordinator", "broker"})

@@ -61,6 +61,7 @@ LAYOUTS: Final = (
     ),
     Layout("python-bracket", rf"\[(?P<time>{_DATE})\] \[(?P<level>{_LEVEL})\] (?P<logger>[\w.$-]+)(?: -|:) {_REST}"),
     Layout("rdkafka", rf"%(?P<level>[0-7])\|(?P<time>\d+\.\d+)\|(?P<facility>\w+)\|(?P<client>[^|\n]*)\|:? {_REST}"),
+    Layout("librdkafka-program", r"% (?P<message>(?:ERROR|Failed|Error|Message|Delivery)\b[^\n]*)"),
     Layout(
         "spring-boot",
         rf"(?P<time>{_DATE}) +(?P<level>{_LEVEL}) +(?:\[[^\]\n]*\] )?(?:\S+ )?--- "
@@ -218,7 +219,7 @@ LAYOUTS: Final = (
 )
 """The most specific layouts first: if two match a line, the earlier one counts."""
 
-_EMBEDDED: Final = ("rdkafka", "jvm-uncaught", "describe-topic")
+_EMBEDDED: Final = ("rdkafka", "librdkafka-program", "jvm-uncaught", "describe-topic")
 """Layouts that may occur in any file: the output of a library, the JVM, or a tool on a terminal, which indents it."""
 
 GENERAL: Final = ("dated", "levelled", "undated", "level-alone", "dated-above")

@@ -78,6 +78,8 @@ _VAGUE: Final[Mapping[EventCategory, frozenset[EventCategory]]] = {
     ),
 }
 """Categories of records that repeat a more precise one of the same program: the reason is in its exception."""
+_AFTERMATH: Final[frozenset[EventCategory]] = frozenset({"RECORDS_DROPPED"})
+"""Categories of what a program gives up in the end: what it reports before is not their echo, but their reason."""
 _OF_QUORUM: Final = frozenset({"CONTROLLER_RESIGNED"})
 """Categories of faults of the whole metadata quorum, which each of its nodes reports."""
 _OF_PROGRAM: Final = frozenset(
@@ -229,7 +231,7 @@ def _joined(
         is_client = events[0].application not in timeline.servers()
         repeats: Set[EventCategory] = frozenset()
         if is_client and own.is_echo:
-            repeats = known.keys()
+            repeats = known.keys() - _AFTERMATH
         elif events[0].category in _VAGUE:
             unnamed = () if _is_named(timeline, events[0], own) else (events[0].category,)
             repeats = _VAGUE[events[0].category].union(unnamed)

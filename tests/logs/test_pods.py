@@ -1,0 +1,73 @@
+"""What Kubernetes reports of a pod is a part of the fault of the Kafka server in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from eosctl.model.incident import Incident
+from eosctl.model.severity import Severity
+from tests.logs.judging import judge
+
+BROKER = "[2026-09-14 {}] {} {} ({})\n"
+FULL = (
+    BROKER.format("03:11:20,100", "ERROR", "Error while appending records to bets-4 in dir /data/kafka", "x.y.Log")
+    + "java.io.IOException: No space left on device\n"
+    + BROKER.format(
+        "03:11:20,200",
+        "ERROR",
+        "Shutdown broker because all log dirs in /data/kafka have failed",
+        "kafka.log.LogManager",
+    )
+)
+STARTED = BROKER.format("03:10:00,000", "INFO", "[BrokerServer id=6] Transition from STARTING to STARTED", "k.s.B")
+CRASHES = "NAME      READY   STATUS             RESTARTS   AGE\n{}   0/1     CrashLoopBackOff   9          30m\n"
+
+
+def found_in(folder: Path, server: str, pods: str, name: str = "bets-kafka-6.log") -> Sequence[Incident]:
+    return [one for one in judge(folder, {name: server, "pods.txt": pods}) if one.severity is not Severity.INFO]
+
+
+def test_a_crashing_pod_is_an_effect_of_its_brokers_fault(tmp_path: Path) -> None:
+    (one,) = found_in(tmp_path, STARTED + FULL, CRASHES.format("bets-kafka-6"))
+    assert (one.kind, one.subject["pod"]) == ("log_dir_failure", "bets-kafka-6")
+    assert "Effect (pod_not_running)" in one.explanation
+    assert {Path(place.file).name for place in one.evidence} == {"bets-kafka-6.log", "pods.txt"}
+
+
+@pytest.mark.parametrize("pod", ["bets-kafka-7", "feed-api-6f7b9"])
+def test_a_crashing_pod_of_another_server_stays(pod: str, tmp_path: Path) -> None:
+    kinds = {one.kind for one in found_in(tmp_path, STARTED + FULL, CRASHES.format(pod))}
+    assert kinds == {"log_dir_failure", "pod_not_running"}
+
+
+UNRESOLVED = (
+    "[RaftManager id=0] Error connecting to node vote-1.vote.prod.svc:9093 (id: 1 rack: null)",
+    "java.net.UnknownHostException: vote-1.vote.prod.svc",
+)
+
+
+def test_a_pending_pod_is_the_cause_of_a_lost_quorum(tmp_path: Path) -> None:
+    candidate = (
+        "[RaftManager id=0] Completed transition to CandidateState(localId=0, epoch={0}, retries={0}, voteStates="
+        "{{0=GRANTED, 1=UNRECORDED, 2=UNRECORDED}}, highWatermark=Optional.empty, electionTimeoutMs=1100)"
+    )
+    text = ""
+    for turn in range(1, 9):
+        at = f"03:10:{turn * 5:02},000"
+        text += BROKER.format(at, "INFO", candidate.format(turn), "org.apache.kafka.raft.QuorumState")
+        leader = f"[QuorumController id=0] In the new epoch {turn}, the leader is (none)."
+        text += BROKER.format(at, "INFO", leader, "x.Q")
+        text += BROKER.format(at, "WARN", UNRESOLVED[0], "org.apache.kafka.clients.NetworkClient")
+        text += f"{UNRESOLVED[1]}\n"
+    events = (
+        "Events (vote-1):\n  Warning  FailedScheduling  2m  default-scheduler  "
+        "0/4 nodes are available: 4 Insufficient cpu.\n"
+    )
+    found = {one.kind: one for one in found_in(tmp_path, text, events, "vote-0.log")}
+    one = found["controller_quorum_lost"]
+    assert "pod_not_running" not in found
+    assert "Cause: Kubernetes finds no node for vote-1" in one.explanation
+    assert one.next_step.startswith("Free or add what the nodes lack")

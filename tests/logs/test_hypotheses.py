@@ -191,3 +191,18 @@ def test_alternatives_have_texts_and_causes_of_their_own() -> None:
         for one in known.alternatives:
             assert all(name is not None for _, name, _, _ in Formatter().parse(re.sub(r"[\[\]]", "", one.what)) if name)
             assert one.what.endswith(".") and one.next_step.endswith(".")
+
+
+def failures(broker: int, first_s: int, last_s: int) -> str:
+    where = "[thrd:kb-{}:9092/{}]: kb-{}:9092/{}: Connect to ipv4#10.0.0.{}"
+    text = f"%3|{{}}.100|FAIL|feed#producer-1| {where} failed: Connection refused"
+    return "".join(text.format(1_790_000_000 + at, *[broker] * 5) + "\n" for at in (first_s, last_s))
+
+
+def test_brokers_that_fail_in_turn_are_restarted(tmp_path: Path) -> None:
+    turns = [failures(broker, broker * 60, broker * 60 + 30) for broker in (1, 2, 3)]
+    assert incidents(tmp_path / "turns", "".join(turns)) == []
+    longer = "".join((*turns[:2], failures(3, 180, 260)))
+    assert [one.kind for one in incidents(tmp_path / "longer", longer)] == ["brokers_not_reached"]
+    together = "".join(sorted("".join(failures(broker, broker, broker + 40) for broker in (1, 2, 3)).splitlines(True)))
+    assert [one.kind for one in incidents(tmp_path / "together", together)] == ["brokers_not_reached"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final
 
 from eosctl.logs.classifier.catalog import CatalogedIncident
@@ -34,6 +35,8 @@ EXCERPT_MS: Final = 60_000
 EXCERPT_RECORDS: Final = 2
 """Minimum number of records for an incident in an excerpt that has other records, too."""
 SAME_MOMENT_MS: Final = 1_000
+TURNS: Final = 3
+"""Minimum number of addresses that fail in turn in a rolling restart."""
 RESTORED_MS: Final = 30_000
 """A store that is restored within this time has not interrupted its task for longer than a rebalance does."""
 FOUND_MS: Final = 330_000
@@ -177,6 +180,8 @@ def _is_unfinished(timeline: LogTimeline, events: Sequence[LogEvent], known: Cat
 
     A short excerpt does not show how long it had lasted.
     """
+    if _is_rolling(events):
+        return False
     events = _at_the_last_address(events)
     if len(events) < known.at_least and not _is_excerpt(timeline, events, known):
         return False
@@ -186,6 +191,22 @@ def _is_unfinished(timeline: LogTimeline, events: Sequence[LogEvent], known: Cat
         return False
     is_repeated = events[-1].category == REPEATED
     return is_repeated or not has_just_begun(events, known) or _is_excerpt(timeline, events, known)
+
+
+def _is_rolling(events: Sequence[LogEvent]) -> bool:
+    """Return whether one address after the other failed, and the last one for no longer than those before it.
+
+    Each of the others was reached again before the next one failed, so nothing shows that the last one is not.
+    """
+    spans: dict[str, tuple[int, int]] = {}
+    for event in events:
+        if peer := event.fields.get("peer", ""):
+            spans[peer] = spans.get(peer, (time_of(event), 0))[0], time_of(event)
+    ordered = sorted(spans.values())
+    if len(ordered) < TURNS or any(later[0] <= before[1] for before, later in pairwise(ordered)):
+        return False
+    longest_ms = max(end - begin for begin, end in ordered[:-1])
+    return longest_ms > 0 and ordered[-1][1] - ordered[-1][0] <= longest_ms + SAME_MOMENT_MS
 
 
 def _last_ms(timeline: LogTimeline, events: Sequence[LogEvent]) -> int:

@@ -92,7 +92,7 @@ def lint_configuration(request: LintRequest, callbacks: Callbacks = SILENT) -> L
         release_if_named(request.client_version, callbacks.remark),
         release_if_named(request.librdkafka_version, callbacks.remark, "librdkafka"),
     )
-    others, printed, texts = sort_paths(request.paths, callbacks.now_ms(), request.texts)
+    others, printed, texts, notes = sort_paths(request.paths, callbacks.now_ms(), request.texts)
     read = read_deployment(others, roles=request.roles, releases=releases, texts=request.texts)
     files = with_printed(read, printed, texts)
     for remark in without_evidence(printed):
@@ -116,7 +116,7 @@ def lint_configuration(request: LintRequest, callbacks: Callbacks = SILENT) -> L
         without_settings=files.without_settings,
         generated_at_ms=now_ms,
         read_as=(*read_as(files.deployment), *shown.read_as),
-        not_understood=files.not_understood,
+        not_understood=(*files.not_understood, *notes),
         unseen=files.unseen,
         manuals=tuple(map(manual_of, (*CONFIGURATION_CHECKS, *shown.checks))),
     )

@@ -28,6 +28,7 @@ from eosctl.model.severity import Severity
 from eosctl.services.printed_components import OUTPUTS_OF_SETTINGS, printed_components, printed_rules
 from eosctl.settings.file_texts import read_text
 from eosctl.settings.files_read import FilesRead
+from eosctl.settings.unread_lines import lines_not_read
 
 _ENDINGS: Final = (".txt", ".out")
 _OF_SETTINGS: Final = frozenset({EvidenceKind.BROKER_CONFIGS, EvidenceKind.TOPIC_CONFIGS})
@@ -45,11 +46,15 @@ class PrintedVerdict(NamedTuple):
 
 
 class SortedPaths(NamedTuple):
-    """Paths without the files that Kafka's tools printed, and what those show together."""
+    """Paths without the files that Kafka's tools printed, and what those show together.
+
+    ``notes`` are lines of other texts in folders that set what exactly-once depends on: no rule judges them.
+    """
 
     others: tuple[Path, ...]
     printed: PrintedEvidence
     texts: Mapping[str, str]
+    notes: tuple[str, ...] = ()
 
 
 def sort_paths(paths: Sequence[Path], now_ms: int, replaced: Mapping[str, str] | None = None) -> SortedPaths:
@@ -60,13 +65,17 @@ def sort_paths(paths: Sequence[Path], now_ms: int, replaced: Mapping[str, str] |
         now_ms: The time of the evidence where the outputs do not show theirs, in milliseconds since the epoch.
         replaced: Texts that replace the contents of files, by path.
     """
-    texts = {
-        str(path): text
-        for path in _candidates(paths, replaced or {})
-        if (text := _output(path, replaced or {})) is not None
-    }
+    found = {path: _text(path, replaced or {}) for path in _candidates(paths, replaced or {})}
+    texts = {str(path): text for path, text in found.items() if is_tool_output(text)}
+    named = {path for path in paths if not path.is_dir()}
+    notes = tuple(
+        f"{path}:{line}"
+        for path, text in found.items()
+        if path not in named and str(path) not in texts
+        for line in lines_not_read(text, ())[:1]
+    )
     others = tuple(path for path in paths if path.is_dir() or str(path) not in texts)
-    return SortedPaths(others, read_printed(texts, now_ms), texts)
+    return SortedPaths(others, read_printed(texts, now_ms), texts, notes)
 
 
 def judge_text(text: str, now_ms: int) -> tuple[tuple[Finding, ...], tuple[ToolOutput, ...]]:
@@ -211,9 +220,8 @@ def _candidates(paths: Sequence[Path], replaced: Mapping[str, str]) -> Iterator[
             yield path
 
 
-def _output(path: Path, replaced: Mapping[str, str]) -> str | None:
+def _text(path: Path, replaced: Mapping[str, str]) -> str:
     try:
-        text = replaced[str(path)] if str(path) in replaced else read_text(path)
+        return replaced[str(path)] if str(path) in replaced else read_text(path)
     except ConfigFileError:
-        return None  # reported where files are read as configurations
-    return text if is_tool_output(text) else None
+        return ""  # reported where files are read as configurations

@@ -168,8 +168,8 @@ def variables_of(pairs: Iterable[tuple[str, Leaf]], image: str, name: str, file:
     """
     given, left = split_unread(unpacked(pairs), image, file)
     if left:
-        own = variables_of(given, image, name, file, line) or [Source(Place(file, line), {}, name, Role.BROKER)]
-        return [replace(own[0], unread=left), *own[1:]]
+        kept = variables_of(given, image, name, file, line) or [Source(Place(file, line), {}, name, Role.BROKER)]
+        return [replace(kept[0], unread=left), *kept[1:]]
     if packed := dotnet_sources(given, name, file):
         read = {value.key for source in packed for value in source.values.values()}
         return [*packed, *variables_of((pair for pair in given if pair[0] not in read), image, name, file, line)]

@@ -57,7 +57,7 @@ def _readers(document: Branch, keys: Sequence[str]) -> Iterator[Callable[[str], 
 def _by_quarkus(key: str) -> str | None:
     if (found := setting_at_end(key)) is None:
         return None
-    if key.startswith(_QUARKUS_STREAMS):
+    if key.startswith((_QUARKUS_STREAMS, "kafka.streams.")):
         return f"kafka-streams.{found.client}{found.setting}"
     if key.startswith("kafka-streams."):
         rest = key.removeprefix("kafka-streams.")

@@ -46,11 +46,15 @@ _OF_PLATFORMS: Final = (
     *("aws_kms_", "aws_lb", "aws_msk_scram_secret_association", "aws_msk_vpc_connection", "aws_network_", "aws_route"),
     "aws_key_pair",
     *("aws_s3_", "aws_secretsmanager_", "aws_security_group", "aws_subnet", "aws_volume_attachment", "aws_vpc"),
+    *("aws_msk_cluster_policy", "aws_msk_serverless_cluster", "confluent_api_key", "confluent_role_binding"),
+    *("confluent_schema_registry_", "confluent_service_account"),
     *("confluent_environment", "confluent_network", "confluent_private_link", "google_compute_firewall"),
     *("google_compute_network", "google_compute_subnetwork", "google_dns_", "google_project_iam", "google_service_"),
     *("kubernetes_namespace", "kubernetes_service", "random_", "tls_", "yandex_vpc_", "yandex_dns_"),
 )
 """How types of resources in Terraform begin that have no place for a setting of Kafka."""
+_CONFLUENT_CLUSTER: Final = "confluent_kafka_cluster"
+"""A cluster of Confluent Cloud: its settings are resources of their own."""
 _OF_ZOOKEEPER: Final = ("dataDir", "clientPort")
 _LOGIN: Final = re.compile(
     r"^[ \t]*[\w.]+[ \t]*\{\s*[\w.]+LoginModule\s+(?:required|requisite|sufficient|optional)\b", re.M
@@ -96,7 +100,7 @@ def _declares_values(document: Branch) -> bool:
 
 def _is_of_platform(name: str, block: Node) -> bool:
     kinds = [kind for kind, _ in block.entries] if name == "resource" and isinstance(block, Branch) else []
-    return bool(kinds) and all(kind.startswith(_OF_PLATFORMS) for kind in kinds)
+    return bool(kinds) and all(kind.startswith(_OF_PLATFORMS) or kind == _CONFLUENT_CLUSTER for kind in kinds)
 
 
 def _entries(node: Branch | Row) -> Sequence[object]:

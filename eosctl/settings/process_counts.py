@@ -16,7 +16,7 @@ from eosctl.settings.tree import Branch, Leaf, Node, Row
 COUNT: Final = "replicas"
 CHART: Final = "chart "
 """How the workload of a chart is called, before the chart's folder."""
-CHART_FILES: Final = ("values.yaml", "values.yml")
+CHART_FILES: Final = re.compile(r"(?:^|/)values[\w.-]*\.ya?ml$")
 ONE_PER_NODE: Final = "one per node"
 ONE_PER_INSTANCE: Final = "one per instance"
 """The count of a template unit of systemd, which exists to be started several times."""

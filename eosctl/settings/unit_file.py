@@ -16,6 +16,9 @@ from eosctl.settings.tree import Branch, Leaf, Node, Row
 
 _VARIABLES: Final = re.compile(r"^[ \t]*Environment=(?P<rest>.*)$", re.DOTALL)
 _FILE: Final = re.compile(r"^[ \t]*EnvironmentFile=-?(?P<path>\S+)")
+_STARTED: Final = re.compile(r"^[ \t]*ExecStart=")
+_GIVEN: Final = re.compile(r"(?:(?<=[ \t=])|(?<=file:))(?P<path>/[\w./%@-]+\.(?:properties|ya?ml|conf|json|toml))\b")
+"""A configuration file that a command is given."""
 _COMMAND: Final = re.compile(r"^[ \t]*(?:Environment|Exec\w+)=")
 _NAME: Final = re.compile(r"(?:^|/)(?P<name>[^/@]+)(?P<template>@?)\.service(?:\.\w+)?$")
 _INSTANCE: Final = re.compile(r"%[iIjnN]")
@@ -26,8 +29,9 @@ _MOST_INSTANCES: Final = 100
 def parse_unit(text: str, file: str = "") -> tuple[Branch, ...]:
     """Return what a systemd unit sets, and the brokers that it starts, as services of Compose.
 
-    That is ``Environment=NAME=value "OTHER=value"``, and the options of its commands. A unit with environment files is
-    also a service that reads them and its own file; a template (``pay@.service``) has one process per instance.
+    That is ``Environment=NAME=value "OTHER=value"``, and the options of its commands. A unit with environment files,
+    or with configuration files in its command, is also a service that reads them and its own file; a template
+    (``pay@.service``) has one process per instance.
     """
     entries: list[tuple[str, Node]] = []
     files: list[Leaf] = []
@@ -35,6 +39,8 @@ def parse_unit(text: str, file: str = "") -> tuple[Branch, ...]:
     for number, line in lines:
         if found := _FILE.match(line):
             files.append(Leaf(found["path"], number))
+        if _STARTED.match(line):
+            files += (Leaf(found["path"], number) for found in _GIVEN.finditer(line))
         if found := _VARIABLES.match(line):
             entries += pairs_in(re.sub(r'"([A-Za-z_][\w.-]*=)', r'\1"', found["rest"]), number)
         if _COMMAND.match(line):

@@ -89,7 +89,7 @@ def workloads_of(document: Node, file: str) -> list[Workload]:
         return []
     if isinstance(services := document.get("services"), Branch):
         return list(_services(document, services, file))
-    if file.endswith(CHART_FILES) and (count := chart_count(document, file)) is not None:
+    if CHART_FILES.search(file) and (count := chart_count(document, file)) is not None:
         return [Workload(f"{CHART}{posixpath.dirname(file)}", count, images=_image_of_chart(document))]
     generates = any(document.get(key) is not None for key in GENERATED)
     if generates or (document.text("kind") or "Kustomization") == "Kustomization":

@@ -67,9 +67,9 @@ RELEVANT: Final = (
 
 @lru_cache(maxsize=65_536)
 def _ends_known(name: str, known: frozenset[str]) -> bool:
-    """Return whether a name is known, or is behind any prefix."""
+    """Return whether a name is known, or one of several words is behind any prefix; single words end many keys."""
     parts = name.split(".")[-_most_parts(known) :]
-    return any(".".join(parts[start:]) in known for start in range(len(parts)))
+    return name in known or any(".".join(parts[start:]) in known for start in range(len(parts) - 1))
 
 
 @lru_cache(maxsize=8)

@@ -105,8 +105,10 @@ def _clients(deployment: Deployment) -> Iterator[_Client]:
             yield _Client(producer, identity.text, identity, "", is_own=True, users=users, appends=appends)
             continue
         for consumer in deployment.same_application(producer, Role.CONSUMER):
-            if identity.text and producer.inside is None and (group := consumer.word("group.id")):
-                yield _Client(producer, identity.text, identity, group, is_own=True)
+            is_own = producer.inside in (None, Role.SPRING)
+            if identity.text and is_own and (group := consumer.word("group.id")):
+                appends = producer.inside is Role.SPRING
+                yield _Client(producer, identity.text, identity, group, is_own=True, appends=appends)
     for worker in deployment.of(Role.CONNECT_WORKER):
         group = worker.word("group.id")
         if group and (worker.word(_SUPPORT) or "").lower() in ("enabled", "preparing"):

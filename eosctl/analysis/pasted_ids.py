@@ -59,7 +59,7 @@ _VALUES: Final = (
 )
 _PRODUCER_EPOCH: Final = LazyPattern(r"(?i)producer[ _]?epoch|producer_identity")
 _NAME: Final = r"(?P<topic>(?!\d)[\w.][\w.-]{0,248}?)"
-_END: Final = r"(?=$|[\s,;:.)\]}@'\"])(?!\.\d)"
+_END: Final = r"(?=$|[\s,;:.)\]}@'\"])(?!\.\d|:\d)"
 _PLACES: Final = (
     # A partition is most certain where the text calls it one.
     LazyPattern(
@@ -68,6 +68,8 @@ _PLACES: Final = (
     ),
     LazyPattern(rf"(?i:\b(?:topic-)?partitions?|\btp)(?:\s+|[=:]\s*)[\[(]?{_NAME}-(?P<partition>\d{{1,5}}){_END}"),
     LazyPattern(r"(?i:\bconsuming|\bpartition) (?P<topic>[\w.-]{1,249})/(?P<partition>\d{1,5})\b"),
+    # sarama
+    LazyPattern(r"\b(?:on|producer/leader|topic) ?/?(?P<topic>[\w.-]{1,249})/(?P<partition>\d{1,5})\b"),
     LazyPattern(r"(?<![\w.-])(?P<topic>(?!\d)[\w.][\w.-]{0,248})\[(?P<partition>\d{1,5})\](?=@)"),
     LazyPattern(rf"(?:(?i:\bon|\bfor|\bin)\s+|[\s\[(:]){_NAME}-(?P<partition>\d{{1,5}}){_END}"),
 )
@@ -82,6 +84,25 @@ _OTHER_NAMES: Final = LazyPattern(
     r"|\bWorker\w{1,30}Task\{id=[^}]{1,250}\}|\bkafka-producer-network-thread \| \S+|\bStreamThread-\d+"
 )
 """Names of clients, threads, and tasks that end like partitions."""
+_NO_TOPIC: Final = frozenset(
+    {
+        *(
+            "retrying",
+            "closing",
+            "closed",
+            "abandoned",
+            "flushing",
+            "attempt",
+            "retry",
+            "generation",
+            "thread",
+            "epoch",
+        ),
+        *("kafka", "broker", "node", "server", "controller", "worker", "pod", "host", "replica", "instance", "leader"),
+        *("consumer", "producer", "client", "coordinator", "bootstrap", "data", "task", "rdkafka", "step", "job"),
+    }
+)
+"""Words with a number that name a state, a machine, or a client: `retrying-1`, `kafka-2`."""
 _NO_ID: Final = frozenset(
     {
         *("null", "none", "is", "was", "not", "and", "or", "the", "has", "with", "for", "in", "id"),
@@ -118,4 +139,5 @@ def _places(text: str) -> Iterator[tuple[str, str]]:
     """Yield topics with partitions, the most certain first."""
     rest = _OTHER_NAMES.re.sub(" ", text)
     for pattern in _PLACES:
-        yield from ((match["topic"], match["partition"]) for match in pattern.re.finditer(rest))
+        found = ((match["topic"], match["partition"]) for match in pattern.re.finditer(rest))
+        yield from (place for place in found if place[0].lower() not in _NO_TOPIC)

@@ -31,7 +31,9 @@ _TOPIC: Final = LazyPattern(
 )
 _CAMEL: Final = LazyPattern(r"(?<![\w.])([A-Z][a-z]+(?:[A-Z][a-z]*)+)(?![\w.])")
 _NUMBER: Final = LazyPattern(
-    r"(?i:\b(?:error[ _]?code|errorcode|err(?:or)?|code|val)\b\"?\s*(?:[=:]|is|was)?\s*[(\[]?\s*)(-?\d{1,3})(?![\w.-])"
+    r"(?i:\b(?:error[ _]?code|errorcode|err(?:or)?|code|val)\b\"?\s*(?:[=:]|is|was)?\s*[(\[]?\s*)"
+    # Spring prints a process id between the level and three dashes.
+    r"(-?\d{1,3})(?![\w.-]|\s+---)"
     r"|\[Error (-?\d{1,3})\]|(?:^|[:,] |\()\[(\d{1,3})\] (?=[A-Z][a-z]+ [A-Z][a-z]+)",
     re.MULTILINE,
 )

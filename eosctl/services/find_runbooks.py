@@ -23,11 +23,18 @@ from eosctl.services.reference.next_steps import filled_entry
 from eosctl.services.reference.outputs import ToolOutput, find_outputs
 from eosctl.services.reference.printed import find_logged, find_printed
 from eosctl.services.reference.subject import other_subject
-from eosctl.services.reference.symptoms import SymptomMatch, deciding_question, runbook_of_category, search_symptoms
+from eosctl.services.reference.symptoms import (
+    SymptomMatch,
+    deciding_question,
+    find_shown,
+    runbook_of_category,
+    search_symptoms,
+)
 
 MOST: Final = 5
 _COLUMNS: Final = re.compile(r"[\n\t]|\S {2,}\S|: \S+ \S+: ")
 """Several lines, columns, or labeled values: what a tool prints, and a sentence is not."""
+_CAPITAL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 SURE: Final = 0.45
 """Below this score the best match is shown as a guess, with the question that decides."""
 _TIE: Final = 0.07
@@ -41,7 +48,8 @@ _LATER_NAME: Final = 0.02
 _ENTRY_BELOW: Final = 0.01
 _PRINTED: Final = 0.85
 _LOGGED: Final = 0.8
-_SIGN: Final = 0.9
+_SIGN: Final = 0.97
+_SHOWN: Final = 0.96
 _MAYBE_SIGN: Final = 0.4
 """The score of a sign that a healthy cluster shows, too."""
 _TOOL: Final = 0.5
@@ -108,7 +116,7 @@ def find_runbooks(text: str) -> FoundRunbooks:
     symptoms = () if outputs else search_symptoms(translated(text))
     judged = tuple(_of_evidence(text))
     shown = _of_outputs(outputs, is_at_fault=bool(judged))
-    for match in (*shown, *_candidates(text), *judged, *_of_symptoms(symptoms)):
+    for match in (*shown, *_of_shown(text), *_candidates(text), *judged, *_of_symptoms(symptoms)):
         key = (match.entry.kind, match.entry.name)
         if key not in best or best[key].score < match.score:
             best[key] = match
@@ -151,7 +159,13 @@ def _is_tied(first: RunbookMatch, symptoms: Sequence[SymptomMatch]) -> bool:
 
 def _completed(match: RunbookMatch, values: Mapping[str, str]) -> RunbookMatch:
     entry = filled_entry(match.entry, values)
-    return msgspec.structs.replace(match, entry=entry, decide=match.decide or deciding_question(match.entry.name))
+    return msgspec.structs.replace(match, entry=entry, decide=match.decide or _question_of(match.entry))
+
+
+def _question_of(entry: Entry) -> str:
+    """Return the question of an entry, or of the error whose exception it is."""
+    error = _CAPITAL.sub("_", entry.name.removesuffix("Exception")).upper()
+    return deciding_question(entry.name) or (deciding_question(error) if entry.kind is EntryKind.EXCEPTION else "")
 
 
 def runbook_command(runbook: str) -> str:
@@ -171,6 +185,13 @@ def _of_outputs(outputs: Iterable[ToolOutput], *, is_at_fault: bool) -> Iterator
             f"{output.tool.name} printed this{'' if has_fault else '; no check and no known sign finds a fault in it'}"
         )
         yield RunbookMatch(_MENTIONED_TOOL if has_fault else _TOOL, output.tool, "output of a tool", reason)
+
+
+def _of_shown(text: str) -> Iterator[RunbookMatch]:
+    """Yield what several signs in a text show together: they say more than the name of an error."""
+    for at, (entry, symptom) in enumerate(find_shown(translated(text))):
+        reason = f"the text has every sign of {symptom.says[0]!r}"
+        yield RunbookMatch(round(_SHOWN - _LATER_NAME * at, 3), entry, symptom.says[0], reason, symptom.decide)
 
 
 def _of_symptoms(symptoms: Iterable[SymptomMatch]) -> Iterator[RunbookMatch]:
@@ -238,14 +259,15 @@ def _of_question(text: str) -> Iterator[RunbookMatch]:
 def _of_entry(
     entry: Entry, score: float, symptom: str, reason: str, is_question: bool = False
 ) -> Iterator[RunbookMatch]:
-    """Yield an entry and its runbooks: these first, unless the entry itself was asked about."""
+    """Yield an entry and its runbooks: these first, unless the entry itself was asked about or has its own question."""
     if entry.kind is EntryKind.RUNBOOK:
         yield RunbookMatch(score, entry, symptom, reason)
         return
-    own = score if is_question or not entry.runbooks else score - _ENTRY_BELOW
-    yield RunbookMatch(round(own, 3), entry, symptom, reason)
+    is_exact = bool(_question_of(entry))
+    is_first = is_question or is_exact or not entry.runbooks
+    yield RunbookMatch(round(score if is_first else score - _ENTRY_BELOW, 3), entry, symptom, reason)
     for at, runbook in enumerate(entry.runbooks):
-        below = _LATER_RUNBOOK * (at + is_question)
+        below = _LATER_RUNBOOK * (at + is_question) + _ENTRY_BELOW * is_exact
         yield RunbookMatch(round(score - below, 3), _runbook(runbook), symptom, reason)
 
 

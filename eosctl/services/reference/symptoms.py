@@ -30,9 +30,13 @@ class SymptomMatch(NamedTuple):
 
 
 class Symptom(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What people say, and the runbook or entry that fits; ``decide`` shows whether it does."""
+    """What people say, and the runbook or entry that fits; ``decide`` shows whether it does.
+
+    A text in which all patterns of ``shows`` are found shows it, however it is worded: the first of ``says`` names it.
+    """
 
     says: tuple[str, ...]
+    shows: tuple[str, ...] = ()
     runbook: str = ""
     entry: str = ""
     decide: str = ""
@@ -55,6 +59,18 @@ def search_symptoms(text: str) -> tuple[SymptomMatch, ...]:
             if entry.name not in best or best[entry.name].score < hit.score:
                 best[entry.name] = SymptomMatch(entry, symptom, hit.score, hit.words)
     return tuple(sorted(best.values(), key=lambda one: -one.score))
+
+
+def find_shown(text: str) -> Iterator[tuple[Entry, Symptom]]:
+    """Yield what a text shows by several signs together, in the order of the data."""
+    for one in load_symptoms().symptom:
+        if one.shows and all(_compiled(pattern).search(text) for pattern in one.shows):
+            yield entry_named(one.runbook or one.entry), one
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
 
 
 def deciding_question(name: str) -> str:

@@ -99,7 +99,7 @@ def _is_planned(sentence: Sentence, at: int) -> bool:
     is_condition = any(word in moods.after for word in before)
     # In German, the verb of a wish comes last.
     is_last = all(token.text in _CLAUSE_ENDS for token in sentence.tokens[at + 1 : at + 2])
-    is_wanted = not before or is_last or not moods.intends.isdisjoint(before)
+    is_wanted = not before or before[-1] == "," or is_last or not moods.intends.isdisjoint(before)
     return not is_condition and (is_wanted or _is_any(moods.how_to, sentence.text) or _is_command(sentence))
 
 

@@ -182,6 +182,19 @@ def test_a_fault_that_repeats_to_the_end_still_fails(tmp_path: Path) -> None:
     assert "still failed" not in ended.explanation
 
 
+ENDED = "[BrokerLifecycleManager id=4] Shutting down because we were unable to register with the controller quorum."
+UNFENCED = "[BrokerLifecycleManager id=4] The broker has been unfenced. Transitioning from RECOVERY to RUNNING."
+SERVER = "[2026-05-04 {},000] {} {} (kafka.server.BrokerLifecycleManager)\n"
+
+
+def test_a_server_that_ended_serves_again(tmp_path: Path) -> None:
+    text = SERVER.format("08:10:00", "ERROR", ENDED) + SERVER.format("08:12:00", "INFO", UNFENCED)
+    (one,) = judge(tmp_path, {"server.log": text})
+    assert "The server served again at 2026-05-04T08:12:00.000Z (server.log:2)." in one.explanation
+    for other in judge(tmp_path, {"server.log": text + SERVER.format("08:14:00", "ERROR", ENDED)}):
+        assert "served again" not in other.explanation
+
+
 def test_lost_records_are_not_brought_back_by_work() -> None:
     lost = {"committed_records_removed", "commit_lost", "unclean_election", "offset_out_of_range", "records_dropped"}
     base = Incident("", "", Severity.ERROR, 1, {}, 0, 0, (), "", "")

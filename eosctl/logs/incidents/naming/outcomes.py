@@ -29,6 +29,7 @@ from eosctl.logs.incidents.naming.resumed_work import (
     place_text,
     resumed_after,
     resumed_text,
+    served_again,
 )
 from eosctl.logs.incidents.naming.still_failing import still_failing_text
 from eosctl.logs.incidents.servers.shortages import returns_to_isr
@@ -72,6 +73,7 @@ _ALLOCATION: Final = "no-memory-in-one-piece"
 _OUT_OF_RANGE: Final = "changelog-position-out-of-range"
 _SHORTAGES: Final = frozenset({"not_enough_replicas", "partition_offline", "partition_without_leader"})
 _INTERNAL: Final = ("__transaction_state", "__consumer_offsets")
+_ENDS_SERVER: Final = kinds_with("ends_server")
 _DEADLY: Final = kinds_with("kills_producer")
 _REPEATABLE: Final[Mapping[str, tuple[EventCategory, ...]]] = {
     "init_producer_id_timeout": ("INIT_PRODUCER_ID",),
@@ -108,7 +110,12 @@ def settle_outcomes(timeline: LogTimeline, incidents: Iterable[Incident]) -> Ite
         is_lasting = one.root_cause == _DUPLICATE and one.confidence > _POSSIBLE
         resumed = resumed_after(timeline, one, failures) if failures and not is_lasting else Resumed()
         settled = _settled(timeline, one, events, resumed)
-        yield _with_end(timeline, one, settled, failures, resumed) if failures else settled
+        if failures:
+            yield _with_end(timeline, one, settled, failures, resumed)
+        elif one.kind in _ENDS_SERVER and settled is one and (served := served_again(timeline, events)):
+            yield _with(one, served, f"The server served again at {time_text(time_of(served))}.", one.severity)
+        else:
+            yield settled
 
 
 def _with_end(timeline: LogTimeline, before: Incident, one: Incident, failures: Failures, resumed: Resumed) -> Incident:

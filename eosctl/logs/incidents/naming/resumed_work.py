@@ -6,6 +6,7 @@ with the work of another one nothing about the worker that failed, unless that o
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -50,6 +51,10 @@ _SAME: Final[tuple[tuple[EventField, tuple[str, ...]], ...]] = (
     ("pod", ("pod", "pods")),
 )
 """Fields of a record, and the names in a subject that must agree with them."""
+
+_STARTS: Final[tuple[EventCategory, ...]] = ("BROKER_ROLE", "BROKER_START", "BROKER_UNFENCED")
+_SERVES: Final = re.compile(r"\[KafkaServer id=\d+\] started|[Tt]he broker has been unfenced|STARTING to STARTED\b")
+"""A server's own record that it serves requests."""
 
 
 class Resumed(NamedTuple):
@@ -111,6 +116,23 @@ def resumed_after(timeline: LogTimeline, one: Incident, failures: Failures) -> R
     since = PLACE(again[-1] if again else last)
     ready = (event for event in _shown(timeline, one, last, READY, until_ms) if is_ready(event))
     return Resumed(ready=next((event for event in ready if PLACE(event) > since), None))
+
+
+def served_again(timeline: LogTimeline, events: Sequence[LogEvent]) -> LogEvent | None:
+    """Return the record with which a server that ended serves again; None without one, or if it soon ends again.
+
+    Args:
+        timeline: The logs.
+        events: The evidence of its end, all of servers.
+    """
+    last = max(events, key=PLACE)
+    later = timeline.log_between(last, time_of(last), time_of(last) + WITHIN_MS, _STARTS)[:SEARCHED]
+    found = next((one for one in later if PLACE(one) > PLACE(last) and _SERVES.search(one.message)), None)
+    if found is None:
+        return None
+    categories = tuple(sorted({event.category for event in events}))
+    again = timeline.log_between(found, time_of(found), time_of(found) + QUIET_MS, categories)
+    return None if any(PLACE(event) > PLACE(found) for event in again) else found
 
 
 def _lasting(works: Sequence[LogEvent], failures: Sequence[LogEvent]) -> LogEvent | None:

@@ -116,9 +116,9 @@ def _plain_refusals() -> Iterator[None]:
         # Typer brings a click of its own, so its errors are known by what they have.
         if hasattr(error, "format_message") and hasattr(error, "message"):
             from eosctl.model.redaction import redact_text  # only refused arguments need it
-            from eosctl.render.escaping import visible
+            from eosctl.render.escaping import visible, without_commands
 
-            error.message = "\n".join(map(visible, redact_text(error.message).split("\n")))
+            error.message = without_commands("\n".join(map(visible, redact_text(error.message).split("\n"))))
         raise
 
 

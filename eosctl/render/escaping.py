@@ -30,6 +30,9 @@ _BACKTICKS: Final = re.compile("`+")
 _SARIF_LINK: Final = re.compile(r"(\\*)([\[\]])")
 # Runners of GitHub Actions take a line that begins so, after any blanks, as a command: ``::error::`` is an annotation.
 _COMMAND_LINE: Final = re.compile(r"^([^\S\n]*):(?=:)", re.MULTILINE)
+# Those of GitHub and Azure Pipelines search every line for these, and TeamCity's service messages look alike:
+# ``##[error]``, ``##vso[task.setvariable ...]``, ``##teamcity[...]``.
+_COMMAND_IN_LINE: Final = re.compile(r"#(?=#\w{0,20}\[)", re.ASCII)
 _CELL_NAMES: Final = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 
 
@@ -90,23 +93,33 @@ def markdown_code(text: str, *, in_table: bool = False) -> str:
 def lines_text(text: str) -> str:
     """Write hidden characters of a finished page or of lines out; tabs and line feeds lay them out and stay.
 
-    No line is a command to the runner of a pipeline either.
+    No line is or holds a command to the runner of a pipeline either.
     """
     return without_commands(_HIDDEN_IN_PAGE.sub(_escape, text))
 
 
 def without_commands(text: str) -> str:
-    r"""Keep lines of finished text from being commands to the runner of a pipeline that shows the text.
+    r"""Keep lines of finished text from being or holding commands to the runner of a pipeline that shows the text.
 
-    >>> without_commands("::error::x.log: 7 records\n  a::b")
-    '\\x3a:error::x.log: 7 records\n  a::b'
+    >>> without_commands("::error::x.log: 7 records\n  a::b ##[error]c")
+    '\\x3a:error::x.log: 7 records\n  a::b \\x23#[error]c'
     """
-    return _COMMAND_LINE.sub(r"\1\\x3a", text) if "::" in text else text
+    return without_commands_within(_COMMAND_LINE.sub(r"\1\\x3a", text) if "::" in text else text)
 
 
-def is_command_if_first(text: str) -> bool:
-    """Return whether a line that began with some part of the text could be such a command."""
-    return "::" in text
+def without_commands_within(text: str, sign: str = r"\x23") -> str:
+    """Write the first sign of a command that may stand anywhere in a line out; the runner finds none.
+
+    Args:
+        text: What may hold such commands.
+        sign: How its format escapes ``#``.
+    """
+    return _COMMAND_IN_LINE.sub(lambda _: sign, text) if "##" in text else text
+
+
+def may_hold_command(text: str) -> bool:
+    """Return whether such a command could be in the text, or in a line that began with some part of it."""
+    return "::" in text or "##" in text
 
 
 def sarif_message(text: str) -> str:
@@ -120,7 +133,11 @@ def sarif_message(text: str) -> str:
 
 
 def json_text(encoded: str) -> str:
-    r"""Write invisible characters of encoded JSON as ``\u202e``: to a reader of JSON it is the same document."""
+    r"""Write invisible characters of encoded JSON as ``\u202e``: to a reader of JSON it is the same document.
+
+    So it is with commands to the runner of a pipeline, which keep their first sign as ``\u0023``.
+    """
+    encoded = without_commands_within(encoded, r"\u0023")
     if encoded.isascii() and "\x7f" not in encoded:
         return encoded
     return _INVISIBLE_IN_JSON.sub(_escape_in_json, encoded)

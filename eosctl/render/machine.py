@@ -15,6 +15,7 @@ from eosctl.render.escaping import (
     tsv_row,
     visible,
     without_commands,
+    without_commands_within,
     without_surrogates,
 )
 
@@ -52,7 +53,8 @@ def render_yaml(value: Any) -> str:
         width=120,
         default_flow_style=False,
     )
-    return text
+    # Every scalar with such a command is in double quotes.
+    return without_commands_within(text)
 
 
 def render_tsv(rows: Iterable[Sequence[str]]) -> str:

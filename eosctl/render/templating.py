@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from eosctl.render.escaping import lines_text
+from eosctl.render.escaping import lines_text, without_commands_within
 
 
 def render_template(name: str, **values: Any) -> str:
@@ -29,8 +29,9 @@ def render_template(name: str, **values: Any) -> str:
 
 
 def _on_one_line(value: Any) -> Any:
-    """Write the line feeds of a text as references: a browser shows the same, and no name begins a line of the page."""
+    """Write line feeds and commands of a text with references: a browser shows the same, and no line acts."""
     from markupsafe import Markup, escape
 
-    is_text = isinstance(value, str) and not isinstance(value, Markup)
-    return Markup(escape(value).replace("\n", "&#10;")) if is_text and "\n" in value else value
+    if not isinstance(value, str) or isinstance(value, Markup) or not ("\n" in value or "##" in value):
+        return value
+    return Markup(without_commands_within(str(escape(value)), "&#35;").replace("\n", "&#10;"))

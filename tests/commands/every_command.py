@@ -21,7 +21,7 @@ from tests.render.unhappy_cluster import unhappy_cluster
 #: Writes the clipboard (OSC 52), clears the screen (CSI in 7 and 8 bits), turns and hides text, and is markup.
 PAYLOAD: Final = (
     "\x1b]52;c;ZXZpbA==\x07\x1b[2J\x9b2J\x7f\x08\x0c\r\u202ex\u2066\u2069\u200e\u061c\u200b\u2060\ufeff\u3164\u2028"
-    "[x](javascript:alert(1))<b>`|::error::\n::error::forged"
+    "[x](javascript:alert(1))<b>`|##[error]##vso[task.setvariable variable=x]::error::\n::error::forged"
 )
 #: An annotation of GitHub Actions, forged by a line feed in a name.
 FORGED: Final = "\n::error::forged"

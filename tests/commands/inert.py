@@ -15,8 +15,8 @@ import yaml
 _ACTED_ON: Final = ("Cc", "Cf", "Cs", "Zl", "Zp")
 #: The one in C, where PyYAML has it.
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-#: Runners of GitHub Actions take such a line as a command.
-_COMMAND: Final = re.compile(r"^\s*::.*", re.MULTILINE)
+#: Runners of GitHub Actions take such a line as a command; those of Azure, too, take one within a line.
+_COMMAND: Final = re.compile(r"^\s*::.*|##\w*\[.*", re.MULTILINE)
 _FORMULA: Final = re.compile(r"[=+\-@\t\r](?!\Z)(?!\d+(?:\.\d+)?\Z)")
 
 
@@ -53,7 +53,8 @@ def acted_on(text: str, form: str) -> list[str]:
     Raises:
         ValueError: It is not of that format.
     """
-    found = sorted(hidden_in(text)) + (commands_in(text) if form != "github" else [])
+    found = sorted(hidden_in(text))
+    found += [line for line in commands_in(text) if form != "github" or not line.startswith("::")]
     match form:
         case "json":
             json.loads(text)

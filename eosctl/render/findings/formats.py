@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from eosctl.render.escaping import without_commands
 from eosctl.render.findings.report import FindingReport
 from eosctl.render.findings.rows import render_rows
 from eosctl.render.formats import FindingFormat
@@ -45,7 +46,7 @@ def render_shapes(shapes: Shapes, output: FindingFormat, header: bool | None = N
         case FindingFormat.TABLE | FindingFormat.WIDE:
             return shapes.text(output is FindingFormat.WIDE)
         case FindingFormat.MARKDOWN if shapes.markdown is not None:
-            return shapes.markdown()
+            return without_commands(shapes.markdown())
         case FindingFormat.HTML if shapes.html is not None:
             return shapes.html()
         case _:

@@ -8,7 +8,7 @@ from eosctl.findings.diagnosis import CheckStatus
 from eosctl.findings.finding import Finding
 from eosctl.model.read_as import sentence
 from eosctl.model.severity import Severity
-from eosctl.render.escaping import visible
+from eosctl.render.escaping import visible, without_commands_within
 from eosctl.render.findings.report import FindingReport, Note
 
 _LEVELS: Final = {
@@ -77,7 +77,7 @@ def _text(cause: Finding, symptoms: tuple[Finding, ...]) -> str:
 def annotation_text(text: str) -> str:
     """Escape the message of a workflow command."""
     lines = text.replace("%", "%25").replace("\r\n", "\n").split("\n")
-    return "%0A".join(visible(line) for line in lines)
+    return "%0A".join(without_commands_within(visible(line)) for line in lines)
 
 
 def annotation_property(text: str) -> str:

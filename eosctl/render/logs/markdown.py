@@ -11,7 +11,7 @@ from eosctl.model.incident import Incident
 from eosctl.model.log_digest import LogDigest
 from eosctl.model.log_event import SourceSummary
 from eosctl.model.log_findings import LogFindings
-from eosctl.render.escaping import markdown_code, markdown_text
+from eosctl.render.escaping import markdown_code, markdown_text, without_commands
 from eosctl.render.logs.digest import clock_text, histogram_lines, precursor_text, unexplained_text
 from eosctl.render.logs.floods import rest_text, shorten_incidents
 from eosctl.render.logs.report import SHOWN_EVIDENCE, skipped_texts, subject_text
@@ -57,7 +57,7 @@ def render_logs_markdown(findings: LogFindings, digest: LogDigest, generated_at_
         for one, reason in diagnosis.suppressed
     ]
     lines += [f"- {markdown_text(remark)}" for remark in diagnosis.remarks]
-    return "\n".join(lines) + "\n"
+    return without_commands("\n".join(lines) + "\n")
 
 
 def _section(one: Incident, sources: Sequence[SourceSummary]) -> list[str]:

@@ -30,6 +30,8 @@ _COUNTS: Final = {
     "replication": "replication.factor",
     "replicas": "replication.factor",
 }
+_FEW: Final = 4
+"""More keys than a name with settings has next to it."""
 _OF_BROKERS: Final = "num.partitions"
 """The broker's default for topics, spelled as brokers have it."""
 
@@ -47,9 +49,9 @@ def topic_declared(document: Branch, key: str, file: str) -> Source | None:
         for name, node in document.entries
         if (setting := _COUNTS.get(relaxed(name))) and name != _OF_BROKERS and isinstance(node, Leaf)
     }
-    if not counts:
-        return None
     by_name = {relaxed(name): (name, node) for name, node in document.entries}
+    if not counts:
+        return _of_defaults(document, by_name, file)
     found = {**_nested(by_name, file), **_neighbors(document, file)}
     named = next((node.text for name in _NAMES if isinstance(node := by_name.get(name, ("", None))[1], Leaf)), None)
     if named is None and "partitions" not in counts and not exclusive(Role.BROKER).isdisjoint(found):
@@ -64,6 +66,17 @@ def topic_declared(document: Branch, key: str, file: str) -> Source | None:
     # Confluent's provider has no replication factor: its clusters have one.
     framework = _CONFLUENT_CLOUD if file.endswith(".tf") and shown == "partitions_count" else {}
     return Source(place, values, named or key, Role.TOPIC, Client.JAVA, framework=framework, recognized_by=shown)
+
+
+def _of_defaults(document: Branch, by_name: Mapping[str, tuple[str, object]], file: str) -> Source | None:
+    """Return a topic that has the brokers' numbers of partitions and replicas: a name, and settings of topics alone."""
+    named = next((node for name in _NAMES if isinstance(node := by_name.get(name, ("", None))[1], Leaf)), None)
+    found = _nested(by_name, file) if named is not None and len(by_name) <= _FEW else {}
+    shown = next((one.key for name, one in found.items() if name in exclusive(Role.TOPIC)), None)
+    if named is None or shown is None:
+        return None
+    place = Place(file, document.line)
+    return Source(place, found, named.text or "", Role.TOPIC, Client.JAVA, recognized_by=shown)
 
 
 def _nested(by_name: Mapping[str, tuple[str, object]], file: str) -> dict[str, Value]:

@@ -11,10 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from eosctl.logs.classifier.catalog import Alternative, CatalogedIncident
+from eosctl.logs.incidents.timeline.index import within
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
 from eosctl.model.event_names import EventCategory
-from eosctl.model.log_event import LogEvent
+from eosctl.model.log_event import ERROR_LEVELS, LogEvent
 from eosctl.model.severity import Severity
 from eosctl.text import duration_text, time_text
 
@@ -27,6 +28,8 @@ NEAR_MS: Final = 3_600_000
 """Maximum time from a fault to the record of an answer that refutes a lasting reason."""
 PASSING: Final = 2
 """Maximum number of refused handshakes of one client that do not show a fault of it."""
+AROUND_MS: Final = 5_000
+"""Maximum time between a refused handshake and the error of its client."""
 LOCKED_MS: Final = 60_000
 _SOCKETS: Final = "[SocketServer "
 """The beginning of what a broker's network layer logs."""
@@ -174,13 +177,15 @@ def _is_admitted_otherwise(timeline: LogTimeline, events: Sequence[LogEvent]) ->
 
 
 def _is_handshake_in_passing(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
-    """Observe a broker that notes one or two refused handshakes as information, among other records."""
+    """Observe a broker that notes one or two refused handshakes as information, while no client here fails."""
     is_of_server = all(event.application in timeline.servers() or _SOCKETS in event.message for event in events)
     if len(events) > PASSING or not is_of_server:
         return None
     if any(event.level != "INFO" for event in events) or timeline.log_end_ms(events[-1]) <= time_of(events[-1]):
         return None
-    return {}
+    near = within(timeline.events, time_of(events[0]) - AROUND_MS, time_of(events[-1]) + AROUND_MS)
+    clients = (event for event in near if event.application not in timeline.servers() and event not in events)
+    return None if any(event.level in ERROR_LEVELS or event.exception is not None for event in clients) else {}
 
 
 def _is_lock_released(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:

@@ -29,9 +29,10 @@ def diagnose(
 ) -> None:
     """Find the runbook for a symptom.
 
-    Takes sentences in English or Chinese, stack traces, log excerpts, and the output of tools. Matching runbooks are
-    ranked, with the reason for each. A request for a procedure that destroys data is rejected with the safe alternative
-    and exit code 3; a question about one gets the same explanation. No cluster is contacted.
+    Takes sentences in English, Chinese, German, French, or Spanish, stack traces, log excerpts, and the output of
+    tools. Matching runbooks are ranked, with the reason for each. A request for a procedure that destroys data is
+    rejected with the safe alternative and exit code 3; a question about one gets the same explanation. No cluster is
+    contacted.
 
     Examples:
         eosctl diagnose "consumer is stuck since the restart"

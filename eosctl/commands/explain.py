@@ -35,7 +35,7 @@ def explain(
     """Explain an error, a setting, a check, or any other term.
 
     Takes error codes and exceptions of all clients, stack traces, log lines, states, APIs, KIPs, settings, metrics,
-    checks, bugs, runbooks, and Kafka's files, in English or Chinese. Without an argument, all entries are listed.
+    checks, bugs, runbooks, and Kafka's files, in English, Chinese, German, French, or Spanish. Lists all by default.
 
     Examples:
         eosctl explain "ProducerFencedException: There is a newer producer"

@@ -66,7 +66,7 @@ class ExplainArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Meta(
             min_length=1,
             max_length=65_536,
-            description="Name, error code, setting, id, log line, stack trace, or words, in English or Chinese.",
+            description="Name, error code, setting, id, log line, stack trace, or words in five languages.",
         ),
     ]
     language: Annotated[str, Meta(description="Language of the short answer: en or zh.")] = "en"

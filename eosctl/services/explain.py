@@ -138,7 +138,7 @@ def explain(question: str) -> Explained:
     """Return the entries that answer a question.
 
     Args:
-        question: A name, a code, an id, a pasted exception, log line, or stack trace, or words, in English or Chinese.
+        question: A name, a code, an id, a pasted exception, log line, or stack trace, or words in five languages.
     """
     named = _named(plain_text(question))
     if named:

@@ -108,7 +108,7 @@ def find_runbooks(text: str) -> FoundRunbooks:
     """Return the runbooks and entries for a symptom, and the destructive procedures that the text names.
 
     Args:
-        text: Words in English or Chinese, a stack trace, a log excerpt, or a tool's output.
+        text: Words in English, Chinese, German, French, or Spanish, a stack trace, a log excerpt, or a tool's output.
     """
     text = plain_text(text)
     recognized = recognize(text)

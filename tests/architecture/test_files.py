@@ -108,7 +108,7 @@ def test_scripts_with_a_shebang_can_be_run(project_root: Path) -> None:
     assert [name for name in with_shebang if not os.access(project_root / name, os.X_OK)] == []
 
 
-LINK = re.compile(r"\[[^\]]*\]\((?!https?:|#)([^)#\s]+)")
+LINK = re.compile(r"\[[^\]]*\]\((?!https?:|#|\?)([^)#\s]+)")  # `[a-z](?:b)` in a pattern is not a link.
 INCLUDED = re.compile(r"^```\{include\} \.\./(\S+)", re.MULTILINE)
 
 

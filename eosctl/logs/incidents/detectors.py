@@ -14,11 +14,11 @@ from eosctl.logs.incidents.producers.lost_commits import find_lost_commits
 from eosctl.logs.incidents.producers.markers import find_refused_markers
 from eosctl.logs.incidents.producers.overdue import find_overdue_transactions
 from eosctl.logs.incidents.producers.rollbacks import find_rollbacks
+from eosctl.logs.incidents.producers.sequence_gaps import find_sequence_gaps
 from eosctl.logs.incidents.producers.stuck_sequences import find_stuck_sequences
 from eosctl.logs.incidents.producers.writes import (
     find_hanging_transactions,
     find_refused_writes,
-    find_sequence_gaps,
     find_zombie_writers,
 )
 from eosctl.logs.incidents.programs.corruption_loops import find_corruption_loops

@@ -12,13 +12,13 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from eosctl.logs.incidents.joining.absorbing import with_records
-from eosctl.logs.incidents.joining.returns import SUCCESSES
 from eosctl.logs.incidents.remaining.record_groups import short_text
 from eosctl.logs.incidents.remaining.unexplained import is_unknown_error
 from eosctl.logs.incidents.remaining.unknown_errors import ends_program
 from eosctl.logs.incidents.timeline.index import Intervals
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
+from eosctl.logs.incidents.timeline.trouble import SUCCESSES
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.model.severity import Severity

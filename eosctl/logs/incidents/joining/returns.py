@@ -15,6 +15,7 @@ from eosctl.logs.incidents.joining.absorbing import start_of, worst_of
 from eosctl.logs.incidents.kinds import kinds_with
 from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT, joined_evidence
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
+from eosctl.logs.incidents.timeline.trouble import SUCCESSES
 from eosctl.model.event_names import EventCategory
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
@@ -27,13 +28,8 @@ STUCK_GAP_MS: Final = 5_400_000
 COMPARED: Final = 32
 """Maximum number of open faults of one kind and program that another one is compared with."""
 _STAYS: Final = kinds_with("stays")
-SUCCESSES: Final[tuple[EventCategory, ...]] = (
-    *("INIT_PRODUCER_ID", "TXN_RETRIED", "REBALANCE_DONE", "SEND_RECOVERED", "CHECKPOINT_COMPLETED"),
-    *("STATE_RESTORE_END", "REDPANDA_STARTED"),
-)
-"""Categories of records which show that a program reached what it needs."""
 _IN_SYNC: Final[tuple[EventCategory, ...]] = (*SUCCESSES, "ISR_EXPAND")
-"""The same for partitions without enough in-sync replicas."""
+"""Records after which partitions have enough in-sync replicas again."""
 _STUCK: Final = "out_of_order_sequence"
 _UNEXPLAINED: Final = "unexplained"
 _DIGITS: Final = re.compile(r"\d+")

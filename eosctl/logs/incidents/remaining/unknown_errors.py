@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from eosctl.logs.digest.templates import template_of
-from eosctl.logs.incidents.joining.returns import SUCCESSES
 from eosctl.logs.incidents.kinds import kinds_with
 from eosctl.logs.incidents.remaining.record_groups import may_concern_kafka, short_text
 from eosctl.logs.incidents.remaining.unexplained import is_unknown_error
@@ -21,6 +20,7 @@ from eosctl.logs.incidents.timeline.index import Intervals
 from eosctl.logs.incidents.timeline.program_names import opening, program_of
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import by_key, time_of
+from eosctl.logs.incidents.timeline.trouble import SUCCESSES
 from eosctl.model.event_names import EventField
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import FATAL_LEVELS, LogEvent

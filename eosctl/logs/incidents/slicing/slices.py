@@ -21,11 +21,11 @@ from math import inf
 from typing import Final, NamedTuple, TypeAlias
 
 from eosctl.logs.classifier.catalog import load_incidents
-from eosctl.logs.incidents.joining.returns import GAP_MS, STUCK_GAP_MS, SUCCESSES
+from eosctl.logs.incidents.joining.returns import GAP_MS, STUCK_GAP_MS
 from eosctl.logs.incidents.servers.quorum import fetched_from, voter_not_reached
 from eosctl.logs.incidents.timeline.announced import guessed_ids
 from eosctl.logs.incidents.timeline.logs import ProgramLogs
-from eosctl.logs.incidents.timeline.trouble import DISCONNECTS
+from eosctl.logs.incidents.timeline.trouble import DISCONNECTS, SUCCESSES
 from eosctl.logs.incidents.timeline.unnamed import STARTED_MS, UNKNOWN_CLOCK_MS
 from eosctl.model.event_names import EventCategory, EventField
 from eosctl.model.log_event import LogEvent, SourceSummary

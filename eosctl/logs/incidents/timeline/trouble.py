@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from eosctl.model.event_names import EventCategory
+
 DISCONNECTS: Final = ("NETWORK_DISCONNECT", "CONNECTIONS_LOST", "BROKERS_UNREACHED")
 """Categories of records about connections that ended or could not be established."""
 FELT: Final = (
@@ -23,3 +25,8 @@ TROUBLE: Final = (
     "COORDINATOR_UNAVAILABLE",
 )
 """The same, and the records of clients while a leader or coordinator is briefly unavailable."""
+SUCCESSES: Final[tuple[EventCategory, ...]] = (
+    *("INIT_PRODUCER_ID", "TXN_RETRIED", "REBALANCE_DONE", "SEND_RECOVERED", "CHECKPOINT_COMPLETED"),
+    *("STATE_RESTORE_END", "REDPANDA_STARTED"),
+)
+"""Categories of records which show that a program reached what it needs."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from string import Formatter
@@ -184,13 +183,21 @@ def test_alternatives_name_known_observations() -> None:
     assert named == OBSERVATIONS.keys()
 
 
+OF_SUBJECTS = {"is-fatal", "metadata-offset", "topic", "topic-partition", "who"}
+OBSERVED = {
+    *("answer", "answers", "coordinator", "feature", "idle", "isr", "isr-size", "least", "level", "min.isr", "most"),
+    *("running-at", "served-at", "used-at", "when"),
+}
+
+
 def test_alternatives_have_texts_and_causes_of_their_own() -> None:
     for known in load_incidents().values():
         causes = [known.cause, *(one.cause for one in known.alternatives)]
         assert len(set(causes)) == len(causes)
         for one in known.alternatives:
-            assert all(name is not None for _, name, _, _ in Formatter().parse(re.sub(r"[\[\]]", "", one.what)) if name)
-            assert one.what.endswith(".") and one.next_step.endswith(".")
+            for text in (one.what, one.next_step):
+                assert {name for _, name, _, _ in Formatter().parse(text) if name} <= OF_SUBJECTS | OBSERVED
+                assert text.endswith(".")
 
 
 def failures(broker: int, first_s: int, last_s: int) -> str:

@@ -24,8 +24,8 @@ from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.text import time_text
 
-WITHIN_MS: Final = 3_600_000
-"""Maximum time from a fault to the work that shows its end: a deployment starts the program again within that."""
+WITHIN_MS: Final = 1_800_000
+"""Maximum time from a fault to the work that shows its end; with ``QUIET_MS``, a slice's margin (``MARGIN_MS``)."""
 QUIET_MS: Final = 600_000
 """A fault that returns later than this after the work is another one."""
 SEARCHED: Final = 2_000

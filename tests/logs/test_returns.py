@@ -44,3 +44,10 @@ def test_faults_of_other_subjects_stay_apart(tmp_path: Path) -> None:
 
 def test_a_fault_a_long_time_later_is_another_incident(tmp_path: Path) -> None:
     assert len(judge(tmp_path, {"app.log": expired(2) + expired(40)})) == 2
+
+
+def test_a_log_without_successes_cannot_miss_one(tmp_path: Path) -> None:
+    without = judge(tmp_path / "without", {"app.log": expired(2) + expired(14)})
+    assert "no success" not in without[0].explanation
+    known = judge(tmp_path / "known", {"app.log": RENEWED.format(minute="01", id="inv-0") + expired(2) + expired(14)})
+    assert ", and no success is logged in between." in known[0].explanation

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
+from math import inf
 from typing import Final
 
 from eosctl.logs.incidents.joining.absorbing import start_of, worst_of
@@ -61,7 +62,7 @@ def join_returns(timeline: LogTimeline, incidents: Sequence[Incident]) -> Iterat
     for number, one in enumerate(ordered):
         if home.get(number, number) == number:
             parts = joined.get(number, ())
-            yield _union(parts) if len(parts) > 1 else one
+            yield _union(parts, _logs_successes(timeline, parts)) if len(parts) > 1 else one
 
 
 def _returned(timeline: LogTimeline, before: Sequence[Incident], one: Incident, events: Iterable[LogEvent]) -> bool:
@@ -72,10 +73,20 @@ def _returned(timeline: LogTimeline, before: Sequence[Incident], one: Incident, 
         return False
     if one.root_cause == _UNEXPLAINED and not all(_has_same_words(timeline, part, one) for part in before):
         return False
-    successes = _IN_SYNC if one.kind == "not_enough_replicas" else SUCCESSES
     return not any(
-        timeline.log_between(event, end_ms + 1, one.t_start_ms - 1, successes)
+        timeline.log_between(event, end_ms + 1, one.t_start_ms - 1, _successes_of(one))
         for event in {timeline.log_of(event): event for event in events}.values()
+    )
+
+
+def _successes_of(one: Incident) -> tuple[EventCategory, ...]:
+    return _IN_SYNC if one.kind == "not_enough_replicas" else SUCCESSES
+
+
+def _logs_successes(timeline: LogTimeline, parts: Iterable[Incident]) -> bool:
+    """Return whether a log of a fault has any record of a success: a program that logs none may have had some."""
+    return any(
+        timeline.log_between(event, -inf, inf, _successes_of(one)) for one in parts for event in timeline.evidence(one)
     )
 
 
@@ -100,12 +111,18 @@ def _is_alike(one: Incident, other: Incident) -> bool:
     return all(left == right for left, right in pairs if left and right)
 
 
-def _union(parts: Sequence[Incident]) -> Incident:
-    """Return one incident for a fault and its returns; the most certain of them names the cause."""
+def _union(parts: Sequence[Incident], logs_successes: bool) -> Incident:
+    """Return one incident for a fault and its returns; the most certain of them names the cause.
+
+    Args:
+        parts: The fault and its returns.
+        logs_successes: Whether a success between them would be known.
+    """
     head = max(parts, key=lambda one: (one.confidence, len(one.subject), -one.t_start_ms))
     share = max(1, MAX_EVIDENCE_COUNT // len(parts))
     end_ms = max(one.t_end_ms for one in parts)
-    again = f" The fault returned until {time_text(end_ms)}, and no success is logged in between."
+    without = ", and no success is logged in between" if logs_successes else ""
+    again = f" The fault returned until {time_text(end_ms)}{without}."
     return head._replace(
         severity=worst_of(parts),
         subject={name: value for one in (*parts, head) for name, value in one.subject.items() if value},

@@ -10,11 +10,13 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from math import inf
 from pathlib import PurePath
 from typing import Final, NamedTuple
 
 from eosctl.logs.classifier.catalog import Weight, load_catalog
 from eosctl.logs.incidents.kinds import kinds_with
+from eosctl.logs.incidents.naming.running_totals import COUNTS, RunningTotals
 from eosctl.logs.incidents.remaining.record_groups import short_text
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import PLACE, time_of
@@ -111,7 +113,9 @@ def resumed_after(timeline: LogTimeline, one: Incident, failures: Failures) -> R
         for event in timeline.log_between(last, time_of(last), until_ms + QUIET_MS, failures.categories)[:SEARCHED]
         if PLACE(event) > PLACE(last) and is_of_subject(timeline, one, event)
     ]
-    if work := _lasting([event for event in _shown(timeline, one, last, WORK, until_ms) if is_work(event)], again):
+    totals = RunningTotals(timeline.log_between(last, -inf, time_of(last), COUNTS)[-SEARCHED:])
+    shown = [event for event in _shown(timeline, one, last, WORK, until_ms) if is_work(event)]
+    if work := _lasting([event for event in shown if totals.shows_work(event)], again):
         return Resumed(work)
     since = PLACE(again[-1] if again else last)
     ready = (event for event in _shown(timeline, one, last, READY, until_ms) if is_ready(event))
@@ -197,7 +201,7 @@ class _Workers:
 
     def __init__(self, timeline: LogTimeline, last: LogEvent) -> None:
         self._failed = _thread_of(last)
-        before = timeline.log_between(last, float("-inf"), time_of(last))[-SEARCHED:]
+        before = timeline.log_between(last, -inf, time_of(last))[-SEARCHED:]
         self._known = {thread for event in before if (thread := _thread_of(event))}
         self._worked = any(_thread_of(event) == self._failed and is_work(event) for event in before)
 

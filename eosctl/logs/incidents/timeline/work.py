@@ -27,16 +27,17 @@ TAKEN_AWAY: Final = re.compile(r"(?i:\brevok\w+|\blost\b|\bun-?assign)")
 STORED: Final = re.compile(r"\bFinished commitOffsets successfully|Committing offsets for \d+ acknowledged messages")
 _RUNNING: Final = "RUNNING"
 _DONE: Final = re.compile(r"\b(?:committed|ok|OK|succeeded|successful(?:ly)?|done)\b")
-_VERBS: Final = (
+VERBS: Final = (
     r"(?:delivered|published|produced|sent|written|wrote|flushed|processed|consumed|indexed|forwarded|exported|ingested"
     r"|acknowledged|stored|replayed|committed)"
 )
+"""Words of programs for work that is done."""
 _NOTHING: Final = re.compile(
-    rf"(?i:\b{_VERBS} (?:[a-z]+ ){{0,2}}0(?![\d.,])(?! of \d)|(?<![\w.,:-])0 (?:[\w-]+ ){{1,3}}{_VERBS}\b"
-    rf"|\b{_VERBS}\b.{{0,40}}[=:] ?0(?![\d.,]))"
+    rf"(?i:\b{VERBS} (?:[a-z]+ ){{0,2}}0(?![\d.,])(?! of \d)|(?<![\w.,:-])0 (?:[\w-]+ ){{1,3}}{VERBS}\b"
+    rf"|\b{VERBS}\b.{{0,40}}[=:] ?0(?![\d.,]))"
 )
 """A count of nothing: an idle program reports it, and a program that cannot work does, too."""
-_COUNTED: Final = re.compile(rf"(?i:\b{_VERBS}\b)")
+_COUNTED: Final = re.compile(rf"(?i:\b{VERBS}\b)")
 _AGAIN: Final = re.compile(r"\b(?:caught up|again|back (?:online|to normal|up)|UP|attempts?|retr(?:y|ies))\b")
 
 

@@ -71,6 +71,8 @@ def _returned(timeline: LogTimeline, before: Sequence[Incident], one: Incident, 
     gap_ms = STUCK_GAP_MS if all(map(_is_stuck, (*before, one))) else GAP_MS
     if one.t_start_ms - end_ms > gap_ms or not all(_is_alike(part, one) for part in before):
         return False
+    if one.kind == _STUCK and any(part.root_cause != one.root_cause for part in before):
+        return False
     if one.root_cause == _UNEXPLAINED and not all(_has_same_words(timeline, part, one) for part in before):
         return False
     return not any(

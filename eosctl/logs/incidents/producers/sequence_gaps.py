@@ -12,6 +12,7 @@ from eosctl.logs.incidents.producers.lost_writes import (
     lost_by_restart,
     restart_before,
 )
+from eosctl.logs.incidents.producers.reused_sequences import are_used_again, used_again
 from eosctl.logs.incidents.producers.shown_in_log import partition_in_words, shown_in_log
 from eosctl.logs.incidents.producers.write_owners import EPISODE_MS, has_client, owner_of
 from eosctl.logs.incidents.programs.streams_names import StreamsNames
@@ -71,6 +72,9 @@ def find_sequence_gaps(timeline: LogTimeline) -> Iterator[Incident]:
                 "topic": "" if partition else fields.get("topic", ""),
                 "task": fields.get("task", ""),
             }
+            if are_used_again(episode):
+                yield used_again(subject, fields, episode)
+                continue
             if elections := elections_before(timeline, partition, episode[0]):
                 yield lost_by_election(subject, fields, elections, episode)
                 continue

@@ -224,6 +224,10 @@ def test_every_category_explains_itself() -> None:
         ),
         ("Failed to elect leader for partition a-1 under strategy PreferredReplica", "LEADER_ELECTION"),
         ("Expiring 3 record(s) for a-1:120000 ms has passed since batch creation", "TIMEOUT_SEND"),
+        ("Flush returned with error code -185: 'Local: Timed out'", "TIMEOUT_FLUSH"),
+        ("Was unable to flush, messages might be lost: RD_KAFKA_RESP_ERR__TIMED_OUT", "TIMEOUT_FLUSH"),
+        ('producer.flush: KafkaError{code=_TIMED_OUT,val=-185,str="Local: Timed out"}', "TIMEOUT_FLUSH"),
+        ("Flush returned with error code -184: 'Local: Queue full'", "PRODUCER_BUFFER_FULL"),
         ("[QuorumController id=1] Fencing broker 2 at epoch 9 because its session has timed out.", "BROKER_FENCED"),
         (
             "[BrokerLifecycleManager id=4] Unable to register the broker because the controller returned error X",

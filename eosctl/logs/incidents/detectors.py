@@ -33,6 +33,7 @@ from eosctl.logs.incidents.refusals.refusals import (
     find_settings,
 )
 from eosctl.logs.incidents.refusals.topic_denials import find_hidden_resources, find_topic_denials
+from eosctl.logs.incidents.remaining.short_connections import find_short_connections
 from eosctl.logs.incidents.servers.clock_steps import find_clock_steps, is_part_of_step
 from eosctl.logs.incidents.servers.failovers import find_crashes, find_stalled_brokers
 from eosctl.logs.incidents.servers.outages import find_outages, find_planned_restarts
@@ -80,6 +81,7 @@ def find_incidents(timeline: LogTimeline) -> Iterator[Incident]:
     yield from find_rebalance_loops(timeline)
     yield from find_missed_rejoins(timeline)
     yield from find_empty_assignments(timeline)
+    yield from find_short_connections(timeline)
     yield from find_failed_streams(timeline)
     yield from find_corruption_loops(timeline)
     yield from find_unclean_stops(timeline)

@@ -186,7 +186,7 @@ def test_alternatives_name_known_observations() -> None:
 OF_SUBJECTS = {"is-fatal", "metadata-offset", "topic", "topic-partition", "who"}
 OBSERVED = {
     *("answer", "answers", "coordinator", "feature", "idle", "isr", "isr-size", "least", "level", "min.isr", "most"),
-    *("running-at", "served-at", "used-at", "when"),
+    *("running-at", "served-at", "slow-at", "used-at", "when"),
 }
 
 

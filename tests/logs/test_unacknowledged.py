@@ -37,3 +37,16 @@ def test_a_blocked_event_loop_may_have_triggered_it(tmp_path: Path) -> None:
 def test_a_thread_that_was_blocked_long_before_did_not(tmp_path: Path) -> None:
     (one,) = judge(tmp_path, {"parcels.log": BLOCKED.format(50, "vert.x-eventloop-thread-0") + FIRST})
     assert "blocked" not in one.explanation
+
+
+def test_a_missing_acknowledgment_is_not_called_slow_work(tmp_path: Path) -> None:
+    (one,) = judge(tmp_path, {"parcels.log": FIRST})
+    assert one.root_cause == "acknowledgment-missing-or-late"
+    assert "does not acknowledge the record at all, or still processes it" in one.explanation
+    assert one.next_step.startswith("Check that each path of the processing method acknowledges")
+
+
+def test_a_step_that_took_long_shows_slow_work(tmp_path: Path) -> None:
+    step = "2026-05-04 09:59:58,000 INFO  [com.par.Store] (executor-thread-1) lookup of parcel 17 took 58112 ms\n"
+    (one,) = judge(tmp_path, {"parcels.log": step + FIRST})
+    assert one.root_cause == "processing-too-slow" and "at 2026-05-04T09:59:58" in one.explanation

@@ -31,6 +31,8 @@ PASSING: Final = 2
 AROUND_MS: Final = 5_000
 """Maximum time between a refused handshake and the error of its client."""
 LOCKED_MS: Final = 60_000
+WAITED_MS: Final = 120_000
+"""Twice the default ``throttled.unprocessed-record-max-age.ms``, after which SmallRye reports a record."""
 _SOCKETS: Final = "[SocketServer "
 """The beginning of what a broker's network layer logs."""
 _USUAL_REPLICAS: Final = 3
@@ -203,6 +205,13 @@ def _is_of_thread(event: LogEvent, thread: str) -> bool:
     return bool(thread) and thread in (event.fields.get("stream_thread"), event.thread)
 
 
+def _is_slow_work(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Observe a program that reports a blocked thread, or a step of ten seconds or more, while a record waits."""
+    first = events[0]
+    slow = timeline.log_between(first, time_of(first) - WAITED_MS, time_of(events[-1]), ("SLOW_STEP", "THREAD_BLOCKED"))
+    return {"slow-at": time_text(time_of(slow[0]))} if slow else None
+
+
 OBSERVATIONS: Final[Mapping[str, Observation]] = {
     "admitted-otherwise": _is_admitted_otherwise,
     "answered-by-coordinator": _is_answered_by_coordinator,
@@ -210,6 +219,7 @@ OBSERVATIONS: Final[Mapping[str, Observation]] = {
     "handshake-in-passing": _is_handshake_in_passing,
     "lock-released": _is_lock_released,
     "minimum-above-replicas": _is_minimum_above_replicas,
+    "slow-work": _is_slow_work,
     "topic-served-later": _is_topic_served_later,
     "used-before": _is_used_before,
     "without-transactional-id": _is_without_transactional_id,

@@ -31,6 +31,10 @@ PASSING: Final = 2
 AROUND_MS: Final = 5_000
 """Maximum time between a refused handshake and the error of its client."""
 LOCKED_MS: Final = 60_000
+STOPPING_MS: Final = 60_000
+"""Maximum time from the request to stop a server until its clients miss it."""
+CLOSED_MS: Final = 300_000
+"""Maximum time from the last attempt of such a client until it is closed: one that runs on misses its server."""
 WAITED_MS: Final = 120_000
 """Twice the default ``throttled.unprocessed-record-max-age.ms``, after which SmallRye reports a record."""
 _SOCKETS: Final = "[SocketServer "
@@ -212,6 +216,30 @@ def _is_slow_work(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mapping[
     return {"slow-at": time_text(time_of(slow[0]))} if slow else None
 
 
+def _is_server_stopped(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Observe a server that ends on request in the file of its client, and does not start before the client is closed.
+
+    A test with an embedded broker stops that first. Clients of a server that runs elsewhere write to other files.
+    """
+    first, last = events[0], events[-1]
+    stops = [one for one in timeline.server_events("BROKER_SIGNAL") if _is_before(one, first)]
+    since_ms = max(map(time_of, stops), default=time_of(first))
+    clients = {client for event in events if (client := event.fields.get("client_id"))}
+    closed = timeline.log_between(last, time_of(last), time_of(last) + CLOSED_MS, ("CLIENT_STOP",))
+    closed = [event for event in closed if event.fields.get("client_id", "") in clients]
+    if not stops or not clients or {event.fields["client_id"] for event in closed} != clients:
+        return None
+    until_ms = time_of(closed[-1])
+    ended = within(timeline.server_events("BROKER_STOPPED", "BROKER_START"), since_ms, until_ms)
+    own = [event.category for event in ended if event.file == first.file]
+    stopped_at, closed_at = time_text(since_ms), time_text(until_ms)
+    return {"stopped-at": stopped_at, "closed-at": closed_at} if set(own) == {"BROKER_STOPPED"} else None
+
+
+def _is_before(event: LogEvent, first: LogEvent) -> bool:
+    return event.file == first.file and time_of(first) - STOPPING_MS <= time_of(event) <= time_of(first)
+
+
 OBSERVATIONS: Final[Mapping[str, Observation]] = {
     "admitted-otherwise": _is_admitted_otherwise,
     "answered-by-coordinator": _is_answered_by_coordinator,
@@ -219,6 +247,7 @@ OBSERVATIONS: Final[Mapping[str, Observation]] = {
     "handshake-in-passing": _is_handshake_in_passing,
     "lock-released": _is_lock_released,
     "minimum-above-replicas": _is_minimum_above_replicas,
+    "server-stopped-on-purpose": _is_server_stopped,
     "slow-work": _is_slow_work,
     "topic-served-later": _is_topic_served_later,
     "used-before": _is_used_before,

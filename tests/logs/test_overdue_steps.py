@@ -47,7 +47,13 @@ def test_a_short_transaction_did_not_time_out(tmp_path: Path) -> None:
     assert "A new producer was initialized at 2026-03-01T10:02:09.000Z" in found.explanation
 
 
-@pytest.mark.parametrize("words", ["call to ledger took 75300 ms", "batch completed in 75.3 s", "export took 2 min"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("call to ledger took 75300 ms", "batch completed in 75.3 s", "export took 2 min"),
+        *("account 7: lock granted after 75300 ms", "the audit blocked the calling thread for 75300 ms"),
+    ],
+)
 def test_a_step_longer_than_the_timeout_is_quoted(words: str, tmp_path: Path) -> None:
     (found,) = read(tmp_path, 60_000, LINE.format("10:01:59.800", "WARN", "web-1", "c.e.Ledger", words))
     assert found.kind == "transaction_timeout"

@@ -234,6 +234,9 @@ def test_every_category_explains_itself() -> None:
             "REGISTRATION_REFUSED",
         ),
         ("loading the cache took 64250 ms", "SLOW_STEP"),
+        ("row 4: lock granted after 84250 ms", "SLOW_STEP"),
+        ("the upload blocked this thread for 31 s", "SLOW_STEP"),
+        ("waited for 41250 ms on the pool", "SLOW_STEP"),
         (
             "Thread Thread[vert.x-eventloop-thread-3,5,main] has been blocked for 5117 ms, time limit is 2000 ms",
             "THREAD_BLOCKED",

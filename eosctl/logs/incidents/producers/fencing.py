@@ -162,7 +162,9 @@ def _judge(timeline: LogTimeline, transactional_id: str, burst: Sequence[LogEven
         rollback = None  # One clock: it came later.
     foreign = _last_foreign_init(timeline, transactional_id, first, before)
     if rollback is not None and not (foreign and time_of(foreign) < time_of(rollback)):
-        late = [event for event in server if event.category == "TXN_LATE_COMMIT"]
+        again = within(about, time_of(rollback) + 1, time_of(burst[-1]))
+        late = [event for event in again if event.category == "TXN_TIMEOUT_ABORT"]
+        late += [event for event in server if event.category == "TXN_LATE_COMMIT"]
         if expired := _reported_expiry(timeline, burst):
             yield expired_by_client(timeline, transactional_id, [rollback, *late, *expired, *burst])
         elif (overdue := overdue_before(timeline, first)) and is_stated(overdue):

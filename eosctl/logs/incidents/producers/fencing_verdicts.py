@@ -84,7 +84,10 @@ def timed_out(timeline: LogTimeline, transactional_id: str, events: Sequence[Log
     """Return the incident of a producer whose transaction the coordinator had rolled back at its timeout."""
     victim = events[-1]
     who = "its client" if victim.application in timeline.servers() else program_of(timeline, victim)
-    waited_s = (time_of(victim) - rollback_ms) / 1000
+    own_ms = (time_of(one) for one in events if one.application == victim.application)
+    waited_s = (min((one for one in own_ms if one > rollback_ms), default=time_of(victim)) - rollback_ms) / 1000
+    again = sum(one.category == "TXN_TIMEOUT_ABORT" for one in events[1:])
+    repeated = f" Its next ones timed out, too ({count_text(again, 'time')})." if again else ""
     is_doubtful = had_trouble(timeline, victim, rollback_ms, TROUBLE) or not timeline.is_of_library(victim)
     pauses = pauses_before(timeline, _first_of_client(timeline, events))
     is_of_collector = any(event.category == "GC_PAUSE" for event in pauses)
@@ -94,7 +97,7 @@ def timed_out(timeline: LogTimeline, transactional_id: str, events: Sequence[Log
         subject_of(timeline, transactional_id, victim),
         [*pauses, *events],
         f"The coordinator rolled back the open transaction of {transactional_id} because it timed out; {who} resumed "
-        f"{waited_s:.0f} s later and was refused. No other producer had taken the id.{paused_text(pauses)}",
+        f"{waited_s:.0f} s later and was refused. No other producer had taken the id.{repeated}{paused_text(pauses)}",
         "Find what fills the heap, or use a collector with shorter pauses; raise transaction.timeout.ms above them."
         if is_of_collector
         else "Find what stopped the process or made its work slow (GC, a stopped container, a slow call); raise "

@@ -14,6 +14,7 @@ from itertools import pairwise
 from pathlib import PurePath
 from typing import Final
 
+from eosctl.logs.incidents.producers.checkpoints import between_checkpoints, checkpoints_apart
 from eosctl.logs.incidents.producers.fencing_verdicts import (
     displaced,
     displaced_by,
@@ -165,13 +166,7 @@ def _judge(timeline: LogTimeline, transactional_id: str, burst: Sequence[LogEven
         again = within(about, time_of(rollback) + 1, time_of(burst[-1]))
         late = [event for event in again if event.category == "TXN_TIMEOUT_ABORT"]
         late += [event for event in server if event.category == "TXN_LATE_COMMIT"]
-        if expired := _reported_expiry(timeline, burst):
-            yield expired_by_client(timeline, transactional_id, [rollback, *late, *expired, *burst])
-        elif (overdue := overdue_before(timeline, first)) and is_stated(overdue):
-            yield outlived(timeline, transactional_id, overdue, [*late, *burst], rollback=rollback)
-        else:
-            refused = refused_appends(timeline, burst)
-            yield timed_out(timeline, transactional_id, [rollback, *late, *refused, *burst], time_of(rollback))
+        yield _rolled_back(timeline, transactional_id, [rollback, *late], burst)
     elif foreign and _is_of_task(foreign) and timeline.log_of(foreign) != timeline.log_of(first):
         yield outdated_task(timeline, transactional_id, [foreign, *burst])
     elif foreign:
@@ -187,6 +182,21 @@ def _judge(timeline: LogTimeline, transactional_id: str, burst: Sequence[LogEven
             yield unexplained(timeline, transactional_id, burst)
     else:
         yield from _guess(timeline, transactional_id, burst)
+
+
+def _rolled_back(
+    timeline: LogTimeline, transactional_id: str, decided: Sequence[LogEvent], burst: Sequence[LogEvent]
+) -> Incident:
+    """Return the incident of a producer that was refused after a rollback, the first of a coordinator's decisions."""
+    first, rollback, late = burst[0], decided[0], decided[1:]
+    if expired := _reported_expiry(timeline, burst):
+        return expired_by_client(timeline, transactional_id, [*decided, *expired, *burst])
+    if apart := checkpoints_apart(timeline, first, time_of(rollback)):
+        return between_checkpoints(timeline, transactional_id, apart, [*late, *burst], rollback)
+    if (overdue := overdue_before(timeline, first)) and is_stated(overdue):
+        return outlived(timeline, transactional_id, overdue, [*late, *burst], rollback=rollback)
+    refused = refused_appends(timeline, burst)
+    return timed_out(timeline, transactional_id, [*decided, *refused, *burst], time_of(rollback))
 
 
 def _decisions_about(timeline: LogTimeline, transactional_id: str) -> Sequence[LogEvent]:
@@ -230,6 +240,8 @@ def _guess(timeline: LogTimeline, transactional_id: str, burst: Sequence[LogEven
         return
     elif expired := _reported_expiry(timeline, burst):
         yield expired_by_client(timeline, transactional_id, [*expired, *burst])
+    elif apart := checkpoints_apart(timeline, first, time_of(first)):
+        yield between_checkpoints(timeline, transactional_id, apart, burst, None)
     elif overdue := overdue_before(timeline, first):
         yield outlived(timeline, transactional_id, overdue, burst)
     elif first.category != "TASK_MIGRATED":

@@ -18,6 +18,7 @@ from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import by_key, episodes
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
+from eosctl.model.severity import Severity
 
 _CAUSE: Final = "killed-by-the-operating-system"
 _FORCED: Final = "killed-by-sigkill"
@@ -136,4 +137,13 @@ def _with_effects(timeline: LogTimeline, kill: Incident, effects: Sequence[Incid
     known = {name: value for one in (*reversed(effects), kill) for name, value in one.subject.items()}
     # The exit code of a process that the kernel killed is evidence of the same kill.
     texts = [f"Effect: {one.explanation}" for one in effects if one.root_cause != _FORCED]
-    return with_parts(kill, effects, *texts, subject={**known, **named})._replace(t_start_ms=kill.t_start_ms)
+    whole = with_parts(kill, effects, *texts, subject={**known, **named})._replace(t_start_ms=kill.t_start_ms)
+    if whole.severity is Severity.CRITICAL and _runs_again(timeline, effects):
+        return whole._replace(severity=Severity.ERROR)
+    return whole
+
+
+def _runs_again(timeline: LogTimeline, effects: Sequence[Incident]) -> bool:
+    """Return whether a Streams application that was killed ran again after it had restored its stores."""
+    events = (event for one in effects for event in timeline.evidence(one))
+    return any(event.fields.get("to_state") == "RUNNING" for event in events)

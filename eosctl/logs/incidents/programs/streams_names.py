@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from eosctl.logs.incidents.timeline.names import PROCESS
@@ -11,6 +11,8 @@ from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.model.log_event import LogEvent
 
 _THREAD: Final = re.compile(r"-StreamThread-\d+$")
+_CONSUMER: Final = re.compile(r"-StreamThread-\d+-consumer$")
+"""What Streams appends to its client.id for the consumer of a thread, whose group.id is the application.id."""
 CLIENT: Final = re.compile(rf"{PROCESS}(?:-StreamThread-\d+)?.*$")
 
 
@@ -36,15 +38,20 @@ class StreamsNames:
         return self._named_by(first, identity) or _THREAD.sub("", CLIENT.sub("", identity))
 
     def _named_by(self, event: LogEvent, identity: str) -> str:
-        """Return the application whose settings give a Streams client its name; the two names may differ."""
+        """Return the application of a Streams client by its settings or its consumers' group; the names may differ."""
         log = self._timeline.log_of(event)
         if log not in self._clients:
-            names = (
-                (one.fields.get("client_id"), one.fields.get("application_id"))
-                for one in self._timeline.log_with(event)
-            )
+            names = (pair for one in self._timeline.log_with(event) for pair in _owners(one))
             self._clients[log] = list(dict.fromkeys((client, owner) for client, owner in names if client and owner))
-        return next((owner for client, owner in self._clients[log] if identity.startswith(f"{client}-")), "")
+        return next((owner for client, owner in self._clients[log] if f"{identity}-".startswith(f"{client}-")), "")
+
+
+def _owners(event: LogEvent) -> Iterator[tuple[str, str]]:
+    """Yield the names of the Streams clients in a record, with their applications."""
+    client = event.fields.get("client_id", "")
+    yield client, event.fields.get("application_id", "")
+    if _CONSUMER.search(client):
+        yield _CONSUMER.sub("", client), event.fields.get("group", "")
 
 
 def _identity(event: LogEvent) -> str:

@@ -62,7 +62,9 @@ def return_after(timeline: LogTimeline, event: LogEvent) -> Return:
     """Return how the program of a corrupted task's record came back, before another of its tasks is corrupted."""
     begin_ms = time_of(event) + 1
     until_ms = begin_ms + BACK_WITHIN_MS
-    again = next(iter(timeline.log_between(event, begin_ms + AGAIN_MS, until_ms, ("TASK_CORRUPTED",))), None)
+    corrupted = timeline.log_between(event, begin_ms + AGAIN_MS, until_ms, ("TASK_CORRUPTED",))
+    # A record without a task reports that those of before have been closed.
+    again = next((one for one in corrupted if one.fields.get("task")), None)
     end_ms = until_ms if again is None else time_of(again)
     restored = timeline.log_between(event, begin_ms, end_ms, (_DONE,))
     since_ms = time_of(restored[0]) if restored else begin_ms

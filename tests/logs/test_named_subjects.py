@@ -137,3 +137,17 @@ def test_settings_in_one_line_leave_separators_out(separator: str, tmp_path: Pat
     (event,) = scan_paths([path]).events
     names = ("application_id", "client_id", "group", "transactional_id")
     assert [event.fields.get(name) for name in names] == ["ledger, inc", "led", "g one", "t-1"]
+
+
+def test_a_name_with_a_blank_is_not_cut_into_another_topic(tmp_path: Path) -> None:
+    thrown = "org.apache.kafka.common.errors.InvalidTopicException: Invalid topics: [toll GATES]\n"
+    text = (
+        "[2026-05-04 10:00:00,100] WARN [tolls|task-0] [Producer clientId=connector-producer-tolls-0] Error while "
+        "fetching metadata with correlation id 3 : {toll GATES=INVALID_TOPIC_EXCEPTION} "
+        "(org.apache.kafka.clients.NetworkClient:1100)\n"
+        "[2026-05-04 10:00:00,104] ERROR [tolls|task-0] WorkerSourceTask{id=tolls-0} failed to send record to toll "
+        f"GATES:  (org.apache.kafka.connect.runtime.WorkerSourceTask:354)\n{thrown}"
+    )
+    (found,) = judge(tmp_path, {"connect.log": text})
+    assert (found.kind, found.subject["topic"]) == ("invalid_topic", "toll GATES")
+    assert "2 topics" not in found.explanation

@@ -67,3 +67,27 @@ def test_the_line_that_prints_most_is_chosen(message: str, expected: tuple[str, 
 def test_a_line_is_found_by_a_node_or_a_name(message: str, line: int) -> None:
     text = "NodeId LogEndOffset\n13 9\n3 7\nname=ledger*, x\nTopic: pay.out"
     assert line_about("", message, [ToolOutput("a", 1, "a tool", is_evidence=True)], {"a": text}) == ("a", line)
+
+
+OPEN = """\
+$ kafka-transactions.sh --bootstrap-server b:9092 describe --transactional-id till-0
+CoordinatorId\tTransactionalId\tProducerId\tProducerEpoch\tTransactionState\tTransactionTimeoutMs\t\
+CurrentTransactionStartTimeMs\tTransactionDurationMs\tTopicPartitions
+1\ttill-0\t7\t1\tOngoing\t60000\t1764409382117\t412\tpay-1,gone-17
+"""
+GROUPS = """\
+GROUP TOPIC PARTITION CURRENT-OFFSET LOG-END-OFFSET LAG CONSUMER-ID HOST CLIENT-ID
+till pay 0 10 12 2 till-0-c1f0 /10.0.0.1 till-0
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"), [("", ["described.txt:6"]), (" --topic pay", []), (" --under-min-isr-partitions", [])]
+)
+def test_only_a_whole_list_shows_a_deleted_topic(options: str, expected: list[str], tmp_path: Path) -> None:
+    called = f"$ kafka-topics.sh --bootstrap-server b:9092 --describe{options}\n"
+    (tmp_path / "described.txt").write_text(called + HEAD + ROWS[: ROWS.index("\n") + 1] + OPEN, "utf-8")
+    (tmp_path / "a-groups.txt").write_text(GROUPS, "utf-8")
+    found = lint_configuration(LintRequest((tmp_path,))).found
+    deleted = [dict(one.facts) for one in found if one.check_id == "EOS-TXN-016"]
+    assert [f"{Path(str(one['file'])).name}:{one['line']}" for one in deleted] == expected

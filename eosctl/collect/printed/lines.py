@@ -29,7 +29,8 @@ def line_about(
         outputs: The outputs, with the line on which each begins.
         texts: The text of each file.
     """
-    named = _PARTITION.search(message)
+    partitions = [*_PARTITION.finditer(message)]  # a transactional id that ends in a number looks like one
+    named = next((one for one in partitions if one[0] != subject), next(iter(partitions), None))
     numbered = _NUMBERED.search(message)
     producer = _PRODUCER.search(message)
     node = _NODE.search(message)
@@ -47,6 +48,7 @@ def line_about(
             is_topics = bool(topic) and topic in cells
             score = int(is_about or is_topics)
             score += int(bool(number) and (is_about or is_topics) and number in cells)
+            score += int(named is not None and named[0] in cells)
             score += int(producer is not None and producer["id"] in cells)
             score += int(node is not None and [*line.split(), ""][0] == node["id"])
             score += int(any(name in line for name in names))

@@ -45,6 +45,8 @@ _PARTITION: Final = re.compile(
     r"Topic:\s*(?P<topic>\S+)\s+Partition:\s*(?P<number>\d+)\s+Leader:\s*(?P<leader>\S+)\s+Replicas:\s*(?P<replicas>[\d,]*)"
     r"\s+Isr:\s*(?P<isr>[\d,]*)"
 )
+_WHOLE_LIST: Final = re.compile(r"^(?!.*--(?:topic|exclude-internal|u\w+-|at-min-isr|topics-with-)).*--describe")
+"""A call of kafka-topics.sh that describes every topic."""
 
 
 def _topics(section: Section) -> Part:
@@ -73,11 +75,10 @@ def _topics(section: Section) -> Part:
         )
         for name in dict.fromkeys((*ids, *partitions))
     )
-    return Part(
-        frozenset({EvidenceKind.TOPICS, EvidenceKind.TOPIC_CONFIGS}),
-        {EvidenceKind.TOPIC_CONFIGS: "only overrides are printed; those of broker defaults are not"},
-        topics=topics,
-    )
+    partial = {EvidenceKind.TOPIC_CONFIGS: "only overrides are printed; those of broker defaults are not"}
+    if not _WHOLE_LIST.search(section.command):
+        partial[EvidenceKind.TOPICS] = "not all topics were described"
+    return Part(frozenset({EvidenceKind.TOPICS, EvidenceKind.TOPIC_CONFIGS}), partial, topics=topics)
 
 
 def _by_filter(command: str, partitions: list[PartitionInfo]) -> tuple[Setting, ...]:

@@ -106,7 +106,8 @@ def misspelled_setting(case: Case) -> Iterator[Problem]:
         Keys that no table knows and that differ by little from a setting that exactly-once depends on, or by a letter
         from any other setting of the component; settings of exactly-once with dashes, underscores, or capitals in the
         place of dots, where Kafka reads the key as it stands; names from articles that never existed; and names under
-        spring.kafka, or of Flink's connector, that differ by little from one that it has.
+        spring.kafka, or of Flink's connector, that differ by little from one that it has. Variables that a client's
+        program reads may have any name.
 
     Why it matters for exactly-once:
         Kafka ignores what it does not know with one line in the log; the default holds instead.
@@ -136,6 +137,8 @@ def misspelled_setting(case: Case) -> Iterator[Problem]:
                 continue  # its names begin with those of clusters
             if not meant and "." not in name and not _is_kafkas(component, value):
                 continue  # a single word in another file is the application's own
+            if not meant and component.role not in _SERVERS and _is_variable(value):
+                continue  # the program reads it, and passes it to Kafka under its name
             meant = meant or NEVER_EXISTED.get(name) or _meant(case.deployment, component, name)
             if meant:
                 seen.add(value.place)
@@ -169,6 +172,11 @@ def _separated(name: str) -> str:
         if meant != rest:
             return ".".join((*parts[:start], meant))
     return ""
+
+
+def _is_variable(value: Value) -> bool:
+    """Return whether a key is a variable of the environment; no client of Kafka's reads those."""
+    return "_" in value.key and value.key.isupper()
 
 
 def _is_kafkas(component: Component, value: Value) -> bool:

@@ -15,7 +15,7 @@ from eosctl.model.severity import Severity
     "EOS-CFG-023",
     "Consumer is evicted before its transaction times out",
     Area.CONFIGURATION,
-    Severity.WARNING,
+    Severity.INFO,
     roles=(Role.CONSUMER,),
     reads=("max.poll.interval.ms", "transaction.timeout.ms"),
     references=("KIP-447",),
@@ -27,8 +27,9 @@ def poll_interval_shorter_than_transaction(case: Case) -> Iterator[Problem]:
         max.poll.interval.ms, where it was written down, against transaction.timeout.ms of the same application.
 
     Why it matters for exactly-once:
-        The member that processes too long is evicted and its partitions move, but its transaction stays open up to
-        its timeout: the new owner gets UNSTABLE_OFFSET_COMMIT until then.
+        Nothing is written twice: the evicted member's commit is refused. But its transaction stays open until it is
+        aborted, at the latest at its timeout: consumers with read_committed wait, and if the offsets were already sent,
+        the new owner gets UNSTABLE_OFFSET_COMMIT until then.
 
     Example:
         max.poll.interval.ms=30000 with transaction.timeout.ms=60000.
@@ -50,6 +51,6 @@ def poll_interval_shorter_than_transaction(case: Case) -> Iterator[Problem]:
                     consumer,
                     (poll, timeout),
                     f"{poll.key} is {minutes(poll.number)}, the transaction timeout {minutes(timeout.number)}.",
-                    impact="After an eviction the next owner waits until the old transaction has timed out.",
+                    impact="After an eviction the old transaction may stay open until it times out; readers wait.",
                     remedy=f"Set {poll.key} to {timeout.number} or more.",
                 )

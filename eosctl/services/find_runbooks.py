@@ -39,6 +39,8 @@ SURE: Final = 0.45
 """Below this score the best match is shown as a guess, with the question that decides."""
 _TIE: Final = 0.07
 """Two symptoms whose scores differ by less fit equally well: neither is sure."""
+_LONG: Final = 20
+"""In a text of more words, a single word in common with a symptom may be chance."""
 _WORTH: Final = 0.2
 _QUESTION: Final = 1.0
 _NAMED: Final = 0.95
@@ -135,7 +137,7 @@ def find_runbooks(text: str) -> FoundRunbooks:
         refused=tuple(found for found in recognized if found.mood is Mood.ORDERED),
         cautions=tuple(found for found in named if found.mood is not Mood.ORDERED),
         matches=matches,
-        is_sure=bool(matches) and matches[0].score >= SURE and not _is_tied(matches[0], symptoms),
+        is_sure=bool(matches) and matches[0].score >= SURE and not _is_chance(matches[0], symptoms, text),
     )
 
 
@@ -154,10 +156,12 @@ def unknown_symptom(text: str, found: FoundRunbooks) -> UsageError:
     )
 
 
-def _is_tied(first: RunbookMatch, symptoms: Sequence[SymptomMatch]) -> bool:
-    """Return whether another symptom fits as well as the one that made a match the best."""
-    is_best = len(symptoms) > 1 and (symptoms[0].entry.name, symptoms[0].score) == (first.entry.name, first.score)
-    return is_best and symptoms[0].score - symptoms[1].score < _TIE
+def _is_chance(first: RunbookMatch, symptoms: Sequence[SymptomMatch], text: str) -> bool:
+    """Return whether another symptom fits as well as the best, or only one word of a long text led to it."""
+    if not symptoms or (symptoms[0].entry.name, symptoms[0].score) != (first.entry.name, first.score):
+        return False
+    is_tied = len(symptoms) > 1 and symptoms[0].score - symptoms[1].score < _TIE
+    return is_tied or (len(symptoms[0].words) == 1 and len(text.split()) > _LONG)
 
 
 def _completed(match: RunbookMatch, values: Mapping[str, str]) -> RunbookMatch:

@@ -88,6 +88,31 @@ def test_a_weak_match_is_not_called_sure() -> None:
     assert find_runbooks("xylophone").matches == ()
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Streams with exactly_once_v2: the foreach() also inserts into Postgres, after a crash some rows are twice",
+        "exactly-once is on, yet the listener posts to the billing REST API again after each rebalance",
+        "our transactional consumer sends an email per order; after a restart customers get the email twice",
+    ],
+)
+def test_calls_outside_kafka_are_not_covered_by_transactions(text: str) -> None:
+    found = find_runbooks(text)
+    assert (found.is_sure, found.matches[0].entry.name) == (True, "side effect outside the transaction")
+    assert "upsert" in found.matches[0].decide
+
+
+def test_readers_of_aborted_records_are_not_side_effects() -> None:
+    text = "a handler of the default consumer inserts rows twice: it reads records of rolled back transactions again"
+    assert find_runbooks(text).matches[0].entry.name == "duplicates-downstream"
+
+
+def test_one_word_of_a_long_text_is_not_called_sure() -> None:
+    text = "Everything in the pipeline looks fine to all of us since the holidays and we ask one thing. Is v2 bad?"
+    assert not find_runbooks(text).is_sure
+    assert find_runbooks("switch on transaction protocol v2").is_sure
+
+
 def test_ids_of_the_text_are_in_the_command() -> None:
     match = find_runbooks("fenced: transactional.id=pay-7 timed out, transaction timeout").matches[0]
     assert "transactional_id=pay-7" in match.entry.next_steps[0]

@@ -35,6 +35,8 @@ _BEFORE_MS: Final = 5_000
 _AFTER_MS: Final = 30_000
 _LASTING_MS: Final = 600_000
 """Maximum time from a fatal error to a call that the producer in its error state refuses."""
+_DEAD_MS: Final = 86_400_000
+"""The same for a producer that librdkafka has declared dead, if no record shows a new one since."""
 _ERROR_STATE: Final = re.compile(r"because we are in an error state\b")
 _PRODUCER_OF_TASK: Final = "connector-producer-"
 """The beginning of the client.id that Connect gives the producer of a source task."""
@@ -148,7 +150,19 @@ class _Logs:
         is_lasting = echo.kind == _DEAD or any(_ERROR_STATE.search(event.message) for event in self.events_of(echo))
         since_ms = echo.t_start_ms - (_LASTING_MS if is_lasting else _AFTER_MS)
         near = causes.touching(since_ms, echo.t_start_ms + _BEFORE_MS)
-        return next((one for one in near if self._may_be_of(one, echo)), None)
+        found = next((one for one in near if self._may_be_of(one, echo)), None)
+        if found is None and echo.kind == _DEAD:
+            earlier = causes.touching(echo.t_start_ms - _DEAD_MS, since_ms)
+            of_producer = (one for one in reversed(earlier) if self._may_be_of(one, echo))
+            found = next((one for one in of_producer if not self._is_replaced(one, echo)), None)
+        return found
+
+    def _is_replaced(self, cause: Incident, echo: Incident) -> bool:
+        """Return whether the program started a client or initialized a producer between a fatal error and an echo."""
+        last = self.events_of(cause)[-1]
+        return bool(
+            self._timeline.log_between(last, time_of(last), echo.t_start_ms, ("INIT_PRODUCER_ID", "CLIENT_START"))
+        )
 
     def last_felt_ms(self, one: Incident) -> int:
         """Return when clients last reported an incident: servers may report it for a shorter time."""

@@ -17,6 +17,7 @@ from eosctl.model.deployment import Place, Role, Unseen, Value
 from eosctl.settings.container_files import containers_of, kafka_files, overrides_of
 from eosctl.settings.documents import parse_within, starts_programs
 from eosctl.settings.kafka_commands import CONFIGURATION
+from eosctl.settings.pod_storage import lost_storage
 from eosctl.settings.pod_variables import pod_variables
 from eosctl.settings.process_counts import (
     CHART,
@@ -217,13 +218,17 @@ def _resource(document: Branch, file: str) -> Iterator[Workload]:
         has_pools = document.text("metadata", "annotations", "strimzi.io/node-pools") == "enabled"
         own = None if has_pools else document.get("spec", "kafka", "replicas")  # ignored next to node pools
         count = _count(own, document, file, None)
-        yield Workload(f"Kafka {name}", count, is_whole=document.get("spec", "kafka", "listeners") is not None)
+        is_whole = document.get("spec", "kafka", "listeners") is not None
+        storage = None if has_pools else document.branch("spec", "kafka", "storage")
+        yield Workload(f"Kafka {name}", count, is_whole=is_whole, overrides=lost_storage(storage, file))
     elif kind == "KafkaNodePool":
         cluster = document.text("metadata", "labels", "strimzi.io/cluster") or ""
         roles = [node.text for node in document.items("spec", "roles") if isinstance(node, Leaf)]
         if "broker" in roles or not roles:
             count = _count(document.get("spec", "replicas"), document, file, None)
             yield Workload(f"{_POOL}Kafka {cluster}/{name}/{file}", count)
+            if lost := lost_storage(document.branch("spec", "storage"), file):
+                yield Workload(f"Kafka {cluster}", None, overrides=lost)
     elif kind == "Service" and (document.text("apiVersion") or "").startswith("serving.knative.dev"):
         yield Workload(f"Service {name}", knative_count(document, file), frozenset(_referenced(document)))
     elif kind in _CONTROLLERS:

@@ -50,11 +50,13 @@ def connector_requires_exactly_once(case: Case) -> Iterator[Problem]:
         for worker in workers:
             offered = worker.value("exactly.once.source.support")
             if offered.word is not None and offered.word.lower() != "enabled":
+                is_prepared = offered.word.lower() == "preparing"
+                steps = "enabled, in another rolling restart" if is_prepared else "preparing first, then enabled"
                 yield problem(
                     connector,
                     (support, offered),
                     f"{support.key} is required, the worker's exactly.once.source.support {offered.word}.",
                     impact="The worker refuses to create the connector.",
-                    remedy="Enable exactly-once sources on the workers: preparing first, then enabled.",
+                    remedy=f"Enable exactly-once sources on the workers: {steps}.",
                 )
                 break

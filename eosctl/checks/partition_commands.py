@@ -77,7 +77,8 @@ def broker_ids(snapshot: ClusterSnapshot) -> frozenset[int]:
 def absent_brokers(snapshot: ClusterSnapshot) -> tuple[int, ...]:
     """Return the brokers that cannot take or give replicas now.
 
-    A plan without them would count too few replicas, and a partition without leader cannot be copied at all.
+    A plan without them would count too few replicas, and a partition without leader cannot be copied at all. Pasted
+    output may have no list of brokers: one that leads a partition, or is in sync with its leader, is there.
     """
     return tuple(sorted(broker_ids(snapshot) - {broker.node_id for broker in _available(snapshot)}))
 
@@ -102,7 +103,14 @@ def elect_preferred_leaders(snapshot: ClusterSnapshot) -> Command:
 
 
 def _available(snapshot: ClusterSnapshot) -> list[Broker]:
-    return [broker for broker in snapshot.brokers if broker.reachable and not broker.fenced]
+    listed = snapshot.brokers or tuple(Broker(node_id, "", -1) for node_id in sorted(_in_sync(snapshot)))
+    return [broker for broker in listed if broker.reachable and not broker.fenced]
+
+
+def _in_sync(snapshot: ClusterSnapshot) -> frozenset[int]:
+    """Return the brokers that lead a partition, and those in sync with a leader."""
+    led = [info for topic in snapshot.topics for info in topic.partitions if info.leader_id is not None]
+    return frozenset(node_id for info in led for node_id in info.isr)
 
 
 def _shares_rack(broker: Broker, used: set[str | None]) -> bool:

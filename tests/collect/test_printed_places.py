@@ -91,3 +91,18 @@ def test_only_a_whole_list_shows_a_deleted_topic(options: str, expected: list[st
     found = lint_configuration(LintRequest((tmp_path,))).found
     deleted = [dict(one.facts) for one in found if one.check_id == "EOS-TXN-016"]
     assert [f"{Path(str(one['file'])).name}:{one['line']}" for one in deleted] == expected
+
+
+@pytest.mark.parametrize(("leader", "isr", "absent"), [(3, "3", ""), ("none", "", "broker 3")])
+def test_a_broker_in_sync_is_not_to_be_brought_back(leader: object, isr: str, absent: str, tmp_path: Path) -> None:
+    head = "Topic: __transaction_state\tPartitionCount: 3\tReplicationFactor: 1\tConfigs: min.insync.replicas=1\n"
+    rows = [(0, 1, "1"), (1, 2, "2"), (2, leader, isr)]
+    text = "".join(
+        f"\tTopic: __transaction_state\tPartition: {n}\tLeader: {at}\tReplicas: {n + 1}\tIsr: {held}\n"
+        for n, at, held in rows
+    )
+    (tmp_path / "topics.txt").write_text(head + text, "utf-8")
+    found = lint_configuration(LintRequest((tmp_path,))).found
+    finding = next(one for one in found if one.check_id == "EOS-BRK-001")
+    plans = [one.line for one in finding.commands if "reassign" in one.line]
+    assert (f"First bring back {absent}:" in finding.remedy[0], bool(plans)) == (bool(absent), not absent)

@@ -18,6 +18,8 @@ _OF_CHANNELS: Final = (_CHANNELS, "kafka.", "kafka-streams.", "quarkus.kafka-str
 """What MicroProfile's channels and Quarkus read."""
 _TABLES: Final = frozenset({"kafka", "upsert-kafka"})
 _OF_CLIENT: Final = "properties."
+FLINK_CLUSTER: Final = frozenset({"jobmanager.rpc.address", "taskmanager.numberOfTaskSlots"})
+"""What the file of every Flink cluster has."""
 
 
 def channels_of(node: Branch, leaves: list[tuple[str, Leaf]], file: str, hints: tuple[str, ...]) -> Source | None:
@@ -67,8 +69,13 @@ def alpakka_client(node: Branch, clients: Branch, file: str, hints: tuple[str, .
 
 
 def flink_cluster(leaves: list[tuple[str, Leaf]], file: str, hints: tuple[str, ...]) -> Source | None:
-    """Return the checkpoint settings of a cluster's own file: flink-conf.yaml, config.yaml, ``flinkConfiguration``."""
+    """Return the checkpoint settings of a cluster's own file: flink-conf.yaml, config.yaml, ``flinkConfiguration``.
+
+    A file without any, but with the slots and the address that only a cluster's file has, sets no interval.
+    """
     own = [(name, leaf) for name, leaf in leaves if name.startswith("execution.checkpointing.")]
+    if not own and {name for name, _ in leaves} >= FLINK_CLUSTER:
+        own = [(name, leaf) for name, leaf in leaves if name in FLINK_CLUSTER]
     is_table = any(name.startswith(("sink.", "scan.", "properties.")) for name, _ in leaves)
     if not own or is_table or len(own) == len(leaves):
         return None

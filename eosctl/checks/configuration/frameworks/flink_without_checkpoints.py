@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Final
 
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
+from eosctl.model.verdict import Confidence
+from eosctl.settings.framework_forms import FLINK_CLUSTER
+
+_INTERVAL: Final = "execution.checkpointing.interval"
 
 
 @check(
@@ -29,7 +34,8 @@ def flink_without_checkpoints(case: Case) -> Iterator[Problem]:
 
     What it checks:
         In configurations given together, one of them with sink.delivery-guarantee=exactly-once: an
-        execution.checkpointing.interval of 0, or execution.checkpointing.mode=AT_LEAST_ONCE.
+        execution.checkpointing.interval of 0, or execution.checkpointing.mode=AT_LEAST_ONCE. Also no interval anywhere,
+        where the sink is one of SQL, which has no program to set it, and the file of the cluster is given.
 
     Why it matters for exactly-once:
         A sink commits its transactions when a checkpoint is complete: without checkpoints nothing is ever committed.
@@ -46,6 +52,17 @@ def flink_without_checkpoints(case: Case) -> Iterator[Problem]:
     """
     flinks = case.deployment.of(Role.FLINK)
     exact = [f for f in flinks if (f.word("sink.delivery-guarantee") or "").lower().replace("_", "-") == "exactly-once"]
+    tables = [sink for sink in exact if sink.place.file.lower().endswith(".sql")]
+    clusters = [flink for flink in flinks if flink.given.keys() >= FLINK_CLUSTER]
+    if tables and clusters and not any(flink.has(_INTERVAL) for flink in flinks):
+        yield problem(
+            tables[0],
+            (tables[0].value("sink.delivery-guarantee"), next(iter(clusters[0].given.values()))),
+            f"{_INTERVAL} is set neither here nor in {clusters[0].place.file}: no checkpoints are taken.",
+            confidence=Confidence.LIKELY,
+            impact="The sink commits with checkpoints: nothing is ever committed.",
+            remedy=f"Set {_INTERVAL}, well below the transaction timeout.",
+        )
     for flink in flinks if exact else ():
         interval, mode = flink.value("execution.checkpointing.interval"), flink.value("execution.checkpointing.mode")
         if interval.is_given and re.fullmatch(r"0+\s*[a-z]*", (interval.word or "").lower()):

@@ -37,7 +37,7 @@ def idempotence_without_all_acks(case: Case) -> Iterator[Problem]:
         acks other than all (or -1) with enable.idempotence=true or a transactional.id; and acks other than all
         where only the default of Kafka 3.0 makes the producer idempotent: acks=1 is information where nothing of the
         input writes in transactions. Other words than 0 and 1 are those of EOS-CFG-088. Spring Cloud Stream sets
-        acks=1 unless required-acks says otherwise.
+        acks=1 unless required-acks says otherwise. Logstash's own default is 1, too: a warning, as the file is silent.
 
     Why it matters for exactly-once:
         A contradiction that is written down ends in a ConfigException. Where idempotence comes from the default,
@@ -67,6 +67,15 @@ def idempotence_without_all_acks(case: Case) -> Iterator[Problem]:
                 f"{setting}={acks.word} contradicts idempotence, which needs acks=all.",
                 impact=_IMPACTS.get(producer.client, "The producer does not start."),
                 remedy=f"Set {key}=all.",
+            )
+        elif acks.source is ValueSource.FRAMEWORK and producer.inside is None and is_idempotent_by_default(producer):
+            yield problem(
+                producer,
+                (acks,),
+                f"acks is not set, and the tool's own default is {acks.word}, not Kafka's all: idempotence is off.",
+                severity=Severity.WARNING,
+                impact="A retry can write a record twice, and a lost leader can lose acknowledged records.",
+                remedy="Set acks=all.",
             )
         elif acks.is_given and is_idempotent_by_default(producer):
             yield problem(

@@ -52,6 +52,8 @@ _PRINTED: Final = 0.85
 _LOGGED: Final = 0.8
 _SIGN: Final = 0.97
 _SHOWN: Final = 0.96
+_JUDGED: Final = 0.965
+"""The score of a cause that a report of logs is sure of."""
 _MAYBE_SIGN: Final = 0.4
 """The score of a sign that a healthy cluster shows, too."""
 _TOOL: Final = 0.5
@@ -78,7 +80,9 @@ _HOLLOW: Final = frozenset(
         "IllegalStateException",
         "KafkaJSNonRetriableError",
         "ConnectException",
+        "FlinkKafkaException",
         "RetriableException",
+        "TransactionAbortableException",
         "TimeoutException",
         "_FATAL",
         "_STATE",
@@ -121,7 +125,9 @@ def find_runbooks(text: str) -> FoundRunbooks:
     symptoms = () if outputs else search_symptoms(translated(text))
     judged = tuple(_of_evidence(text))
     shown = _of_outputs(outputs, is_at_fault=bool(judged))
-    for match in (*shown, *_of_shown(text), *_candidates(text), *judged, *_of_symptoms(symptoms)):
+    named_or_said = tuple(_candidates(text))
+    verdicts = _of_verdicts(text, is_exact=any(map(_is_exact, named_or_said)))
+    for match in (*shown, *_of_shown(text), *named_or_said, *verdicts, *judged, *_of_symptoms(symptoms)):
         key = (match.entry.kind, match.entry.name)
         if key not in best or best[key].score < match.score:
             best[key] = match
@@ -233,6 +239,30 @@ def _candidates(text: str) -> Iterator[RunbookMatch]:
             records = "a log record" if logged.record_count == 1 else f"{logged.record_count} log records"
             reason = f"{records} of category {logged.category}"
             yield RunbookMatch(round(_LOGGED - 0.05 * at, 3), _runbook(runbook), logged.category, reason)
+
+
+def _is_exact(match: RunbookMatch) -> bool:
+    """Return whether a text names an error that has a question of its own."""
+    return match.score >= _LOGGED and match.entry.kind is not EntryKind.RUNBOOK and bool(_question_of(match.entry))
+
+
+def _of_verdicts(text: str, *, is_exact: bool) -> Iterator[RunbookMatch]:
+    """Yield what a report of logs concludes from the records in a text: its causes, with what to do.
+
+    Next to an error that has a question of its own (`is_exact`), only a loss of data goes first.
+    """
+    if not find_logged(text):
+        return
+    from eosctl.services.reference.judged import judge_pasted  # loads the judge of logs, which a sentence does not need
+
+    for at, (entry, incident) in enumerate(judge_pasted(text)):
+        is_first = not is_exact or incident.severity.at_least(Severity.CRITICAL)
+        score = round((_JUDGED if is_first else _LOGGED) - _LATER_NAME * at, 3)
+        reason = f"the log records show it: {incident.explanation}"
+        for runbook in entry.runbooks[:1]:
+            yield RunbookMatch(score, _runbook(runbook), entry.name, reason, incident.next_step)
+            score = round(score - _ENTRY_BELOW, 3)
+        yield RunbookMatch(score, entry, entry.name, reason, incident.next_step)
 
 
 def _of_evidence(text: str) -> Iterator[RunbookMatch]:

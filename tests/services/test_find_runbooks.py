@@ -107,6 +107,46 @@ def test_readers_of_aborted_records_are_not_side_effects() -> None:
     assert find_runbooks(text).matches[0].entry.name == "duplicates-downstream"
 
 
+UNCLEAN = """before: "UNCLEAN partition change for fares-11 with topic ID Xk2a9wq0S0i0v4l7Yb1ZrQ: \
+isr: [2] -> [4], leader: 2 -> 4, leaderEpoch: 19 -> 20, partitionEpoch: 61 -> 62"
+"""
+SEQUENCE = """[2024-11-28 04:40:19,906] ERROR [ReplicaManager broker=4] Error processing append operation on \
+partition fares-11 (kafka.server.ReplicaManager)
+org.apache.kafka.common.errors.OutOfOrderSequenceException: Out of order sequence number for producer 77 at \
+offset 22 in partition fares-11: 51 (incoming seq. number), 50 (current end sequence number)
+"""
+FEW_BROKERS = """org.apache.kafka.common.errors.TimeoutException: Timeout expired after 60000ms while awaiting \
+InitProducerId
+[2024-11-28 20:11:36,701] ERROR [KafkaApi-1] Number of alive brokers '1' does not meet the required replication \
+factor '3' for the transactions state topic (configured via 'transaction.state.log.replication.factor'). This error \
+can be ignored if the cluster is starting up and not all brokers are up yet. (kafka.server.AutoTopicCreationManager)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "advice"),
+    [
+        (SEQUENCE + UNCLEAN, "lost-records", "Compare the acknowledged offsets"),
+        (SEQUENCE, "invalid-producer-epoch", "which request raised the epoch"),
+        (FEW_BROKERS, "logs/internal_topic_not_created", "transaction.state.log.min.isr=1"),
+    ],
+)
+def test_what_log_records_show_goes_before_their_words(text: str, first: str, advice: str) -> None:
+    found = find_runbooks(text)
+    assert (found.is_sure, found.matches[0].entry.name) == (True, first)
+    assert advice in found.matches[0].decide
+
+
+def test_an_error_with_its_own_question_stays_first() -> None:
+    text = (
+        "org.apache.kafka.common.KafkaException: Unexpected error in InitProducerIdResponse; The transaction timeout "
+        "is larger than the maximum value allowed by the broker (as configured by transaction.max.timeout.ms)."
+    )
+    names = [match.entry.name for match in find_runbooks(text).matches]
+    assert names[0] == "INVALID_TRANSACTION_TIMEOUT"
+    assert "logs/invalid_transaction_timeout" in names
+
+
 def test_one_word_of_a_long_text_is_not_called_sure() -> None:
     text = "Everything in the pipeline looks fine to all of us since the holidays and we ask one thing. Is v2 bad?"
     assert not find_runbooks(text).is_sure

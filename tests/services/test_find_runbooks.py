@@ -147,6 +147,48 @@ def test_an_error_with_its_own_question_stays_first() -> None:
     assert "logs/invalid_transaction_timeout" in names
 
 
+FENCED = "commit failed, fenced: There is a newer producer with the same transactionalId which fences the current one"
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "advice"),
+    [
+        (f"one instance, begin_transaction, then the model took 97.5 s: {FENCED}", "transaction-timeout", "60 s"),
+        (
+            f"only one pod, transaction.timeout.ms=60000, a batch takes 3 minutes: {FENCED}",
+            "transaction-timeout",
+            "60 s",
+        ),
+        (f"one instance, transaction.timeout.ms=900000, a batch took 97 s: {FENCED}", "producer-fenced", "blame"),
+        (f"three pods, each batch takes 3 minutes: {FENCED}", "producer-fenced", "blame"),
+        (
+            "KafkaTxnRequiresAbortException: Failed to commit offsets: Specified group generation id is not valid",
+            "ILLEGAL_GENERATION",
+            "abort",
+        ),
+        (
+            "kafkajs: The coordinator is not aware of this member, re-joining the group. eachBatch resizes 300 images",
+            "rebalance-storm",
+            "heartbeat()",
+        ),
+        (
+            "sarama: attempted to update a transaction while another concurrent operation on the same transaction",
+            "CONCURRENT_TRANSACTIONS",
+            "backoff",
+        ),
+        (
+            "transactional.id has the pod's random hash; after each restart readers wait for an open transaction",
+            "lingering transaction",
+            "ordinal",
+        ),
+    ],
+)
+def test_what_decides_fits_the_client_and_the_evidence(text: str, first: str, advice: str) -> None:
+    found = find_runbooks(text)
+    assert found.matches[0].entry.name == first
+    assert advice in found.matches[0].decide
+
+
 def test_one_word_of_a_long_text_is_not_called_sure() -> None:
     text = "Everything in the pipeline looks fine to all of us since the holidays and we ask one thing. Is v2 bad?"
     assert not find_runbooks(text).is_sure

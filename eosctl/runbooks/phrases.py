@@ -103,10 +103,19 @@ class Way(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     plan: bool = False
 
 
+class Aim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a procedure is asked for: a text that has ``shows`` gets this safe way."""
+
+    shows: str
+    instead: str
+    runbook: str
+
+
 class Procedure(DestructiveProcedure, frozen=True, forbid_unknown_fields=True):
-    """A procedure that is never offered, with the ways to ask for it."""
+    """A procedure that is never offered, with the ways to ask for it; the first aim that a text shows goes first."""
 
     way: tuple[Way, ...]
+    aim: tuple[Aim, ...] = ()
 
 
 class Phrasebook(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -7,6 +7,9 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from msgspec.structs import replace
+
+from eosctl.knowledge.reference.european import in_english
 from eosctl.runbooks.phrases import Form, Procedure, Sentence, Token, Way, compiled, load_phrasebook, sentences_of
 
 REFUSED: Final[tuple[Procedure, ...]] = load_phrasebook().procedure
@@ -69,7 +72,17 @@ def recognize(text: str) -> tuple[Recognized, ...]:
         before = next((token for token in reversed(sentence.tokens) if token.is_object), before)
     if wants_steps:
         moods = {name: Mood.ORDERED if mood is Mood.ASKED else mood for name, mood in moods.items()}
-    return tuple(Recognized(procedure, moods[procedure.name]) for procedure in REFUSED if procedure.name in moods)
+    return tuple(
+        Recognized(_with_aim(procedure, text), moods[procedure.name])
+        for procedure in REFUSED
+        if procedure.name in moods
+    )
+
+
+def _with_aim(procedure: Procedure, text: str) -> Procedure:
+    """Return a procedure with the safe way to what a text wants to reach by it."""
+    aim = next((one for one in procedure.aim if compiled(one.shows).search(in_english(text))), None)
+    return procedure if aim is None else replace(procedure, instead=" ".join(aim.instead.split()), runbook=aim.runbook)
 
 
 def _moods(procedure: Procedure, sentence: Sentence, before: Token | None) -> Iterator[Mood]:

@@ -118,3 +118,20 @@ def test_explain_refuses_what_diagnose_refuses() -> None:
 def test_a_typing_error_does_not_get_past_a_refusal(text: str) -> None:
     assert find_refused(text)
     assert not find_refused(text.replace("delte", "related").replace("delete", "remote").replace("remvoe", "remote"))
+
+
+@pytest.mark.parametrize(
+    ("text", "runbook", "words"),
+    [
+        ("transactions are stuck, how do I delete __transaction_state?", "hanging-transaction", "find-hanging"),
+        ("I want to delete __transaction_state to unblock the readers, how?", "hanging-transaction", "txn abort"),
+        ("partition 3 has no leader, so recreate __transaction_state", "transaction-log-under-replicated", "replica"),
+        ("delete __transaction_state", "transaction-log-under-replicated", "replica"),
+        ("offsets are pending, so delete __consumer_offsets", "unstable-offsets", "group pending"),
+        ("delete __consumer_offsets", "offsets-out-of-range", "positions"),
+    ],
+)
+def test_the_safe_way_fits_the_aim_of_a_request(text: str, runbook: str, words: str) -> None:
+    (found,) = find_refused(text)
+    assert found.runbook == runbook
+    assert words in found.instead

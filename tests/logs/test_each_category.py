@@ -15,7 +15,7 @@ from eosctl.logs.records.record import Record
 from eosctl.logs.scan import scan_paths
 from tests.logs.sampling import samples
 
-LINE: Final = "2026-08-04 08:0{}:00,000 {:5} [main] a.b.Feed - {}\n"
+LINE: Final = "2026-08-04 08:0{}:00,000 {:5} [main] a.b.KafkaFeed - {}\n"
 PLACE: Final = 4
 EXEMPT: Final[Mapping[str, str]] = {
     "POD_KILLED_BY_PROBE": "a single restart by a probe is by design",
@@ -31,7 +31,7 @@ def example_of(category: Category) -> str:
     classifier = Classifier()
     for pattern in category.patterns:
         for text in samples(pattern):
-            found = classifier.classify(Record(0, 0, "", "ERROR", "", "a.b.Feed", "", text, "")) if text else None
+            found = classifier.classify(Record(0, 0, "", "ERROR", "", "a.b.KafkaFeed", "", text, "")) if text else None
             if found is not None and found.category == category.id and text.isprintable():
                 return text
     return ""

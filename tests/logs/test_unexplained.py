@@ -107,7 +107,6 @@ def test_an_error_that_a_client_retries_is_not_a_failure_yet(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("line", "kind"),
     [
-        ("java.lang.OutOfMemoryError: Java heap space", "out_of_memory"),
         ("org.apache.kafka.common.errors.ProducerFencedException: There is a newer producer.", "producer_fenced"),
         (
             "org.apache.kafka.common.errors.TimeoutException: Timeout expired while awaiting InitProducerId",

@@ -103,7 +103,7 @@ def test_a_client_of_a_broker_without_memory_is_an_effect(tmp_path: Path) -> Non
 
 def test_requests_that_a_broker_never_answers_are_cited(tmp_path: Path) -> None:
     (one,) = judge(tmp_path, {"broker-2.log": OUT_OF_MEMORY, "client.log": TIMED_OUT})
-    assert "Effect: requests to it of shop timed out from 2026-06-08T08:11:21.040Z on." in one.explanation
+    assert "Effect (consumer_offsets_timeout), at 2026-06-08T08:11:21.040Z: shop got no answer" in one.explanation
     assert any(place.file.endswith("client.log") for place in one.evidence)
 
 

@@ -23,7 +23,7 @@ from eosctl.model.log_event import LogEvent, SourceSummary
 
 HEADERS: Final = (
     "2026-11-21 11:07:{:02d}.301 ERROR [main] a.b.Relay - order {} failed",
-    "2026-11-21 11:07:{:02d}.302 INFO  [main] a.b.Relay - order {} sent",
+    "2026-11-21 11:07:{:02d}.302 INFO  [main] a.b.Relay - order {} noted",
 )
 MORE: Final = (
     "org.apache.kafka.common.errors.ProducerFencedException: There is a newer producer",

@@ -22,13 +22,14 @@ CASES: Final = ROOT / "tests" / "fixtures" / "checks" / "configuration"
 
 
 class Expected(NamedTuple):
-    """Files with the expected results of a rule; severities and parts of remedies are compared if given."""
+    """Files with the expected results of a rule; severities, parts of remedies, and impacts are compared if given."""
 
     deployment: Deployment
     status: str
     places: list[str]
     severities: list[str]
     remedies: list[str]
+    impacts: list[str]
 
 
 def rules() -> Iterator[tuple[Path, str, Callable[[Check], bool]]]:
@@ -51,8 +52,8 @@ def load_cases(check_id: str) -> list[Expected]:
         named = (parse_release(case[whose]) if whose in case else None for whose in Releases._fields)
         releases = Releases(*named)
         deployment = Deployment(tuple(read_texts(case["files"], releases)), load_tables())
-        parts = (case["expect"], case.get("findings", []), case.get("severities", []), case.get("remedies", []))
-        found.append(Expected(deployment, *parts))
+        parts = (case.get(name, []) for name in ("findings", "severities", "remedies", "impacts"))
+        found.append(Expected(deployment, case["expect"], *parts))
     return found
 
 
@@ -62,5 +63,6 @@ def _is_met(rule: Check, case: Expected) -> bool:
     places = [f"{facts['file']}:{facts['line']}" for finding in found if (facts := dict(finding.facts))]
     severities = [finding.severity.value for finding in found]
     remedies = zip(case.remedies, (" ".join(finding.remedy) for finding in found), strict=False)
-    is_reported = all(part in remedy for part, remedy in remedies) and case.severities in ([], severities)
+    impacts = zip(case.impacts, (finding.impact for finding in found), strict=False)
+    is_reported = all(part in text for part, text in (*remedies, *impacts)) and case.severities in ([], severities)
     return is_reported and (result.status.value, places) == (case.status, case.places)

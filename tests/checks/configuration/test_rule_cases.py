@@ -33,6 +33,7 @@ class RuleCase(NamedTuple):
     findings: list[str]
     severities: list[str]
     remedies: list[str]
+    impacts: list[str]
 
     def __str__(self) -> str:
         return f"{self.check_id}-{self.number}-{self.expect}"
@@ -53,6 +54,7 @@ def cases_of(path: Path) -> list[RuleCase]:
             case.get("findings", []),
             case.get("severities", []),
             case.get("remedies", []),
+            case.get("impacts", []),
         )
         for number, case in enumerate(loaded)
     ]
@@ -69,12 +71,13 @@ def test_every_case_of_a_rule_is_judged_as_expected(check_id: str) -> None:
 
 
 def outcome_of(case: RuleCase) -> tuple[str, list[str], list[str], list[str]]:
-    """Return the status, the places, the severities if the case names them, and the remedies that are missing."""
+    """Return the status, the places, the severities if the case names them, and missing remedies and impacts."""
     (result,) = judge(case.deployment(), [BY_ID[case.check_id]])
     found = findings_of([result])
     places = [f"{facts['file']}:{facts['line']}" for one in found if (facts := dict(one.facts))]
     severities = [one.severity.value for one in found] if case.severities else []
     missing = [part for part, one in zip(case.remedies, found, strict=False) if part not in " ".join(one.remedy)]
+    missing += [part for part, one in zip(case.impacts, found, strict=False) if part not in one.impact]
     return result.status.value, places, severities, missing
 
 

@@ -8,6 +8,8 @@ JOBS ?= 4
 # Real brokers take more processor time than the tests that wait for them: two files at a time.
 # In the order of tests/apache/conftest.py, where files that share brokers follow each other.
 KAFKA_JOBS ?= 2
+# Which part of the tests `make test-slow` and `make test-kafka` run, by their modules: SHARE=2/3 is the second of three.
+SHARE ?= 1/1
 EXTRAS ?= dev,spark
 RUN := .venv/bin/python
 # The tests start the program hundreds of times; without kept bytecode each start would compile it anew.
@@ -32,7 +34,7 @@ tests: environment
 	$(RUN) -m pytest -n $(JOBS) --dist worksteal -m "not apache and not slow"
 
 test-slow: environment ## The tests that take 0.4 s of processor or more (tests/slow.txt).
-	$(RUN) -m pytest -n $(JOBS) --dist worksteal -m "slow and not apache"
+	$(RUN) -m pytest --share $(SHARE) -n $(JOBS) --dist worksteal -m "slow and not apache"
 
 slow-tests: environment ## Measure all tests on a quiet machine, and write tests/slow.txt.
 	$(RUN) -m scripts.slow_tests -n $(JOBS) --dist worksteal
@@ -58,7 +60,7 @@ lint: static ## The same, and known vulnerabilities of what is installed.
 	scripts/audit-dependencies || [ $$? -eq 2 ]
 
 test-kafka: environment ## The verdicts and bytes against real Apache Kafka (needs Java 17 and Maven).
-	$(RUN) -m pytest -n $(KAFKA_JOBS) --dist loadfile --no-loadscope-reorder -m "apache and not long" tests/apache
+	$(RUN) -m pytest --share $(SHARE) -n $(KAFKA_JOBS) --dist loadfile --no-loadscope-reorder -m "apache and not long" tests/apache
 
 mutate-checks: environment ## Invert every comparison of every check; a case must notice each.
 	$(RUN) -m scripts.mutate_checks

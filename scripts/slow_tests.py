@@ -2,7 +2,8 @@
 
 A test is slow when it takes 0.4 s of processor, its own or that of programs it waited for, or five seconds by the
 clock: a JVM outlives the test that started it, and its processor time is not counted. Slow tests are left to
-`make test-slow`, so that `make test` stays short; CI runs both. A test marked `quick` stays in `make test` at any cost.
+`make test-slow`, so that `make test` stays short; CI runs half of them. A test marked `quick` stays in `make test` at
+any cost.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from collections.abc import Generator, Iterator
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final
+from zlib import crc32
 
 import psutil
 import pytest
@@ -95,6 +96,11 @@ _FAILED: Final = pytest.StashKey[bool]()
 _PACKAGE: Final = re.compile(r"\(Debian: ([\w.-]+)\)")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let a run take a part of the test modules."""
+    parser.addoption("--share", default="1/1", metavar="K/N", help="run one of N shares of the test modules")
+
+
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
     """Collect no garbage while modules are imported and tests are made: all of that remains."""
@@ -128,12 +134,23 @@ def _size(path: Path) -> int:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give every worker the same order, wherever it began, and mark the tests that were measured as slow."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Give every worker the same order, wherever it began, mark the slow tests, and leave out those of other shares."""
     for item in items:
         if item.nodeid in SLOW and item.get_closest_marker("quick") is None:
             item.add_marker(pytest.mark.slow)
-    items.sort(key=lambda item: item.nodeid.partition("::")[0])
+    share, of = map(int, config.getoption("share").split("/"))
+    chosen, others = [], []
+    for item in items:
+        (chosen if in_share(item.nodeid, share, of) else others).append(item)
+    if others:
+        config.hook.pytest_deselected(items=others)
+    items[:] = sorted(chosen, key=lambda item: item.nodeid.partition("::")[0])
+
+
+def in_share(name: str, share: int, of: int) -> bool:
+    """Return whether a test belongs to a share, from 1 on: the tests of a module stay together, for their fixtures."""
+    return crc32(name.partition("::")[0].encode()) % of == share - 1
 
 
 @pytest.hookimpl(trylast=True)

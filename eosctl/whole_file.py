@@ -1,15 +1,16 @@
-"""Write files atomically and only over eosctl's own, and lock state files."""
+"""Write files atomically, results only over results of their kind, and lock state files."""
 
 from __future__ import annotations
 
 import errno
 import fcntl
 import os
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final
+
+from eosctl.result_kinds import HEAD_BYTES, is_same_kind, kind_of
 
 #: Only the owner can read eosctl's own state, regardless of the folder's permissions.
 OWNER_ONLY: Final = 0o600
@@ -17,31 +18,6 @@ _STDOUT: Final = 1
 _STDERR: Final = 2
 _DASH: Final = Path("-")
 """What most programs take for standard output."""
-# In the head of every page.
-_GENERATOR: Final = '<meta name="generator" content="eosctl">'
-_HEAD_BYTES: Final = 4096
-# How a result begins: JSON, SARIF, YAML, markdown, JUnit, pages, Prometheus, GitHub, grades, scripts, and bundles.
-_BEGINNINGS: Final = (
-    rb'\{\s*"schema":\s*"eosctl\.',
-    rb'\{\s*"\$schema":[^{]*"runs":\s*\[\s*\{\s*"tool":\s*\{\s*"driver":\s*\{\s*"name":\s*"eosctl"',
-    rb"schema: eosctl\.",
-    rb"# eosctl [a-z]",
-    rb'<\?xml [^>]*>\s*<testsuites [^>]*name="eosctl ',
-    rb"<!doctype html>.*" + re.escape(_GENERATOR.encode()),
-    rb"# HELP eosctl_",
-    rb"::(?:error|warning|notice) [^\n]*title=EOS-",
-    rb"(?:# )?(?:Grade [A-F] \(|No grade)",
-    rb"#!/bin/sh\n(?:eosctl|kafka-)",
-    rb"PK\x03\x04.{26}snapshot\.json",
-    # Exports for Prometheus, Grafana, and Strimzi.
-    rb"groups:\n- name: eosctl\n",
-    rb'\{\s*"uid": "eosctl-exactly-once"',
-    rb"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: eosctl-metrics\n",
-)
-_OWN: Final = re.compile(b"|".join(b"(?:" + one + b")" for one in _BEGINNINGS), re.DOTALL)
-# Two results of one command often begin with the same line; so do any two pages, scripts, and JSON documents.
-_COMMON: Final = (b"<", b"{", b"[", b"#!", b"---")
-_LINE_BYTES: Final = 16
 
 
 @contextmanager
@@ -95,7 +71,7 @@ def result_file(path: Path, beginning: bytes, *, is_private: bool = False) -> It
         is_private: Whether only the owner may read a new file.
 
     Raises:
-        FileExistsError: It is a file that eosctl did not write.
+        FileExistsError: It is a file that eosctl did not write, or a result of another kind.
         OSError: It cannot be written, or is a pipe that no program reads.
     """
     stream = _stream_of(path)
@@ -178,18 +154,12 @@ def only_writer(path: Path) -> Iterator[None]:
 
 
 def _refuse_foreign_file(path: Path, content: bytes) -> None:
-    """Refuse to replace a file that is not a result of eosctl, is not empty, and has other content."""
+    """Refuse to replace a file that is not empty and neither has this content nor is a result of its kind."""
     if not path.is_file():
         return
     with path.open("rb") as file:
-        head = file.read(_HEAD_BYTES)
-    if not head or _is_own(head, content):
+        head = file.read(HEAD_BYTES)
+    if not head or is_same_kind(head, content):
         return
-    raise FileExistsError(errno.EEXIST, "It exists, and is not a result of eosctl", str(path))
-
-
-def _is_own(head: bytes, content: bytes) -> bool:
-    if head == content[:_HEAD_BYTES] or _OWN.match(head):
-        return True
-    first, line = head.partition(b"\n")[0], content.partition(b"\n")[0]
-    return first == line and len(first) >= _LINE_BYTES and not first.startswith(_COMMON)
+    reason = "is not a result of eosctl" if kind_of(head) is None else "is a result of eosctl of another kind"
+    raise FileExistsError(errno.EEXIST, f"It exists, and {reason}", str(path))

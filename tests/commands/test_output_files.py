@@ -1,4 +1,4 @@
-"""A result never takes the place of a file that eosctl did not write, and replaces its own results in every format."""
+"""A result takes the place of nothing but an earlier result of its kind, in every format."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ USERS = {
     "run.sh": "#!/bin/sh\nrm -f lock\n",
     "ledger.json": '{\n  "schema": "ledger.v1"\n}\n',
     "results.xml": '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="ours"/>\n',
+    "notes.md": "# eosctl notes of mine\n",
+    "metrics.prom": "# HELP eosctl mine\nmine 1\n",
     "server.log": "[2026-11-27 10:00:00,000] INFO started (kafka.server.KafkaServer)\n",
 }
 WRITERS = {
@@ -37,7 +39,7 @@ def test_a_users_file_is_kept(option: str, name: str, tmp_path: Path, monkeypatc
     done = eosctl(*WRITERS[option], option, mine)
     assert done.code == 2
     assert f"{name}." in done.err
-    assert "It exists, and is not a result of eosctl" in done.err
+    assert "It exists, and is " in done.err
     assert mine.read_text("utf-8") == USERS[name]
 
 
@@ -50,6 +52,22 @@ def test_a_result_replaces_the_one_before(output: str, tmp_path: Path) -> None:
     mine.write_text("transactional.id=a\n", "utf-8")
     assert eosctl("doctor", mine, "-o", output, "--output-file", result).code == 0
     assert result.read_bytes() != before
+
+
+@pytest.mark.parametrize("output", FORMATS)
+@pytest.mark.parametrize("before", ["schema: eosctl.mine\n", "# HELP eosctl_mine Mine.\n", "# eosctl notes\n", ""])
+def test_a_result_of_another_kind_is_kept(before: str, output: str, tmp_path: Path) -> None:
+    settings, kept = tmp_path / "producer.properties", tmp_path / "kept"
+    settings.write_text("acks=1\ntransactional.id=a\n", "utf-8")
+    if not before:
+        assert eosctl("checklist", "run", "application-design", "--record", kept, "--answer", "outbox=yes: ours").code
+    else:
+        kept.write_text(before, "utf-8")
+    mine = kept.read_bytes()
+    done = eosctl("config", "lint", settings, "-o", output, "--output-file", kept)
+    assert done.code == 2
+    assert "It exists, and is " in done.err
+    assert kept.read_bytes() == mine
 
 
 def test_a_snapshot_replaces_the_one_before(tmp_path: Path) -> None:

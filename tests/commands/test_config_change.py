@@ -163,6 +163,25 @@ def test_a_patch_is_shown_and_nothing_is_written(broker: Path) -> None:
     assert broker.read_text("utf-8") == BROKER
 
 
+IN_ONE_LINE = {
+    "a.toml": 'producer = {{ "{name}" = "{value}", acks = 1, "transactional.id" = "x", "k" = "{value}" }}',
+    "a.yml": 'spring: {{kafka: {{"{name}": "{value}", producer: {{acks: "1", transaction-id-prefix: x}}}}}}',
+    "a.sql": "CREATE TABLE t (a INT) WITH ('connector'='kafka', '{name}'='{value}', 'properties.acks'='1', "
+    "'sink.delivery-guarantee'='exactly-once', 'sink.transactional-id-prefix'='x', 'k'='{value}');",
+}
+
+
+@pytest.mark.parametrize("name", ["password", "x", "p\\u0061ssword"])
+@pytest.mark.parametrize("value", ["canary", "canary, b", "a} canary", '""canary""'])
+@pytest.mark.parametrize("file", IN_ONE_LINE)
+def test_a_patch_leaves_out_other_settings_of_a_line(file: str, value: str, name: str, tmp_path: Path) -> None:
+    quoted = value if file == "a.sql" else value.replace('"', '\\"')
+    (tmp_path / file).write_text(IN_ONE_LINE[file].format(name=name, value=quoted), "utf-8")
+    done = eosctl("config", "fix", tmp_path / file)
+    assert "all" in done.out
+    assert "canary" not in done.out
+
+
 def test_yes_writes_and_the_next_look_finds_nothing(broker: Path) -> None:
     assert eosctl("config", "fix", broker, "--yes").code == 0
     assert broker.read_text("utf-8") == BROKER.replace("enable=true", "enable=false")

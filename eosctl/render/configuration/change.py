@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Final
 
 import msgspec
 
 from eosctl.findings.repair import Repair
-from eosctl.model.redaction import masked, secret_spans, setting_text
+from eosctl.model.redaction import masked, redact_text, secret_spans, setting_text
 from eosctl.model.upgrade import UpgradeChange
 from eosctl.render.envelope import listing
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat
@@ -53,7 +55,11 @@ UPGRADE_COLUMNS: Final[tuple[Column[UpgradeItem], ...]] = (
     Column("AFTER", lambda item: item.after or "-"),
     Column("WHAT", lambda item: f"{item.text}{f' [{item.rule}]' if item.rule else ''}"),
 )
-_MASKED_PATCH: Final = "Secrets are masked in this patch, so that it cannot be applied; --yes writes the file."
+_PARTIAL_PATCH: Final = (
+    "This patch cannot be applied: secrets are masked, other settings of a line left out. --yes writes the file."
+)
+# What stands between the settings of one line.
+_SETTINGS: Final = re.compile(r"([{}\[\](),;])")
 REPAIR_COLUMNS: Final[tuple[Column[RepairItem], ...]] = (
     Column("RULE", lambda item: item.rule),
     Column("WHERE", lambda item: f"{item.file}:{item.line}"),
@@ -94,7 +100,10 @@ def _repair_item(repair: Repair, obstacle: str) -> RepairItem:
 
 
 def _patch(file: str, before: str, after: str) -> str:
-    """Return a unified diff without surrounding lines, which may hold secrets; those of changed lines are masked."""
+    """Return a unified diff without surrounding lines and, in a changed line, without its other settings.
+
+    Both may hold secrets; those of what is shown are masked.
+    """
     name = file.lstrip("/")
     lines: Sequence[str] = list(
         difflib.unified_diff(before.splitlines(), after.splitlines(), f"a/{name}", f"b/{name}", lineterm="", n=0)
@@ -102,9 +111,38 @@ def _patch(file: str, before: str, after: str) -> str:
     if not lines:
         return ""
     masks = _lines_with_secrets(before) | _lines_with_secrets(after)
-    shown = [line if line.startswith("@@") else line[0] + masks.get(line[1:], line[1:]) for line in lines[2:]]
-    remark = [_MASKED_PATCH] if shown != lines[2:] else []
+    shown: list[str] = []
+    for is_place, group in groupby(lines[2:], lambda line: line.startswith("@@")):
+        hunk = list(group)
+        shown += hunk if is_place else _shown_edits(hunk, masks)
+    remark = [_PARTIAL_PATCH] if shown != lines[2:] else []
     return "\n".join([*remark, *lines[:2], *shown]) + "\n"
+
+
+def _shown_edits(hunk: list[str], masks: Mapping[str, str]) -> Iterator[str]:
+    removed = [line[1:] for line in hunk if line.startswith("-")]
+    added = [line[1:] for line in hunk if line.startswith("+")]
+    if len(removed) != len(added):
+        yield from (line[0] + masks.get(line[1:], line[1:]) for line in hunk)
+        return
+    edits = [_around_edit(*pair) for pair in zip(removed, added, strict=True)]
+    yield from (f"-{masks.get(old, redact_text(old))}" for old, _ in edits)
+    yield from (f"+{masks.get(new, redact_text(new))}" for _, new in edits)
+
+
+def _around_edit(old: str, new: str) -> tuple[str, str]:
+    """Return the settings that an edit changes in a line, before and after.
+
+    >>> _around_edit('{foo = "x", acks = 1}', '{foo = "x", acks = "all"}')
+    ('… acks = 1…', '… acks = "all"…')
+    """
+    before, after = _SETTINGS.split(old), _SETTINGS.split(new)
+    shown: tuple[list[str], list[str]] = [], []
+    for kind, first, last, start, end in difflib.SequenceMatcher(None, before, after, False).get_opcodes():
+        alike = "".join(before[first:last])
+        for side, parts in zip(shown, (before[first:last], after[start:end]), strict=True):
+            side.append("…" if kind == "equal" and alike.strip() else "".join(parts))
+    return "".join(shown[0]), "".join(shown[1])
 
 
 def _lines_with_secrets(text: str) -> dict[str, str]:

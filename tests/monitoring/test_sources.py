@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from eosctl.collect.bundles.snapshot_text import decode_snapshot, encode_snapshot
+from eosctl.collect.metrics.endpoint_http import MAX_PAIRS, refuse_endless
 from eosctl.collect.metrics.metric_source import SourceKind, resolve_metric_source
 from eosctl.model.evidence import EvidenceKind, GapReason
 from eosctl.monitoring.evidence import collect_metric_evidence, with_metrics
@@ -108,6 +109,24 @@ def test_jolokia_is_read_with_one_request(credentials: Path) -> None:
     assert "event-queue-size" not in found
     assert refused.code == 1
     assert "It wants credentials" in refused.err
+
+
+@pytest.mark.parametrize("path", ["/jolokia", ""])
+@pytest.mark.parametrize(
+    "body",
+    ["[" + "[]," * 3_000_000 + "[]]", '{"value":' * 200_000, '[{"value":' + "[" * 200_000, '{"data":{"a":1}}', "5"],
+)
+def test_answers_of_another_form_end_in_a_plain_error(body: str, path: str) -> None:
+    with served(lambda _: Answer(body)) as url:
+        done = eosctl("metrics", "show", url + path)
+    assert done.code == 1
+    assert " does not answer as " in done.err
+    assert len(done.err) < 500
+
+
+def test_an_answer_without_end_is_not_decoded() -> None:
+    with pytest.raises(ValueError, match="more than 2,000,000 values"):
+        refuse_endless(b'"a":{},' * (MAX_PAIRS + 1))
 
 
 def prometheus(request: Request) -> Answer:

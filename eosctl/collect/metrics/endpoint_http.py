@@ -13,6 +13,8 @@ from eosctl.errors import AuthenticationFailed, EosctlError
 from eosctl.settings.endpoint_credentials import NO_CREDENTIALS, EndpointCredentials
 
 MAX_BYTES: Final = 256 << 20
+MAX_PAIRS: Final = 2_000_000
+"""Of names and values in a JSON answer: a broker of 4,000 partitions has some 100,000."""
 _CHUNK_BYTES: Final = 1 << 20
 _REFUSED: Final = frozenset({401, 403})
 
@@ -58,6 +60,16 @@ def fetch(
         raise _no_answer(url, f"HTTP status {error.code} {error.reason}") from error
     except (OSError, http.client.HTTPException, ValueError) as error:
         raise _no_answer(url, str(getattr(error, "reason", None) or error)) from error
+
+
+def refuse_endless(body: bytes) -> None:
+    """Refuse JSON whose objects would take gigabytes of memory.
+
+    Raises:
+        ValueError: It has more than `MAX_PAIRS` names and values.
+    """
+    if body.count(b":") > MAX_PAIRS:
+        raise ValueError(f"the answer has more than {MAX_PAIRS:,} values")
 
 
 def _read(answer: http.client.HTTPResponse, ends_at: float) -> bytes:

@@ -5,16 +5,26 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Final
+
+import msgspec
 
 from eosctl.collect.metrics.beans import bean_sample
-from eosctl.collect.metrics.endpoint_http import fetch
+from eosctl.collect.metrics.endpoint_http import fetch, refuse_endless
 from eosctl.errors import AuthenticationFailed, EosctlError
 from eosctl.model.metric import BeanQuery
 from eosctl.model.metric_page import MetricSample
 from eosctl.settings.endpoint_credentials import EndpointCredentials
 
-_REFUSED = frozenset({401, 403})
+_REFUSED: Final = frozenset({401, 403})
+_Attributes = dict[str, msgspec.Raw]
+
+
+class _Answer(msgspec.Struct, frozen=True):
+    """The answer to one question; ``value`` is not decoded before its form is known."""
+
+    status: int
+    value: msgspec.Raw = msgspec.Raw()
 
 
 def read_jolokia(
@@ -30,29 +40,34 @@ def read_jolokia(
     # Some containers redirect a path without a final slash.
     body = fetch(url.rstrip("/") + "/", timeout_ms, credentials, json.dumps(wanted).encode())
     try:
-        answers = json.loads(body)
-        if not isinstance(answers, list) or len(answers) != len(queries):
+        refuse_endless(body)
+        answers = msgspec.json.decode(body, type=list[_Answer])
+        if len(answers) != len(queries):
             raise ValueError("the answers are not as many as the questions")
-        if answers and all(answer["status"] in _REFUSED for answer in answers):
+        if answers and all(answer.status in _REFUSED for answer in answers):
             raise AuthenticationFailed(
                 f"{url} refuses to read beans.", "Jolokia's policy does not allow it.", "Allow reading kafka.* there."
             )
         return tuple(sample for query, answer in zip(queries, answers, strict=True) for sample in _read(query, answer))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise EosctlError(
             f"{url} does not answer as Jolokia does.", str(error)[:200], "Write http://HOST:PORT/jolokia."
         ) from error
 
 
-def _read(query: BeanQuery, answer: dict[str, Any]) -> Iterator[MetricSample]:
-    if answer["status"] != 200:
+def _read(query: BeanQuery, answer: _Answer) -> Iterator[MetricSample]:
+    if answer.status != 200:
         return  # The bean does not exist here.
     # A pattern returns values by object name, a single bean by attribute.
-    beans: dict[str, Any] = answer["value"] if "*" in query.pattern else {query.pattern: answer["value"]}
+    if "*" in query.pattern:
+        beans = msgspec.json.decode(answer.value, type=dict[str, _Attributes])
+    else:
+        beans = {query.pattern: msgspec.json.decode(answer.value, type=_Attributes)}
     for object_name, attributes in beans.items():
         for attribute in query.attributes:
-            # JSON has no NaN, so Jolokia writes null.
-            value = attributes.get(attribute, "")
-            sample = bean_sample(object_name, attribute, math.nan if value is None else value)
+            text = bytes(attributes.get(attribute, b'""'))
+            # JSON has no NaN, so Jolokia writes null. Samples are never composite.
+            value = math.nan if text == b"null" else None if text[:1] in b"{[" else msgspec.json.decode(text)
+            sample = bean_sample(object_name, attribute, value)
             if sample is not None:
                 yield sample

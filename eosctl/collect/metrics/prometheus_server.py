@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from urllib.parse import urlencode
 
-from eosctl.collect.metrics.endpoint_http import fetch
+import msgspec
+
+from eosctl.collect.metrics.endpoint_http import fetch, refuse_endless
 from eosctl.errors import EosctlError
 from eosctl.model.metric_page import MetricSample
 from eosctl.settings.endpoint_credentials import EndpointCredentials
+
+
+class _Series(msgspec.Struct, frozen=True):
+    """The labels of a series with its name, and its newest sample: a time in seconds and a number as text."""
+
+    metric: dict[str, str]
+    value: tuple[float, str]
+
+
+class _Data(msgspec.Struct, frozen=True):
+    result: tuple[_Series, ...]
+
+
+class _Answer(msgspec.Struct, frozen=True):
+    """The answer to an instant query: https://prometheus.io/docs/prometheus/latest/querying/api/."""
+
+    data: _Data
 
 
 def read_prometheus_server(
@@ -35,11 +53,12 @@ def read_prometheus_server(
     body = fetch(f"{base}/api/v1/query", timeout_ms, credentials, form, "application/x-www-form-urlencoded")
     found: dict[str, list[MetricSample]] = {}
     try:
-        for one in json.loads(body)["data"]["result"]:
-            labels: dict[str, str] = dict(one["metric"])
-            sample = MetricSample(labels.pop("__name__"), labels, float(one["value"][1]))
+        refuse_endless(body)
+        for one in msgspec.json.decode(body, type=_Answer).data.result:
+            labels = one.metric
+            sample = MetricSample(labels.pop("__name__"), labels, float(one.value[1]))
             found.setdefault(labels.get("instance", "-"), []).append(sample)
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (msgspec.MsgspecError, ValueError, KeyError, RecursionError) as error:
         raise EosctlError(
             f"{url} does not answer as a Prometheus server does.",
             "It is another program, e.g. an exporter.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import heapq
 import itertools
+import secrets
 import time
 from collections.abc import Callable, Iterable
 from typing import Any, Final
@@ -54,9 +55,15 @@ class AdjustableClock:
     Nodes arm their timers through `arm`; timers are armed again after a jump.
     """
 
-    def __init__(self, loop: Loop, work_ns: Callable[[], int] = time.perf_counter_ns) -> None:
+    def __init__(
+        self,
+        loop: Loop,
+        work_ns: Callable[[], int] = time.perf_counter_ns,
+        token_bytes: Callable[[int], bytes] = secrets.token_bytes,
+    ) -> None:
         self._loop = loop
         self.work_ns = work_ns  # A clock for the time that work takes.
+        self.token_bytes = token_bytes  # What only this process may foresee, such as the nonces of a login.
         self._loop_time = loop.time
         self._ahead_s = 0.0
         self._skipped_s = 0.0

@@ -46,6 +46,7 @@ class Runtime(Protocol):
     """Time, randomness, and the tick of a broker or controller."""
 
     random: random.Random
+    token_bytes: Callable[[int], bytes]
 
     def now_ms(self) -> int:
         """Return this node's wall clock in milliseconds since the epoch (skewable per node, virtual in simulation)."""

@@ -139,7 +139,8 @@ class NodeRuntime:
 
     `wall_base_ms` is the wall clock (ms since the epoch) at the loop's time 0. `skew_ms` is added for this node alone
     and may change while the node runs. `log` receives the node's log lines; `loggers` has their levels. `work_ns` is a
-    clock for the time that work takes, which is none in a simulation.
+    clock for the time that work takes, which is none in a simulation. `token_bytes` gives nonces and salts, which
+    nothing sent before reveals, but in a simulation.
     """
 
     def __init__(self, loop: Loop, ticks: Ticks, wall_base_ms: float, seed: int = 0) -> None:
@@ -153,6 +154,7 @@ class NodeRuntime:
         self.log: EventLog = NO_LOG
         self.loggers = LoggerLevels()
         self.work_ns: Callable[[], int] = getattr(loop, "work_ns", _take_no_time)
+        self.token_bytes: Callable[[int], bytes] = getattr(loop, "token_bytes", self.random.randbytes)
         self.stopped = False
 
     def now_ms(self) -> int:

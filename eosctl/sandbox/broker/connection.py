@@ -18,8 +18,8 @@ from eosctl.sandbox.broker.sliced_requests import RESPONSE_FIELDS, SlicedRequest
 from eosctl.sandbox.ports import RequestContext, Timer
 from eosctl.sandbox.replies import ClientInformation, Reply
 from eosctl.sandbox.security.access import Access
-from eosctl.sandbox.security.sasl_server_authenticator import MAX_FRAME_BYTES as MAX_LOGIN_BYTES
-from eosctl.sandbox.security.sasl_server_authenticator import Login
+from eosctl.sandbox.security.login_session import LoginSession
+from eosctl.sandbox.security.sasl_server_authenticator import MAX_LOGIN_BYTES, Login
 from eosctl.sandbox.turns import in_turns
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.codec import Codec, codec
@@ -148,7 +148,7 @@ class Connection:
         self._output_bytes = 0
         self.on_drained: Callable[[], None] | None = None  # Called once no request is queued any more.
         self._login = Login(self, broker.passwords) if broker.needs_login(listener) else None
-        self._session_end_ms: int | None = None
+        self._session = LoginSession("")
         self._began_ns: int | None = None  # When the handler of the present request was called; None once it returned.
         self._took_ns = 0
         self._stream: ClientStream | None = None
@@ -206,12 +206,12 @@ class Connection:
         """Record the software that the client names in ApiVersions."""
         self.software = software_name, software_version
 
-    def authenticated(self, principal: str, lifetime_ms: int, *, by_token: bool = False) -> None:
-        """Set the authenticated principal, for `lifetime_ms` or without limit if that is 0."""
+    def authenticated(self, principal: str, session: LoginSession, *, by_token: bool = False) -> None:
+        """Set the authenticated principal, for a session."""
         self.principal = principal
         self.by_token = by_token
         self._login = None
-        self._session_end_ms = self.broker.runtime.now_ms() + lifetime_ms if lifetime_ms else None
+        self._session = session
 
     def answer(self, frame: bytes) -> None:
         """Queue a response (empty: none) and handle the next request."""
@@ -331,7 +331,7 @@ class Connection:
             return
         api_key, version, correlation_id, client_id, position = request_header_fields(frame)
         broker = self.broker
-        if self._session_end_ms is not None and not self._accepts_until_reauthenticated(api_key, frame):
+        if self._session.ends_ms is not None and not self._accepts_until_reauthenticated(api_key, frame):
             return
         route = broker.requests.route(api_key, version, from_broker=False)
         if route is None:
@@ -372,14 +372,15 @@ class Connection:
 
     def _accepts_until_reauthenticated(self, api_key: int, frame: bytes) -> bool:
         """Return whether an expiring session still accepts this request; a handshake renews it (KIP-368)."""
-        if api_key == ApiKey.SASL_HANDSHAKE:
-            self._login = Login(self, self.broker.passwords, again=True)
+        now_ms = self.broker.runtime.now_ms()
+        if api_key == ApiKey.SASL_HANDSHAKE and self._session.may_renew(now_ms):
+            self._login = Login(self, self.broker.passwords, self._session.renewing(now_ms))
             self._login.take(frame)
             return False
-        if self._session_end_ms is not None and self.broker.runtime.now_ms() > self._session_end_ms:
-            self.abort()
-            return False
-        return True
+        if not self._session.is_over(now_ms):
+            return True
+        self.abort()
+        return False
 
     def _refuse(self, header: RequestHeader) -> None:
         if header.api_key != ApiKey.API_VERSIONS:

@@ -256,7 +256,7 @@ class BrokerServices:
         token = self.metadata.delegation_tokens.get(token_id)
         if not key or token is None:
             return None
-        return token_credential(token, key, mechanism, self.runtime.random.randbytes(16))
+        return token_credential(token, key, mechanism, self.runtime.token_bytes(16))
 
     def end_without_answer(self, context: RequestContext) -> None:
         """End a request that has no response (acks=0)."""

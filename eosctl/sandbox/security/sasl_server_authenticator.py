@@ -3,7 +3,8 @@
 - ApiVersions may come once, followed by SaslHandshake; any other request closes the connection without a response.
 - After a handshake of version 0, tokens are bare frames; after version 1, SaslAuthenticate requests.
 - A failure is sent after `connection.failed.authentication.delay.ms`, then the broker closes the connection.
-- With `connections.max.reauth.ms`, a session expires; before that, a client may authenticate again (KIP-368).
+- With `connections.max.reauth.ms`, a session expires, after a handshake of either version; before that, a client may
+  authenticate again with the same mechanism (KIP-368).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from eosctl.sandbox.api import api_versions
 from eosctl.sandbox.api.registry import client_versions
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.security.login_session import LoginSession
 from eosctl.sandbox.security.mechanisms import Mechanism, Refused, begin
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.codec import codec
@@ -27,7 +29,7 @@ from eosctl.wire.messages.api_versions import ApiVersionsRequest
 from eosctl.wire.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from eosctl.wire.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 
-MAX_FRAME_BYTES = 524_288  # sasl.server.max.receive.size
+MAX_LOGIN_BYTES = 524_288  # sasl.server.max.receive.size
 FIRST_SESSION_VERSION = 1
 FIRST_SOFTWARE_VERSION = 3
 
@@ -57,8 +59,8 @@ class LoginConnection(Protocol):
     def answer(self, frame: bytes) -> None:
         """Send a frame and read the next request."""
 
-    def authenticated(self, principal: str, lifetime_ms: int, *, by_token: bool = False) -> None:
-        """Set the authenticated principal, for `lifetime_ms` or without limit if that is 0."""
+    def authenticated(self, principal: str, session: LoginSession, *, by_token: bool = False) -> None:
+        """Set the authenticated principal, for a session."""
 
     def identify(self, software_name: str, software_version: str) -> None:
         """Record the software that the client names."""
@@ -70,26 +72,31 @@ class LoginState(Enum):
     HANDSHAKE_OR_VERSIONS = auto()
     HANDSHAKE = auto()
     AUTHENTICATE = auto()
+    OTHER_MECHANISM = auto()
     FAILED = auto()
 
 
 class Login:
     """Handles the frames of a connection until its client is authenticated."""
 
-    def __init__(self, connection: LoginConnection, passwords: Mapping[str, Secret], *, again: bool = False) -> None:
+    def __init__(
+        self, connection: LoginConnection, passwords: Mapping[str, Secret], renewed: LoginSession | None = None
+    ) -> None:
         self._connection = connection
         self._broker = connection.broker
         self._passwords = passwords
-        self._again = again
-        self._state = LoginState.HANDSHAKE if again else LoginState.HANDSHAKE_OR_VERSIONS
+        self._renewed = renewed
+        self._state = LoginState.HANDSHAKE_OR_VERSIONS if renewed is None else LoginState.HANDSHAKE
         self._bare_tokens = False
         self._mechanism_name = ""
         self._mechanism: Mechanism | None = None
 
     def take(self, frame: bytes) -> None:
         """Handle a frame: respond, or close the connection."""
-        if len(frame) > MAX_FRAME_BYTES or self._state is LoginState.FAILED:
+        if len(frame) > MAX_LOGIN_BYTES or self._state is LoginState.FAILED:
             self._connection.abort()
+        elif self._state is LoginState.OTHER_MECHANISM:
+            self._fail_silently()  # As Kafka, which has no response for this failure.
         elif self._state is LoginState.AUTHENTICATE and self._bare_tokens:
             self._handle_bare_token(frame)
         elif self._state is LoginState.AUTHENTICATE:
@@ -150,7 +157,11 @@ class Login:
             return
         self._bare_tokens = header.api_version == 0
         self._mechanism_name = request.mechanism
-        nonce = self._broker.runtime.random.randbytes(18).hex()
+        if self._renewed is not None and request.mechanism != self._renewed.mechanism:
+            self._state = LoginState.OTHER_MECHANISM
+            self._answer(header, SaslHandshakeResponse(ErrorCode.NONE, enabled))
+            return
+        nonce = self._broker.runtime.token_bytes(18).hex()
         self._mechanism = begin(
             request.mechanism,
             self._passwords,
@@ -168,12 +179,11 @@ class Login:
         try:
             answer, over = self._step(token)
         except Refused:
-            self._state = LoginState.FAILED
-            self._broker.runtime.call_later(self._delay_ms, self._connection.abort)
+            self._fail_silently()
             return
         self._connection.answer(struct.pack(">i", len(answer)) + answer)
         if over:
-            self._finish(0)
+            self._finish()
 
     def _handle_request(self, frame: bytes) -> None:
         header = decode_request_header(frame)
@@ -194,21 +204,28 @@ class Login:
         lifetime_ms = self._lifetime_ms if over and header.api_version >= FIRST_SESSION_VERSION else 0
         self._answer(header, SaslAuthenticateResponse(ErrorCode.NONE, None, answer, lifetime_ms))
         if over:
-            self._finish(self._lifetime_ms)
+            self._finish()
 
     def _step(self, token: bytes) -> tuple[bytes, bool]:
         if self._mechanism is None:
             raise Refused("no mechanism was chosen")
         answer = self._mechanism.step(token)
         user = self._mechanism.user
-        if user is not None and self._again and f"User:{user}" != self._connection.principal:
+        if user is not None and self._renewed is not None and f"User:{user}" != self._connection.principal:
             raise Refused(f"Cannot change principals during re-authentication from {self._connection.principal}")
         return answer, user is not None
 
-    def _finish(self, lifetime_ms: int) -> None:
+    def _finish(self) -> None:
         if self._mechanism is not None and self._mechanism.user is not None:
             by_token = self._mechanism.token_expires_ms is not None
-            self._connection.authenticated(f"User:{self._mechanism.user}", lifetime_ms, by_token=by_token)
+            began_ms = None if self._renewed is None else self._renewed.renewal_began_ms
+            ends_ms = self._broker.runtime.now_ms() + self._lifetime_ms if self._lifetime_ms else None
+            session = LoginSession(self._mechanism_name, ends_ms, began_ms)
+            self._connection.authenticated(f"User:{self._mechanism.user}", session, by_token=by_token)
+
+    def _fail_silently(self) -> None:
+        self._state = LoginState.FAILED
+        self._broker.runtime.call_later(self._delay_ms, self._connection.abort)
 
     # --- answers ------------------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 
 import pytest
 from scramp import ScramClient
@@ -164,23 +165,68 @@ def test_requests_sent_with_the_login_are_answered_in_order(login_only: SandboxT
         assert struct.unpack_from(">i", frames[2]) == (3,)
 
 
-def test_a_session_that_ends_is_renewed_by_the_same_user_alone() -> None:
+@pytest.fixture
+def expiring() -> Iterator[SandboxThread]:
     with SandboxThread(
-        sasl=("PLAIN",), users=("admin", "alice"), config={"connections.max.reauth.ms": "600000"}
+        sasl=("PLAIN", "SCRAM-SHA-256"), users=("admin", "alice"), config={"connections.max.reauth.ms": "60000"}
     ) as sandbox:
-        admin, alice = (f"\0{user}\0{password_of(sandbox, user)}".encode() for user in ("admin", "alice"))
-        with WireClient(sandbox.bootstrap) as client:
-            assert client.shake_hands() is not None
-            answer = client.authenticate(admin)
-            assert answer is not None
-            assert answer.session_lifetime_ms == 600_000
-            assert client.shake_hands() is not None
-            renewed = client.authenticate(admin)
-            assert renewed is not None
-            assert renewed.error_code == 0
-            assert client.ask(ApiKey.METADATA, 12, MetadataRequest([], False)) is not None
-            assert client.shake_hands() is not None
-            changed = client.authenticate(alice)
-            assert changed is not None
-            assert changed.error_code == ErrorCode.SASL_AUTHENTICATION_FAILED
-            assert client.frame() is None
+        yield sandbox
+
+
+def test_a_session_is_renewed_by_the_same_user_alone(expiring: SandboxThread) -> None:
+    admin, alice = (f"\0{user}\0{password_of(expiring, user)}".encode() for user in ("admin", "alice"))
+    with WireClient(expiring.bootstrap) as client:
+        assert client.shake_hands() is not None
+        answer = client.authenticate(admin)
+        assert answer is not None
+        assert answer.session_lifetime_ms == 60_000
+        assert client.shake_hands() is not None
+        renewed = client.authenticate(admin)
+        assert renewed is not None
+        assert renewed.error_code == 0
+        assert client.ask(ApiKey.METADATA, 12, MetadataRequest([], False)) is not None
+    with WireClient(expiring.bootstrap) as client:
+        assert client.shake_hands() is not None
+        assert client.authenticate(admin) is not None
+        assert client.shake_hands() is not None
+        changed = client.authenticate(alice)
+        assert changed is not None
+        assert changed.error_code == ErrorCode.SASL_AUTHENTICATION_FAILED
+        assert client.frame() is None
+
+
+def test_a_session_is_not_renewed_by_another_mechanism(expiring: SandboxThread) -> None:
+    with WireClient(expiring.bootstrap) as client:
+        assert client.shake_hands() is not None
+        assert client.authenticate(f"\0admin\0{password_of(expiring)}".encode()) is not None
+        chosen = client.shake_hands("SCRAM-SHA-256")
+        assert chosen is not None
+        assert chosen.error_code == 0
+        assert client.authenticate(b"n,,n=admin,r=abc") is None
+
+
+def test_a_session_is_renewed_at_most_once_a_second(expiring: SandboxThread) -> None:
+    admin = f"\0admin\0{password_of(expiring)}".encode()
+    with WireClient(expiring.bootstrap) as client:
+        assert client.shake_hands() is not None
+        assert client.authenticate(admin) is not None
+        assert client.shake_hands() is not None
+        assert client.authenticate(admin) is not None
+        early = client.shake_hands()
+        assert early is not None
+        assert early.error_code == ErrorCode.ILLEGAL_SASL_STATE
+
+
+@pytest.mark.parametrize("version", [0, 1])
+def test_a_request_after_the_session_ends_the_connection(version: int, expiring: SandboxThread) -> None:
+    with WireClient(expiring.bootstrap) as client:
+        token = f"\0admin\0{password_of(expiring)}".encode()
+        assert client.shake_hands(version=version) is not None
+        if version:
+            assert client.authenticate(token) is not None
+        else:
+            client.send(struct.pack(">i", len(token)) + token)
+            assert client.frame() == b""
+        assert client.ask(ApiKey.METADATA, 12, MetadataRequest([], False)) is not None
+        expiring.advance(61_000)
+        assert client.ask(ApiKey.METADATA, 12, MetadataRequest([], False)) is None

@@ -168,6 +168,7 @@ class Component(msgspec.Struct, frozen=True, eq=False):
         secrets: The names of the Secrets that its workload reads.
         unread: Settings of Kafka's clients that no client receives from where they stand; the name of each is the key
             that would hand it over.
+        topics: Names of topics under keys of the application's own, by these keys.
     """
 
     role: Role
@@ -190,6 +191,7 @@ class Component(msgspec.Struct, frozen=True, eq=False):
     environment: str = ""
     secrets: frozenset[str] = frozenset()
     unread: tuple[Value, ...] = ()
+    topics: tuple[Value, ...] = ()
 
     def value(self, name: str) -> Value:
         """Return the effective value: the given one, the framework's default, or the component's own."""

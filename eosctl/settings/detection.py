@@ -17,6 +17,7 @@ from eosctl.settings.connectors import connector_role
 from eosctl.settings.islands import sources_within
 from eosctl.settings.misplaced import misplaced
 from eosctl.settings.named_releases import with_named_release
+from eosctl.settings.named_topics import with_named_topics
 from eosctl.settings.operators import SET_BY_NUMBER
 from eosctl.settings.process_counts import COUNT, counted_around
 from eosctl.settings.quarkus_profiles import as_built
@@ -74,7 +75,7 @@ def sources_of(document: Node, file: str, role: Role | None = None) -> list[Sour
     kind = (document.text("kind") or "").lower() if isinstance(document, Branch) else ""
     found = _with_misplaced(sources_within(document, file, (*_hints(file), kind)), document, file)
     parts = counted_around((part for source in found for part in _with_roles(source, file)), document, file)
-    parts = _with_one_library(with_named_release(parts, document))
+    parts = with_named_topics(_with_one_library(with_named_release(parts, document)), document, file)
     if not _is_of_one_cluster(document, file):
         return parts
     if (inventory := inventory_of(document)) is not None:

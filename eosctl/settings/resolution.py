@@ -143,6 +143,7 @@ def _component(
         environment=source.environment,
         secrets=source.secrets,
         unread=(*unreceived, *source.unread),
+        topics=source.topics,
     )
 
 
@@ -154,7 +155,7 @@ def application_of(source: Source) -> str:
     if source.application is not None and "\0" in source.application:
         return source.application
     label = source.label if source.application is None else source.application
-    return f"{source.place.file}\0{source.part_of}\0{label}"
+    return f"{source.place.file}\0{source.part_of or source.held_by}\0{label}"
 
 
 def _canonical(given: Mapping[str, Value], table: ParameterTable) -> dict[str, Value]:

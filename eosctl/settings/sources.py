@@ -57,6 +57,7 @@ class Source(msgspec.Struct, frozen=True):
         environment: The file of the one environment that it holds for; empty if it holds for any.
         secrets: The names of the Secrets that its workload reads.
         unread: Settings of Kafka next to its own that it does not receive, under the keys that would hand them to it.
+        topics: Names of topics under keys of the application's own.
     """
 
     place: Place
@@ -78,6 +79,7 @@ class Source(msgspec.Struct, frozen=True):
     environment: str = ""
     secrets: frozenset[str] = frozenset()
     unread: tuple[Value, ...] = ()
+    topics: tuple[Value, ...] = ()
 
 
 def value_of(key: str, leaf: Leaf, file: str, name: str = "") -> Value:

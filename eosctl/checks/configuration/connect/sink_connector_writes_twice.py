@@ -91,8 +91,8 @@ def _is_exactly_once_expected(deployment: Deployment, connector: Component) -> b
     consumers += [one for one in deployment.of(Role.CONSUMER) if one.inside is Role.CONNECT_WORKER]
     if any((one.word("isolation.level") or "").lower() == "read_committed" for one in consumers):
         return True
-    read = topics_of(deployment, connector)
-    return any(not read.isdisjoint(topics_of(deployment, one)) for one in transactional_producers(deployment))
+    read = topics_of(deployment, connector).likely
+    return any(not read.isdisjoint(topics_of(deployment, one).likely) for one in transactional_producers(deployment))
 
 
 def _reasons(connector: Component) -> Iterator[_Again]:

@@ -19,8 +19,8 @@ from eosctl.model.severity import Severity
 
 def _severity(deployment: Deployment, consumer: Component, *, is_near: bool) -> Severity | None:
     """Return None, the check's own severity, if a consumer reads what is written in transactions."""
-    read = topics_of(deployment, consumer)
-    written = (topics_of(deployment, one) for one in transactional_producers(deployment))
+    read = topics_of(deployment, consumer).likely
+    written = (topics_of(deployment, one).likely for one in transactional_producers(deployment))
     if is_near or any(not read.isdisjoint(topics) for topics in written):
         return None
     return Severity.WARNING if has_transactions(deployment) else Severity.INFO

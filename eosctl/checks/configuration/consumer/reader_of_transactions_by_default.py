@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from eosctl.checks.configuration.clients import transactional_producers, transactional_producers_near
 from eosctl.checks.configuration.problem import problem
-from eosctl.checks.configuration.topics import topics_of
+from eosctl.checks.configuration.topics import Topics, topics_of
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Client, Component, Deployment, Role, Value, folder_of
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Confidence
+
+_WRITERS: Final = (None, Role.SPRING, Role.FLINK, Role.STREAMS)
 
 
 def _readers(deployment: Deployment) -> Iterator[Component]:
@@ -52,8 +54,9 @@ def reader_of_transactions_by_default(case: Case) -> Iterator[Problem]:
 
     What it checks:
         Java consumers that leave isolation.level to its default (read_uncommitted), given together with a
-        transactional producer: in the same folder, or with a topic in common. Topics that are known on both sides and
-        differ clear a consumer. A consumer of the transactional application itself has a rule of its own.
+        transactional producer: in the same folder, or with a topic in common, which may stand under keys of the
+        applications' own (app.topics.orders). Topics that are known on both sides and differ clear a
+        consumer. A consumer of the transactional application itself has a rule of its own.
 
     Why it matters for exactly-once:
         Records of aborted transactions are processed as if they were committed.
@@ -67,7 +70,7 @@ def reader_of_transactions_by_default(case: Case) -> Iterator[Problem]:
     Verify:
         eosctl config lint reports it no longer.
     """
-    producers = [p for p in transactional_producers(case.deployment) if p.inside in (None, Role.SPRING, Role.FLINK)]
+    producers = [p for p in transactional_producers(case.deployment) if p.inside in _WRITERS]
     writers = [_client(case.deployment, producer) for producer in producers]
     for reader in _readers(case.deployment) if writers else ():
         level = reader.value("isolation.level")
@@ -79,7 +82,7 @@ def reader_of_transactions_by_default(case: Case) -> Iterator[Problem]:
         if writer is None:
             continue
         place = writer.component.value("transactional.id").place or writer.component.place
-        named = writer.topics & read.topics
+        named = writer.topics.likely & read.topics.likely
         yield problem(
             reader,
             (level, *_shown(reader)),
@@ -93,7 +96,7 @@ def reader_of_transactions_by_default(case: Case) -> Iterator[Problem]:
 
 class _Client(NamedTuple):
     component: Component
-    topics: frozenset[str]
+    topics: Topics
     folder: str
 
 
@@ -102,7 +105,12 @@ def _client(deployment: Deployment, component: Component) -> _Client:
 
 
 def _is_related(writer: _Client, reader: _Client) -> bool:
-    """Return whether a reader may read from a writer: by a common topic, or else by the folder of their files."""
-    if writer.topics and reader.topics:
-        return not writer.topics.isdisjoint(reader.topics)
+    """Return whether a reader may read from a writer: by a common topic, or else by the folder of their files.
+
+    Kafka Streams names no topic in its settings, and has topics of its own: only names show what it writes.
+    """
+    if not writer.topics.likely.isdisjoint(reader.topics.likely):
+        return True
+    if (writer.topics.own and reader.topics.own) or writer.component.inside is Role.STREAMS:
+        return False
     return reader.component.role is not Role.SINK_CONNECTOR and writer.folder == reader.folder

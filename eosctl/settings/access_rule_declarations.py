@@ -23,7 +23,13 @@ _NAMES: Final = {
     "permission": "permission",
     "permission_type": "permission",
     "acl_permission_type": "permission",
+    # The module kafka_acl of Ansible's collection for Kafka.
+    "acl_resource_type": "resource.type",
+    "acl_resource": "resource.name",
+    "acl_pattern_type": "pattern.type",
+    "acl_permission": "permission",
 }
+_OF_ANSIBLE: Final = "acl_resource_type"
 _NEEDED: Final = ("resource.type", "resource.name", "operations")
 _PREFIXED: Final = "prefixed"
 
@@ -35,6 +41,8 @@ def access_rules_declared(document: Branch, file: str) -> list[Source]:
         for key, leaf in document.entries
         if (setting := _NAMES.get(key)) is not None and isinstance(leaf, Leaf)
     }
+    if isinstance(name := document.get("name"), Leaf) and document.get(_OF_ANSIBLE) is not None:
+        leaves.setdefault("resource.name", ("name", name))
     if not all(name in leaves for name in _NEEDED):
         return []
     values = {

@@ -101,13 +101,14 @@ def _agrees(source: Source, workload: Workload) -> bool:
     """Return whether an application's name, or an id of it, is that of a workload or its image."""
     declared = [value.text for name in _NAMES if (value := source.values.get(name))]
     names = declared or [value.text for name in _OTHER_NAMES if (value := source.values.get(name))]
-    own = [_words(name) for name in (_plain(workload.name), *map(_base, workload.images))]
-    ids = filter(None, map(_words, filter(None, names)))
+    own = [words_of(name) for name in (_plain(workload.name), *map(_base, workload.images))]
+    ids = filter(None, map(words_of, filter(None, names)))
     return any(one <= other or other <= one for one in ids for other in own if other)
 
 
 @lru_cache(maxsize=4_096)
-def _words(name: str) -> frozenset[str]:
+def words_of(name: str) -> frozenset[str]:
+    """Return the words of a name that are not those of any program: ``{"pay"}`` of ``pay-service``."""
     return frozenset(re.split(r"[^a-z0-9]+", name.lower())) - _GENERIC
 
 

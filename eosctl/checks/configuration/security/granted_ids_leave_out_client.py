@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from eosctl.checks.configuration.clients import transactional_producers
 from eosctl.checks.configuration.problem import problem
-from eosctl.checks.configuration.users import users_of
+from eosctl.checks.configuration.users import AccessRules, kind_of, users_of
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import FRAMEWORKS, Component, Deployment, Role, Value
 from eosctl.model.placeholders import known_head, may_be, may_begin_with
@@ -56,10 +56,11 @@ def granted_ids_leave_out_client(case: Case) -> Iterator[Problem]:
 
     What it checks:
         The ids that rules grant to the user of a transactional producer or of Connect's workers. sasl.jaas.config
-        names the user; else it is the one who may read with the client's group, which is that of the consumer next to
-        a producer. Workers with exactly.once.source.support write their own topic with the id connect-cluster-GROUP,
-        in addition to the ids of tasks. Spring and Flink append to their prefix, and Kafka Streams to its
-        application.id, so a literal rule for it covers none of their ids. A placeholder stands for some text.
+        names the user; else it is the one with the name of the application, or who may write to its topics, or read
+        with the client's group, which is that of the consumer next to a producer. Workers with
+        exactly.once.source.support write their own topic with the id connect-cluster-GROUP, in addition to the ids of
+        tasks. Spring and Flink append to their prefix, and Kafka Streams to its application.id, so a literal rule for
+        it covers none of their ids. A placeholder stands for some text.
 
     Why it matters for exactly-once:
         The broker refuses InitProducerId with TRANSACTIONAL_ID_AUTHORIZATION_FAILED, and no transaction begins.
@@ -74,11 +75,11 @@ def granted_ids_leave_out_client(case: Case) -> Iterator[Problem]:
         eosctl config lint reports it no longer.
     """
     rules = [rule for rule in case.deployment.of(Role.ACCESS_RULE) if _allows(rule)]
-    for client in _clients(case.deployment) if rules else ():
+    for client in _clients(case.deployment, AccessRules(case.deployment)) if rules else ():
         users = client.users or {
-            rule.value("principal").text for rule in rules if _kind(rule) == "group" and _covers(rule, client.group)
+            rule.value("principal").text for rule in rules if kind_of(rule) == "group" and _covers(rule, client.group)
         }
-        own = [rule for rule in rules if rule.value("principal").text in users and _kind(rule) == "transactionalid"]
+        own = [rule for rule in rules if rule.value("principal").text in users and kind_of(rule) == "transactionalid"]
         if not own or any(_covers(rule, client.identity, is_prefix=client.appends) for rule in own):
             continue
         name = own[0].value("resource.name")
@@ -95,9 +96,10 @@ def granted_ids_leave_out_client(case: Case) -> Iterator[Problem]:
         )
 
 
-def _clients(deployment: Deployment) -> Iterator[_Client]:
+def _clients(deployment: Deployment, access: AccessRules) -> Iterator[_Client]:
     for producer in transactional_producers(deployment):
-        identity, users = _identity(deployment, producer), users_of(producer)
+        identity = _identity(deployment, producer)
+        users = users_of(producer) or access.principals_of(producer)
         if identity.text in (None, _GENERATED):
             continue
         if identity.text and users:
@@ -135,12 +137,8 @@ def _covers(rule: Component, identity: str, *, is_prefix: bool = False) -> bool:
 
 def _allows(rule: Component) -> bool:
     operations = {word.strip(" []\"'").lower() for word in (rule.word("operations") or "").split(",")}
-    needed = _WRITING if _kind(rule) == "transactionalid" else {"read", "all"}
+    needed = _WRITING if kind_of(rule) == "transactionalid" else {"read", "all"}
     return bool(operations & needed) and (rule.word("permission") or "allow").lower() == "allow"
-
-
-def _kind(rule: Component) -> str:
-    return (rule.word("resource.type") or "").lower().replace("_", "")
 
 
 def _names(rules: list[Component]) -> str:

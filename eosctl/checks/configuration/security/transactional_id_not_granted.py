@@ -7,12 +7,12 @@ from typing import Final
 
 from eosctl.checks.configuration.clients import transactional_producers
 from eosctl.checks.configuration.problem import problem
-from eosctl.checks.configuration.users import users_of
+from eosctl.checks.configuration.users import AccessRules, allows, kind_of
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Component, Role
 from eosctl.model.severity import Severity
+from eosctl.model.verdict import Confidence
 
-_WRITING: Final = frozenset({"write", "all"})
 _KINDS: Final = ("transactionalid", "any")
 
 
@@ -30,10 +30,11 @@ def transactional_id_not_granted(case: Case) -> Iterator[Problem]:
     """Find transactional producers that log in as a user whose access rules grant no transactional id.
 
     What it checks:
-        The user of a producer with a transactional id, against the rules of the KafkaUser of that name. The user is
-        named by sasl.jaas.config, or by the Secret that the producer's workload reads: Strimzi gives the Secret of a
-        user its name. Users with rules elsewhere are not compared. Also a user who may write to topics and only
-        describe transactional ids.
+        The user of a producer with a transactional id, against the rules of that user, from a KafkaUser, Terraform,
+        commands, or printed rules. The user is named by sasl.jaas.config, or by the Secret that the producer's
+        workload reads: Strimzi gives the Secret of a user its name. Else it is the only user with the name of the
+        application, or the only one that may write to its topics. Users with rules elsewhere are not compared. Also
+        a user who may write to topics and only describe transactional ids.
 
     Why it matters for exactly-once:
         Write on the topics is not enough: the broker refuses InitProducerId with TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
@@ -50,15 +51,16 @@ def transactional_id_not_granted(case: Case) -> Iterator[Problem]:
         eosctl config lint reports it no longer.
     """
     rules = case.deployment.of(Role.ACCESS_RULE)
-    for producer in transactional_producers(case.deployment):
-        users = users_of(producer) or producer.secrets
-        own = [rule for rule in rules if rule.word("principal") in users]
-        if own and not any(_grants_an_id(rule) for rule in own):
+    access = AccessRules(case.deployment) if rules else None
+    for producer in transactional_producers(case.deployment) if access else ():
+        own, is_named = access.of(producer) if access else ((), True)
+        if own and not any(_may_grant_an_id(rule) for rule in own):
             identity, user = producer.value("transactional.id"), own[0].value("principal")
             yield problem(
                 producer,
                 (identity, user),
-                f"{identity.key} is given, and the access rules of {user.word} grant no transactional id.",
+                f"{identity.key} is given, and the access rules of {user.text} grant no transactional id.",
+                confidence=Confidence.CERTAIN if is_named else Confidence.LIKELY,
                 impact="The producer is refused when it initializes, and no transaction begins.",
                 remedy="Add a rule of type transactionalId with Write and Describe to this user.",
             )
@@ -71,8 +73,8 @@ def _described_only(rules: Iterable[Component]) -> Iterator[Problem]:
     for rule in rules:
         users.setdefault((rule.place.file, rule.word("principal") or ""), []).append(rule)
     for own in users.values():
-        writes = any(_kind(rule) == "topic" and rule.word("operations") and _allows_writing(rule) for rule in own)
-        named = [rule for rule in own if _kind(rule) == "transactionalid" and _allows_describing(rule)]
+        writes = any(kind_of(rule) == "topic" and allows(rule, "write") for rule in own)
+        named = [rule for rule in own if kind_of(rule) == "transactionalid" and _allows_describing(rule)]
         if writes and named and not any(map(_grants_an_id, own)):
             operations, name = named[0].value("operations"), named[0].value("resource.name")
             yield problem(
@@ -84,19 +86,16 @@ def _described_only(rules: Iterable[Component]) -> Iterator[Problem]:
             )
 
 
-def _kind(rule: Component) -> str:
-    return (rule.word("resource.type") or "").lower().replace("_", "")
-
-
 def _allows_describing(rule: Component) -> bool:
     operations = (rule.word("operations") or "").lower()
     return "describe" in operations and (rule.word("permission") or "allow").lower() == "allow"
 
 
 def _grants_an_id(rule: Component) -> bool:
-    return _kind(rule) in _KINDS and _allows_writing(rule)
+    return kind_of(rule) in _KINDS and (not rule.has("operations") or allows(rule, "write"))
 
 
-def _allows_writing(rule: Component) -> bool:
-    operations = {word.strip(" []\"'").lower() for word in (rule.word("operations") or "write").split(",")}
-    return bool(operations & _WRITING) and (rule.word("permission") or "allow").lower() == "allow"
+def _may_grant_an_id(rule: Component) -> bool:
+    """Return whether a rule grants an id, or may do so where its resource or its operations are not known."""
+    is_known = rule.value("resource.type").resolved and rule.value("operations").resolved
+    return not is_known or _grants_an_id(rule)

@@ -155,7 +155,7 @@ def diagnose(request: DiagnoseRequest, callbacks: Callbacks = SILENT) -> Diagnos
     chosen = None if request.checks is None else choose_checks(request.checks, of_files=bool(request.paths))
     checks = ALL_CHECKS if chosen is None else tuple(one for one in chosen if not one.is_about_configuration)
     piped = with_pipes(request.paths, {})
-    paths, printed, texts, _ = sort_paths(piped.paths, callbacks.now_ms(), piped.texts)
+    paths, printed, texts, *_ = sort_paths(piped.paths, callbacks.now_ms(), piped.texts)
     files = _read_files(paths, piped.texts, callbacks)
     evidence = _with_printed(_collect(request, checks, callbacks), printed, checks, callbacks)
     if evidence.printed_reading:

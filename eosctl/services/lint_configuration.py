@@ -92,8 +92,8 @@ def lint_configuration(request: LintRequest, callbacks: Callbacks = SILENT) -> L
         release_if_named(request.client_version, callbacks.remark),
         release_if_named(request.librdkafka_version, callbacks.remark, "librdkafka"),
     )
-    others, printed, texts, notes = sort_paths(request.paths, callbacks.now_ms(), request.texts)
-    read = read_deployment(others, roles=request.roles, releases=releases, texts=request.texts)
+    others, printed, texts, notes, named = sort_paths(request.paths, callbacks.now_ms(), request.texts)
+    read = read_deployment(others, roles=request.roles, releases=releases, texts=request.texts, shown=named)
     files = with_printed(read, printed, texts)
     for remark in without_evidence(printed):
         callbacks.remark(remark)

@@ -28,6 +28,7 @@ from eosctl.model.severity import Severity
 from eosctl.services.printed_components import OUTPUTS_OF_SETTINGS, printed_components, printed_rules
 from eosctl.settings.file_texts import read_text
 from eosctl.settings.files_read import FilesRead
+from eosctl.settings.named_releases import release_in_text
 from eosctl.settings.unread_lines import lines_not_read
 
 _ENDINGS: Final = (".txt", ".out")
@@ -49,12 +50,14 @@ class SortedPaths(NamedTuple):
     """Paths without the files that Kafka's tools printed, and what those show together.
 
     ``notes`` are lines of other texts in folders that set what exactly-once depends on: no rule judges them.
+    ``releases`` are those of brokers that texts show, each behind its file.
     """
 
     others: tuple[Path, ...]
     printed: PrintedEvidence
     texts: Mapping[str, str]
     notes: tuple[str, ...] = ()
+    releases: tuple[tuple[str, str], ...] = ()
 
 
 def sort_paths(paths: Sequence[Path], now_ms: int, replaced: Mapping[str, str] | None = None) -> SortedPaths:
@@ -75,7 +78,8 @@ def sort_paths(paths: Sequence[Path], now_ms: int, replaced: Mapping[str, str] |
         for line in lines_not_read(text, ())[:1]
     )
     others = tuple(path for path in paths if path.is_dir() or str(path) not in texts)
-    return SortedPaths(others, read_printed(texts, now_ms), texts, notes)
+    releases = tuple((str(path), shown) for path, text in found.items() if (shown := release_in_text(path.name, text)))
+    return SortedPaths(others, read_printed(texts, now_ms), texts, notes, releases)
 
 
 def judge_text(text: str, now_ms: int) -> tuple[tuple[Finding, ...], tuple[ToolOutput, ...]]:

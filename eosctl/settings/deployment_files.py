@@ -33,7 +33,7 @@ from eosctl.settings.jinja_branches import Condition
 from eosctl.settings.kustomizations import Builds, Resource, build
 from eosctl.settings.manifests import Libraries
 from eosctl.settings.mounted_secrets import with_secrets
-from eosctl.settings.named_releases import release_in, with_releases_of_projects
+from eosctl.settings.named_releases import release_in, release_in_text, with_releases_of_projects
 from eosctl.settings.own_references import has_own_references, with_own_references
 from eosctl.settings.plain_resources import has_no_place, has_no_setting
 from eosctl.settings.referred_values import (
@@ -89,6 +89,7 @@ def read_deployment(
     roles: Mapping[str, Role] | None = None,
     releases: Releases = UNKNOWN,
     texts: Mapping[str, str] | None = None,
+    shown: Sequence[tuple[str, str]] = (),
 ) -> FilesRead:
     """Read files, and the files of folders in supported formats.
 
@@ -97,6 +98,7 @@ def read_deployment(
         roles: The roles of certain files, by path or pattern; the others are detected.
         releases: The releases whose defaults apply; if not given, the release that a file names.
         texts: Replacements for the texts of files, by file.
+        shown: Releases of brokers that other files show, each behind its file.
     """
     found: list[_File] = []
     read: list[str] = []
@@ -104,6 +106,7 @@ def read_deployment(
     not_understood: list[str] = []
     unreadable: list[Unreadable] = []
     unlike: list[tuple[int, Condition, _File]] = []
+    releases_shown = list(shown)
     included, marked = list[Unseen](), list[str]()
     files, libraries = list(files_of(paths)), Libraries(paths)
     names = frozenset(posixpath.normpath(str(path)) for path in files)
@@ -131,6 +134,7 @@ def read_deployment(
             for condition in list(one.conditions.values())[: _VARIATIONS - len(unlike)]
         ]
         is_about = bool(one.sources) or mentions_kafka(file, text)
+        releases_shown += [(file, release)] if (release := release_in_text(file, text)) else []
         included += includes_missing(file, text, names) if is_about else ()
         read.append(file)
         marked += [file] if MARK in text else []
@@ -142,7 +146,7 @@ def read_deployment(
             not_understood += [file] if is_about and is_named and not (one.workloads or one.has_no_place) else ()
         not_understood += [f"{file}:{line}" for line in unread]
     overlays = [_of_overlay(*one) for one in builds.overlays.items()]
-    everything = [*found, *overlays]
+    everything = [*found, *overlays, _NOTHING._replace(releases=releases_shown)]
     variations = tuple(
         Variation(
             condition.text,

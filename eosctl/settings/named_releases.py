@@ -22,12 +22,28 @@ _RELEASE: Final = re.compile(r"^(\d+\.\d+)(?:\.|$)")
 _VERSIONS: Final = ("KafkaVersion", "kafka_version", "KafkaVersionsList", "kafka_versions")
 _VARIABLES: Final = ("kafka_version", "kafka_release", "apache_kafka_version", "kafkaVersion")
 """What roles of Ansible and values of charts call the release of the brokers."""
+_PATHS: Final = (("kafka", "version"), ("kafka", "kafka_version"))
 _NEIGHBORS: Final = (
     ((Role.BROKER,), (Role.BROKER, Role.TOPIC, Role.ACCESS_RULE)),
     ((Role.CONNECT_WORKER,), (Role.SOURCE_CONNECTOR, Role.SINK_CONNECTOR)),
 )
 """Who has the release of whom."""
 _CLOUD: Final = re.compile(r"^(?:AWS::MSK::|aws_msk_|aiven_kafka$)")
+
+
+_MARKS: Final = ("kafka_2.1", "SupportedMaxVersion", "(Commit:")
+_SHOWN: Final = re.compile(
+    r"\bkafka_2\.1[0-3]-(\d\.\d+)\.\d+|metadata\.version\b.*SupportedMaxVersion: ?(\d\.\d+)-IV"
+    r"|^(\d\.\d+)\.\d+ \(Commit:",
+    re.MULTILINE,
+)
+_IMAGES: Final = re.compile(
+    r"(?:^|/)(?:Dockerfile|Containerfile)[\w.-]*$|\.(?:dockerfile|containerfile)$", re.IGNORECASE
+)
+_BASE: Final = re.compile(r"^[ \t]*FROM[ \t]+(?:--\S+[ \t]+)*(\S+)", re.IGNORECASE | re.MULTILINE)
+_ARGUMENT: Final = re.compile(r"^[ \t]*(?:ARG|ENV)[ \t]+(?P<name>\w+)[= ][\"']?(?P<value>[\w.-]+)", re.MULTILINE)
+_ARGUMENTS: Final = ("KAFKA_VERSION", "APACHE_KAFKA_VERSION", "KAFKA_RELEASE")
+_USE: Final = re.compile(r"\$\{?(\w+)\}?")
 
 
 def with_named_release(sources: list[Source], document: Node) -> list[Source]:
@@ -41,6 +57,31 @@ def with_named_release(sources: list[Source], document: Node) -> list[Source]:
 def release_in(document: Node) -> str:
     """Return the one release of brokers that a document names, also without their settings; empty without one."""
     named = {found for found in _releases(document) if is_release(found)}
+    return named.pop() if len(named) == 1 else ""
+
+
+def release_in_text(file: str, text: str) -> str:
+    """Return the one release of brokers that the text of a file shows; empty without one.
+
+    It is that of the archive that a script downloads or a unit starts, of the base of an image, or one that Kafka's
+    tools printed: the highest metadata version that brokers support is of their own release.
+
+    >>> release_in_text("kafka.service", "ExecStart=/opt/kafka_2.13-3.3.1/bin/kafka-server-start.sh /etc/s.properties")
+    '3.3'
+    >>> release_in_text("Dockerfile", "ARG KAFKA_VERSION=2.7.0\\nFROM wurstmeister/kafka:2.13-${KAFKA_VERSION}")
+    '2.7'
+    >>> release_in_text("notes.txt", "3.4.0 (Commit:2e1947d240607d53)")
+    '3.4'
+    """
+    found: set[str] = set()
+    if any(mark in text for mark in _MARKS):
+        found = {match[match.lastindex or 0] for match in _SHOWN.finditer(text)}
+    if not found and _IMAGES.search(file) is not None:
+        known = {match["name"]: match["value"] for match in _ARGUMENT.finditer(text)}
+        bases = [_USE.sub(lambda use: known.get(use[1], use[0]), match[1]) for match in _BASE.finditer(text)]
+        own = (match[1] for name in _ARGUMENTS if (match := _RELEASE.match(known.get(name, ""))))
+        found = {*own, *map(release_of_image, bases[-1:])}
+    named = {release for release in found if is_release(release)}
     return named.pop() if len(named) == 1 else ""
 
 
@@ -81,8 +122,8 @@ def _releases(document: Node) -> Iterator[str]:
         if isinstance(chart, Branch) and (image := chart.branch("image")) is not None:
             yield _of_chart(image)
     yield from _of_cloud(document)
-    for name in _VARIABLES:
-        if match := _RELEASE.match(document.text(name) or ""):
+    for path in (*((name,) for name in _VARIABLES), *_PATHS):
+        if match := _RELEASE.match(document.text(*path) or ""):
             yield match[1]
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from eosctl.model.deployment import Role
+from eosctl.model.deployment import Place, Role
+from eosctl.services.lint_configuration import LintRequest, lint_configuration
 from eosctl.settings.deployment_files import read_components
 
 CONFLUENT = """apiVersion: platform.confluent.io/v1beta1
@@ -72,3 +75,47 @@ def test_brokers_have_the_one_release_that_is_named(file: str, text: str, releas
     brokers = [one for one in read_components(file, text) if one.role is Role.BROKER]
     assert brokers
     assert {one.release if one.release_named else None for one in brokers} == {release}
+
+
+SERVER = "broker.id=1\nzookeeper.connect=zk:2181\nlog.dirs=/data\n"
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "release"),
+    [
+        ("Dockerfile", "FROM confluentinc/cp-kafka:5.4.1\nCOPY server.properties /etc/kafka/\n", (2, 4)),
+        ("Dockerfile", "FROM temurin:11\nARG KAFKA_VERSION=2.7.0\nRUN curl kafka_2.13-${KAFKA_VERSION}.tgz\n", (2, 7)),
+        ("Dockerfile", "ARG V=3.7.0\nFROM temurin:17 AS build\nFROM apache/kafka:${V}\n", (3, 7)),
+        (
+            "kafka.service",
+            "[Service]\nExecStart=/opt/kafka_2.13-3.3.1/bin/kafka-server-start.sh s.properties\n",
+            (3, 3),
+        ),
+        ("versions.txt", "3.4.0 (Commit:2e1947d240607d53)\n", (3, 4)),
+        ("f.txt", "Feature: metadata.version\tSupportedMinVersion: 3.0-IV1\tSupportedMaxVersion: 3.5-IV2\t\n", (3, 5)),
+        ("vars.yml", "kafka:\n  version: 3.2.3\n  scala: 2.13\n", (3, 2)),
+        ("install.sh", "curl -O kafka_2.13-3.3.1.tgz\ncurl -O kafka_2.13-3.4.0.tgz\n", (3, 9)),
+        ("Dockerfile", "FROM eclipse-temurin:17\n", (3, 9)),
+    ],
+)
+def test_texts_of_a_project_name_the_release(tmp_path: Path, file: str, text: str, release: tuple[int, int]) -> None:
+    (tmp_path / "server.properties").write_text(SERVER)
+    (tmp_path / file).write_text(text)
+    (name,) = {
+        one.release for one in lint_configuration(LintRequest((tmp_path,))).linted.read_as if one.role == "broker"
+    }
+    assert name == ".".join(map(str, release))
+
+
+def test_flink_properties_of_an_image_are_a_cluster() -> None:
+    text = """services:
+  jobmanager:
+    image: flink:1.19
+    environment:
+      FLINK_PROPERTIES: |
+        jobmanager.rpc.address: jobmanager
+        execution.checkpointing.interval: 20 min
+"""
+    (cluster,) = read_components("compose.yml", text)
+    interval = cluster.value("execution.checkpointing.interval")
+    assert (cluster.role, interval.text, interval.place) == (Role.FLINK, "20 min", Place("compose.yml", 7))

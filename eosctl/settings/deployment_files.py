@@ -22,6 +22,7 @@ from eosctl.settings.broker_overrides import with_overridden
 from eosctl.settings.chart_parameters import has_chart_parameters, with_chart_parameters
 from eosctl.settings.client_libraries import has_options_apart, with_options_joined
 from eosctl.settings.cloud_formation import evaluated, uses_functions
+from eosctl.settings.compose_bases import bases_elsewhere, with_bases
 from eosctl.settings.compose_variables import interpolated, with_env_files, with_services
 from eosctl.settings.detection import sources_of
 from eosctl.settings.documents import format_of, is_piece_of_json, parse_documents, starts_programs
@@ -66,6 +67,7 @@ class _File(NamedTuple):
     """What stands in one file: its settings, the workloads that it describes, and the ConfigMaps that files become.
 
     ``has_no_place`` is true for what has no place for a setting: a Service, an inventory, a playbook of roles.
+    ``bases`` are services of other files that this one extends, and nothing starts.
     ``conditions`` are those of a template that nothing decides; ``releases`` are those of brokers, each with its file.
     """
 
@@ -76,6 +78,7 @@ class _File(NamedTuple):
     conditions: Mapping[str, Condition] = {}
     config_maps: Mapping[tuple[str, str], Value] = {}
     releases: Sequence[tuple[str, str]] = ()
+    bases: frozenset[str] = frozenset()
 
 
 _NOTHING: Final = _File([], [], {})
@@ -328,6 +331,8 @@ def _documents(file: str, text: str) -> tuple[Node, ...]:
         parsed = tuple(map(with_own_references, parsed))
     if "image:" in text:
         parsed = tuple(map(with_services, parsed))
+    if "extends:" in text:
+        parsed = tuple(with_bases(document, file) for document in parsed)
     if "env_file" in text:
         parsed = tuple(with_env_files(document, file) for document in parsed)
     if "$" in text and "services" in text:
@@ -349,7 +354,8 @@ def _of_documents(documents: Sequence[Node], file: str, role: Role | None = None
     sources = _counted_by_hosts(_over_base(sources), list(documents), file)
     maps = {key: value for document in documents for key, value in config_map_values(document, file).items()}
     named = [(file, release) for document in documents if (release := release_in(document))]
-    return _File(sources, workloads, generated, is_plain, config_maps=maps, releases=named)
+    bases = frozenset[str]().union(*(bases_elsewhere(document, file) for document in documents))
+    return _File(sources, workloads, generated, is_plain, config_maps=maps, releases=named, bases=bases)
 
 
 def _members(document: Node) -> Iterator[Node]:
@@ -375,12 +381,14 @@ def _components(files: Iterable[_File], releases: Releases) -> list[Component]:
 def _related(given: Sequence[_File]) -> list[Source]:
     """Return the sources of all files, each with the ConfigMap that its file becomes."""
     generated = {name: held for file in given for name, held in file.generated.items()}
+    bases = frozenset[str]().union(*(file.bases for file in given))
     return [
         replace(source, held_by=held)
         if generated and not source.held_by and (held := generated.get(posixpath.normpath(source.place.file)))
         else source
         for file in given
         for source in file.sources
+        if not bases or source.part_of not in bases
     ]
 
 

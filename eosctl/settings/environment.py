@@ -49,11 +49,13 @@ WORKER_VARIABLES: Final = frozenset(
 )
 # What people give the script of a broker's image where a container runs tools alone.
 _NO_BROKER: Final = "ignored"
-_STREAMS_VARIABLE: Final = re.compile(r"^(?:[A-Z0-9]+_)*?STREAMS?_(?:PROPERTIES_|CONFIG_)?(?P<name>[A-Z0-9_]+)$")
+_STREAMS_VARIABLE: Final = re.compile(
+    r"^(?!FAUST_)(?:[A-Z0-9]+_)*?STREAMS?_(?:PROPERTIES_|CONFIG_)?(?P<name>[A-Z0-9_]+)$"
+)
 CLIENT_ROLES: Final = (Role.PRODUCER, Role.CONSUMER, Role.STREAMS)
 _JAVA_OPTIONS: Final = re.compile(r"(?:JAVA|JDK|JVM).*OPT", re.IGNORECASE)
 _OWN_VARIABLE: Final = re.compile(
-    r"^(?:[A-Z0-9]+_)*?(?P<name>TRANSACTIONAL_ID|GROUP_INSTANCE_ID|ISOLATION_LEVEL|ENABLE_IDEMPOTENCE|ENABLE_AUTO_COMMIT"
+    r"^(?!FAUST_)(?:[A-Z0-9]+_)*?(?P<name>TRANSACTIONAL_ID|GROUP_INSTANCE_ID|ISOLATION_LEVEL|ENABLE_IDEMPOTENCE|ENABLE_AUTO_COMMIT"
     r"|TRANSACTION_TIMEOUT_MS|PROCESSING_GUARANTEE|ACKS)$"
 )
 # KAFKA_HOST and KAFKA_PORT are where an application finds its brokers.

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from msgspec.structs import replace
 
 from eosctl.model.deployment import Role
+from eosctl.settings.application_files import project_of, words_of
 from eosctl.settings.environments import profile_of
 from eosctl.settings.readers import is_read
 from eosctl.settings.sources import Source
@@ -40,7 +41,40 @@ def with_spring_environments(sources: Sequence[Source], workloads: Iterable[Work
         found[number] = replace(source, values={**values, **source.values})
         joined += own
     gone = {id(one) for one in joined}
-    return [one for one in found if id(one) not in gone]
+    return _over_own_files([one for one in found if id(one) not in gone])
+
+
+def _over_own_files(sources: list[Source]) -> list[Source]:
+    """Return the sources, the file of a Spring application with the variables of the only workload that runs it.
+
+    Nothing names the file: it is that of the application with the workload's name, or the only one in the folder.
+    """
+    files = [one for one in sources if _is_held(one) and not _is_of_variables(one)]
+    variables = [one for one in sources if one.role is Role.SPRING and not one.environment and _is_of_variables(one)]
+    owners = {id(one): own[0] for one in variables if len(own := [file for file in files if _is_own(file, one)]) == 1}
+    found = {id(one): one for one in sources}
+    for one in variables:
+        file = owners.get(id(one))
+        if file is None or sum(other is file for other in owners.values()) > 1:
+            continue  # variables of several environments: each of them holds elsewhere
+        own = found[id(file)]
+        found[id(file)] = replace(own, values={**own.values, **one.values}, instances=own.instances or one.instances)
+        del found[id(one)]
+    return list(found.values())
+
+
+def _is_of_variables(source: Source) -> bool:
+    return all(value.key.isupper() for value in source.values.values())
+
+
+def _is_own(file: Source, variables: Source) -> bool:
+    if _folder(file) == _folder(variables):
+        return not variables.part_of
+    name = file.values.get("spring.application.name")
+    folder = project_of(file.place.file).rpartition("/")[2]
+    words = words_of((name.text or "") if name is not None else folder)
+    held = variables.part_of or posixpath.splitext(variables.place.file)[0]
+    return bool(words) and words == words_of(posixpath.basename(held.rpartition(" ")[2]))
 
 
 def _is_held(source: Source) -> bool:

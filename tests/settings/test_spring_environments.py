@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from eosctl.model.deployment import Role
 from eosctl.services.lint_configuration import LintRequest, lint_configuration
+from eosctl.settings.deployment_files import read_texts
 
 MAP = """\
 apiVersion: v1
@@ -86,3 +88,28 @@ def critical(folder: Path, files: Mapping[str, str]) -> list[tuple[str, str, int
     found = lint_configuration(LintRequest((folder,))).found
     facts = [(one.check_id, dict(one.facts)) for one in found if one.severity.value == "critical"]
     return [(check_id, Path(str(own["file"])).name, int(own["line"])) for check_id, own in facts]
+
+
+FILE = """spring:
+  application: {name: bookkeeper}
+  kafka: {producer: {transaction-id-prefix: "b-${HOSTNAME}-", acks: all}}
+"""
+COMPOSE = """services:
+  %s:
+    image: reg/%s:1
+    environment: [SPRING_KAFKA_PRODUCER_ACKS=1]
+"""
+
+
+@pytest.mark.parametrize(("service", "acks"), [("bookkeeper", "1"), ("other", "all")])
+def test_variables_lie_over_the_file_of_their_name(service: str, acks: str) -> None:
+    texts = {"src/main/resources/application.yml": FILE, "compose.yml": COMPOSE % (service, service)}
+    producers = [one for one in read_texts(texts) if one.role is Role.PRODUCER]
+    (own,) = (one for one in producers if one.has("transactional.id"))
+    assert own.word("acks") == acks
+
+
+def test_variables_of_two_environments_lie_over_no_file() -> None:
+    texts = {f"{name}/compose.yml": COMPOSE % ("bookkeeper", "bookkeeper") for name in ("dev", "prod")}
+    producers = read_texts({"application.yml": FILE, **texts})
+    assert [one.word("acks") for one in producers if one.has("transactional.id")] == ["all"]

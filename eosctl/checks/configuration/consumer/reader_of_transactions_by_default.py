@@ -55,8 +55,9 @@ def reader_of_transactions_by_default(case: Case) -> Iterator[Problem]:
     What it checks:
         Java consumers that leave isolation.level to its default (read_uncommitted), given together with a
         transactional producer: in the same folder, or with a topic in common, which may stand under keys of the
-        applications' own (app.topics.orders). Topics that are known on both sides and differ clear a
-        consumer. A consumer of the transactional application itself has a rule of its own.
+        applications' own (app.topics.orders), or begin with the topic.prefix of an exactly-once source connector.
+        Topics that are known on both sides and differ clear a consumer. A consumer of the transactional application
+        itself has a rule of its own.
 
     Why it matters for exactly-once:
         Records of aborted transactions are processed as if they were committed.
@@ -71,7 +72,7 @@ def reader_of_transactions_by_default(case: Case) -> Iterator[Problem]:
         eosctl config lint reports it no longer.
     """
     producers = [p for p in transactional_producers(case.deployment) if p.inside in _WRITERS]
-    writers = [_client(case.deployment, producer) for producer in producers]
+    writers = [_client(case.deployment, one) for one in (*producers, *_exactly_once_sources(case.deployment))]
     for reader in _readers(case.deployment) if writers else ():
         level = reader.value("isolation.level")
         if level.is_given or transactional_producers_near(case.deployment, reader):
@@ -82,7 +83,8 @@ def reader_of_transactions_by_default(case: Case) -> Iterator[Problem]:
         if writer is None:
             continue
         place = writer.component.value("transactional.id").place or writer.component.place
-        named = writer.topics.likely & read.topics.likely
+        beginning = {topic for topic in read.topics.likely if _begins(topic, writer)}
+        named = beginning | (writer.topics.likely & read.topics.likely)
         yield problem(
             reader,
             (level, *_shown(reader)),
@@ -94,23 +96,46 @@ def reader_of_transactions_by_default(case: Case) -> Iterator[Problem]:
         )
 
 
+def _exactly_once_sources(deployment: Deployment) -> Iterator[Component]:
+    """Yield the source connectors whose worker, or who themselves, have exactly-once switched on."""
+    workers = deployment.of(Role.CONNECT_WORKER)
+    is_enabled = bool(workers) and all(
+        (one.word("exactly.once.source.support") or "").lower() == "enabled" for one in workers
+    )
+    for source in deployment.of(Role.SOURCE_CONNECTOR):
+        if is_enabled or (source.word("exactly.once.support") or "").lower() == "required":
+            yield source
+
+
 class _Client(NamedTuple):
     component: Component
     topics: Topics
     folder: str
+    prefix: str = ""
 
 
 def _client(deployment: Deployment, component: Component) -> _Client:
-    return _Client(component, topics_of(deployment, component), folder_of(component))
+    topics = topics_of(deployment, component)
+    prefix = component.word("topic.prefix") or "" if component.role is Role.SOURCE_CONNECTOR else ""
+    return _Client(component, topics, folder_of(component), prefix)
 
 
 def _is_related(writer: _Client, reader: _Client) -> bool:
     """Return whether a reader may read from a writer: by a common topic, or else by the folder of their files.
 
-    Kafka Streams names no topic in its settings, and has topics of its own: only names show what it writes.
+    Kafka Streams names no topic in its settings, and has topics of its own: only names show what it writes. A source
+    connector writes to topics that begin with its prefix.
     """
+    if any(_begins(topic, writer) for topic in reader.topics.likely):
+        return True
+    if writer.component.role is Role.SOURCE_CONNECTOR:
+        return not writer.topics.own.isdisjoint(reader.topics.own)
     if not writer.topics.likely.isdisjoint(reader.topics.likely):
         return True
     if (writer.topics.own and reader.topics.own) or writer.component.inside is Role.STREAMS:
         return False
     return reader.component.role is not Role.SINK_CONNECTOR and writer.folder == reader.folder
+
+
+def _begins(topic: str, writer: _Client) -> bool:
+    return bool(writer.prefix) and topic.startswith(writer.prefix)

@@ -287,6 +287,7 @@ def _channels(source: Source) -> Iterator[Source]:
         made = framework if named == SMALLRYE_KAFKA else _OTHER_CONSUMER
         yield replace(
             source,
+            place=next((value.place for value in values.values() if value.place), source.place),
             values={**shared, **values},
             label=channel,
             role=role,

@@ -80,6 +80,7 @@ def _most_parts(known: frozenset[str]) -> int:
 _SERVERS: Final = (
     *(Role.BROKER, Role.TOPIC, Role.CONNECT_WORKER, Role.SOURCE_CONNECTOR, Role.SINK_CONNECTOR, Role.MIRROR_MAKER),
 )
+_OVERRIDES: Final = re.compile(r"(?:producer|consumer|admin)\W+override\b")
 _BY_LETTERS: Final = {relaxed(name): name for name in RELEVANT if "." in name}
 SIMILAR: Final = 0.9
 """How much a key must resemble a setting that exactly-once depends on."""
@@ -132,7 +133,8 @@ def misspelled_setting(case: Case) -> Iterator[Problem]:
         for name, value in component.given.items():
             if value.place in seen or (name not in NEVER_EXISTED and _ends_known(name, known)):
                 continue
-            meant = _separated(name) if _is_read_as_it_stands(component, value) else ""
+            is_kafkas_own = _is_read_as_it_stands(component, value) and not _is_plugins(component, name)
+            meant = _separated(name) if is_kafkas_own else ""
             if not meant and component.role is Role.MIRROR_MAKER:
                 continue  # its names begin with those of clusters
             if not meant and "." not in name and not _is_kafkas(component, value):
@@ -156,6 +158,12 @@ def _is_read_as_it_stands(component: Component, value: Value) -> bool:
     """Return whether Kafka reads the key as the file has it; in other files an application may spell it its own way."""
     is_in_properties = value.place is not None and value.place.file.endswith(READ_BY_KAFKA)
     return component.role in _SERVERS or is_in_properties or value.key.startswith("spring.kafka.")
+
+
+def _is_plugins(component: Component, name: str) -> bool:
+    """Return whether a key is one of a connector's own names: Iceberg's has ``iceberg.control.commit.interval-ms``."""
+    is_connectors = component.role in (Role.SOURCE_CONNECTOR, Role.SINK_CONNECTOR)
+    return is_connectors and not _OVERRIDES.match(name) and relaxed(name) not in _BY_LETTERS
 
 
 @lru_cache(maxsize=65_536)

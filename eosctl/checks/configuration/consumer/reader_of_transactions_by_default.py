@@ -57,7 +57,8 @@ def reader_of_transactions_by_default(case: Case) -> Iterator[Problem]:
         transactional producer: in the same folder, or with a topic in common, which may stand under keys of the
         applications' own (app.topics.orders), or begin with the topic.prefix of an exactly-once source connector.
         Topics that are known on both sides and differ clear a consumer. A consumer of the transactional application
-        itself has a rule of its own.
+        itself has a rule of its own. An application that reads, too, and names several topics without saying which of
+        them it writes, may only read the topic: this is information.
 
     Why it matters for exactly-once:
         Records of aborted transactions are processed as if they were committed.
@@ -79,17 +80,20 @@ def reader_of_transactions_by_default(case: Case) -> Iterator[Problem]:
             continue
         read = _client(case.deployment, reader)
         others = (one for one in writers if one.component.application != reader.application)
-        writer = next((one for one in others if _is_related(one, read)), None)
+        found = [one for one in others if _is_related(one, read) or _may_be_related(one, read)]
+        writer = next((one for one in found if _is_related(one, read)), found[0] if found else None)
         if writer is None:
             continue
+        is_certain = _is_related(writer, read)
         place = writer.component.value("transactional.id").place or writer.component.place
         beginning = {topic for topic in read.topics.likely if _begins(topic, writer)}
         named = beginning | (writer.topics.likely & read.topics.likely)
         yield problem(
             reader,
             (level, *_shown(reader)),
-            f"isolation.level is not set, and {place} writes in transactions"
+            f"isolation.level is not set, and {place} {'writes' if is_certain else 'may write'} in transactions"
             + (f" to {', '.join(sorted(named))}." if named else "."),
+            severity=None if is_certain else Severity.INFO,
             confidence=Confidence.CERTAIN if named else Confidence.LIKELY,
             impact="Records of aborted transactions are read as if they were committed.",
             remedy=_remedy(reader),
@@ -112,12 +116,14 @@ class _Client(NamedTuple):
     topics: Topics
     folder: str
     prefix: str = ""
+    reads: bool = False
 
 
 def _client(deployment: Deployment, component: Component) -> _Client:
     topics = topics_of(deployment, component)
     prefix = component.word("topic.prefix") or "" if component.role is Role.SOURCE_CONNECTOR else ""
-    return _Client(component, topics, folder_of(component), prefix)
+    reads = bool(deployment.same_application(component, Role.CONSUMER))
+    return _Client(component, topics, folder_of(component), prefix, reads)
 
 
 def _is_related(writer: _Client, reader: _Client) -> bool:
@@ -130,11 +136,18 @@ def _is_related(writer: _Client, reader: _Client) -> bool:
         return True
     if writer.component.role is Role.SOURCE_CONNECTOR:
         return not writer.topics.own.isdisjoint(reader.topics.own)
-    if not writer.topics.likely.isdisjoint(reader.topics.likely):
+    is_streams = writer.component.inside is Role.STREAMS
+    is_alone = not writer.reads or (len(writer.topics.named) == 1 and not is_streams)
+    if (writer.topics.own or is_alone) and not writer.topics.likely.isdisjoint(reader.topics.likely):
         return True
-    if (writer.topics.own and reader.topics.own) or writer.component.inside is Role.STREAMS:
+    if (writer.topics.own and reader.topics.own) or is_streams:
         return False
     return reader.component.role is not Role.SINK_CONNECTOR and writer.folder == reader.folder
+
+
+def _may_be_related(writer: _Client, reader: _Client) -> bool:
+    """Return whether a topic of a reader is among those that an application names for what it reads or writes."""
+    return not writer.topics.named.isdisjoint(reader.topics.likely)
 
 
 def _begins(topic: str, writer: _Client) -> bool:

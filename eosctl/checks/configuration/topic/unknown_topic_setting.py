@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Role
+from eosctl.model.parameter import Parameter, ParameterTable, Release
 from eosctl.model.severity import Severity
 from eosctl.text import release_text
 
@@ -49,7 +50,7 @@ def unknown_topic_setting(case: Case) -> Iterator[Problem]:
             continue
         for name, value in topic.given.items():
             declared = table.parameters.get(name)
-            is_known = declared is not None and (not topic.release_named or declared.at(topic.release) is not None)
+            is_known = declared is not None and (not topic.release_named or _is_in(declared, table, topic.release))
             if is_known or (declared is None and name not in others) or name in COUNTS:
                 continue
             own = name.removeprefix("log.")
@@ -61,3 +62,8 @@ def unknown_topic_setting(case: Case) -> Iterator[Problem]:
                 impact="Kafka refuses the settings of the topic as a whole (Unknown topic config name).",
                 remedy=f"Write {meant}, or remove {value.key}." if meant else f"Remove {value.key}.",
             )
+
+
+def _is_in(declared: Parameter, table: ParameterTable, release: Release) -> bool:
+    """Return whether a release has a setting; of releases before the table's first it is not known which they have."""
+    return declared.at(max(release, table.first)) is not None

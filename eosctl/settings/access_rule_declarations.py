@@ -31,6 +31,15 @@ _NAMES: Final = {
 }
 _OF_ANSIBLE: Final = "acl_resource_type"
 _NEEDED: Final = ("resource.type", "resource.name", "operations")
+_ALONE: Final = {"cluster": "kafka-cluster", "allTopics": "*", "allConsumerGroups": "*", "allTransactionalIds": "*"}
+_SHORT: Final = {
+    "consumerGroup": "group",
+    "consumerGroupPrefixed": "group",
+    "allTopics": "topic",
+    "allConsumerGroups": "group",
+    "allTransactionalIds": "transactionalId",
+}
+"""What an id of Google's managed Kafka calls a type of resources."""
 _PREFIXED: Final = "prefixed"
 
 
@@ -44,13 +53,35 @@ def access_rules_declared(document: Branch, file: str) -> list[Source]:
     if isinstance(name := document.get("name"), Leaf) and document.get(_OF_ANSIBLE) is not None:
         leaves.setdefault("resource.name", ("name", name))
     if not all(name in leaves for name in _NEEDED):
-        return []
+        return _of_google(document, file)
     values = {
         name: value_of(key, replace(leaf, text=_spelled(name, leaf.text or "")), file, name)
         for name, (key, leaf) in leaves.items()
     }
     shown = leaves["resource.type"][0]
     return [Source(Place(file, document.line), values, "", Role.ACCESS_RULE, Client.JAVA, recognized_by=shown)]
+
+
+def _of_google(document: Branch, file: str) -> list[Source]:
+    """Return the rules of Google's managed Kafka: an id such as ``topic/orders``, and entries of its own."""
+    leaf = document.get("acl_id")
+    kind, slash, name = (leaf.text or "").partition("/") if isinstance(leaf, Leaf) else ("", "", "")
+    if not isinstance(leaf, Leaf) or not (slash or kind in _ALONE):
+        return []
+    is_prefix = kind.endswith("Prefixed")
+    own = {
+        "resource.type": replace(leaf, text=_SHORT.get(kind, kind.removesuffix("Prefixed"))),
+        "resource.name": replace(leaf, text=name or _ALONE.get(kind)),
+        "pattern.type": replace(leaf, text="prefix" if is_prefix else "literal"),
+    }
+    entries = [node for key, node in document.entries if key == "acl_entries" and isinstance(node, Branch)]
+    return [
+        rule
+        for entry in entries
+        for rule in access_rules_declared(
+            Branch((*((key.replace(".", "_"), one) for key, one in own.items()), *entry.entries), entry.line), file
+        )
+    ]
 
 
 def _spelled(name: str, text: str) -> str:

@@ -1,6 +1,7 @@
 """Commands of Kafka's tools in scripts: topics created, settings altered, access granted, and brokers started.
 
-Sources: ``TopicCommand``, ``ConfigCommand``, ``AclCommand``, ``kafka.Kafka`` (``--override``), ``rpk topic create``.
+Sources: ``TopicCommand``, ``ConfigCommand``, ``AclCommand``, ``kafka.Kafka`` (``--override``), ``rpk topic create``,
+``rpk acl create``, and ``confluent kafka acl create``.
 """
 
 from __future__ import annotations
@@ -26,14 +27,21 @@ _FEATURES: Final = re.compile(
 _FEATURE: Final = "transaction.version"
 _ALTER: Final = re.compile(r"--alter\b")
 _START: Final = re.compile(r"\bkafka-server-start(?:\.sh|\.bat)?[ \t]+")
-_ACLS: Final = re.compile(r"\bkafka-acls(?:\.sh|\.bat)?[ \t]")
+_ACLS: Final = re.compile(
+    r"\bkafka-acls(?:\.sh|\.bat)?[ \t]|\brpk[ \t]+(?:security[ \t]+)?acl[ \t]+create[ \t]"
+    r"|\bconfluent[ \t]+kafka[ \t]+acl[ \t]+create[ \t]"
+)
 _ADD: Final = re.compile(r"--add\b")
 _RESOURCES: Final = {
     "--topic": "topic",
     "--group": "group",
+    "--consumer-group": "group",
     "--transactional-id": "transactionalId",
     "--delegation-token": "delegationToken",
 }
+_CLUSTER: Final = ("--cluster", "--cluster-scope")
+_USERS: Final = ("--allow-principal", "--deny-principal", "--principal", "--service-account")
+_OPERATIONS: Final = ("--operation", "--operations")
 _END: Final = re.compile(r"[;&|]+$")
 _COUNTS: Final = {
     "--partitions": "partitions",
@@ -187,27 +195,31 @@ def _held(line: str, number: int) -> tuple[str, Branch] | None:
 def _granted(line: str, number: int) -> Iterator[tuple[str, Branch]]:
     """Yield the access rules that a command adds, one for each resource and user; none for any other command."""
     found = _ACLS.search(line)
-    if found is None or _ADD.search(line, found.end()) is None:
+    if found is None or (found[0].startswith("kafka") and _ADD.search(line, found.end()) is None):
         return
     resources: list[tuple[str, Leaf]] = []
     users: list[tuple[str, Leaf]] = []
-    pattern, operations = "literal", list[str]()
-    arguments = iter(_words(line[found.end() :]))
+    words = _words(line[found.end() :])
+    pattern, operations = "prefix" if "--prefix" in words else "literal", list[str]()
+    default = "deny" if "--deny" in words else "allow"
+    arguments = iter(words)
     for word in arguments:
         if word in ("--producer", "--consumer"):
             operations += ("Write", "Describe") if word == "--producer" else ("Read", "Describe")
-        if word not in (*_RESOURCES, "--allow-principal", "--deny-principal", "--operation", _PATTERN):
+        if word in _CLUSTER:
+            resources.append(("cluster", Leaf("kafka-cluster", number)))
+        if word not in (*_RESOURCES, *_USERS, *_OPERATIONS, _PATTERN):
             continue
         given = next(arguments, "")
         leaf = Leaf(given, number + _line_of(line, given, found.end()))
         if word in _RESOURCES:
             resources.append((_RESOURCES[word], leaf))
-        elif word == "--operation":
-            operations.append(given)
+        elif word in _OPERATIONS:
+            operations += given.split(",")
         elif word == _PATTERN:
             pattern = {"prefixed": "prefix"}.get(given.lower(), given)
         else:
-            users.append((word.removeprefix("--").partition("-")[0], leaf))
+            users.append((word.removeprefix("--").partition("-")[0] if word.endswith("-principal") else default, leaf))
     if len(resources) * len(users) > _MOST_RULES:
         raise ConfigFileError(
             f"The command in line {number} adds {count_text(len(resources) * len(users), 'rule')}.",

@@ -22,7 +22,11 @@ _RELEASE: Final = re.compile(r"^(\d+\.\d+)(?:\.|$)")
 _VERSIONS: Final = ("KafkaVersion", "kafka_version", "KafkaVersionsList", "kafka_versions")
 _VARIABLES: Final = ("kafka_version", "kafka_release", "apache_kafka_version", "kafkaVersion")
 """What roles of Ansible and values of charts call the release of the brokers."""
-_PATHS: Final = (("kafka", "version"), ("kafka", "kafka_version"))
+_PATHS: Final = {
+    **{name: ((name,),) for name in _VARIABLES},
+    "kafka": (("kafka", "version"), ("kafka", "kafka_version")),
+}
+"""Where a document has the release, by the first key on the way."""
 _NEIGHBORS: Final = (
     ((Role.BROKER,), (Role.BROKER, Role.TOPIC, Role.ACCESS_RULE)),
     ((Role.CONNECT_WORKER,), (Role.SOURCE_CONNECTOR, Role.SINK_CONNECTOR)),
@@ -122,9 +126,10 @@ def _releases(document: Node) -> Iterator[str]:
         if isinstance(chart, Branch) and (image := chart.branch("image")) is not None:
             yield _of_chart(image)
     yield from _of_cloud(document)
-    for path in (*((name,) for name in _VARIABLES), *_PATHS):
-        if match := _RELEASE.match(document.text(*path) or ""):
-            yield match[1]
+    for path in () if _PATHS.keys().isdisjoint(document.by_key) else _PATHS.values():
+        for one in path:
+            if match := _RELEASE.match(document.text(*one) or ""):
+                yield match[1]
 
 
 def _of_chart(image: Branch) -> str:

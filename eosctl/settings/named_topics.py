@@ -21,6 +21,7 @@ from eosctl.settings.sources import Source
 from eosctl.settings.tree import Leaf, Node, Row
 
 _USERS: Final = (Role.PRODUCER, Role.CONSUMER, Role.SPRING, Role.STREAMS)
+_WORD: Final = "topic"
 _TOPIC: Final = re.compile(r"(?i:topics?)(?![a-z])")
 _NAME: Final = re.compile(r"(?=[^,]*[A-Za-z])[\w.-]{2,249}")
 _DEFAULT: Final = re.compile(r"\$\{[\w.-]+:-?([\w.-]+)\}")
@@ -49,6 +50,8 @@ def with_named_topics(sources: list[Source], document: Node, file: str) -> list[
     """Return the sources, applications and clients with the topics that the document names for them."""
     if not any(_takes_topics(source) for source in sources):
         return sources
+    if not _has_topics(document):
+        return sources
     leaves = list(_leaves(document, ()))
     topics = [one for one in leaves if _names_topics(one)] if len(leaves) <= _MOST_LEAVES else []
     if not topics:
@@ -67,6 +70,20 @@ def with_named_topics(sources: list[Source], document: Node, file: str) -> list[
 
 def _takes_topics(source: Source) -> bool:
     return source.role in _USERS and not source.topics
+
+
+def _has_topics(node: Node) -> bool:
+    """Return whether a key, a name, or a block of text in a document has the word topic."""
+    if isinstance(node, Leaf):
+        return "\n" in (node.text or "") and _WORD in (node.text or "").lower()
+    if isinstance(node, Row):
+        return any(map(_has_topics, node.nodes))
+    for key, child in node.entries:
+        if _WORD in key.lower() or (key == "name" and isinstance(child, Leaf) and _WORD in (child.text or "").lower()):
+            return True
+        if (not isinstance(child, Leaf) or "\n" in (child.text or "")) and _has_topics(child):
+            return True
+    return False
 
 
 def _leaves(node: Node, path: _Path) -> Iterator[_Leaf]:
@@ -88,7 +105,7 @@ def _leaves(node: Node, path: _Path) -> Iterator[_Leaf]:
 def _of_block(leaf: Leaf, path: _Path) -> Iterator[_Leaf]:
     """Yield the values of a file that stands as a block of text in another one, under its name."""
     text = leaf.text or ""
-    if "topic" not in text.lower() or not path:
+    if _WORD not in text.lower() or not path:
         return
     try:
         for document in parse_within(f"block.{path[-1]}", text, leaf.line):
@@ -99,7 +116,7 @@ def _of_block(leaf: Leaf, path: _Path) -> Iterator[_Leaf]:
 
 def _names_topics(one: _Leaf) -> bool:
     key = ".".join(one.path)
-    if not one.leaf.text or "\n" in one.leaf.text or "topic" not in key.lower():
+    if not one.leaf.text or "\n" in one.leaf.text or _WORD not in key.lower():
         return False
     joined = "".join(map(relaxed, one.path))
     is_topic = any(_TOPIC.search(part) for part in one.path[-3:])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from eosctl.checks.configuration.clients import transactional_producers, transactional_producers_near
@@ -73,13 +73,14 @@ def reader_of_transactions_by_default(case: Case) -> Iterator[Problem]:
         eosctl config lint reports it no longer.
     """
     producers = [p for p in transactional_producers(case.deployment) if p.inside in _WRITERS]
-    writers = [_client(case.deployment, one) for one in (*producers, *_exactly_once_sources(case.deployment))]
-    for reader in _readers(case.deployment) if writers else ():
+    sources = _exactly_once_sources(case.deployment)
+    writers = _Writers(_client(case.deployment, one) for one in (*producers, *sources))
+    for reader in _readers(case.deployment) if writers.any else ():
         level = reader.value("isolation.level")
         if level.is_given or transactional_producers_near(case.deployment, reader):
             continue
         read = _client(case.deployment, reader)
-        others = (one for one in writers if one.component.application != reader.application)
+        others = [one for one in writers.near(read) if one.component.application != reader.application]
         found = [one for one in others if _is_related(one, read) or _may_be_related(one, read)]
         writer = next((one for one in found if _is_related(one, read)), found[0] if found else None)
         if writer is None:
@@ -117,6 +118,30 @@ class _Client(NamedTuple):
     folder: str
     prefix: str = ""
     reads: bool = False
+
+
+class _Writers:
+    """Writers by their topics, their prefixes, and their folders: a reader is not compared with all of them."""
+
+    def __init__(self, writers: Iterable[_Client]) -> None:
+        self._all = list(writers)
+        self._by_topic: dict[str, list[int]] = {}
+        self._by_folder: dict[str, list[int]] = {}
+        for number, one in enumerate(self._all):
+            for topic in one.topics.own | one.topics.named:
+                self._by_topic.setdefault(topic, []).append(number)
+            self._by_folder.setdefault(one.folder, []).append(number)
+        self._with_prefix = [number for number, one in enumerate(self._all) if one.prefix]
+
+    @property
+    def any(self) -> bool:
+        """Return whether there is a writer."""
+        return bool(self._all)
+
+    def near(self, reader: _Client) -> list[_Client]:
+        """Return the writers that have a topic or the folder of a reader, or a prefix, in their order."""
+        found = {number for topic in reader.topics.likely for number in self._by_topic.get(topic, ())}
+        return [self._all[n] for n in sorted(found.union(self._by_folder.get(reader.folder, ()), self._with_prefix))]
 
 
 def _client(deployment: Deployment, component: Component) -> _Client:

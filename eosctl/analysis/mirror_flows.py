@@ -92,17 +92,21 @@ def without_effect(mirror: Component, setting: str = LEVEL) -> tuple[Value, ...]
 def support_without_effect(mirror: Component) -> tuple[Value, ...]:
     """Return the given values of exactly-once support that a dedicated MirrorMaker drops.
 
-    Only the name of a cluster before the setting reaches that cluster's workers (`MirrorMakerConfig.workerConfig`): the
-    setting alone and a flow's (`us->eu.`) reach none.
+    Only the name of a cluster before the setting reaches the workers that write to it
+    (`MirrorMakerConfig.workerConfig`): the setting alone and a flow's (`us->eu.`) reach none. That of a cluster to
+    which no flow copies has no effect either, and is returned while a flow goes without.
     """
     if not is_dedicated(mirror):
         return ()
-    clusters = {alias.strip() for alias in (mirror.word("clusters") or "").split(",")}
-    clusters |= {end for pair in _pairs(mirror) for end in pair}
+    flows = flows_of(mirror)
+    heard = {alias.strip() for alias in (mirror.word("clusters") or "").split(",")}
+    heard |= {end for pair in _pairs(mirror) for end in pair}
+    if not all(flow.is_exactly_once() for flow in flows):
+        heard = {flow.target for flow in flows}
     return tuple(
         value
         for key, value in mirror.given.items()
-        if key == _SUPPORT or (key.endswith(f".{_SUPPORT}") and key.removesuffix(f".{_SUPPORT}") not in clusters)
+        if key == _SUPPORT or (key.endswith(f".{_SUPPORT}") and key.removesuffix(f".{_SUPPORT}") not in heard)
     )
 
 

@@ -151,7 +151,7 @@ def _mirror_itself(flow: _Flow) -> Carried:
             place=place,
         )
     unnamed = next(iter(support_without_effect(flow.mirror)), None)
-    dropped = "" if unnamed is None else f" {unnamed.key} names no cluster, so MirrorMaker drops it."
+    dropped = "" if unnamed is None else f" {unnamed.key} reaches no worker of this flow."
     name = f"{flow.target}.exactly.once.source.support" if route.is_dedicated else "exactly.once.source.support"
     where = "" if route.is_dedicated else " on the workers of Connect"
     return Carried(

@@ -100,6 +100,30 @@ def test_words_are_found_in_spite_of_typing_errors(text: str, runbook: str) -> N
     assert find_runbooks(text).matches[0].entry.name == runbook
 
 
+RECEIVES_NOTHING: Final = """\
+my listener does not get any messages any more
+downstream service is not getting any records
+no new records come in at the consumer
+our @KafkaListener never receives events
+the subscriber has not received anything since this morning
+service gets no messages although the producer writes
+billing app stopped receiving orders
+not a single event reaches the reporting service
+streams app reads no input records
+der Consumer erhält seit heute keine neuen Nachrichten
+le consommateur ne reçoit plus de messages
+el listener no recibe ningún registro"""
+
+
+@pytest.mark.parametrize("text", RECEIVES_NOTHING.splitlines())
+def test_who_receives_nothing_is_a_consumer(text: str) -> None:
+    assert find_runbooks(text).matches[0].entry.name == "consumer-stuck"
+
+
+def test_a_topic_that_gets_nothing_is_not_a_consumer() -> None:
+    assert find_runbooks("the output topic gets no records").matches[0].entry.name == "lost-records"
+
+
 def test_a_fault_that_is_denied_is_not_a_symptom() -> None:
     assert not find_runbooks("No hanging transactions found").is_sure
     assert find_runbooks("no duplicates but messages are lost").matches[0].entry.name == "lost-records"

@@ -98,7 +98,7 @@ class TextIndex:
 
     def search(self, question: str, limit: int = 200) -> tuple[Hit, ...]:
         """Return the texts that share meanings with a question, best first."""
-        main, circumstance = _stems(_parts(self._spelled(question)))
+        main, circumstance = _stems(_parts(_rewritten(self._spelled(question))))
         asked = dict.fromkeys(meanings_of(circumstance), _CIRCUMSTANCE) | dict.fromkeys(meanings_of(main), 1.0)
         known = [word for word in asked if word in self._weights]
         if not known:
@@ -210,12 +210,30 @@ def _vocabulary() -> _Vocabulary:
     return _Vocabulary(longest_first, common, every_stem, tuple(variant for variant, _ in pairs))
 
 
+@cache
+def _rewrites() -> tuple[tuple[re.Pattern[str], str], ...]:
+    """Return the patterns of one meaning in many words, each with the words that stand for it."""
+    data = _load_synonyms()["rewritten"]
+    return tuple((re.compile(one, re.IGNORECASE), words) for words, patterns in data.items() for one in patterns)
+
+
+def _rewritten(text: str) -> str:
+    """Return a text in which what is said in many ways is said in one.
+
+    >>> _rewritten("the service is not getting any records"), _rewritten("the topic gets no records")
+    ('the service consumer receives nothing records', 'the topic gets no records')
+    """
+    for pattern, words in _rewrites():
+        text = pattern.sub(lambda found, words=words: found[0] if found.groupdict().get("kept") else words, text)
+    return text
+
+
 def _stems(texts: Sequence[str]) -> list[tuple[str, ...]]:
     """Return the stems of each text in order, as FTS5's tokenizer makes them."""
     database = _open()
     database.execute(f"CREATE VIRTUAL TABLE text USING fts5(words, tokenize='{_TOKENIZER}')")
     database.execute("CREATE VIRTUAL TABLE stem USING fts5vocab(text, 'instance')")
-    prepared = (_INTERNAL.sub(lambda match: match[1].replace("_", ""), text) for text in texts)
+    prepared = (_INTERNAL.sub(lambda match: match[1].replace("_", ""), _rewritten(text)) for text in texts)
     database.executemany("INSERT INTO text(rowid, words) VALUES (?, ?)", enumerate(prepared, 1))
     found: list[dict[int, str]] = [{} for _ in texts]
     for term, document, offset in database.execute("SELECT term, doc, offset FROM stem"):

@@ -30,7 +30,7 @@ from eosctl.settings.framework_forms import (
 )
 from eosctl.settings.kafka_commands import altered_entity
 from eosctl.settings.logstash_file import PIPELINE
-from eosctl.settings.nomad_jobs import files_of_tasks
+from eosctl.settings.nomad_jobs import TextOfFile, files_of_tasks
 from eosctl.settings.own_prefixes import own_prefixes, sources_under
 from eosctl.settings.pipeline_services import is_pipeline, pipeline_scripts, pipeline_services, without_services
 from eosctl.settings.process_counts import counted_around
@@ -46,6 +46,7 @@ from eosctl.settings.structures import find_sources
 from eosctl.settings.topic_declarations import topic_declared
 from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
 from eosctl.settings.unread import CLIENT_SETTINGS
+from eosctl.settings.variable_files import files_in_variables
 from eosctl.settings.workloads import GENERATED
 
 _NETWORK: Final = ("AWS::EC2::", "AWS::IAM::", "AWS::ElasticLoadBalancing")
@@ -71,14 +72,16 @@ def sources_within(node: Node, file: str, hints: tuple[str, ...]) -> list[Source
         jobs = [*pipeline_services(node, file), *_islands(without_services(node), file, hints)]
         return [*jobs, *_of_scripts(list(pipeline_scripts(node)), file, hints, jobs)]
     known = find_sources(node, file)
-    found = list(_islands(node, file, hints)) if known is None else [*known, *_of_templates(node, file, hints)]
+    found = (
+        list(_islands(node, file, hints)) if known is None else [*known, *_of_texts(files_of_tasks(node), file, hints)]
+    )
     scripts = _of_scripts(list(scripts_within(node)), file, hints, found)
-    return [*found, *scripts, *arguments_of_jobs(node, file)]
+    return [*found, *scripts, *_of_texts(files_in_variables(node), file, hints), *arguments_of_jobs(node, file)]
 
 
-def _of_templates(node: Node, file: str, hints: tuple[str, ...]) -> Iterator[Source]:
-    """Yield what the files configure that a job of Nomad makes for tasks with variables of Kafka."""
-    for made in files_of_tasks(node):
+def _of_texts(found: Iterator[TextOfFile], file: str, hints: tuple[str, ...]) -> Iterator[Source]:
+    """Yield what files configure that templates of Nomad or variables of containers hold."""
+    for made in found:
         yield from _file_within(made.text, file, (*hints, made.name.lower()), made.name)
 
 

@@ -23,8 +23,8 @@ class _Task(NamedTuple):
     processes: Leaf | None
 
 
-class TaskFile(NamedTuple):
-    """A file that a template makes for a task: its text, and its name there."""
+class TextOfFile(NamedTuple):
+    """A file that stands inside another one: its text, and its name where it is used; empty where nothing shows it."""
 
     text: Leaf
     name: str
@@ -47,14 +47,14 @@ def nomad_job(document: Branch, file: str) -> list[Source] | None:
     return sources or None
 
 
-def files_of_tasks(document: Node) -> Iterator[TaskFile]:
+def files_of_tasks(document: Node) -> Iterator[TextOfFile]:
     """Yield the files that templates make for the tasks of a job; variables are not among them."""
     jobs = document.branch("job") if isinstance(document, Branch) else None
     for task in _tasks(jobs, None, "") if jobs is not None else ():
         for template in _templates(task.block):
             text = template.get("data")
             if not _is_environment(template) and isinstance(text, Leaf):
-                yield TaskFile(text, (template.text("destination") or "").rpartition("/")[2])
+                yield TextOfFile(text, (template.text("destination") or "").rpartition("/")[2])
 
 
 def _tasks(node: Node, count: Leaf | None, name: str) -> Iterator[_Task]:

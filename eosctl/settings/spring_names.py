@@ -52,6 +52,14 @@ _SPRING_MAP: Final = re.compile(r"^properties(?:\.|(?=\[))(.+)$", re.IGNORECASE)
 _BINDER_MAP: Final = re.compile(r"(?:onfiguration|roperties)(?:\.|(?=\[))(.+)$")
 _BINDER_KEY: Final = re.compile(r"^spring\.cloud\.stream\.kafka\.(streams\.)?binder\.(.+)$", re.IGNORECASE)
 
+_TOPIC_KEY: Final = re.compile(
+    r"^spring\.cloud\.stream\.kafka\.(?:streams\.)?(?:bindings\.[\w-]+|default)\.(?:producer|consumer)\.topic"
+    r"\.properties(?:\.|(?=\[))(.+)$",
+    re.IGNORECASE,
+)
+TOPIC_PROPERTY: Final = "topic.properties."
+"""Before a setting of a topic that the binder creates (``KafkaTopicProperties``): its place, a slash, and its name."""
+
 OF_OTHERS: Final[Mapping[str, Mapping[Role, str]]] = {
     "micronaut.": {Role.PRODUCER: "kafka.producers.default", Role.CONSUMER: "kafka.consumers.default"},
     "quarkus.": {Role.PRODUCER: "mp.messaging.outgoing.CHANNEL", Role.CONSUMER: "mp.messaging.incoming.CHANNEL"},
@@ -81,7 +89,7 @@ class SpringSettings(NamedTuple):
 
 def spring_settings(values: Mapping[str, Value]) -> SpringSettings:
     """Return what Spring Boot's and Spring Cloud Stream's names mean, in any of their relaxed spellings."""
-    named: dict[str, Value] = {}
+    named = _topic_properties(values)
     given: dict[Role, dict[str, Value]] = {Role.PRODUCER: {}, Role.CONSUMER: {}, Role.STREAMS: {}}
     shared: dict[str, Value] = {}
     inputs: dict[str, dict[str, Value]] = {}
@@ -128,6 +136,16 @@ def spring_settings(values: Mapping[str, Value]) -> SpringSettings:
     )
 
 
+def _topic_properties(values: Mapping[str, Value]) -> dict[str, Value]:
+    """Return the settings of topics that the binder creates."""
+    found = ((key, value, _TOPIC_KEY.match(key)) for key, value in values.items())
+    return {
+        f"{TOPIC_PROPERTY}{key[: match.start(1)].lower()}/{match[1].strip('[]')}": value
+        for key, value, match in found
+        if match is not None
+    }
+
+
 def _next_to_springs(key: str, rest: str, value: Value, *, is_springs: bool) -> tuple[Value, ...]:
     """Return a setting of Kafka that stands where Spring has names of its own, with the right key."""
     end = setting_at_end(rest)
@@ -172,7 +190,7 @@ def _is_output(binding: str) -> bool:
 def _binding(binding: str, rest: str, value: Value, inputs: dict[str, dict[str, Value]]) -> None:
     """Add a setting of an input binding: its topic and group, or one that the consumer is given."""
     uniform = _uniform(rest)
-    if _is_output(binding) or uniform.startswith("producer."):
+    if _is_output(binding) or uniform.startswith(("producer.", "consumer.topic.")):
         return
     own = inputs.setdefault(binding, {})
     if uniform in ("destination", "group"):

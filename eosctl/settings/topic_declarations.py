@@ -18,7 +18,9 @@ from eosctl.settings.spellings import respelled
 from eosctl.settings.tree import Branch, Leaf, Row, flatten
 
 _NAMES: Final = ("topicname", "topic", "name")
-_SETTINGS: Final = ("config", "configs", "configuration", "settings", "topicconfig", "options")
+_SETTINGS: Final = ("config", "configs", "configuration", "settings", "topicconfig", "options", "additionalconfig")
+_TOPICS: Final = ("topic", "topics", "kafkatopics", "kafkatopic")
+"""What tools call their lists of topics."""
 _CONFLUENT_CLOUD: Final[Mapping[str, str | None]] = {"replication.factor": "3"}
 _COUNTS: Final = {
     "partitions": "partitions",
@@ -51,8 +53,8 @@ def topic_declared(document: Branch, key: str, file: str) -> Source | None:
     }
     by_name = {relaxed(name): (name, node) for name, node in document.entries}
     if not counts:
-        return _of_defaults(document, by_name, file)
-    found = {**_nested(by_name, file), **_neighbors(document, file)}
+        return _of_defaults(document, by_name, file, is_topic=relaxed(key) in _TOPICS)
+    found = {**_nested(by_name, file, is_topic="partitions" in counts), **_neighbors(document, file)}
     named = next((node.text for name in _NAMES if isinstance(node := by_name.get(name, ("", None))[1], Leaf)), None)
     if named is None and "partitions" not in counts and not exclusive(Role.BROKER).isdisjoint(found):
         return None  # a cluster with the number of its brokers
@@ -68,20 +70,29 @@ def topic_declared(document: Branch, key: str, file: str) -> Source | None:
     return Source(place, values, named or key, Role.TOPIC, Client.JAVA, framework=framework, recognized_by=shown)
 
 
-def _of_defaults(document: Branch, by_name: Mapping[str, tuple[str, object]], file: str) -> Source | None:
-    """Return a topic that has the brokers' numbers of partitions and replicas: a name, and settings of topics alone."""
+def _of_defaults(
+    document: Branch, by_name: Mapping[str, tuple[str, object]], file: str, *, is_topic: bool
+) -> Source | None:
+    """Return a topic without numbers next to its name: with those of brokers, or with numbers among its settings.
+
+    Where nothing around it shows a topic (`is_topic`), it has settings of topics alone.
+    """
     named = next((node for name in _NAMES if isinstance(node := by_name.get(name, ("", None))[1], Leaf)), None)
-    found = _nested(by_name, file) if named is not None and len(by_name) <= _FEW else {}
-    shown = next((one.key for name, one in found.items() if name in exclusive(Role.TOPIC)), None)
+    found = _nested(by_name, file, is_topic=is_topic) if named is not None and len(by_name) <= _FEW else {}
+    shown = next((one.key for name, one in found.items() if is_topic or name in exclusive(Role.TOPIC)), None)
     if named is None or shown is None:
         return None
     place = Place(file, document.line)
     return Source(place, found, named.text or "", Role.TOPIC, Client.JAVA, recognized_by=shown)
 
 
-def _nested(by_name: Mapping[str, tuple[str, object]], file: str) -> dict[str, Value]:
-    """Return the settings in a separate mapping, or as ``{"name": ..., "value": ...}``."""
-    own = load_tables()["topic"].parameters
+def _nested(by_name: Mapping[str, tuple[str, object]], file: str, *, is_topic: bool) -> dict[str, Value]:
+    """Return the settings in a separate mapping, or as ``{"name": ..., "value": ...}``.
+
+    Those of a topic (`is_topic`) may all have names that only brokers know.
+    """
+    tables = load_tables()
+    own = {*tables["topic"].parameters, *(tables["broker"].parameters if is_topic else ())}
     found: dict[str, Value] = {}
     for name in _SETTINGS:
         node = by_name.get(name, ("", None))[1]

@@ -6,8 +6,15 @@ import re
 from itertools import chain
 from typing import Final
 
-from eosctl.model.deployment import JOINED_BY, Component, Deployment, Role
+from eosctl.model.deployment import JOINED_BY, Component, Deployment, Role, Value
 
+OF_INTERNAL_TOPICS: Final = (
+    "transaction.state.log.replication.factor",
+    "transaction.state.log.min.isr",
+    "offsets.topic.replication.factor",
+)
+_REACHED: Final = (*JOINED_BY[:2], "zookeeper.connect")
+_ON_LOCAL_HOST: Final = re.compile(r"(?:\d+@)?(?:localhost|127(?:\.\d+){3}|\[?::1\]?):\d+(?:/\S*)?")
 _LISTENERS: Final = ("listeners", "advertised.listeners")
 _HOST: Final = re.compile(r"//([^:/,\s]+)(?::|,|$)")
 _ANY_HOST: Final = re.compile(r"[0.]+|127[.\d]*|localhost")
@@ -29,6 +36,31 @@ def is_only_broker(deployment: Deployment, broker: Component) -> bool:
     others = [other for other in near if other is not broker and not is_same_workload(broker, other)]
     # Controllers of their own next to the broker show the rest of the cluster.
     return (_is_complete(broker) or bool(others)) and not any(map(is_broker, others))
+
+
+def wants_more_brokers(deployment: Deployment, broker: Component) -> tuple[Value, ...]:
+    """Return the settings of internal topics that need more brokers than the only one that there is.
+
+    A file that stands alone shows one broker if no other machine can reach its quorum or its listeners.
+    """
+    if not is_only_broker(deployment, broker) and not _is_on_its_own(deployment, broker):
+        return ()
+    values = (broker.value(name) for name in OF_INTERNAL_TOPICS)
+    return tuple(value for value in values if value.number is not None and value.number > 1)
+
+
+def _is_on_its_own(deployment: Deployment, broker: Component) -> bool:
+    """Return whether a broker listens, and finds its quorum or ZooKeeper, on the local host alone."""
+    if not is_broker(broker) or len(deployment.same_cluster(broker)) > 1 or hosts_of(broker):
+        return False
+    reached = next((broker.value(name) for name in _REACHED if broker.has(name)), None)
+    shown = [broker.value(name) for name in _LISTENERS if broker.has(name)]
+    if reached is None or not all(value.resolved for value in (reached, *shown)):
+        return False
+    is_local = all(_ON_LOCAL_HOST.fullmatch(one.strip()) for one in (reached.word or "").split(","))
+    # Without a host of its own, a broker of ZooKeeper advertises the machine's name.
+    is_found = reached.name != _REACHED[-1] or any("localhost" in (value.word or "") for value in shown)
+    return is_local and is_found
 
 
 def runs_on_one_broker(deployment: Deployment, client: Component) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from eosctl.checks.configuration.broker_clusters import is_only_broker
+from eosctl.checks.configuration.broker_clusters import OF_INTERNAL_TOPICS, wants_more_brokers
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Role, Value
@@ -13,7 +13,6 @@ from eosctl.model.severity import Severity
 
 _MINIMUM: Final = "transaction.state.log.min.isr"
 _OFFSETS: Final = "offsets.topic.replication.factor"
-NAMES: Final = ("transaction.state.log.replication.factor", _MINIMUM, _OFFSETS)
 
 
 @check(
@@ -22,11 +21,7 @@ NAMES: Final = ("transaction.state.log.replication.factor", _MINIMUM, _OFFSETS)
     Area.CONFIGURATION,
     Severity.ERROR,
     roles=(Role.BROKER,),
-    reads=(
-        "transaction.state.log.replication.factor",
-        "transaction.state.log.min.isr",
-        "offsets.topic.replication.factor",
-    ),
+    reads=OF_INTERNAL_TOPICS,
     tags=("durability",),
     references=("KIP-98",),
 )
@@ -36,7 +31,8 @@ def one_broker_needs_more(case: Case) -> Iterator[Problem]:
     What it checks:
         transaction.state.log.replication.factor, transaction.state.log.min.isr, and offsets.topic.replication.factor
         above 1, written or by default, where the platform starts one broker in all: one service of Compose, one
-        replica in Kubernetes.
+        replica in Kubernetes. A file that stands alone shows that by its quorum (or ZooKeeper) and its listeners, if
+        all of them are on the local host.
 
     Why it matters for exactly-once:
         __transaction_state cannot be created: InitProducerId is answered with COORDINATOR_NOT_AVAILABLE until the
@@ -53,11 +49,7 @@ def one_broker_needs_more(case: Case) -> Iterator[Problem]:
         eosctl config lint reports it no longer.
     """
     for broker in case.deployment.of(Role.BROKER):
-        if not is_only_broker(case.deployment, broker):
-            continue
-        values = [broker.value(name) for name in NAMES]
-        too_many = [value for value in values if value.number is not None and value.number > 1]
-        if too_many:
+        if too_many := wants_more_brokers(case.deployment, broker):
             names = ", ".join(f"{value.name} ({value.number})" for value in too_many)
             one = f"While the cluster has one broker, give {_named(too_many)} the value 1."
             yield problem(

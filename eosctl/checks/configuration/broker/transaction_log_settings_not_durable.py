@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.broker_clusters import is_broker, is_only_broker
+from eosctl.checks.configuration.broker_clusters import is_broker, is_only_broker, wants_more_brokers
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Role
@@ -47,6 +47,8 @@ def transaction_log_settings_not_durable(case: Case) -> Iterator[Problem]:
         # A controller alone creates none of these topics.
         if not is_broker(broker) or is_only_broker(case.deployment, broker):
             continue
+        if wants_more_brokers(case.deployment, broker):
+            continue  # EOS-CFG-149
         for name, least in (("transaction.state.log.replication.factor", 3), ("transaction.state.log.min.isr", 2)):
             value = broker.value(name)
             if value.is_given and value.number is not None and value.number < least:

@@ -64,8 +64,12 @@ _IDENTITIES: Final = {
     "otelcolcomponentid": "component_id",
     "addr": "addr",
     "brokeraddr": "addr",
+    "errorcode": "error code",
+    "errcode": "error code",
 }
 """Names of a record's subjects: as programs spell them, without signs and in lower case, and as in the catalog."""
+_ERRORS: Final = ("err", "error", "exception", "cause")
+"""Objects with the parts of an error; clients in Node name its number ``code`` or ``errno``."""
 _OF_GROUPS: Final = re.compile(r"(?i)\b(?:auto)?(?:commit|group|heartbeat|join|sync|rebalanc|offset|generation)")
 """Words of messages about a consumer group, in which the name ``group`` is that of the group."""
 _CONTAINERS: Final = ("fields", "attributes", "jsonPayload", "payload", "context", "properties", "extra")
@@ -324,6 +328,10 @@ def _identities(values: Mapping[str, Any], message: str) -> str:
             known = _IDENTITIES.get(_SIGNS.sub("", str(name).lower()))
             if known and isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip():
                 found.setdefault(known, str(value).strip())
+    for name in _ERRORS:
+        error = values.get(name)
+        if isinstance(error, Mapping) and str(code := error.get("code", error.get("errno", ""))).strip("-").isdecimal():
+            found.setdefault("code", str(code))
     named = values.get("group")
     if isinstance(named, str) and named.strip() and _OF_GROUPS.search(message):
         found.setdefault("group.id", named.strip())

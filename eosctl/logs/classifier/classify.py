@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 
 from eosctl.logs.classifier.catalog import Catalog, Category, Weight, load_catalog
 from eosctl.logs.classifier.client_errors import category_of_error
+from eosctl.logs.classifier.code_numbers import names_of_codes
 from eosctl.logs.classifier.mentions import counts_nothing, is_report
 from eosctl.logs.classifier.throwable import parse_inline, parse_throwable
 from eosctl.logs.records.digits import TEXT_BLUR
@@ -23,15 +24,12 @@ from eosctl.logs.records.record import Classified, Record
 from eosctl.model.event_names import EventField
 from eosctl.model.log_event import ERROR_LEVELS, UNCLASSIFIED
 from eosctl.model.redaction import masked, redact_text, secret_spans
-from eosctl.wire.error_codes import ErrorCode
 
 _REMEMBERED: Final = 50_000
 _LONGEST_REMEMBERED: Final = 600
 MAX_MESSAGE_CHARS: Final = 4096
 _LONGEST_TRACE_REMEMBERED: Final = 8192
 _SEARCHED_CHARS: Final = 32_768
-_CODE: Final = re.compile(r"\b[Ee]rror [Cc]ode\b ?(?:is |[=:] ?)?(\d{1,3})\b(?![.%])")
-_CODE_NAMES: Final = {str(code.value): code.name for code in ErrorCode if code.value > 0}
 _FRAMES: Final = re.compile(r"^[ \t]+(?:at |\.\.\. \d)[^\n]*\n?", re.MULTILINE)
 """The frames of Java's stack traces: they name code, and are not part of the record's message."""
 _CALL: Final = re.compile(
@@ -46,13 +44,6 @@ _TRACEBACK: Final = "Traceback (most recent call last)"
 _ACTING: Final = frozenset({Weight.ACT, Weight.CRITICAL})
 _CALLS: Final = ("InitTransactions", "CommitTransaction", "AbortTransaction", "SendOffsetsToTransaction")
 _NAME: Final = re.compile(r"\(\?P<(\w+)>")
-
-
-def _names_of_codes(text: str) -> str:
-    """Return the names of error codes that clients print as numbers because they are older than the code."""
-    if "rror " not in text:
-        return ""
-    return " ".join(_CODE_NAMES[code] for code in _CODE.findall(text) if code in _CODE_NAMES)
 
 
 def _of_frames(text: str, rest: str) -> str:
@@ -123,7 +114,7 @@ class Classifier:
         text = f"{name}{record.message}"
         if record.rest:
             text = f"{text}\n{_without_frames(record.rest)}"
-        codes = _names_of_codes(text) or (_of_frames(text, record.rest) if record.rest else "")
+        codes = names_of_codes(text) or (_of_frames(text, record.rest) if record.rest else "")
         if codes:
             text = f"{text}\n{codes}"
         verdict = self._verdict(record, text)

@@ -24,8 +24,12 @@ STUCK_MIN_S = 8
 _WRITE: Final = re.compile(
     r"\b(?:produc(?:e|ing)|writ(?:e|ing)|append|send|batch|late\b|delayed|belated|straggl)", re.IGNORECASE
 )
-_ENDING: Final = re.compile(
-    r"\b(?:end(?:ing)?[ _-]?(?:of )?(?:the )?(?:txn|transaction)|EndTxn|commit\w*|abort\w*)\b", re.IGNORECASE
+_OTHER_REQUEST: Final = re.compile(
+    r"\b(?:(?:end|finish)(?:ing)?[ _-]?(?:of )?(?:the )?(?:txn|transaction)|EndTxn|commit\w*|abort\w*"
+    r"|roll(?:ing)?[ -]?back|init(?:ializ\w+)?[ _-]?(?:the )?(?:transactions?|producer[ _-]?id)"
+    r"|Add(?:Offsets|Partitions)ToTxn|TxnOffsetCommit"
+    r"|(?:send|add)(?:ing)?[ _-]?(?:the )?(?:offsets|partitions)[ _-]?to[ _-]?(?:the )?(?:txn|transaction))",
+    re.IGNORECASE,
 )
 
 
@@ -122,11 +126,11 @@ def find_refused_writes(timeline: LogTimeline) -> Iterator[Incident]:
 def _is_of_write(event: LogEvent) -> bool:
     """Return whether a broker refused data; since 3.8 it answers newer clients that the transaction must be aborted.
 
-    Both errors also answer other requests, such as one that ends a transaction and writes nothing.
+    Both errors also answer requests that write nothing, such as one that ends a transaction.
     """
-    if event.category == "INVALID_TXN_STATE":
-        return _ENDING.search(event.message) is None
-    return _WRITE.search(event.message) is not None
+    if _OTHER_REQUEST.search(event.message) is not None:
+        return False
+    return event.category == "INVALID_TXN_STATE" or _WRITE.search(event.message) is not None
 
 
 def find_zombie_writers(timeline: LogTimeline) -> Iterator[Incident]:

@@ -80,7 +80,7 @@ EventField: TypeAlias = Literal[
     "shortage", "signal", "slot", "source_offset", "source_partition", "start_offset", "state", "state_dir",
     "step_s", "store", "store_dir", "stream_client", "stream_thread", "stuck_s", "suppressed", "task",
     "test_errors", "test_failed", "test_failures", "test_passed", "throttle_ms", "thrown", "to_count", "to_state",
-    "took_ms", "topic", "transaction_timeout", "transaction_timeout_ms", "transactional_id", "transactional_prefix",
-    "unit", "wrong_s",
+    "took_ms", "topic", "topic_id", "transaction_timeout", "transaction_timeout_ms", "transaction_version",
+    "transactional_id", "transactional_prefix", "unit", "wrong_s",
 ]
 # fmt: on

@@ -40,7 +40,13 @@ def test_the_sentence_of_any_client_has_a_category() -> None:
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ("(_GAPLESS_GUARANTEE)", "OUT_OF_ORDER_SEQUENCE"),
+        ("(_GAPLESS_GUARANTEE)", "CLIENT_FATAL"),
+        ('KafkaError{FATAL,code=_INCONSISTENT,val=-149,str="Unable to reconstruct"}', "CLIENT_FATAL"),
+        ('KafkaError{FATAL,code=_NOT_CONFIGURED,val=-145,str="?"}', "CLIENT_FATAL"),
+        ('KafkaError{FATAL,code=INVALID_TXN_STATE,val=48,str="?"}', "INVALID_TXN_STATE"),
+        ("Confluent.Kafka.KafkaException: Local_MsgTimedOut", "TIMEOUT_SEND"),
+        ("ErrorCode.Local_GaplessGuarantee", "CLIENT_FATAL"),
+        ("ErrorCode.Local_Fenced", "PRODUCER_FENCED"),
         ("KafkaError{code=_STATE,val=-172,str=...}", "TXN_STATE_ERROR"),
         ("ErrUnknownTopicOrPartition", "UNKNOWN_TOPIC"),
         ("Not Coordinator For Group", "COORDINATOR_UNAVAILABLE"),

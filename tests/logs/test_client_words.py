@@ -234,6 +234,12 @@ WORDS = (
     ("CLIENT_FATAL", "KafkaError (Message production error: Fatal (Local: Fatal error))", {}),
     ("CLIENT_FATAL", "Confluent.Kafka.ProduceException: Local_Fatal", {}),
     ("CLIENT_FATAL", "broker error: ERR__FATAL", {}),
+    ("CLIENT_FATAL", "delivery failed: Unable to reconstruct MessageSet (currently with 8 message(s))", {}),
+    ("CLIENT_FATAL", "LibrdKafkaError: Local: Inconsistent state { code: -149, errno: -149 }", {}),
+    ("CLIENT_FATAL", "produce() in kafka failed: error code -149", {}),
+    ("CLIENT_FATAL", "KafkaError (Message production error: GaplessGuarantee (Local: Gap-less ordering would not", {}),
+    ("CLIENT_FATAL", "Confluent.Kafka.ProduceException: Local_Inconsistent", {}),
+    ("CLIENT_FATAL", "RD_KAFKA_RESP_ERR__INCONSISTENT", {}),
     (
         "COORDINATOR_REFUSED",
         "server.cc:1132 - failed to allocate pid, ec: tx_errc::coordinator_not_available",

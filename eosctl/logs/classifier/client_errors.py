@@ -18,6 +18,11 @@ _SENTENCE_END: Final = re.compile(r"\.(?:\s|$)")
 _NAME: Final = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Z]\w*[a-z]\w*(?:Error|Exception)|Err[A-Z]\w+")
 _LOCAL: Final = re.compile(r"(?:\(|code=|\bERR_|\bRD_KAFKA_RESP_ERR_|\bLocal_)(_[A-Z]+(?:_[A-Z]+)*)\b")
 """Text that librdkafka and its bindings write about an error of the client itself."""
+_DOTNET: Final = re.compile(r"\bLocal_((?:[A-Z][a-z]+)+)\b")
+"""The same as Confluent.Kafka names it."""
+_CAPITAL: Final = re.compile(r"(?=[A-Z])")
+_FATAL: Final = "KafkaError{FATAL,"
+"""The client cannot be used any more, by any error."""
 _ATOM: Final = re.compile(r"(?<![\w:]):([a-z]+(?:_[a-z]+)+)\b")
 """An error as clients in Erlang and Elixir name it."""
 _WORD: Final = re.compile(r"\w")
@@ -28,10 +33,14 @@ def category_of_error(text: str) -> EventCategory | None:
     local = _LOCAL.search(text)
     if local is not None and is_report(text, *local.span(1)) and (category := _categories().get(local[1])):
         return category
+    for named in _DOTNET.finditer(text):
+        if category := _categories().get(_CAPITAL.sub("_", named[1]).upper()):
+            return category
     for atom in _ATOM.finditer(text):
         if (category := _categories().get(atom[1].upper())) and is_report(text, *atom.span(1)):
             return category
-    return next((category for words, category in _known() if words in text and _is_reported(words, text)), None)
+    known = (category for words, category in _known() if words in text and _is_reported(words, text))
+    return next(known, "CLIENT_FATAL" if _FATAL in text else None)
 
 
 @cache

@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Final
 
+from eosctl.logs.incidents.producers.write_owners import owner_of
 from eosctl.logs.incidents.timeline.evidence import incident
 from eosctl.logs.incidents.timeline.index import within
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
@@ -19,7 +20,12 @@ NEAR_MS: Final = 5_000
 
 
 def find_refused_markers(timeline: LogTimeline) -> Iterator[Incident]:
-    """Yield the markers that coordinators gave up, one incident for each transaction and partition."""
+    """Yield the markers that partitions refused, one incident for each transaction and partition."""
+    yield from _given_up(timeline)
+    yield from _refused_only(timeline)
+
+
+def _given_up(timeline: LogTimeline) -> Iterator[Incident]:
     refusals = by_key((_write(one), one) for one in timeline.server_events("INVALID_PRODUCER_EPOCH"))
     for markers in by_key((_transaction(one), one) for one in timeline.of("TXN_MARKER_REFUSED")).values():
         for episode in episodes(markers, EPISODE_MS):
@@ -49,14 +55,60 @@ def find_refused_markers(timeline: LogTimeline) -> Iterator[Incident]:
             )
 
 
+def _refused_only(timeline: LogTimeline) -> Iterator[Incident]:
+    """Yield the markers that only the partition's leader reports."""
+    known = RefusedMarkers(timeline)
+    refused = [
+        (_write(one), one)
+        for one in timeline.server_events("INVALID_PRODUCER_EPOCH")
+        if _is_of_marker(one) and not known.is_given_up(one)
+    ]
+    for refusals in by_key(refused).values():
+        for episode in episodes(refusals, EPISODE_MS):
+            head = episode[0].fields
+            transactional_id, partition = owner_of(timeline, episode[0]), head.get("partition", "")
+            yield incident(
+                "transaction_marker_refused",
+                "partition-knows-a-newer-epoch",
+                {
+                    "transactional.id": transactional_id,
+                    "producerId": head.get("producer_id", ""),
+                    "producerEpoch": head.get("producer_epoch", ""),
+                    "topic-partition": partition,
+                },
+                episode,
+                f"{partition or 'A partition'} refused a transaction marker of "
+                f"{transactional_id or 'a transaction'} (producer {head.get('producer_id', '?')}, epoch "
+                f"{head.get('producer_epoch', '?')}), because it knows epoch {head.get('current_epoch', '?')}. The "
+                "coordinator wrote it, not a client: only markers have a transaction version "
+                f"(TV{head['transaction_version']}). The transaction may stay open on the partition, or stuck in "
+                "PrepareCommit or PrepareAbort (KAFKA-19999).",
+                "Run eosctl txn hanging: it finds the open transaction and the repair. Add the transaction "
+                "coordinator's server.log of this time.",
+                confidence=0.8,
+            )
+
+
+def _is_of_marker(refusal: LogEvent) -> bool:
+    """Return whether a refusal is about a marker, by its transaction version.
+
+    The epochs of data batches are checked with the version -1 (``ProducerAppendInfo`` of Kafka 4.2 and later).
+    """
+    return "transaction_version" in refusal.fields
+
+
 class RefusedMarkers:
-    """The refusals of an epoch that are about markers that coordinators gave up, not about a client's writes."""
+    """The refusals of an epoch that are about coordinators' markers, not about a client's writes."""
 
     def __init__(self, timeline: LogTimeline) -> None:
         self._markers = by_key((_write(one), one) for one in timeline.of("TXN_MARKER_REFUSED"))
 
     def have(self, refusal: LogEvent) -> bool:
-        """Return whether a partition's refusal is about such a marker."""
+        """Return whether a partition's refusal is about a marker."""
+        return _is_of_marker(refusal) or self.is_given_up(refusal)
+
+    def is_given_up(self, refusal: LogEvent) -> bool:
+        """Return whether a partition's refusal is about a marker that a coordinator reports as given up."""
         markers = self._markers.get(_write(refusal), ())
         place = bisect_left(markers, time_of(refusal) - NEAR_MS, key=time_of)
         return place < len(markers) and time_of(markers[place]) <= time_of(refusal) + NEAR_MS

@@ -114,6 +114,7 @@ _OWNERS: Final[tuple[EventField, ...]] = (
     "partition",
     "coordinator_partition",
     "topic",
+    "topic_id",
     "principal",
     "store",
     "log_dir",

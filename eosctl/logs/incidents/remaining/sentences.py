@@ -29,6 +29,8 @@ _SUBJECT: Final[tuple[tuple[EventField, str], ...]] = (
     ("partition", "topic-partition"),
     ("coordinator_partition", "topic-partition"),
     ("topic", "topic"),
+    ("topic_id", "topicId"),
+    ("partition_index", "partition"),
     ("principal", "principal"),
     ("operation", "operation"),
     ("store", "store"),
@@ -46,7 +48,11 @@ _SUBJECT: Final[tuple[tuple[EventField, str], ...]] = (
     ("producer_epoch", "producerEpoch"),
 )
 """Names of record fields in the subject of an incident."""
-_SEVERAL: Final[Mapping[EventField, str]] = {"connector_task": "connector.tasks", "task": "tasks"}
+_SEVERAL: Final[Mapping[EventField, str]] = {
+    "connector_task": "connector.tasks",
+    "partition_index": "partitions",
+    "task": "tasks",
+}
 """Fields with several values in the records of one fault, and the name of them all."""
 _UNKNOWN: Final[Mapping[str, str]] = {
     "topic-partition": "a partition",
@@ -205,6 +211,9 @@ def filled(text: str, values: Mapping[str, str]) -> str:
     """Fill in a sentence of the catalog; an unknown value gets a general term."""
     if values.get("topic") and not values.get("topic-partition"):
         values = {**values, "topic-partition": f"a partition of {values['topic']}"}
+    elif (topic_id := values.get("topicId")) and not values.get("topic-partition"):
+        partition = f"partition {values['partition']}" if values.get("partition") else "several partitions"
+        values = {**values, "topic-partition": f"{partition} of the topic with id {topic_id}"}
     kept = _OPTIONAL.sub(lambda part: part[1] if all(map(values.get, _names_in(part[1]))) else "", text)
     parts = Formatter().parse(kept)
     pieces = (before + (values.get(name) or _general(name) if name else "") for before, name, _, _ in parts)

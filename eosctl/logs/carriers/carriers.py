@@ -57,11 +57,15 @@ _COLLECTORS: Final = (
 )
 """Fields that collectors put next to a ``message``: CloudWatch, Beats, Vector, Logstash, Fluent Bit, Fluentd."""
 _PATHS: Final = ("log.file.path", "tailed_path", "filename", "file", "path", "file_path", "filepath", "log_file")
+_JOURNAL_MARKS: Final = (b"\x1e", b"data: ")
+"""What ``journalctl -o json-seq`` and ``-o json-sse`` write before each object."""
 _DOCKER_BUFFER_BYTES: Final = 16 * 1024
 
 
 def read_carried(line: bytes) -> Inner | None:
     """Return a line without the collector's wrapper; None if it is not wrapped in this way."""
+    if line.startswith(_JOURNAL_MARKS):
+        line = line.removeprefix(b"data: ").lstrip(b"\x1e")
     if not line.startswith(b"{"):
         return None
     try:
@@ -86,7 +90,7 @@ def carried_in(entry: Mapping[str, Any]) -> Inner | None:
     """Return the line in a collector's record; None if the record is a program's own."""
     path = _path(entry)
     for name, stamps in _CARRIED.items():
-        text = _text(entry.get(name))
+        text = _line(entry, name)
         stamp = next((entry[other] for other in stamps if other in entry), None)
         if not isinstance(text, str) or stamp is None:
             continue
@@ -105,11 +109,15 @@ def carried_in(entry: Mapping[str, Any]) -> Inner | None:
     return None
 
 
-def _text(value: object) -> object:
-    """Return a line as text; journald stores one that is not plain text as an array of bytes."""
+def _line(entry: Mapping[str, Any], name: str) -> object:
+    """Return the line under a name; journald stores one that is not plain text as an array of bytes.
+
+    ``journalctl -o json`` writes null for a field of more than 4,096 bytes; its line is empty.
+    """
+    value = entry.get(name)
     if isinstance(value, list) and value and all(isinstance(one, int) and 0 <= one < 256 for one in value):
         return bytes(value).decode("utf-8", "replace")
-    return value
+    return "" if value is None and name == "MESSAGE" and name in entry else value
 
 
 def _is_whole(name: str, text: str, entry: Mapping[str, Any]) -> bool:

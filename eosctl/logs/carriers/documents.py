@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from eosctl.logs.carriers.structured import is_record
@@ -15,6 +16,8 @@ from eosctl.logs.carriers.structured import is_record
 _BETWEEN: Final = re.compile(r"[\s,\[\]]*")
 _LIST: Final = re.compile(r'\{\s*"(?:events|entries|logEvents|records|results|items|logs|data)"\s*:\s*\[')
 """The beginning of an export that has the records in one of its values: responses of CloudWatch and search servers."""
+_FIRST: Final = 3
+"""Number of records that show whether a document contains records: journald leaves out long messages."""
 _BEGINS: Final = re.compile(rb"\s*(?:\[\s*\{|\{\s*[\r\n])")
 
 
@@ -31,8 +34,8 @@ def holds_records(sample: bytes) -> bool:
     """Return whether the first part of a file is a document of log records, which have a message and a time."""
     if not _BEGINS.match(sample) and not _LIST.match(sample[:200].decode("utf-8", "replace").lstrip()):
         return False
-    first = next(iter(pieces_of(sample)), None)
-    return first is not None and first.values is not None and is_record(first.values)
+    first = (piece.values for piece in islice(pieces_of(sample), _FIRST) if piece.values is not None)
+    return any(is_record(values) for values in first)
 
 
 def pieces_of(data: bytes) -> Iterator[Piece]:

@@ -17,8 +17,14 @@ from eosctl.logs.files.applications import application_of
 
 _GREP: Final = re.compile(
     rb"(?!\d{1,4}[./-]\d|[ \t])((?:[A-Za-z]:)?[\w .~+@/\\-]{0,300}?[./\\][\w .+@/\\-]{1,200}?)"
-    rb"(?::\d{1,9}:|-\d{1,9}-|:)(.*)"
+    rb"(?::\d{1,9}:|-\d{1,9}-(?![\w.+@\\-]*/)|:)(.*)"
 )
+_FILE: Final = re.compile(
+    rb"(?!\d{1,4}[./-]\d|[ \t])((?:[A-Za-z]:)?[\w .~+@/\\-]{0,300}?[\w+@-]\.(?:log|out|err|txt|jsonl?|trace)"
+    rb"(?:[.-]\d{4}-\d\d-\d\d(?:-\d\d)?|\.\d{1,4})?(?:\.(?:gz|log))?)"
+    rb"(?::(?:\d{1,9}:)?|-(?:\d{1,9}-(?!\d\d-\d\d\b))?(?![\w.+@-]*[/:]\d{1,9}:))(.*)"
+)
+"""A path that ends with an extension of logs: the dashes behind it are not a part of the name."""
 _NUMBERED: Final = re.compile(rb" {0,12}\d{1,9}(?:\t|:|\| ?|-(?=\D)| {1,2})(.*)")
 _HOST: Final = re.compile(
     rb"(?!(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|SEVERE)\b|(?i:stdout|stderr):)([\w.-]{2,253}):"
@@ -73,7 +79,7 @@ def without_nuls(line: bytes) -> Inner | None:
 
 def _grep(line: bytes) -> Inner | None:
     """Unwrap ``grep -H``, with or without ``-n``; context lines have dashes."""
-    found = _GREP.match(line)
+    found = _FILE.match(line) or _GREP.match(line)
     if found is None:
         return None
     path = found[1].decode("utf-8", "replace")

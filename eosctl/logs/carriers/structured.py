@@ -201,7 +201,9 @@ def _without_line_numbers(values: Mapping[str, Any]) -> Mapping[str, Any]:
 def is_record(values: Mapping[str, Any]) -> bool:
     """Return whether named values are a log record: they have a message, or a collector's line, and a time."""
     names = _Names(flattened(values, _MESSAGE, _TIME, _LEVEL))
-    return bool(names.text(*_MESSAGE, *_LINES)) and bool(names.text(*_TIME, *_STAMPS) or "instant" in values)
+    # Journald's line may be an array of bytes or null.
+    has_line = _LINES[0] in values or bool(names.text(*_MESSAGE, *_LINES))
+    return has_line and bool(names.text(*_TIME, *_STAMPS) or "instant" in values)
 
 
 def parse_pairs(line: str) -> dict[str, str]:

@@ -11,7 +11,7 @@ import json
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from eosctl.logs.carriers.carriers import Inner, read_carried
@@ -307,8 +307,12 @@ def _peel_lines(data: bytes, wrapper: str) -> Iterator[Peeled]:
         last = inner.stream, inner.host, inner.path
         parts[last].add(inner, offset, number)
         offset += len(line) + 1
+    yield from _peeled_parts(parts, has_colors=wrapper != "ansi")
+
+
+def _peeled_parts(parts: Mapping[tuple[str, str, str], _Part], *, has_colors: bool) -> Iterator[Peeled]:
     for (stream, host, _), part in parts.items():
-        if wrapper != "ansi" and _ANSI.search(part.text):
+        if has_colors and _ANSI.search(part.text):
             yield _plain(stream, host, part)
         else:
             yield part.peeled(stream, host, bytes(part.text), part.starts)
@@ -322,8 +326,7 @@ def _peel_pieces(pieces: Iterator[Piece]) -> Iterator[Peeled]:
         line = text.encode("utf-8", "surrogateescape")
         inner = read_carried(line) or Inner("", line)
         parts[inner.stream, inner.host, inner.path].add(inner._replace(whole=True), piece.offset, piece.line)
-    for (stream, host, _), part in parts.items():
-        yield part.peeled(stream, host, bytes(part.text), part.starts)
+    yield from _peeled_parts(parts, has_colors=True)
 
 
 class _Part:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from eosctl.collect.bundles.bundle import Part
+from eosctl.collect.bundles.log_texts import NotText, log_files, printable, read_log_text
 from eosctl.collect.bundles.redaction import redacted_lines
 from eosctl.collect.bundles.rewriting import Positions, masked_batches, moved_index, stripped_batches
 from eosctl.model.bundle import MissingPart
@@ -23,6 +25,9 @@ from eosctl.storage.names import (
 )
 
 LOG_BYTES: Final = 32 << 20
+MAX_LOGS: Final = 10_000
+# What a reader of bundles refuses in a name.
+_FOREIGN: Final = re.compile(r"[\\:\x00-\x1f]")
 SEGMENT_BYTES: Final = 256 << 20
 SMALL_FILE_BYTES: Final = 16 << 20
 # Internal topics contain ids, epochs, offsets, and states, but no application data.
@@ -31,24 +36,31 @@ _OF_BROKERS: Final = frozenset({CLEAN_SHUTDOWN, META_PROPERTIES, PARTITION_METAD
 
 
 def log_parts(paths: Iterable[Path], missing: list[MissingPart]) -> Iterator[Part]:
-    """Yield the ends of log files (32 MiB each) with masked secrets.
+    """Yield the ends of logs (32 MiB each) with masked secrets, as lines of UTF-8.
 
     Args:
-        paths: Files, or directories that are searched for files with `log` in their name.
+        paths: Files, archives, or directories that are searched for logs.
         missing: Receives the files that could not be included.
     """
-    for number, path in enumerate(_files(paths, lambda p: "log" in p.name or p.suffix in (".txt", ".out", ".json"))):
-        if path.suffix in (".gz", ".zst", ".lz4", ".bz2", ".xz"):
-            missing.append(MissingPart(str(path), "compressed logs are left out; unpack it first"))
-            continue
-        if path.stat().st_size > LOG_BYTES:
-            missing.append(MissingPart(str(path), f"only its last {LOG_BYTES >> 20} MiB are here"))
-        yield Part(
-            f"logs/{number:03d}-{path.name}",
-            "log",
-            "secrets masked",
-            _guarded(redacted_lines(path, LOG_BYTES), path, missing),
-        )
+    number = 0
+    with log_files(paths) as files:
+        for path, name, reason in files:
+            if reason or number == MAX_LOGS:
+                missing.append(MissingPart(name, reason or f"a bundle holds {MAX_LOGS:,} logs at most"))
+                continue
+            try:
+                text = read_log_text(path, LOG_BYTES)
+            except NotText as error:
+                missing.append(MissingPart(name, str(error)))
+                continue
+            except OSError as error:
+                missing.append(MissingPart(name, f"it could not be read: {error.strerror or error}"))
+                continue
+            if text.gap:
+                missing.append(MissingPart(name, text.gap))
+            part_name = f"logs/{number:03d}-{_FOREIGN.sub('_', printable(path.name))}"
+            yield Part(part_name, "log", "secrets masked", redacted_lines(text.data, is_cut=text.is_cut))
+            number += 1
 
 
 def data_dir_parts(directories: Iterable[Path], missing: list[MissingPart]) -> Iterator[Part]:
@@ -63,14 +75,14 @@ def data_dir_parts(directories: Iterable[Path], missing: list[MissingPart]) -> I
     """
     for number, directory in enumerate(directories):
         positions: dict[Path, Positions] = {}
-        for path in sorted(_files([directory], lambda p: True), key=_logs_first):
-            name = f"data-dirs/{number:03d}-{directory.name}/{path.relative_to(directory).as_posix()}"
+        for path in sorted(_files(directory), key=_logs_first):
+            name = printable(f"data-dirs/{number:03d}-{directory.name}/{path.relative_to(directory).as_posix()}")
             contents = _contents(path)
             size_bytes = path.stat().st_size
             if contents is None:
-                missing.append(MissingPart(str(path), "not a file of Kafka's"))
+                missing.append(MissingPart(printable(str(path)), "not a file of Kafka's"))
             elif size_bytes > contents.max_bytes:
-                missing.append(MissingPart(str(path), f"{size_bytes:,} bytes are too many for a bundle"))
+                missing.append(MissingPart(printable(str(path)), f"{size_bytes:,} bytes are too many for a bundle"))
             else:
                 index = path.with_name(path.name.replace(Suffix.LOG, Suffix.OFFSET_INDEX))
                 pieces = contents.read(path, missing, positions.setdefault(index, {}))
@@ -123,13 +135,12 @@ def _guarded(pieces: Iterator[bytes], path: Path, missing: list[MissingPart]) ->
     try:
         yield from pieces
     except OSError as error:
-        missing.append(MissingPart(str(path), f"it could not be read to its end: {error.strerror or error}"))
+        missing.append(MissingPart(printable(str(path)), f"it could not be read to its end: {error.strerror or error}"))
 
 
-def _files(paths: Iterable[Path], wanted: Callable[[Path], bool]) -> Iterator[Path]:
-    for path in paths:
-        if path.is_dir():
-            found = (inner for inner in path.rglob("*") if inner.is_file() and not inner.is_symlink())
-            yield from sorted(inner for inner in found if wanted(inner))
-        else:
-            yield path
+def _files(path: Path) -> Iterator[Path]:
+    """Yield the files of a directory; a file is its own only one."""
+    if not path.is_dir():
+        yield path
+        return
+    yield from (inner for inner in path.rglob("*") if inner.is_file() and not inner.is_symlink())

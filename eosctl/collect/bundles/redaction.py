@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
+from io import BytesIO
 from typing import BinaryIO, Final
 
 from eosctl.model.redaction import PEM_BEGIN, PEM_END, ColumnMask, redact_line
@@ -37,22 +37,17 @@ _PEM_LINES: Final = 1_000
 _PEM_BYTES: Final = 1 << 16
 
 
-def redacted_lines(path: Path, last_bytes: int) -> Iterator[bytes]:
-    """Yield the end of a text file line by line with masked secrets; PEM blocks may span lines.
+def redacted_lines(data: bytes, *, is_cut: bool = False) -> Iterator[bytes]:
+    """Yield a text line by line with masked secrets; PEM blocks may span lines.
 
     Args:
-        path: The file.
-        last_bytes: Number of bytes from its end to read; the first, possibly partial line is skipped.
-
-    Raises:
-        OSError: The file cannot be read.
+        data: The text.
+        is_cut: Whether it begins within a line, which is skipped, or within a PEM block.
     """
-    with path.open("rb") as file:
-        start = max(0, path.stat().st_size - last_bytes)
-        if start:
-            file.seek(start - 1)
+    with BytesIO(data) as file:
+        if is_cut:
             file.readline()
-        pem_lines_left = _PEM_LINES if start and _starts_within_pem(file) else 0
+        pem_lines_left = _PEM_LINES if is_cut and _starts_within_pem(file) else 0
         mask_columns = ColumnMask()
         while line := file.readline(_LINE_BYTES):
             if not pem_lines_left and not _PEM_BEGIN.search(line):

@@ -58,7 +58,7 @@ _NULS_IN_TEXT: Final = re.compile(rb"(?<=\n)\0{8,}(?=[\x20-\x7e]{8})")
 _TABLES: Final = frozenset({".csv", ".tsv"})
 OTHER_NAME: Final = "its name ends like that of another kind of file; to read it anyway, name the file itself"
 NO_RECORDS: Final = "a table without log records"
-_KAFKA_DATA: Final = re.compile(
+KAFKA_DATA: Final = re.compile(
     r"\d{20}\.log(?:\.deleted|\.cleaned|\.swap)?|leader-epoch-checkpoint|partition\.metadata|quorum-state"
     r"|(?:recovery-point|log-start|replication|cleaner)-offset-checkpoint|\d{20}-\d{10}\.checkpoint"
 )
@@ -202,7 +202,7 @@ def inspect_file(path: Path, zone: tzinfo | None = None, layouts: tuple[Layout, 
         zone: The time zone of timestamps without an offset.
         layouts: Layouts that take precedence over the built-in ones.
     """
-    if _KAFKA_DATA.fullmatch(path.name):
+    if KAFKA_DATA.fullmatch(path.name):
         return Unread(str(path), "Kafka's data, not a log", False)
     try:
         status = path.stat()

@@ -1,6 +1,7 @@
 """The minimal ACLs of eosctl's own commands, as authorizers enforce them (`tests/sandbox/security/command_rights.py`).
 
-READ implies DESCRIBE. Names are unknown before a cluster was read, so the ACLs are for all of them.
+READ implies DESCRIBE. Names are unknown before a cluster was read, so the ACLs are for all of them. WriteTxnMarkers
+needed ClusterAction, the right of brokers, before Kafka 3.8 (KIP-1037), and needs Alter since then.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from eosctl.model.access import ApplicationKind, Name, NeededRule
 
 _EVERY: Final = Name("*")
 _CLUSTER: Final = Name(CLUSTER)
+ALTER_WRITES_MARKERS_SINCE: Final = (3, 8)
 _CLUSTER_ERROR: Final = "CLUSTER_AUTHORIZATION_FAILED"
 _TOPIC_ERROR: Final = "TOPIC_AUTHORIZATION_FAILED"
 _GROUP_ERROR: Final = "GROUP_AUTHORIZATION_FAILED"
@@ -42,6 +44,7 @@ _SHARE_GROUPS: Final = NeededRule(
 _MARKERS: Final = NeededRule(
     "Cluster", _CLUSTER, "Alter", ("WriteTxnMarkers of txn abort and complete",), _CLUSTER_ERROR
 )
+_MARKERS_OF_BROKERS: Final = NeededRule("Cluster", _CLUSTER, "ClusterAction", _MARKERS.requests, _CLUSTER_ERROR)
 _FENCE: Final = NeededRule("TransactionalId", _EVERY, "Write", ("InitProducerId of txn fence",), _ID_ERROR)
 
 _EVERYTHING: Final = (_CLUSTER_STATE, _BROKER_SETTINGS, _READ, _TOPIC_SETTINGS, _IDS, _GROUPS, _SHARE_GROUPS)
@@ -53,9 +56,9 @@ _RULES: Final[Mapping[ApplicationKind, tuple[NeededRule, ...]]] = MappingProxyTy
         ApplicationKind.REPAIR: (*_EVERYTHING, _MARKERS, _FENCE),
         ApplicationKind.CHECK_RUN: _EVERYTHING,
         ApplicationKind.SNAPSHOT_CAPTURE: _EVERYTHING,
-        ApplicationKind.TXN_LIST: (_NAMES, _IDS),
+        ApplicationKind.TXN_LIST: (_BROKER_SETTINGS, *_TRANSACTIONS),
         ApplicationKind.TXN_DESCRIBE: (_BROKER_SETTINGS, _READ, _TOPIC_SETTINGS, _IDS),
-        ApplicationKind.TXN_HANGING: (*_TRANSACTIONS, _GROUPS),
+        ApplicationKind.TXN_HANGING: (_BROKER_SETTINGS, *_TRANSACTIONS, _TOPIC_SETTINGS, _GROUPS),
         ApplicationKind.TXN_PRODUCERS: (_BROKER_SETTINGS, *_TRANSACTIONS),
         ApplicationKind.TXN_BLAME: _TRANSACTIONS,
         ApplicationKind.TXN_WATCH: (*_TRANSACTIONS, _GROUPS),
@@ -74,9 +77,13 @@ _RULES: Final[Mapping[ApplicationKind, tuple[NeededRule, ...]]] = MappingProxyTy
 )
 
 
-def own_rules(kind: ApplicationKind) -> tuple[NeededRule, ...]:
+def own_rules(kind: ApplicationKind, release: tuple[int, int] | None = None) -> tuple[NeededRule, ...]:
     """Return the ACLs with which a command reads completely what it judges; empty for clients.
 
-    Those of `repair` are for all commands.
+    They include those for evidence that is read only where a transaction may hang or be stalled. Those of `repair` are
+    for all commands. A `release` of None, of the oldest broker, is the newest.
     """
-    return _RULES.get(kind, ())
+    rules = _RULES.get(kind, ())
+    if release is None or release >= ALTER_WRITES_MARKERS_SINCE:
+        return rules
+    return tuple(_MARKERS_OF_BROKERS if rule is _MARKERS else rule for rule in rules)

@@ -53,3 +53,8 @@ def at_least(snapshot: ClusterSnapshot, release: Release) -> bool:
     """Return whether any broker may have this release or a later one; one without API versions may have any."""
     floors = [release_floor(broker) for broker in snapshot.brokers]
     return not floors or any(floor is None or floor >= release for floor in floors)
+
+
+def oldest_release(snapshot: ClusterSnapshot) -> Release | None:
+    """Return the minimum release of the oldest broker; None if none reported API versions."""
+    return min((floor for floor in map(release_floor, snapshot.brokers) if floor is not None), default=None)

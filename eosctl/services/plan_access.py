@@ -19,6 +19,7 @@ from eosctl.analysis.minimal_access import (
     streams_application,
 )
 from eosctl.analysis.own_access import own_rules
+from eosctl.analysis.release import Release, oldest_release
 from eosctl.errors import ExitCode, UsageError
 from eosctl.findings.bootstrap import bootstrap_of, connection_words
 from eosctl.model.access import ApplicationKind, Name, NeededRule, RuleState
@@ -48,7 +49,7 @@ class AccessRequest(msgspec.Struct, frozen=True):
         config_topic: ``config.storage.topic`` of the workers.
         offset_topic: ``offset.storage.topic`` of the workers.
         status_topic: ``status.storage.topic`` of the workers.
-        kafka_version: The release of the oldest broker; None for the newest.
+        kafka_version: The release of the oldest broker; None for that of the cluster, or the newest without one.
         connection: The cluster to compare with; none without this and without a snapshot.
         snapshot_file: A saved snapshot or bundle, which is read instead of a cluster.
     """
@@ -101,10 +102,13 @@ def plan_access_rules(request: AccessRequest, callbacks: Callbacks = SILENT) -> 
             "Kafka writes principals with their type.",
             f"Write --principal User:{principal or 'NAME'}",
         )
-    needed = _needed(request, callbacks)
+    _refuse_half(request)
+    release = release_if_named(request.kafka_version, callbacks.remark)
     connection, snapshot = request.connection, None
     if connection.is_given or request.snapshot_file is not None:
         snapshot = collect_evidence(EvidenceRequest(connection, request.snapshot_file, KINDS), callbacks)
+        release = release or oldest_release(snapshot)
+    needed = _needed(request, release)
     known = None if snapshot is None else snapshot.access_rules
     address = "HOST:PORT" if snapshot is None else bootstrap_of(snapshot)
     if connection.bootstrap is not None:
@@ -120,21 +124,9 @@ def plan_access_rules(request: AccessRequest, callbacks: Callbacks = SILENT) -> 
     return AccessPlan(tuple(zip(needed, states, strict=True)), principal, address, snapshot, code)
 
 
-def _needed(request: AccessRequest, callbacks: Callbacks) -> tuple[NeededRule, ...]:
-    given = {
-        "--transactional-id": request.transactional_id,
-        "--write": request.writes,
-        "--group": request.group,
-        "--application-id": request.application_id,
-        "--read": request.reads,
-        "--connector": request.connector,
-        "--config-topic": request.config_topic,
-        "--offset-topic": request.offset_topic,
-        "--status-topic": request.status_topic,
-    }
-    _refuse_half(request.kind, given)
+def _needed(request: AccessRequest, release: Release | None) -> tuple[NeededRule, ...]:
     if request.kind.is_own:
-        return own_rules(request.kind)
+        return own_rules(request.kind, release)
     reads = tuple(_name("--read", one) for one in request.reads or ())
     writes = tuple(_name("--write", one) for one in request.writes or ())
     if request.connector is not None:
@@ -159,7 +151,7 @@ def _needed(request: AccessRequest, callbacks: Callbacks) -> tuple[NeededRule, .
         group=None if request.group is None else _name("--group", request.group),
         reads=reads,
         writes=writes,
-        release=release_if_named(request.kafka_version, callbacks.remark),
+        release=release,
     )
     return tuple(plan_access(application))
 
@@ -182,8 +174,20 @@ def _whole(option: str, text: str) -> str:
     return name.text
 
 
-def _refuse_half(kind: ApplicationKind, given: Mapping[str, str | Sequence[str] | None]) -> None:
+def _refuse_half(request: AccessRequest) -> None:
     """Refuse an application that lacks an option of its kind, or has an option of another kind."""
+    kind = request.kind
+    given: Mapping[str, str | Sequence[str] | None] = {
+        "--transactional-id": request.transactional_id,
+        "--write": request.writes,
+        "--group": request.group,
+        "--application-id": request.application_id,
+        "--read": request.reads,
+        "--connector": request.connector,
+        "--config-topic": request.config_topic,
+        "--offset-topic": request.offset_topic,
+        "--status-topic": request.status_topic,
+    }
     streams = kind is ApplicationKind.STREAMS
     connect = kind is ApplicationKind.CONNECT_SOURCE
     wanted = {

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from eosctl import text
 from eosctl.analysis.coordinators import may_hide_transactional_ids, missing_coordinators
 from eosctl.analysis.locate import locate_group, locate_transactional_id
-from eosctl.analysis.release import at_least, release_floor
+from eosctl.analysis.release import at_least, oldest_release, release_floor
 from eosctl.analysis.state_log import Outcome, last_outcome
 from eosctl.findings.bootstrap import bootstrap_of
 from eosctl.model.evidence import EvidenceKind
@@ -57,6 +57,8 @@ def test_release_of_an_unknown_broker() -> None:
     assert at_least(snapshot(brokers=(broker(), broker(2, api_ranges=()))), (4, 0))
     assert not at_least(snapshot(), (4, 0))
     assert at_least(snapshot(), (3, 9))
+    assert oldest_release(snapshot(brokers=(broker(), broker(2, api_ranges=(ApiRange(0, 0, 3),))))) == (0, 11)
+    assert oldest_release(snapshot(brokers=(broker(api_ranges=()),))) is None
 
 
 def test_ids_and_groups_live_where_java_hashes_them() -> None:

@@ -8,6 +8,10 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from eosctl.collect.bundles.snapshot_file import save_snapshot
+from eosctl.model.snapshot import ApiRange
+from eosctl.wire.api_keys import ApiKey
+from tests.analysis.scenes import broker, snapshot
 from tests.commands.conftest import eosctl
 
 ROOT = Path(__file__).parents[2]
@@ -27,6 +31,24 @@ def test_rules_proof_and_commands() -> None:
         "kafka-acls.sh --bootstrap-server HOST:PORT --add --allow-principal User:a --operation Write "
         "--transactional-id t- --resource-pattern-type prefixed" in done.out
     )
+
+
+@pytest.mark.parametrize(("version", "operation"), [("3.7", "ClusterAction"), ("3.8", "Alter"), (None, "Alter")])
+def test_markers_need_the_right_of_their_release(version: str | None, operation: str) -> None:
+    release = () if version is None else ("--kafka-version", version)
+    for kind in ("txn-abort", "txn-complete", "repair"):
+        done = eosctl("check", "acl", kind, *release, "-o", "json")
+        (writes,) = [
+            one for one in done.json["items"] if "WriteTxnMarkers of txn abort and complete" in one["requests"]
+        ]
+        assert (writes["resource_type"], writes["operation"]) == ("Cluster", operation)
+
+
+def test_the_release_is_that_of_the_brokers(tmp_path: Path) -> None:
+    older = broker(2, api_ranges=(ApiRange(ApiKey.PRODUCE, 0, 10),))  # as of 3.7
+    save_snapshot(snapshot(brokers=(broker(), older)), tmp_path / "mixed.json")
+    done = eosctl("check", "acl", "txn-abort", "--snapshot", tmp_path / "mixed.json")
+    assert "--operation ClusterAction --cluster" in done.out
 
 
 def test_json_follows_its_schema() -> None:

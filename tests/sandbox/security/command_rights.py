@@ -13,6 +13,7 @@ from tests.sandbox.security.own_rights import Rule
 
 #: What a command needs to know for a run on the cluster of `use_everything`.
 ARGUMENTS: Final[dict[str, tuple[str, ...]]] = {
+    "txn hanging": ("--all",),
     "txn describe": ("app",),
     "txn producers": ("--topic", "orders"),
     "txn blame": ("app",),

@@ -44,7 +44,7 @@ _CARRIED: Final = {
     "_raw": ("_time",),
     "LogMessage": ("TimeGenerated",),
     "LogEntry": ("TimeGenerated",),
-    "message": ("ingestionTime", "@timestamp", "timestamp", "time", "date"),
+    "message": ("@timestamp", "timestamp", "time", "date", "ingestionTime"),
 }
 """Collectors' field names for the line, and for the time next to it."""
 _AMBIGUOUS: Final = frozenset({"log", "line", "message"})

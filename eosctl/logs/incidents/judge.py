@@ -28,7 +28,7 @@ from eosctl.logs.incidents.joining.process_ends import join_process_ends
 from eosctl.logs.incidents.joining.refused_registrations import join_refused_registrations
 from eosctl.logs.incidents.joining.repeats import join_repeats
 from eosctl.logs.incidents.joining.reported_again import join_reported_again
-from eosctl.logs.incidents.joining.returns import join_returns
+from eosctl.logs.incidents.joining.returns import join_loops, join_returns
 from eosctl.logs.incidents.joining.server_ends import join_server_ends
 from eosctl.logs.incidents.joining.short_targets import name_short_targets
 from eosctl.logs.incidents.joining.slow_loads import name_slow_loads
@@ -98,6 +98,7 @@ _NAMING: Final[tuple[_Step, ...]] = (
     join_returns,
     join_coordinator_logs,
     lambda _, incidents: join_repeats(incidents),
+    join_loops,
     settle_outcomes,
     sum_losses,
     quote_reasons,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from math import inf
 from typing import Final
 
@@ -17,6 +17,7 @@ from eosctl.logs.incidents.kinds import kinds_with
 from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT, joined_evidence
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.trouble import SUCCESSES
+from eosctl.logs.incidents.timeline.work import WORK, is_work
 from eosctl.model.event_names import EventCategory
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
@@ -24,11 +25,14 @@ from eosctl.text import time_text
 
 GAP_MS: Final = 900_000
 """The longest pause within an incident."""
+LOOP_GAP_MS: Final = 3_600_000
+"""The same for faults that a program repeats in rounds of its own, which can be as long as an hour."""
 STUCK_GAP_MS: Final = 5_400_000
 """The same for a producer whose sequence a partition refuses: it stays refused until it gets a new producer id."""
 COMPARED: Final = 32
 """Maximum number of open faults of one kind and program that another one is compared with."""
 _STAYS: Final = kinds_with("stays")
+_LOOPS: Final = kinds_with("loops")
 _IN_SYNC: Final[tuple[EventCategory, ...]] = (*SUCCESSES, "ISR_EXPAND")
 """Records after which partitions have enough in-sync replicas again."""
 _STUCK: Final = "out_of_order_sequence"
@@ -43,12 +47,21 @@ _IDENTITIES: Final = (
 
 def join_returns(timeline: LogTimeline, incidents: Sequence[Incident]) -> Iterator[Incident]:
     """Yield incidents; a fault that returned without a success in between is one with its first incident."""
+    yield from _joined(timeline, incidents, _STAYS)
+
+
+def join_loops(timeline: LogTimeline, incidents: Sequence[Incident]) -> Iterator[Incident]:
+    """Yield incidents; a fault that its program repeats in long rounds, without any work in between, is one."""
+    yield from _joined(timeline, incidents, _LOOPS)
+
+
+def _joined(timeline: LogTimeline, incidents: Sequence[Incident], kinds: Set[str]) -> Iterator[Incident]:
     recent: dict[tuple[str, str], deque[int]] = defaultdict(lambda: deque(maxlen=COMPARED))
     joined: dict[int, list[Incident]] = {}
     home: dict[int, int] = {}
     ordered = sorted(incidents, key=lambda one: one.t_start_ms)
     for number, one in enumerate(ordered):
-        if one.kind not in _STAYS:
+        if one.kind not in kinds:
             continue
         events = timeline.evidence(one)
         logs = sorted({timeline.log_of(event) for event in events})
@@ -68,28 +81,29 @@ def join_returns(timeline: LogTimeline, incidents: Sequence[Incident]) -> Iterat
 def _returned(timeline: LogTimeline, before: Sequence[Incident], one: Incident, events: Iterable[LogEvent]) -> bool:
     """Return whether an incident is about the fault of others, which had not ended."""
     end_ms = max(part.t_end_ms for part in before)
-    gap_ms = STUCK_GAP_MS if all(map(_is_stuck, (*before, one))) else GAP_MS
+    is_loop = one.kind in _LOOPS
+    gap_ms = LOOP_GAP_MS if is_loop else STUCK_GAP_MS if all(map(_is_stuck, (*before, one))) else GAP_MS
     if one.t_start_ms - end_ms > gap_ms or not all(_is_alike(part, one) for part in before):
         return False
-    if one.kind == _STUCK and any(part.root_cause != one.root_cause for part in before):
+    if (one.kind == _STUCK or is_loop) and any(part.root_cause != one.root_cause for part in before):
         return False
     if one.root_cause == _UNEXPLAINED and not all(_has_same_words(timeline, part, one) for part in before):
         return False
-    return not any(
-        timeline.log_between(event, end_ms + 1, one.t_start_ms - 1, _successes_of(one))
-        for event in {timeline.log_of(event): event for event in events}.values()
-    )
+    of_logs = {timeline.log_of(event): event for event in events}.values()
+    return not any(_successes_in(timeline, one, event, end_ms + 1, one.t_start_ms - 1) for event in of_logs)
 
 
-def _successes_of(one: Incident) -> tuple[EventCategory, ...]:
-    return _IN_SYNC if one.kind == "not_enough_replicas" else SUCCESSES
+def _successes_in(timeline: LogTimeline, one: Incident, event: LogEvent, start_ms: float, end_ms: float) -> bool:
+    """Return whether the program of an event logged in a period that what failed works again."""
+    if one.kind in _LOOPS:
+        return any(map(is_work, timeline.log_between(event, start_ms, end_ms, WORK)))
+    wanted = _IN_SYNC if one.kind == "not_enough_replicas" else SUCCESSES
+    return bool(timeline.log_between(event, start_ms, end_ms, wanted))
 
 
 def _logs_successes(timeline: LogTimeline, parts: Iterable[Incident]) -> bool:
     """Return whether a log of a fault has any record of a success: a program that logs none may have had some."""
-    return any(
-        timeline.log_between(event, -inf, inf, _successes_of(one)) for one in parts for event in timeline.evidence(one)
-    )
+    return any(_successes_in(timeline, one, event, -inf, inf) for one in parts for event in timeline.evidence(one))
 
 
 def _has_same_words(timeline: LogTimeline, one: Incident, other: Incident) -> bool:

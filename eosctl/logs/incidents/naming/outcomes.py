@@ -52,7 +52,11 @@ WORKED_MS: Final = 30_000
 END_MS: Final = 60_000
 """A fault whose last record is this close to the end of its log has not ended there."""
 USES: Final = 2
-"""Minimum number of calls that a dead producer refused."""
+"""Minimum number of calls that a dead producer refused, if the program made them for ``LASTED_MS``."""
+MANY_USES: Final = 5
+"""The same without regard to their time: such a program does not create a new producer."""
+ATTEMPTS: Final = 3
+"""Minimum number of failures from which a fault that does not end by itself lasts."""
 LISTED: Final = 40
 """Maximum number of names of one kind in a subject."""
 TURNS: Final = 3
@@ -65,6 +69,9 @@ _OUTAGES: Final = frozenset(
     }
 )
 """Kinds in which everything that needs the broker, coordinator, topic, or partition stands still while they last."""
+_STAYS: Final = kinds_with("stays")
+_NOT_CREATED: Final = "no-bootstrap-server-resolved"
+"""The cause for which a program has no client at all."""
 _CONSUMER_ENDED: Final = "consumer_ended"
 _DUPLICATE: Final = "duplicate-transactional-id"
 _POSSIBLE: Final = 0.5
@@ -186,7 +193,7 @@ def _recovered(timeline: LogTimeline, one: Incident, last: LogEvent) -> Incident
         running = [event for event in _after(timeline, last, ("STREAM_STATE",), one.t_end_ms) if _runs(event, last)]
         if running and not timeline.log_between(last, one.t_end_ms + 1, one.t_end_ms + RECOVERY_MS, ("POLL_TIMEOUT",)):
             text = f"The thread had rejoined and was running again at {time_text(time_of(running[0]))}."
-            return _with_tasks(timeline, _with(one, running[0], text, one.severity), running[0])
+            return _with_tasks(timeline, _with(one, running[0], text, Severity.WARNING), running[0])
     if one.root_cause == _ALLOCATION and (start := _next(timeline, last, ("REDPANDA_STARTED",), one.t_end_ms)):
         return _with(one, start, f"The node was running again at {time_text(time_of(start))}.", Severity.WARNING)
     if one.kind == "out_of_memory" and (again := _running_client(timeline, last, one.t_end_ms)):
@@ -344,7 +351,10 @@ def _stands_still(timeline: LogTimeline, one: Incident, events: Sequence[LogEven
     if one.root_cause == _DUPLICATE:
         fenced = [event for event in events if event.category == "PRODUCER_FENCED"]
         return _turns(timeline, fenced) >= TURNS
-    if one.kind not in _OUTAGES or one.t_end_ms - one.t_start_ms < LASTED_MS:
+    if one.root_cause == _NOT_CREATED:
+        return True
+    has_lasted = one.t_end_ms - one.t_start_ms >= LASTED_MS or (one.kind in _STAYS and len(events) >= ATTEMPTS)
+    if one.kind not in _OUTAGES or not has_lasted:
         return False
     first = min(events, key=time_of)
     started = timeline.own_inits(last).events
@@ -368,7 +378,8 @@ def _used_until(timeline: LogTimeline, one: Incident, events: Sequence[LogEvent]
             return 0
     if len(dead) < USES or timeline.log_end_ms(last) - time_of(dead[-1]) > END_MS:
         return 0
-    return time_of(dead[-1]) if time_of(dead[-1]) - time_of(dead[0]) >= LASTED_MS else 0
+    has_lasted = len(dead) >= MANY_USES or time_of(dead[-1]) - time_of(dead[0]) >= LASTED_MS
+    return time_of(dead[-1]) if has_lasted else 0
 
 
 def _turns(timeline: LogTimeline, fenced: Sequence[LogEvent]) -> int:

@@ -15,6 +15,7 @@ from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
+from eosctl.model.severity import Severity
 from eosctl.text import time_text
 
 _KIND: Final = "out_of_memory"
@@ -88,6 +89,8 @@ def _named(timeline: LogTimeline, one: Incident, events: Sequence[LogEvent]) -> 
     likely = "" if speakers else f" Most likely {peer} speaks another protocol, such as TLS against none."
     return one._replace(
         root_cause=_CAUSE,
+        # Other clients of the same brokers work; a broker that ran out of memory serves none.
+        severity=one.severity if is_server else Severity.ERROR,
         explanation=f"{one.explanation} It was about to receive a message, and reserved the length that {peer} sent."
         f"{known}{likely}",
         next_step=_SERVER_NEXT if is_server else _CLIENT_NEXT,

@@ -54,6 +54,7 @@ _SAME: Final[tuple[tuple[EventField, tuple[str, ...]], ...]] = (
 )
 """Fields of a record, and the names in a subject that must agree with them."""
 
+_COMMIT: Final = re.compile(r"(?i:commit)")
 _STARTS: Final[tuple[EventCategory, ...]] = ("BROKER_ROLE", "BROKER_START", "BROKER_UNFENCED")
 _SERVES: Final = re.compile(r"\[KafkaServer id=\d+\] started|[Tt]he broker has been unfenced|STARTING to STARTED\b")
 """A server's own record that it serves requests."""
@@ -92,9 +93,12 @@ def failures_of(timeline: LogTimeline, one: Incident, events: Iterable[LogEvent]
         events: Its evidence.
     """
     clients = [event for event in events if event.application not in timeline.servers()]
-    failed = [event for event in clients if _weight(event) in (Weight.ACT, Weight.CRITICAL)] or [
-        event for event in clients if _weight(event) is Weight.WATCH
-    ]
+    # A category that is benign in a single record can be a fault in many.
+    failed = (
+        [event for event in clients if _weight(event) in (Weight.ACT, Weight.CRITICAL)]
+        or [event for event in clients if _weight(event) is Weight.WATCH]
+        or [event for event in clients if event.category not in (*WORK, *READY)]
+    )
     if not failed:
         return None
     categories = tuple(sorted({event.category for event in failed}))
@@ -115,11 +119,17 @@ def resumed_after(timeline: LogTimeline, one: Incident, failures: Failures) -> R
     ]
     totals = RunningTotals(timeline.log_between(last, -inf, time_of(last), COUNTS)[-SEARCHED:])
     shown = [event for event in _shown(timeline, one, last, WORK, until_ms) if is_work(event)]
-    if work := _lasting([event for event in shown if totals.shows_work(event)], again):
+    works = [event for event in shown if totals.shows_work(event)]
+    if work := _lasting(_like(failures, works), again) or _lasting(works, again):
         return Resumed(work)
-    since = PLACE(again[-1] if again else last)
-    ready = (event for event in _shown(timeline, one, last, READY, until_ms) if is_ready(event))
-    return Resumed(ready=next((event for event in ready if PLACE(event) > since), None))
+    ready = [event for event in _shown(timeline, one, last, READY, until_ms) if is_ready(event)]
+    return Resumed(ready=_lasting(ready, again))
+
+
+def _like(failures: Failures, works: Sequence[LogEvent]) -> Sequence[LogEvent]:
+    """Return the works that are what failed: after a refused commit, a commit shows more than other work does."""
+    is_of_commits = any(_COMMIT.search(event.message) for event in failures.events)
+    return [event for event in works if _COMMIT.search(event.message)] if is_of_commits else ()
 
 
 def served_again(timeline: LogTimeline, events: Sequence[LogEvent]) -> LogEvent | None:
@@ -139,17 +149,17 @@ def served_again(timeline: LogTimeline, events: Sequence[LogEvent]) -> LogEvent 
     return None if any(PLACE(event) > PLACE(found) for event in again) else found
 
 
-def _lasting(works: Sequence[LogEvent], failures: Sequence[LogEvent]) -> LogEvent | None:
-    """Return the first work that no failure follows within ``QUIET_MS``."""
-    places = [PLACE(event) for event in works]
+def _lasting(shown: Sequence[LogEvent], failures: Sequence[LogEvent]) -> LogEvent | None:
+    """Return the first of some records that no failure follows within ``QUIET_MS``."""
+    places = [PLACE(event) for event in shown]
     begin = 0
     for failure in failures[:_ROUNDS]:
-        if begin < len(works) and PLACE(failure) > places[begin]:
-            if time_of(failure) - time_of(works[begin]) > QUIET_MS:
+        if begin < len(shown) and PLACE(failure) > places[begin]:
+            if time_of(failure) - time_of(shown[begin]) > QUIET_MS:
                 break
             begin = bisect_right(places, PLACE(failure))
-    is_open = len(failures) > _ROUNDS or begin >= len(works)
-    return None if is_open else works[begin]
+    is_open = len(failures) > _ROUNDS or begin >= len(shown)
+    return None if is_open else shown[begin]
 
 
 def _shown(

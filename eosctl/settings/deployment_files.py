@@ -35,6 +35,7 @@ from eosctl.settings.kustomizations import Builds, Resource, build
 from eosctl.settings.manifests import Libraries
 from eosctl.settings.mounted_secrets import with_secrets
 from eosctl.settings.named_releases import release_in, release_in_text, with_releases_of_projects
+from eosctl.settings.node_config import names_variables, with_variables_named
 from eosctl.settings.own_references import has_own_references, with_own_references
 from eosctl.settings.plain_resources import has_no_place, has_no_setting
 from eosctl.settings.referred_values import (
@@ -325,6 +326,8 @@ def _read(file: str, text: str, role: Role | None) -> _File:
 def _documents(file: str, text: str) -> tuple[Node, ...]:
     """Return the documents of a file, and the resources of a list each as one."""
     parsed = parse_documents(file, text)
+    if names_variables(file):
+        parsed = tuple(map(with_variables_named, parsed))
     if uses_functions(text):
         parsed = tuple(map(evaluated, parsed))
     if has_own_references(text):

@@ -17,6 +17,8 @@ _ACCOUNT: Final = re.compile(r"\$\{(?:data\.)?\w*(?:account|user)\w*\.(?P<name>[
 """A principal that Terraform has from another resource, by the name of that."""
 _SUBJECT: Final = re.compile(r"\bCN=(?P<name>[^,/]+)", re.IGNORECASE)
 _EVERYONE: Final = "*"
+_OF_ALL: Final = frozenset({"kafka", "connect", "client", "producer", "consumer", "streams", "cluster", "user", "sa"})
+"""Words that many users and programs have in their names."""
 
 
 def users_of(client: Component) -> frozenset[str]:
@@ -50,7 +52,7 @@ class AccessRules:
         for rule in deployment.of(Role.ACCESS_RULE):
             self._by_principal.setdefault((rule.value("principal").text or "").strip(), []).append(rule)
         self._everyones = tuple(self._by_principal.pop(_EVERYONE, ()))
-        self._names = {principal: words_of(_plain(principal)) for principal in self._by_principal}
+        self._names = {principal: words_of(_plain(principal)) - _OF_ALL for principal in self._by_principal}
         self._writers = {principal: own for principal, own in self._by_principal.items() if any(map(_may_write, own))}
         applications = {one.application for one in deployment.of(Role.PRODUCER)}
         self._is_of_one = len(applications) == 1 and len(self._writers) == 1
@@ -82,8 +84,8 @@ class AccessRules:
         return OwnRules((*own, *self._everyones) if own else (), is_named)
 
     def _named(self, client: Component) -> list[str]:
-        names = [words for name in _names_of(self._deployment, client) if (words := words_of(name))]
-        return [principal for principal, words in self._names.items() if words in names]
+        names = [words_of(name) - _OF_ALL for name in _names_of(self._deployment, client)]
+        return [principal for principal, words in self._names.items() if words and words in names]
 
     def _writing(self, client: Component) -> list[str]:
         topics = topics_of(self._deployment, client).likely

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.model.deployment import Role
+from eosctl.model.deployment import Component, Deployment, Role
 from eosctl.model.severity import Severity
+from eosctl.settings.application_files import project_of
+
+_OVERRIDES: Final = ("producer.override.", "consumer.override.", "admin.override.")
 
 
 @check(
@@ -26,8 +30,9 @@ def worker_refuses_overrides(case: Case) -> Iterator[Problem]:
     """Find connectors whose override of a client setting is refused.
 
     What it checks:
-        Settings with producer.override. or consumer.override. in a connector, with workers whose
-        connector.client.config.override.policy is None. Up to 2.8 that is the default, since 3.0 it is All.
+        Settings with producer.override., consumer.override., or admin.override. in a connector, with workers of its
+        project, or of the only project that has some, whose connector.client.config.override.policy is None. Up to 2.8
+        that is the default, since 3.0 it is All.
 
     Why it matters for exactly-once:
         The connector is refused. Without the override a sink reads uncommitted records.
@@ -45,8 +50,8 @@ def worker_refuses_overrides(case: Case) -> Iterator[Problem]:
         policy = worker.value("connector.client.config.override.policy")
         if (policy.word or "").lower() != "none":
             continue
-        for connector in case.deployment.of(Role.SINK_CONNECTOR, Role.SOURCE_CONNECTOR):
-            found = (v for name, v in connector.given.items() if ".override." in name)
+        for connector in _near(case.deployment, worker):
+            found = (v for name, v in connector.given.items() if name.startswith(_OVERRIDES))
             override = next(found, None)
             if override is not None:
                 yield problem(
@@ -56,3 +61,13 @@ def worker_refuses_overrides(case: Case) -> Iterator[Problem]:
                     impact="Connect refuses the connector.",
                     remedy="Set connector.client.config.override.policy=All on every worker.",
                 )
+
+
+def _near(deployment: Deployment, worker: Component) -> Iterator[Component]:
+    """Yield the connectors of a worker's project, and those of projects without workers if it is the only one."""
+    projects = {project_of(one.place.file) for one in deployment.of(Role.CONNECT_WORKER)}
+    own = project_of(worker.place.file)
+    for connector in deployment.of(Role.SINK_CONNECTOR, Role.SOURCE_CONNECTOR):
+        project = project_of(connector.place.file)
+        if project == own or (len(projects) == 1 and project not in projects):
+            yield connector

@@ -59,7 +59,8 @@ def transactional_id_not_granted(case: Case) -> Iterator[Problem]:
             yield problem(
                 producer,
                 (identity, user),
-                f"{identity.key} is given, and the access rules of {user.text} grant no transactional id.",
+                f"{f'{identity.key} is given' if identity.is_given else 'The client writes in transactions'}, "
+                f"and the access rules of {user.text} grant no transactional id.",
                 confidence=Confidence.CERTAIN if is_named else Confidence.LIKELY,
                 impact="The producer is refused when it initializes, and no transaction begins.",
                 remedy="Add a rule of type transactionalId with Write and Describe to this user.",

@@ -39,7 +39,7 @@ def is_only_broker(deployment: Deployment, broker: Component) -> bool:
 
 
 def wants_more_brokers(deployment: Deployment, broker: Component) -> tuple[Value, ...]:
-    """Return the settings of internal topics that need more brokers than the only one that there is.
+    """Return the settings of internal topics that need more brokers than the only one.
 
     A file that stands alone shows one broker if no other machine can reach its quorum or its listeners.
     """

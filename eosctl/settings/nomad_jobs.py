@@ -9,9 +9,11 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from eosctl.settings.environment import container_environment
+from eosctl.settings.process_counts import ONE_PER_NODE
 from eosctl.settings.sources import Source, value_of
 from eosctl.settings.tree import Branch, Leaf, Node, Row
 
+_ON_EACH_NODE: Final = ("system", "sysbatch")
 _VARIABLE: Final = re.compile(r"^\s*(?:export\s+)?(?P<name>[A-Za-z_]\w*)=(?P<value>.*?)\s*$")
 
 
@@ -62,8 +64,10 @@ def _tasks(node: Node, count: Leaf | None, name: str) -> Iterator[_Task]:
         for child in node.nodes:
             yield from _tasks(child, count, name)
     elif isinstance(node, Branch):
-        own = node.get("count")
+        own, kind = node.get("count"), node.get("type")
         below = own if isinstance(own, Leaf) else count
+        if isinstance(kind, Leaf) and kind.text in _ON_EACH_NODE and node.get("group") is not None:
+            below = replace(kind, text=ONE_PER_NODE)
         if node.text("driver") is not None:
             yield _Task(node, name, below)
             return

@@ -31,8 +31,15 @@ _OF_CORES: Final = re.compile(r"max|0|-1|.*\bcpus\b.*")
 """What PM2 takes for all cores of the machine, or for all but one."""
 _KNATIVE_LIMITS: Final = ("autoscaling.knative.dev/max-scale", "autoscaling.knative.dev/maxScale")
 COUNTS: Final = ("replicaCount", "replicas", "desired_count", "DesiredCount", "count", "instances", "numReplicas")
+_SCALES: Final = ("scale", "scaling")
+_LIMITS: Final = ("maxReplicas", "max_replicas", "max_instance_count", "maxInstanceCount")
+"""The most processes that container services of clouds start: Azure's Container Apps, and Google's Cloud Run."""
+_OF_EACH_NODE: Final = {"scheduling_strategy": "DAEMON", "SchedulingStrategy": "DAEMON"}
+"""How ECS says that each machine runs a process."""
 _LOOPS: Final = ("loop", "with_items", "with_list", "with_sequence")
-_DECISIVE: Final = frozenset({*COUNTS, *_LOOPS, "autoscaling", "controller", "Resources", "resource"})
+_DECISIVE: Final = frozenset(
+    {*COUNTS, *_LOOPS, *_SCALES, *_LIMITS, "autoscaling", "controller", "Resources", "resource"}
+)
 _RANGE: Final = re.compile(r"range\(\s*(?:(\d{1,6})\s*,\s*)?(\d{1,6})\s*\)")
 _TASK: Final = re.compile(r"aws_ecs_task_definition\.([\w-]+)\.")
 _SEQUENCE: Final = re.compile(r"\bcount=(\d{1,6})")
@@ -86,9 +93,21 @@ def _own_count(node: Branch, file: str) -> Value | None:
     cores = node.get("instances")
     if isinstance(cores, Leaf) and _OF_CORES.fullmatch(cores.text or "") and node.get("script") is not None:
         return value_of("instances", Leaf(ONE_PER_CORE, cores.line), file, COUNT)
+    if (limit := _limit(node, file)) is not None:
+        return limit
     leaves = ((key, leaf) for key, leaf in node.entries if isinstance(leaf, Leaf))
     own = next((value_of(key, leaf, file, COUNT) for key, leaf in leaves if _is_count(key, leaf)), None)
     return own or _brokers_of_chart(node, file) or _loop(node, file)
+
+
+def _limit(node: Branch, file: str) -> Value | None:
+    """Return the limit of a template of containers; it stands in it, or in a mapping for the scale."""
+    for place in (node, *(scale for key in _SCALES if (scale := node.branch(key)) is not None)):
+        for key in _LIMITS:
+            leaf = place.get(key)
+            if isinstance(leaf, Leaf) and (leaf.text or "").isdecimal() and int(leaf.text or 0) > 1:
+                return value_of(key, leaf, file, COUNT)
+    return None
 
 
 def _brokers_of_chart(node: Branch, file: str) -> Value | None:
@@ -128,7 +147,9 @@ def _cloud_formation(resources: Branch, file: str) -> Iterator[Counted]:
             continue
         task = resources.branch(named_by(service.get("Properties", "TaskDefinition")))
         count = service.get("Properties", "DesiredCount")
-        if task is not None and isinstance(count, Leaf) and (count.text or "").isdecimal():
+        if task is not None and (each := _one_per_node(service.branch("Properties"), file)) is not None:
+            yield Counted(task.line, _last_line(task), each)
+        elif task is not None and isinstance(count, Leaf) and (count.text or "").isdecimal():
             yield Counted(task.line, _last_line(task), value_of("DesiredCount", count, file, COUNT))
 
 
@@ -144,8 +165,17 @@ def _terraform(services: Mapping[str, Branch], tasks: Mapping[str, Branch], file
     for service in services.values():
         match = _TASK.search(service.text("task_definition") or "")
         task, count = tasks.get(match[1]) if match else None, service.get("desired_count")
-        if task is not None and isinstance(count, Leaf) and (count.text or "").isdecimal():
+        if task is not None and (each := _one_per_node(service, file)) is not None:
+            yield Counted(task.line, _last_line(task), each)
+        elif task is not None and isinstance(count, Leaf) and (count.text or "").isdecimal():
             yield Counted(task.line, _last_line(task), value_of("desired_count", count, file, COUNT))
+
+
+def _one_per_node(service: Branch | None, file: str) -> Value | None:
+    """Return the count of a service of ECS that runs on each machine; None for others."""
+    found = ((key, service.get(key), word) for key, word in _OF_EACH_NODE.items()) if service is not None else ()
+    shown = next(((key, leaf) for key, leaf, word in found if isinstance(leaf, Leaf) and leaf.text == word), None)
+    return None if shown is None else value_of(shown[0], replace(shown[1], text=ONE_PER_NODE), file, COUNT)
 
 
 def knative_count(document: Branch, file: str) -> Value:

@@ -351,6 +351,8 @@ def _services(document: Branch, services: Branch, file: str) -> Iterator[Workloa
             node = service.get("deploy", "replicas") or service.get("scale")
             # A unit or a script may run on any number of machines.
             count = _count(node, service, file, None if service.get(CONFIGURATION) else "1")
+            if isinstance(mode := service.get("deploy", "mode"), Leaf) and mode.text == "global":
+                count = value_of("deploy.mode", replace(mode, text=ONE_PER_NODE), file, COUNT)
             own = service.branch("environment")
             texts = {key: leaf.text for key, leaf in (own.entries if own else ()) if isinstance(leaf, Leaf)}
             variables = {key: text for key, text in texts.items() if text and "$" not in text}

@@ -1,0 +1,104 @@
+"""Platforms say in ways of their own how many processes run with one configuration."""
+
+from __future__ import annotations
+
+import pytest
+
+from eosctl.model.deployment import Role
+from eosctl.settings.deployment_files import read_components
+
+VARIABLES = '{name: KAFKA_TRANSACTIONAL_ID, value: p}, {name: KAFKA_BOOTSTRAP_SERVERS, value: "k:9092"}'
+AZURE = f"""properties:
+  template:
+    containers:
+      - {{image: "acme/p:1", name: p, env: [{VARIABLES}]}}
+    scale: {{minReplicas: 1, maxReplicas: %s}}
+"""
+BLOCKS = """      env {
+        name  = "KAFKA_TRANSACTIONAL_ID"
+        value = "p"
+      }
+      env {
+        name  = "KAFKA_BOOTSTRAP_SERVERS"
+        value = "k:9092"
+      }
+"""
+AZURE_TF = f"""resource "azurerm_container_app" "p" {{
+  template {{
+    max_replicas = 4
+    container {{
+      name  = "p"
+      image = "acme/p:1"
+{BLOCKS}    }}
+  }}
+}}
+"""
+RUN_TF = f"""resource "google_cloud_run_v2_service" "p" {{
+  template {{
+    scaling {{ max_instance_count = 3 }}
+    containers {{
+      image = "acme/p:1"
+{BLOCKS}    }}
+  }}
+}}
+"""
+NOMAD = """job "w" {
+  type = "%s"
+  group "g" {
+    task "w" {
+      driver = "docker"
+      config { image = "acme/w:1" }
+      env {
+        KAFKA_TRANSACTIONAL_ID = "w"
+        KAFKA_BOOTSTRAP_SERVERS = "k:9092"
+      }
+    }
+  }
+}
+"""
+SWARM = """services:
+  w:
+    image: acme/w:1
+    deploy: {mode: %s}
+    environment: {KAFKA_TRANSACTIONAL_ID: w, KAFKA_BOOTSTRAP_SERVERS: "k:9092"}
+"""
+ECS = """resource "aws_ecs_task_definition" "p" {
+  container_definitions = jsonencode([{ name = "p", image = "acme/p", environment = [
+    { name = "KAFKA_BOOTSTRAP_SERVERS", value = "k:9092" },
+    { name = "KAFKA_TRANSACTIONAL_ID", value = "p" } ] }])
+}
+resource "aws_ecs_service" "p" {
+  task_definition     = aws_ecs_task_definition.p.arn
+  scheduling_strategy = "DAEMON"
+}
+"""
+STACK = """Resources:
+  T:
+    Type: AWS::ECS::TaskDefinition
+    Properties:
+      ContainerDefinitions:
+        - Name: p
+          Image: acme/p
+          Environment: [{Name: KAFKA_TRANSACTIONAL_ID, Value: p}, {Name: KAFKA_BOOTSTRAP_SERVERS, Value: "k:9092"}]
+  S: {Type: "AWS::ECS::Service", Properties: {TaskDefinition: !Ref T, SchedulingStrategy: DAEMON}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "count"),
+    [
+        ("app.yaml", AZURE % 5, "5"),
+        ("app.yaml", AZURE % 1, None),
+        ("a.tf", AZURE_TF, "4"),
+        ("r.tf", RUN_TF, "3"),
+        ("w.nomad", NOMAD % "system", "one per node"),
+        ("w.nomad", NOMAD % "service", None),
+        ("stack.yml", SWARM % "global", "one per node"),
+        ("stack.yml", SWARM % "replicated", "1"),
+        ("e.tf", ECS, "one per node"),
+        ("stack.yaml", STACK, "one per node"),
+    ],
+)
+def test_a_platform_shows_the_number_of_processes(file: str, text: str, count: str | None) -> None:
+    (producer,) = (one for one in read_components(file, text) if one.role is Role.PRODUCER)
+    assert (producer.instances.text if producer.instances else None) == count

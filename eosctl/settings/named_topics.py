@@ -23,6 +23,11 @@ from eosctl.settings.tree import Leaf, Node, Row
 _USERS: Final = (Role.PRODUCER, Role.CONSUMER, Role.SPRING, Role.STREAMS)
 _WORD: Final = "topic"
 _TOPIC: Final = re.compile(r"(?i:topics?)(?![a-z])")
+_VERBS: Final = re.compile(
+    r"(?<![A-Za-z])(?i:listen|listens|subscribe|subscribes|subscriptions?|consumes|publish|publishes|produces|channels?)"
+    r"(?![a-z])"
+)
+"""What applications do with a topic, in keys without the word."""
 _NAME: Final = re.compile(r"(?=[^,]*[A-Za-z])[\w.-]{2,249}")
 _DEFAULT: Final = re.compile(r"\$\{[\w.-]+:-?([\w.-]+)\}")
 """A reference with a default: ``${ORDERS_TOPIC:orders}``."""
@@ -79,7 +84,11 @@ def _has_topics(node: Node) -> bool:
     if isinstance(node, Row):
         return any(map(_has_topics, node.nodes))
     for key, child in node.entries:
-        if _WORD in key.lower() or (key == "name" and isinstance(child, Leaf) and _WORD in (child.text or "").lower()):
+        if (
+            _WORD in key.lower()
+            or _VERBS.search(key)
+            or (key == "name" and isinstance(child, Leaf) and _WORD in (child.text or "").lower())
+        ):
             return True
         if (not isinstance(child, Leaf) or "\n" in (child.text or "")) and _has_topics(child):
             return True
@@ -116,10 +125,10 @@ def _of_block(leaf: Leaf, path: _Path) -> Iterator[_Leaf]:
 
 def _names_topics(one: _Leaf) -> bool:
     key = ".".join(one.path)
-    if not one.leaf.text or "\n" in one.leaf.text or _WORD not in key.lower():
+    if not one.leaf.text or "\n" in one.leaf.text or not (_WORD in key.lower() or _VERBS.search(one.path[-1])):
         return False
     joined = "".join(map(relaxed, one.path))
-    is_topic = any(_TOPIC.search(part) for part in one.path[-3:])
+    is_topic = any(_TOPIC.search(part) for part in one.path[-3:]) or _VERBS.search(one.path[-1]) is not None
     is_name = relaxed(one.path[-1]) not in _NO_NAMES and not joined.endswith(_settings())
     return is_topic and is_name and bool(_names(one.leaf))
 

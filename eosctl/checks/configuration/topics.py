@@ -17,14 +17,14 @@ _READ: Final = frozenset(
     {
         *("in", "input", "inputs", "inbound", "incoming", "source", "sources", "src", "from", "read", "reads"),
         *("consume", "consumes", "consumed", "consumer", "consumers", "subscribe", "subscriptions", "listen"),
-        *("listener", "listeners", "ingest"),
+        *("listener", "listeners", "listens", "subscribes", "ingest"),
     }
 )
 """Words of applications for what they read."""
 _WRITTEN: Final = frozenset(
     {
         *("out", "output", "outputs", "outbound", "outgoing", "sink", "sinks", "target", "targets", "dest"),
-        *("destination", "to", "write", "writes", "produce", "produces", "producer", "producers", "publish"),
+        *("write", "writes", "produce", "produces", "publishes", "producer", "producers", "publish"),
         *("publisher", "emit", "result", "results", "outbox"),
     }
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
@@ -13,6 +14,8 @@ from eosctl.model.deployment import Client, Component, Deployment, Role, Value, 
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Confidence
 
+_BEGINNING: Final = re.compile(r"\^?((?:[\w-]|\\?\.(?![*+]))+)\.[*+]\$?")
+"""A pattern of topics that begin alike: ``payments\\..*``."""
 _WRITERS: Final = (None, Role.SPRING, Role.FLINK, Role.STREAMS)
 
 
@@ -141,6 +144,8 @@ class _Writers:
     def near(self, reader: _Client) -> list[_Client]:
         """Return the writers that have a topic or the folder of a reader, or a prefix, in their order."""
         found = {number for topic in reader.topics.likely for number in self._by_topic.get(topic, ())}
+        if reader.component.has("topics.regex"):
+            return self._all
         return [self._all[n] for n in sorted(found.union(self._by_folder.get(reader.folder, ()), self._with_prefix))]
 
 
@@ -157,7 +162,7 @@ def _is_related(writer: _Client, reader: _Client) -> bool:
     Kafka Streams names no topic in its settings, and has topics of its own: only names show what it writes. A source
     connector writes to topics that begin with its prefix.
     """
-    if any(_begins(topic, writer) for topic in reader.topics.likely):
+    if any(_begins(topic, writer) for topic in reader.topics.likely) or _is_matched(writer, reader):
         return True
     if writer.component.role is Role.SOURCE_CONNECTOR:
         return not writer.topics.own.isdisjoint(reader.topics.own)
@@ -173,6 +178,13 @@ def _is_related(writer: _Client, reader: _Client) -> bool:
 def _may_be_related(writer: _Client, reader: _Client) -> bool:
     """Return whether a topic of a reader is among those that an application names for what it reads or writes."""
     return not writer.topics.named.isdisjoint(reader.topics.likely)
+
+
+def _is_matched(writer: _Client, reader: _Client) -> bool:
+    """Return whether the pattern of a sink's topics.regex, a beginning and anything behind it, covers a topic."""
+    match = _BEGINNING.fullmatch(reader.component.word("topics.regex") or "")
+    begin = match[1].replace("\\", "") if match else ""
+    return bool(begin) and any(topic.startswith(begin) for topic in writer.topics.own)
 
 
 def _begins(topic: str, writer: _Client) -> bool:

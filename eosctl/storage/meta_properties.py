@@ -13,6 +13,8 @@ from eosctl.storage.errors import DamagedFile
 from eosctl.storage.names import CLEAN_SHUTDOWN, META_PROPERTIES
 from eosctl.storage.regular_file import read_regular
 
+_LONGEST_ID: Final = 10
+"""Digits of a node id, an int of 32 bits."""
 _PROPERTY: Final = re.compile(r"\s*([^=:\s]+)\s*[=:]?\s*(.*?)\s*")
 
 
@@ -48,8 +50,8 @@ def read_meta_properties(log_dir: Path) -> MetaProperties:
     if version not in ("0", "1"):
         raise DamagedFile(path, f"version {version!r}, known are 0 and 1")
     node_id = properties.get("node.id" if version == "1" else "broker.id", "")
-    if not node_id.isdecimal():
-        raise DamagedFile(path, f"node id {node_id!r}")
+    if not node_id.isdecimal() or len(node_id) > _LONGEST_ID:
+        raise DamagedFile(path, f"node id {node_id[:40]!r}")
     return MetaProperties(
         int(node_id), properties.get("cluster.id", ""), properties.get("directory.id", ""), int(version)
     )

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+import random
+import re
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from eosctl.logs.timestamps import TimeReference, parse_timestamp
 from tests.commands.conftest import eosctl
+from tests.logs.posted_reports import FOLDER
 
 FENCED = (
     "ERROR [Producer clientId=p, transactionalId=pay] Transiting to fatal error state due to org.apache.kafka.common."
@@ -32,6 +38,31 @@ def test_a_hostile_record_ends_no_run(name: str, output: str, tmp_path: Path) ->
     path.write_text(f"{DOCKER}\n{RECORDS[name]}\n{DOCKER}\n")
     done = eosctl("logs", "report", path, "-o", output)
     assert (done.code, "pay" in done.out) == (0, True), done.err
+
+
+def test_an_endless_number_hides_no_incident(tmp_path: Path) -> None:
+    (tmp_path / "server.log").write_text(
+        "[2026-11-20 10:00:00,101] ERROR [ReplicaManager broker=2] Error processing append operation on partition o-0"
+        " (kafka.server.ReplicaManager)\norg.apache.kafka.common.errors.OutOfOrderSequenceException: Out of order"
+        f" sequence number for producer 7 at offset 12 in partition o-0: {'9' * 5_000} (incoming seq. number), 7"
+        f" (current end sequence number)\n{WHOLE}\n"
+    )
+    done = eosctl("logs", "report", tmp_path, "-o", "json")
+    assert (done.code, "pay" in done.out, "OUT_OF_ORDER_SEQUENCE" in done.out) == (0, True, True), done.err
+
+
+_NUMBER = re.compile(r"(?<![\d:.-])\d+(?![\d:.,-])")
+_REPORTS = [path for path in sorted(FOLDER.glob("*/*.log")) if path.stat().st_size < 6_000]
+
+
+@settings(max_examples=20)
+@given(st.sampled_from(_REPORTS), st.randoms(use_true_random=False))
+def test_numbers_of_any_length_end_no_run(path: Path, chance: random.Random) -> None:
+    text = _NUMBER.sub(lambda found: "7" * 5_000 if chance.random() < 0.3 else found[0], path.read_text("utf-8"))
+    with TemporaryDirectory() as folder:
+        (Path(folder) / "app.log").write_text(text, "utf-8")
+        done = eosctl("logs", "report", folder, "-o", "json")
+    assert done.code in (0, 3), done.err
 
 
 def test_a_file_of_a_distant_year_has_times() -> None:

@@ -111,7 +111,10 @@ def test_meta_properties_of_a_zookeeper_broker(tmp_path: Path) -> None:
     assert read_meta_properties(tmp_path) == MetaProperties(7, "ab=c", "", 0)
 
 
-@pytest.mark.parametrize("text", ["", "version=2\nnode.id=1\n", "version=1\n", "version=1\nnode.id=one\n"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "version=2\nnode.id=1\n", "version=1\n", "version=1\nnode.id=one\n", f"version=1\nnode.id={'9' * 5000}\n"],
+)
 def test_malformed_meta_properties_are_refused(text: str, tmp_path: Path) -> None:
     (tmp_path / names.META_PROPERTIES).write_text(text)
     with pytest.raises(DamagedFile, match=r"meta\.properties"):

@@ -30,6 +30,8 @@ _LONGEST_REMEMBERED: Final = 600
 MAX_MESSAGE_CHARS: Final = 4096
 _LONGEST_TRACE_REMEMBERED: Final = 8192
 _SEARCHED_CHARS: Final = 32_768
+_LONGEST_NUMBER: Final = 20
+"""Sign and digits of a 64-bit number."""
 _FRAMES: Final = re.compile(r"^[ \t]+(?:at |\.\.\. \d)[^\n]*\n?", re.MULTILINE)
 """The frames of Java's stack traces: they name code, and are not part of the record's message."""
 _CALL: Final = re.compile(
@@ -206,9 +208,14 @@ class Classifier:
                 found = pattern.search(text)
                 named: Mapping[EventField, str] = found.groupdict() if found else {}  # type: ignore[assignment]
                 for name, value in named.items():
-                    if value and value not in ("null", "None") and found is not None:
+                    if value and value not in ("null", "None") and found is not None and not _is_endless(value):
                         spans.setdefault(name, (name, *found.span(name)))
         return tuple(spans.values())
+
+
+def _is_endless(value: str) -> bool:
+    """Return whether a text has more digits than any number of Kafka, so that it is not an id."""
+    return len(value) > _LONGEST_NUMBER and value.lstrip("-").isdecimal()
 
 
 @cache

@@ -6,11 +6,12 @@ wanted, and nothing else has changed.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from itertools import chain
 
 from eosctl.errors import ConfigFileError
-from eosctl.settings.documents import parse_documents
-from eosctl.settings.tree import flatten
+from eosctl.settings.edited_leaves import leaves_of
 
 Pairs = list[tuple[str, str | None]]
 
@@ -51,19 +52,31 @@ def rename_key(file: str, text: str, line: int, key: str, new_key: str) -> str:
 
 
 def remove_key(file: str, text: str, line: int, key: str) -> str:
-    """Return the text without the line of a setting.
+    """Return the text without a setting: without its line, or without its part of the line.
 
     Raises:
-        EditError: The line has more than the setting, or the setting continues on the next line.
+        EditError: The setting does not stand there as plain text.
     """
-    path, _ = _find(file, text, line, key)
+    path, old = _find(file, text, line, key)
     wanted = [(p, v) for p, v in _pairs(file, text) if p != path]
     lines = text.splitlines(keepends=True)
     without = "".join(lines[: line - 1] + lines[line:])
     # In JSON the comma before the last entry goes with it.
     before = "".join(lines[: line - 1])
     uncommaed = before.rstrip().removesuffix(",") + before[len(before.rstrip()) :] + "".join(lines[line:])
-    return _first_that_means(wanted, file, iter((uncommaed, without)))
+    # In Kubernetes, a variable has its name on the line above.
+    paired = "".join(lines[: max(line - 2, 0)] + lines[line:])
+    parts = (_with_line(text, line, new) for new in _without_part(_at(text, line), key, old))
+    return _first_that_means(wanted, file, chain((uncommaed, without, paired), parts))
+
+
+def _without_part(here: str, key: str, old: str) -> Iterator[str]:
+    """Yield the line without a key and its value, and without one of the commas around them."""
+    parts = key.split(".")
+    for name in (".".join(parts[start:]) for start in range(len(parts))):
+        part = rf"""(["']?){re.escape(name)}\1\s*[:=]\s*(["']?){re.escape(old)}\2"""
+        for pattern in (rf"\s*{part}\s*,", rf",\s*{part}", part):
+            yield from (here[: found.start()] + here[found.end() :] for found in re.finditer(pattern, here))
 
 
 def _tail(key: str, start: int, new_key: str) -> str:
@@ -74,9 +87,11 @@ def _tail(key: str, start: int, new_key: str) -> str:
 
 def _find(file: str, text: str, line: int, key: str) -> tuple[str, str]:
     """Return the whole path and the value of the setting on a line."""
-    leaves = [pair for document in parse_documents(file, text) for pair in flatten(document)]
+    leaves = leaves_of(file, text)
     found = [(path, leaf.text or "") for path, leaf in leaves if leaf.line == line and _ends(path, key)]
     paths = [path for path, _ in leaves]
+    if not found:
+        raise EditError(f"{file}:{line}: {key} does not stand there as plain text.")
     if len(found) != 1 or paths.count(found[0][0]) != 1:
         raise EditError(f"{file}:{line}: {key} is not the only setting of that name there.")
     return found[0]
@@ -87,7 +102,7 @@ def _ends(path: str, key: str) -> bool:
 
 
 def _pairs(file: str, text: str) -> Pairs:
-    return [(path, leaf.text) for document in parse_documents(file, text) for path, leaf in flatten(document)]
+    return [(path, leaf.text) for path, leaf in leaves_of(file, text)]
 
 
 def _at(text: str, line: int) -> str:

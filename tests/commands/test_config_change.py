@@ -212,10 +212,8 @@ def test_several_edits_of_one_file_do_not_disturb_each_other(tmp_path: Path) -> 
 
 
 def test_what_cannot_be_edited_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "s.json"
-    path.write_text(
-        '{"application.id": "a", "processing.guarantee": "exactly_once_v2", "upgrade.from": "2.4"}', "utf-8"
-    )
+    path = tmp_path / "s.properties"
+    path.write_text("application.id=a\nprocessing.guarantee=exactly_once_v2\nupgrade.from=\\\n 2.4\n", "utf-8")
     done = eosctl("config", "fix", path, "-o", "json")
     assert done.code == 0
     (item,) = json.loads(done.out)["items"]

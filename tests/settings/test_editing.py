@@ -25,6 +25,24 @@ YAML = "# top\nspring:\n  kafka:\n    producer:\n      acks: 1   # 1 is fast\n  
         ("a.json", '{"acks": 1,\n "b": 1}', 1, "acks", "all", '{"acks": "all",\n "b": 1}'),
         ("a.json", '{"acks": "1"}', 1, "acks", "all", '{"acks": "all"}'),
         ("a.toml", '[p]\nacks = "1"\n', 2, "acks", "all", '[p]\nacks = "all"\n'),
+        (
+            "a.yaml",
+            "data:\n  p.properties: |\n    # why\n    acks=1\n",
+            4,
+            "acks",
+            "all",
+            "data:\n  p.properties: |\n    # why\n    acks=all\n",
+        ),
+        (
+            "a.yaml",
+            "environment:\n  - K_ACKS=1\n  - B=1\n",
+            2,
+            "K_ACKS",
+            "all",
+            "environment:\n  - K_ACKS=all\n  - B=1\n",
+        ),
+        ("a.yaml", "env:\n- name: ACKS\n  value: '1'\n", 3, "ACKS", "all", "env:\n- name: ACKS\n  value: 'all'\n"),
+        ("a.yaml", 'J: \'{"p": {"acks": "1"}}\'\n', 1, "p.acks", "all", 'J: \'{"p": {"acks": "all"}}\'\n'),
     ],
 )
 def test_a_value_is_set(file: str, before: str, line: int, key: str, value: str, after: str) -> None:
@@ -51,6 +69,19 @@ def test_a_key_is_renamed(file: str, before: str, line: int, key: str, new_key: 
         ("a.yaml", "p:\n  a: 1 # why\n  b: 2\n", 2, "a", "p:\n  b: 2\n"),
         ("a.json", '{\n "a": 1,\n "b": 2\n}\n', 3, "b", '{\n "a": 1\n}\n'),
         ("a.json", '{\n "a": 1,\n "b": 2\n}\n', 2, "a", '{\n "b": 2\n}\n'),
+        ("a.json", '{"a": 1, "b": 2}', 1, "a", '{ "b": 2}'),
+        ("a.json", '{"a": 1, "b": 2}', 1, "b", '{"a": 1}'),
+        ("a.json", '{"b": 2}', 1, "b", "{}"),
+        ("a.yaml", "p: {a: '1', b.c: 2}\n", 1, "p.b.c", "p: {a: '1'}\n"),
+        ("a.yaml", "environment:\n  - A=1\n  - B=2\n", 3, "B", "environment:\n  - A=1\n"),
+        (
+            "a.yaml",
+            "env:\n  - name: A\n    value: x\n  - name: B\n    value: y\n",
+            5,
+            "B",
+            "env:\n  - name: A\n    value: x\n",
+        ),
+        ("a.yaml", "data:\n  p.properties: |\n    a=1\n    b=2\n", 4, "b", "data:\n  p.properties: |\n    a=1\n"),
     ],
 )
 def test_a_key_is_removed(file: str, before: str, line: int, key: str, after: str) -> None:
@@ -60,7 +91,7 @@ def test_a_key_is_removed(file: str, before: str, line: int, key: str, after: st
 @pytest.mark.parametrize(
     ("file", "text", "line", "key"),
     [
-        ("a.json", '{"a": 1, "b": 2}', 1, "a"),
+        ("a.json", '{"a": {"c": 1}, "b": 2}', 1, "a"),
         ("a.properties", "a=1\\\n 2\nb=3\n", 1, "a"),
         ("a.properties", "a=1\na=2\n", 1, "a"),
         ("a.properties", "b=1\n", 1, "a"),

@@ -80,7 +80,7 @@ def _repair(finding: Finding) -> Repair | None:
     facts = dict(finding.facts)
     key, line, value = str(facts["keys"]).split(",")[0], int(facts["line"]), str(facts["value"])
     number, name = finding.check_id, key.rpartition("]")[2] or key
-    if line < 1 or (number in _ONLY_FOR and not name.endswith((_ONLY_FOR[number], _camel(_ONLY_FOR[number])))):
+    if line < 1 or (number in _ONLY_FOR and not relaxed(name).endswith(relaxed(_ONLY_FOR[number]))):
         return None
     if number == "EOS-CFG-051" and value.strip() not in _OLD_GUARANTEES:
         return None
@@ -104,6 +104,8 @@ def _repair(finding: Finding) -> Repair | None:
         return repair(RepairAction.SET, words.get(accepted, accepted))
     if number in _REMOVE:
         return repair(RepairAction.REMOVE)
+    if key.isupper():
+        return None  # a variable has no setting's prefix
     if number == "EOS-CFG-002" and _is_long_enough(finding):
         return repair(RepairAction.RENAME, f"producer.{key}")
     if number == "EOS-CFG-101":
@@ -123,8 +125,3 @@ def _is_long_enough(finding: Finding) -> bool:
     """Return whether the timeout, with its prefix, would be one that the commit interval fits into."""
     timeout, interval = (evidence.value for evidence in finding.evidence[:2])
     return int(timeout) >= int(interval)
-
-
-def _camel(name: str) -> str:
-    """Return Spring's spelling of a setting: the words with dashes."""
-    return name.replace(".", "-")

@@ -15,6 +15,7 @@ from eosctl.settings.client_family import client_of
 from eosctl.settings.client_libraries import LIBRARIES
 from eosctl.settings.connectors import connector_role
 from eosctl.settings.islands import sources_within
+from eosctl.settings.managed_clusters import managed_clusters
 from eosctl.settings.misplaced import misplaced
 from eosctl.settings.named_releases import with_named_release
 from eosctl.settings.named_topics import with_named_topics
@@ -73,7 +74,8 @@ def sources_of(document: Node, file: str, role: Role | None = None) -> list[Sour
         place = Place(file, document.line)
         return [Source(place, values, role=role, hints=_hints(file), recognized_by="--role")]
     kind = (document.text("kind") or "").lower() if isinstance(document, Branch) else ""
-    found = _with_misplaced(sources_within(document, file, (*_hints(file), kind)), document, file)
+    within = [*sources_within(document, file, (*_hints(file), kind)), *managed_clusters(document, file)]
+    found = _with_misplaced(within, document, file)
     parts = counted_around((part for source in found for part in _with_roles(source, file)), document, file)
     parts = with_named_topics(_with_one_library(with_named_release(parts, document)), document, file)
     if not _is_of_one_cluster(document, file):

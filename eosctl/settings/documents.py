@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -134,6 +135,11 @@ _HOCON_OBJECT: Final = re.compile(
     r"^[ \t]*(?:\{|[^=:#!\s][^=:#\n{]*(?<!\$)\{|[^=:#!\s][^=:#\n]*[=:][ \t]*\{[ \t]*(?:$|[\w.\"-]+\s*[=:{]))",
     re.MULTILINE,
 )
+_HOCON_PATH: Final = re.compile(
+    r"^[ \t]*(?:[\w-]+\.)+[\w-]+[ \t]*=[ \t]*(?:\"[^\"\n]*\"[ \t]*$|\$\{\?)|^[ \t]*(?:akka|pekko)\.kafka\.",
+    re.MULTILINE,
+)
+"""Whole paths as keys, with texts in quotes: Java's properties would keep the quotes."""
 _TELEGRAF: Final = re.compile(r"^[ \t]*\[\[(?:inputs|outputs|processors|aggregators)\.\w+\]\]", re.MULTILINE)
 _STATEMENT: Final = re.compile(r";[ \t]*$", re.MULTILINE)
 
@@ -153,6 +159,9 @@ def _conf(file: str, text: str) -> tuple[Node, ...]:
         return (parse_supervisor(text),)
     if _HOCON_OBJECT.search(text) and not _STATEMENT.search(text):
         return _hocon(file, text)
+    if _HOCON_PATH.search(text) and not _STATEMENT.search(text):
+        with suppress(HoconError):
+            return (parse_hocon(text),)
     return _properties(file, text)
 
 

@@ -170,3 +170,13 @@ def test_malformed_hocon_is_named_by_file_and_line() -> None:
     with pytest.raises(ConfigFileError) as refused:
         parse_documents("application.conf", "a {\n b = 1\n")
     assert refused.value.what == "application.conf:1: a brace is not closed."
+
+
+def test_quotes_around_values_of_whole_paths_are_not_a_part_of_them() -> None:
+    (tree,) = parse_documents("a.conf", 'my.kafka.group.id = "a"\nmy.kafka.isolation.level="read_committed"\n')
+    assert [leaf.text for _, leaf in flatten(tree)] == ["a", "read_committed"]
+
+
+def test_quoted_words_that_hocon_does_not_read_are_properties() -> None:
+    (tree,) = parse_documents("a.conf", 'my.kafka.group.id = "a"\nacks=]\n')
+    assert ("acks", "]") in {(key, leaf.text) for key, leaf in flatten(tree)}

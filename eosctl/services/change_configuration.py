@@ -25,6 +25,7 @@ from eosctl.services.releases import release_if_named, release_of
 from eosctl.settings.deployment_files import read_deployment
 from eosctl.settings.editing import EditError, remove_key, rename_key, set_value
 from eosctl.settings.files_read import FilesRead
+from eosctl.settings.inline_suppressions import accepted_in
 from eosctl.settings.sources import Releases
 from eosctl.whole_file import whole_file
 
@@ -131,7 +132,10 @@ def fix_configuration(request: FixRequest, callbacks: Callbacks = SILENT) -> Fix
     known = _errors(files)
     for _ in range(MAX_ROUNDS if request.only is None else 1):
         tried = {(one.file, one.key, one.action) for one, _ in repairs}
-        planned = plan_repairs(findings_of(judge(files.deployment)))
+        accepted = accepted_in(files.marked, after)
+        planned = plan_repairs(
+            one for one in findings_of(judge(files.deployment)) if (one.check_id, _place(one)) not in accepted
+        )
         todo = [
             one
             for one in planned
@@ -163,7 +167,9 @@ def fix_configuration(request: FixRequest, callbacks: Callbacks = SILENT) -> Fix
     left = tuple(
         finding
         for finding in findings_of(judge(files.deployment))
-        if finding.severity.at_least(Severity.WARNING) and _file(finding) in changed
+        if finding.severity.at_least(Severity.WARNING)
+        and _file(finding) in changed
+        and (finding.check_id, _place(finding)) not in accepted_in(files.marked, after)
     )
     for refused in unread.values():
         callbacks.report_error(refused)
@@ -206,8 +212,7 @@ def _conclude(
     elif changed:
         callbacks.remark("Nothing was written. --yes writes the files.")
     for finding in left:
-        where = f"{_file(finding)}:{dict(finding.facts)['line']}"
-        callbacks.remark(f"left: {where}: {finding.severity.value}: {finding.message} [{finding.check_id}]")
+        callbacks.remark(f"left: {_place(finding)}: {finding.severity.value}: {finding.message} [{finding.check_id}]")
     for another in failed[1:]:
         callbacks.report_error(another)
     if failed:
@@ -218,6 +223,10 @@ def _errors(files: FilesRead) -> set[tuple[str, str, str]]:
     """Return the findings at error level by check, file, and settings: lines move with the repairs."""
     found = (finding for finding in findings_of(judge(files.deployment)) if finding.severity.at_least(Severity.ERROR))
     return {(one.check_id, _file(one), str(dict(one.facts)["keys"])) for one in found}
+
+
+def _place(finding: Finding) -> str:
+    return f"{_file(finding)}:{dict(finding.facts)['line']}"
 
 
 def _file(finding: Finding) -> str:

@@ -42,6 +42,7 @@ from eosctl.services.sources import Sources, check_sources, read_sources
 from eosctl.services.tool_output import reading_of, sort_paths, with_settings, without_evidence
 from eosctl.settings.deployment_files import read_deployment
 from eosctl.settings.files_read import FilesRead
+from eosctl.settings.inline_suppressions import read_inline_suppressions
 from eosctl.settings.piped import with_pipes
 
 NEXT_COMMANDS: Final = 3
@@ -161,7 +162,7 @@ def diagnose(request: DiagnoseRequest, callbacks: Callbacks = SILENT) -> Diagnos
     if evidence.printed_reading:
         files = with_settings(files, printed, texts)
     # What is wrong with these must show before any verdict.
-    gate = read_gate(request.gate)
+    gate = _with_comments(read_gate(request.gate), files, piped.texts, callbacks)
     if request.save_snapshot is not None and evidence.snapshot is not None:
         save_snapshot(evidence.snapshot, request.save_snapshot)
         callbacks.remark(f"snapshot: {request.save_snapshot}")
@@ -193,6 +194,18 @@ def diagnose_snapshot(snapshot: ClusterSnapshot, gate: GateFiles, now_ms: int) -
         now_ms: The time of the report, in ms since the epoch.
     """
     return _judge(DiagnoseRequest(), _Evidence(snapshot, ALL_CHECKS), None, gate, now_ms)
+
+
+def _with_comments(
+    gate: GateFiles, files: FilesRead | None, texts: Mapping[str, str], callbacks: Callbacks
+) -> GateFiles:
+    """Return the gate with the suppressions in comments of files, as `config lint` respects them."""
+    if files is None or not files.marked:
+        return gate
+    inline = read_inline_suppressions(files.marked, texts)
+    for sentence in inline.remarks:
+        callbacks.remark(sentence)
+    return gate._replace(suppressions=(*inline.suppressions, *gate.suppressions))
 
 
 def _check_paths(request: DiagnoseRequest) -> None:

@@ -38,10 +38,21 @@ def read_inline_suppressions(files: Iterable[str], texts: Mapping[str, str] | No
     suppressions: list[Suppression] = []
     remarks: list[str] = []
     for file in files:
-        text = texts[file] if texts and file in texts else read_input(file).decode("utf-8", errors="replace")
-        for found in _in_text(file, text):
+        for found in _in_text(file, _text(file, texts or {})):
             (suppressions if isinstance(found, Suppression) else remarks).append(found)  # type: ignore[arg-type]
     return InlineSuppressions(tuple(suppressions), tuple(remarks))
+
+
+def accepted_in(files: Iterable[str], texts: Mapping[str, str]) -> frozenset[tuple[str, str]]:
+    """Return the rules that comments of files suppress, each with its file and line: `a.properties:4`."""
+    found = ((file, one) for file in files for one in _in_text(file, _text(file, texts)))
+    return frozenset(
+        (one.check_id, f"{file}:{one.scope.rpartition(':')[2]}") for file, one in found if isinstance(one, Suppression)
+    )
+
+
+def _text(file: str, texts: Mapping[str, str]) -> str:
+    return texts[file] if file in texts else read_input(file).decode("utf-8", errors="replace")
 
 
 def _in_text(file: str, text: str) -> Iterator[Suppression | str]:

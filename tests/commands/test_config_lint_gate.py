@@ -155,3 +155,24 @@ def test_a_comment_after_a_value_is_part_of_it_in_properties(project: Path) -> N
 def test_a_file_without_settings_ends_alike_by_any_name(project: Path, file: str, text: str, code: int) -> None:
     (project / file).write_text(text, "utf-8")
     assert eosctl("config", "lint", file).code == code
+
+
+@pytest.mark.parametrize("name", ["streams.properties", "streams.yaml"])
+def test_lint_doctor_and_fix_respect_the_same_comments(tmp_path: Path, name: str) -> None:
+    mark = "# eosctl: ignore EOS-CFG-012 the broker is far away\n"
+    text = "bootstrap.servers=k:9092\ntransactional.id=a-1\n{}retries=0\n"
+    text = text if name.endswith("properties") else text.replace("=", ": ")
+    path = tmp_path / name
+    for comment, code in ((mark, 0), ("", 3)):
+        path.write_text(text.format(comment), "utf-8")
+        assert eosctl("config", "lint", path, "--fail-on", "error").code == code
+        assert eosctl("doctor", path, "--fail-on", "error").code == code
+        fixed = eosctl("config", "fix", path)
+        assert ("retries" in fixed.out) is (code == 3)
+
+
+def test_doctor_names_a_comment_that_hides_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "p.properties"
+    path.write_text("transactional.id=a-1\n# eosctl: ignore EOS-CFG-012\nretries=0\n", "utf-8")
+    done = eosctl("doctor", path)
+    assert "has no reason, so it hides nothing" in done.err

@@ -128,7 +128,7 @@ def test_a_failed_log_directory_and_its_echo_on_another_broker(tmp_path: Path) -
         "org.apache.kafka.common.errors.KafkaStorageException: Disk error when trying to access log file on the disk.\n"
     )
     found = judge(tmp_path, {"broker-2/server.log": own, "broker-1/server.log": other})
-    assert kinds(found) == [("log_dir_failure", "log-dir-failure")]
+    assert kinds(found) == [("log_dir_failure", "log-dir-files-missing")]
     assert found[0].subject == {"broker": "2", "log.dir": "/var/lib/kafka/data-1"}
 
 

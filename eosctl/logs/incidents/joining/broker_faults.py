@@ -28,7 +28,7 @@ from eosctl.text import time_text
 BEFORE_MS: Final = 5_000
 LATE_MS: Final = 1_800_000
 """Maximum time from the last record of a fault to an effect; clients retry for some minutes before they report."""
-_OPEN_FILES: Final = "limit-of-open-files"
+_OPEN_FILES: Final = ("limit-of-open-files", "open-files-of-the-host")
 _DISK: Final = "log_dir_failure"
 _SHORTAGE: Final = "not_enough_replicas"
 _FAULTS: Final = kinds_with("breaks_broker")
@@ -144,7 +144,7 @@ def _is_near(one: Incident, fault: Incident) -> bool:
 def _is_effect(timeline: LogTimeline, one: Incident, fault: _Fault) -> bool:
     """Return whether an incident reports a fault of a broker from outside."""
     cause = fault.incident
-    if cause.kind == "open_files_exhausted" and (one.kind, one.root_cause) == (_DISK, _OPEN_FILES):
+    if cause.kind == "open_files_exhausted" and one.kind == _DISK and one.root_cause in _OPEN_FILES:
         return _node_of(timeline, one) in fault.nodes
     if one.kind == _SHORTAGE:
         return _lacks_replica(timeline, one, fault)

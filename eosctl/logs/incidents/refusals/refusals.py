@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePath
 from typing import Final
 
+from eosctl.logs.incidents.refusals.storage_errors import storage_error
 from eosctl.logs.incidents.refusals.topic_denials import Observers
 from eosctl.logs.incidents.timeline.evidence import incident
 from eosctl.logs.incidents.timeline.index import within
@@ -21,37 +22,6 @@ from eosctl.model.severity import Severity
 EPISODE_MS = 300_000
 START_MS = 30_000
 """Maximum time between Streams' record of its settings and its refusal of them."""
-_DISK_ERRORS: Final = {
-    "Too many open files": (
-        "limit-of-open-files",
-        ": it reached its limit of open files",
-        "Raise the limit of open files (LimitNOFILE, ulimit -n; 100,000 for a broker)",
-    ),
-    "No space left on device": ("log-dir-full", ": the disk is full", "Free space or enlarge the volume"),
-    "Read-only file system": (
-        "log-dir-read-only",
-        ": the file system was mounted read-only after an error",
-        "Check the disk, mount it for writing",
-    ),
-    "being used by another process": (
-        "files-held-by-another-process",
-        ": another process holds its files, as on Windows, where brokers are not supported",
-        "Run brokers on Linux, e.g. in WSL 2 or a container",
-    ),
-    "Map failed": (
-        "memory-maps-exhausted",
-        ": the process has no memory maps left",
-        "Raise vm.max_map_count (262,144 or more)",
-    ),
-    "Stale file handle": (
-        "volume-not-reached",
-        ": its volume is no longer there (a stale file handle, as of NFS)",
-        "Bring the volume back, and keep logs on a local or block device",
-    ),
-    "Input/output error": ("log-dir-failure", ": the disk reports errors", "Replace the disk"),
-    "": ("log-dir-failure", "", "Replace or free the disk"),
-}
-"""The operating system's error on a log directory: root cause, description, and next step."""
 _DENIALS: Final[tuple[tuple[EventCategory, str, str, str, EventField], ...]] = (
     (
         "AUTHZ_TXN_ID",
@@ -276,15 +246,15 @@ def find_failed_log_dirs(timeline: LogTimeline) -> Iterator[Incident]:
             ]
             broker = f"Broker {node}" if node else "A broker"
             reasons = {event.fields["os_error"] for event in (*episode, *echoes) if event.fields.get("os_error")}
-            cause, why, step = _DISK_ERRORS[min(reasons, key=list(_DISK_ERRORS).index, default="")]
+            error = storage_error(reasons)
             yield incident(
                 "log_dir_failure",
-                cause,
+                error.cause,
                 {"broker": node, "log.dir": path},
                 [*episode, *echoes],
-                f"{broker} can no longer use {path}{why}; the replicas in it are offline.{_end(episode)}",
-                f"{step}, then restart the broker. It copies what other brokers have of its partitions; a partition "
-                "without another replica has only what is in the directory.",
+                f"{broker} can no longer use {path}{error.why}; the replicas in it are offline.{_end(episode)}",
+                f"{error.next}, then restart the broker. It copies what other brokers have of its partitions; a "
+                "partition without another replica has only what is in the directory.",
                 severity=_severity((*episode, *echoes)),
                 confidence=0.95,
             )

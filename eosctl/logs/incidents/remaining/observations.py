@@ -236,6 +236,11 @@ def _is_server_stopped(timeline: LogTimeline, events: Sequence[LogEvent]) -> Map
     return {"stopped-at": stopped_at, "closed-at": closed_at} if set(own) == {"BROKER_STOPPED"} else None
 
 
+def _is_table_of_host_full(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Show that the limit is that of the whole host (ENFILE), not that of the process (EMFILE)."""
+    return {} if any(event.fields.get("os_error") for event in events) else None
+
+
 def _is_before(event: LogEvent, first: LogEvent) -> bool:
     return event.file == first.file and time_of(first) - STOPPING_MS <= time_of(event) <= time_of(first)
 
@@ -244,6 +249,7 @@ OBSERVATIONS: Final[Mapping[str, Observation]] = {
     "admitted-otherwise": _is_admitted_otherwise,
     "answered-by-coordinator": _is_answered_by_coordinator,
     "feature-unsupported": _is_feature_unsupported,
+    "files-of-the-host": _is_table_of_host_full,
     "handshake-in-passing": _is_handshake_in_passing,
     "lock-released": _is_lock_released,
     "minimum-above-replicas": _is_minimum_above_replicas,

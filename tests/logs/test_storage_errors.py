@@ -1,0 +1,72 @@
+"""A failed log directory has the reason that the operating system gives, and the advice for it."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from eosctl.logs.incidents.refusals.storage_errors import storage_error, storage_errors
+from tests.logs.judging import judge
+
+FAILED = (
+    "[2026-11-20 10:00:01,101] ERROR Error while appending records to tolls-0 in dir /data/kafka "
+    "(org.apache.kafka.storage.internals.log.LogDirFailureChannel)\n"
+    "{}\n"
+    "[2026-11-20 10:00:01,150] WARN [ReplicaManager broker=1] Stopping serving replicas in dir /data/kafka "
+    "(kafka.server.ReplicaManager)\n"
+)
+CAUSES = {
+    errno.EACCES: ("log-dir-permission-denied", "chown"),
+    errno.EPERM: ("log-dir-operation-not-permitted", "chattr"),
+    errno.ENFILE: ("open-files-of-the-host", "fs.file-max"),
+    errno.EMFILE: ("limit-of-open-files", "LimitNOFILE"),
+    errno.EDQUOT: ("log-dir-quota-exceeded", "quota"),
+    errno.EROFS: ("log-dir-read-only", "mount"),
+    errno.EIO: ("log-dir-failure", "Replace the disk"),
+    errno.ENOSPC: ("log-dir-full", "Free space"),
+    errno.ENOENT: ("log-dir-files-missing", "removed"),
+    errno.EBUSY: ("files-held-by-another-process", "lsof"),
+    errno.ESTALE: ("volume-not-reached", "Bring the volume back"),
+    errno.ENOTCONN: ("volume-not-reached", "Bring the volume back"),
+    errno.EUCLEAN: ("file-system-damaged", "xfs_repair"),
+}
+THROWN = (
+    "java.nio.file.FileSystemException: /data/kafka/tolls-0/00000000000000004410.timeindex: {}",
+    "java.io.IOException: {}",
+    "java.io.FileNotFoundException: /data/kafka/tolls-0/00000000000000004410.log ({})",
+)
+
+
+@pytest.mark.parametrize("thrown", THROWN)
+@pytest.mark.parametrize("number", CAUSES)
+def test_each_error_of_the_system_has_its_advice(tmp_path: Path, number: int, thrown: str) -> None:
+    (found,) = judge(tmp_path, {"server.log": FAILED.format(thrown.format(os.strerror(number)))})
+    cause, advice = CAUSES[number]
+    assert (found.root_cause, found.subject["log.dir"]) == (cause, "/data/kafka")
+    assert advice in found.next_step
+
+
+@pytest.mark.parametrize("one", [one for one in storage_errors() if one.words != ("",)], ids=lambda one: one.cause)
+def test_the_words_of_each_error_are_read(tmp_path: Path, one: object) -> None:
+    for word in getattr(one, "words", ()):
+        thrown = f"java.nio.file.{word}: /data/a" if word.endswith("Exception") else f"java.io.IOException: {word}"
+        (found,) = judge(tmp_path, {"server.log": FAILED.format(thrown)})
+        assert (word, found.root_cause) == (word, storage_error([word]).cause)
+
+
+def test_an_unknown_error_does_not_blame_the_disk(tmp_path: Path) -> None:
+    (found,) = judge(
+        tmp_path, {"server.log": FAILED.format("java.io.IOException: Value too large for defined data type")}
+    )
+    assert found.root_cause == "log-dir-failure"
+    assert "Replace" not in found.next_step
+
+
+def test_a_full_table_of_the_host_is_not_a_limit_of_the_process(tmp_path: Path) -> None:
+    thrown = "[2026-11-20 10:00:01,101] ERROR Error while accepting connection (kafka.network.DataPlaneAcceptor)\n{}\n"
+    (host,) = judge(tmp_path, {"a/server.log": thrown.format("java.io.IOException: Too many open files in system")})
+    (process,) = judge(tmp_path / "b", {"b/server.log": thrown.format("java.io.IOException: Too many open files")})
+    assert (host.root_cause, process.root_cause) == ("open-files-of-the-host", "limit-of-open-files")

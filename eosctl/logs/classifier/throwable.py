@@ -14,12 +14,14 @@ _CLASS: Final = r"(?:[A-Za-z][\w$]*\.)+[A-Z][\w$]*"
 _MARGIN: Final = r"[^\S\n]*+"
 """Ends with its line: one that took all blank lines that follow would be searched anew from each of them."""
 _FIRST: Final = re.compile(
-    rf"^{_MARGIN}(?:[A-Z][^\n]{{0,200}}? )??({_CLASS}(?:Exception|Error|Throwable|Failure|Death))\b(?::|\s*$)",
+    rf"^{_MARGIN}(?:[A-Z][^\n]{{0,200}}? )??({_CLASS}(?:Exception|Error|Throwable|Failure|Death))\b"
+    r"(?:`\d{1,2}\[[^\n:]{0,300}\])?(?::|\s*$)",
     re.MULTILINE,
 )
 _INLINE: Final = re.compile(r"(?<![\w$])(?<![\w$]\.)((?:[A-Za-z][\w$]*\.)+[A-Z][\w$]*(?:Exception|Error))\b")
 """A class in passing, searched from the beginning of a name alone; namespaces of .NET begin with capital letters."""
-_CAUSE: Final = re.compile(rf"\n([ \t]*)(Caused by|Wrapped by): ({_CLASS})")
+_CAUSE: Final = re.compile(rf"\n([ \t]*)(?:(Caused by|Wrapped by): |---> )({_CLASS})")
+"""A cause in Java, or in .NET, which prints an arrow."""
 PANIC: Final = "panic"
 """The name of the end of a program in Go, which has no classes of errors."""
 _PANIC: Final = re.compile(r"\npanic: ")
@@ -87,7 +89,7 @@ def _chain(text: str) -> tuple[str, ...]:
     first = _FIRST.search(text)
     if first is None:
         return (PANIC,) if _PANIC.search(text) else ()
-    if "Caused by" not in text and "Wrapped by" not in text:
+    if not any(sign in text for sign in ("Caused by", "Wrapped by", " ---> ")):
         return (first[1], *_quoted(text, first.end()))
     depths = [len(found[1]) for found in _SUPPRESSED.finditer(text)] if "Suppressed" in text else []
     suppressed_depth = min(depths, default=1 << 30)

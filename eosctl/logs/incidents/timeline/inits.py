@@ -47,6 +47,11 @@ class InitsOfLogs:
         plain = self._by_log.get((self._log_of(event), None), ())
         return any((one.time_ms or 0) <= (event.time_ms or 0) for one in plain[:1])
 
+    def plain_before(self, event: LogEvent) -> Sequence[LogEvent]:
+        """Return the earlier initializations of an event's log that name a client, but no transactional id."""
+        plain = self._by_log.get((self._log_of(event), None), ())
+        return [one for one in plain if one.fields.get("client_id") and (one.time_ms or 0) <= (event.time_ms or 0)]
+
     def of_client(self, event: LogEvent, transactional_id: str) -> Inits:
         """Return the initializations of an event's client in its log: those of the id, and those without one."""
         log, client = self._log_of(event), event.fields.get("client_id")

@@ -43,11 +43,14 @@ def is_outside_kafka(event: LogEvent) -> bool:
     return not chain[-1].startswith(_OWN_PACKAGES) and not any(name.startswith(_KAFKA) for name in chain[-2:])
 
 
-_KAFKA: Final = "org.apache.kafka."
+_KAFKA: Final = ("org.apache.kafka.", "Confluent.Kafka.", "Streamiz.Kafka.", "cimpl.Kafka", "Kafka", "Rdkafka")
+"""The beginnings of the exceptions of Kafka's clients, in any language."""
 _TRANSPORT: Final = ("java.net.", "java.nio.", "java.util.concurrent.", "javax.net.", "sun.net.", "sun.nio.")
 """Packages of exceptions about a connection, which do not name the system at its other end."""
 _OWN_PACKAGES: Final = (
-    *(_KAFKA, "java.lang.", "java.util.", "java.io.", "org.springframework.", "io.smallrye.", "org.apache.flink."),
+    *_KAFKA,
+    *("confluent_kafka.", "aiokafka.", "faust.", "KafkaFlow.", "RdKafka.", "rdkafka."),
+    *("java.lang.", "java.util.", "java.io.", "org.springframework.", "io.smallrye.", "org.apache.flink."),
     *("scala.", "kotlin.", "jakarta.", "javax.transaction.", "reactor.", "akka.", "kafka."),
 )
 """Packages of Kafka, of frameworks on top of it, and of the JDK: their exceptions do not name another system."""

@@ -32,6 +32,8 @@ from eosctl.model.server_loggers import node_of_thread, servers_among
 _APPLICATION = attrgetter("application")
 _OF_SERVERS = frozenset({"BROKER_ROLE", "BROKER_START", "BROKER_SIGNAL", "COORDINATOR_LOAD", "SERVER_CONFIG"})
 _LIBRARY_EXCEPTIONS = ("org.apache.kafka.", "java.", "cimpl.", "confluent_kafka.")
+_OF_ANY_PRODUCER = frozenset({"OUT_OF_ORDER_SEQUENCE", "SEQUENCE_RESET", "TIMEOUT_SEND", "UNKNOWN_PRODUCER_ID"})
+"""Categories of errors that producers without transactions have, too."""
 SAME_MOMENT_MS = 200
 """Records about a failure: those of a client, and those of its program."""
 
@@ -233,10 +235,15 @@ class LogTimeline:
         last = mentions[max(before - 1, 0)]
         if before and last.category == event.category and time_of(event) - time_of(last) <= SAME_MOMENT_MS:
             return last.fields["transactional_id"]
+        # A program may also have producers without an id: the error need not be that of the producer with an id, and an
+        # id that is named later need not be theirs.
+        others = self._inits.plain_before(event) if event.category in _OF_ANY_PRODUCER else ()
+        if any(one.thread == event.thread for one in others):
+            return ""
         if only := self._writers.only(event, "transactional_id"):
             return only
-        # A program may also have producers without an id: an id that is named later need not be theirs.
-        return "" if not before and self._inits.has_plain_before(event) else last.fields["transactional_id"]
+        is_open = bool(others) or (not before and self._inits.has_plain_before(event))
+        return "" if is_open else last.fields["transactional_id"]
 
     def own_inits(self, event: LogEvent) -> Inits:
         """Return the initializations that an event's client logged; if several clients share a log, only its own."""

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import difflib
+from typing import Final
 
+from eosctl.analysis.release import at_least
 from eosctl.errors import UsageError
 from eosctl.model.snapshot import ClusterSnapshot, PartitionInfo, Topic
 from eosctl.model.transaction import TopicPartition
+
+#: The first release that counts no more than the replicas of a partition.
+CAPPED_SINCE: Final = (3, 7)
 
 
 def require_partition(snapshot: ClusterSnapshot, partition: TopicPartition) -> PartitionInfo:
@@ -45,21 +50,23 @@ def require_topic(snapshot: ClusterSnapshot, name: str) -> Topic:
     )
 
 
-def needed_in_sync(topic: Topic, info: PartitionInfo) -> int | None:
+def needed_in_sync(snapshot: ClusterSnapshot, topic: Topic, info: PartitionInfo) -> int | None:
     """Return how many replicas writes with acks=all need in sync; None where min.insync.replicas was not read.
 
-    More replicas than there are need not be in sync (KIP-966; before 4.0 brokers refused then too).
+    More replicas than there are need not be in sync since Kafka 3.7 (KAFKA-15583). Earlier brokers refuse the write, as
+    `Partition.appendRecordsToLeader` of 3.5.2 does.
     """
     setting = topic.setting("min.insync.replicas")
     if setting is None or not setting.value or not setting.value.isdigit():
         return None
-    return min(int(setting.value), max(1, len(info.replicas)))
+    wanted = int(setting.value)
+    return min(wanted, max(1, len(info.replicas))) if at_least(snapshot, CAPPED_SINCE) else wanted
 
 
 def too_few_in_sync(snapshot: ClusterSnapshot, info: PartitionInfo) -> str:
     """Return why a partition takes no writes with acks=all, coordinators' records and markers included; else empty."""
     topic = snapshot.topic(info.partition.topic)
-    needed = None if topic is None else needed_in_sync(topic, info)
+    needed = None if topic is None else needed_in_sync(snapshot, topic, info)
     if needed is None or len(info.isr) >= needed:
         return ""
     return f"{len(info.isr)} of {len(info.replicas)} replicas in sync, min.insync.replicas={needed}"

@@ -392,9 +392,12 @@ def _may_appear(outcome: Outcome[int]) -> bool:
 
 
 def _no_broker_answered(problems: Sequence[EosctlError]) -> EosctlError:
+    """Return one error for all brokers, with each cause and remedy once."""
     if len(problems) == 1:
         return problems[0]
-    first = problems[0]
-    what = "No broker answered: " + " ".join(dict.fromkeys(problem.what for problem in problems))
+    what, why, next_step = (
+        " ".join(dict.fromkeys(text for text in texts if text))
+        for texts in zip(*((problem.what, problem.why, problem.next_step) for problem in problems), strict=True)
+    )
     distrusted = all(isinstance(problem, TlsHandshakeFailed) for problem in problems)
-    return (TlsHandshakeFailed if distrusted else ClusterUnreachable)(what, first.why, first.next_step)
+    return (TlsHandshakeFailed if distrusted else ClusterUnreachable)(f"No broker answered: {what}", why, next_step)

@@ -12,7 +12,9 @@ from eosctl.client import (
     connect,
     transaction_coordinator,
 )
+from eosctl.client.client import _no_broker_answered
 from eosctl.client.destinations import Role
+from eosctl.client.diagnosis import TlsHandshakeFailed
 from eosctl.client.memory import MemoryNetwork
 from eosctl.client.opening import HEAD_START_S
 from eosctl.errors import ClusterUnreachable, RequestTimedOut, UnsupportedByBroker, UsageError
@@ -158,6 +160,17 @@ def test_a_silent_broker_does_not_block_the_client() -> None:
         assert waited_s == pytest.approx(HEAD_START_S + CONFIG.connect_timeout_ms / 1000)
 
     run_virtual(scenario())
+
+
+def test_no_answer_at_all_names_every_cause() -> None:
+    down = ClusterUnreachable("Cannot connect to a.", "The broker is down.", "Check the address.")
+    expired = TlsHandshakeFailed("The certificate of b has expired.", "Its validity has ended.", "Renew it.")
+    error = _no_broker_answered([down, expired, down])
+    assert error.what == "No broker answered: Cannot connect to a. The certificate of b has expired."
+    assert (error.why, error.next_step) == (
+        "The broker is down. Its validity has ended.",
+        "Check the address. Renew it.",
+    )
 
 
 def test_an_address_without_answer_does_not_delay_the_next() -> None:

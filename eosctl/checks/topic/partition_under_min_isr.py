@@ -11,6 +11,7 @@ from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.setting import AT_LEAST
 from eosctl.model.severity import Severity
+from eosctl.model.snapshot import PartitionInfo
 from eosctl.model.verdict import Evidence, Resource
 from eosctl.text import name_some
 
@@ -32,8 +33,8 @@ def partition_under_min_isr(case: Case) -> Iterator[Problem]:
     """Find partitions that refuse every transactional write at the moment.
 
     What it checks:
-        The in-sync replicas of every partition that has a leader against min.insync.replicas of its topic (but no more
-        than the partition has replicas, as brokers count since 3.7).
+        The in-sync replicas of every partition that has a leader against min.insync.replicas of its topic; on brokers
+        since 3.7, as they count, no more than the partition has replicas.
 
     Why it matters for exactly-once:
         Idempotent and transactional producers write with acks=all. Such a partition answers NOT_ENOUGH_REPLICAS, and
@@ -51,7 +52,7 @@ def partition_under_min_isr(case: Case) -> Iterator[Problem]:
         kafka-topics.sh --describe --under-min-isr-partitions prints nothing.
     """
     for topic in case.snapshot.topics:
-        needed = {info.partition: needed_in_sync(topic, info) for info in topic.partitions}
+        needed = {info.partition: needed_in_sync(case.snapshot, topic, info) for info in topic.partitions}
         short = [
             info
             for info in topic.partitions
@@ -79,10 +80,16 @@ def partition_under_min_isr(case: Case) -> Iterator[Problem]:
                 )
                 for info in short[:8]
             ),
-            remedy=("Bring the missing replicas back in sync.",),
+            remedy=(_remedy(short, required),),
             commands=(
                 Command(f"kafka-topics.sh --bootstrap-server {case.bootstrap} --describe --under-min-isr-partitions"),
             ),
             verify=(Command(f"eosctl check run EOS-TOP-002 -b {case.bootstrap}"),),
             facts=(("topic", topic.name), ("min_insync_replicas", required), ("partitions", ",".join(numbers))),
         )
+
+
+def _remedy(short: list[PartitionInfo], required: int) -> str:
+    if any(len(info.isr) < len(info.replicas) for info in short):
+        return "Bring the missing replicas back in sync."
+    return f"Give the partitions {required} replicas or more; all that they have are in sync."

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from shlex import quote
+from typing import Final
 
+from eosctl.analysis.partitions import too_few_in_sync
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.hang import HangStatus
 from eosctl.model.severity import Severity
+from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction import Transaction
 from eosctl.model.verdict import Resource
+from eosctl.text import name_some
 
 
 @check(
@@ -20,7 +24,7 @@ from eosctl.model.verdict import Resource
     Area.TRANSACTION,
     Severity.ERROR,
     needs=frozenset({EvidenceKind.TRANSACTIONS}),
-    uses=frozenset({EvidenceKind.TRANSACTION_HISTORY, EvidenceKind.PRODUCERS}),
+    uses=frozenset({EvidenceKind.TRANSACTION_HISTORY, EvidenceKind.PRODUCERS, EvidenceKind.TOPIC_CONFIGS}),
     since=(3, 0),
     tags=("stalled", "lso"),
     references=(
@@ -49,9 +53,10 @@ def stalled_in_prepare(case: Case) -> Iterator[Problem]:
         TRANSACTION_COORDINATOR_FENCED because a tool wrote a marker with a coordinator epoch that was too high.
 
     Fix:
-        Bring the leader of the named partition back. When it is up and the marker still does not arrive, move the
-        leadership of the id's partition of __transaction_state to another broker: the new coordinator sends the markers
-        again. Never abort such a transaction: it may be a commit.
+        Bring the leader of the named partition back. Where fewer replicas are in sync than min.insync.replicas, its
+        leader refuses the marker: bring the missing replicas back. When it takes writes and the marker still does not
+        arrive, move the leadership of the id's partition of __transaction_state to another broker: the new coordinator
+        sends the markers again. Never abort such a transaction: it may be a commit.
 
     Verify:
         eosctl txn describe ID shows CompleteCommit or CompleteAbort.
@@ -68,11 +73,7 @@ def stalled_in_prepare(case: Case) -> Iterator[Problem]:
             cause=verdict.explanation,
             impact=_impact(transaction),
             evidence=verdict.evidence,
-            remedy=(
-                _restore(transaction),
-                "If they are up: move the coordinator's partition to another broker, which makes it send them again.",
-                "Do not abort it: its outcome is decided.",
-            ),
+            remedy=(*_remedies(transaction, case.snapshot), "Do not abort it: its outcome is decided."),
             commands=(
                 Command(
                     f"eosctl txn describe {quote(transaction.transactional_id)} -b {case.bootstrap}",
@@ -97,6 +98,9 @@ def stalled_in_prepare(case: Case) -> Iterator[Problem]:
         )
 
 
+_MOVE: Final = "If they are up: move the coordinator's partition to another broker, which makes it send them again."
+
+
 def _has_all_markers(transaction: Transaction) -> bool:
     return transaction.described and not transaction.partitions
 
@@ -109,10 +113,26 @@ def _impact(transaction: Transaction) -> str:
     return f"read_committed readers of {partitions} stand still at the transaction's first record; {producer}"
 
 
-def _restore(transaction: Transaction) -> str:
+def _remedies(transaction: Transaction, snapshot: ClusterSnapshot) -> Iterator[str]:
     if _has_all_markers(transaction):
-        return "Bring the replicas of __transaction_state back; the coordinator then completes the transaction."
-    return "Bring the leaders of these partitions back; the coordinator sends the markers by itself."
+        yield "Bring the replicas of __transaction_state back; the coordinator then completes the transaction."
+        yield _MOVE
+        return
+    refusing = {
+        info.partition
+        for topic in snapshot.topics
+        for info in topic.partitions
+        if info.partition in transaction.partitions and info.leader_id is not None and too_few_in_sync(snapshot, info)
+    }
+    if refusing:
+        names = name_some("partition", [str(one) for one in transaction.partitions if one in refusing])
+        yield (
+            f"Bring enough replicas of {names} in sync, or add replicas: the leader refuses the marker until then, and "
+            "the coordinator sends it by itself."
+        )
+    if not refusing.issuperset(transaction.partitions) or not transaction.partitions:
+        yield "Bring the leaders of these partitions back; the coordinator sends the markers by itself."
+        yield _MOVE
 
 
 def _missing(transaction: Transaction) -> str:

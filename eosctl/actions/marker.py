@@ -14,6 +14,7 @@ from eosctl.client.outcome import error_for_code
 from eosctl.collect.offsets import collect_offsets
 from eosctl.collect.reader import ReadOnly
 from eosctl.collect.transactions import collect_producers
+from eosctl.errors import BrokerError
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.plan import MarkerOutcome, MarkerPlan
 from eosctl.model.snapshot import PartitionInfo, Topic
@@ -59,15 +60,25 @@ async def _write_marker(client: Client, plan: MarkerPlan, permit: Permit) -> Ver
         coordinator_epoch=plan.coordinator_epoch,
         transaction_version=LEGACY_TRANSACTION_VERSION,
     )
-    answer = await client.request(
-        plan.leader_id, ApiKey.WRITE_TXN_MARKERS, write_txn_markers.WriteTxnMarkersRequest(markers=[marker])
-    )
-    for result in answer.markers:
-        for topic in result.topics:
-            for partition in topic.partitions:
-                if partition.error_code != ErrorCode.NONE:
-                    raise error_for_code(partition.error_code, f"WriteTxnMarkers for {plan.partition}")
+    request = write_txn_markers.WriteTxnMarkersRequest(markers=[marker])
+    error = _refusal(await client.request(plan.leader_id, ApiKey.WRITE_TXN_MARKERS, request))
+    # Not repeated here: what the plan has read may have changed with the leader.
+    if error == ErrorCode.NOT_LEADER_OR_FOLLOWER:
+        raise BrokerError(
+            f"WriteTxnMarkers for {plan.partition}: {ErrorCode.NOT_LEADER_OR_FOLLOWER.name}",
+            f"Broker {plan.leader_id} no longer leads the partition, or does not do so yet. Nothing was changed.",
+            "Run the command again: it plans for the leader that the partition has then.",
+            error_code=error,
+        )
+    if error != ErrorCode.NONE:
+        raise error_for_code(error, f"WriteTxnMarkers for {plan.partition}")
     return partial(_verify, client, plan)
+
+
+def _refusal(answer: write_txn_markers.WriteTxnMarkersResponse) -> int:
+    """Return the first error code of an answer; NONE without one."""
+    codes = (one.error_code for result in answer.markers for topic in result.topics for one in topic.partitions)
+    return next((code for code in codes if code != ErrorCode.NONE), ErrorCode.NONE)
 
 
 async def _verify(client: Client, plan: MarkerPlan) -> MarkerOutcome:

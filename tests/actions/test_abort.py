@@ -7,7 +7,7 @@ from eosctl.actions.abort import Target, plan_abort
 from eosctl.actions.marker import MARKER
 from eosctl.actions.protocol import Attempt, Permit, State
 from eosctl.actions.request import abort_command
-from eosctl.errors import AuthorizationDenied, EosctlError, PlanRefused, UsageError
+from eosctl.errors import AuthorizationDenied, BrokerError, EosctlError, PlanRefused, UsageError
 from eosctl.findings.bootstrap import connection_words
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.hang import BlastRadius, HangCause, HangStatus, HangVerdict, OpenTransaction
@@ -172,6 +172,13 @@ def test_one_abort_marker_is_written_and_its_effect_awaited(lag, monkeypatch):
 def test_a_refused_marker_is_an_error_with_its_reason(monkeypatch):
     with pytest.raises(AuthorizationDenied, match="CLUSTER_AUTHORIZATION_FAILED"):
         apply(Leader(ErrorCode.CLUSTER_AUTHORIZATION_FAILED), monkeypatch)
+
+
+def test_a_marker_for_a_former_leader_is_sent_once(monkeypatch):
+    leader = Leader(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+    with pytest.raises(BrokerError, match="Run the command again"):
+        apply(leader, monkeypatch)
+    assert len(leader.markers) == 1
 
 
 def test_a_transaction_that_stays_is_reported_as_not_verified(monkeypatch):

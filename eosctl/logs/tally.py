@@ -121,6 +121,10 @@ class Tally:
         if instant is not None:
             self._first = instant.ms if self._first is None else self._first
             self._last = instant.ms
+        time_ms = None if instant is None else instant.ms
+        application, host = placed.application or self._source.application, placed.host or self._source.host
+        if record.is_only_work and self._work.drops(time_ms, application, host, record.thread, record.message):
+            return
         classified = self._classifier.classify(record)
         if classified is None:
             return
@@ -128,13 +132,13 @@ class Tally:
             file=self._source.name,
             offset=placed.offset + base,
             line=placed.line + self._newlines + 1,
-            time_ms=None if instant is None else instant.ms,
+            time_ms=time_ms,
             time_assumed=_assumed(instant),
             level=record.level,
             thread=record.thread,
             logger=record.logger,
-            application=placed.application or self._source.application,
-            host=placed.host or self._source.host,
+            application=application,
+            host=host,
             category=classified.category,
             fields=classified.fields,
             exception=classified.exception,

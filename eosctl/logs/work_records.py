@@ -9,11 +9,10 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from eosctl.logs.records.anchors import WORK
 from eosctl.logs.records.digits import TEXT_BLUR
-from eosctl.model.event_names import EventCategory
 from eosctl.model.log_event import LogEvent
 
-WORK: Final[EventCategory] = "WORK_DONE"
 SLOT_MS: Final = 10_000
 """Records in a row are kept anew for each slot of this length."""
 KEPT: Final = 64
@@ -39,17 +38,30 @@ class WorkRecords:
         if event.category != WORK:
             self._kept.clear()
             return True
-        slot = None if event.time_ms is None else event.time_ms // SLOT_MS
+        slot = _slot_of(event.time_ms)
         if slot != self._slot:
             self._slot = slot
             self._kept.clear()
-        message = event.message[:_COMPARED]
-        is_of_nothing = _ZERO.search(message) is not None
-        key = event.application, event.host, event.thread, f"{is_of_nothing}{message.translate(TEXT_BLUR)}"
+        key = _key(event.application, event.host, event.thread, event.message)
         if key in self._kept or len(self._kept) >= KEPT:
             return False
         self._kept.add(key)
         return True
+
+    def drops(self, time_ms: int | None, application: str, host: str, thread: str, message: str) -> bool:
+        """Return whether ``keeps`` would be false for the next event, of a record that can only report work."""
+        if _slot_of(time_ms) != self._slot:
+            return False
+        return len(self._kept) >= KEPT or _key(application, host, thread, message) in self._kept
+
+
+def _slot_of(time_ms: int | None) -> int | None:
+    return None if time_ms is None else time_ms // SLOT_MS
+
+
+def _key(application: str, host: str, thread: str, message: str) -> tuple[str, str, str, str]:
+    begin = message[:_COMPARED]
+    return application, host, thread, f"{_ZERO.search(begin) is not None}{begin.translate(TEXT_BLUR)}"
 
 
 def thinned(events: Iterable[LogEvent]) -> Iterator[LogEvent]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from eosctl.logs.layouts import LAYOUTS, header_expressions
 from eosctl.logs.records import kinds
-from eosctl.logs.records.anchors import meaning_anchors
+from eosctl.logs.records.anchors import meaning_anchors, work_anchors
 from eosctl.logs.records.digits import BLUR, BlockBlur, any_digit, is_blind, unshifted
 from eosctl.logs.records.kinds import HEADER, Kinds, lines_of
 
@@ -25,7 +25,7 @@ LINES = (
     *("[2026-11-21 09:31:18,670] INFO on (a.B)", "level=2 msg=on", "E1121 09:31:18.670 1 a.go:7] x", "it is 2026"),
     *("kafka.Log4jController MBean", "kafka.Log9jController MBean", "ERROR 17", "", "\xff 5"),
 )
-EXPRESSIONS = (*header_expressions(LAYOUTS), *meaning_anchors())
+EXPRESSIONS = (*header_expressions(LAYOUTS), *meaning_anchors(), *work_anchors())
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from eosctl.logs.classifier.catalog import load_catalog
 from eosctl.logs.incidents.naming.resumed_work import can_resume
 from eosctl.logs.incidents.timeline.work import is_ready, is_work
 from eosctl.logs.scan import scan_paths
-from eosctl.logs.work_records import KEPT, SLOT_MS, WORK, thinned
+from eosctl.logs.work_records import KEPT, SLOT_MS, WORK, WorkRecords, thinned
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.model.severity import Severity
@@ -244,3 +244,13 @@ def test_a_flood_of_work_is_kept_once_a_slot(tmp_path: Path) -> None:
     kept = scanned(text * 2, tmp_path)
     assert len(kept) <= 2 * 600_000 // SLOT_MS + 2
     assert KEPT >= 1
+
+
+@given(st.lists(st.tuples(st.integers(0, 25), st.sampled_from(["sent 3 rows", "sent 0 rows", "begin"])), max_size=40))
+def test_no_record_of_work_that_is_kept_is_dropped(rows: list[tuple[int, str]]) -> None:
+    work = WorkRecords()
+    for second, message in rows:
+        event = _event(WORK if message.startswith("sent") else "PRODUCER_FENCED", second, message)
+        is_dropped = work.drops(event.time_ms, event.application, event.host, event.thread, message)
+        is_kept = work.keeps(event)
+        assert event.category != WORK or is_dropped != is_kept

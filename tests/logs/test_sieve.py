@@ -17,7 +17,7 @@ from eosctl.logs.classifier.catalog import load_catalog
 from eosctl.logs.classifier.classify import Classifier
 from eosctl.logs.layouts import LAYOUTS, Verdict, compile_header, detect_layouts, header_expressions
 from eosctl.logs.records import kinds, sieve
-from eosctl.logs.records.anchors import meaning_anchors
+from eosctl.logs.records.anchors import meaning_anchors, work_anchors
 from eosctl.logs.records.literals import required_literal
 from eosctl.logs.records.record import Classified, Record
 from eosctl.logs.records.scanner import MAX_EVENT_BYTES, scan_records
@@ -151,10 +151,26 @@ def test_no_anchor_holds_a_text_that_is_an_anchor_by_itself() -> None:
 
 
 def test_a_pattern_without_an_anchor_matches_a_shared_one() -> None:
-    whole = re.compile("|".join(f"(?:{anchor})" for anchor in meaning_anchors()))
+    whole = re.compile("|".join(f"(?:{anchor})" for anchor in (*meaning_anchors(), *work_anchors())))
     patterns = [pattern for category in load_catalog().categories for pattern in category.patterns]
     texts = [
         text for text in map(required_literal, patterns) if len(text) > 12 and not set("[]\"'\\/<>&=\t") & set(text)
     ]
     assert len(texts) > 300
     assert [text for text in texts if whole.search(text) is None] == []
+
+
+def test_records_that_can_only_report_work_are_marked() -> None:
+    line = "2026-11-21 09:31:18,670 {} [pump-1] com.acme.Pump - {}\n"
+    texts = [
+        "published 81 events",
+        "nothing sent",
+        "could not be sent",
+        "all is well",
+        "Sent 3 rows to transactional.id x",
+    ]
+    data = "".join(line.format("INFO ", text) for text in ("begin", *texts, "end")).encode()
+    verdict = detect_layouts(data)
+    marked = {record.message: record.is_only_work for record in sift(data, verdict)}
+    assert {text for text, is_only_work in marked.items() if is_only_work} == {"published 81 events", "nothing sent"}
+    assert counted(sift(data, verdict)) == counted(scan_records(data, verdict))

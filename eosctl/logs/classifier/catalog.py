@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
-from typing import Any, NamedTuple, cast
+from typing import Any, Final, NamedTuple, cast
 
 from eosctl.model.event_names import EventCategory, EventField
 from eosctl.model.severity import Severity
+
+_DONE: Final = "<done>"
+"""The place of a word of work in a pattern."""
 
 
 class Weight(StrEnum):
@@ -49,10 +52,11 @@ class Category(NamedTuple):
 
 
 class Catalog(NamedTuple):
-    """All categories in matching order, and the fields that any record can have."""
+    """All categories in matching order, the fields that any record can have, and programs' words for work done."""
 
     categories: tuple[Category, ...]
     common_fields: tuple[str, ...]
+    words_of_work: tuple[str, ...]
 
     def find(self, category_id: str) -> Category | None:
         """Return a category by its id."""
@@ -163,11 +167,12 @@ def load_incidents() -> Mapping[EventCategory, CatalogedIncident]:
 def load_catalog() -> Catalog:
     """Read the built-in catalog."""
     data = tomllib.loads(files("eosctl.logs.classifier").joinpath("catalog.toml").read_text("utf-8"))
+    words = tuple(data["words"]["done"])
     categories = tuple(
         Category(
             id=name,
             weight=Weight(entry["severity"]),
-            patterns=tuple(entry["any"]),
+            patterns=tuple(one for pattern in entry["any"] for one in _for_each_word(pattern, words)),
             fields=tuple(entry.get("fields", ())),
             levels=frozenset(entry.get("levels", ())),
             loggers_not=tuple(entry.get("loggers_not", ())),
@@ -177,7 +182,21 @@ def load_catalog() -> Catalog:
         )
         for name, entry in data["category"].items()
     )
-    return Catalog(categories, tuple(data["common"]["fields"]))
+    return Catalog(categories, tuple(data["common"]["fields"]), words)
+
+
+def _for_each_word(pattern: str, words: Sequence[str]) -> Sequence[str]:
+    """Return a pattern for each word of work, if it has a place for one: each has a text that is searched first."""
+    return [pattern.replace(_DONE, in_any_case(word)) for word in words] if _DONE in pattern else [pattern]
+
+
+def in_any_case(word: str) -> str:
+    """Return the expression of a word with or without a capital letter.
+
+    >>> in_any_case("sent")
+    '[Ss]ent'
+    """
+    return f"[{word[0].upper()}{word[0]}]{word[1:]}"
 
 
 @cache

@@ -17,6 +17,7 @@ from eosctl.logs.classifier.client_errors import category_of_error
 from eosctl.logs.classifier.code_numbers import names_of_codes
 from eosctl.logs.classifier.mentions import counts_nothing, is_report
 from eosctl.logs.classifier.throwable import parse_inline, parse_throwable
+from eosctl.logs.records.anchors import WORK
 from eosctl.logs.records.digits import TEXT_BLUR
 from eosctl.logs.records.forms import Forms, Span, form_of
 from eosctl.logs.records.literals import required_literal
@@ -99,6 +100,7 @@ class Classifier:
         self._catalog = catalog or load_catalog()
         self._rules = tuple(_Rule(category) for category in self._catalog.categories)
         self._literals = tuple((literal, rule) for rule in self._rules for literal in rule.literals)
+        self._literals_of_work = tuple(one for one in self._literals if one[1].category.id == WORK)
         self._common_fields = tuple(_Pattern(pattern) for pattern in self._catalog.common_fields)
         self._verdicts: dict[str, _Verdict] = {}
         self.forms = Forms()
@@ -182,7 +184,7 @@ class Classifier:
     def _matching(self, record: Record, text: str) -> _Rule | None:
         """Return the first rule that matches; most are ruled out by one search for a literal each."""
         refused = None
-        for literal, rule in self._literals:
+        for literal, rule in self._literals_of_work if record.is_only_work else self._literals:
             if literal in text and rule is not refused:
                 if rule.matches(record, text):
                     return rule

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from eosctl.logs.arrays import array_of, indices_of, is_true, numbers_of
-from eosctl.logs.records.anchors import meaning_anchors
+from eosctl.logs.records.anchors import meaning_anchors, work_anchors
 from eosctl.logs.records.digits import BlockBlur, any_digit, is_blind, unshifted
 from eosctl.logs.records.line_ends import NewlineBits
 
@@ -29,6 +29,8 @@ MEANING: Final = 2
 """The line makes its record potentially relevant."""
 _OPEN_HEADER: Final = 4
 _OPEN_MEANING: Final = 8
+WORK: Final = 16
+"""The line may make its record a report of work, and nothing else."""
 """For this kind, the result depends on the digits of each line."""
 _UNKNOWN: Final = 255
 _TRIED_LINES: Final = 8192
@@ -39,6 +41,8 @@ _REMEMBERED_BYTES: Final = 4 * 1024 * 1024
 """Maximum number of kinds, because each window searches all known ones."""
 _FEW_LINES: Final = 256
 """The scanner reads this many lines in less time than RE2 takes to start."""
+_JOINED: Final = 180
+"""Maximum number of expressions in one: the engine is ten times as slow once their states fill its memory."""
 _ODD: Final = r"[\x00\x80-\xff]"
 """NUL and bytes beyond ASCII: decoding may drop them or fail, which only the scanner can detect."""
 
@@ -110,13 +114,14 @@ class Kinds:
         self._header = _any_of(tuple(headers))
         self._meaning = _any_of(meaning_anchors())
         self._odd_meaning = _any_of((*meaning_anchors(), _ODD))
+        self._work = _any_of(work_anchors())
         self._known = array_of([], pa.binary())
         self._answers = np.zeros(0, dtype=np.uint8)
         self._presumed_count = 0
         self._are_alike = False
 
     def classify(self, lines: Lines) -> NDArray[np.uint8]:
-        """Return the sum of ``HEADER`` and ``MEANING`` for each line.
+        """Return the sum of ``HEADER`` and of ``MEANING`` or ``WORK`` for each line.
 
         Raises:
             pyarrow.ArrowInvalid: RE2 does not support a header's pattern.
@@ -134,14 +139,18 @@ class Kinds:
             numbers = np.flatnonzero((found & is_open) != 0)
             if len(numbers):
                 found[numbers] |= any_of.decide(lines.texts.take(numbers_of(numbers))) * np.uint8(value)
-        return found & np.uint8(HEADER | MEANING)
+        return found & np.uint8(HEADER | MEANING | WORK)
 
     def _of_lines(self, lines: Any) -> NDArray[np.uint8]:
         import numpy as np
 
         meaning = self._odd_meaning if _is_odd(lines) else self._meaning
         found: NDArray[np.uint8] = self._header.match(lines) * np.uint8(HEADER)
-        return found | (meaning.match(lines) * np.uint8(MEANING))
+        found |= meaning.match(lines) * np.uint8(MEANING)
+        others = np.flatnonzero((found & MEANING) == 0)
+        if len(others):
+            found[others] |= self._work.match(lines.take(numbers_of(others))) * np.uint8(WORK)
+        return found
 
     def _of_kinds(self, blurred: Any) -> NDArray[np.uint8]:
         """Return the results for blurred lines, and which results depend on digits."""
@@ -196,6 +205,10 @@ class Kinds:
             is_sure, is_open = any_of.match_kinds(array)
             found |= is_sure * np.uint8(value)
             found |= (is_open & ~is_sure) * np.uint8(open_value)
+        others = np.flatnonzero((found & (MEANING | _OPEN_MEANING)) == 0)
+        if len(others):
+            may_be, _ = self._work.match_kinds(array.take(numbers_of(others)))
+            found[others] |= may_be * np.uint8(WORK)
         for number, kind in enumerate(kinds):
             if _is_odd_kind(kind):
                 found[number] |= MEANING
@@ -213,10 +226,10 @@ class _AnyOf:
 
     def __init__(self, expressions: Sequence[str]) -> None:
         sharp = [one for one in expressions if not is_blind(one)]
-        self._all = "|".join(expressions)
-        self._blind = "|".join(one for one in expressions if is_blind(one))
-        self._sharp = "|".join(sharp)
-        self._loose = "|".join(map(any_digit, sharp))
+        self._all = _joined(expressions)
+        self._blind = _joined([one for one in expressions if is_blind(one)])
+        self._sharp = _joined(sharp)
+        self._loose = _joined([any_digit(one) for one in sharp])
 
     def match(self, lines: Any) -> NDArray[np.bool_]:
         """Return which lines match."""
@@ -240,17 +253,27 @@ def _any_of(expressions: tuple[str, ...]) -> _AnyOf:
     return _AnyOf(expressions)
 
 
-def _matches(lines: Any, expression: str) -> NDArray[np.bool_]:
+def _joined(expressions: Sequence[str]) -> tuple[str, ...]:
+    """Join expressions to a few long ones: the states of one for all would not fit into the engine's memory.
+
+    Neighbors in a sorted list have much in common, so they go to different ones.
+    """
+    count = -(-len(expressions) // _JOINED)
+    return tuple("|".join(expressions[first::count]) for first in range(count))
+
+
+def _matches(lines: Any, expressions: Sequence[str]) -> NDArray[np.bool_]:
     import numpy as np
     import pyarrow.compute as pc
 
-    if not expression:
-        return np.zeros(len(lines), dtype=np.bool_)
-    return is_true(pc.match_substring_regex(lines, expression))
+    found = np.zeros(len(lines), dtype=np.bool_)
+    for expression in expressions:
+        found |= is_true(pc.match_substring_regex(lines, expression))
+    return found
 
 
-def _is_match(expression: str, line: bytes) -> bool:
-    return bool(expression) and _compiled(expression).search(line) is not None
+def _is_match(expressions: Iterable[str], line: bytes) -> bool:
+    return any(_compiled(expression).search(line) for expression in expressions)
 
 
 @lru_cache(maxsize=32)

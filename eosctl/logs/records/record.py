@@ -32,6 +32,7 @@ class Record(NamedTuple):
         key: The key of its form, see ``forms.key_of``; empty if digits decide.
         passed_count: The number of irrelevant records between the previous record and this one.
         host: The machine, if the record names it.
+        is_only_work: Whether the record can only be a report of work, or irrelevant.
     """
 
     offset: int
@@ -49,6 +50,7 @@ class Record(NamedTuple):
     key: bytes = b""
     passed_count: int = 0
     host: str = ""
+    is_only_work: bool = False
 
     @property
     def thrown_text(self) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from eosctl.logs.layouts import TABLES, Verdict, header_expressions
 from eosctl.logs.records.forms import Forms
-from eosctl.logs.records.kinds import HEADER, MEANING, kinds_of, lines_of
+from eosctl.logs.records.kinds import HEADER, MEANING, WORK, kinds_of, lines_of
 from eosctl.logs.records.record import Buffer, Record
 from eosctl.logs.records.scanner import MAX_EVENT_BYTES, HeaderReader, read_headerless, scan_records
 
@@ -28,11 +28,19 @@ SMALL_BYTES: Final = 256 * 1024
 
 
 class _Headers(NamedTuple):
-    """The header lines of a part of a file: their positions and numbers, and whether their records may be relevant."""
+    """The header lines of a part of a file.
+
+    Attributes:
+        offsets: Their positions.
+        lines: Their numbers.
+        wanted: Whether their records may be relevant.
+        works: Whether their records may report work.
+    """
 
     offsets: NDArray[np.int64]
     lines: NDArray[np.int64]
     wanted: NDArray[np.bool_]
+    works: NDArray[np.bool_]
 
 
 def sift_records(
@@ -92,8 +100,9 @@ def _read_wanted(data: Buffer, reader: HeaderReader, start: int, stop: int, head
     ends = np.append(headers.offsets[1:], next_start)
     wanted = headers.wanted | (ends - headers.offsets > MAX_EVENT_BYTES)
     wanted[0] = wanted[-1] = True
+    only_works = headers.works & ~wanted
     read = 0
-    for number in np.flatnonzero(wanted).tolist():
+    for number in np.flatnonzero(wanted | only_works).tolist():
         offset, event_end = int(headers.offsets[number]), int(ends[number])
         key = reader.key(data, offset, event_end)
         if 0 < number < count - 1 and reader.forms.is_irrelevant(key):
@@ -105,7 +114,8 @@ def _read_wanted(data: Buffer, reader: HeaderReader, start: int, stop: int, head
             found = reader.pattern.match(data, offset)
             if found is None:
                 raise AssertionError(f"the engines disagree about the header at byte {offset}")
-            yield reader.record(data, found, event_end, int(headers.lines[number]), key, number - read)
+            record = reader.record(data, found, event_end, int(headers.lines[number]), key, number - read)
+            yield record._replace(is_only_work=True) if only_works[number] else record
         read = number + 1
 
 
@@ -120,20 +130,30 @@ def _find_headers(data: Buffer, verdict: Verdict, start: int, stop: int) -> _Hea
         window_end = _line_start(data, min(position + WINDOW_BYTES, stop))
         lines = lines_of(np.frombuffer(data, dtype=np.uint8, count=window_end - position, offset=position))
         found = kinds.classify(lines)
-        numbers, hits = np.flatnonzero((found & HEADER) != 0), np.flatnonzero((found & MEANING) != 0)
-        wanted = np.zeros(len(numbers), dtype=np.bool_)
-        owners = np.searchsorted(numbers, hits, side="right") - 1
-        wanted[owners[owners >= 0]] = True
-        if parts and len(parts[-1].wanted) and (owners < 0).any():
-            parts[-1].wanted[-1] = True
+        numbers = np.flatnonzero((found & HEADER) != 0)
+        wanted, is_before_wanted = _owners(numbers, np.flatnonzero((found & MEANING) != 0))
+        works, is_before_work = _owners(numbers, np.flatnonzero((found & WORK) != 0))
+        if parts and len(parts[-1].wanted):
+            parts[-1].wanted[-1] |= is_before_wanted
+            parts[-1].works[-1] |= is_before_work
         if len(numbers) or not parts:
-            parts.append(_Headers(lines.starts[numbers] + position, numbers + line_count, wanted))
+            parts.append(_Headers(lines.starts[numbers] + position, numbers + line_count, wanted, works))
         line_count += len(lines.starts)
         position = window_end
     if not parts:
-        nothing = np.zeros(0, dtype=np.int64)
-        return _Headers(nothing, nothing, np.zeros(0, dtype=np.bool_))
+        nothing, none = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.bool_)
+        return _Headers(nothing, nothing, none, none)
     return parts[0] if len(parts) == 1 else _Headers(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def _owners(headers: NDArray[np.int64], hits: NDArray[np.int64]) -> tuple[NDArray[np.bool_], bool]:
+    """Return which header lines have a hit in their record, and whether one is before the first of them."""
+    import numpy as np
+
+    owned = np.zeros(len(headers), dtype=np.bool_)
+    owners = np.searchsorted(headers, hits, side="right") - 1
+    owned[owners[owners >= 0]] = True
+    return owned, bool((owners < 0).any())
 
 
 def _line_start(data: Buffer, position: int) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from eosctl.logs.classifier.catalog import load_catalog
 from eosctl.logs.incidents.timeline.own_words import is_initialization
 from eosctl.model.event_names import EventCategory
 from eosctl.model.log_event import LogEvent
@@ -27,10 +28,7 @@ TAKEN_AWAY: Final = re.compile(r"(?i:\brevok\w+|\blost\b|\bun-?assign)")
 STORED: Final = re.compile(r"\bFinished commitOffsets successfully|Committing offsets for \d+ acknowledged messages")
 _RUNNING: Final = "RUNNING"
 _DONE: Final = re.compile(r"\b(?:committed|ok|OK|succeeded|successful(?:ly)?|done)\b")
-VERBS: Final = (
-    r"(?:delivered|published|produced|sent|written|wrote|flushed|processed|consumed|indexed|forwarded|exported|ingested"
-    r"|acknowledged|stored|replayed|committed)"
-)
+VERBS: Final = f"(?:{'|'.join((*load_catalog().words_of_work, 'committed'))})"
 """Words of programs for work that is done."""
 _NOTHING: Final = re.compile(
     rf"(?i:\b{VERBS} (?:[a-z]+ ){{0,2}}0(?![\d.,])(?! of \d)|(?<![\w.,:-])0 (?:[\w-]+ ){{1,3}}{VERBS}\b"

@@ -118,7 +118,7 @@ class Classifier:
         text = f"{name}{record.message}"
         if record.rest:
             text = f"{text}\n{_without_frames(record.rest)}"
-        codes = names_of_codes(text) or (_of_frames(text, record.rest) if record.rest else "")
+        codes = "\n".join(filter(None, (names_of_codes(text), _of_frames(text, record.rest) if record.rest else "")))
         if codes:
             text = f"{text}\n{codes}"
         verdict = self._verdict(record, text)

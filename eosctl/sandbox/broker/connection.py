@@ -208,10 +208,8 @@ class Connection:
 
     def authenticated(self, principal: str, session: LoginSession, *, by_token: bool = False) -> None:
         """Set the authenticated principal, for a session."""
-        self.principal = principal
-        self.by_token = by_token
-        self._login = None
-        self._session = session
+        self.principal, self.by_token = principal, by_token
+        self._login, self._session = None, session
 
     def answer(self, frame: bytes) -> None:
         """Queue a response (empty: none) and handle the next request."""
@@ -314,7 +312,7 @@ class Connection:
                     raise
         finally:
             self._pumping = False
-        if self.on_drained is not None and not frames:
+        if self.on_drained and not frames:
             self.on_drained()
 
     def _handle_timed(self, frame: bytes) -> None:

@@ -305,8 +305,7 @@ def _refused_at_work(timeline: LogTimeline, burst: Sequence[LogEvent]) -> Sequen
 
 def _stalls_before(timeline: LogTimeline, victim: LogEvent) -> Sequence[LogEvent]:
     """Return the first errors of a client after a stall, shortly before a refusal."""
-    around = timeline.log_between(victim, time_of(victim) - WOKE_MS, time_of(victim))
-    return [event for event in around if _STALLED.search(event.message)]
+    return timeline.log_matching(victim, time_of(victim) - WOKE_MS, time_of(victim), _STALLED)
 
 
 def _reported_expiry(timeline: LogTimeline, burst: Sequence[LogEvent]) -> Sequence[LogEvent]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -71,6 +72,7 @@ class LogTimeline:
         }
         self._writers = Writers(self.log_of, self._by_log)
         self._of_categories: dict[tuple[str, tuple[EventCategory, ...]], list[LogEvent]] = {}
+        self._matching: dict[tuple[str, re.Pattern[str]], list[LogEvent]] = {}
         self._starts: dict[str, int] = {}
         self._files: dict[str, frozenset[str]] = {}
         self._first_named: dict[str, dict[str, int]] = {}
@@ -162,6 +164,15 @@ class LogTimeline:
                 self._of_categories[key] = [one for one in events if one.category in categories]
             events = self._of_categories[key]
         return within(events, start_ms, end_ms)
+
+    def log_matching(
+        self, event: LogEvent, start_ms: float, end_ms: float, expression: re.Pattern[str]
+    ) -> Sequence[LogEvent]:
+        """Return the events of the same program in a period whose text matches; each text is searched once."""
+        key = self.log_of(event), expression
+        if key not in self._matching:
+            self._matching[key] = [one for one in self.log_with(event) if expression.search(one.message)]
+        return within(self._matching[key], start_ms, end_ms)
 
     def log_start_ms(self, event: LogEvent) -> int:
         """Return the time of the first record of an event's log, even if it has no category."""

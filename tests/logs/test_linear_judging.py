@@ -117,26 +117,22 @@ def test_twice_the_refusals_take_twice_the_work(tmp_path: Path) -> None:
     assert work(200) < 2.1 * work(100)
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        "Transiting to fatal error state due to org.apache.kafka.common.errors.ProducerFencedException: There is a newer "
-        "producer with the same transactionalId which fences the current one.",
-        "Aborting producer batches due to org.apache.kafka.common.errors.TimeoutException: Timeout expired after 60000ms "
-        "while awaiting InitProducerId",
-    ],
-)
+THROWN = "org.apache.kafka.common.errors"
+AT_ONCE = {
+    "fenced": f"Transiting to fatal error state due to {THROWN}.ProducerFencedException: There is a newer producer",
+    "unanswered": f"Aborting producer batches due to {THROWN}.TimeoutException: Timeout expired after 60000ms while "
+    "awaiting InitProducerId",
+}
+
+
+@pytest.mark.parametrize("words", AT_ONCE.values(), ids=AT_ONCE)
 def test_twice_the_clients_of_one_moment_take_twice_the_work(words: str, tmp_path: Path) -> None:
     def work(count: int) -> int:
         path = tmp_path / str(count) / "app.log"
         path.parent.mkdir()
-        logger = "(org.apache.kafka.clients.producer.internals.TransactionManager)"
-        path.write_text(
-            "".join(
-                f"[2026-11-21 09:00:00,123] ERROR [Producer clientId=p-{one}, transactionalId=t-{one}] {words} {logger}\n"
-                for one in range(count)
-            )
-        )
+        clients = (f"[Producer clientId=p-{one}, transactionalId=t-{one}]" for one in range(count))
+        logger = "org.apache.kafka.clients.producer.internals.TransactionManager"
+        path.write_text("".join(f"[2026-11-21 09:00:00,123] ERROR {one} {words} ({logger})\n" for one in clients))
         scan = scan_paths([path])
         incidents, executed = judge_counted(scan.events, scan.sources)
         assert incidents

@@ -11,6 +11,7 @@ from eosctl.logs.classifier.catalog import CatalogedIncident
 from eosctl.logs.classifier.client_errors import category_of_error
 from eosctl.logs.incidents.programs.streams_names import StreamsNames
 from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT
+from eosctl.logs.incidents.timeline.roles import role_of_record
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.model.event_names import EventField
 from eosctl.model.log_event import LogEvent
@@ -72,10 +73,6 @@ _UNKNOWN: Final[Mapping[str, str]] = {
     "awaited": "what it needs",
 }
 """The general terms for what a record does not name."""
-_CONTROLLERS: Final = ("[QuorumController ", "[ControllerServer ", "[Controller ")
-_OF_BROKERS: Final = ("[Broker", "[GroupCoordinator ", "[KafkaApi-", "[ReplicaFetcher", "[ReplicaManager ")
-_OF_VOTERS: Final = "[RaftManager "
-"""Records of the metadata log's replica, which controllers and brokers have."""
 _INTERNAL_TOPICS: Final[Mapping[str, str]] = {
     "transaction.state.log.replication.factor": "__transaction_state",
     "offsets.topic.replication.factor": "__consumer_offsets",
@@ -169,19 +166,7 @@ def _streams_application(streams: StreamsNames, events: Sequence[LogEvent]) -> s
 
 def role_of(timeline: LogTimeline, event: LogEvent) -> str:
     """Return the role of a server: that of a record, or of all records of its log that name its node."""
-    if _is_of_controller(event):
-        return "controller"
-    if event.fields.get("broker") and not event.message.startswith(_OF_VOTERS):
-        return "broker"
-    own = timeline.of_application(event.application)
-    named = [one for one in own if one.fields.get("broker") and not one.message.startswith(_OF_VOTERS)]
-    is_controller = all(map(_is_of_controller, named)) if named else any(map(_is_of_controller, own))
-    return "controller" if is_controller and not any(one.message.startswith(_OF_BROKERS) for one in own) else "broker"
-
-
-def _is_of_controller(event: LogEvent) -> bool:
-    by_name = ".controller." in event.logger or event.message.startswith(_CONTROLLERS)
-    return by_name or bool(event.fields.get("of_controller"))
+    return role_of_record(event) or timeline.role_of(event.application)
 
 
 def details_of(events: Sequence[LogEvent]) -> dict[str, str]:

@@ -22,6 +22,7 @@ from eosctl.logs.incidents.timeline.index import EventIndex, Writer, grouped, wi
 from eosctl.logs.incidents.timeline.inits import Inits, InitsOfLogs
 from eosctl.logs.incidents.timeline.logs import ProgramLogs
 from eosctl.logs.incidents.timeline.names import complete_names
+from eosctl.logs.incidents.timeline.roles import role_of_program
 from eosctl.logs.incidents.timeline.shared_logs import separate_clients, separate_servers
 from eosctl.logs.incidents.timeline.times import PLACE, time_of, timed
 from eosctl.logs.incidents.timeline.writers import Writers, is_of_library
@@ -79,6 +80,7 @@ class LogTimeline:
         self._groups: dict[str, str] = {}
         self._values: dict[tuple[str, EventField], frozenset[str]] = {}
         self._nodes: dict[str, str] = {}
+        self._roles: dict[str, str] = {}
         self._signs: dict[str, list[int]] = {}
         self._first_ms_of_files = {source.file: source.first_ms for source in self.sources}
         self._record_counts = {source.file: source.event_count for source in self.sources}
@@ -216,6 +218,12 @@ class LogTimeline:
                     votes[node] += 1
             self._nodes[application] = max(votes, key=lambda node: votes[node], default="")
         return self._nodes[application]
+
+    def role_of(self, application: str) -> str:
+        """Return whether a server is a controller or a broker, by all its records."""
+        if application not in self._roles:
+            self._roles[application] = role_of_program(self.of_application(application))
+        return self._roles[application]
 
     def last_sign_before(self, application: str, time_ms: int) -> int | None:
         """Return when an application last wrote anything before a moment, as far as events and files show.

@@ -1,0 +1,33 @@
+"""Distinguish a controller of KRaft from a broker, by its records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from eosctl.model.log_event import LogEvent
+
+_CONTROLLERS: Final = ("[QuorumController ", "[ControllerServer ", "[Controller ")
+_OF_BROKERS: Final = ("[Broker", "[GroupCoordinator ", "[KafkaApi-", "[ReplicaFetcher", "[ReplicaManager ")
+_OF_VOTERS: Final = "[RaftManager "
+"""Records of the metadata log's replica, which controllers and brokers have."""
+
+
+def role_of_record(event: LogEvent) -> str:
+    """Return the role that a server's record shows: controller or broker; empty if both write it."""
+    if is_of_controller(event):
+        return "controller"
+    return "broker" if event.fields.get("broker") and not event.message.startswith(_OF_VOTERS) else ""
+
+
+def role_of_program(own: Sequence[LogEvent]) -> str:
+    """Return the role of a server by all its records, those that name its node first."""
+    named = [one for one in own if one.fields.get("broker") and not one.message.startswith(_OF_VOTERS)]
+    is_controller = all(map(is_of_controller, named)) if named else any(map(is_of_controller, own))
+    return "controller" if is_controller and not any(one.message.startswith(_OF_BROKERS) for one in own) else "broker"
+
+
+def is_of_controller(event: LogEvent) -> bool:
+    """Return whether only a controller writes a record."""
+    by_name = ".controller." in event.logger or event.message.startswith(_CONTROLLERS)
+    return by_name or bool(event.fields.get("of_controller"))

@@ -10,8 +10,9 @@ from typing import Final
 
 import msgspec
 
-_PATH: Final = re.compile(r"[\w.$-]*[./](?:[\w$-]+[./])+[\w$-]*")
-"""A dotted or slashed name: its words are those of a package or a path, such as `org.apache.http`."""
+_NAME: Final = re.compile(r"[\w.$/-]+")
+_OF_PATH: Final = re.compile(r"[./][\w$-]+[./]")
+"""Part of a dotted or slashed name: its words are those of a package or a path, such as `org.apache.http`."""
 
 _SENTENCE: Final = 4
 """Fewer words than this only name an error; what they are about is open."""
@@ -42,7 +43,7 @@ def other_subject(text: str) -> str:
         return ""
     if found := _matches("message_brokers", text):
         return found
-    if _matches("words", _PATH.sub(" ", text)):
+    if _matches("words", _NAME.sub(lambda name: " " if _OF_PATH.search(name[0]) else name[0], text)):
         return ""
     return _matches("others", text) or (_matches("everywhere", text) if len(text.split()) >= _SENTENCE else "")
 

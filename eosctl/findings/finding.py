@@ -43,6 +43,12 @@ class Finding(msgspec.Struct, frozen=True):
     files: tuple[str, ...] = ()
 
     @property
+    def is_in_file(self) -> bool:
+        """Whether its facts have its place in a file: it is about the file, or about what a log's record shows."""
+        facts = dict(self.facts)
+        return self.resource.kind == "file" or (self.check_id.startswith("logs/") and {"file", "line"} <= facts.keys())
+
+    @property
     def fingerprint(self) -> str:
         """A stable identity over runs: check, resource and incident; 16 hex digits."""
         text = "\0".join((self.check_id, self.resource.kind, self.resource.name, self.incident))

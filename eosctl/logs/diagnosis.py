@@ -78,6 +78,7 @@ def incident_finding(incident: Incident) -> Finding:
             ("start", time_text(incident.t_start_ms)),
             ("end", time_text(incident.t_end_ms)),
             *((name.replace(".", "_").replace("-", "_"), value) for name, value in subject.items()),
+            *_place(one.text for one in incident.evidence),
         ),
     )
 
@@ -93,8 +94,18 @@ def records_finding(records: UnexplainedRecords) -> Finding:
         confidence=Confidence.POSSIBLE,
         evidence=tuple(Evidence("record", one.text, one.place) for one in records.records),
         remedy=(records.next_step,) if records.next_step else (),
-        facts=(("record_count", records.record_count), *records.names),
+        facts=(("record_count", records.record_count), *records.names, *_place(one.place for one in records.records)),
     )
+
+
+def _place(places: Iterable[str]) -> Iterator[tuple[str, str | int]]:
+    """Yield the file and the line of the first record, for formats that annotate files."""
+    for place in places:
+        file, _, line = place.rpartition(":")
+        if file and line.isdecimal():
+            yield "file", file
+            yield "line", int(line)
+            return
 
 
 def counted(findings: LogFindings, diagnosis: Diagnosis) -> LogFindings:

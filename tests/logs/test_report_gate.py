@@ -66,7 +66,10 @@ def test_records_that_call_for_action_are_findings(project: Path) -> None:
     (run,) = eosctl("logs", "report", "server.log", "-o", "sarif").json["runs"]
     (result,) = run["results"]
     assert result["ruleId"] == "logs/coordinator_load_failed"
-    assert "::error title=logs/coordinator_load_failed" in eosctl("logs", "report", "server.log", "-o", "github").out
+    assert (
+        "::error file=server.log,line=1,title=logs/coordinator_load_failed"
+        in eosctl("logs", "report", "server.log", "-o", "github").out
+    )
 
 
 @pytest.mark.parametrize("output", list(FindingFormat))

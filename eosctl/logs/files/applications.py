@@ -22,6 +22,13 @@ _SERVER_FILES: Final = frozenset(
         "kafkaserver-out",
     ]
 )
+_ANY_FOLDER: Final = frozenset(
+    {
+        *("in", "out", "input", "output", "log", "logs", "tmp", "temp", "data", "files", "download", "downloads"),
+        *("desktop", "case", "bundle", "support", "incident", "attachments", "var", "work"),
+    }
+)
+"""Names of folders that do not name what writes the files in them."""
 _ROTATION: Final = re.compile(
     r"(?:\.(?:gz|bz2|xz|zst|lz4|snappy|sz|\d{1,3}|current|out|log|json|txt|jsonl|ndjson|\d{4}-\d\d-\d\d(?:-\d\d)?)|-\d{4}-?\d\d-?\d\d)$"
 )
@@ -41,8 +48,15 @@ def application_of(path: Path) -> str:
 
 
 def is_named_after_file(path: Path, application: str) -> bool:
-    """Return whether an application's name is only the stem of its file, which need not name a program."""
-    return application == _stem(path) and pod_of_path(path) is None
+    """Return whether an application has only the name of its file or of any folder, which need not name a program."""
+    if pod_of_path(path) is not None:
+        return False
+    return application == _stem(path) or (application == path.absolute().parent.name and is_any_folder(application))
+
+
+def is_any_folder(name: str) -> bool:
+    """Return whether a folder's name does not name the program that writes the files in it."""
+    return name.lower() in _ANY_FOLDER
 
 
 def _stem(path: Path) -> str:

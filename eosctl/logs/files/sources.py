@@ -56,6 +56,8 @@ _ARCHIVES: Final = ((b"PK\x03\x04", "zip"), (b"7z\xbc\xaf\x27\x1c", "7z"), (b"Ra
 _TAR_BYTES: Final = 512
 _NULS_IN_TEXT: Final = re.compile(rb"(?<=\n)\0{8,}(?=[\x20-\x7e]{8})")
 _TABLES: Final = frozenset({".csv", ".tsv"})
+_NOTES: Final = frozenset({".yaml", ".yml"})
+"""Endings of settings, and of tickets and notes with records in them."""
 OTHER_NAME: Final = "its name ends like that of another kind of file; to read it anyway, name the file itself"
 NO_RECORDS: Final = "a table without log records"
 KAFKA_DATA: Final = re.compile(
@@ -154,7 +156,16 @@ def reason_against(file: Path) -> str:
         return ""
     if is_named_like_table(file):
         return "" if is_exported(file) else NO_RECORDS
-    return OTHER_NAME
+    return "" if file.suffix.lower() in _NOTES and _holds_records(file) else OTHER_NAME
+
+
+def _holds_records(file: Path) -> bool:
+    """Return whether most lines of a file's beginning that should be records are some of a known layout."""
+    try:
+        _, verdict = shape_of(read_head(file, BEGINNING_BYTES), "", LAYOUTS)
+    except OSError:
+        return False
+    return verdict.has_headers and verdict.line_count > 0 and not _is_mostly_unmatched(verdict)
 
 
 def archive_of(path: Path) -> str:

@@ -60,9 +60,9 @@ def _note(note: Note) -> str:
 
 
 def _place(finding: Finding) -> str:
-    if finding.resource.kind != "file":
-        return ""
     facts = dict(finding.facts)
+    if not finding.is_in_file:
+        return ""
     line = f"line={max(1, int(facts['line']))}," if "line" in facts else ""
     return f"file={annotation_property(str(facts['file']))},{line}"
 

@@ -131,7 +131,7 @@ def _result(finding: Finding, index: dict[str, int], cluster_id: str) -> dict[st
 
 def _place(finding: Finding, cluster_id: str) -> dict[str, Any]:
     facts = dict(finding.facts)
-    if finding.resource.kind != "file":
+    if not finding.is_in_file:
         return {"artifactLocation": {"uri": resource_path(finding, cluster_id)}}
     place: dict[str, Any] = {"artifactLocation": {"uri": quote(str(facts["file"]), errors="surrogateescape")}}
     if "line" in facts:

@@ -1,0 +1,44 @@
+"""Findings of logs have a file and a line, and a program is not named after a folder like any other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from eosctl.logs.diagnosis import incident_finding
+from eosctl.logs.files.sources import list_files
+from tests.logs.judging import judge
+
+RECORDS = """\
+2026-10-08 21:14:02,330 INFO [TransactionCoordinator id=3] Initialized transactionalId kiosk-4 with producerId 8120 \
+and producer epoch 6 on partition __transaction_state-17 (kafka.coordinator.transaction.TransactionCoordinator)
+2026-10-08 21:15:07,912 INFO [TransactionCoordinator id=3] Completed rollback of ongoing transaction for \
+transactionalId kiosk-4 due to timeout (kafka.coordinator.transaction.TransactionCoordinator)
+"""
+REFUSED = (
+    "[2026-10-08 21:15:44,119] ERROR [harbor|task-0] ExactlyOnceWorkerSourceTask{id=harbor-0} Failed to commit "
+    "producer transaction (org.apache.kafka.connect.runtime.ExactlyOnceWorkerSourceTask:303)\n"
+    "org.apache.kafka.common.errors.InvalidTxnStateException: The producer attempted it in an invalid state.\n"
+)
+
+
+def test_a_finding_is_in_the_line_of_its_first_record(tmp_path: Path) -> None:
+    (found,) = judge(tmp_path, {"server.log": RECORDS})
+    finding = incident_finding(found)
+    assert finding.is_in_file
+    assert (dict(finding.facts)["file"], dict(finding.facts)["line"]) == (str(tmp_path / "server.log"), 2)
+
+
+def test_a_ticket_in_yaml_is_read(tmp_path: Path) -> None:
+    block = "".join(f"    {line}\n" for line in RECORDS.splitlines())
+    (tmp_path / "ticket.yaml").write_text(f"id: OPS-1\nlog: |\n{block}")
+    (tmp_path / "settings.yml").write_text("log: /var/log/kafka\ncreated: 2026-10-08 21:14:02\nlevel: INFO\n")
+    read = [file.name for file, reason in list_files([tmp_path]) if not reason]
+    assert read == ["ticket.yaml"]
+
+
+@pytest.mark.parametrize(("folder", "is_named"), [("in", False), ("logs", False), ("harbor-worker", True)])
+def test_any_folder_is_not_a_program(tmp_path: Path, folder: str, is_named: bool) -> None:
+    (found,) = judge(tmp_path, {f"{folder}/connect.log": REFUSED})
+    assert found.explanation.startswith(folder if is_named else "The program of connect.log")

@@ -85,7 +85,7 @@ def test_incidents_do_not_depend_on_the_spelling(tmp_path: Path, code: int, oper
 
 
 @pytest.mark.parametrize(
-    "request_name", ["commit of batch", "AddOffsetsToTxn", "init transactions", "rollback of batch"]
+    "request_name", ["commit of batch", "AddOffsetsToTxn", "sendOffsets of batch", "rollback of batch"]
 )
 @pytest.mark.parametrize("error", ["TRANSACTION_ABORTABLE", "INVALID_TXN_STATE"])
 def test_a_refused_request_without_data_is_not_a_late_append(tmp_path: Path, error: str, request_name: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from eosctl.logs.incidents.refusals.storage_errors import storage_error, storage_errors
+from eosctl.logs.classifier.storage_errors import storage_error, storage_errors
 from tests.logs.judging import judge
 
 FAILED = (
@@ -70,3 +70,30 @@ def test_a_full_table_of_the_host_is_not_a_limit_of_the_process(tmp_path: Path) 
     (host,) = judge(tmp_path, {"a/server.log": thrown.format("java.io.IOException: Too many open files in system")})
     (process,) = judge(tmp_path / "b", {"b/server.log": thrown.format("java.io.IOException: Too many open files")})
     assert (host.root_cause, process.root_cause) == ("open-files-of-the-host", "limit-of-open-files")
+
+
+def test_a_directory_that_fails_at_the_start_has_its_reason(tmp_path: Path) -> None:
+    text = (
+        "[2026-11-20 10:00:01,101] ERROR Failed to create or validate data directory /data/kafka "
+        "(org.apache.kafka.storage.internals.log.LogDirFailureChannel)\n"
+        "java.nio.file.AccessDeniedException: /data/kafka\n"
+    )
+    (found,) = judge(tmp_path, {"server.log": text})
+    assert (found.root_cause, found.subject["log.dir"]) == ("log-dir-permission-denied", "/data/kafka")
+
+
+@pytest.mark.parametrize(
+    ("reason", "kind"),
+    [("Permission denied", "state_directory_error"), ("Corruption: bad block", "state_store_corrupt")],
+)
+def test_a_store_that_the_system_refuses_is_not_damaged(tmp_path: Path, reason: str, kind: str) -> None:
+    text = (
+        "2026-11-20 10:00:01,101 ERROR [fold-StreamThread-1] org.apache.kafka.streams.KafkaStreams - stream-thread "
+        "[fold-StreamThread-1] Encountered the following exception during processing\n"
+        "org.apache.kafka.streams.errors.ProcessorStateException: Error opening store counts at location "
+        "/var/lib/fold/fold/0_1/rocksdb/counts\n\tat a.B.c(B.java:1)\n"
+        f"Caused by: org.rocksdb.RocksDBException: While open a file for lock: /var/lib/fold/LOCK: {reason}\n"
+    )
+    (found,) = judge(tmp_path, {"app.log": text})
+    assert found.kind == kind
+    assert ("remove the store" in found.next_step) is (kind == "state_store_corrupt")

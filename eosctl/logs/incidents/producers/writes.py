@@ -28,7 +28,7 @@ _OTHER_REQUEST: Final = re.compile(
     r"\b(?:(?:end|finish)(?:ing)?[ _-]?(?:of )?(?:the )?(?:txn|transaction)|EndTxn|commit\w*|abort\w*"
     r"|roll(?:ing)?[ -]?back|init(?:ializ\w+)?[ _-]?(?:the )?(?:transactions?|producer[ _-]?id)"
     r"|Add(?:Offsets|Partitions)ToTxn|TxnOffsetCommit"
-    r"|(?:send|add)(?:ing)?[ _-]?(?:the )?(?:offsets|partitions)[ _-]?to[ _-]?(?:the )?(?:txn|transaction))",
+    r"|(?:send|add)(?:ing)?[ _-]?(?:the )?(?:consumer )?(?:offsets|partitions))",
     re.IGNORECASE,
 )
 
@@ -130,7 +130,7 @@ def _is_of_write(event: LogEvent) -> bool:
     """
     if _OTHER_REQUEST.search(event.message) is not None:
         return False
-    return event.category == "INVALID_TXN_STATE" or _WRITE.search(event.message) is not None
+    return bool(event.fields.get("partition")) or _WRITE.search(event.message) is not None
 
 
 def find_zombie_writers(timeline: LogTimeline) -> Iterator[Incident]:

@@ -1,9 +1,10 @@
-"""Describe the state stores of Kafka Streams that cannot be opened: held by another process, or damaged."""
+"""Describe the state stores of Kafka Streams that cannot be opened: held by another process, refused, or damaged."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from eosctl.logs.classifier.storage_errors import storage_error
 from eosctl.logs.incidents.timeline.evidence import incident
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
@@ -28,6 +29,17 @@ def broken_store(application: str, episode: Sequence[LogEvent]) -> Incident:
             f"{application} cannot open {what}: another process or thread holds its files. They are not damaged.",
             "Give each instance a state.dir of its own, or stop the other process and wait for its end. Do not delete "
             "the directory below a process that uses it.",
+            confidence=0.9,
+        )
+    if reason := next((one for event in episode if (one := event.fields.get("os_error"))), ""):
+        error = storage_error([reason])
+        return incident(
+            "state_directory_error",
+            error.cause.replace("log-dir", "state-dir"),
+            {"application.id": application, "store": store, "state.dir": corrupt.fields.get("store_dir", "")},
+            episode,
+            f"{application} cannot open {what}{error.why} ({reason}). Its files need not be damaged.",
+            f"{error.next}, then restart the application. Do not delete the directory: the reason stays.",
             confidence=0.9,
         )
     is_seen = any(one.exception and any("RocksDB" in name for name in one.exception.chain) for one in episode)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePath
 from typing import Final
 
-from eosctl.logs.incidents.refusals.storage_errors import storage_error
+from eosctl.logs.classifier.storage_errors import storage_error
 from eosctl.logs.incidents.refusals.topic_denials import Observers
 from eosctl.logs.incidents.timeline.evidence import incident
 from eosctl.logs.incidents.timeline.index import within

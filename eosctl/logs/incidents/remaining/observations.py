@@ -59,6 +59,7 @@ _LEVELS: Final = re.compile(
     r"[^\n]{0,80} only supports versions (?P<least>\d{1,6})-(?P<most>\d{1,6})"
 )
 _OF_COORDINATOR: Final = re.compile(r"\bTxnCoordinator/(?P<node>\d{1,10}): Broker: (?P<answer>[^:\n]{1,80})")
+_FENCED: Final = (".ProducerFencedException", ".InvalidProducerEpochException")
 _ENDED_EARLY: Final = re.compile(r"terminated during authentication|Bootstrap broker [^\n]{1,200} disconnected")
 
 
@@ -236,6 +237,12 @@ def _is_server_stopped(timeline: LogTimeline, events: Sequence[LogEvent]) -> Map
     return {"stopped-at": stopped_at, "closed-at": closed_at} if set(own) == {"BROKER_STOPPED"} else None
 
 
+def _is_producer_fenced(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Show that a stream thread lost its tasks because its producer was fenced, not because it left its group."""
+    chains = [event.exception.chain for event in events if event.exception is not None]
+    return {} if any(name.endswith(_FENCED) for chain in chains for name in chain) else None
+
+
 def _is_table_of_host_full(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
     """Show that the limit is that of the whole host (ENFILE), not that of the process (EMFILE)."""
     return {} if any(event.fields.get("os_error") for event in events) else None
@@ -253,6 +260,7 @@ OBSERVATIONS: Final[Mapping[str, Observation]] = {
     "handshake-in-passing": _is_handshake_in_passing,
     "lock-released": _is_lock_released,
     "minimum-above-replicas": _is_minimum_above_replicas,
+    "producer-fenced": _is_producer_fenced,
     "server-stopped-on-purpose": _is_server_stopped,
     "slow-work": _is_slow_work,
     "topic-served-later": _is_topic_served_later,

@@ -39,5 +39,5 @@ def storage_error(found: Iterable[str]) -> StorageError:
 @cache
 def storage_errors() -> Sequence[StorageError]:
     """Return all errors, the most precise one first."""
-    text = files("eosctl.logs.incidents.refusals").joinpath("storage_errors.toml").read_text("utf-8")
+    text = files("eosctl.logs.classifier").joinpath("storage_errors.toml").read_text("utf-8")
     return tuple(msgspec.convert(tomllib.loads(text), dict[str, StorageError]).values())

@@ -45,12 +45,24 @@ _OF_OTHERS: Final = re.compile(
 _REACH: Final = 40
 """Number of characters in front of a code that are read."""
 
+_WORDS: Final = (
+    *("rror", "ERROR", "err", "Err-", "ERR_", "code", "Code", "CODE", "ed with", "ed (", "ed: (", "ed [", "ed: ["),
+    "] : ",
+)
+_NEAR: Final = re.compile(
+    r"(?:rror|RROR|[Ee]rr|ERR|ode|ODE|ed(?= with|:? [(\[])|val=)[^\n\d]{0,24}"
+    r"(?:(?<=[ =:#(\[\"'])-?|(?<=Err-)|(?<=ERR_)|(?<=KError\.))\d{1,3}(?![\d.:]\d)|\d\] : "
+)
+"""What each spelling contains: most records have nothing like it, and the other expressions need more time."""
+
 
 def names_of_codes(text: str) -> str:
     """Return the names of the error codes that a text has as numbers only, separated by spaces; empty without one.
 
     Codes below -1 are librdkafka's own; their names are in parentheses, as its bindings print them.
     """
+    if not any(word in text for word in _WORDS) or _NEAR.search(text) is None:
+        return ""
     names = dict.fromkeys(_names()[code] for code in _numbers(text) if code in _names())
     return " ".join(name for name in names if name not in text)
 

@@ -31,7 +31,7 @@ OPERATIONS = ("commit of batch failed", "produce to ledger-0 failed", "EndTxn fa
 def test_each_spelling_of_a_code_has_the_category_of_its_name(spelling: str) -> None:
     codes = {code: name for code, name in OF_CODE.items() if code > 9 or spelling in CERTAIN}
     for code, category in codes.items():
-        text = f"commit failed: {spelling.format(code)}"
+        text = f"commit of kafka failed: {spelling.format(code)}"
         found = own_classifier().classify(Record(0, 0, "", "ERROR", "", "app", "", text, ""))
         assert (text, found and found.category) == (text, category)
 
@@ -43,6 +43,8 @@ def test_each_spelling_of_a_code_has_the_category_of_its_name(spelling: str) -> 
         *("producer: 45 records failed: 45", "error: 45 records lost by the producer", "kafka took 47 ms code:47ms"),
         *("rpc error: code = 14 desc = kafka unavailable", "kafka error: 10.0.0.45:9092", "error code 50%"),
         *("job failed with code 90", "PRODUCER_FENCED: error code 90"),
+        *("mysql error code: 45", "error code 3 from a printer"),
+        *("mysql error code: 45", "error code 3 from a printer"),
     ],
 )
 def test_other_numbers_are_not_codes_of_kafka(text: str) -> None:

@@ -43,3 +43,14 @@ def test_an_unclean_election_names_the_topic_id(tmp_path: Path, end: str) -> Non
 def test_elections_of_a_topic_are_one_incident(tmp_path: Path) -> None:
     (found,) = judge(tmp_path, {"controller.log": ELECTED.format(3, 7, "") + ELECTED.format(4, 9, "")})
     assert found.subject["partitions"] == ("7", "9")
+
+
+def test_an_election_by_name_and_by_id_is_one_incident(tmp_path: Path) -> None:
+    named = (
+        "[2026-11-20 10:00:03,491] INFO [QuorumController id=1] UNCLEAN partition change for ledger-7 with topic ID "
+        "Vd2GEvBWT4SBz1HJ2GZKAA: isr: [2] -> [3], leader: 2 -> 3 "
+        "(org.apache.kafka.controller.ReplicationControlManager)\n"
+    )
+    (found,) = judge(tmp_path, {"controller.log": ELECTED.format(3, 7, "") + named})
+    assert found.subject["topic-partition"] == "ledger-7"
+    assert "topicId" not in found.subject

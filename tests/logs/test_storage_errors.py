@@ -97,3 +97,13 @@ def test_a_store_that_the_system_refuses_is_not_damaged(tmp_path: Path, reason: 
     (found,) = judge(tmp_path, {"app.log": text})
     assert found.kind == kind
     assert ("remove the store" in found.next_step) is (kind == "state_store_corrupt")
+
+
+def test_directories_that_fail_together_are_all_named(tmp_path: Path) -> None:
+    text = "".join(
+        FAILED.format(f"java.io.IOException: {reason}").replace("/data/kafka", f"/data/{number}")
+        for number, reason in enumerate(("Permission denied", "Input/output error"))
+    )
+    (found,) = judge(tmp_path, {"server.log": text})
+    assert found.subject["log.dirs"] == ("/data/0", "/data/1")
+    assert "Permission denied" in found.explanation and "Input/output error" in found.explanation

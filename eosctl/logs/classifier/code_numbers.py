@@ -33,11 +33,13 @@ _PROBABLE: Final = re.compile(
 """Spellings that other systems share: they count in records about Kafka."""
 _KAFKA: Final = re.compile(
     r"kafka|sarama|EndTxn|ToTxn|InitProducerId|TxnOffsetCommit|JoinGroup|SyncGroup"
-    r"|(?:commit|abort|begin|end|init|send_?offsets_?to)[ _]?transactions?\b|transactional|\bproducer",
+    r"|(?:commit|abort|begin|end|init|send_?offsets_?to)[ _]?transactions?\b|transactional"
+    r"|\bproducer|\bconsumer|\bKError",
     re.IGNORECASE,
 )
 _OF_OTHERS: Final = re.compile(
-    r"\b(?:exit\w*|status|https?|sql\w*|g?rpc|ssl|tls|os|system|socket|curl|vendor|signal|response|return\w*)"
+    r"\b(?:exit\w*|status|https?|\w*sql\w*|g?rpc|ssl|tls|os|system|socket|curl|vendor|signal|response|return\w*|ora\w*"
+    r"|postgres\w*|db|database|redis|mongo\w*|aws|s3|ftp|smtp|ldap|windows|win32)"
     r"(?:[ :_-]{1,2}(?:with|error|err|an?))*[ :_-]*$",
     re.IGNORECASE,
 )
@@ -68,10 +70,14 @@ def names_of_codes(text: str) -> str:
 
 
 def _numbers(text: str) -> Iterator[str]:
-    for pattern in (_CERTAIN, _PROBABLE) if _KAFKA.search(text) else (_CERTAIN,):
+    is_of_kafka = _KAFKA.search(text) is not None
+    for pattern in (_CERTAIN, _PROBABLE) if is_of_kafka else (_CERTAIN,):
         for found in pattern.finditer(text):
-            if _OF_OTHERS.search(text[max(0, found.start() - _REACH) : found.start()]) is None:
-                yield next(filter(None, found.groups()))
+            number = next(filter(None, found.groups()))
+            # Any program has errors with the numbers 1 to 9.
+            is_own = is_of_kafka or len(number) > 1
+            if is_own and _OF_OTHERS.search(text[max(0, found.start() - _REACH) : found.start()]) is None:
+                yield number
 
 
 @cache

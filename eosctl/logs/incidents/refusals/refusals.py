@@ -235,8 +235,8 @@ def find_failed_log_dirs(timeline: LogTimeline) -> Iterator[Incident]:
     for application, events in by_key((event.application, event) for event in own).items():
         for episode in episodes(events, EPISODE_MS):
             node = timeline.node_of(application)
-            path = next((event.fields["log_dir"] for event in episode if "replicas in dir" in event.message), "")
-            path = path or episode[0].fields["log_dir"]
+            stopped = (event.fields["log_dir"] for event in episode if "replicas in dir" in event.message)
+            paths = tuple(dict.fromkeys(stopped)) or (episode[0].fields["log_dir"],)
             errors = timeline.of("DISK_ERROR", "STORAGE_ERROR", "STORAGE_ECHO")
             # A broker without file descriptors fails to accept connections before it fails to open a file.
             files = [one for one in timeline.server_events("FD_EXHAUSTED") if one.application == application]
@@ -246,18 +246,29 @@ def find_failed_log_dirs(timeline: LogTimeline) -> Iterator[Incident]:
             ]
             broker = f"Broker {node}" if node else "A broker"
             reasons = {event.fields["os_error"] for event in (*episode, *echoes) if event.fields.get("os_error")}
-            error = storage_error(reasons)
+            why, step = (
+                _advice(reasons) if len(paths) > 1 else (storage_error(reasons).why, storage_error(reasons).next)
+            )
+            replicas = "the replicas in it are" if len(paths) == 1 else "their replicas are"
             yield incident(
                 "log_dir_failure",
-                error.cause,
-                {"broker": node, "log.dir": path},
+                storage_error(reasons).cause,
+                {"broker": node, "log.dir": paths[0], "log.dirs": paths if len(paths) > 1 else ()},
                 [*episode, *echoes],
-                f"{broker} can no longer use {path}{error.why}; the replicas in it are offline.{_end(episode)}",
-                f"{error.next}, then restart the broker. It copies what other brokers have of its partitions; a "
+                f"{broker} can no longer use {' and '.join(paths)}{why}; {replicas} offline.{_end(episode)}",
+                f"{step}, then restart the broker. It copies what other brokers have of its partitions; a "
                 "partition without another replica has only what is in the directory.",
                 severity=_severity((*episode, *echoes)),
                 confidence=0.95,
             )
+
+
+def _advice(reasons: Iterable[str]) -> tuple[str, str]:
+    """Return why several directories failed, each perhaps for its own reason, and the next steps."""
+    errors = {error.cause: error for error in map(storage_error, ([reason] for reason in sorted(reasons)))}
+    if len(errors) < 2:
+        return storage_error(reasons).why, storage_error(reasons).next
+    return f": the system reports {' and '.join(sorted(reasons))}", "; ".join(one.next for one in errors.values())
 
 
 _ENDED: Final = "all log dirs in "

@@ -131,7 +131,9 @@ def find_cataloged(
         records: Records that no other incident explains; those without a time are left out.
         known: The incidents of categories, by category.
     """
-    named = (_by_cause(one, known) for one in records)
+    records = list(records)
+    topics = _topics_by_id(records)
+    named = (_with_partition(_by_cause(one, known), topics) for one in records)
     timed = sorted((one for one in named if one.time_ms is not None and one.category in known), key=time_of)
     groups = by_key((_owner(timeline, one, known[one.category]), one) for one in timed).values()
     spans = [span for events in groups for span in _episodes(events, known[events[0].category])]
@@ -151,6 +153,23 @@ def find_cataloged(
             cause=own.brief_cause, what=own.brief, unfinished="", severity=Severity.INFO, next_step=_RETRIED
         )
         yield _incident(timeline, names, note, events), events
+
+
+def _topics_by_id(records: Iterable[LogEvent]) -> Mapping[str, str]:
+    """Return the names of topics by their ids: controllers report one election under both."""
+    both = (one.fields for one in records if one.fields.get("topic_id") and one.fields.get("partition"))
+    return {fields["topic_id"]: fields["partition"].rpartition("-")[0] for fields in both}
+
+
+def _with_partition(event: LogEvent, topics: Mapping[str, str]) -> LogEvent:
+    """Return an event with the name of its partition in place of a known topic id."""
+    topic = topics.get(event.fields.get("topic_id", ""))
+    if topic is None:
+        return event
+    fields = {name: value for name, value in event.fields.items() if name not in ("topic_id", "partition_index")}
+    if index := event.fields.get("partition_index"):
+        fields["partition"] = f"{topic}-{index}"
+    return event._replace(fields=fields)
 
 
 def _episodes(events: Sequence[LogEvent], known: CatalogedIncident) -> Iterator[Sequence[LogEvent]]:

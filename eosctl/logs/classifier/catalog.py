@@ -68,6 +68,7 @@ class Alternative(NamedTuple):
 
     Attributes:
         shown: The observation that the input must have, one of ``remaining/observations.py``.
+        kind: What happened.
         cause: The likely cause, as a slug.
         severity: How much it matters.
         confidence: How sure the verdict is, from 0 to 1.
@@ -76,6 +77,7 @@ class Alternative(NamedTuple):
     """
 
     shown: str
+    kind: str
     cause: str
     severity: Severity
     confidence: float
@@ -150,6 +152,7 @@ def load_incidents() -> Mapping[EventCategory, CatalogedIncident]:
             alternatives=tuple(
                 Alternative(
                     shown=one["shown"],
+                    kind=one.get("kind", entry["kind"]),
                     cause=one["cause"],
                     severity=Severity(one.get("severity", entry["severity"])),
                     confidence=one["confidence"],

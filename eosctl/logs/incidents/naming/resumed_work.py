@@ -23,7 +23,7 @@ from eosctl.logs.incidents.timeline.times import PLACE, time_of
 from eosctl.logs.incidents.timeline.work import READY, WORK, is_ready, is_work
 from eosctl.model.event_names import EventCategory, EventField
 from eosctl.model.incident import Incident
-from eosctl.model.log_event import LogEvent
+from eosctl.model.log_event import ERROR_LEVELS, LogEvent
 from eosctl.text import time_text
 
 WITHIN_MS: Final = 1_800_000
@@ -54,6 +54,9 @@ _SAME: Final[tuple[tuple[EventField, tuple[str, ...]], ...]] = (
 )
 """Fields of a record, and the names in a subject that must agree with them."""
 
+FLUSH_MS: Final = 10_000
+"""Twice the default of Connect's offset.flush.timeout.ms."""
+_FLUSHES: Final = re.compile(r"Committing offsets for (?!0 )\d+ acknowledged messages")
 _COMMIT: Final = re.compile(r"(?i:commit)")
 _STARTS: Final[tuple[EventCategory, ...]] = ("BROKER_ROLE", "BROKER_START", "BROKER_UNFENCED")
 _SERVES: Final = re.compile(r"\[KafkaServer id=\d+\] started|[Tt]he broker has been unfenced|STARTING to STARTED\b")
@@ -118,12 +121,22 @@ def resumed_after(timeline: LogTimeline, one: Incident, failures: Failures) -> R
         if PLACE(event) > PLACE(last) and is_of_subject(timeline, one, event)
     ]
     totals = RunningTotals(timeline.log_between(last, -inf, time_of(last), COUNTS)[-SEARCHED:])
-    shown = [event for event in _shown(timeline, one, last, WORK, until_ms) if is_work(event)]
+    found = _shown(timeline, one, last, WORK, until_ms)
+    shown = [event for event in found if is_work(event) or _is_flushed(timeline, event)]
     works = [event for event in shown if totals.shows_work(event)]
     if work := _lasting(_like(failures, works), again) or _lasting(works, again):
         return Resumed(work)
     ready = [event for event in _shown(timeline, one, last, READY, until_ms) if is_ready(event)]
     return Resumed(ready=_lasting(ready, again))
+
+
+def _is_flushed(timeline: LogTimeline, event: LogEvent) -> bool:
+    """Return whether Connect began to store offsets, and reported no error for as long as that may take."""
+    if event.category != "ROUTINE" or not _FLUSHES.search(event.message):
+        return False
+    until_ms = time_of(event) + FLUSH_MS
+    errors = (one.level in ERROR_LEVELS for one in timeline.log_between(event, time_of(event), until_ms))
+    return timeline.log_end_ms(event) >= until_ms and not any(errors)
 
 
 def _like(failures: Failures, works: Sequence[LogEvent]) -> Sequence[LogEvent]:

@@ -26,8 +26,9 @@ from eosctl.logs.incidents.remaining.sentences import (
     subject_of,
     transactional_id_of,
 )
-from eosctl.logs.incidents.remaining.spans import ECHO_MS, brief, continued, occurrence_count, spread
+from eosctl.logs.incidents.remaining.spans import ECHO_MS, MOMENT_MS, brief, continued, occurrence_count, spread
 from eosctl.logs.incidents.timeline.evidence import evidence_of, incident
+from eosctl.logs.incidents.timeline.index import within
 from eosctl.logs.incidents.timeline.program_names import MADE_NAME, opening, program_of
 from eosctl.logs.incidents.timeline.second_categories import category_of_cause, is_outside_kafka
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
@@ -84,8 +85,8 @@ _OF_QUORUM: Final = frozenset({"CONTROLLER_RESIGNED"})
 """Categories of faults of the whole metadata quorum, which each of its nodes reports."""
 _OF_PROGRAM: Final = frozenset(
     {
-        *("CLIENT_SETTING_REFUSED", "CODEC_NOT_AVAILABLE", "ROLL_BLOCKED", "STORAGE_SPACE_LOW"),
-        "STORAGE_SPACE_SHRINKS",
+        *("CLIENT_SETTING_REFUSED", "CODEC_NOT_AVAILABLE", "CONSUMING_TOO_SLOW", "ROLL_BLOCKED"),
+        *("STORAGE_SPACE_LOW", "STORAGE_SPACE_SHRINKS"),
     }
 )
 """Categories of faults of one program, whose records name different parts of it."""
@@ -338,6 +339,8 @@ def _incident(
         subject |= {"group": group} if not subject.get("group") and (group := timeline.group_of(head)) else {}
     if head.category in _OF_MACHINE and head.host:
         subject = {name: value for name, value in subject.items() if name != "application"} | {"host": head.host}
+    if head.category in _OF_QUORUM and len(nodes := _controllers_of(timeline, own)) > 1:
+        subject = {name: value for name, value in subject.items() if name not in _ROLES} | {"controllers": nodes}
     server = next((f"{role} {subject[role]}" for role in _ROLES if subject.get(role)), _server_of(timeline, head))
     values = {name: value for name, value in subject.items() if isinstance(value, str)}
     actors = _OF_PRODUCERS if known.kind in _PRODUCERS else _NAMES
@@ -377,6 +380,13 @@ def _incident(
             EXCERPT if is_excerpt else UNFINISHED if is_doubtful else 1,
         ),
     )._replace(evidence=evidence_of([*own, *events]))
+
+
+def _controllers_of(timeline: LogTimeline, events: Sequence[LogEvent]) -> tuple[str, ...]:
+    """Return the controllers that lost the leadership again and again, and those that took it from them."""
+    taken = within(timeline.of("CONTROLLER_LEADER"), time_of(events[0]), time_of(events[-1]) + MOMENT_MS)
+    lost = (event.fields.get("controller") or event.fields.get("broker", "") for event in events)
+    return tuple(sorted({*lost, *(event.fields.get("leader", "") for event in taken)} - {""}))
 
 
 def _server_of(timeline: LogTimeline, event: LogEvent) -> str:

@@ -88,6 +88,7 @@ def is_harmless(timeline: LogTimeline, known: CatalogedIncident, events: Sequenc
 
 def _replaced(known: CatalogedIncident, one: Alternative) -> CatalogedIncident:
     return known._replace(
+        kind=one.kind,
         cause=one.cause,
         severity=one.severity,
         confidence=one.confidence,

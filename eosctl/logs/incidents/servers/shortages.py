@@ -86,7 +86,7 @@ def find_shortages(timeline: LogTimeline, outages: Sequence[Outage]) -> Iterator
                 *first_of_each(timeline, felt[::-1]),
             ],
             f"{what} had fewer in-sync replicas than min.insync.replicas"
-            + (f": {name_some('broker', brokers)} down." if brokers else f"{_lost_replicas(left)}.")
+            + (f": {name_some('broker', brokers)} down." if brokers else f"{_lost_replicas(timeline, left)}.")
             + _expired(felt),
             (_RESTART if brokers else _CATCH_UP)
             + " Waiting transactions then end by themselves; those that timed out were aborted.",
@@ -166,13 +166,25 @@ def _left_before(timeline: LogTimeline, partitions: Iterable[str], start_ms: int
     return found
 
 
-def _lost_replicas(left: Sequence[LogEvent]) -> str:
+def _lost_replicas(timeline: LogTimeline, left: Sequence[LogEvent]) -> str:
     """Return the brokers whose replicas left the ISR, as the end of a sentence; empty if no record names them."""
-    names = _nodes_that_left(left)
+    names = _nodes_that_left(one for last in left for one in _in_a_row(timeline, last))
     if not names:
         return ""
-    when = time_text(time_of(min(left, key=time_of)))
-    return f", because the replicas on {name_some('broker', names)} left the ISR at {when}"
+    first = time_of(min(left, key=time_of))
+    preposition = "at" if names == _nodes_that_left(left) else "by"
+    return f", because the replicas on {name_some('broker', names)} left the ISR {preposition} {time_text(first)}"
+
+
+def _in_a_row(timeline: LogTimeline, last: LogEvent) -> Iterator[LogEvent]:
+    """Yield a record of replicas that left an ISR, and those before it, back to the last one that came back."""
+    before = [
+        one for one in changes_of_isr(timeline, last.fields.get("partition", "")) if time_of(one) <= time_of(last)
+    ]
+    for one in reversed(before):
+        if one.category != "ISR_SHRINK" or time_of(last) - time_of(one) > LEFT_MS:
+            return
+        yield one
 
 
 def _nodes_that_left(left: Iterable[LogEvent]) -> tuple[str, ...]:

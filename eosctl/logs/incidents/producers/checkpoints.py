@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from eosctl.logs.incidents.producers.fencing_verdicts import subject_of
+from eosctl.logs.incidents.producers.refused_producers import subject_of
 from eosctl.logs.incidents.timeline.durations import allowed_ms
 from eosctl.logs.incidents.timeline.evidence import incident
 from eosctl.logs.incidents.timeline.index import within

@@ -18,21 +18,18 @@ from eosctl.logs.incidents.producers.checkpoints import between_checkpoints, che
 from eosctl.logs.incidents.producers.fencing_verdicts import (
     displaced,
     displaced_by,
-    expired_by_client,
-    had_trouble,
     outdated_task,
     refused_after_own_attempt,
     replaced,
-    stood_still,
-    timed_out,
-    unanswered,
     unexplained,
 )
 from eosctl.logs.incidents.producers.not_open import empty_transaction, not_open
 from eosctl.logs.incidents.producers.outlived import expirations_of, outlived
 from eosctl.logs.incidents.producers.overcome import overcame, own_renewal
 from eosctl.logs.incidents.producers.refused_appends import refused_appends, write_refused
+from eosctl.logs.incidents.producers.refused_producers import had_trouble
 from eosctl.logs.incidents.producers.rivals import TURN_MS, Excerpts, fenced_in_turn, rivals_in
+from eosctl.logs.incidents.producers.timeout_verdicts import expired_by_client, stood_still, timed_out, unanswered
 from eosctl.logs.incidents.timeline.announced import GUESSED
 from eosctl.logs.incidents.timeline.durations import SOON_MS, begun_in_time, is_stated, overdue_before, paused_too_long
 from eosctl.logs.incidents.timeline.index import within

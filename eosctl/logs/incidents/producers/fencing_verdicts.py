@@ -7,22 +7,18 @@ from collections.abc import Sequence
 from math import inf
 from typing import Final
 
+from eosctl.logs.incidents.producers.refused_producers import is_producer_dead, subject_of
 from eosctl.logs.incidents.timeline.durations import begun_in_time
 from eosctl.logs.incidents.timeline.evidence import evidence_of, incident, joined_evidence
 from eosctl.logs.incidents.timeline.own_words import commits_in_words
-from eosctl.logs.incidents.timeline.pauses import pause_ms, paused_text, pauses_before
-from eosctl.logs.incidents.timeline.program_names import client_id_of, opening, program_of
+from eosctl.logs.incidents.timeline.program_names import opening, program_of
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
-from eosctl.logs.incidents.timeline.trouble import TROUBLE, UNANSWERED
-from eosctl.model.event_names import EventCategory
 from eosctl.model.incident import Incident
-from eosctl.model.log_event import FATAL_LEVELS, LogEvent
+from eosctl.model.log_event import LogEvent
 from eosctl.model.severity import Severity
 from eosctl.text import count_text, duration_text, time_text
 
-TROUBLE_MS: Final = 90_000
-"""Maximum time between the cause of a timeout and the rollback: a minute, plus the interval of the check for it."""
 GAP_MS: Final = 600_000
 """Maximum time from an initialization to the refusal of the older producer for one incident with both."""
 
@@ -73,103 +69,6 @@ def _start_of(foreign: LogEvent, refusals: Sequence[LogEvent]) -> int:
     """Return when a fencing began: with the other initialization, or with the first refusal if it came much later."""
     is_late = time_of(refusals[0]) - time_of(foreign) > GAP_MS
     return time_of(refusals[0]) if is_late else min(time_of(foreign), time_of(refusals[-1]))
-
-
-def had_trouble(timeline: LogTimeline, client: LogEvent, until_ms: int, categories: tuple[EventCategory, ...]) -> bool:
-    """Return whether a client logged before a moment that it waits for brokers; a stalled client logs nothing."""
-    return bool(timeline.log_between(client, until_ms - TROUBLE_MS, until_ms, categories))
-
-
-def timed_out(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent], rollback_ms: int) -> Incident:
-    """Return the incident of a producer whose transaction the coordinator had rolled back at its timeout."""
-    victim = events[-1]
-    who = "its client" if victim.application in timeline.servers() else program_of(timeline, victim)
-    own_ms = (time_of(one) for one in events if one.application == victim.application)
-    waited_s = (min((one for one in own_ms if one > rollback_ms), default=time_of(victim)) - rollback_ms) / 1000
-    again = sum(one.category == "TXN_TIMEOUT_ABORT" for one in events[1:])
-    repeated = f" Its next ones timed out, too ({count_text(again, 'time')})." if again else ""
-    is_doubtful = had_trouble(timeline, victim, rollback_ms, TROUBLE) or not timeline.is_of_library(victim)
-    pauses = pauses_before(timeline, _first_of_client(timeline, events))
-    is_of_collector = any(event.category == "GC_PAUSE" for event in pauses)
-    return incident(
-        "transaction_timeout",
-        "process-pause-beyond-transaction-timeout",
-        subject_of(timeline, transactional_id, victim),
-        [*pauses, *events],
-        f"The coordinator rolled back the open transaction of {transactional_id} because it timed out; {who} resumed "
-        f"{waited_s:.0f} s later and was refused. No other producer had taken the id.{repeated}{paused_text(pauses)}",
-        "Find what fills the heap, or use a collector with shorter pauses; raise transaction.timeout.ms above them."
-        if is_of_collector
-        else "Find what stopped the process or made its work slow (GC, a stopped container, a slow call); raise "
-        "transaction.timeout.ms only then.",
-        confidence=0.65 if is_doubtful else 0.9,
-        t_start_ms=min(map(time_of, events)),
-    )
-
-
-def stood_still(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
-    """Return the incident of a producer that most likely lost its transaction to its timeout, because it stalled."""
-    pauses = pauses_before(timeline, _first_of_client(timeline, events))
-    longest_ms = max(map(pause_ms, pauses), default=0.0)
-    who = transactional_id or opening(program_of(timeline, events[-1]))
-    if pauses and all(event.category == "PROCESS_PAUSED" for event in pauses):
-        text = (
-            f"{who} was refused after it had stood still for {duration_text(round(longest_ms))}, as a watch in its "
-            "process reports: most likely its transaction had timed out and been rolled back."
-        )
-        step = (
-            "Find what stopped the whole process: a suspended or throttled container or machine, swapping, the garbage "
-            "collector. Raise transaction.timeout.ms only above pauses that cannot be avoided."
-        )
-    elif pauses:
-        text = (
-            f"{who} was refused after the garbage collector had stopped it for {duration_text(round(longest_ms))}: "
-            "most likely its transaction had timed out and been rolled back."
-        )
-        step = (
-            "Find what fills the heap, or use a collector with shorter pauses; raise transaction.timeout.ms above them."
-        )
-    elif all(event.category == "INVALID_TXN_STATE" for event in events):
-        text = (
-            f"{who} was refused, because its transaction was not open: it may have timed out and been rolled back, or "
-            "have ended in another way. No coordinator's log here shows which."
-        )
-        step = "Add the transaction coordinator's server.log of this time, and the log of the leader that refused it."
-    else:
-        text = (
-            f"{who} was refused when it resumed: most likely its transaction had timed out and been rolled back. No "
-            "coordinator's log here shows it."
-        )
-        step = "Add the transaction coordinator's server.log of this time, and look for what stopped the process."
-    return incident(
-        "transaction_timeout",
-        "process-pause-beyond-transaction-timeout",
-        subject_of(timeline, transactional_id, events[-1]),
-        [*pauses, *events],
-        text,
-        step,
-        confidence=0.75 if pauses else 0.5,
-    )
-
-
-def _first_of_client(timeline: LogTimeline, events: Sequence[LogEvent]) -> LogEvent:
-    """Return the first record of the program that wrote the last one."""
-    return min((one for one in events if timeline.log_of(one) == timeline.log_of(events[-1])), key=time_of)
-
-
-def expired_by_client(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
-    """Return the incident of a producer whose own client reports that its transaction took too long."""
-    return incident(
-        "transaction_timeout",
-        "transaction-longer-than-its-timeout",
-        subject_of(timeline, transactional_id, events[-1]),
-        events,
-        f"A transaction of {transactional_id or program_of(timeline, events[-1])} took longer than its timeout, so the "
-        "coordinator aborted it; the client reports so itself.",
-        "Raise transaction.timeout.ms of this client (producer.override.transaction.timeout.ms for a connector), or "
-        "make its transactions shorter; then restart the task.",
-        confidence=0.9,
-    )
 
 
 def outdated_task(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
@@ -341,28 +240,6 @@ def refused_after_own_attempt(
     )
 
 
-def unanswered(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
-    """Return the incident of a producer that was fenced after requests of its client had failed."""
-    first = events[0]
-    failed = timeline.log_between(first, time_of(first) - TROUBLE_MS, time_of(first), UNANSWERED)
-    who = transactional_id or opening(program_of(timeline, first))
-    is_short = all(event.category == "NOT_ENOUGH_REPLICAS" for event in failed)
-    how = "been refused (NOT_ENOUGH_REPLICAS)" if is_short else "timed out"
-    return incident(
-        "producer_fenced",
-        "takeover-or-timeout",
-        subject_of(timeline, transactional_id, first),
-        events,
-        f"{who} was fenced after requests of its client had {how}, first at {time_text(time_of(failed[0]))}: most "
-        "likely the coordinator ended its transaction at the timeout, or the answer to its last request was lost. A "
-        "second instance with the same id looks the same, and no record here shows one.",
-        "Create a new producer, and process the records again from the last committed offsets. Find why the brokers "
-        "did not answer: add their logs of this time, first the transaction coordinator's.",
-        severity=Severity.ERROR if _is_over(events) else Severity.WARNING,
-        confidence=0.5,
-    )
-
-
 def unexplained(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
     """Return the incident of a refusal for which the logs show no reason."""
     return incident(
@@ -373,28 +250,6 @@ def unexplained(timeline: LogTimeline, transactional_id: str, events: Sequence[L
         f"{transactional_id or opening(program_of(timeline, events[0]))} was refused; no log here shows a second "
         "initialization or a rollback.",
         "Add the transaction coordinator's server.log of this time.",
-        severity=Severity.ERROR if _is_over(events) else Severity.WARNING,
+        severity=Severity.ERROR if is_producer_dead(events) else Severity.WARNING,
         confidence=0.3,
     )
-
-
-def _is_over(events: Sequence[LogEvent]) -> bool:
-    """Return whether a client reports that its producer is dead."""
-    return any(event.category == "CLIENT_FATAL" or event.level in FATAL_LEVELS for event in events)
-
-
-def subject_of(timeline: LogTimeline, transactional_id: str, victim: LogEvent) -> dict[str, str | tuple[str, ...]]:
-    """Return the subject of a refused producer: its id, and what its log names of its program."""
-    if victim.application in timeline.servers():
-        return {"transactional.id": transactional_id}
-    group = timeline.group_of(victim)
-    producer_id = next((event.fields.get("producer_id", "") for event in timeline.own_inits(victim).events), "")
-    return {
-        "transactional.id": transactional_id,
-        "group": group,
-        "producerId": producer_id,
-        "application": victim.application,
-        "client.id": "" if transactional_id else client_id_of(victim),
-        "client": "" if transactional_id else victim.fields.get("rdkafka_client", ""),
-        "connector.task": victim.fields.get("connector_task", ""),
-    }

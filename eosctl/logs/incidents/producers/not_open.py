@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eosctl.logs.incidents.producers.fencing_verdicts import subject_of
+from eosctl.logs.incidents.producers.refused_producers import subject_of
 from eosctl.logs.incidents.timeline.evidence import incident
 from eosctl.logs.incidents.timeline.program_names import opening, program_of
 from eosctl.logs.incidents.timeline.timeline import LogTimeline

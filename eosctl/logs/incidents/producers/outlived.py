@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from eosctl.logs.incidents.producers.fencing_verdicts import subject_of
+from eosctl.logs.incidents.producers.refused_producers import subject_of
 from eosctl.logs.incidents.timeline.durations import Overdue
 from eosctl.logs.incidents.timeline.evidence import incident
 from eosctl.logs.incidents.timeline.index import within

@@ -12,6 +12,7 @@ import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import dropwhile
 from typing import Final, NamedTuple
 
 from eosctl.logs.carriers.carriers import Inner, read_carried
@@ -146,6 +147,7 @@ _ONCE: Final = frozenset({"compose", "kubectl-prefix", "logcli", "heroku", LABEL
 _AMID_OTHERS: Final = _OF_PROSE | _ONCE | {MISREAD}
 """Wrappers that need not be around nine lines in ten."""
 _CONTINUES: Final = (b"\t", b"    ")
+_COMMAND: Final = re.compile(rb"(?:[\w.@:~/\[\]-]{1,80} ?)?[$#] +[\w./-]{2,}(?: |\r?$)")
 INSIDE: Final = "+"
 SPAN_BYTES: Final = 256 * 1024
 """The maximum distance in the file between the lines of a record; streams take turns."""
@@ -180,7 +182,9 @@ def detect_wrapper(sample: bytes, known: str = "") -> str:
 
 
 def _outer_wrapper(sample: bytes) -> str:
-    lines = [_without_colors(line) for line in sample.split(b"\n")[:500] if line.strip()]
+    every = [_without_colors(line) for line in sample.split(b"\n")[:500] if line.strip()]
+    # A copy of a terminal begins with the command.
+    lines = list(dropwhile(_COMMAND.match, every)) or every
     if not lines:
         return ""
     for name, unwrap in _WRAPPERS:

@@ -89,6 +89,13 @@ _RESTORED_LATE: Final = Follows(
     "from a newer checkpoint, or give this transaction up and restore its records from the source. Keep "
     "transactional.id.expiration.ms of the brokers above the age of the savepoints that are restored.",
 )
+_OVER_BEFORE_COMMIT: Final = Follows(
+    frozenset({"transaction_timeout"}),
+    "the sink could not commit it at {at}: unless it was empty or had been committed before, readers never see its "
+    "records.",
+    within_ms=AFTER_MS,
+)
+"""A sink restores a transaction that is older than its timeout, and warns of that before it commits."""
 ENDED_STREAMS: Final = Follows(
     kinds_with("ends_streams"),
     "the exception ended the Streams client at {at}, and it processes nothing until it is restarted.",
@@ -140,7 +147,7 @@ FOLLOWS: Final[Mapping[str, tuple[Follows, ...]]] = {
     "consumer_offsets_timeout": (_NOT_ADMITTED, _NOT_CONNECTED, _UNSTABLE),
     "producer_fenced": (_REFUSED_LATE, _FENCED_AFTER_TROUBLE),
     "invalid_producer_epoch": (_REFUSED_LATE,),
-    "commit_lost": (_RESTORED_LATE,),
+    "commit_lost": (_RESTORED_LATE, _OVER_BEFORE_COMMIT),
     "connector_offsets_not_stored": (_NOT_ADMITTED, NOT_FLUSHED),
     "task_corrupted": (_WIPED,),
     **dict.fromkeys(("streams_client_failed", "streams_uncaught_exception", "stream_thread_died"), (ENDED_STREAMS,)),

@@ -49,7 +49,13 @@ def replaced(timeline: LogTimeline, transactional_id: str, events: Sequence[LogE
     by_whom = f" by {program_of(timeline, foreign)}" if is_other else ""
     again = f"was initialized again{by_whom}{f' (epoch {epoch})' if epoch else ''}"
     commits = commits_in_words(timeline, foreign, time_of(foreign), inf, transactional_id)[:1] if is_other else ()
+    earlier = _created_before(timeline, foreign, events)
     goes_on = f" The other one has committed since {time_text(time_of(commits[0]))}." if commits else ""
+    if earlier:
+        goes_on = (
+            f" The program fenced itself: its own {earlier}, created before, was initialized after the producer that "
+            "had replaced it."
+        )
     found = incident(
         "producer_fenced",
         "duplicate-transactional-id",
@@ -57,12 +63,26 @@ def replaced(timeline: LogTimeline, transactional_id: str, events: Sequence[LogE
         events,
         f"{transactional_id} {again} while {who} was still using it; {'that' if who != program else who} was "
         f"fenced.{goes_on}",
-        "Give every live instance a transactional.id of its own; make sure an instance is gone before it is replaced.",
+        "Close a producer whose initialization failed or timed out before another one with its id is created, and find "
+        "why that took so long: its request is still with the coordinator, and fences the new producer."
+        if earlier
+        else "Give every live instance a transactional.id of its own; make sure an instance is gone before it is "
+        "replaced.",
         # Two clients of one log may be two lives of one program.
         confidence=0.85 if is_of_same_log and foreign.category == "INIT_PRODUCER_ID" else 0.95,
         t_start_ms=_start_of(foreign, events[events.index(foreign) + 1 :]),
     )
     return found._replace(evidence=joined_evidence(found.evidence, evidence_of(commits)))
+
+
+def _created_before(timeline: LogTimeline, foreign: LogEvent, events: Sequence[LogEvent]) -> str:
+    """Return the client id of the producer that took an id, if the program had created it before the fenced one."""
+    taker = foreign.fields.get("client_id", "")
+    fenced = {client for event in events if (client := event.fields.get("client_id")) and client != taker}
+    own = timeline.log_between(foreign, -inf, time_of(foreign), ("CLIENT_START",))
+    created = [event.fields.get("client_id", "") for event in own if event.fields.get("transactional_id")]
+    later = created[created.index(taker) + 1 :] if taker in created else ()
+    return taker if any(client in fenced for client in later) else ""
 
 
 def _start_of(foreign: LogEvent, refusals: Sequence[LogEvent]) -> int:

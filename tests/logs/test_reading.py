@@ -315,6 +315,10 @@ def test_every_category_explains_itself() -> None:
             "[Transaction State Manager 3]: Error loading transactions from transaction log __transaction_state-1",
             "TXN_LOG_LOAD_FAILED",
         ),
+        ("got error tx_errc::timeout on rolling previous tx.id=ferry-2 with status=prepared", "TXN_COMMIT_REJECTED"),
+        ("assigned legs.raw[0], legs.raw[1]", "ASSIGNMENT_CHANGE"),
+        ('booking.changed published {"booking":88120,"ms":143}', "WORK_DONE"),
+        ("exported 12 product groups in 331 ms", "WORK_DONE"),
     ],
 )
 def test_lines_of_the_catalog(message: str, category: str) -> None:

@@ -26,18 +26,42 @@ _TOPIC: Final = "__transaction_state-"
 _NO_ID: Final = "init_producer_id_timeout"
 _NOT_REACHED: Final = "brokers-not-reached"
 _EFFECTS: Final = kinds_with("needs_transaction_coordinator")
+_REJECTED: Final = "commit-rejected-again-and-again"
+"""The cause for which a coordinator of Redpanda cannot end a transaction, and initialize its id."""
 
 
 def join_coordinator_logs(timeline: LogTimeline, incidents: Sequence[Incident]) -> Iterator[Incident]:
     """Yield incidents; what clients report of a coordinator that cannot write is a part of the reason."""
     causes = [one for one in incidents if one.kind in _KINDS and _partition_of(one).startswith(_TOPIC)]
+    rejected = [one for one in incidents if one.root_cause == _REJECTED]
     failed = {id(cause): _failed_writes(timeline, cause) for cause in causes}
 
     def home_of(one: Incident) -> Incident | None:
+        if home := next((cause for cause in rejected if _waits_for(one, cause)), None):
+            return home
         return next((cause for cause in causes if _is_effect(timeline, one, cause, failed[id(cause)])), None)
 
     for one, effects in gathered(incidents, home_of):
-        yield _with_effects(one, failed[id(one)], effects) if id(one) in failed else one
+        if effects and one.root_cause == _REJECTED:
+            yield _with_clients(one, effects)
+        else:
+            yield _with_effects(one, failed[id(one)], effects) if id(one) in failed else one
+
+
+def _waits_for(one: Incident, cause: Incident) -> bool:
+    """Return whether a client got no producer id while the coordinator could not end the transaction of its id."""
+    named = one.subject.get("transactional.id", "")
+    if one.kind != _NO_ID or not named or named != cause.subject.get("transactional.id"):
+        return False
+    return cause.t_start_ms - BEFORE_MS <= one.t_end_ms and one.t_start_ms <= cause.t_end_ms + LATE_MS
+
+
+def _with_clients(cause: Incident, effects: Sequence[Incident]) -> Incident:
+    texts = (
+        f"Effect ({one.kind}), at {time_text(one.t_start_ms)}: a client waited for its id in vain." for one in effects
+    )
+    subject = {**{name: value for one in effects for name, value in one.subject.items()}, **cause.subject}
+    return with_parts(cause, effects, *texts, subject=subject)
 
 
 def _partition_of(one: Incident) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from eosctl.logs.incidents.producers.markers import RefusedMarkers
@@ -18,7 +18,10 @@ from eosctl.logs.incidents.timeline.times import by_key, episodes, time_of
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.model.severity import Severity
+from eosctl.text import time_text
 
+EXPIRED_MS: Final = 90_000
+"""Maximum time from the end of a transaction at its timeout to the refusal of its producer for one incident."""
 STUCK_GAP_MS = 15_000
 STUCK_MIN_S = 8
 _WRITE: Final = re.compile(
@@ -156,6 +159,9 @@ def find_zombie_writers(timeline: LogTimeline) -> Iterator[Incident]:
                 yield outlived(timeline, transactional_id, overdue, episode, partition)
                 continue
             who = transactional_id or producer.get("producerId", "")
+            if expired := _expired_before(timeline, episode):
+                yield _ended_at_its_timeout(subject, who, expired, episode)
+                continue
             explanation, next_step, confidence = _epoch_is_over(timeline, episode, who)
             yield incident(
                 "invalid_producer_epoch",
@@ -166,6 +172,38 @@ def find_zombie_writers(timeline: LogTimeline) -> Iterator[Incident]:
                 next_step,
                 confidence=confidence,
             )
+
+
+def _expired_before(timeline: LogTimeline, episode: Sequence[LogEvent]) -> Sequence[LogEvent]:
+    """Return the coordinator's records that it expired the transaction of a producer just before it was refused."""
+    first = episode[0]
+    producer = first.fields.get("producer_id", "")
+    if not producer or first.application not in timeline.servers() or has_client(timeline, episode):
+        return ()
+    # Its client may report the refusal without a name.
+    refused = timeline.client_events("PRODUCER_FENCED", "INVALID_PRODUCER_EPOCH", "INVALID_TXN_STATE")
+    if within(refused, time_of(first) - EXPIRED_MS, time_of(first) + EXPIRED_MS):
+        return ()
+    own = timeline.with_value("producer_id", producer, "TXN_TIMEOUT_ABORT")
+    return within(own, time_of(first) - EXPIRED_MS, time_of(first))
+
+
+def _ended_at_its_timeout(
+    subject: Mapping[str, str], who: str, expired: Sequence[LogEvent], episode: Sequence[LogEvent]
+) -> Incident:
+    epoch = episode[0].fields.get("current_epoch", "")
+    raised = f" and raised its epoch to {epoch}" if epoch else ""
+    return incident(
+        "transaction_timeout",
+        "transaction-longer-than-its-timeout",
+        subject,
+        [*expired, *episode],
+        f"The coordinator expired the transaction of {who} at {time_text(time_of(expired[0]))}{raised}: what its "
+        "client sends with the old one is refused. No client's log here shows what took so long.",
+        "Add the client's log of this time, and find what made the transaction long. Raise transaction.timeout.ms only "
+        "if one may take that long.",
+        confidence=0.8,
+    )
 
 
 def _is_known_to_brokers(timeline: LogTimeline, episode: Sequence[LogEvent]) -> bool:

@@ -193,7 +193,12 @@ def _recovered(timeline: LogTimeline, one: Incident, last: LogEvent) -> Incident
         running = [event for event in _after(timeline, last, ("STREAM_STATE",), one.t_end_ms) if _runs(event, last)]
         if running and not timeline.log_between(last, one.t_end_ms + 1, one.t_end_ms + RECOVERY_MS, ("POLL_TIMEOUT",)):
             text = f"The thread had rejoined and was running again at {time_text(time_of(running[0]))}."
-            return _with_tasks(timeline, _with(one, running[0], text, Severity.WARNING), running[0])
+            # A record that is slow for each of several clients, or again and again, stays slow.
+            late = [event for event in timeline.evidence(one) if event.category == "POLL_TIMEOUT"]
+            is_one_client = len({timeline.log_of(event) for event in late}) == 1
+            is_single = is_one_client and max(map(time_of, late)) - min(map(time_of, late)) <= LASTED_MS
+            left = Severity.WARNING if is_single else one.severity
+            return _with_tasks(timeline, _with(one, running[0], text, left), running[0])
     if one.root_cause == _ALLOCATION and (start := _next(timeline, last, ("REDPANDA_STARTED",), one.t_end_ms)):
         return _with(one, start, f"The node was running again at {time_text(time_of(start))}.", Severity.WARNING)
     if one.kind == "out_of_memory" and (again := _running_client(timeline, last, one.t_end_ms)):

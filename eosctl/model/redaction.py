@@ -7,15 +7,18 @@ defines what a secret looks like in text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Final
 
-from eosctl.model.encoded_text import readings
+from eosctl.model.encoded_text import Reading, readings, unescaped
 from eosctl.model.localized_names import LOWER
 from eosctl.model.named_secrets import holds_name, is_secret_name, named_spans
 from eosctl.model.secret import MASK
 from eosctl.model.secret_columns import Columns, column_spans, columns_of
+from eosctl.model.secret_markup import input_spans, shown_text
+from eosctl.model.secret_objects import object_spans
+from eosctl.model.secret_rows import row_spans
 from eosctl.model.token_shapes import token_spans
 
 _Spans = Iterator[tuple[int, int]]
@@ -159,35 +162,76 @@ def secret_spans(text: str) -> tuple[tuple[int, int], ...]:
     """
     lower = _lower(text)
     may_hold_name = holds_name(lower)
-    spans = _spans(text, lower, may_hold_name)
-    if may_hold_name or not text.isascii():
+    spans = _spans(text, lower, may_hold_name=may_hold_name)
+    if may_hold_name or not text.isascii() or "\\u" in text:
+        if (shown := _markup(text)) is not None:
+            spans += _spans_of(shown)
         for reading in readings(text):
-            spans += [reading.original(*span) for span in _spans(reading.text, _lower(reading.text), True)]
-    return tuple(_merged(sorted(spans)))
+            spans += _spans_of(reading)
+            if (shown := _markup(reading.text)) is not None:
+                spans += _spans_of(reading.then(shown))
+    return merged(sorted(spans))
+
+
+def spans_over_lines(text: str) -> tuple[tuple[int, int], ...]:
+    """Return start and end of each secret that takes several lines, has its name in another one, or ends with its line.
+
+    The lines are those that a program wrote. PEM blocks are left to `pem_spans`, and what reads in the same way with a
+    prefix before its line to `secret_spans`.
+    """
+    spans = _over_lines(text)
+    if (shown := _markup(text)) is not None:
+        spans += _spans_of(shown)
+    if "\\u" in text:
+        escaped = unescaped(text)
+        spans += [escaped.original(*span) for span in _over_lines(escaped.text)]
+    return merged(sorted(spans))
+
+
+def _over_lines(text: str) -> list[tuple[int, int]]:
+    lower = _lower(text)
+    named = (span for span in named_spans(text, lower) if _is_over_lines(text, lower, *span))
+    return [*named, *object_spans(text), *row_spans(text, lower)]
+
+
+def _is_over_lines(text: str, lower: str, start: int, end: int) -> bool:
+    line = max(text.rfind("\n", 0, start) + 1, start - _LONGEST_COMMAND)
+    is_setting = "=" in text[start - 2 : start] and text[end : end + 1] in ("", "\n")
+    return is_setting or "\n" in text[start:end] or not holds_name(lower[line:start])
+
+
+def _spans_of(reading: Reading) -> list[tuple[int, int]]:
+    return [reading.original(*span) for span in _spans(reading.text, _lower(reading.text), may_hold_name=True)]
+
+
+def _markup(text: str) -> Reading | None:
+    return shown_text(text) if "</" in text or "<br" in text or "<wbr" in text else None
 
 
 def _lower(text: str) -> str:
     return text.lower() if text.isascii() else text.translate(_TO_LOWER)
 
 
-def _spans(text: str, lower: str, may_hold_name: bool) -> list[tuple[int, int]]:
+def _spans(text: str, lower: str, *, may_hold_name: bool) -> list[tuple[int, int]]:
     named = named_spans(text, lower) if may_hold_name else ()
-    found = (_pem_spans(text), named, token_spans(text, lower), _address_spans(text), _jaas_user_spans(text, lower))
-    in_columns = column_spans(text) if may_hold_name and "\n" in text else ()
-    return [*chain.from_iterable(found), *in_columns, *_option_spans(text, lower)]
+    found = (pem_spans(text), named, token_spans(text, lower), _address_spans(text), _jaas_user_spans(text, lower))
+    apart = (object_spans(text), row_spans(text, lower))
+    named_apart = (input_spans(text), column_spans(text)) if may_hold_name else ()
+    return [*chain.from_iterable((*found, *apart, *named_apart)), *_option_spans(text, lower)]
 
 
-def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    merged: list[tuple[int, int]] = []
+def merged(spans: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Return spans in order without overlaps, given in the order of their starts."""
+    joined: list[tuple[int, int]] = []
     for start, end in spans:
-        if merged and start <= merged[-1][1]:
-            merged[-1] = merged[-1][0], max(end, merged[-1][1])
+        if joined and start <= joined[-1][1]:
+            joined[-1] = joined[-1][0], max(end, joined[-1][1])
         elif start < end:
-            merged.append((start, end))
-    return merged
+            joined.append((start, end))
+    return tuple(joined)
 
 
-def _pem_spans(text: str) -> _Spans:
+def pem_spans(text: str) -> _Spans:
     """Yield PEM blocks; one that is cut reaches to the end of the text, or back to the start of its body."""
     position = 0
     while "BEGIN " in text and (begin := _PEM_BEGIN.search(text, position)) is not None:

@@ -18,7 +18,7 @@ _LONGEST_HEADER: Final = 1024
 _MOST_CELLS: Final = 64
 # A quoted cell may hold the separator; a cell of Markdown holds a bar behind a backslash.
 _CELLS: Final = {
-    "bar": re.compile(r"(?:[^|│┃\\]|\\.?)*"),
+    "bar": re.compile(r"(?:[^|│┃║\\]|\\.?)*"),
     "\t": re.compile(r'[ ]*"(?:[^"]|"")*"[^\t]*|[^\t]*'),
     ";": re.compile(r'[ \t]*"(?:[^"]|"")*"[^;]*|[^;]*'),
     ",": re.compile(r'[ \t]*"(?:[^"]|"")*"[^,]*|[^,]*'),
@@ -31,7 +31,7 @@ _LAST_WORD: Final = re.compile(r"[\w.-]{1,40}\Z")
 _IDENTIFIER: Final = re.compile(r"(?:token|secret|key)s?[ _-]?(?:id|name|type)s?\Z")
 _NAMES: Final = frozenset({"name", "key", "setting", "property", "config", "parameter", "variable", "variable_name"})
 _VALUES: Final = frozenset({"value", "val", "variable_value", "current value", "setting value"})
-_RULE: Final = re.compile(r"[-=+:|│┃─═┼╪├┤┌┐└┘┬┴ \t]{2,}")
+_RULE: Final = re.compile(r"[-=+:|│┃║─═╬┼╪├┤┌┐└┘┬┴ \t]{2,}")
 # A record of a log, which a table of blanks or commas does not hold.
 _RECORD: Final = re.compile(r"[\[{]?\"?\d{4}[-/]\d\d[-/]\d\d[T ]")
 _TOKEN: Final = re.compile(r"\S+")

@@ -17,27 +17,72 @@ _HEADER: Final = re.compile(
 _TO_LINE_END: Final = re.compile(r"[^\r\n]*")
 _TO_QUOTE: Final = re.compile(r"[^\r\n\"'\\]*")
 _LOGGER: Final = re.compile(r"[ \t]\([\w.$]{1,200}\)\Z", re.ASCII)
-#: What a token starts with, and all of it. All digits are alike here: see `redaction.secret_spans`.
-_PREFIXES: Final = {
+#: A part of each token, and all of it. All digits are alike here, and none is in a part: see `redaction.secret_spans`.
+_SHAPES: Final = {
     "gh": r"gh[oprsu]_[A-Za-z0-9]{20,255}",
-    "github_pat_": r"github_pat_\w{22,255}",
-    "glpat-": r"glpat-[\w.-]{20,255}",
+    "_pat_": r"(?:github_pat_\w{22,255}|dckr_pat_[\w-]{20,64})",
+    "gl": r"gl(?:(?:pat|rt|dt|ptt|cbt)-[\w.-]{16,255}|sa_\w{24,64}|c_[\w+/=]{32,512})",
     "xox": r"xox[abeoprs]-[\w-]{10,255}",
     "_live_": r"[rs]k_live_[A-Za-z0-9]{16,255}",
     "sk-": r"sk-[\w-]{32,255}",
-    "AKIA": r"AKIA[A-Z0-9]{16}(?![A-Z0-9])",
-    "ASIA": r"ASIA[A-Z0-9]{16}(?![A-Z0-9])",
+    "IA": r"A[KS]IA[A-Z0-9]{16}(?![A-Z0-9])",
     "AIza": r"AIza[\w-]{35}",
     "ya": r"ya\d\d\.[\w-]{20,1024}",
     "npm_": r"npm_[A-Za-z0-9]{36}",
-    "pypi-": r"pypi-[\w-]{32,512}",
-    "hvs.": r"hvs\.[\w-]{24,255}",
+    "pypi-": r"pypi-[\w-]{24,512}",
     "SG.": r"SG\.[\w-]{16,64}\.[\w-]{16,128}",
-    "hooks.slack.com/": r"hooks\.slack\.com/services/[\w/]{20,255}",
-    "dckr_pat_": r"dckr_pat_[\w-]{20,64}",
+    # Webhooks, whose address is the secret
+    "hook": r"(?:hooks\.slack\.com/(?:services|workflows|triggers)/[\w/]{20,255}"
+    r"|discord(?:app)?\.com/api/webhooks/\d{1,20}/[\w-]{12,128}"
+    r"|webhook\.office\.com/webhookb?\d?/[\w/@-]{20,255})",
+    ".pagerduty.com/": r"events\.pagerduty\.com/integration/\w{12,64}",
+    ":AA": r"(?:bot)?\d{6,12}:AA[\w-]{30,48}",
+    # Further services
+    "xapp-": r"xapp-\d-[\w-]{10,255}",
+    "whsec_": r"whsec_[\w+/=]{16,255}",
+    "GOCSPX-": r"GOCSPX-[\w-]{20,64}",
+    "hf_": r"hf_[A-Za-z0-9]{30,64}",
+    "_v": r"do[opr]_v\d_\w{32,128}",
+    "NRAK-": r"NRAK-\w{20,64}",
+    "hv": r"hv[sbr]\.[\w-]{24,255}",
+    "Q~": r"[\w.~-]{3}\dQ~[\w.~-]{31,40}",
+    "AGE-SECRET-KEY-": r"AGE-SECRET-KEY-\d\w{40,80}",
+    "dp.": r"dp\.(?:pt|st|ct)\.[\w.-]{20,128}",
+    "shp": r"shp(?:at|ca|pa|ss)_\w{24,64}",
+    "lin_api_": r"lin_api_\w{32,64}",
+    "pscale_": r"pscale_(?:pw|tkn|oauth)_[\w.=-]{24,128}",
+    "dapi": r"dapi[A-Za-z0-9]{32}(?:-\d)?(?![A-Za-z0-9])",
+    "key-": r"key-[A-Za-z0-9]{32}(?![A-Za-z0-9])",
+    "sq": r"sq\d(?:csp|atp)-[\w-]{20,64}",
+    ".local.": r"v\d\.local\.[\w-]{20,2048}",
+    ".atlasv": r"[A-Za-z0-9]{14}\.atlasv\d\.[\w-]{60,128}",
+    "pul-": r"pul-\w{32,64}",
+    "sntry": r"sntry[su]_[\w+/=-]{24,512}",
+    "rubygems_": r"rubygems_\w{32,64}",
+    "AKCp": r"AKCp\w{60,128}",
+    "cmVmdGtu": r"cmVmdGtu[\w+/=]{40,128}",
+    "AT": r"AT(?:[AC]TT\dx[\w=-]{40,512}|BB[A-Za-z0-9]{28,64})",
+    "figd_": r"figd_[\w-]{24,128}",
+    "cflt": r"cflt[\w+/]{56,128}",
+    "secret_": r"secret_[A-Za-z0-9]{43}(?![A-Za-z0-9])",
+    "{AQAAAB": r"\{AQAAAB[\w+/=]{20,}\}",
+    "CLIENT_": r"CLIENT_(?:RANDOM|(?:HANDSHAKE_)?TRAFFIC_SECRET(?:_\d)?)[ ][\da-fA-F]{8,64}[ ]\w{14,128}",
+    # Keys and key stores in Base64: PEM, JKS, DER
+    "CRUdJTi": r"LS\dtLS\dCRUdJTi[\w+/=]{16,}",
+    "/u": r"/u\d\+\dQ[\w+/=]{12,}",
+    "MII": r"MII[A-Za-z][A-Za-z0-9+/]{60,}={0,2}",
+    # What programs store instead of a password
+    "$": r"\$(?:\d[abxy]?|g?y|md\d|apr\d|sha\d|argon\d(?:i|d|id)|s?crypt|bcrypt(?:-sha\d{3})?|pbkdf\d[\w-]{0,16}|[PHS])"
+    r"\$(?:[\w=,./+-]{1,64}\$){0,4}[\w./+=-]{12,128}",
+    "pbkdf": r"pbkdf\d(?:_\w{1,16})?[$:]\d{1,9}[$:][\w+/=-]{1,64}[$:][\w+/=-]{12,128}",
+    "{S": r"\{(?:S?SHA(?:\d{3})?|SMD\d)\}[\w+/=]{12,256}",
+    "{CRYPT}": r"\{CRYPT\}[\w+/=$.]{12,256}",
 }
-_TOKEN: Final = re.compile(rf"(?<![\w-])(?:{'|'.join(_PREFIXES.values())})", re.ASCII)
-_FIRST_PARTS: Final = tuple(_PREFIXES)
+_PATTERNS: Final = tuple((part, re.compile(shape, re.ASCII)) for part, shape in _SHAPES.items())
+_PART_OF_WORD: Final = re.compile(r"[\w-]", re.ASCII)
+_PART_OF_NAME: Final = re.compile(r"[\w.$-]", re.ASCII)
+# Vault's tokens before its release 1.10
+_VAULT: Final = re.compile(r"s\.(?=[A-Za-z]{0,24}\d)[A-Za-z\d]{24}(?![\w.])", re.ASCII)
 # The HMAC of a delegation token as Kafka's tool lists it: 64 bytes; a digest has its algorithm before it.
 _HMAC: Final = re.compile(r"(?<![\w+-])[\w+/]{86}==(?![\w=])", re.ASCII)
 
@@ -64,10 +109,19 @@ def token_spans(text: str, lower: str) -> Iterator[tuple[int, int]]:
             yield found.span()
     if "==" in text:
         yield from (found.span() for found in _HMAC.finditer(text))
-    for part in _FIRST_PARTS:
+    yield from _of_services(text)
+
+
+def _of_services(text: str) -> Iterator[tuple[int, int]]:
+    if "s." in text:
+        for found in _VAULT.finditer(text):
+            if not found.start() or not _PART_OF_NAME.match(text, found.start() - 1):
+                yield found.span()
+    for part, shape in _PATTERNS:
         if part in text:
-            yield from (found.span() for found in _TOKEN.finditer(text))
-            return
+            for found in shape.finditer(text):
+                if not found.start() or not _PART_OF_WORD.match(text, found.start() - 1):
+                    yield found.span()
 
 
 def _header_end(text: str, head: re.Match[str]) -> int:

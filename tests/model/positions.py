@@ -32,6 +32,10 @@ def _doubled(text: str) -> str:
     return '"' + text.replace('"', '""') + '"'
 
 
+def _sql(text: str) -> str:
+    return "'" + text.replace("\\", "/").replace("'", "''") + "'"
+
+
 def pem(text: str, line_end: str) -> str:
     """Return a PEM block whose body is full of canaries."""
     body = line_end.join(wrap(CANARY + b64encode(text.encode() * 4).decode() + CANARY, 64))
@@ -115,6 +119,44 @@ BOUNDED: Final[dict[str, Position]] = {
     "pem-in-json": lambda text: json.dumps({"message": f"bad key {pem(text, chr(10))}", "x": 1}),
     "pem-without-begin": lambda text: f"bad key {pem(text, chr(10)).partition('KEY-----')[2]} (a.B)",
     "pem-without-begin-in-json": lambda text: json.dumps({"m": pem(text, chr(10)).partition("KEY-----")[2]}),
+    "heredoc": lambda text: f"db_password = <<EOT\nfirst\n{text}\nEOT\nx = 1",
+    "indented-heredoc": lambda text: f'  ssl_key_password = <<-"EOF"\n    {text}\n    EOF\n',
+    "heredoc-of-a-shell": lambda text: f"PASSWORD=$(cat <<'EOF'\n{text}\nEOF\n)",
+    "toml-lines": lambda text: 'password = """\nfirst\n' + text.replace('"', "'") + '"""',
+    "toml-literal": lambda text: "password = '''" + text.replace("'", "_") + "'''",
+    "yaml-quoted-lines": lambda text: f"db:\n  password: {_quoted(f'first{chr(10)}    {text}', chr(34))}\n  user: me",
+    "yaml-complex-key": lambda text: f"? password\n: {_quoted(text, chr(34))}",
+    "kubernetes": lambda text: (
+        f"kind: Secret\nmetadata:\n  name: x\ndata:\n  foo: {text}\n  bar.yaml: {text}\ntype: Opaque"
+    ),
+    "kubernetes-data-first": lambda text: f"apiVersion: v1\ndata:\n  foo: {text}\nkind: Secret",
+    "kubernetes-block": lambda text: f"kind: Secret\nstringData:\n  foo: |-\n    line\n    {text}\n",
+    "kubernetes-json": lambda text: json.dumps({"apiVersion": "v1", "data": {"foo": text}, "kind": "Secret"}),
+    "kubernetes-json-in-lines": lambda text: json.dumps({"kind": "Secret", "data": {"foo": text}}, indent=1),
+    "kubernetes-applied": lambda text: "x: |\n  " + json.dumps({"kind": "Secret", "stringData": {"foo": text}}),
+    "kubernetes-go": lambda text: (
+        "&Secret{ObjectMeta:{x},Data:map[string][]byte{foo: " + text.translate({123: "(", 125: ")"}) + ",},Type:Opaque}"
+    ),
+    "html-row": lambda text: f'<tr><th>Password</th><td class="v">{escape(text)}</td></tr>',
+    "html-code": lambda text: f"<tr><td><code>ssl.key.password</code></td><td><code>{escape(text)}</code></td></tr>",
+    "html-table": lambda text: (
+        f"<table>\n<tr><th>user</th><th>password</th></tr>\n<tr><td>me</td><td>{_cell(escape(text))}</td></tr>\n</table>"
+    ),
+    "html-input": lambda text: f'<input value="{escape(text)}" type="password">',
+    "html-label": lambda text: f"<li><b>password</b>: {_quoted(escape(text, quote=False), chr(34))}</li>",
+    "insert": lambda text: f"INSERT INTO users (name, password) VALUES ('me', {_sql(text)}), ('you', {_sql(text)})",
+    "columns-in-json": lambda text: json.dumps(
+        {"columns": ["user", "password"], "rows": [["me", text], ["you", text]]}
+    ),
+    "form-data": lambda text: f'Content-Disposition: form-data; name="password"\n\n{text}\n--x--',
+    "appended": lambda text: f'password = "first" {_quoted(text, chr(34))}',
+    "old-and-new": lambda text: f"Updated setting ssl.key.password: 'old' -> {_quoted(text, chr(39))}",
+    "invalid-value": lambda text: f"ConfigException: Invalid value {text} for configuration ssl.key.password",
+    "escaped-name": lambda text: f"ssl.key.p\\u0061ssword={text}",
+    "escaped-name-in-json": lambda text: json.dumps({"x": text}).replace('"x"', '"p\\u0061ssword"'),
+    "escaped-foreign-name": lambda text: json.dumps({"message": f"passwort, 密码: {_quoted(text, chr(34))}"}),
+    "columns-in-a-message": lambda text: json.dumps({"message": f"user,password\nme,{_doubled(text)}\n"}),
+    "var-dump": lambda text: f'["password"]=>\n  string(8) {_quoted(text, chr(34))}\n',
     "pem-without-end": lambda text: f"bad key {pem(text, chr(10)).rpartition('-----END')[0]}",
 }
 #: Tokens that are known by their shape; each holds the canary or, where the alphabet is fixed, is one.
@@ -124,7 +166,29 @@ TOKENS: Final = (
     f"AIza{CANARY}{'1' * 29}",
     f"ya29.{CANARY}{'1' * 20}", f"npm_{CANARY}{'1' * 30}", f"pypi-{CANARY}{'1' * 32}", f"hvs.{CANARY}{'1' * 24}",
     f"SG.{CANARY}{'1' * 16}.{CANARY}{'1' * 16}", f"dckr_pat_{CANARY}{'1' * 20}",
-    f"hooks.slack.com/services/T0/B0/{CANARY}{'a' * 18}",
+    f"hooks.slack.com/services/T0/B0/{CANARY}{'a' * 18}", f"hooks.slack.com/workflows/T0/B0/{CANARY}{'a' * 18}",
+    f"discord.com/api/webhooks/12345/{CANARY}{'a' * 12}", f"x.webhook.office.com/webhookb2/{CANARY}@{'a' * 18}/b",
+    f"events.pagerduty.com/integration/{CANARY}{'a' * 12}/enqueue", f"123456789:AA{CANARY}{'a' * 28}",
+    f"api.telegram.org/bot123456789:AA{CANARY}{'a' * 28}/x", f"glrt-{CANARY}{'1' * 14}", f"xapp-1-{CANARY}{'A' * 9}",
+    f"whsec_{CANARY}{'1' * 16}", f"GOCSPX-{CANARY}{'1' * 22}", f"hf_{CANARY}{'1' * 28}", f"dop_v1_{CANARY}{'1' * 58}",
+    f"NRAK-{CANARY}{'1' * 21}", f"hvb.{CANARY}{'1' * 24}", f"s.{CANARY}{'1' * 18}", f"abc8Q~{CANARY}{'1' * 28}",
+    f"AGE-SECRET-KEY-1{CANARY}{'1' * 52}", f"dp.pt.{CANARY}{'1' * 37}", f"shpat_{CANARY}{'1' * 26}",
+    f"lin_api_{CANARY}{'1' * 34}", f"glsa_{CANARY}{'1' * 26}_ab", f"glc_{CANARY}{'1' * 54}", f"dapi{CANARY}{'1' * 26}",
+    f"pscale_pw_{CANARY}{'1' * 37}", f"key-{CANARY}{'1' * 26}", f"sq0csp-{CANARY}{'1' * 37}",
+    f"v4.local.{CANARY}{'1' * 74}", f"abcdefghijklmn.atlasv1.{CANARY}{'1' * 61}", f"pul-{CANARY}{'1' * 34}",
+    f"sntrys_{CANARY}{'1' * 74}", f"rubygems_{CANARY}{'1' * 42}", f"AKCp{CANARY}{'1' * 63}",
+    f"cmVmdGtu{CANARY}{'1' * 50}", f"ATATT3x{CANARY}{'1' * 180}", f"figd_{CANARY}{'1' * 34}", f"cflt{CANARY}{'1' * 54}",
+    f"secret_{CANARY}{'1' * 37}", f"{{AQAAABAAAAAQ{CANARY}{'1' * 32}=}}",
+    f"CLIENT_RANDOM {'0' * 64} {CANARY}{'0' * 90}",
+    f"LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0tLS0t{CANARY}", f"/u3+7QAAAAIAAAAB{CANARY}", f"MIIJ{CANARY}{'1' * 94}",
+    f"$6$salt$salt{CANARY}{'1' * 80}", f"$5$rounds=5000$salt${CANARY}{'1' * 37}", f"bob:$apr1$salt${CANARY}{'1' * 16}",
+    f"$2b$12${CANARY}{'1' * 47}", f"$y$j9T$salt${CANARY}{'1' * 37}",
+    f"$argon2id$v=19$m=65536,t=3,p=4$c29tZXNhbHQ${CANARY}{'1' * 37}", f"$scrypt$ln=16,r=8,p=1$ab${CANARY}{'1' * 37}",
+    f"pbkdf2_sha256$260000$salt${CANARY}{'1' * 37}=", f"{{SSHA}}{CANARY}{'1' * 32}==",
+    f"{{CRYPT}}$6$salt${CANARY}{'1' * 9}",
+    f"c=biws,r=abc,p={CANARY}{'1' * 8}", f"STRIPE_KEY={CANARY}x1x1x1", f"psk={CANARY}x1x1x1",
+    f"session_id={CANARY}x1x1x1",
+    f'{{"auths":{{"reg":{{"auth":"{CANARY}x1x1x1="}}}}}}',
     f"{CANARY}{'a+/1' * 20}==", f"eyJhbGciOiJ.{CANARY}.{CANARY}",
 )  # fmt: skip
 #: Without blanks, quotes, and separators.
@@ -178,7 +242,25 @@ BARE: Final[dict[str, Position]] = {
     "changed": lambda text: f"password has been changed to {text}9x",
     "further-keys": lambda text: f"client-key-data: {text} shared_key={text} passkey={text} pass phrase: {text}",
     "easy-connect-of-a-port": lambda text: f"connect scott/{text}@h:1521/x",
+    "map-of-words": lambda text: f"{{user=me, password=two words {text}, x=y}}",
+    "list-of-arguments": lambda text: f"args: [--token, {text}]",
+    "token-of-kafka": lambda text: f"OAuthBearerToken{{value={text}, lifetime=1}}",
+    "set-to": lambda text: f"Setting ssl.keystore.password to {text}",
+    "changed-from": lambda text: f"password changed from {text}8x to {text}9x",
+    "is-of-a-user": lambda text: f"The password for user bob is: {text}",
+    "behind-a-mask": lambda text: f"password=[hidden]{text}",
+    "docker-config": lambda text: f".dockerconfigjson: {text} authentication_string={text}",
+    "double-arrow": lambda text: f"password ⇒ {text}",
+    "double-line": lambda text: f"║ password ║ {text} ║",
+    "wide-letters": lambda text: f"ｐａｓｓword={text}",
+    "html-spans": lambda text: f'<span class="k">password</span><span class="v">{text}</span>',
+    "html-break": lambda text: f"<p>password<br>{text}</p> <td>pass<wbr>word</td><td>{text}</td>",
     "no-user": lambda text: f"redis://:{text}@cache/0 is down",
+}
+#: As those, where the name starts its line.
+OF_LINES: Final[dict[str, Position]] = {
+    "prompt-above": lambda text: f"Password:\n{text}\nok",
+    "json-above": lambda text: f'"password":\n"{text}",',
 }
 #: Without blanks and quotes.
 IN_ADDRESSES: Final[dict[str, Position]] = {
@@ -203,4 +285,4 @@ def planted() -> st.SearchStrategy[tuple[str, str]]:
             lambda chosen: (chosen[0], positions[chosen[0]](chosen[1]))
         )
 
-    return st.one_of(at(BOUNDED, ""), at(BARE, " \"'\\;,&@/:=[]{}()<>#?"), at(IN_ADDRESSES, " \"'<>,;\\"))
+    return st.one_of(at(BOUNDED, ""), at(BARE | OF_LINES, " \"'\\;,&@/:=[]{}()<>#?"), at(IN_ADDRESSES, " \"'<>,;\\"))

@@ -111,8 +111,8 @@ def read_log_text(path: Path, most_bytes: int) -> LogText:
     data, is_cut, error = _inflated(path, codec, most_bytes) if codec else _plain(path, most_bytes)
     if codec:
         head = first_inflated(path, _HEAD_BYTES)
-    if archive := archive_in(head):
-        raise NotText(f"a {archive} archive in it cannot be read; unpack it first")
+    if inner := archive_in(head) or (codec_of(head) if codec else ""):
+        raise NotText(f"{inner} data in it cannot be read; unpack it first")
     if error and not data:
         raise NotText(f"it cannot be unpacked: {error}")
     if recoding := recoding_of(head):
@@ -143,15 +143,15 @@ def _inflated(path: Path, codec: str, most_bytes: int) -> tuple[bytes, bool, str
         data = bytes(content.data)
         start = max(0, len(data) - most_bytes) // _WIDEST * _WIDEST
         return data[start:], start > 0, content.error
-    data, position, error = bytearray(), 0, ""
+    tail, position, error = bytearray(), 0, ""
     for window in inflated_windows(path, _STEP_BYTES, Margins(0, 0)):
-        data += window.data
+        tail += window.data
         position, error = window.base + len(window.data), window.error
-        del data[: max(0, (len(data) - most_bytes) // _WIDEST * _WIDEST)]
+        del tail[: max(0, (len(tail) - most_bytes) // _WIDEST * _WIDEST)]
         if position > MAX_INFLATED_BYTES:
             error = f"read up to byte {position:,}"
             break
-    return bytes(data), position > len(data), error
+    return bytes(tail), position > len(tail), error
 
 
 def _text_part(data: bytes) -> bytes:

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from io import BytesIO
 from typing import BinaryIO, Final
 
-from eosctl.model.redaction import PEM_BEGIN, PEM_END, ColumnMask, redact_line
+from eosctl.collect.bundles.bodies import body_of, masked_bodies
+from eosctl.model.redaction import PEM_BEGIN, PEM_END, ColumnMask, masked, pem_spans, redact_line
 from eosctl.model.secret import MASK
 
 _LINE_BYTES: Final = 1 << 20
@@ -38,33 +39,44 @@ _PEM_BYTES: Final = 1 << 16
 
 
 def redacted_lines(data: bytes, *, is_cut: bool = False) -> Iterator[bytes]:
-    """Yield a text line by line with masked secrets; PEM blocks may span lines.
+    """Yield a text line by line with masked secrets, also those that span lines.
 
     Args:
         data: The text.
         is_cut: Whether it begins within a line, which is skipped, or within a PEM block.
     """
-    with BytesIO(data) as file:
-        if is_cut:
-            file.readline()
-        pem_lines_left = _PEM_LINES if is_cut and _starts_within_pem(file) else 0
-        mask_columns = ColumnMask()
+    mask_columns = ColumnMask()
+    with BytesIO(b"".join(masked_bodies(b"".join(_without_pem(data, is_cut=is_cut))))) as file:
         while line := file.readline(_LINE_BYTES):
-            if not pem_lines_left and not _PEM_BEGIN.search(line):
-                line += _further_lines(file, line)
-            if pem_lines_left:
-                pem_lines_left -= 1
-                if end := _PEM_END.search(line):
-                    line, pem_lines_left = MASK.encode() + line[end.end() :], 0
-                elif _PEM_LINE.search(line):
-                    yield MASK.encode() + b"\n"
-                    continue
-            for begin in _PEM_BEGIN.finditer(line):
-                pem_lines_left = 0 if _PEM_END.search(line, begin.end()) else _PEM_LINES
+            line += _further_lines(file, line)
             redacted = redact_line(mask_columns(line))
             if line.endswith(b"\n") and not redacted.endswith(b"\n"):
                 redacted += b"\n"
             yield redacted + (MASK.encode() + b"\n") * (line.count(b"\n") - redacted.count(b"\n"))
+
+
+def _without_pem(data: bytes, *, is_cut: bool) -> Iterator[bytes]:
+    """Yield the lines of a text with masked PEM blocks, between whose lines other threads may log."""
+    with BytesIO(data) as file:
+        if is_cut:
+            file.readline()
+        lines_left = _PEM_LINES if is_cut and _starts_within_pem(file) else 0
+        while line := file.readline(_LINE_BYTES):
+            if lines_left:
+                lines_left -= 1
+                if end := _PEM_END.search(line):
+                    line, lines_left = MASK.encode() + line[end.end() :], 0
+                elif _PEM_LINE.search(line) or _BODY_LINE.search(
+                    body_of(line.decode("ascii", "replace")).text.encode()
+                ):
+                    yield MASK.encode() + b"\n"
+                    continue
+            if begins := list(_PEM_BEGIN.finditer(line)):
+                lines_left = 0 if _PEM_END.search(line, begins[-1].end()) else _PEM_LINES
+                text = line.decode("utf-8", "surrogateescape")
+                shown = masked(text, tuple(pem_spans(text))).encode("utf-8", "surrogateescape")
+                line = shown if shown.endswith(b"\n") else shown + line[len(line.rstrip(b"\r\n")) :]
+            yield line
 
 
 def _further_lines(file: BinaryIO, line: bytes) -> bytes:

@@ -161,7 +161,8 @@ class Classifier:
                 self.forms.learn(record.key, form)
 
     def _verdict(self, record: Record, text: str) -> _Verdict:
-        if len(text) > _LONGEST_REMEMBERED or counts_nothing(text):
+        # The digits of an escape such as \\u0061 decide whether the name of a secret is there.
+        if len(text) > _LONGEST_REMEMBERED or "\\u" in text or counts_nothing(text):
             return self._judge(record, text)
         key = f"{record.level} {record.logger} {text.translate(TEXT_BLUR)}"
         try:

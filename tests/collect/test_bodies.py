@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from eosctl.collect.bundles.bodies import body_of
 from eosctl.collect.bundles.redaction import redacted_lines
+from tests.architecture.test_linear_patterns import assert_linear
 from tests.model.positions import CANARY, planted
 
 TIME: Final = "2026-11-21T09:00:00.123456789Z"
@@ -70,3 +71,16 @@ def test_a_long_table_is_masked_to_its_end() -> None:
     masked = b"".join(redacted_lines(text.encode())).decode()
     assert CANARY not in masked
     assert "kept" in masked
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----\n", "-----END PRIVATE KEY-----",
+        "password: |\n", "a | ",
+        '{"log":"', '{"log":"a\\n"}\n', "2026-11-21 ", "[a] ", "INFO ", "a.B - ", "password\\\n", "user,password\n",
+        "kind: Secret\ndata:\n a: b\n", "password = <<A\n", "name: password\n", "<td>", "\\u0061\n",
+    ],
+)  # fmt: skip
+def test_a_bundle_is_masked_in_linear_time(unit: str) -> None:
+    assert_linear(lambda count: list(redacted_lines((unit * count).encode())))

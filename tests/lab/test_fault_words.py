@@ -67,6 +67,7 @@ def test_what_a_fault_needs_first_goes_without_its_name(words: str, same: str) -
         "move-coordinator group=g to=2",
         "bug name=kafka-17507 on=false",
         "late-materialization when=before-append",
+        "skew node=2 ms=1200000",
     ],
 )
 def test_an_order_is_rendered_in_its_own_words(words: str) -> None:

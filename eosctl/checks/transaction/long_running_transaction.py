@@ -52,7 +52,8 @@ def long_running_transaction(case: Case) -> Iterator[Problem]:
         Transactions that have been open for two minutes or more (twice the producer's default timeout, so it was
         raised) and hide 10,000 records or more from read_committed readers, or have been open for half of the
         topic's retention.ms. Where groups wait at such a transaction, it is information, however little it hides; a
-        warning when it has been open for five minutes and its producer has not written for two.
+        warning when it has been open for five minutes and its producer has not written for two. Without such groups,
+        the latter is information: Flink, Spark, and other readers that keep their own offsets may wait.
 
     Why it matters for exactly-once:
         Readers stand still at the transaction's first record, however fast others write behind it. Retention does not
@@ -73,22 +74,21 @@ def long_running_transaction(case: Case) -> Iterator[Problem]:
         if verdict.status is not HangStatus.LONG_RUNNING:
             continue
         share = _retention_share(verdict, case)
-        hidden = verdict.blast_radius.invisible_offsets if verdict.blast_radius is not None else None
+        radius = verdict.blast_radius
+        hidden = None if radius is None else radius.invisible_offsets
         expiring = share is not None and share >= case.limits.retention_percent
         if expiring or (hidden or 0) >= case.limits.long_running_invisible_records:
             yield _problem(verdict, share if expiring else None, case)
-        elif _holds_groups(verdict):
+            continue
+        idle_ms = _idle_ms(verdict, case)
+        abandoned = idle_ms >= case.limits.long_running_transaction_ms and _age_ms(verdict) >= ABANDONED_MS
+        holds_back = radius is not None and radius.pins_last_stable_offset
+        holds_groups = holds_back and radius is not None and bool(radius.groups)
+        if holds_groups or (abandoned and holds_back):
             problem = _problem(verdict, None, case)
-            idle_ms = _idle_ms(verdict, case)
-            abandoned = idle_ms >= case.limits.long_running_transaction_ms and _age_ms(verdict) >= ABANDONED_MS
             cause = f"{problem.cause} Its producer has not written for {duration_text(idle_ms)}." if idle_ms else ""
-            severity = Severity.WARNING if abandoned else Severity.INFO
+            severity = Severity.WARNING if abandoned and holds_groups else Severity.INFO
             yield replace(problem, severity=severity, cause=cause or problem.cause)
-
-
-def _holds_groups(verdict: HangVerdict) -> bool:
-    radius = verdict.blast_radius
-    return radius is not None and radius.pins_last_stable_offset and bool(radius.groups)
 
 
 def _age_ms(verdict: HangVerdict) -> int:

@@ -21,6 +21,7 @@ from eosctl.text import count_text
 TONES = {Severity.CRITICAL: "bold red", Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
 SOURCES_SHOWN = 8
 LIKE_SHOWN = 3
+INFORMATION_SHOWN = 8
 REASONS_SHOWN = 4
 
 
@@ -94,13 +95,20 @@ def _is_information(group: FindingGroup) -> bool:
 
 
 def _information(groups: tuple[FindingGroup, ...]) -> Iterator[Block]:
-    """Show information as one line each; ``-o wide`` and the manual of the check have the rest."""
-    if groups:
-        yield Line("")
-        yield Line("INFO  details: -o wide, or eosctl check explain ID", "dim")
-        for group in groups:
-            for one in (group.cause, *group.symptoms):
-                yield Line(f"  {one.check_id}  {one.message}", "dim")
+    """Show information as one line each, the first ones of each check; ``-o wide`` and its manual have the rest."""
+    if not groups:
+        return
+    yield Line("")
+    yield Line("INFO  details: -o wide, or eosctl check explain ID", "dim")
+    by_check: dict[str, list[Finding]] = {}
+    for group in groups:
+        for one in (group.cause, *group.symptoms):
+            by_check.setdefault(one.check_id, []).append(one)
+    for check_id, findings in by_check.items():
+        for one in findings[:INFORMATION_SHOWN]:
+            yield Line(f"  {check_id}  {one.message}", "dim")
+        if len(findings) > INFORMATION_SHOWN:
+            yield Line(f"  {check_id}  {len(findings) - INFORMATION_SHOWN:,} more", "dim")
 
 
 def _finding(number: int, finding: Finding, wide: bool, others: tuple[Finding, ...]) -> Iterator[Block]:

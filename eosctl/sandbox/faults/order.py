@@ -297,4 +297,5 @@ def _render(field: str, value: object) -> str:
         return value.name
     if isinstance(value, bool):
         return str(value).lower()
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    # A small number keeps its form as in 0.3; :g alone writes a million as 1e+06, which no setting reads.
+    return f"{value:.15g}" if isinstance(value, float) else str(value)

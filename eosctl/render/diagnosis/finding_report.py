@@ -9,8 +9,10 @@ from eosctl.findings.impact import incident_of
 from eosctl.findings.manual import ManualItem
 from eosctl.findings.report import Report
 from eosctl.findings.summary import describe_looks
+from eosctl.model.evidence import EvidenceKind
 from eosctl.model.hang import HangStatus, HangVerdict
 from eosctl.model.severity import Severity
+from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.render.diagnosis.picture import draw_blast_radius
 from eosctl.render.findings.report import FindingReport, Picture, Rule
 from eosctl.text import count_text, hidden_text, time_text
@@ -70,12 +72,20 @@ def _about(report: Report) -> Iterator[str]:
     if snapshot.brokers or snapshot.cluster_id:
         has_defaults_alone = bool(snapshot.brokers) and not snapshot.broker_count
         brokers = "defaults of all brokers" if has_defaults_alone else count_text(snapshot.broker_count, "broker")
+        empty = "no topics, " if _has_no_topics(snapshot) else ""
         yield (
-            f"Cluster {snapshot.cluster_id or 'unknown'}, {brokers}, "
+            f"Cluster {snapshot.cluster_id or 'unknown'}, {brokers}, {empty}"
             f"as of {time_text(snapshot.captured_at_ms)}, {describe_looks(snapshot)}."
         )
     else:
         yield "No cluster was read."
+
+
+def _has_no_topics(snapshot: ClusterSnapshot) -> bool:
+    """Return whether topics were read, and the cluster has none: what passes then has judged little."""
+    if snapshot.topics or EvidenceKind.TOPICS not in snapshot.collected:
+        return False
+    return not any(gap.kind is EvidenceKind.TOPICS for gap in snapshot.gaps)
 
 
 def _pictures(verdicts: Iterable[HangVerdict]) -> Iterator[Picture]:

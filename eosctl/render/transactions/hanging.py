@@ -13,7 +13,7 @@ from eosctl.render.formats import FOR_PEOPLE, OutputFormat
 from eosctl.render.listing import render_listing
 from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
 from eosctl.render.transactions.listing import HANG_COLUMNS, hang_items
-from eosctl.text import duration_text, time_text
+from eosctl.text import count_text, duration_text, time_text
 
 
 def render_hanging(
@@ -29,8 +29,14 @@ def render_hanging(
     result = listing(
         "open-transactions", "txn hanging", now_ms, hang_items(verdicts, snapshot.captured_at_ms), snapshot
     )
-    text = render_listing(result, HANG_COLUMNS, output, style, empty=empty)
+    text = render_listing(result, HANG_COLUMNS, output, style, empty=empty, scope="" if verdicts else _read(snapshot))
     return text + _verdicts(verdicts, snapshot, style) if output in FOR_PEOPLE else text
+
+
+def _read(snapshot: ClusterSnapshot) -> str:
+    """Say what was read, since an empty cluster, such as a wrong one, has nothing that hangs either."""
+    partitions, ids = len(snapshot.producers), len(snapshot.transactions)
+    return f"Read: {count_text(partitions, 'partition')} and {count_text(ids, 'transactional id')}."
 
 
 def _verdicts(verdicts: Sequence[HangVerdict], snapshot: ClusterSnapshot, style: Style) -> str:

@@ -31,6 +31,8 @@ MARKER_EVIDENCE: Final = frozenset(
         EvidenceKind.TRANSACTION_HISTORY,
     }
 )
+# After an election, and after a reassignment to other brokers.
+_FORMER_LEADER: Final = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 VERIFY_ATTEMPTS: Final = 20
 VERIFY_PAUSE_MS: Final = 100
 # The check of brokers before KIP-1228: the marker's epoch may equal the producer's.
@@ -63,9 +65,9 @@ async def _write_marker(client: Client, plan: MarkerPlan, permit: Permit) -> Ver
     request = write_txn_markers.WriteTxnMarkersRequest(markers=[marker])
     error = _refusal(await client.request(plan.leader_id, ApiKey.WRITE_TXN_MARKERS, request))
     # Not repeated here: what the plan has read may have changed with the leader.
-    if error == ErrorCode.NOT_LEADER_OR_FOLLOWER:
+    if error in _FORMER_LEADER:
         raise BrokerError(
-            f"WriteTxnMarkers for {plan.partition}: {ErrorCode.NOT_LEADER_OR_FOLLOWER.name}",
+            f"WriteTxnMarkers for {plan.partition}: {ErrorCode(error).name}",
             f"Broker {plan.leader_id} no longer leads the partition, or does not do so yet. Nothing was changed.",
             "Run the command again: it plans for the leader that the partition has then.",
             error_code=error,

@@ -174,8 +174,9 @@ def test_a_refused_marker_is_an_error_with_its_reason(monkeypatch):
         apply(Leader(ErrorCode.CLUSTER_AUTHORIZATION_FAILED), monkeypatch)
 
 
-def test_a_marker_for_a_former_leader_is_sent_once(monkeypatch):
-    leader = Leader(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+@pytest.mark.parametrize("refusal", [ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION])
+def test_a_marker_for_a_former_leader_is_sent_once(refusal, monkeypatch):
+    leader = Leader(refusal)
     with pytest.raises(BrokerError, match="Run the command again"):
         apply(leader, monkeypatch)
     assert len(leader.markers) == 1

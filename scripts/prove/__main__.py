@@ -2,6 +2,8 @@
 
     python -m scripts.prove              list the proofs
     python -m scripts.prove NAME...      run them one after the other
+    python -m scripts.prove --new NAME   of a proof by case, only the cases without a result, those that failed, and
+                                         those whose own test or its helpers changed since
 
 A record contains the commit, so the work tree must be clean for the result to be repeatable. A proof by case keeps the
 result of each case as soon as it is known, and a later run continues with the cases that have not passed with the
@@ -21,10 +23,12 @@ from scripts.prove.catalog import PROOFS, Proof
 from scripts.prove.runs import changed_files, run_whole
 
 ROOT = Path(__file__).parents[2]
+NEW = "--new"
 
 
 def main(names: Sequence[str], root: Path = ROOT, proofs: Mapping[str, Proof] = PROOFS) -> int:
     """List the proofs, or run the named ones."""
+    only_new, names = NEW in names, [name for name in names if name != NEW]
     if not names:
         for name, proof in proofs.items():
             print(f"{name:<14} {proof.claim}")
@@ -38,8 +42,16 @@ def main(names: Sequence[str], root: Path = ROOT, proofs: Mapping[str, Proof] = 
             file=sys.stderr,
         )
         return 2
+    if only_new and (whole := [name for name in names if not proofs[name].by_case]):
+        print(f"{NEW} is for proofs by case; {', '.join(whole)} runs as a whole.", file=sys.stderr)
+        return 2
     try:
-        results = [(run_by_case if proofs[name].by_case else run_whole)(root, name, proofs[name]) for name in names]
+        results = [
+            run_by_case(root, name, proofs[name], only_new=only_new)
+            if proofs[name].by_case
+            else run_whole(root, name, proofs[name])
+            for name in names
+        ]
     except KeyboardInterrupt:
         print(
             "Interrupted. A proof by case continues with the cases that are left when it runs again.", file=sys.stderr

@@ -19,6 +19,7 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         case: Its name in pytest.
         release: The release of Kafka that it ran on, if its name contains one.
         digest: The digest of the code that it covers.
+        test: The digest of the test and its helpers alone; empty in earlier records.
         duration_ms: Its duration, with the start of its brokers.
         last_lines: The end of its output, if it failed.
     """
@@ -27,6 +28,7 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     release: str = ""
     passed: bool
     digest: str
+    test: str = ""
     commit: str
     began_at: str
     duration_ms: int

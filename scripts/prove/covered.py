@@ -10,6 +10,7 @@ from typing import Final
 from scripts.import_cycles import import_graph, module_name
 
 PACKAGES: Final = ("eosctl", "spark_log_analytics", "config_profiles", "tests", "scripts")
+OF_TESTS: Final = ("tests", "scripts")
 #: Everything of the product runs behind the assembled program: it imports its commands and checks by name.
 PROGRAM: Final = "eosctl.cli"
 #: Decide which libraries a test runs with, and how.
@@ -22,6 +23,17 @@ def covered_digests(root: Path, tests: Iterable[str]) -> dict[str, str]:
     """Return a digest for each test file, of the file and of everything that it imports, with the data next to it."""
     graph = import_graph(root, PACKAGES)
     return {test: _digest(root, covered_files(root, test, graph)) for test in set(tests)}
+
+
+def own_digests(root: Path, tests: Iterable[str]) -> dict[str, str]:
+    """Return a digest for each test file, of the file and of the tests' code that it imports, without the product."""
+    graph = import_graph(root, PACKAGES)
+    return {
+        test: _digest(
+            root, (one for one in covered_files(root, test, graph) if one.relative_to(root).parts[0] in OF_TESTS)
+        )
+        for test in set(tests)
+    }
 
 
 def covered_files(root: Path, test: str, graph: Mapping[str, Set[str]]) -> frozenset[Path]:

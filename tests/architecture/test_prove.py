@@ -171,6 +171,22 @@ def test_results_of_other_code_are_named_and_run_again(root: Path) -> None:
     assert written["earlier_code"] == [case("3.9.2"), case("4.3.1"), case("4.4.0")]
 
 
+def test_only_new_cases_run_on_request(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--new", "cases"], root, PROOFS) == 0
+    assert len(ran(root)) == 3
+    (root / "eosctl/subject.py").write_text("LIMIT = '8'\n", "utf-8")
+    (root / "tests/test_cases.py").write_text(CASES.replace('"3.9.2", ', '"3.9.2", "4.0.2", '), "utf-8")
+    assert main(["--new", "cases"], commit(root), PROOFS) == 0
+    assert len(ran(root)) == 4, "the test changed, so that all of its cases are new"
+    (root / "eosctl/subject.py").write_text("LIMIT = '7'\n", "utf-8")
+    assert main(["--new", "cases"], commit(root), PROOFS) == 0
+    assert ran(root) == [], "the product alone changed"
+    written = record(root, "cases")
+    assert (written["succeeded"], written["passed"], len(written["earlier_code"])) == (False, 0, 4)
+    assert main(["--new", "holds"], root, PROOFS) == 2
+    assert "runs as a whole" in capsys.readouterr().err
+
+
 def covered(root: Path, test: str) -> set[str]:
     return {str(path.relative_to(root)) for path in covered_files(root, test, import_graph(root, PACKAGES))}
 

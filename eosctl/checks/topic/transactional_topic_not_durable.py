@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from shlex import quote
 
 from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.checks.partition_commands import add_replicas, after_return
 from eosctl.checks.settings import number
 from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.severity import Severity
+from eosctl.model.snapshot import Topic
 from eosctl.model.verdict import Evidence, Resource
 from eosctl.text import count_text
 
@@ -42,7 +44,7 @@ def transactional_topic_not_durable(case: Case) -> Iterator[Problem]:
         Topics created with defaults: replication factor 1, min.insync.replicas 1.
 
     Fix:
-        Three replicas, min.insync.replicas=2.
+        Three replicas, then min.insync.replicas=2: before 3.7, a minimum above the replicas refuses every write.
 
     Verify:
         eosctl check run EOS-TOP-010 passes.
@@ -60,18 +62,32 @@ def transactional_topic_not_durable(case: Case) -> Iterator[Problem]:
         alone = replicas == 1 and case.snapshot.broker_count >= case.limits.transaction_log_replication_factor
         if alone or (required == 1 and replicas >= case.limits.transaction_log_replication_factor):
             minimum = max(2, required)
+            wanted = max(3, replicas, minimum + 1)
             yield Problem(
                 resource=Resource("topic", topic.name),
                 message=f"{topic.name} has {count_text(replicas, 'replica')} and min.insync.replicas={required}.",
                 impact="Committed records can be lost with one broker.",
                 evidence=(Evidence("transactional producers", "seen", "DescribeProducers"),),
-                remedy=(f"Give it {max(3, replicas, minimum + 1)} replicas and min.insync.replicas={minimum}.",),
-                commands=(
-                    Command(
-                        f"kafka-configs.sh --bootstrap-server {case.bootstrap} --alter --entity-type topics "
-                        f"--entity-name {quote(topic.name)} --add-config min.insync.replicas={minimum}"
-                    ),
+                remedy=(
+                    *(after_return(case.snapshot) if replicas < wanted else ()),
+                    f"Give it {wanted} replicas and min.insync.replicas={minimum}.",
                 ),
+                commands=_commands(topic, wanted, minimum, case),
                 verify=(Command(f"eosctl check run EOS-TOP-010 -b {case.bootstrap}"),),
                 facts=(("topic", topic.name), ("replicas", replicas), ("min_insync_replicas", required)),
             )
+
+
+def _commands(topic: Topic, wanted: int, minimum: int, case: Case) -> tuple[Command, ...]:
+    """Return the commands in their order: below min.insync.replicas, brokers may refuse all writes."""
+    is_short = any(len(info.replicas) < wanted for info in topic.partitions)
+    adding = add_replicas(topic, wanted, case.snapshot, case.bootstrap) if is_short else ()
+    if is_short and not adding:
+        return ()
+    if number(topic.setting("min.insync.replicas")) == minimum:
+        return adding
+    line = (
+        f"kafka-configs.sh --bootstrap-server {case.bootstrap} --alter --entity-type topics "
+        f"--entity-name {quote(topic.name)} --add-config min.insync.replicas={minimum}"
+    )
+    return (*adding, Command(line, "once all replicas are in sync") if adding else Command(line))

@@ -84,7 +84,7 @@ async def collect_quorum(
         answered = next((answer for answer in answers if answer.value is not None and not answer.gaps), None)
         gaps = tuple(gap for answer in answers for gap in answer.gaps)
         if answered is not None:
-            return answered
+            return await _after_an_election(reader, answered, serving[0])
         if not gaps or not all(map(_is_silence, gaps)):
             return Probed(None, tuple(gap for gap in gaps if not _is_silence(gap))[:1])
         silence_ms = now_ms() - started_at_ms
@@ -112,6 +112,19 @@ def has_quorum(broker: Broker) -> bool:
     each response.
     """
     return any(one.api_key == ApiKey.DESCRIBE_QUORUM for one in broker.api_ranges)
+
+
+async def _after_an_election(
+    reader: ReadOnly, answered: Probed[QuorumInfo | None], node_id: int
+) -> Probed[QuorumInfo | None]:
+    """Request again where a voter has not fetched since the election, which may have been a moment ago."""
+    quorum = answered.value
+    if quorum is None or all(one.log_end_offset >= 0 for one in quorum.replicas if one.replica_id in quorum.voters):
+        return answered
+    if not await reader.pause(PAUSE_S):
+        return answered
+    again = await _one_broker(reader, node_id, PATIENCE_MS)
+    return answered if again.value is None or again.gaps else again
 
 
 async def _any_broker(reader: ReadOnly) -> Probed[QuorumInfo | None]:

@@ -128,6 +128,21 @@ def fetched(*at_ms: int) -> describe_quorum.DescribeQuorumResponse:
     )
 
 
+@pytest.mark.parametrize("later", [7, -1])
+def test_a_voter_gets_time_for_its_first_fetch(cluster: ScriptedCluster, later: int) -> None:
+    def with_second_voter(log_end_offset: int) -> describe_quorum.DescribeQuorumResponse:
+        found = answer()
+        voter = describe_quorum.ReplicaState(replica_id=3, log_end_offset=log_end_offset, last_caught_up_timestamp=5)
+        found.topics[0].partitions[0].current_voters.append(voter)
+        return found
+
+    answers = iter([with_second_voter(-1), with_second_voter(later)])
+    cluster.on(1, ApiKey.DESCRIBE_QUORUM, lambda _: next(answers))
+    found = ask(cluster, broker(1)).value
+    assert found is not None
+    assert next(one.log_end_offset for one in found.replicas if one.replica_id == 3) == later
+
+
 def test_a_controller_without_voters_is_queried_until_it_resigns(cluster: ScriptedCluster) -> None:
     answers = iter([fetched(9_000, 5_000, 5_000), fetched(10_000, 5_000, 5_000)])
     cluster.on(1, ApiKey.DESCRIBE_QUORUM, lambda request: next(answers, TIMED_OUT))

@@ -392,12 +392,9 @@ def _may_appear(outcome: Outcome[int]) -> bool:
 
 
 def _no_broker_answered(problems: Sequence[EosctlError]) -> EosctlError:
-    """Return one error for all brokers, with each cause and remedy once."""
     if len(problems) == 1:
         return problems[0]
-    what, why, next_step = (
-        " ".join(dict.fromkeys(text for text in texts if text))
-        for texts in zip(*((problem.what, problem.why, problem.next_step) for problem in problems), strict=True)
-    )
-    distrusted = all(isinstance(problem, TlsHandshakeFailed) for problem in problems)
-    return (TlsHandshakeFailed if distrusted else ClusterUnreachable)(f"No broker answered: {what}", why, next_step)
+    texts = zip(*((one.what, one.why, one.next_step) for one in problems), strict=True)
+    what, why, next_step = (" ".join(filter(None, dict.fromkeys(each))) for each in texts)
+    kind = TlsHandshakeFailed if all(isinstance(one, TlsHandshakeFailed) for one in problems) else ClusterUnreachable
+    return kind(f"No broker answered: {what}", why, next_step)

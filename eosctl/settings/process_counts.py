@@ -93,8 +93,8 @@ def _own_count(node: Branch, file: str) -> Value | None:
     cores = node.get("instances")
     if isinstance(cores, Leaf) and _OF_CORES.fullmatch(cores.text or "") and node.get("script") is not None:
         return value_of("instances", Leaf(ONE_PER_CORE, cores.line), file, COUNT)
-    if (limit := _limit(node, file)) is not None:
-        return limit
+    if (most := _limit(node, file)) is not None:
+        return most
     leaves = ((key, leaf) for key, leaf in node.entries if isinstance(leaf, Leaf))
     own = next((value_of(key, leaf, file, COUNT) for key, leaf in leaves if _is_count(key, leaf)), None)
     return own or _brokers_of_chart(node, file) or _loop(node, file)

@@ -51,7 +51,8 @@ def _over_own_files(sources: list[Source]) -> list[Source]:
     """
     files = [one for one in sources if _is_held(one) and not _is_of_variables(one)]
     variables = [one for one in sources if one.role is Role.SPRING and not one.environment and _is_of_variables(one)]
-    owners = {id(one): own[0] for one in variables if len(own := [file for file in files if _is_own(file, one)]) == 1}
+    near = {id(one): [file for file in files if _is_own(file, one)] for one in variables}
+    owners = {key: found[0] for key, found in near.items() if len(found) == 1}
     found = {id(one): one for one in sources}
     for one in variables:
         file = owners.get(id(one))

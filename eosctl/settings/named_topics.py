@@ -18,7 +18,7 @@ from eosctl.model.deployment import Place, Role, Value
 from eosctl.model.parameter import relaxed
 from eosctl.settings.documents import parse_within
 from eosctl.settings.sources import Source
-from eosctl.settings.tree import Leaf, Node, Row
+from eosctl.settings.tree import Branch, Leaf, Node, Row
 
 _USERS: Final = (Role.PRODUCER, Role.CONSUMER, Role.SPRING, Role.STREAMS)
 _WORD: Final = "topic"
@@ -58,18 +58,22 @@ def with_named_topics(sources: list[Source], document: Node, file: str) -> list[
     if not _has_topics(document):
         return sources
     leaves = list(_leaves(document, ()))
-    topics = [one for one in leaves if _names_topics(one)] if len(leaves) <= _MOST_LEAVES else []
+    topics = (
+        [value for one in leaves if (value := _topic(one, file)) is not None] if len(leaves) <= _MOST_LEAVES else []
+    )
     if not topics:
         return sources
+    if len(sources) == 1 and isinstance(document, Branch) and document.is_plain:
+        return [replace(sources[0], topics=tuple(topics))]
     by_line: dict[int, list[_Path]] = {}
     for one in leaves:
         by_line.setdefault(one.leaf.line, []).append(one.path)
     paths = [_path_of(source, by_line, file) for source in sources]
     given: dict[int, list[Value]] = {}
     for topic in topics:
-        for number in _owners(topic.path[:-1], paths):
+        for number in _owners(tuple(topic.key.split("."))[:-1], paths):
             if _takes_topics(sources[number]):
-                given.setdefault(number, []).append(_value(topic, file))
+                given.setdefault(number, []).append(topic)
     return [replace(one, topics=tuple(given[at])) if at in given else one for at, one in enumerate(sources)]
 
 
@@ -123,14 +127,16 @@ def _of_block(leaf: Leaf, path: _Path) -> Iterator[_Leaf]:
         return  # a block of some other text
 
 
-def _names_topics(one: _Leaf) -> bool:
-    key = ".".join(one.path)
-    if not one.leaf.text or "\n" in one.leaf.text or not (_WORD in key.lower() or _VERBS.search(one.path[-1])):
-        return False
-    joined = "".join(map(relaxed, one.path))
-    is_topic = any(_TOPIC.search(part) for part in one.path[-3:]) or _VERBS.search(one.path[-1]) is not None
-    is_name = relaxed(one.path[-1]) not in _NO_NAMES and not joined.endswith(_settings())
-    return is_topic and is_name and bool(_names(one.leaf))
+def _topic(one: _Leaf, file: str) -> Value | None:
+    """Return the names of topics in a value, by its key; None where the key is not one of topics."""
+    text, last = one.leaf.text, one.path[-1]
+    if not text or "\n" in text:
+        return None
+    is_topic = any(_TOPIC.search(part) for part in one.path[-3:]) or _VERBS.search(last) is not None
+    if not is_topic or relaxed(last) in _NO_NAMES or "".join(map(relaxed, one.path)).endswith(_settings()):
+        return None
+    names, key = _names(one.leaf), ".".join(one.path)
+    return Value(key, names, key, Place(one.leaf.file or file, one.leaf.line)) if names else None
 
 
 @cache
@@ -185,8 +191,3 @@ def _owners(path: _Path, sources: list[_Path | None]) -> list[int]:
     is_neighbor = most < len(path) and bool(around) and around[-1].lower() in _OF_MANY
     is_numbered = most < len(path) and path[most].isdecimal()
     return [] if is_neighbor or is_numbered else [number for number, count in enumerate(shared) if count == most]
-
-
-def _value(topic: _Leaf, file: str) -> Value:
-    key = ".".join(topic.path)
-    return Value(key, _names(topic.leaf), key, Place(topic.leaf.file or file, topic.leaf.line))

@@ -7,7 +7,7 @@ inventory's hosts, ``host_vars``, variables of the play, and ``vars`` of the rol
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -15,13 +15,14 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from eosctl.errors import ConfigFileError
-from eosctl.model.deployment import Place, Value
+from eosctl.model.deployment import Place, Role, Value
 from eosctl.settings.ansible_inventory import Inventory, host_facts, inventory_of, parse_inventory
 from eosctl.settings.documents import parse_documents
 from eosctl.settings.file_texts import is_template, read_text
 from eosctl.settings.jinja import fill
 from eosctl.settings.jinja_branches import Condition, keep_branches, open_conditions
 from eosctl.settings.process_counts import COUNT
+from eosctl.settings.sources import Source
 from eosctl.settings.tree import Branch, Leaf, Node, Row
 
 _YAML: Final = (".yml", ".yaml")
@@ -312,3 +313,21 @@ def _parsed(path: Path, changed_ns: int) -> tuple[Node, ...]:
         return parse_documents(name, read_text(path))
     except ConfigFileError:
         return ()  # reported where the file itself is read
+
+
+def counted_by_hosts(sources: list[Source], documents: Iterable[Node], file: str) -> list[Source]:
+    """Return the sources of plays and of groups of hosts with the number of the hosts."""
+    plays = [play for document in documents for play in hosts_around(file, document)]
+    group = hosts_of_group(file)
+    if not plays and group is None:
+        return sources
+
+    def count(source: Source) -> Value | None:
+        return next((n for first, last, n in plays if first <= source.place.line <= last), group)
+
+    return [
+        source
+        if source.instances is not None or source.role in (Role.TOPIC, Role.BROKER)
+        else replace(source, instances=count(source))
+        for source in sources
+    ]

@@ -15,7 +15,7 @@ from eosctl.findings.linted import Unreadable
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Component, Deployment, Place, Role, Unseen, Value, Variation
 from eosctl.model.redaction import redact_text
-from eosctl.settings.ansible import Variant, hosts_around, hosts_of_group, variants_of
+from eosctl.settings.ansible import Variant, counted_by_hosts, variants_of
 from eosctl.settings.ansible_parts import serves_templates
 from eosctl.settings.application_files import with_processes
 from eosctl.settings.broker_overrides import with_overridden
@@ -276,24 +276,6 @@ def _at_variables(values: Mapping[str, Value], places: Mapping[int, Place]) -> M
     }
 
 
-def _counted_by_hosts(sources: list[Source], documents: list[Node], file: str) -> list[Source]:
-    """Return the sources of plays and of groups of hosts with the number of the hosts."""
-    plays = [play for document in documents for play in hosts_around(file, document)]
-    group = hosts_of_group(file)
-    if not plays and group is None:
-        return sources
-
-    def count(source: Source) -> Value | None:
-        return next((n for first, last, n in plays if first <= source.place.line <= last), group)
-
-    return [
-        source
-        if source.instances is not None or source.role in (Role.TOPIC, Role.BROKER)
-        else replace(source, instances=count(source))
-        for source in sources
-    ]
-
-
 def read_components(file: str, text: str, role: Role | None = None, releases: Releases = UNKNOWN) -> list[Component]:
     """Return the components that a file's text configures.
 
@@ -354,7 +336,7 @@ def _of_documents(documents: Sequence[Node], file: str, role: Role | None = None
     workloads = [workload for document in documents for workload in workloads_of(document, file)]
     generated = {name: held for document in documents for name, held in generated_by(document, file).items()}
     is_plain = bool(documents) and all(has_no_place(document, file) for document in documents)
-    sources = _counted_by_hosts(_over_base(sources), list(documents), file)
+    sources = counted_by_hosts(_over_base(sources), list(documents), file)
     maps = {key: value for document in documents for key, value in config_map_values(document, file).items()}
     named = [(file, release) for document in documents if (release := release_in(document))]
     bases = frozenset[str]().union(*(bases_elsewhere(document, file) for document in documents))

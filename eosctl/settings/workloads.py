@@ -351,17 +351,16 @@ def _services(document: Branch, services: Branch, file: str) -> Iterator[Workloa
             node = service.get("deploy", "replicas") or service.get("scale")
             # A unit or a script may run on any number of machines.
             count = _count(node, service, file, None if service.get(CONFIGURATION) else "1")
-            if isinstance(mode := service.get("deploy", "mode"), Leaf) and mode.text == "global":
-                count = value_of("deploy.mode", replace(mode, text=ONE_PER_NODE), file, COUNT)
+            if service.text("deploy", "mode") == "global":
+                count = Value(COUNT, ONE_PER_NODE, "deploy.mode", Place(file, service.line))
             own = service.branch("environment")
             texts = {key: leaf.text for key, leaf in (own.entries if own else ()) if isinstance(leaf, Leaf)}
             variables = {key: text for key, text in texts.items() if text and "$" not in text}
-            reads = frozenset(_files_of(service, file, shared))
             files, overrides = kafka_files(service, file), overrides_of(service, file)
             yield Workload(
                 service_name(name, file),
                 count,
-                reads,
+                frozenset(_files_of(service, file, shared)),
                 variables,
                 kafka_files=files,
                 overrides=overrides,

@@ -68,12 +68,11 @@ def with_named_topics(sources: list[Source], document: Node, file: str) -> list[
     by_line: dict[int, list[_Path]] = {}
     for one in leaves:
         by_line.setdefault(one.leaf.line, []).append(one.path)
-    paths = [_path_of(source, by_line, file) for source in sources]
+    paths = [_path_of(source, by_line, file) if _takes_topics(source) else None for source in sources]
     given: dict[int, list[Value]] = {}
     for topic in topics:
         for number in _owners(tuple(topic.key.split("."))[:-1], paths):
-            if _takes_topics(sources[number]):
-                given.setdefault(number, []).append(topic)
+            given.setdefault(number, []).append(topic)
     return [replace(one, topics=tuple(given[at])) if at in given else one for at, one in enumerate(sources)]
 
 

@@ -55,6 +55,11 @@ def test_blocks_of_a_map_have_their_own_topics() -> None:
     assert _topics(read_components("map.yaml", MAP)) == {"pay": {"payments", "refunds"}, "mail": {"payments"}}
 
 
+def test_a_declared_topic_is_the_applications_too() -> None:
+    text = "kafka: {transactional.id: pay-1}\ntopics: {payments: {name: payments.v1, partitions: 12, replicas: 3}}\n"
+    assert _topics(read_components("pay.yml", text)) == {"pay.yml": {"payments.v1"}}
+
+
 @pytest.mark.parametrize(
     "key",
     [

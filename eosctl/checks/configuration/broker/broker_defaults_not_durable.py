@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from eosctl.checks.configuration.advice import three_replicas
 from eosctl.checks.configuration.broker_clusters import is_only_broker
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
@@ -51,5 +52,5 @@ def broker_defaults_not_durable(case: Case) -> Iterator[Problem]:
                     (value,),
                     f"{name} is 1.",
                     impact="Acknowledged records of committed transactions are lost with one broker.",
-                    remedy=f"Set {name}={wanted}.",
+                    remedy=three_replicas(case.deployment, name) if wanted == 3 else f"Set {name}={wanted}.",
                 )

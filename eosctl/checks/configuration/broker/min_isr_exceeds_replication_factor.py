@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from eosctl.checks.configuration.advice import replicas_above
 from eosctl.checks.configuration.broker_clusters import is_only_broker
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.configuration.replication import replication_pairs
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.model.deployment import Role, Value
+from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 LEAST_REPLICAS: Final = 3
@@ -63,13 +64,5 @@ def min_isr_exceeds_replication_factor(case: Case) -> Iterator[Problem]:
                 (minimum, factor),
                 f"{minimum.key} is {minimum.number}, {factor.key} {factor.number}.",
                 impact="Before 3.7 no write with acks=all succeeds; since then only the replicas there are count.",
-                remedy=_remedy(minimum, factor),
+                remedy=replicas_above(case.deployment, minimum.name, minimum.number, factor.name, factor.number),
             )
-
-
-def _remedy(minimum: Value, factor: Value) -> str:
-    """Return a remedy that leaves an acknowledged record on as many brokers as there are replicas today, or on more."""
-    wanted, replicas = minimum.number or 0, factor.number or 0
-    if replicas < LEAST_REPLICAS <= wanted:
-        return f"Set {factor.name}={LEAST_REPLICAS} with two replicas in sync ({minimum.name}: 2)."
-    return f"Set {factor.name}={wanted + 1}."

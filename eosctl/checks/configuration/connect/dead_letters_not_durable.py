@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from eosctl.checks.configuration.advice import three_replicas
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Role
@@ -49,5 +50,5 @@ def dead_letters_not_durable(case: Case) -> Iterator[Problem]:
                 (factor, queue),
                 f"The dead letter queue {queue.text} is created with one replica.",
                 impact="A failed record is lost with one broker.",
-                remedy="Set errors.deadletterqueue.topic.replication.factor=3.",
+                remedy=three_replicas(case.deployment, "errors.deadletterqueue.topic.replication.factor"),
             )

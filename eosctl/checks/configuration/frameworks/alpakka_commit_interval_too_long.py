@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from eosctl.checks.configuration.advice import MARGIN, longer_timeout
 from eosctl.checks.configuration.clients import minutes
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
@@ -52,5 +53,5 @@ def alpakka_commit_interval_too_long(case: Case) -> Iterator[Problem]:
             f"{interval.key} is {minutes(interval_ms)}, the transaction timeout {minutes(timeout.number)}.",
             severity=None if interval_ms >= timeout.number else Severity.WARNING,
             impact="Transactions are aborted by their timeout, and the stream fails.",
-            remedy=f"Set transaction.timeout.ms to {3 * interval_ms} or more, or shorten the interval.",
+            remedy=longer_timeout(case.deployment, "transaction.timeout.ms", MARGIN * interval_ms, interval.key),
         )

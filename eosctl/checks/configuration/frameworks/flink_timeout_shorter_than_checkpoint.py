@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from eosctl.checks.configuration.advice import longer_timeout, longest_timeout
 from eosctl.checks.configuration.clients import checkpointing, is_transactional, minutes
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
@@ -68,5 +69,7 @@ def flink_timeout_shorter_than_checkpoint(case: Case) -> Iterator[Problem]:
                 f"a checkpoint can take until {minutes(needed)}.",
                 severity=None if timeout.number <= interval_ms else Severity.WARNING,
                 impact="The coordinator aborts what a checkpoint has promised to commit: data is lost.",
-                remedy=f"Raise {timeout.key} well above {needed}.",
+                remedy=f"Raise {timeout.key} well above {needed}."
+                if needed < longest_timeout(case.deployment)
+                else longer_timeout(case.deployment, timeout.key, needed + 1, interval.key),
             )

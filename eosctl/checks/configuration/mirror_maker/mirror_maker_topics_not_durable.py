@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from eosctl.checks.configuration.advice import three_replicas
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Role
@@ -60,5 +61,5 @@ def mirror_maker_topics_not_durable(case: Case) -> Iterator[Problem]:
                     (value,),
                     f"{value.key} is 1.",
                     impact="One lost broker of the target takes copies or offsets away.",
-                    remedy=f"Set {value.key}=3.",
+                    remedy=three_replicas(case.deployment, value.key),
                 )

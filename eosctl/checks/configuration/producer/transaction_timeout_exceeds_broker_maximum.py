@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from eosctl.checks.configuration.advice import fitting
 from eosctl.checks.configuration.clients import BROKER_MAX_TIMEOUT_MS, broker_limits, minutes, transactional_producers
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
@@ -65,7 +66,7 @@ def transaction_timeout_exceeds_broker_maximum(case: Case) -> Iterator[Problem]:
                 (timeout, value),
                 f"{timeout.key} is {minutes(timeout.number)}, the brokers' {value.name} {minutes(limit)}.",
                 impact="initTransactions fails with INVALID_TRANSACTION_TIMEOUT.",
-                remedy=f"Set {timeout.key} to at most {limit}.",
+                remedy=f"Set {timeout.key} to at most {limit}{fitting(case.deployment, producer, limit)}.",
             )
         elif not brokers and timeout.is_given and timeout.number > BROKER_MAX_TIMEOUT_MS:
             yield problem(
@@ -75,5 +76,6 @@ def transaction_timeout_exceeds_broker_maximum(case: Case) -> Iterator[Problem]:
                 severity=Severity.WARNING,
                 confidence=Confidence.LIKELY,
                 impact="With the broker's default, initTransactions fails with INVALID_TRANSACTION_TIMEOUT.",
-                remedy="Lower it to 900000 or less, or lint it together with the brokers' configuration.",
+                remedy=f"Lower it to 900000 or less{fitting(case.deployment, producer, BROKER_MAX_TIMEOUT_MS)}, "
+                "or lint it together with the brokers' configuration.",
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from eosctl.checks.configuration.advice import MARGIN, longer_timeout
 from eosctl.checks.configuration.clients import exactly_once_streams, minutes
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
@@ -12,6 +13,9 @@ from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 
 STREAMS_TIMEOUT_MS: Final = 10_000
+
+
+TIMEOUT: Final = "producer.transaction.timeout.ms"
 
 
 @check(
@@ -59,5 +63,5 @@ def commit_interval_exceeds_transaction_timeout(case: Case) -> Iterator[Problem]
                 f"commit.interval.ms is {minutes(interval.number)}, the transaction timeout "
                 f"{minutes(timeout_ms)}{origin}.",
                 impact="The application does not start.",
-                remedy=f"Set producer.transaction.timeout.ms={3 * interval.number}, or shorten commit.interval.ms.",
+                remedy=longer_timeout(case.deployment, TIMEOUT, MARGIN * interval.number, "commit.interval.ms"),
             )

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
+from eosctl.checks.configuration.advice import MARGIN, longer_timeout
 from eosctl.checks.configuration.clients import exactly_once_streams, minutes
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
+
+TIMEOUT: Final = "producer.transaction.timeout.ms"
 
 
 @check(
@@ -55,5 +59,5 @@ def commit_interval_unchecked_before_3_0(case: Case) -> Iterator[Problem]:
                 (interval, *given[:1]),
                 f"commit.interval.ms is {minutes(interval.number)}, the transaction timeout {minutes(timeout_ms)}.",
                 impact="Every transaction is aborted by its timeout before it is committed.",
-                remedy=f"Set producer.transaction.timeout.ms={3 * interval.number}, or shorten commit.interval.ms.",
+                remedy=longer_timeout(case.deployment, TIMEOUT, MARGIN * interval.number, "commit.interval.ms"),
             )

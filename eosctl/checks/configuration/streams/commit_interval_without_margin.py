@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from eosctl.checks.configuration.advice import MARGIN, longer_timeout
 from eosctl.checks.configuration.clients import exactly_once_streams, minutes
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
@@ -15,6 +16,9 @@ TIMEOUTS: Final = ("producer.transaction.timeout.ms", "transaction.timeout.ms")
 """What reaches the producer, the stronger one first."""
 STREAMS_TIMEOUT_MS: Final = 10_000
 CLIENT_TIMEOUT_MS: Final = 60_000
+
+
+TIMEOUT: Final = "producer.transaction.timeout.ms"
 
 
 @check(
@@ -61,7 +65,7 @@ def commit_interval_without_margin(case: Case) -> Iterator[Problem]:
                 f"{'' if timeout else ', the default'}.",
                 impact="A pause of "
                 f"{minutes(timeout_ms - interval.number)} in the application aborts a transaction by its timeout.",
-                remedy=f"Set producer.transaction.timeout.ms={3 * interval.number}, or shorten commit.interval.ms.",
+                remedy=longer_timeout(case.deployment, TIMEOUT, MARGIN * interval.number, "commit.interval.ms"),
             )
 
 

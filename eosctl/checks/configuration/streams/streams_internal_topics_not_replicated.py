@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from eosctl.checks.configuration.advice import three_replicas
 from eosctl.checks.configuration.broker_clusters import runs_on_one_broker
 from eosctl.checks.configuration.clients import exactly_once_streams
 from eosctl.checks.configuration.problem import problem
@@ -58,7 +59,7 @@ def streams_internal_topics_not_replicated(case: Case) -> Iterator[Problem]:
                 f"{commands.key} is 1.",
                 severity=Severity.WARNING if factor.is_given and factor.number != 1 else None,
                 impact="The loss of one broker loses the command topic: no server can rebuild its queries.",
-                remedy=f"Set {commands.key}=3.",
+                remedy=three_replicas(case.deployment, commands.key),
             )
         if factor.number == 1:
             values = (factor,) if factor.is_given else (streams.value("processing.guarantee"), factor)

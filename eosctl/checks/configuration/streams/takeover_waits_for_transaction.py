@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from eosctl.checks.configuration.advice import least_timeout
 from eosctl.checks.configuration.clients import minutes, transactional_producers
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
@@ -36,7 +37,8 @@ def takeover_waits_for_transaction(case: Case) -> Iterator[Problem]:
 
     What it checks:
         In an application that consumes and writes in transactions: a transaction.timeout.ms that was written down, is
-        longer than the consumer's session.timeout.ms, and longer than the producer's default of 60,000 ms.
+        longer than the consumer's session.timeout.ms, longer than the producer's default of 60,000 ms, and longer than
+        its time between commits and its delivery.timeout.ms need.
 
     Why it matters for exactly-once:
         After a crash the partitions move when the session ends, but offsets that the lost transaction holds stay
@@ -60,11 +62,12 @@ def takeover_waits_for_transaction(case: Case) -> Iterator[Problem]:
         session = consumer.value("session.timeout.ms")
         if timeout.number is None or session.number is None:
             continue
-        if timeout.number > max(session.number, DEFAULT_TIMEOUT_MS):
+        lowest = max(session.number, least_timeout(case.deployment, producer))
+        if timeout.number > max(lowest, DEFAULT_TIMEOUT_MS):
             yield problem(
                 producer,
                 (timeout, session),
                 f"{timeout.key} is {minutes(timeout.number)}, the session of its consumer {minutes(session.number)}.",
                 impact="After a crash the new owner of the partitions waits until the old transaction times out.",
-                remedy=f"Lower {timeout.key} towards {session.number}, as far as the longest transaction allows.",
+                remedy=f"Lower {timeout.key} towards {lowest}, as far as the longest transaction allows.",
             )

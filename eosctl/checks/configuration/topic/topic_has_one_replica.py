@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from eosctl.checks.configuration.advice import three_replicas
 from eosctl.checks.configuration.broker_clusters import is_only_broker
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
@@ -54,5 +55,5 @@ def topic_has_one_replica(case: Case) -> Iterator[Problem]:
                 confidence=Confidence.LIKELY,
                 cause="This holds unless the cluster has one broker.",
                 impact="Committed records are lost with one broker, and its restart stops transactions.",
-                remedy=f"Set {factor.key}=3.",
+                remedy=three_replicas(case.deployment, factor.key),
             )

@@ -239,6 +239,13 @@ def _mirror_maker_resource(document: Branch, file: str, name: str) -> list[Sourc
         if values or mirror.get("sourceConnector") is not None:
             line = (config or checkpoints or mirror).line
             sources.append(replace(made, place=Place(file, line), values=values, role=Role.MIRROR_MAKER))
+    connect = document.text("spec", "connectCluster")
+    if sources and connect is not None and connect not in promised:
+        # The one group of workers has the settings of this cluster.
+        right = f"spec.clusters[{connect}].config.{support}"
+        left = (cluster.get("config", support) for cluster in clusters if cluster.text("alias") != connect)
+        lost = tuple(value_of(support, leaf, file, right) for leaf in left if isinstance(leaf, Leaf))
+        sources[0] = replace(sources[0], unread=lost)
     for cluster in clusters:
         config = cluster.branch("config")
         if config is not None or cluster is target:

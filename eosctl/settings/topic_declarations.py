@@ -107,7 +107,7 @@ def _pairs(row: Row, file: str) -> Iterator[tuple[str, Value]]:
     for member in row.nodes:
         if (
             isinstance(member, Branch)
-            and (name := member.text("name"))
+            and (name := member.text("name") or member.text("key"))
             and isinstance(leaf := member.get("value"), Leaf)
         ):
             yield name, value_of(name, leaf, file)

@@ -39,3 +39,9 @@ def test_a_binding_gives_its_consumer_no_topic_setting() -> None:
     (consumer,) = (one for one in found if one.role is Role.CONSUMER)
     assert consumer.given.keys() >= {"isolation.level", "group.id"}
     assert "retention.ms" not in consumer.given
+
+
+def test_settings_of_a_topic_may_be_a_list() -> None:
+    text = "topics:\n  - name: a\n    partitions: 3\n    config:\n      - {key: log.retention.hours, value: '48'}\n"
+    (topic,) = read_components("topics.yml", text)
+    assert (topic.role, topic.given["log.retention.hours"].text) == (Role.TOPIC, "48")

@@ -15,6 +15,7 @@ OF_INTERNAL_TOPICS: Final = (
 )
 _REACHED: Final = (*JOINED_BY[:2], "zookeeper.connect")
 _ON_LOCAL_HOST: Final = re.compile(r"(?:\d+@)?(?:localhost|127(?:\.\d+){3}|\[?::1\]?):\d+(?:/\S*)?")
+_LOCAL_LISTENER: Final = re.compile(r"//(?:localhost|127(?:\.\d+){3}|\[::1\]):")
 _LISTENERS: Final = ("listeners", "advertised.listeners")
 _HOST: Final = re.compile(r"//([^:/,\s]+)(?::|,|$)")
 _ANY_HOST: Final = re.compile(r"[0.]+|127[.\d]*|localhost")
@@ -59,7 +60,7 @@ def _is_on_its_own(deployment: Deployment, broker: Component) -> bool:
         return False
     is_local = all(_ON_LOCAL_HOST.fullmatch(one.strip()) for one in (reached.word or "").split(","))
     # Without a host of its own, a broker of ZooKeeper advertises the machine's name.
-    is_found = reached.name != _REACHED[-1] or any("localhost" in (value.word or "") for value in shown)
+    is_found = reached.name != _REACHED[-1] or any(_LOCAL_LISTENER.search(value.word or "") for value in shown)
     return is_local and is_found
 
 

@@ -14,7 +14,7 @@ import weakref
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from importlib import resources
 from typing import Any, Final, NamedTuple
 
@@ -224,8 +224,12 @@ def _rewritten(text: str) -> str:
     ('the service consumer receives nothing records', 'the topic gets no records')
     """
     for pattern, words in _rewrites():
-        text = pattern.sub(lambda found, words=words: found[0] if found.groupdict().get("kept") else words, text)
+        text = pattern.sub(partial(_replacement, words), text)
     return text
+
+
+def _replacement(words: str, found: re.Match[str]) -> str:
+    return found[0] if found.groupdict().get("kept") else words
 
 
 def _stems(texts: Sequence[str]) -> list[tuple[str, ...]]:

@@ -112,7 +112,9 @@ not a single event reaches the reporting service
 streams app reads no input records
 der Consumer erhält seit heute keine neuen Nachrichten
 le consommateur ne reçoit plus de messages
-el listener no recibe ningún registro"""
+el listener no recibe ningún registro
+no llegan mensajes al consumidor
+aucun message n'arrive chez le consommateur"""
 
 
 @pytest.mark.parametrize("text", RECEIVES_NOTHING.splitlines())

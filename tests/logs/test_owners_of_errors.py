@@ -34,7 +34,7 @@ fail: Streamiz.Kafka.Net.Processors.StreamThread[0]
 
 
 @pytest.mark.parametrize("is_first", [False, True])
-def test_an_error_without_a_client_is_not_given_to_the_producer_with_an_id(tmp_path: Path, is_first: bool) -> None:
+def test_an_error_without_a_client_is_not_given_to_another(tmp_path: Path, is_first: bool) -> None:
     inits = [CLIENT.format(1, "move, transactionalId=lock-2", 3105), CLIENT.format(2, "probe", 3106)]
     error = "org.apache.kafka.common.errors.OutOfOrderSequenceException"
     failed = FAILED.format(error, "The broker received an out of order sequence number.")

@@ -172,7 +172,7 @@ def test_malformed_hocon_is_named_by_file_and_line() -> None:
     assert refused.value.what == "application.conf:1: a brace is not closed."
 
 
-def test_quotes_around_values_of_whole_paths_are_not_a_part_of_them() -> None:
+def test_quotes_around_values_of_paths_are_not_a_part_of_them() -> None:
     (tree,) = parse_documents("a.conf", 'my.kafka.group.id = "a"\nmy.kafka.isolation.level="read_committed"\n')
     assert [leaf.text for _, leaf in flatten(tree)] == ["a", "read_committed"]
 

@@ -16,6 +16,7 @@ from eosctl.knowledge.metrics import load_metrics
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.metric import MetricKind
 from eosctl.model.metric_page import MetricPage
+from eosctl.model.redaction import redact_text
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.monitoring.cluster_gauges import ENDED, HELP
 from eosctl.settings.endpoint_credentials import NO_CREDENTIALS, EndpointCredentials
@@ -100,9 +101,9 @@ def _gap(source: MetricSource, error: EosctlError) -> EvidenceGap:
     refused = isinstance(error, AuthenticationFailed)
     return EvidenceGap(
         EvidenceKind.METRICS,
-        source.url,
+        source.shown,
         GapReason.NOT_AUTHORIZED if refused else GapReason.UNREACHABLE,
-        detail=f"{error.what} {error.why}".rstrip(),
+        detail=redact_text(f"{error.what} {error.why}".rstrip()),
         next_step=error.next_step,
     )
 
@@ -114,8 +115,8 @@ def _nothing(source: MetricSource) -> EvidenceGap:
     }.get(source.kind, "It is another program, or one that does nothing yet.")
     return EvidenceGap(
         EvidenceKind.METRICS,
-        source.url,
+        source.shown,
         GapReason.UNSUPPORTED,
-        detail=f"{source.url} has none of the metrics of exactly-once under their plain names. {how}",
+        detail=f"{source.shown} has none of the metrics of exactly-once under their plain names. {how}",
         next_step="Give the exporter the configuration of: eosctl metrics export jmx-exporter",
     )

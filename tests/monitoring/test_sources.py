@@ -124,6 +124,19 @@ def test_answers_of_another_form_end_in_a_plain_error(body: str, path: str) -> N
     assert len(done.err) < 500
 
 
+@pytest.mark.parametrize("name", ["token", "access_token", "password", "api_key", "sig", "X-Amz-Signature"])
+@pytest.mark.parametrize("path", ["/metrics", "/jolokia"])
+def test_a_token_in_the_query_of_an_address_is_never_shown(path: str, name: str, tmp_path: Path) -> None:
+    (tmp_path / "producer.properties").write_text("acks=all\ntransactional.id=a\n", "utf-8")
+    taken = "kafka_server_BrokerTopicMetrics_Count 1\n" if path == "/metrics" else "[]"
+    with served(lambda _: Answer(taken)) as url:
+        for host in (url, "http://127.0.0.1:1"):
+            address = f"{host}{path}?{name}={CANARY}"
+            for output in ("json", "wide", "html", "sarif"):
+                done = eosctl("doctor", tmp_path / "producer.properties", "--metrics", address, "-o", output)
+                assert CANARY not in done.out + done.err
+
+
 def test_an_answer_without_end_is_not_decoded() -> None:
     with pytest.raises(ValueError, match="more than 2,000,000 values"):
         refuse_endless(b'"a":{},' * (MAX_PAIRS + 1))

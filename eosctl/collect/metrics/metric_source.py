@@ -20,6 +20,7 @@ from eosctl.collect.metrics.prometheus_server import read_prometheus_server
 from eosctl.errors import UsageError
 from eosctl.model.metric import BeanQuery
 from eosctl.model.metric_page import MetricPage
+from eosctl.model.redaction import redact_text
 from eosctl.settings.endpoint_credentials import NO_CREDENTIALS, EndpointCredentials
 
 
@@ -37,6 +38,11 @@ class MetricSource(NamedTuple):
 
     url: str
     kind: SourceKind
+
+    @property
+    def shown(self) -> str:
+        """Return the address for outputs: a query may hold a token."""
+        return redact_text(self.url)
 
 
 class WantedMetrics(NamedTuple):
@@ -108,7 +114,7 @@ def read_pages(
             samples = read_jolokia(url, wanted.beans, timeout_ms, credentials)
         case SourceKind.PAGE:
             samples = fetch_samples(url, timeout_ms, credentials)
-    return (MetricPage(url, now_ms(), samples),)
+    return (MetricPage(source.shown, now_ms(), samples),)
 
 
 def distinct(urls: Iterable[str]) -> list[MetricSource]:

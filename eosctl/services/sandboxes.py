@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from eosctl.errors import UsageError
 from eosctl.model.emulation import FULL_RELEASE, NEWEST, RELEASES
+from eosctl.model.redaction import setting_text
 from eosctl.model.sandbox import SandboxItem
 from eosctl.sandbox.faults.bugs import find_bug, parse_switch
 from eosctl.sandbox.process import manage, paths
@@ -297,7 +298,7 @@ def _item(found: Found, cluster: dict[str, Any] | None = None) -> SandboxItem:
         logs_dir=str(paths.logs_dir(Path(sandbox.data_dir))),
         metrics_port=spec.metrics_port,
         ephemeral=spec.ephemeral,
-        settings=dict(spec.settings),
+        settings={name: setting_text(name, value) for name, value in spec.settings},
         security_protocol=spec.security.protocol.name,
         client_config=None if client_file is None else str(client_file),
         cluster=cluster,

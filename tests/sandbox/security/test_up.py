@@ -13,6 +13,7 @@ import pytest
 from tests.commands.conftest import Done, eosctl
 
 UP = ("sandbox", "up", "--name", "vault", "--brokers", "1", "--ephemeral", "--ttl", "10m", "--data-dir")
+MASTER_KEY = "canary-of-all-tokens"
 SHOW = "import json, os; print(json.dumps(dict(os.environ)))"
 
 
@@ -22,7 +23,7 @@ class Vault:
     def __init__(self, folder: Path) -> None:
         self.security = folder / "data" / "security"
         options = ("--sasl", "SCRAM_SHA_512", "--sasl", "plain", "--tls", "--authorizer", "--user", "alice")
-        self.started = eosctl(*UP, folder / "data", *options)
+        self.started = eosctl(*UP, folder / "data", *options, "--config", f"delegation.token.secret.key={MASTER_KEY}")
         assert self.started.code == 0, self.started.err
 
     def passwords(self) -> list[str]:
@@ -66,6 +67,8 @@ def test_files_are_private_and_no_output_holds_a_password(vault: Vault, capfd: p
     logs = eosctl("sandbox", "logs", "--name", "vault").out
     output = vault.started.out + vault.started.err + listed.out + logs + state
     assert [word for word in vault.passwords() if word in output] == []
+    # The private file of its state keeps what was configured.
+    assert MASTER_KEY not in output.removesuffix(state)
 
     done = eosctl("sandbox", "exec", "--name", "vault", "--", sys.executable, "-c", SHOW)
     assert done.code == 0

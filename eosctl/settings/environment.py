@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from eosctl.knowledge.parameter_tables import load_tables
 from eosctl.model.deployment import Client, Place, Role, Value
 from eosctl.settings.command_lines import OPTION_HEADS, options_in
-from eosctl.settings.packed_variables import dotnet_sources, flink_sources, unpacked
+from eosctl.settings.packed_variables import dotnet_sources, unpacked
 from eosctl.settings.pod_variables import expanded
 from eosctl.settings.setting_names import setting_of
 from eosctl.settings.sources import Source, value_of, values_of
@@ -175,8 +175,6 @@ def variables_of(pairs: Iterable[tuple[str, Leaf]], image: str, name: str, file:
     if packed := dotnet_sources(given, name, file):
         read = {value.key for source in packed for value in source.values.values()}
         return [*packed, *variables_of((pair for pair in given if pair[0] not in read), image, name, file, line)]
-    if clusters := flink_sources(given, name, file):
-        return clusters
     begin = Place(file, line)
     version = release_of_image(image)
     if any(key.upper().replace(".", "_").startswith(_SPRING_VARIABLES) for key, _ in given):

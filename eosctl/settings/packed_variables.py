@@ -8,15 +8,13 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from eosctl.model.deployment import Place, Role
+from eosctl.model.deployment import Place
 from eosctl.settings.setting_names import is_setting
 from eosctl.settings.sources import Source, value_of
 from eosctl.settings.spellings import respelled, setting_of_letters
 from eosctl.settings.tree import Leaf
 
 _SPRING: Final = ("SPRING_APPLICATION_JSON", "spring.application.json")
-_FLINK: Final = "FLINK_PROPERTIES"
-_CHECKPOINTS: Final = "execution.checkpointing."
 _DOTNET: Final = "__"
 _FILE_OF_DOTNET: Final = "appsettings.json"
 
@@ -30,26 +28,6 @@ def unpacked(pairs: Iterable[tuple[str, Leaf]]) -> list[tuple[str, Leaf]]:
     given = list(pairs)
     packed = [(key, leaf) for key, leaf in given if key in _SPRING and leaf.text]
     return [*(pair for pair in given if pair not in packed), *(one for _, leaf in packed for one in _settings(leaf))]
-
-
-def flink_sources(pairs: Iterable[tuple[str, Leaf]], name: str, file: str) -> list[Source]:
-    """Return the cluster that ``FLINK_PROPERTIES`` of Flink's images configures: lines for the cluster's own file."""
-    found: list[Source] = []
-    for key, leaf in pairs:
-        if key != _FLINK or not leaf.text:
-            continue
-        first = leaf.line
-        lines = (line.partition(":") for line in leaf.text.split("\n"))
-        given = {
-            option.strip(): replace(leaf, text=text.strip(), line=first + number)
-            for number, (option, _, text) in enumerate(lines)
-            if option.strip() and text.strip()
-        }
-        if any(option.startswith(_CHECKPOINTS) for option in given):
-            place = Place(file, first)
-            values = {option: value_of(option, one, file) for option, one in given.items()}
-            found.append(Source(place, values, name, Role.FLINK, recognized_by=key))
-    return found
 
 
 def _settings(leaf: Leaf) -> Iterator[tuple[str, Leaf]]:

@@ -259,7 +259,9 @@ def _mirror_key(values: Mapping[str, Value]) -> str | None:
 
 
 def _worker_key(values: Mapping[str, Value]) -> str | None:
-    return _any_of(_STORAGE)(values) or _any_of(_WORKERS)(values)
+    # A broker's file with a single key of workers is a broker's, with a mistake.
+    is_broker = "process.roles" in values or "zookeeper.connect" in values
+    return _any_of(_STORAGE)(values) or (None if is_broker else _any_of(_WORKERS)(values))
 
 
 def _ksql_key(values: Mapping[str, Value]) -> str | None:

@@ -139,16 +139,16 @@ class TestFilesOfTheUser:
     def test_a_file_next_to_the_result_is_not_lost(self, tmp_path: Path) -> None:
         (tmp_path / "result.tmp").write_text("mine")
         write_file("new", tmp_path / "result")
-        assert (tmp_path / "result").read_text() == "new"
+        assert (tmp_path / "result").read_text() == "# eosctl doctor\nnew"
         assert {path.name: path.read_text() for path in tmp_path.iterdir() if path.suffix} == {"result.tmp": "mine"}
 
     def test_permissions_and_links_stay(self, tmp_path: Path) -> None:
         (tmp_path / "result").write_text("# eosctl doctor\n")
         (tmp_path / "result").chmod(0o640)
         (tmp_path / "link").symlink_to("result")
-        write_file("new", tmp_path / "link")
+        write_file("# eosctl doctor\nnew", tmp_path / "link")
         assert (tmp_path / "link").is_symlink()
-        assert (tmp_path / "result").read_text() == "new"
+        assert (tmp_path / "result").read_text() == "# eosctl doctor\nnew"
         assert (tmp_path / "result").stat().st_mode & 0o777 == 0o640
 
     def test_a_pipe_is_written_to_and_not_replaced(self, tmp_path: Path) -> None:

@@ -192,8 +192,8 @@ OBSERVED = {
 
 def test_alternatives_have_texts_and_causes_of_their_own() -> None:
     for known in load_incidents().values():
-        causes = [known.cause, *(one.cause for one in known.alternatives)]
-        assert len(set(causes)) == len(causes)
+        verdicts = [(one.kind, one.cause) for one in (known, *known.alternatives)]
+        assert len(set(verdicts)) == len(verdicts)
         for one in known.alternatives:
             for text in (one.what, one.next_step):
                 assert {name for _, name, _, _ in Formatter().parse(text) if name} <= OF_SUBJECTS | OBSERVED

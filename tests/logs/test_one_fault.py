@@ -69,8 +69,9 @@ def test_an_application_reports_the_same_fault_again(tmp_path: Path) -> None:
     assert "rejoined at 2022-08-19T00:10:44.902Z" in one.explanation
 
 
-def test_other_numbers_are_another_fault(tmp_path: Path) -> None:
-    assert len(judge(tmp_path, {"cut.log": EXCEEDED.format(31) + REPORTED.format(77)})) == 2
+def test_other_numbers_are_a_return_of_the_fault(tmp_path: Path) -> None:
+    (one,) = judge(tmp_path, {"cut.log": EXCEEDED.format(31) + REPORTED.format(77)})
+    assert one.explanation.endswith("The fault returned until 2022-08-19T00:10:41.218Z.")
 
 
 def test_a_member_that_does_not_rejoin_is_removed(tmp_path: Path) -> None:

@@ -60,7 +60,10 @@ def find_incidents(timeline: LogTimeline) -> Iterator[Incident]:
     yield from fenced
     lost = tuple(find_lost_commits(timeline))
     yield from lost
-    yield from find_rollbacks(timeline, (*stepped, *fenced, *lost))
+    written = tuple(find_zombie_writers(timeline))
+    yield from written
+    expired = (one for one in written if one.kind == "transaction_timeout")
+    yield from find_rollbacks(timeline, (*stepped, *fenced, *lost, *expired))
     yield from find_denials(timeline)
     yield from find_cluster_denials(timeline)
     yield from find_topic_denials(timeline)
@@ -72,7 +75,6 @@ def find_incidents(timeline: LogTimeline) -> Iterator[Incident]:
     yield from find_overdue_transactions(timeline)
     yield from find_refused_writes(timeline)
     yield from find_refused_markers(timeline)
-    yield from find_zombie_writers(timeline)
     yield from find_sequence_gaps(timeline)
     yield from find_stuck_sequences(timeline)
     yield from find_slow_processing(timeline)

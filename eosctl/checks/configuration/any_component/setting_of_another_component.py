@@ -122,6 +122,5 @@ def _is_spelled(component: Component, value: Value) -> bool:
 
 
 def _named(component: Component) -> str:
-    names = {Role.BROKER: "brokers", Role.CONNECT_WORKER: "workers", Role.STREAMS: "Kafka Streams"}
-    name = names.get(component.role, f"{component.role.value.replace('-', ' ')}s")
-    return f"{name} {'does' if component.role is Role.STREAMS else 'do'}"
+    names = {Role.BROKER: "brokers do", Role.CONNECT_WORKER: "workers do", Role.STREAMS: "Kafka Streams does"}
+    return names.get(component.role, f"{component.role.value.replace('-', ' ')}s do")

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import lzma
 import os
+import tracemalloc
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
 
+from eosctl.logs.files import dating
+from eosctl.logs.layouts import Verdict
+from eosctl.logs.records.record import Record
+from eosctl.logs.records.scanner import scan_records
 from eosctl.logs.scan import plan_scan, scan_paths
 
 FENCED = "There is a newer producer with the same transactionalId which fences the current one."
@@ -56,6 +64,37 @@ def test_wrapped_and_compressed_logs_give_the_day_too(pack: object, tmp_path: Pa
     write(tmp_path, "relay.log", pack(CLOCK.encode()), copied)
     write(tmp_path, "pod.log", pack(lines.encode()), copied)
     assert times(tmp_path) == [AT]
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+def test_only_the_end_of_a_packed_log_is_read_for_its_day(
+    pack: Callable[[bytes], bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copied, line = NOON + timedelta(days=5), FULL.splitlines(keepends=True)[0]
+    write(tmp_path, "relay.log", CLOCK, copied)
+    write(tmp_path, "server.log.packed", pack((line * 20_000 + FULL).encode()), copied)
+    sizes: list[int] = []
+
+    def scanned(data: bytes, verdict: Verdict) -> Iterator[Record]:
+        sizes.append(len(data))
+        return scan_records(data, verdict)
+
+    monkeypatch.setattr(dating, "scan_records", scanned)
+    assert times(tmp_path) == [AT]
+    assert 10_000 < max(sizes) <= 65_536
+
+
+def test_the_size_of_a_packed_log_does_not_matter_for_its_day(tmp_path: Path) -> None:
+    line = FULL.encode() + b"[2026-11-21 12:00:01,000] INFO c (b.C) " + b"x" * 50_000_000
+    write(tmp_path, "server.log.gz", gzip.compress(line, compresslevel=1), NOON)
+    tracemalloc.start()
+    try:
+        [source], _ = plan_scan([tmp_path])
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert source.modified_ms == NOON.timestamp() * 1000
+    assert most < 10_000_000
 
 
 @pytest.mark.parametrize("longer", [timedelta(minutes=30), timedelta(hours=-3), timedelta(hours=-20)])

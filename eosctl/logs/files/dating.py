@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
 from eosctl.logs.carriers.peeled import peeled_records
 from eosctl.logs.carriers.wrappers import DOCUMENT
-from eosctl.logs.files.content import Margins, codec_of, read_content, read_window
+from eosctl.logs.files.content import Margins, codec_of, last_inflated, read_content, read_window
 from eosctl.logs.files.sources import SourceFile
 from eosctl.logs.files.written_days import on_written_day
 from eosctl.logs.records.record import Record
@@ -91,33 +93,39 @@ def _near_own_dates(source: SourceFile) -> SourceFile | None:
     print with one.
     """
     references = [TimeReference(source.zone, source.modified_ms - ago_ms) for ago_ms in (0, _TWO_YEARS_MS)]
-    complete = [
-        now.ms
-        for record in (*_records(source.beginning.encode(), source), *_records(_end_of(source), source))
-        if (now := parse_timestamp(record.time, references[0])) is not None
-        and now == parse_timestamp(record.time, references[1])
-    ]
-    if not complete:
+    latest_ms = max(
+        (
+            now.ms
+            for record in chain(_records(source.beginning.encode(), source), _records(_end_of(source), source))
+            if (now := parse_timestamp(record.time, references[0])) is not None
+            and now == parse_timestamp(record.time, references[1])
+        ),
+        default=None,
+    )
+    if latest_ms is None:
         return None
-    return source._replace(modified_ms=min(source.modified_ms, max(complete) + _DAY_MS // 2))
+    return source._replace(modified_ms=min(source.modified_ms, latest_ms + _DAY_MS // 2))
 
 
 def _lags_ms(source: SourceFile) -> Iterator[int]:
     """Yield the time from a file's last timestamp to its last change, ms; nothing if its end is unread or has none."""
     reference = TimeReference(source.zone, source.modified_ms)
-    stamps = [parse_timestamp(record.time, reference) for record in _records(_end_of(source), source) if record.time]
-    if instants := [instant.ms for instant in stamps if instant is not None]:
-        yield source.modified_ms - instants[-1]
+    stamps = (parse_timestamp(record.time, reference) for record in _records(_end_of(source), source) if record.time)
+    # A document may have any number of records, so only the last one is kept.
+    if last := deque((instant for instant in stamps if instant is not None), maxlen=1):
+        yield source.modified_ms - last[0].ms
 
 
 def _end_of(source: SourceFile) -> bytes:
+    """Return the last bytes of a file's content: a whole document, and no more than `_END_BYTES` of anything else."""
     path = Path(source.name)
+    is_packed, is_document = bool(codec_of(source.head)), DOCUMENT in source.wrapper
     try:
-        if source.splittable or not (codec_of(source.head) or DOCUMENT in source.wrapper):
+        if source.splittable or not (is_packed or is_document):
             begin = max(0, source.size_bytes - _END_BYTES)
             return bytes(read_window(path, begin, None, Margins(1, 0), source.size_bytes).data)
         if source.size_bytes <= _MOST_WHOLE_BYTES:
-            return bytes(read_content(path).data)
+            return bytes(read_content(path).data) if is_document else last_inflated(path, _END_BYTES).data
     except OSError:
         pass  # The scan itself reports it.
     return b""

@@ -13,7 +13,9 @@ def main() -> int:
     """Run the program on the process's command line and return the exit code."""
     gc.set_threshold(_ALLOCATIONS_PER_COLLECTION)
     from eosctl.cli import main as run
+    from eosctl.temporary_folders import remove_at_signals
 
+    remove_at_signals()
     try:
         return run()
     finally:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +20,7 @@ from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.connection import Connection
 from eosctl.services.decode_input import Source
 from eosctl.services.read_cluster import read_cluster
+from eosctl.temporary_folders import temporary_folder
 from eosctl.text import count_text
 from eosctl.wire.errors import WireError
 
@@ -53,9 +53,9 @@ def fetched(request: LiveRequest, callbacks: Callbacks = SILENT) -> Iterator[lis
         UsageError: The topic or a partition does not exist.
         DecodeError: A partition could not be read.
     """
-    with tempfile.TemporaryDirectory(prefix="eosctl-decode-") as folder:
+    with temporary_folder("eosctl-decode-") as folder:
         try:
-            found = _fetch(request, Path(folder), callbacks)
+            found = _fetch(request, folder, callbacks)
         except WireError as error:
             raise DecodeError(
                 f"{request.topic} cannot be decoded: {error}.",

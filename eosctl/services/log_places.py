@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -15,6 +14,7 @@ import msgspec
 from eosctl.errors import EosctlError, UsageError
 from eosctl.services.connect import resolve_connection
 from eosctl.services.connection import Connection
+from eosctl.temporary_folders import temporary_folder
 
 if TYPE_CHECKING:
     from eosctl.logs.topics.address import Topics
@@ -151,7 +151,7 @@ def handed_over(
             "The driver reads the settings, but it runs without access to the files of this machine.",
             "Name a file of librdkafka's settings on that machine: kafka://HOST:PORT/TOPIC?config=FILE.",
         )
-    with tempfile.TemporaryDirectory(prefix="eosctl-topics-") as folder:
+    with temporary_folder("eosctl-topics-") as folder:
         named = [path if is_topic_url(path) else str(local_path(path) or path) for path in paths]
         for place, path in enumerate(paths):
             if is_far or not is_topic_url(path):

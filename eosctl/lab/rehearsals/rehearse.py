@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,6 +32,7 @@ from eosctl.runbooks.journal import Journal, read_journal
 from eosctl.runbooks.lint import required_inputs
 from eosctl.runbooks.position import INPUTS, Position, position_of
 from eosctl.runbooks.ways import Way, ways_taken
+from eosctl.temporary_folders import temporary_folder
 
 SECOND_LOOK_MS: Final = 100
 
@@ -82,8 +82,8 @@ def rehearse(book: Runbook, scenario: RehearsalScenario, *, interrupted: bool = 
             book.inputs[missing[0]].about,
             "Give it a value under the scenario's `inputs:`.",
         )
-    with tempfile.TemporaryDirectory(prefix="eosctl-rehearsal-") as directory:
-        return run_virtual(_play(book, scenario, Path(directory), interrupted))
+    with temporary_folder("eosctl-rehearsal-") as directory:
+        return run_virtual(_play(book, scenario, directory, interrupted))
 
 
 async def _play(book: Runbook, scenario: RehearsalScenario, directory: Path, interrupted: bool) -> Performance:

@@ -12,7 +12,6 @@ import posixpath
 import stat
 import sys
 import tarfile
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -22,6 +21,7 @@ from typing import IO, Final, NamedTuple
 
 from eosctl.input_file import open_input
 from eosctl.logs.files.sources import Unread, archive_of, find_files
+from eosctl.temporary_folders import temporary_folder
 
 STDIN: Final = "-"
 MAX_UNPACKED_BYTES: Final = 4 * 1024**3
@@ -63,8 +63,8 @@ def opened_inputs(paths: Iterable[Path], progress: Callable[[str], None] = lambd
         paths: Files, folders, pipes, and ``-`` for standard input.
         progress: Called with a description of the next input, because the caller may have to wait for a pipe.
     """
-    with tempfile.TemporaryDirectory(prefix="eosctl-logs-") as folder:
-        copies = _Copies(Path(folder), progress)
+    with temporary_folder("eosctl-logs-") as folder:
+        copies = _Copies(folder, progress)
         for path in paths:
             copies.add(path)
         yield Opened(tuple(copies.paths), copies.names, tuple(copies.unread), frozenset(copies.archives))

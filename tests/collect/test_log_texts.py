@@ -116,3 +116,33 @@ def test_a_directory_lists_what_it_did_not_read(tmp_path: Path) -> None:
     parts, (missing,) = bundled(tmp_path)
     assert sorted(parts) == ["logs/000-server.log", "logs/001-server.log"]
     assert missing.what.endswith("client.properties")
+
+
+@pytest.mark.parametrize("pack", [bytes, _tar, _zip])
+def test_links_out_of_a_directory_are_listed(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+    logs, other = tmp_path / "logs", tmp_path / "other"
+    (logs / "old").mkdir(parents=True)
+    other.mkdir()
+    (logs / "server.log").write_text(TEXT)
+    (other / "private").write_bytes(pack(TEXT.encode()))
+    (logs / "application").symlink_to(other / "private")
+    (logs / "sub").symlink_to(other)
+    (logs / "current.log").symlink_to(logs / "server.log")
+    (logs / "older").symlink_to(logs / "old")
+    missing: list[MissingPart] = []
+    parts = list(log_parts([logs], missing))
+    assert [part.name for part in parts] == ["logs/000-current.log"]
+    assert {part.what: part.reason for part in missing} == {
+        str(logs / "application"): f"a link to {other / 'private'}; to bundle that, name it",
+        str(logs / "sub"): "a link to another folder; to read that, name it",
+    }
+
+
+def test_a_link_to_a_place_that_is_named_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "one.log").write_text(TEXT)
+    (tmp_path / "logs" / "a.log").symlink_to(tmp_path / "one.log")
+    for paths in ([tmp_path / "logs" / "a.log"], [tmp_path / "logs", tmp_path / "one.log"]):
+        missing: list[MissingPart] = []
+        assert len(list(log_parts(paths, missing))) == 1
+        assert not missing

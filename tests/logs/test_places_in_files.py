@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from eosctl.logs.diagnosis import incident_finding
-from eosctl.logs.files.sources import list_files
+from eosctl.logs.files.sources import LINKED_FOLDER, list_files
 from tests.logs.judging import judge
 
 RECORDS = """\
@@ -36,6 +36,15 @@ def test_a_ticket_in_yaml_is_read(tmp_path: Path) -> None:
     (tmp_path / "settings.yml").write_text("log: /var/log/kafka\ncreated: 2026-10-08 21:14:02\nlevel: INFO\n")
     read = [file.name for file, reason in list_files([tmp_path]) if not reason]
     assert read == ["ticket.yaml"]
+
+
+def test_a_link_to_a_folder_elsewhere_is_named(tmp_path: Path) -> None:
+    logs = tmp_path / "logs"
+    (logs / "today").mkdir(parents=True)
+    (logs / "today" / "a.log").write_text(RECORDS)
+    (logs / "current").symlink_to(logs / "today")
+    (logs / "far").symlink_to(tmp_path)
+    assert list(list_files([logs])) == [(logs / "far", LINKED_FOLDER), (logs / "today" / "a.log", "")]
 
 
 @pytest.mark.parametrize(("folder", "is_named"), [("in", False), ("logs", False), ("harbor-worker", True)])

@@ -26,7 +26,7 @@ from eosctl.logs.files.content import (
     recoding_of,
 )
 from eosctl.logs.files.inputs import opened_inputs
-from eosctl.logs.files.sources import KAFKA_DATA, archive_in, list_files
+from eosctl.logs.files.sources import KAFKA_DATA, archive_in, find_files, leads_out, list_files
 
 _STEP_BYTES: Final = 1 << 22
 _HEAD_BYTES: Final = 1 << 18
@@ -76,16 +76,34 @@ class LogFile(NamedTuple):
 
 @contextmanager
 def log_files(paths: Iterable[Path]) -> Iterator[Iterator[LogFile]]:
-    """Yield the files below paths and within archives; temporary copies exist while the ``with`` block runs."""
-    with opened_inputs(paths) as opened:
+    """Yield the files below paths and within archives; temporary copies exist while the ``with`` block runs.
+
+    A link below a folder that leads out of the paths is not followed: a program that writes to the folder would choose
+    what leaves the machine.
+    """
+    given = tuple(paths)
+    with opened_inputs(given) as opened:
 
         def found() -> Iterator[LogFile]:
+            links = {link: str(Path(link).resolve()) for link in _links_out_of(given)}
+            for link, target in links.items():
+                yield LogFile(Path(link), printable(link), f"a link to {printable(target)}; to bundle that, name it")
             yield from (LogFile(Path(one.name), printable(one.name), one.reason) for one in opened.unread)
             for path, reason in list_files(opened.paths):
-                if str(path) not in opened.archives:
-                    yield LogFile(path, printable(opened.name_of(str(path))), reason)
+                name = opened.name_of(str(path))
+                # An archive and what it contains have the link's name, too.
+                is_linked = any(name == link or name.startswith(f"{link}/") for link in links)
+                if str(path) not in opened.archives and not is_linked:
+                    yield LogFile(path, printable(name), reason)
 
         yield found()
+
+
+def _links_out_of(paths: tuple[Path, ...]) -> Iterator[str]:
+    """Yield the files below folders that are links to files outside of all of the paths."""
+    for file in find_files(path for path in paths if path.is_dir()):
+        if file not in paths and file.is_symlink() and file.exists() and leads_out(file, paths):
+            yield str(file)
 
 
 def printable(name: str) -> str:

@@ -60,6 +60,7 @@ _NOTES: Final = frozenset({".yaml", ".yml"})
 """Endings of settings, and of tickets and notes with records in them."""
 OTHER_NAME: Final = "its name ends like that of another kind of file; to read it anyway, name the file itself"
 NO_RECORDS: Final = "a table without log records"
+LINKED_FOLDER: Final = "a link to another folder; to read that, name it"
 KAFKA_DATA: Final = re.compile(
     r"\d{20}\.log(?:\.deleted|\.cleaned|\.swap)?|leader-epoch-checkpoint|partition\.metadata|quorum-state"
     r"|(?:recovery-point|log-start|replication|cleaner)-offset-checkpoint|\d{20}-\d{10}\.checkpoint"
@@ -124,8 +125,10 @@ def list_files(paths: Iterable[Path]) -> Iterator[tuple[Path, str]]:
             except OSError:
                 yield file, ""
                 continue
-            # A folder here is one that cannot be listed.
-            reason = "" if file == path or S_ISDIR(status.st_mode) else reason_against(file)
+            if S_ISDIR(status.st_mode):  # A link, or a folder that cannot be listed.
+                reason = LINKED_FOLDER if file != path and file.is_symlink() else ""
+            else:
+                reason = "" if file == path else reason_against(file)
             identity = status.st_dev, status.st_ino
             if reason:
                 yield file, reason
@@ -140,9 +143,23 @@ def _files_below(folder: Path) -> list[Path]:
     def remember(error: OSError) -> None:
         closed.append(Path(error.filename))
 
-    names = (Path(root, name) for root, _, files in os.walk(folder, onerror=remember) for name in files)
-    files = (file for file in names if not file.name.startswith(".") and (file.is_file() or _is_broken(file)))
-    return sorted((*files, *closed))
+    names: list[Path] = []
+    for root, folders, files in os.walk(folder, onerror=remember):
+        names += (Path(root, name) for name in files)
+        names += (link for name in folders if (link := Path(root, name)).is_symlink() and leads_out(link, [folder]))
+    # Pipes and devices are left out; every folder here is a link.
+    found = (
+        file
+        for file in names
+        if not file.name.startswith(".") and (file.is_file() or file.is_dir() or _is_broken(file))
+    )
+    return sorted((*found, *closed))
+
+
+def leads_out(file: Path, places: Iterable[Path]) -> bool:
+    """Return whether the target of a link is neither one of some files and folders nor below them."""
+    target = file.resolve()
+    return not any(target.is_relative_to(place.resolve()) for place in places)
 
 
 def _is_broken(file: Path) -> bool:

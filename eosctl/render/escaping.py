@@ -33,6 +33,10 @@ _COMMAND_LINE: Final = re.compile(r"^([^\S\n]*):(?=:)", re.MULTILINE)
 # Those of GitHub and Azure Pipelines search every line for these, and TeamCity's service messages look alike:
 # ``##[error]``, ``##vso[task.setvariable ...]``, ``##teamcity[...]``.
 _COMMAND_IN_LINE: Final = re.compile(r"#(?=#\w{0,20}\[)", re.ASCII)
+# What spreadsheets run as a formula; a number with a sign is none.
+_FORMULA: Final = re.compile(r"(?:=|@|[+-](?!\d[\d.,]*(?:e[+-]?\d+)?\Z)).", re.DOTALL)
+# The same in joined rows, which begin with a line feed.
+_FORMULA_IN_ROWS: Final = re.compile(r"[\t\n](?:=|@|[+-](?!\d[\d.,]*(?:e[+-]?\d+)?[\t\n]))[^\t\n]")
 _CELL_NAMES: Final = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 
 
@@ -54,14 +58,28 @@ def tsv_row(cells: Sequence[str]) -> str:
     r"""Join cells to a line of tab-separated text.
 
     Backslash, tab, line feed and carriage return are ``\\``, ``\t``, ``\n`` and ``\r``; other hidden characters are
-    written as :func:`visible` does, so that every escape can be undone.
+    written as :func:`visible` does, so that every escape can be undone; and so is the first sign of a formula.
     """
-    return "\t".join([_UNFIT_FOR_CELL.sub(_escape_in_cell, cell) for cell in cells]) + "\n"
+    return "\t".join([without_formula(_UNFIT_FOR_CELL.sub(_escape_in_cell, cell)) for cell in cells]) + "\n"
+
+
+def without_formula(cell: str) -> str:
+    r"""Write the first sign of a cell out if a spreadsheet would run it as a formula.
+
+    >>> without_formula("=cmd()"), without_formula("-1"), without_formula("-")
+    ('\\x3dcmd()', '-1', '-')
+    """
+    return f"\\x{ord(cell[0]):02x}{cell[1:]}" if is_formula(cell) else cell
+
+
+def is_formula(cell: str) -> bool:
+    """Return whether a spreadsheet would run a cell as a formula."""
+    return _FORMULA.match(cell) is not None
 
 
 def needs_no_escape(rows_text: str) -> bool:
     """Return whether rows that are already joined hold nothing to escape but, perhaps, tabs and line feeds in cells."""
-    return _UNFIT_FOR_ROWS.search(rows_text) is None
+    return _UNFIT_FOR_ROWS.search(rows_text) is None and _FORMULA_IN_ROWS.search(f"\n{rows_text}") is None
 
 
 def markdown_text(text: str) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
 from eosctl.render.escaping import (
+    is_formula,
     json_text,
     needs_no_escape,
     tsv_row,
@@ -18,8 +19,6 @@ from eosctl.render.escaping import (
     without_commands_within,
     without_surrogates,
 )
-
-_FORMULA: Final = ("=", "+", "-", "@")
 
 
 def render_json(value: Any) -> str:
@@ -61,7 +60,7 @@ def render_tsv(rows: Iterable[Sequence[str]]) -> str:
     """Render rows as tab-separated text without a header.
 
     Tabs, line breaks and backslashes inside a cell are written as ``\\t``, ``\\n``, ``\\r`` and ``\\\\``, other
-    characters that cannot be seen as ``\\x1b`` and ``\\u202e``.
+    characters that cannot be seen as ``\\x1b`` and ``\\u202e``, and the first sign of a formula as ``\\x3d``.
     """
     held = list(rows)
     text = "".join(["\t".join(row) + "\n" for row in held])
@@ -85,5 +84,4 @@ def render_csv(rows: Iterable[Sequence[str]]) -> str:
 
 def _csv_cell(cell: str) -> str:
     shown = visible(cell)
-    is_formula = len(shown) > 1 and shown.startswith(_FORMULA) and not shown[1:].replace(".", "", 1).isdecimal()
-    return f"'{shown}" if is_formula else shown
+    return f"'{shown}" if is_formula(shown) else shown

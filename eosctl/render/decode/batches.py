@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 import msgspec
 
 from eosctl.analysis.decode.batch_state import control_name, state_of
 from eosctl.analysis.decode.writers import LogWriter
-from eosctl.render.decode.fields import CODECS, bytes_writer, cell, cell_writer, when
+from eosctl.render.decode.fields import CODECS, bytes_writer, cell, cell_writer, tsv_cell, when
 from eosctl.render.decode.formats import BytesForm, DecodeFormat
 from eosctl.render.decode.record_lines import RecordLines
-from eosctl.render.escaping import json_text, utf8_text, visible
+from eosctl.render.escaping import json_text, utf8_text, visible, without_formula
 from eosctl.storage.scan import LogBatch, LogRun
 from eosctl.wire.errors import WireError
 from eosctl.wire.records.control import EndTxnMarker, OtherControl, decode_control
@@ -217,7 +217,7 @@ class TsvLogWriter:
 
     def __init__(self, keys: BytesForm, values: BytesForm) -> None:
         """Choose the form of keys and values."""
-        self._key, self._value = cell_writer(keys), cell_writer(values)
+        self._key, self._value = _without_formulas(cell_writer(keys)), _without_formulas(cell_writer(values))
         self._without_content = keys is values is BytesForm.NONE
         self._has_plain_cells = self._without_content or keys is values is BytesForm.UTF8
         self._record_lines: RecordLines | None = None
@@ -231,7 +231,7 @@ class TsvLogWriter:
 
     def start(self, file: str, base_offset: int) -> str:
         """Note the file, which every line names."""
-        self._file = cell(file)
+        self._file = tsv_cell(file)
         self._lines = {}
         if self._has_plain_cells and self._file.isascii():
             self._record_lines = RecordLines(self._file, with_content=not self._without_content)
@@ -322,7 +322,11 @@ class TsvLogWriter:
 
     def damage(self, file: str, position: int, kind: str, what: str, resumes_at: int | None) -> str:
         """Return the line of a damage."""
-        return f"damage\t{cell(file)}\t{position}\t{kind}\t{cell(what)}\n"
+        return f"damage\t{tsv_cell(file)}\t{position}\t{kind}\t{tsv_cell(what)}\n"
+
+
+def _without_formulas(write: Callable[[bytes | None], str]) -> Callable[[bytes | None], str]:
+    return lambda data: without_formula(write(data))
 
 
 def log_writer(form: DecodeFormat, keys: BytesForm, values: BytesForm) -> LogWriter:

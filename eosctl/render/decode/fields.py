@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from eosctl.render.decode.formats import BytesForm
-from eosctl.render.escaping import is_visible
+from eosctl.render.escaping import is_visible, without_formula
 from eosctl.text import time_text
 from eosctl.wire.records.compression import Compression
 
@@ -76,6 +76,11 @@ def cell(value: Any) -> str:
         return str(value)
     text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
     return escape_text(text)
+
+
+def tsv_cell(value: Any) -> str:
+    """Write a value into one cell of a tab-separated line, which no spreadsheet runs as a formula."""
+    return without_formula(cell(value))
 
 
 def escape_text(text: str) -> str:

@@ -74,7 +74,14 @@ class RecordLines:
         cells[3::width] = keys
         cells[4::width] = values
         lines = self._line * count % tuple(cells)
-        return lines.decode() if _marks(lines) == self._marks * count else None
+        return lines.decode() if _marks(lines) == self._marks * count and not _may_hold_formula(lines) else None
+
+
+def _may_hold_formula(lines: bytes) -> bool:
+    """Return whether a cell may begin like a formula; dashes of null and sequences of -1 do not."""
+    if b"\t=" in lines or b"\t+" in lines or b"\t@" in lines:
+        return True
+    return lines.count(b"\t-") != lines.count(b"\t-1\t") + lines.count(b"\t-\t") + lines.count(b"\t-\n")
 
 
 def _marks(lines: bytes) -> int:

@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 from typing import Any, Final
 
 from eosctl.render.decode.entries import render_damage
-from eosctl.render.decode.fields import cell, when
+from eosctl.render.decode.fields import cell, tsv_cell, when
 from eosctl.render.decode.formats import DecodeFormat
 from eosctl.render.machine import render_json_line
 
@@ -76,7 +76,7 @@ def row_writer(columns: Sequence[tuple[str, int]], form: DecodeFormat) -> Callab
         return lambda file, row: render_json_line({"file": file, **row})
     if form is DecodeFormat.TSV:
         names = [name for name, _ in columns]
-        shown = cache(cell)  # of file names, which are few
+        shown = cache(tsv_cell)  # of file names, which are few
         return lambda file, row: (
             "\t".join(
                 [shown(file), *[str(value) if type(value) is int else _plain(value) for value in map(row.get, names)]]
@@ -97,7 +97,7 @@ def _plain(value: Any) -> str:
 
 
 #: Ids, groups, topics, and states repeat often.
-_text = lru_cache(1_024)(cell)
+_text = lru_cache(1_024)(tsv_cell)
 
 
 def _shown(name: str, value: Any) -> str:

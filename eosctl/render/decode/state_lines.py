@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from eosctl.analysis.decode.entries import OFFSET_STATES
 from eosctl.analysis.decode.outcomes import Outcome
-from eosctl.render.decode.fields import cell
+from eosctl.render.decode.fields import tsv_cell
 from eosctl.wire.internal import offsets, transaction_log
 from eosctl.wire.internal.transaction_log import TRANSACTION_STATES
 from eosctl.wire.messages.internal.consumer_offsets.offset_commit import OffsetCommitValue
@@ -53,7 +53,7 @@ class TransactionLines:
 
     def start(self, file: str) -> None:
         """Set the file that every line names."""
-        self._line = cell(file).replace("%", "%%") + "\t%d\t%d\t%s\t%s\t%d\t%d\t%d\t%s\n"
+        self._line = tsv_cell(file).replace("%", "%%") + "\t%d\t%d\t%s\t%s\t%d\t%d\t%d\t%s\n"
 
     def of(self, record: Record, header: BatchHeader, outcome: Outcome) -> str | None:
         """Return a record's line; None if it needs the general decoder."""
@@ -116,7 +116,7 @@ class OffsetLines:
 
     def start(self, file: str) -> None:
         """Set the file that every line names."""
-        self._line = cell(file).replace("%", "%%") + "\t%d\t%d\t%s\t%s\t%s\t%d\tOffsetCommit\n"
+        self._line = tsv_cell(file).replace("%", "%%") + "\t%d\t%d\t%s\t%s\t%s\t%d\tOffsetCommit\n"
 
     def of(self, record: Record, header: BatchHeader, outcome: Outcome) -> str | None:
         """Return a record's line; None if it needs the general decoder."""
@@ -143,11 +143,11 @@ class OffsetLines:
             return
         start, behind = self._AROUND_METADATA[version]
         if len(self._keys) < _MOST_KNOWN:
-            self._keys[record.key] = cell(row["group"]), f"{cell(row['topic'])}\t{row['partition']}"
+            self._keys[record.key] = tsv_cell(row["group"]), f"{tsv_cell(row['topic'])}\t{row['partition']}"
         if len(self._metadata) < _MOST_KNOWN:
             self._metadata.add(record.value[start:-behind])
 
 
 def _remember(known: dict[Any, str], key: bytes | None, text: str) -> None:
     if len(known) < _MOST_KNOWN:
-        known[key] = cell(text)
+        known[key] = tsv_cell(text)

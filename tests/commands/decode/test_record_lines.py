@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -22,6 +23,7 @@ LAST_SEQUENCE = 0x7FFF_FFFF
 contents = st.one_of(
     st.none(),
     st.text("abc %\\", max_size=80).map(str.encode),
+    st.sampled_from([b"=1", b"+a", b"-5", b"-1", b"-", b"@a", b"a=b"]),
     st.sampled_from([b"", b"x" * 63, b"x" * 64, b"x" * 8_191, b"x" * 8_192, b"\t", "ü".encode(), b"\xff\n"]),
 )
 records = st.builds(
@@ -83,6 +85,19 @@ def test_what_the_decoder_refuses_has_no_lines(data: bytes, with_content: bool, 
         damaged[choice.draw(st.integers(57, len(data) - 1))] = choice.draw(st.integers(0, 255))
     general, quick = general_and_quick(bytes(damaged), with_content=with_content)
     assert quick in (general, None)
+
+
+@pytest.mark.parametrize("text", ["=cmd()", "+1+cmd", "-x", "@SUM(A1)"])
+def test_no_key_value_or_file_is_a_formula(text: str) -> None:
+    data = encode_batch([Record(0, 1, text.encode(), text.encode()), Record(0, 1, None, None)], base_sequence=-1)
+    batch = LogBatch(0, decode_header(data), True, data, 0)
+    writer = TsvLogWriter(BytesForm.UTF8, BytesForm.UTF8)
+    writer.start(text, 0)
+    assert writer.record_lines(batch) is None
+    shown = f"\\x{ord(text[0]):02x}{text[1:]}"
+    assert writer.records(batch, batch.records()) == (
+        f"record\t{shown}\t0\t1\t-1\t{shown}\t{shown}\nrecord\t{shown}\t1\t1\t-1\t-\t-\n"
+    )
 
 
 def test_a_batch_with_other_text_does_not_affect_later_lines() -> None:

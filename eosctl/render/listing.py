@@ -10,7 +10,7 @@ from eosctl.render.envelope import Listing
 from eosctl.render.formats import OutputFormat
 from eosctl.render.gap_text import join_gaps
 from eosctl.render.machine import render_json, render_tsv, render_yaml
-from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
+from eosctl.render.page import PLAIN, WIDEST_CELL, Block, Field, Grid, Line, Style, render_page
 
 T = TypeVar("T")
 NAMED_GAPS: Final = 3
@@ -51,19 +51,31 @@ def render_listing(
             return render_yaml(listing)
         case OutputFormat.TSV:
             return render_tsv(_rows(listing, columns))
-        case OutputFormat.TABLE | OutputFormat.WIDE:
-            shown = [column for column in columns if output is OutputFormat.WIDE or not column.wide]
-            blocks = _blocks(listing, shown, empty)
-            return render_page([*blocks, Line(scope, "dim")] if scope else blocks, style)
+        case OutputFormat.WIDE:
+            blocks = _blocks(listing, tuple(_rows(listing, columns)), columns, empty)
+        case OutputFormat.TABLE:
+            shown = [column for column in columns if not column.wide]
+            rows = tuple(_rows(listing, shown))
+            cut = tuple(tuple(_cut(cell) for cell in row) for row in rows)
+            blocks = _blocks(listing, cut, shown, empty)
+            if cut != rows:
+                blocks.append(Line(f"Cells end after {WIDEST_CELL} characters; -o wide and -o json have all.", "dim"))
+    return render_page([*blocks, Line(scope, "dim")] if scope else blocks, style)
 
 
-def _blocks(listing: Listing[T], columns: Sequence[Column[T]], empty: str) -> list[Block]:
+def _cut(cell: str) -> str:
+    return cell if len(cell) <= WIDEST_CELL else f"{cell[: WIDEST_CELL - 1]}…"
+
+
+def _blocks(
+    listing: Listing[T], rows: tuple[tuple[str, ...], ...], columns: Sequence[Column[T]], empty: str
+) -> list[Block]:
     gaps = () if listing.evidence is None else listing.evidence.gaps
     blocks: list[Block] = []
     if gaps:
         blocks.append(Line(_headline(gaps, is_empty=not listing.items), "yellow"))
     if listing.items:
-        blocks.append(Grid(tuple(_rows(listing, columns)), tuple(column.header for column in columns)))
+        blocks.append(Grid(rows, tuple(column.header for column in columns)))
     elif not gaps:
         blocks.append(Line(empty))
     if gaps:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -15,6 +15,8 @@ from eosctl.render.wrapping import columns, longest_token, share_columns, wrap
 LABEL_WIDTH = 10
 GAP = "  "
 UNBOUNDED = 1_000_000
+WIDEST_CELL: Final = 250
+"""The most columns to which the other cells of a column are padded; names of topics have up to 249 characters."""
 
 
 class Style(NamedTuple):
@@ -92,7 +94,7 @@ def _plain_grid(grid: Grid) -> str:
     rows = ([grid.header] if grid.header else []) + list(grid.rows)
     if not rows:
         return ""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    widths = [min(max(map(len, column)), WIDEST_CELL) for column in zip(*rows, strict=True)]
     line = " " * grid.indent + "  ".join([f"%-{width}s" for width in widths])
     return "\n".join([(line % row).rstrip() for row in rows]) + "\n"
 
@@ -122,8 +124,8 @@ def _grid_lines(grid: Grid, width: int, paint: _Paint, *, fold: bool) -> Iterato
         return
     by_column = tuple(zip(*rows, strict=True))
     widths = share_columns(
-        [max(map(columns, cells)) for cells in by_column],
-        [max(map(longest_token, cells)) for cells in by_column],
+        [min(max(map(columns, cells)), WIDEST_CELL) for cells in by_column],
+        [min(max(map(longest_token, cells)), WIDEST_CELL) for cells in by_column],
         width - grid.indent - len(GAP) * (len(by_column) - 1),
         fold=fold,
     )

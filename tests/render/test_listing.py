@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.render.envelope import EvidenceView, Listing
 from eosctl.render.formats import OutputFormat
 from eosctl.render.gap_text import join_gaps
 from eosctl.render.listing import Column, render_listing
+from eosctl.render.page import PLAIN, Style
 
 COLUMNS = (Column("NAME", str),)
 
@@ -50,3 +53,21 @@ def test_an_empty_list_with_gaps_does_not_claim_more() -> None:
     assert lines[0].endswith("and 2 more could not be read. Nothing was found in the rest.")
     assert "No names." not in lines
     assert sum("missing" in line for line in lines) == 5
+
+
+@pytest.mark.parametrize("style", [PLAIN, Style(width=80), Style(width=80, fold=True)])
+@pytest.mark.parametrize("output", [OutputFormat.TABLE, OutputFormat.WIDE, OutputFormat.JSON])
+def test_a_long_name_widens_no_other_row(style: Style, output: OutputFormat) -> None:
+    name, others = "x" * 30_000, [f"id-{number}" for number in range(200)]
+    columns = (*COLUMNS, Column[str]("STATE", lambda _: "Ongoing"))
+    listing = Listing("names", 1, "list", "", None, None, (name, *others))
+    text = render_listing(listing, columns, output, style)
+    assert len(text) < 200 * 300 + (0 if output is OutputFormat.TABLE else 40_000)
+    assert all(one in text for one in others)
+    is_whole = text.count("x") == 30_000
+    assert is_whole is (output is not OutputFormat.TABLE)
+    assert ("-o wide and -o json" in " ".join(text.split())) is (output is OutputFormat.TABLE)
+
+
+def test_a_name_of_a_topic_is_never_cut() -> None:
+    assert rendered("t" * 249, gap_count=0) == ["NAME", "t" * 249]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import select
 import stat
 import threading
 from pathlib import Path
@@ -20,7 +21,8 @@ def open_input(path: Path | str) -> BinaryIO:
     """Open a file, a pipe that a program writes to, a terminal, or the null device for reading.
 
     Raises:
-        OSError: It cannot be opened, is a device or a directory, or is a pipe that no program opens for writing.
+        OSError: It cannot be opened, is a device or a directory, is a pipe that no program opens for writing, or is a
+            file of the kernel that does not end, such as /proc/kmsg.
     """
     mode = os.stat(path).st_mode  # noqa: PTH116 - thousands of files are read
     if stat.S_ISFIFO(mode):
@@ -29,12 +31,48 @@ def open_input(path: Path | str) -> BinaryIO:
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     mode = os.fstat(descriptor).st_mode
     if stat.S_ISREG(mode) or (stat.S_ISCHR(mode) and (os.isatty(descriptor) or Path(path).samefile(os.devnull))):
+        refuse_endless(descriptor, path)
         os.set_blocking(descriptor, True)
         return os.fdopen(descriptor, "rb")
     os.close(descriptor)
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
     raise OSError(errno.EINVAL, "It is not a regular file", os.fspath(path))
+
+
+def refuse_endless(descriptor: int, path: Path | str) -> None:
+    """Refuse a regular file that waits for more instead of ending, as files of the kernel do.
+
+    Args:
+        descriptor: The file, opened with ``O_NONBLOCK``; closed if the file is refused.
+        path: Its name for the error.
+
+    Raises:
+        OSError: It has content although its size is 0, and its reads can wait.
+    """
+    status = os.fstat(descriptor)
+    if status.st_size or not stat.S_ISREG(status.st_mode) or not _can_wait(descriptor):
+        return
+    try:
+        # A network file system lets its empty files be waited for, too; they end.
+        is_empty = not os.read(descriptor, 1)
+    except BlockingIOError:
+        is_empty = False
+    if not is_empty:
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "It is a file of the kernel that need not end", os.fspath(path))
+
+
+def _can_wait(descriptor: int) -> bool:
+    """Return whether a read of a regular file can wait for content: only those files accept a poll."""
+    if not hasattr(select, "epoll"):
+        return False
+    with select.epoll() as waiting:
+        try:
+            waiting.register(descriptor, select.EPOLLIN)
+        except PermissionError:
+            return False
+    return True
 
 
 def exists(word: str) -> bool:

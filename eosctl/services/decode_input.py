@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from eosctl.errors import UsageError
+from eosctl.input_file import open_input
 from eosctl.storage.inputs import STDIN, find_files, is_segment_file, spooled
 from eosctl.storage.names import Suffix
 
@@ -101,7 +102,7 @@ def _refuse_text(source: Source) -> None:
     if "checkpoint" in source.path.name:
         return
     try:
-        with source.path.open("rb") as file:
+        with open_input(source.path) as file:
             head = file.read(_HEAD_BYTES)
     except OSError:
         return  # reported where the file is read

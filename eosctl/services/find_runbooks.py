@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Final, NamedTuple
 
 import msgspec
 
 from eosctl.analysis.pasted_text import plain_text, read_pasted
 from eosctl.errors import UsageError
-from eosctl.input_file import is_file
+from eosctl.input_file import is_file, open_input
 from eosctl.knowledge.reference.index import entry_named, find_entries
 from eosctl.model.reference import LONGEST_PASTED, Entry, EntryKind, RunbookMatch
 from eosctl.model.severity import Severity
@@ -320,7 +319,7 @@ def read_symptom(words: Sequence[str], callbacks: Callbacks = SILENT) -> str:
     """
     if len(words) == 1 and is_file(words[0]):
         try:
-            with Path(words[0]).open("rb") as file:
+            with open_input(words[0]) as file:
                 data = file.read(LONGEST_PASTED + 1)
         except OSError as error:
             raise UsageError(f"Cannot read {words[0]}.", error.strerror or str(error), "Check the path.") from error

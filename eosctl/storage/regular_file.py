@@ -7,18 +7,22 @@ import os
 import stat
 from pathlib import Path
 
+from eosctl.input_file import refuse_endless
+
 
 def open_regular(path: Path | str) -> int:
     """Open a regular file for reading and return its descriptor, which the caller closes.
 
     Raises:
-        OSError: The file cannot be opened, or it is a pipe, a device, a socket, or a directory.
+        OSError: The file cannot be opened, or it is a pipe, a device, a socket, a directory, or a file of the
+            kernel that does not end.
     """
     # Without O_NONBLOCK, opening a named pipe waits for a writer.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise OSError(errno.EINVAL, "It is not a regular file", os.fspath(path))
+    refuse_endless(descriptor, path)
     return descriptor
 
 

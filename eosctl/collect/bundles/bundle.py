@@ -92,7 +92,7 @@ def is_bundle(path: Path) -> bool:
     try:
         if not path.is_file():
             return False  # What is read from a pipe is gone.
-        with path.open("rb") as file:
+        with open_input(path) as file:
             return file.read(4) == b"PK\x03\x04"
     except OSError:
         return False

@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from eosctl.input_file import open_input
 from eosctl.logs.records.record import Buffer
 
 MAX_INFLATED_BYTES: Final = 1024**3
@@ -181,7 +182,7 @@ def first_text(path: Path) -> int:
         OSError: The file cannot be read.
     """
     place = 0
-    with path.open("rb") as file:
+    with open_input(path) as file:
         while chunk := file.read(_CHUNK_BYTES):
             if rest := chunk.lstrip(b"\0"):
                 return place + len(chunk) - len(rest)
@@ -195,7 +196,7 @@ def read_head(path: Path, size: int = _HEAD_BYTES, start: int = 0) -> bytes:
     Raises:
         OSError: The file cannot be read.
     """
-    with path.open("rb") as file:
+    with open_input(path) as file:
         file.seek(start)
         return file.read(size)
 
@@ -208,7 +209,7 @@ def read_content(path: Path) -> Content:
     Raises:
         OSError: The file cannot be opened.
     """
-    with path.open("rb") as file:
+    with open_input(path) as file:
         head = file.read(_HEAD_BYTES)
         codec = codec_of(head)
         if not codec:

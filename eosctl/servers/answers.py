@@ -110,12 +110,12 @@ def call(tools: Mapping[str, Tool], name: str, arguments: Mapping[str, object], 
         tool = tools[name]
         answer = tool.answer(read_arguments(tool.form, arguments), connection, callbacks)
     except EosctlError as error:
-        return _failed(error, remarks)
+        return failed_reply(error, remarks)
     except Exception as error:  # noqa: BLE001 - a defect in one tool must not end the server
         defect = (file_error(error) if isinstance(error, OSError) else None) or defect_error(
             error, "Run the command in a shell with: eosctl --debug ..."
         )
-        return _failed(defect, remarks)
+        return failed_reply(defect, remarks)
     coverage = "\n".join(_coverage_lines(answer.exit_code, answer.read, answer.unread, remarks))
     return Reply(
         answer.result,
@@ -126,7 +126,7 @@ def call(tools: Mapping[str, Tool], name: str, arguments: Mapping[str, object], 
     )
 
 
-def _failed(error: EosctlError, remarks: Iterable[str]) -> Reply:
+def failed_reply(error: EosctlError, remarks: Iterable[str] = ()) -> Reply:
     """Return an error with its secrets masked, as the command line does."""
     error.what, error.why = redact_text(error.what), redact_text(error.why)
     coverage = "\n".join(

@@ -7,8 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from eosctl import __version__
-from eosctl.errors import UsageError
-from eosctl.servers.answers import Reply, Tool, call
+from eosctl.errors import EosctlError, UsageError
+from eosctl.servers.answers import Reply, Tool, call, failed_reply
+from eosctl.servers.calls import Calls
 from eosctl.servers.tools import TOOLS
 from eosctl.services.connection import Connection
 
@@ -22,8 +23,6 @@ INSTRUCTIONS: Final = (
     "the JSON that the command prints, and the exit code with what was and was not read. Exit code 0 covers only what "
     "was read: report what was not. Changes to a cluster are made by a person with the commands that findings name."
 )
-#: Calls that run together; the others wait.
-CONCURRENT_CALLS: Final = 2
 
 
 def serve(connection: Connection) -> None:
@@ -50,19 +49,20 @@ def serve(connection: Connection) -> None:
 
 
 def _server(connection: Connection) -> Server[Any]:
-    import anyio
-    from anyio.to_thread import run_sync
     from mcp.server.lowlevel import Server
     from mcp_types import ListToolsResult
 
-    limiter = anyio.CapacityLimiter(CONCURRENT_CALLS)
+    calls: Calls[Reply] = Calls()
 
     async def list_tools(_: ServerRequestContext[Any], __: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(tools=[_described(tool) for tool in TOOLS.values()])
 
     async def call_tool(_: ServerRequestContext[Any], params: CallToolRequestParams) -> CallToolResult:
         work = partial(call, TOOLS, params.name, params.arguments or {}, connection)
-        return _result(await run_sync(work, abandon_on_cancel=True, limiter=limiter))
+        try:
+            return _result(await calls.run(work))
+        except EosctlError as error:
+            return _result(failed_reply(error))
 
     return Server(
         "eosctl", version=__version__, instructions=INSTRUCTIONS, on_list_tools=list_tools, on_call_tool=call_tool

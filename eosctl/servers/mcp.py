@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from eosctl import __version__
 from eosctl.errors import EosctlError, UsageError
 from eosctl.servers.answers import Reply, Tool, call, failed_reply
 from eosctl.servers.calls import Calls
 from eosctl.servers.tools import TOOLS
+from eosctl.servers.wire import Wire
 from eosctl.services.connection import Connection
 
 if TYPE_CHECKING:
@@ -42,7 +43,8 @@ def serve(connection: Connection) -> None:
 
     async def run() -> None:
         server = _server(connection)
-        async with stdio_server() as (reading, writing):
+        wire = cast("anyio.AsyncFile[str]", Wire())
+        async with stdio_server(wire, wire) as (reading, writing):
             await server.run(reading, writing, server.create_initialization_options())
 
     anyio.run(run)

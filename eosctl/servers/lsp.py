@@ -15,7 +15,7 @@ from eosctl.findings.repair import Repair, RepairAction
 from eosctl.model.redaction import redact_text
 from eosctl.model.severity import Severity
 from eosctl.render.configuration.setting import setting_markdown
-from eosctl.servers.lsp_session import BoundedInput, Ending, keep_log_short
+from eosctl.servers.lsp_session import BoundedInput, Ending, answering_protocol, keep_log_short
 from eosctl.servers.marks import Mark, coverage_lines, marks_of
 from eosctl.services.edit_configuration import EditedFile, OpenFile, explain_at, judge_open_file, repairs_of
 
@@ -56,7 +56,7 @@ def _server(ending: Ending) -> LanguageServer:
     from lsprotocol import types
     from pygls.lsp.server import LanguageServer
 
-    server = LanguageServer(NAME, __version__)
+    server = LanguageServer(NAME, __version__, protocol_cls=answering_protocol())
     server.feature(types.SHUTDOWN)(lambda *_: ending.shutdown())
     server.feature(types.EXIT)(lambda *_: ending.exit())
     _publish_marks(server)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import BinaryIO, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from eosctl.errors import UsageError
 from eosctl.model.redaction import redact_text
 from eosctl.render.escaping import visible
+
+if TYPE_CHECKING:
+    from pygls.protocol import LanguageServerProtocol
 
 MESSAGE_LIMIT_BYTES: Final = 64 << 20
 LINE_LIMIT_BYTES: Final = 4_000
@@ -70,6 +73,27 @@ class BoundedInput:
             )
         self._header_lines = 0
         return self._stream.read(size)
+
+
+def answering_protocol() -> type[LanguageServerProtocol]:
+    """Return the library's protocol with an answer to requests of a wrong form, which it only logs.
+
+    The editor would wait forever for the hover of a place that is not one.
+    """
+    from pygls.exceptions import JsonRpcException
+    from pygls.protocol import LanguageServerProtocol
+
+    class AnsweringProtocol(LanguageServerProtocol):
+        def structure_message(self, data: dict[str, Any]) -> Any:
+            try:
+                return super().structure_message(data)
+            except JsonRpcException as error:
+                request = data.get("id")
+                if "method" in data and isinstance(request, int | str):
+                    self._send_response(request, error=error.to_response_error())
+                raise
+
+    return AnsweringProtocol
 
 
 def keep_log_short() -> None:

@@ -66,6 +66,20 @@ def test_hostile_messages_leave_lines_and_a_server() -> None:
     assert not [word for word in (b"Traceback", b"\x1b", PASSWORD.encode()) if word in done.stderr]
 
 
+def test_each_request_of_a_wrong_form_is_answered() -> None:
+    places = [{"line": 0, "character": -5}, {"line": -1, "character": 0}, {"line": 0, "character": "x"}, {}, 3]
+    whole = [{"textDocument": {"uri": "file:///a"}, "position": place} for place in places]
+    hovers = [{**HOVER, "id": 10 + at, "params": params} for at, params in enumerate([*whole, {}, *PARAMS])]
+    named = {**HOVER, "id": "h", "params": {}}
+    unanswered = {"jsonrpc": "2.0", "method": "textDocument/didOpen", "params": {}}
+    sent = [json.dumps(one).encode() for one in (*hovers, named, unanswered)]
+    done = session(INITIALIZE, *sent, SHUTDOWN, EXIT)
+    bodies = [part.partition(b"Content-Length")[0] for part in done.stdout.split(b"\r\n\r\n")[1:]]
+    answers = {one["id"]: one["error"]["code"] for one in map(json.loads, bodies) if "error" in one}
+    assert answers == {one["id"]: -32602 for one in (*hovers, named)}
+    assert done.returncode == 0
+
+
 def test_a_length_of_many_digits_is_ignored() -> None:
     command, arguments, environment = program("lsp")
     header = b"Content-Length: %s\r\n\r\n{}" % (b"9" * 5_000)

@@ -39,6 +39,8 @@ def bug(name: str) -> KnownBug:
         ("librdkafka-4736", "2.1.1", False),
         ("librdkafka-4736", "2.4.0", True),
         ("librdkafka-4736", "2.5.0", False),
+        ("librdkafka-2.16.0", "2.0.1", False),
+        ("librdkafka-2.16.0", "2.16.0", True),
     ],
 )
 def test_a_release_has_a_bug_or_not(name: str, version: str, affected: bool) -> None:

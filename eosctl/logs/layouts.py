@@ -57,7 +57,7 @@ NUMBERED: Final = "numbered-level"
 """The layout of C programs that print syslog's number of a level."""
 LAYOUTS: Final = (
     Layout(
-        "kafka", rf"\[(?P<time>{_DATE})\] (?P<level>{_LEVEL}) +(?:\[(?P<task>[^\]|\n]+\|[^\]\n]*)\] )?{_REST}", True
+        "kafka", rf"\[(?P<time>{_DATE})\] (?P<level>{_LEVEL}) +(?:\[(?P<thread>[^\]|\n]+\|[^\]\n]*)\] )?{_REST}", True
     ),
     Layout("python-bracket", rf"\[(?P<time>{_DATE})\] \[(?P<level>{_LEVEL})\] (?P<logger>[\w.$-]+)(?: -|:) {_REST}"),
     Layout("rdkafka", rf"%(?P<level>[0-7])\|(?P<time>\d+\.\d+)\|(?P<facility>\w+)\|(?P<client>[^|\n]*)\|:? {_REST}"),

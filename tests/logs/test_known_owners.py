@@ -139,3 +139,14 @@ def test_incidents_without_a_field_have_whole_texts(left_out: EventField | None)
     for one in incidents:
         assert not BROKEN.search(one.explanation), one.explanation
         assert not BROKEN.search(one.next_step), one.next_step
+
+
+def test_the_context_of_a_connectors_records_names_its_task(tmp_path: Path) -> None:
+    text = (
+        "[2026-12-11 14:31:07,018] ERROR [archive|task-0] Failed to run query for table orders: {}"
+        " (io.confluent.connect.jdbc.source.JdbcSourceTask:456)\norg.postgresql.util.PSQLException: ERROR: syntax\n"
+        "[2026-12-11 14:31:20,118] INFO [cdc|task-0|offsets] WorkerSourceTask{id=cdc-0} Committing offsets for 418"
+        " acknowledged messages (org.apache.kafka.connect.runtime.WorkerSourceTask:236)\n"
+    )
+    (one,) = judge(tmp_path, {"connect.log": text})
+    assert one.subject["connector.task"] == "archive-0"

@@ -14,6 +14,8 @@ _NAMED: Final[tuple[EventField, ...]] = ("transactional_id", "group")
 _END: Final = re.compile(r'[\s,;"]')
 """The signs that end a name in free text."""
 
+_TASK: Final = re.compile(r"([\w.-]{1,255})\|task-(\d{1,9})(?:\||$)")
+"""The context of a connector's records (KIP-449), such as `orders|task-0|offsets`."""
 PROCESS: Final = r"-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 """The random part of Streams' name for a process of an application."""
 _TRANSACTIONAL: Final = re.compile(rf"{PROCESS}-\d+$")
@@ -34,12 +36,14 @@ def complete_names(events: Sequence[LogEvent]) -> Iterator[LogEvent]:
     """Yield events with complete names of transactions and groups.
 
     A name that was read up to its first blank or comma becomes the longest known name in its message. A topic and a
-    partition number become a partition.
+    partition number become a partition. Connect prints connector and task in the place of the thread.
     """
     known: dict[EventField, Mapping[str, _Names]] = {name: _by_beginning(events, name) for name in _NAMED}
     cut = [(name, found) for name, found in known.items() if found]
     for event in events:
         whole = _partition_of(event) if "partition_index" in event.fields else {}
+        if "|task-" in event.thread and (task := _TASK.match(event.thread)) and "connector_task" not in event.fields:
+            whole["connector_task"] = f"{task[1]}-{task[2]}"
         for name, found in cut:
             beginning = event.fields.get(name, "")
             if beginning in found and (full := found[beginning].longest_in(event.message)):

@@ -6,11 +6,10 @@ import tomllib
 from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.resources import files
+from typing import NamedTuple
 
-import msgspec
 
-
-class StorageError(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class StorageError(NamedTuple):
     """An error of the operating system on a log directory.
 
     Attributes:
@@ -40,4 +39,4 @@ def storage_error(found: Iterable[str]) -> StorageError:
 def storage_errors() -> Sequence[StorageError]:
     """Return all errors, the most precise one first."""
     text = files("eosctl.logs.classifier").joinpath("storage_errors.toml").read_text("utf-8")
-    return tuple(msgspec.convert(tomllib.loads(text), dict[str, StorageError]).values())
+    return tuple(StorageError(**{**one, "words": tuple(one["words"])}) for one in tomllib.loads(text).values())

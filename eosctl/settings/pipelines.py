@@ -105,6 +105,7 @@ CONNECT_SARAMA: Final = Tool(
     },
     words={"acks": {"true": "all", "false": "1"}},
 )
+# An output that is idempotent, as it is by default, refuses to start with another acks than all.
 CONNECT_FRANZ: Final = Tool(
     "Redpanda Connect",
     Client.FRANZ_GO,
@@ -116,6 +117,8 @@ CONNECT_FRANZ: Final = Tool(
         "heartbeat_interval": "heartbeat.interval.ms",
         "instance_id": "group.instance.id",
     },
+    words={"acks": {"none": "0", "leader": "1"}},
+    defaults={Role.PRODUCER: {"enable.idempotence": "true"}},
 )
 # libbeat's output; max_retries does not hold for inputs that guarantee delivery.
 BEATS: Final = Tool(

@@ -140,6 +140,11 @@ REDPANDA_CONNECT = """output:
           idempotent_write: true
           ack_replicas: %s
 """
+REDPANDA_OUTPUT = """output:
+  redpanda:
+    seed_brokers: [k:9092]
+    acks: %s
+"""
 
 
 @pytest.mark.parametrize(
@@ -150,6 +155,8 @@ REDPANDA_CONNECT = """output:
         ("vector.toml", VECTOR, "1", "all", "EOS-CFG-070 vector.toml:6"),
         ("telegraf.conf", TELEGRAF, "1", "-1", "EOS-CFG-011 telegraf.conf:6"),
         ("pipeline.yaml", REDPANDA_CONNECT, "false", "true", "EOS-CFG-011 pipeline.yaml:7"),
+        ("pipeline.yaml", REDPANDA_OUTPUT, "leader", "all", "EOS-CFG-011 pipeline.yaml:4"),
+        ("pipeline.yaml", REDPANDA_OUTPUT, "none", "all", "EOS-CFG-011 pipeline.yaml:4"),
         ("logstash.conf", LOGSTASH, "2", "all", "EOS-CFG-088 logstash.conf:14"),
         ("collector.yaml", COLLECTOR, "12s", "3s", "EOS-CFG-024 collector.yaml:5"),
         ("edge.yaml", COLLECTOR_RESOURCE, "3", "1", "EOS-CFG-148 edge.yaml:9"),

@@ -36,6 +36,7 @@ from eosctl.settings.recognition import (
 )
 from eosctl.settings.setting_names import (
     CHANNEL,
+    COMMIT_STRATEGY,
     FLINK,
     KAFKA_CONNECTORS,
     LIBRARY_PREFIXES,
@@ -51,7 +52,8 @@ from eosctl.settings.sources import Source, values_of
 from eosctl.settings.tree import Branch, Node, flatten
 
 _OTHER_CONSUMER: Final[Mapping[str, str | None]] = {"enable.auto.commit": None}
-_SMALLRYE_CONSUMER: Final[Mapping[str, str | None]] = {"enable.auto.commit": "false"}
+# KafkaSource: the connector commits what is acknowledged, unless the client commits by itself.
+_SMALLRYE_CONSUMER: Final[Mapping[str, str | None]] = {"enable.auto.commit": "false", COMMIT_STRATEGY: "throttled"}
 # Who commits is said in the code: offsetStrategy of @KafkaListener.
 _MICRONAUT_CONSUMER: Final[Mapping[str, str | None]] = {"enable.auto.commit": None}
 _OF_SERVERS: Final = re.compile(r"(?:broker|controller)_custom_properties$")
@@ -280,7 +282,9 @@ def _channels(source: Source) -> Iterator[Source]:
             shared |= {match[3]: value} if match[2] in KAFKA_CONNECTORS else {}
         else:
             role = Role.PRODUCER if match[1] in ("outgoing", "producers") else Role.CONSUMER
-            groups.setdefault((role, match[2]), {})[match[3]] = value
+            # A variable has a dot in place of the hyphen.
+            name = COMMIT_STRATEGY if match[3] == "commit.strategy" else match[3]
+            groups.setdefault((role, match[2]), {})[name] = value
     for (role, channel), values in groups.items():
         connector = values.get("connector")
         named = connector.text if connector is not None and connector.resolved else SMALLRYE_KAFKA

@@ -29,6 +29,8 @@ CHANNEL: Final = re.compile(r"^mp\.messaging\.(outgoing|incoming|connector)\.([\
 # The connector of SmallRye Reactive Messaging, and those of Helidon and Open Liberty.
 SMALLRYE_KAFKA: Final = "smallrye-kafka"
 KAFKA_CONNECTORS: Final = frozenset({SMALLRYE_KAFKA, "helidon-kafka", "liberty-kafka"})
+COMMIT_STRATEGY: Final = "commit-strategy"
+"""Who commits the offsets of an incoming channel of SmallRye's."""
 # Quarkus hands what stands under these to Kafka Streams alone.
 QUARKUS_STREAMS: Final = ("quarkus.kafka-streams.", "kafka-streams.")
 _OF_QUARKUS_STREAMS: Final = (

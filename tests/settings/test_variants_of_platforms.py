@@ -139,7 +139,10 @@ def test_the_only_host_of_a_group_is_the_only_broker(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("connector", "expected"),
-    [("smallrye-kafka", {("EOS-CFG-020", "application.yml", 8)}), ("smallrye-amqp", set())],
+    [
+        ("smallrye-kafka", {("EOS-CFG-020", "application.yml", 8), ("EOS-CFG-021", "application.yml", 8)}),
+        ("smallrye-amqp", set()),
+    ],
 )
 def test_channels_are_read_from_any_file(connector: str, expected: set[tuple[str, str, int]], tmp_path: Path) -> None:
     assert found(tmp_path, {"application.yml": CHANNELS.replace("CONNECTOR", connector)}) == expected

@@ -9,6 +9,7 @@ from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Component, Role
 from eosctl.model.severity import Severity
+from eosctl.settings.setting_names import COMMIT_STRATEGY
 
 
 @check(
@@ -17,7 +18,7 @@ from eosctl.model.severity import Severity
     Area.CONFIGURATION,
     Severity.CRITICAL,
     roles=(Role.CONSUMER,),
-    reads=("enable.auto.commit", "transactional.id", *SHARE_SETTINGS),
+    reads=("enable.auto.commit", COMMIT_STRATEGY, "transactional.id", *SHARE_SETTINGS),
     needs_presence_of=("transactional.id",),
     references=("KIP-98", "KIP-447", "KIP-932"),
 )
@@ -27,6 +28,9 @@ def auto_commit_with_transactions(case: Case) -> Iterator[Problem]:
     What it checks:
         enable.auto.commit=true, written or by default, in an application whose producer has a transactional id.
         The default is information where variables alone are known: the program sets the rest.
+        And a commit-strategy other than ignore on an incoming channel of SmallRye's (Quarkus) in such an application:
+        written it is an error; the connector's default, throttled, is information, as the channel may take no part in
+        the transactions.
         And share consumers (share.acknowledgement.mode, share.acquire.mode) in such an application.
 
     Why it matters for exactly-once:
@@ -39,7 +43,8 @@ def auto_commit_with_transactions(case: Case) -> Iterator[Problem]:
         A consume-transform-produce loop whose consumer keeps the default.
 
     Fix:
-        Set enable.auto.commit=false and send the offsets with sendOffsetsToTransaction and the group's metadata.
+        Set enable.auto.commit=false and send the offsets with sendOffsetsToTransaction and the group's metadata. For a
+        channel of SmallRye's, set commit-strategy=ignore, and give KafkaTransactions the message.
 
     Verify:
         eosctl config lint reports it no longer.
@@ -60,6 +65,17 @@ def auto_commit_with_transactions(case: Case) -> Iterator[Problem]:
                 remedy="Read with a KafkaConsumer and commit offsets with sendOffsetsToTransaction.",
             )
             continue
+        strategy = consumer.value(COMMIT_STRATEGY)
+        if auto.flag is False and strategy.word is not None and strategy.word.lower() != "ignore":
+            yield problem(
+                consumer,
+                (strategy, writers[0].value("transactional.id")),
+                f"{strategy.key} is {strategy.word}{'' if strategy.is_given else ' by default'}, "
+                "and the application writes in transactions.",
+                severity=Severity.ERROR if strategy.is_given else Severity.INFO,
+                impact="The connector commits offsets outside of the transaction, also after it aborts.",
+                remedy=f"Set {COMMIT_STRATEGY}=ignore where KafkaTransactions commits the offsets of this channel.",
+            )
         if auto.flag is not True:
             continue
         default = Severity.INFO if _is_of_variables(consumer) else Severity.WARNING

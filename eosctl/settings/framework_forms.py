@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Final
 
 from eosctl.model.deployment import Place, Role
@@ -18,8 +18,11 @@ _OF_CHANNELS: Final = (_CHANNELS, "kafka.", "kafka-streams.", "quarkus.kafka-str
 """What MicroProfile's channels and Quarkus read."""
 _TABLES: Final = frozenset({"kafka", "upsert-kafka"})
 _OF_CLIENT: Final = "properties."
-FLINK_CLUSTER: Final = frozenset({"jobmanager.rpc.address", "taskmanager.numberOfTaskSlots"})
+_CLUSTER: Final = frozenset({"jobmanager.rpc.address", "taskmanager.numberOfTaskSlots"})
 """What the file of every Flink cluster has."""
+_CHECKPOINTING: Final = "execution.checkpointing."
+_KIND: Final = "kind"
+_DEPLOYMENT: Final = "FlinkDeployment"
 
 
 def channels_of(node: Branch, leaves: list[tuple[str, Leaf]], file: str, hints: tuple[str, ...]) -> Source | None:
@@ -73,14 +76,30 @@ def flink_cluster(leaves: list[tuple[str, Leaf]], file: str, hints: tuple[str, .
 
     A file without any, but with the slots and the address that only a cluster's file has, sets no interval.
     """
-    own = [(name, leaf) for name, leaf in leaves if name.startswith("execution.checkpointing.")]
-    if not own and {name for name, _ in leaves} >= FLINK_CLUSTER:
-        own = [(name, leaf) for name, leaf in leaves if name in FLINK_CLUSTER]
+    own = [(name, leaf) for name, leaf in leaves if name.startswith(_CHECKPOINTING)]
+    if not own and {name for name, _ in leaves} >= _CLUSTER:
+        own = [(name, leaf) for name, leaf in leaves if name in _CLUSTER]
     is_table = any(name.startswith(("sink.", "scan.", "properties.")) for name, _ in leaves)
     if not own or is_table or len(own) == len(leaves):
         return None
     place = Place(file, own[0][1].line)
     return Source(place, values_of(own, file), role=Role.FLINK, hints=hints, recognized_by=own[0][0])
+
+
+def flink_deployment(document: Node, file: str) -> list[Source]:
+    """Return a FlinkDeployment of Flink's operator that sets nothing about checkpoints: a cluster as well."""
+    kind = document.get(_KIND) if isinstance(document, Branch) else None
+    if not isinstance(kind, Leaf) or kind.text != _DEPLOYMENT:
+        return []
+    if any(_CHECKPOINTING in f"{name} {leaf.text}" for name, leaf in flatten(document)):
+        return []  # read where it stands, or in a form that is not known
+    values = values_of([(_KIND, kind)], file)
+    return [Source(Place(file, kind.line), values, role=Role.FLINK, recognized_by=f"{_KIND}: {_DEPLOYMENT}")]
+
+
+def is_flink_cluster(names: Collection[str]) -> bool:
+    """Return whether settings are those of a cluster's own file, or of one about checkpoints."""
+    return _CLUSTER.issubset(names) or any(name == _KIND or name.startswith(_CHECKPOINTING) for name in names)
 
 
 def flink_table(node: Branch, file: str, hints: tuple[str, ...], name: str) -> Source | None:

@@ -25,6 +25,7 @@ from eosctl.settings.framework_forms import (
     alpakka_client,
     channels_of,
     flink_cluster,
+    flink_deployment,
     flink_table,
     without_channels,
 )
@@ -76,7 +77,8 @@ def sources_within(node: Node, file: str, hints: tuple[str, ...]) -> list[Source
         list(_islands(node, file, hints)) if known is None else [*known, *_of_texts(files_of_tasks(node), file, hints)]
     )
     scripts = _of_scripts(list(scripts_within(node)), file, hints, found)
-    return [*found, *scripts, *_of_texts(files_in_variables(node), file, hints), *arguments_of_jobs(node, file)]
+    found = [*found, *scripts, *_of_texts(files_in_variables(node), file, hints), *arguments_of_jobs(node, file)]
+    return found if any(one.role is Role.FLINK for one in found) else [*found, *flink_deployment(node, file)]
 
 
 def _of_texts(found: Iterator[TextOfFile], file: str, hints: tuple[str, ...]) -> Iterator[Source]:

@@ -139,3 +139,11 @@ def test_a_source_of_flat_keys_is_not_a_part_of_the_sink() -> None:
 def test_flat_keys_of_another_sink_are_not_flink() -> None:
     text = "pulsar.sink.delivery.guarantee=exactly-once\npulsar.sink.topic=a\n"
     assert list(read_components("job.properties", text)) == []
+
+
+def test_a_deployment_of_the_operator_is_a_cluster() -> None:
+    text = DEPLOYMENT.replace("    execution.checkpointing.interval: %s\n", "")
+    assert [one.role for one in read_components("job.yaml", text)] == [Role.FLINK]
+    assert read_components("job.yaml", text.replace("FlinkDeployment", "FlinkStateSnapshot")) == []
+    (known,) = read_components("job.yaml", DEPLOYMENT % "10s")
+    assert known.value("execution.checkpointing.interval").word == "10s"

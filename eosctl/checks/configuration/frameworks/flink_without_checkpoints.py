@@ -8,10 +8,10 @@ from typing import Final
 
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.model.deployment import Role
+from eosctl.model.deployment import Component, Role
 from eosctl.model.severity import Severity
 from eosctl.model.verdict import Confidence
-from eosctl.settings.framework_forms import FLINK_CLUSTER
+from eosctl.settings.framework_forms import is_flink_cluster
 
 _INTERVAL: Final = "execution.checkpointing.interval"
 
@@ -35,7 +35,8 @@ def flink_without_checkpoints(case: Case) -> Iterator[Problem]:
     What it checks:
         In configurations given together, one of them with sink.delivery-guarantee=exactly-once: an
         execution.checkpointing.interval of 0, or execution.checkpointing.mode=AT_LEAST_ONCE. Also no interval anywhere,
-        where the sink is one of SQL, which has no program to set it, and the file of the cluster is given.
+        where the sink is one of SQL, which has no program to set it, and the file of the cluster, or its
+        FlinkDeployment, is given.
 
     Why it matters for exactly-once:
         A sink commits its transactions when a checkpoint is complete: without checkpoints nothing is ever committed.
@@ -52,8 +53,8 @@ def flink_without_checkpoints(case: Case) -> Iterator[Problem]:
     """
     flinks = case.deployment.of(Role.FLINK)
     exact = [f for f in flinks if (f.word("sink.delivery-guarantee") or "").lower().replace("_", "-") == "exactly-once"]
-    tables = [sink for sink in exact if sink.place.file.lower().endswith(".sql")]
-    clusters = [flink for flink in flinks if flink.given.keys() >= FLINK_CLUSTER]
+    tables = [sink for sink in exact if _is_sql(sink)]
+    clusters = [one for one in flinks if not _is_sql(one) and is_flink_cluster(one.given)]
     if tables and clusters and not any(flink.has(_INTERVAL) for flink in flinks):
         yield problem(
             tables[0],
@@ -81,3 +82,7 @@ def flink_without_checkpoints(case: Case) -> Iterator[Problem]:
                 impact="Records are written twice after a failure.",
                 remedy="Set execution.checkpointing.mode: EXACTLY_ONCE.",
             )
+
+
+def _is_sql(flink: Component) -> bool:
+    return flink.place.file.lower().endswith(".sql")

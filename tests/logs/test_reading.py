@@ -316,6 +316,8 @@ def test_every_category_explains_itself() -> None:
             "TXN_LOG_LOAD_FAILED",
         ),
         ("got error tx_errc::timeout on rolling previous tx.id=ferry-2 with status=prepared", "TXN_COMMIT_REJECTED"),
+        ("client/metadata got error from broker -1 while fetching metadata: unexpected EOF", "BOOTSTRAP_DISCONNECTED"),
+        ("ping: broker closed the connection immediately after a request was issued", "BOOTSTRAP_DISCONNECTED"),
         ("assigned legs.raw[0], legs.raw[1]", "ASSIGNMENT_CHANGE"),
         ('booking.changed published {"booking":88120,"ms":143}', "WORK_DONE"),
         ("exported 12 product groups in 331 ms", "WORK_DONE"),

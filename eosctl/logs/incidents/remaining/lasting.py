@@ -20,8 +20,10 @@ from eosctl.model.log_event import ERROR_LEVELS, FATAL_LEVELS, LogEvent
 
 GIVE_UP_MS: Final = 120_000
 """Maximum time from a client's last attempt until it reports that it gave up."""
-_ENDED: Final[tuple[EventCategory, ...]] = ("TIMEOUT_INIT_PID", "TIMEOUT_METADATA", "PRODUCER_MISUSED")
-"""A client that could not start in time, or that left a transaction open and cannot begin the next one."""
+_ENDED: Final[tuple[EventCategory, ...]] = (
+    *("CLIENT_GAVE_UP", "TIMEOUT_INIT_PID", "TIMEOUT_METADATA", "PRODUCER_MISUSED"),
+)
+"""A client that could not start, or that left a transaction open and cannot begin the next one."""
 _OF_TOPICS: Final[tuple[EventCategory, ...]] = ("NOT_LEADER", "UNKNOWN_TOPIC")
 """Faults of topics: a producer that cannot initialize does not end because of them."""
 _UNREACHED: Final[tuple[EventCategory, ...]] = ("BROKERS_UNREACHED", "HOST_NOT_RESOLVED", "SENDING_SUSPENDED")

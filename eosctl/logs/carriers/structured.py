@@ -72,6 +72,8 @@ _ERRORS: Final = ("err", "error", "exception", "cause")
 """Objects with the parts of an error; clients in Node name its number ``code`` or ``errno``."""
 _OF_GROUPS: Final = re.compile(r"(?i)\b(?:auto)?(?:commit|group|heartbeat|join|sync|rebalanc|offset|generation)")
 """Words of messages about a consumer group, in which the name ``group`` is that of the group."""
+_OF_TRANSACTIONS: Final = re.compile(r"(?i)\b(?:abort|batch|begin|commit|produc|transaction|txn)")
+"""The same for the name ``txn``, which is the transactional id if it is not a number."""
 _CONTAINERS: Final = ("fields", "attributes", "jsonPayload", "payload", "context", "properties", "extra")
 """Objects that contain the record, or parts of it, one level down."""
 _SIGNS: Final = re.compile(r"[ ._-]|^kafka")
@@ -337,6 +339,9 @@ def _identities(values: Mapping[str, Any], message: str) -> str:
     named = values.get("group")
     if isinstance(named, str) and named.strip() and _OF_GROUPS.search(message):
         found.setdefault("group.id", named.strip())
+    named = values.get("txn")
+    if isinstance(named, str) and not named.strip().isdecimal() and named.strip() and _OF_TRANSACTIONS.search(message):
+        found.setdefault("transactional.id", named.strip())
     ids = [f"{name}={value}" for name, value in found.items()]
     topic, partition = values.get("topic"), values.get("partition")
     if isinstance(topic, str) and str(partition).isdecimal():

@@ -377,7 +377,7 @@ def _is_of_internal_topic(one: Incident) -> bool:
 def _used_until(timeline: LogTimeline, one: Incident, events: Sequence[LogEvent], last: LogEvent) -> int:
     """Return when a program last used a producer after its fatal error, if it did so to the end of its log; else 0."""
     dead: Sequence[LogEvent] = [event for event in events if event.category == "CLIENT_FATAL"]
-    if not dead and one.kind in _DEADLY and any(event.level in FATAL_LEVELS for event in events):
+    if len(dead) < USES and one.kind in _DEADLY and any(event.level in FATAL_LEVELS for event in events):
         dead = timeline.log_between(last, one.t_start_ms, inf, ("CLIENT_FATAL",))
         if timeline.log_between(last, one.t_start_ms, inf, ("INIT_PRODUCER_ID", "CLIENT_START")):
             return 0

@@ -19,6 +19,8 @@ _LOGGERS_OF_CLIENTS: Final = ("org.apache.kafka.clients.producer.", "org.apache.
 _LOGGERS_OF_TOOLS: Final = ("kafka.admin.", "org.apache.kafka.tools.", "kafka.tools.")
 """Loggers of Kafka's command-line tools, which a terminal shows next to the log of a server."""
 _CLIENT_LABEL: Final = re.compile(r"\[(?:AdminClient|Consumer|Producer) clientId=|'kafka-admin-client-thread \|")
+_OF_LIBRDKAFKA: Final = re.compile(r"\[thrd:|\bConfluent\.Kafka\.|\bLocal: Fatal error\b")
+"""What only clients of librdkafka write, in any layout: a server has no such thread, class, or error."""
 _OF_STREAMS: Final = frozenset(
     {
         *("STREAMS_PROCESSING_FAILED", "STREAM_THREAD_DEATH", "STREAM_CLIENT_ERROR"),
@@ -70,7 +72,7 @@ def separate_servers(events: Iterable[LogEvent], sources: Sequence[SourceSummary
 def _is_of_client(event: LogEvent) -> bool:
     if is_of_server(event):
         return False
-    if event.category in _OF_STREAMS:
+    if event.category in _OF_STREAMS or _OF_LIBRDKAFKA.search(event.message):
         return True
     if event.logger.startswith((*_LOGGERS_OF_CLIENTS, *_LOGGERS_OF_TOOLS)) or _CLIENT_LABEL.search(event.message):
         return True

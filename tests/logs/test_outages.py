@@ -250,3 +250,9 @@ def test_records_of_another_node_show_no_end_of_a_broker(own: bool, kind: str, t
     )
     (found,) = judge(tmp_path, {"broker-1.log": alive + of_others.replace("INFO", "WARN") + START + later})
     assert (found.kind, found.subject) == (kind, {"broker": "1"})
+
+
+def test_a_start_after_the_words_of_an_application(tmp_path: Path) -> None:
+    words = "2026-11-21 09:28:01.000 WARN [main] a.Pay - Connection to node 1 could not be established\n"
+    (one,) = judge(tmp_path, {"all.log": words + START})
+    assert one.kind == "broker_restart" and "how it ended is not in these logs" in one.explanation

@@ -17,6 +17,7 @@ from eosctl.logs.incidents.timeline.times import time_of
 from eosctl.logs.incidents.timeline.trouble import DISCONNECTS
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
+from eosctl.model.server_loggers import is_of_server
 from eosctl.model.severity import Severity
 
 START_SPREAD_MS = 20_000
@@ -192,9 +193,16 @@ def _restarts(timeline: LogTimeline, application: str) -> Iterator[Outage]:
 
 
 def _is_of_others(events: Sequence[LogEvent], node: str, start_ms: int) -> bool:
-    """Return whether all that a log has from before a start is of another node, which writes to the same log."""
-    earlier = [_WRITER.search(event.message) for event in events if time_of(event) < start_ms]
-    return bool(earlier) and all(writer is not None and writer[1] != node for writer in earlier)
+    """Return whether all that a log has from before a start is of another node or program that writes to it."""
+    earlier = [event for event in events if time_of(event) < start_ms]
+    return bool(earlier) and not any(_is_own(event, node) for event in earlier)
+
+
+def _is_own(event: LogEvent, node: str) -> bool:
+    """Return whether a node wrote a record: the record names it, or names no node and is of a server."""
+    if writer := _WRITER.search(event.message):
+        return writer[1] == node
+    return event.fields.get("broker") == node or is_of_server(event)
 
 
 def _roles(events: Sequence[LogEvent]) -> set[str | None]:

@@ -316,6 +316,7 @@ def test_every_category_explains_itself() -> None:
             "TXN_LOG_LOAD_FAILED",
         ),
         ("got error tx_errc::timeout on rolling previous tx.id=ferry-2 with status=prepared", "TXN_COMMIT_REJECTED"),
+        ("group.cc:9 - a producer id is already involved in a tx with tx_seq 2", "GROUP_TXN_OPEN"),
         ("client/metadata got error from broker -1 while fetching metadata: unexpected EOF", "BOOTSTRAP_DISCONNECTED"),
         ("ping: broker closed the connection immediately after a request was issued", "BOOTSTRAP_DISCONNECTED"),
         ("assigned legs.raw[0], legs.raw[1]", "ASSIGNMENT_CHANGE"),

@@ -17,6 +17,7 @@ from eosctl.logs.incidents.joining.coordinator_logs import join_coordinator_logs
 from eosctl.logs.incidents.joining.devices import join_device_errors
 from eosctl.logs.incidents.joining.effects import join_effects
 from eosctl.logs.incidents.joining.failed_loads import join_failed_loads
+from eosctl.logs.incidents.joining.group_transactions import join_group_transactions
 from eosctl.logs.incidents.joining.held_offsets import join_held_offsets
 from eosctl.logs.incidents.joining.kills import join_kills
 from eosctl.logs.incidents.joining.lagging_followers import join_lagging_followers
@@ -82,6 +83,7 @@ _JOINING: Final[tuple[_Step, ...]] = (
     join_failed_loads,
     join_unclean_elections,
     join_reported_again,
+    join_group_transactions,
 )
 #: The steps that complete an incident: its subject, cause, repetitions, outcome, and what its program said.
 _NAMING: Final[tuple[_Step, ...]] = (

@@ -94,7 +94,7 @@ def _opened(decoder: str, arguments: DecodeArguments, damage: DamageLog) -> Iter
     files = list(arguments.files)
     if decoder in _ENTRIES:
         kind = _ENTRIES[decoder]()
-        with sources(files, kind.matches) as found:
+        with sources(files, kind.matches, is_text=kind.is_text) as found:
             yield len(found), render_entries(entry_rows(read_entries(kind, found, damage)), JSON)
     elif decoder in _TOPICS:
         topic, rows, columns = _TOPICS[decoder]

@@ -24,6 +24,7 @@ class EntryFiles(NamedTuple):
 
     matches: Callable[[Path], bool]
     read: Callable[[Source, DamageLog], Iterable[Any]]
+    is_text: bool = False
 
 
 def offset_indexes(base_offset: int | None = None) -> EntryFiles:
@@ -145,4 +146,4 @@ def _is_checkpoint(path: Path) -> bool:
 
 TXN_INDEXES: Final = EntryFiles(is_segment_file(Suffix.TXN_INDEX), _txn_index)
 PRODUCER_SNAPSHOTS: Final = EntryFiles(is_segment_file(Suffix.PRODUCER_SNAPSHOT), _snapshot)
-CHECKPOINTS: Final = EntryFiles(_is_checkpoint, _checkpoint)
+CHECKPOINTS: Final = EntryFiles(_is_checkpoint, _checkpoint, is_text=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,8 +13,12 @@ from eosctl.input_file import open_input
 from eosctl.storage.inputs import STDIN, find_files, is_segment_file, spooled
 from eosctl.storage.names import Suffix
 
-_HEAD_BYTES: Final = 16
-_TEXT: Final = frozenset(range(32, 127)) | {9, 10, 13}
+_HEAD_BYTES: Final = 512
+_BYTE_ORDER_MARKS: Final = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"\xef\xbb\xbf", "utf-8-sig"))
+_LEAST_UTF_16: Final = 8
+_SIGNS: Final = frozenset("\t\n\r\x1b")
+"""What text has next to letters; terminals color it behind an escape."""
+_TOOL: Final = ("Dumping ", "baseOffset: ", "Log starting offset", "Starting offset")
 
 
 class Source(NamedTuple):
@@ -55,15 +60,18 @@ class DamageLog:
 
 
 @contextmanager
-def sources(arguments: Sequence[str], matches: Callable[[Path], bool]) -> Iterator[list[Source]]:
+def sources(
+    arguments: Sequence[str], matches: Callable[[Path], bool], *, is_text: bool = False
+) -> Iterator[list[Source]]:
     """Find the files to read; `-` is standard input.
 
     Args:
         arguments: Files, directories and patterns.
         matches: Which files of a directory are wanted.
+        is_text: Whether files of this kind are text, as checkpoints are.
 
     Raises:
-        UsageError: An argument names nothing, or nothing is left to read.
+        UsageError: An argument names nothing, nothing is left to read, or a file is text that should not be.
     """
     if "" in arguments:
         # It would be the current directory, which the user did not name.
@@ -72,7 +80,10 @@ def sources(arguments: Sequence[str], matches: Callable[[Path], bool]) -> Iterat
         )
     if list(arguments) == [STDIN]:
         with spooled() as path:
-            yield [Source(path, "-")]
+            source = Source(path, "-")
+            if not is_text:
+                _refuse_text(source)
+            yield [source]
         return
     try:
         found = [Source(path, str(path)) for path in find_files(arguments, matches)]
@@ -87,32 +98,45 @@ def sources(arguments: Sequence[str], matches: Callable[[Path], bool]) -> Iterat
                 "A decoder reads at any position; a pipe or a device has none.",
                 "Copy it to a file, or pass it to standard input and name -.",
             )
-        _refuse_text(source)
+        if not is_text:
+            _refuse_text(source)
     if not found:
         raise UsageError("No files to decode were found.", "The directories have none of this kind.", "Name a file.")
     yield found
 
 
 def _refuse_text(source: Source) -> None:
-    """Refuse the output of a tool: a segment and its indexes begin with numbers; checkpoints are text.
+    """Refuse the output of a tool, a checkpoint, and other text: the decoders of binary files would call it damaged.
 
     Raises:
         UsageError: The file is text.
     """
-    if "checkpoint" in source.path.name:
-        return
     try:
         with open_input(source.path) as file:
-            head = file.read(_HEAD_BYTES)
+            text = _text_of(file.read(_HEAD_BYTES))
     except OSError:
         return  # reported where the file is read
-    if len(head) == _HEAD_BYTES and all(byte in _TEXT for byte in head):
-        printed = head.startswith((b"Dumping ", b"baseOffset: ", b"Log starting offset", b"Starting offset"))
+    if text:
+        printed = text.startswith(_TOOL)
         raise UsageError(
-            f"{source.name} is text, not a file of Kafka's data directory.",
+            f"{source.name} is text, not a binary file of Kafka's data directory.",
             "kafka-dump-log.sh printed it." if printed else "Every one of its first bytes is a letter or a blank.",
             "Name the file that the tool has read, e.g. 00000000000000000000.log in the directory of the partition.",
         )
+
+
+def _text_of(head: bytes) -> str:
+    """Return the beginning of a file as text; empty for a binary one, whose first numbers hold zeros.
+
+    >>> _text_of(b"0\\n1\\n"), _text_of(b"\\0\\0\\0\\1"), _text_of("Dump".encode("utf-16"))
+    ('0\\n1\\n', '', 'Dump')
+    """
+    encoding = next((name for mark, name in _BYTE_ORDER_MARKS if head.startswith(mark)), "utf-8")
+    if encoding == "utf-8" and len(head) >= _LEAST_UTF_16 and not any(head[1::2]):
+        encoding = "utf-16-le"
+    # A character may be cut at the end of what was read.
+    text = codecs.getincrementaldecoder(encoding)("replace").decode(head)
+    return text if all(sign in _SIGNS or (sign.isprintable() and sign != "\ufffd") for sign in text) else ""
 
 
 def is_segment(path: Path) -> bool:

@@ -133,7 +133,7 @@ def _decode(
     strict: bool,
 ) -> NoReturn:
     damage = DamageLog(note, strict=strict)
-    with sources(files, kind.matches) as found:
+    with sources(files, kind.matches, is_text=kind.is_text) as found:
         read = read_entries(kind, found, damage)
         if dump is not None and output is DecodeFormat.KAFKA:
             write_and_end(dump_entries(read, dump), damage)

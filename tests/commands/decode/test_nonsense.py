@@ -17,6 +17,7 @@ from eosctl.services.decode_entries import (
     time_indexes,
 )
 from eosctl.services.decode_input import DamageLog, Source
+from tests.commands.conftest import eosctl
 from tests.commands.decode.running import run
 from tests.storage.cases import healthy_partitions
 
@@ -81,3 +82,26 @@ def test_recorded_files_are_whole() -> None:
             read += sum(len(list(entries)) for _, entries in read_entries(kind, files, damage))
     assert reports == []
     assert read > 1_000
+
+
+DUMPED = "Dumping /var/lib/kafka/orders-0/00000000000000000000.log\nLog starting offset: 0\nbaseOffset: 0 count: 1\n"
+TEXTS = {
+    "dump": DUMPED.encode(),
+    "short": b"no\n",
+    "marked": DUMPED.encode("utf-8-sig"),
+    "PowerShell": DUMPED.encode("utf-16"),
+    "without a mark": DUMPED.encode("utf-16-le"),
+    "colors": f"\x1b[32m{DUMPED}\x1b[0m".encode(),
+    "other letters": "转储 /var/lib/kafka/orders-0\n".encode() * 40,
+    "checkpoint": b"0\n1\norders 0 42\n",
+}
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("decoder", ["segment", "index", "time-index", "txn-index", "producer-snapshot"])
+def test_text_is_not_called_a_damaged_file(decoder: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / "replication-offset-checkpoint").write_bytes(TEXTS[text])
+    done = eosctl("decode", decoder, tmp_path / "replication-offset-checkpoint")
+    assert done.code == 2
+    assert "is text, not a binary file" in done.err
+    assert "damaged" not in done.out + done.err

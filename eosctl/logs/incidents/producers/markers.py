@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from eosctl.logs.incidents.producers.write_owners import owner_of
@@ -11,6 +11,7 @@ from eosctl.logs.incidents.timeline.evidence import incident
 from eosctl.logs.incidents.timeline.index import within
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import by_key, episodes, time_of
+from eosctl.model.event_names import EventField
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 
@@ -30,28 +31,18 @@ def _given_up(timeline: LogTimeline) -> Iterator[Incident]:
     for markers in by_key((_transaction(one), one) for one in timeline.of("TXN_MARKER_REFUSED")).values():
         for episode in episodes(markers, EPISODE_MS):
             head = episode[0].fields
-            transactional_id, partition = head.get("transactional_id", ""), head.get("partition", "")
+            transactional_id = head.get("transactional_id", "")
             own = within(
                 refusals.get(_write(episode[0]), ()), time_of(episode[0]) - NEAR_MS, time_of(episode[-1]) + NEAR_MS
             )
-            yield incident(
-                "transaction_marker_refused",
-                "partition-knows-a-newer-epoch",
-                {
-                    "transactional.id": transactional_id,
-                    "producerId": head.get("producer_id", ""),
-                    "producerEpoch": head.get("producer_epoch", ""),
-                    "topic-partition": partition,
-                },
+            yield _refused(
+                head,
+                transactional_id,
                 [*own, *episode],
-                f"{partition or 'A partition'} refused the {head.get('marker', 'transaction')} marker of "
-                f"{transactional_id or 'a transaction'} (producer {head.get('producer_id', '?')}, epoch "
-                f"{head.get('producer_epoch', '?')}), because it knows a newer epoch, and the coordinator gave up. "
-                "The transaction may stay open on the partition, or stuck in PrepareCommit or PrepareAbort "
-                "(KAFKA-19999).",
-                "Run eosctl txn hanging: it finds the open transaction and the repair. eosctl txn describe shows the "
-                "coordinator's state of the transaction.",
-                confidence=0.85,
+                f"the {head.get('marker', 'transaction')} marker",
+                "a newer epoch, and the coordinator gave up.",
+                "eosctl txn describe shows the coordinator's state of the transaction.",
+                0.85,
             )
 
 
@@ -66,27 +57,56 @@ def _refused_only(timeline: LogTimeline) -> Iterator[Incident]:
     for refusals in by_key(refused).values():
         for episode in episodes(refusals, EPISODE_MS):
             head = episode[0].fields
-            transactional_id, partition = owner_of(timeline, episode[0]), head.get("partition", "")
-            yield incident(
-                "transaction_marker_refused",
-                "partition-knows-a-newer-epoch",
-                {
-                    "transactional.id": transactional_id,
-                    "producerId": head.get("producer_id", ""),
-                    "producerEpoch": head.get("producer_epoch", ""),
-                    "topic-partition": partition,
-                },
+            transactional_id = owner_of(timeline, episode[0])
+            yield _refused(
+                head,
+                transactional_id,
                 episode,
-                f"{partition or 'A partition'} refused a transaction marker of "
-                f"{transactional_id or 'a transaction'} (producer {head.get('producer_id', '?')}, epoch "
-                f"{head.get('producer_epoch', '?')}), because it knows epoch {head.get('current_epoch', '?')}. The "
-                "coordinator wrote it, not a client: only markers have a transaction version "
-                f"(TV{head['transaction_version']}). The transaction may stay open on the partition, or stuck in "
-                "PrepareCommit or PrepareAbort (KAFKA-19999).",
-                "Run eosctl txn hanging: it finds the open transaction and the repair. Add the transaction "
-                "coordinator's server.log of this time.",
-                confidence=0.8,
+                "a transaction marker",
+                f"epoch {head.get('current_epoch', '?')}. The coordinator wrote it, not a client: only markers have a "
+                f"transaction version (TV{head['transaction_version']}).",
+                "Add the transaction coordinator's server.log of this time.",
+                0.8,
             )
+
+
+def _refused(
+    head: Mapping[EventField, str],
+    transactional_id: str,
+    evidence: Sequence[LogEvent],
+    marker: str,
+    known: str,
+    look: str,
+    confidence: float,
+) -> Incident:
+    """Return a marker that a partition refused.
+
+    Args:
+        head: The fields of its first record.
+        transactional_id: Whose transaction it ends; empty if no log names it.
+        evidence: The records.
+        marker: What was refused.
+        known: What the partition knows, and what that shows.
+        look: Where the next look goes.
+        confidence: How sure the verdict is, from 0 to 1.
+    """
+    partition, producer, epoch = (head.get(name, "") for name in ("partition", "producer_id", "producer_epoch"))
+    return incident(
+        "transaction_marker_refused",
+        "partition-knows-a-newer-epoch",
+        {
+            "transactional.id": transactional_id,
+            "producerId": producer,
+            "producerEpoch": epoch,
+            "topic-partition": partition,
+        },
+        evidence,
+        f"{partition or 'A partition'} refused {marker} of {transactional_id or 'a transaction'} (producer "
+        f"{producer or '?'}, epoch {epoch or '?'}), because it knows {known} The transaction may stay open on the "
+        "partition, or stuck in PrepareCommit or PrepareAbort (KAFKA-19999).",
+        f"Run eosctl txn hanging: it finds the open transaction and the repair. {look}",
+        confidence=confidence,
+    )
 
 
 def _is_of_marker(refusal: LogEvent) -> bool:

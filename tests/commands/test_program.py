@@ -139,7 +139,7 @@ class TestFilesOfTheUser:
     def test_a_file_next_to_the_result_is_not_lost(self, tmp_path: Path) -> None:
         (tmp_path / "result.tmp").write_text("mine")
         write_file("new", tmp_path / "result")
-        assert (tmp_path / "result").read_text() == "# eosctl doctor\nnew"
+        assert (tmp_path / "result").read_text() == "new"
         assert {path.name: path.read_text() for path in tmp_path.iterdir() if path.suffix} == {"result.tmp": "mine"}
 
     def test_permissions_and_links_stay(self, tmp_path: Path) -> None:

@@ -16,6 +16,8 @@ from eosctl.storage.names import Suffix
 _HEAD_BYTES: Final = 512
 _BYTE_ORDER_MARKS: Final = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"\xef\xbb\xbf", "utf-8-sig"))
 _LEAST_UTF_16: Final = 8
+_BEGINNING: Final = 16
+"""A binary file has a zero or another such number among its first bytes; a text may have other signs behind them."""
 _SIGNS: Final = frozenset("\t\n\r\x1b")
 """What text has next to letters; terminals color it behind an escape."""
 _TOOL: Final = ("Dumping ", "baseOffset: ", "Log starting offset", "Starting offset")
@@ -136,7 +138,12 @@ def _text_of(head: bytes) -> str:
         encoding = "utf-16-le"
     # A character may be cut at the end of what was read.
     text = codecs.getincrementaldecoder(encoding)("replace").decode(head)
-    return text if all(sign in _SIGNS or (sign.isprintable() and sign != "\ufffd") for sign in text) else ""
+    strange = next((at for at, sign in enumerate(text) if sign not in _SIGNS and not _is_letter(sign)), len(text))
+    return text if strange >= min(len(text), _BEGINNING) else ""
+
+
+def _is_letter(sign: str) -> bool:
+    return sign.isprintable() and sign != "\ufffd"
 
 
 def is_segment(path: Path) -> bool:

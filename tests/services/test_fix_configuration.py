@@ -13,6 +13,7 @@ from eosctl.errors import ConfigFileError, EosctlError
 from eosctl.findings.finding import Finding
 from eosctl.findings.linted import findings_of
 from eosctl.findings.repair import Repair
+from eosctl.model.severity import Severity
 from eosctl.services import change_configuration
 from eosctl.services.change_configuration import (
     FixRequest,
@@ -35,7 +36,9 @@ def written(case: RuleCase, folder: Path) -> None:
 
 
 def errors(folder: Path) -> set[tuple[str, str, str]]:
-    facts = ((f.check_id, dict(f.facts)) for f in findings_of(judge(read_deployment([folder]).deployment)))
+    """Return the findings above information, which a repair may leave to decide."""
+    found = findings_of(judge(read_deployment([folder]).deployment))
+    facts = ((f.check_id, dict(f.facts)) for f in found if f.severity.at_least(Severity.WARNING))
     return {(check_id, str(told["file"]), str(told["keys"])) for check_id, told in facts}
 
 

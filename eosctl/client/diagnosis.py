@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import ssl
 from collections.abc import Mapping
 from contextlib import suppress
@@ -49,6 +50,24 @@ _DISTRUST: Final[Mapping[int, tuple[str, str]]] = {
     62: _OTHER_NAME,
     64: _OTHER_NAME,
 }
+#: What the operating system found before a connection was open, in words, with the cause and the remedy.
+_NO_CONNECTION: Final[Mapping[type[OSError], tuple[str, str, str]]] = {
+    socket.gaierror: (
+        "unknown host",
+        "The name does not resolve on this machine.",
+        "Check its spelling, and the DNS, VPN, or hosts file of this machine.",
+    ),
+    ConnectionRefusedError: (
+        "connection refused",
+        "The host answers, but nothing listens on this port: the broker is down or starts, or the port is wrong.",
+        "Check the port, and that the broker's listener is up.",
+    ),
+    TimeoutError: (
+        "no answer within the connection timeout",
+        "The host is down, the address is wrong, or a firewall drops the packets.",
+        "Check the address, the network between this machine and the broker, and that the broker runs.",
+    ),
+}
 _PLAIN_TEXT: Final = ("WRONG_VERSION_NUMBER", "HTTP_REQUEST")
 
 
@@ -70,13 +89,13 @@ def explain_connect_error(endpoint: Endpoint, error: OSError) -> EosctlError:
             "The broker may ask for a client certificate, or share no protocol version with this client.",
             "Check ssl.keystore.location and the broker's ssl.client.auth and ssl.enabled.protocols.",
         )
-    reason = error.strerror or str(error) or type(error).__name__
-    if isinstance(error, TimeoutError):
-        reason = "no answer within the connection timeout"
+    for kind, (reason, why, next_step) in _NO_CONNECTION.items():
+        if isinstance(error, kind):
+            return ClusterUnreachable(f"Cannot connect to {endpoint}: {reason}.", why, next_step)
     return ClusterUnreachable(
-        f"Cannot connect to {endpoint}: {reason}.",
-        "The broker is down, the address is wrong, or a firewall is in between.",
-        "Check the bootstrap address and that the broker's listener is up.",
+        f"Cannot connect to {endpoint}: {error.strerror or str(error) or type(error).__name__}.",
+        "The address is wrong, no route leads to it, or the broker is down.",
+        "Check the bootstrap address, and the network between this machine and the broker.",
     )
 
 

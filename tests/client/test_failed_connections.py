@@ -1,8 +1,9 @@
-"""The cause of a refused certificate is the one that OpenSSL found, by real handshakes in memory."""
+"""The cause of a failed connection is the one that was found: certificates by real handshakes in memory."""
 
 from __future__ import annotations
 
 import datetime as dt
+import socket
 import ssl
 
 import pytest
@@ -59,3 +60,18 @@ def test_plain_text_is_named() -> None:
     with pytest.raises(ssl.SSLError) as failed:
         stream.do_handshake()
     assert "does not answer in TLS" in explain_connect_error(Endpoint("localhost", 9093), failed.value).what
+
+
+@pytest.mark.parametrize(
+    ("error", "what", "why"),
+    [
+        (socket.gaierror(-2, "Name or service not known"), "unknown host", "does not resolve"),
+        (ConnectionRefusedError(111, "Connect call failed"), "connection refused", "nothing listens on this port"),
+        (TimeoutError(), "no answer within the connection timeout", "a firewall drops the packets"),
+        (OSError(113, "No route to host"), "No route to host", "no route leads to it"),
+    ],
+)
+def test_what_the_system_found_has_its_own_cause(error: OSError, what: str, why: str) -> None:
+    explained = explain_connect_error(Endpoint("broker-1", 9092), error)
+    assert explained.what == f"Cannot connect to broker-1:9092: {what}."
+    assert why in explained.why

@@ -1,12 +1,13 @@
 """Measure the judging of many log events on Spark, in slices of time.
 
-    python -m benchmarks.log_judge 1000000 [RESULT.json]
+    python -m benchmarks.log_judge 1000000 [RESULT.json [COMPARED]]
 
 Repeats the recorded scenarios one after the other until there are that many events, on two local cores; the same ids
 come back after 50 rounds. First, a tenth of the events, or two hours of them, is judged in one process, too, and both
-verdicts are compared. Each step is written to the file of the result as soon as it is measured; from it,
-``benchmarks.log_cluster`` computes the cost on a cluster. Processor time is the sum of Spark's JVM and its Python
-workers; memory is the largest resident set of a worker that judged, and of the driver.
+verdicts are compared; one process needs about 1 KB an event, so COMPARED can name a smaller number. Each step is
+written to the file of the result as soon as it is measured; from it, ``benchmarks.log_cluster`` computes the cost on
+a cluster. Processor time is the sum of Spark's JVM and its Python workers; memory is the largest resident set of a
+worker that judged, and of the driver.
 """
 
 from __future__ import annotations
@@ -292,11 +293,13 @@ class ProcessorTime:
 
 if __name__ == "__main__":
     match sys.argv[1:]:
-        case [count, *file] if count.isdigit() and len(file) <= 1:
-            each_round, measured = recorded(), Result(Path(file[0]) if file else None)
+        case [count, *rest] if count.isdigit() and len(rest) <= 2:
+            each_round, measured = recorded(), Result(Path(rest[0]) if rest else None)
+            compared = int(rest[1]) if rest[1:] else int(count) // 10
             rounds = max(LEAST_ROUNDS, int(count) // len(each_round.events))
+            tenth = max(LEAST_ROUNDS, compared // len(each_round.events))
             with session("benchmark", cores=CORES) as opened, TemporaryDirectory() as home:
-                compare(opened, each_round, max(LEAST_ROUNDS, rounds // 10), Path(home, "tenth"), measured)
+                compare(opened, each_round, tenth, Path(home, "tenth"), measured)
                 measure(opened, each_round, rounds, Path(home, "whole"), measured)
         case _:
             sys.exit(__doc__)

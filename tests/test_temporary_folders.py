@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from eosctl.temporary_folders import temporary_folder
+from eosctl.temporary_folders import remove_abandoned, temporary_folder
 
 PATIENCE_S = 60
 MORE_THAN_A_PIPE_HOLDS = b"[2026-11-21 09:00:00,123] INFO x (y.Z)\n" * 30_000
@@ -68,3 +68,33 @@ def test_a_hangup_that_is_ignored_does_not_end_it(tmp_path: Path) -> None:
             process.kill()
     assert process.returncode >= 0
     assert not list((tmp_path / "tmp").iterdir())
+
+
+def test_the_folder_of_a_killed_process_is_removed_by_the_next(tmp_path: Path) -> None:
+    with reading(tmp_path) as process:
+        (held,) = (tmp_path / "tmp").iterdir()
+        remove_abandoned(tmp_path / "tmp", "eosctl-logs-")
+        assert list(held.rglob("server.log")), "its process still runs"
+        process.kill()
+        process.communicate(timeout=PATIENCE_S)
+    assert held.exists()
+    remove_abandoned(tmp_path / "tmp", "eosctl-logs-")
+    assert not held.exists()
+
+
+@pytest.mark.parametrize("lock", ["", "a file of the user's", "a link", "a pipe"])
+def test_only_folders_of_its_own_are_removed(tmp_path: Path, lock: str) -> None:
+    folder = tmp_path / "eosctl-logs-mine"
+    folder.mkdir()
+    (folder / "precious").write_text("x")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_text("x")
+    if lock == "a link":
+        (folder / "lock").symlink_to(elsewhere)
+    elif lock == "a pipe":
+        os.mkfifo(folder / "lock")
+    elif lock:
+        (folder / "lock").write_text("x")
+    remove_abandoned(tmp_path, "eosctl-logs-")
+    assert (folder / "precious").exists()
+    assert elsewhere.exists()

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from spark_log_analytics.scratch import fits_sockets, scratch_directory
+from eosctl.temporary_folders import temporary_folder
 from spark_log_analytics.warm import class_archive, reading_options
 
 if TYPE_CHECKING:
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 _LOGGING: Final = Path(__file__).absolute().with_name("local-log4j2.properties")
 _JVM_END_S: Final = 60
+# sun_path of a Unix socket address holds 108 bytes with its final NUL; Spark names a socket ".UUID.sock".
+_LONGEST_SOCKET_PATH: Final = 107
+_SOCKET_NAME_LENGTH: Final = 42
 # The JVM only coordinates, so the cost of longer compilation never pays off.
 LOCAL_JAVA: Final = f"-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Dlog4j2.configurationFile={_LOGGING.as_uri()}"
 FAST_START: Final = {
@@ -99,11 +102,16 @@ def session(
         made.stop()
 
 
+def fits_sockets(directory: Path) -> bool:
+    """Return whether the path of one of Spark's sockets in this directory is short enough for the system."""
+    return len(os.fsencode(directory)) + 1 + _SOCKET_NAME_LENGTH <= _LONGEST_SOCKET_PATH
+
+
 @cache
 def _scratch_of_jvm() -> Path:
     """Return the directory for the files of this process's JVM, which outlives its sessions and ignores TMPDIR."""
     cleanup = ExitStack()
-    directory = cleanup.enter_context(scratch_directory())
+    directory = cleanup.enter_context(temporary_folder("eosctl-spark-"))
     cleanup.callback(_end_jvm)
     atexit.register(cleanup.close)
     return directory

@@ -9,7 +9,6 @@ import re
 import shlex
 import subprocess
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -21,6 +20,7 @@ from eosctl.logs.topics.address import is_topic_url
 from eosctl.model.redaction import redact_text
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.log_engine import bar_environment, bar_settings, connect_obstacle, spark_obstacle
+from eosctl.temporary_folders import temporary_folder
 
 if TYPE_CHECKING:
     from spark_log_analytics.archive import Shipment
@@ -169,9 +169,9 @@ def run_job(job: Job, callbacks: Callbacks = SILENT) -> Ending:
     program = _spark_submit()
     if obstacle := spark_obstacle():
         raise obstacle
-    with tempfile.TemporaryDirectory(prefix="eosctl-submit-") as folder:
-        archive = build_archive(Path(folder) / "eosctl_logs.zip", job.shipped)
-        command = submit_command(program, archive, _with_environment(job.submission, Path(folder)))
+    with temporary_folder("eosctl-submit-") as folder:
+        archive = build_archive(folder / "eosctl_logs.zip", job.shipped)
+        command = submit_command(program, archive, _with_environment(job.submission, folder))
         callbacks.remark(_shown(command))
         return _run(job, command, _environment(job.submission.master, os.environ), callbacks)
 
@@ -191,12 +191,12 @@ def _spark_submit() -> Path:
 def _run(job: Job, command: list[str], environment: Mapping[str, str], callbacks: Callbacks) -> Ending:
     from spark_log_analytics.outcome import PROBLEMS, RESULT
 
-    with tempfile.TemporaryDirectory(prefix="eosctl-outcome-") as outcome:
+    with temporary_folder("eosctl-outcome-") as outcome:
         # A driver on this machine hands over the verdict of a result that lies in another file system.
-        verdict = (local_path(job.submission.out) or Path(outcome)) / job.result
-        problems = Path(outcome, "problems")
+        verdict = (local_path(job.submission.out) or outcome) / job.result
+        problems = outcome / "problems"
         before = _written_ns(verdict)
-        environment = {**environment, PROBLEMS: str(problems), RESULT: str(Path(outcome, job.result))}
+        environment = {**environment, PROBLEMS: str(problems), RESULT: str(outcome / job.result)}
         status = _relay(job.submission.packages, command, environment, callbacks)
         found = tuple(problems.read_text("utf-8").splitlines()) if problems.exists() else ()
         # What an earlier run left there is not this one's verdict.

@@ -8,7 +8,7 @@ import pytest
 
 from eosctl.cli import main
 from eosctl.services import warm_up
-from spark_log_analytics.session import LOCAL_JAVA, local_java
+from spark_log_analytics.session import LOCAL_JAVA, fits_sockets, local_java
 from spark_log_analytics.warm import class_archive
 
 SUBMIT = """#!/bin/sh
@@ -66,3 +66,8 @@ def test_half_an_archive_is_none(home: Path, ending: str, capsys: pytest.Capture
     assert "wrote no archive" in capsys.readouterr().err
     assert local_java(environment(home)) == LOCAL_JAVA
     assert list((home / "cache" / "eosctl" / "spark").iterdir()) == []
+
+
+def test_sockets_are_used_where_their_paths_are_short_enough() -> None:
+    assert fits_sockets(Path("/" + "d" * 63))
+    assert not fits_sockets(Path("/" + "d" * 64))

@@ -14,16 +14,29 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
-_TABLES_ONLY: Final = {"spark.sql.runSQLOnFiles": "false", "spark.sql.variable.substitute": "false"}
-"""Without paths in place of tables (``text.`/etc/passwd```), and without the environment (``${env:NAME}``)."""
-_COMMENT: Final = r"(?:\s|/\*.*?\*/|--[^\n]*\n)*"
-_CALL: Final = re.compile(
-    rf"\b(?:try_)?(?:reflect|java_method|table_changes_by_path)`?{_COMMENT}\(", re.IGNORECASE | re.DOTALL
+_MOST: Final = str(2**31 - 1)
+_TABLES_ONLY: Final = {
+    # Without paths in place of tables (``text.`/etc/passwd```), and without the environment (``${env:NAME}``).
+    "spark.sql.runSQLOnFiles": "false",
+    "spark.sql.variable.substitute": "false",
+    # Plans in full, or what they refuse could stand in a part that was left out.
+    "spark.sql.debug.maxToStringFields": _MOST,
+    "spark.sql.maxPlanStringLength": str(2**31 - 16),
+    "spark.sql.maxMetadataStringLength": _MOST,
+}
+_REFUSED: Final = re.compile(
+    r"ScriptTransformation|PlanWithUnresolvedIdentifier|\b(?:(?:try_)?(?:reflect|java_method)|table_changes_by_path)`?\s*\(",
+    re.IGNORECASE,
 )
-_PROGRAM: Final = re.compile(rf"\bUSING{_COMMENT}r?['\"]", re.IGNORECASE | re.DOTALL)
-_OF_PATHS: Final = re.compile(rf"{_COMMENT}DESC(?:RIBE)?{_COMMENT}(?:DETAIL|HISTORY)\b", re.IGNORECASE | re.DOTALL)
-"""Commands of Delta Lake, which also take a path."""
-_READS: Final = re.compile(r"\s*(?:DESC|DESCRIBE|SHOW|EXPLAIN)\b", re.IGNORECASE)
+"""What starts a program, calls Java, reads a path, or hides the name of a table function, in the plan of a query."""
+_NOT_PLANNED: Final = "Error occurred during query planning"
+_NAME: Final = r"(?:\w+|`\w+`)(?:\.(?:\w+|`\w+`))*"
+_DESCRIBES: Final = re.compile(
+    rf"\s*(?:DESC(?:RIBE)?\s+(?:TABLE\s+)?(?:EXTENDED\s+)?{_NAME}|SHOW\s+(?:TABLES|VIEWS|COLUMNS\s+(?:FROM|IN)\s+{_NAME}))"
+    r"\s*;?\s*",
+    re.IGNORECASE,
+)
+_EXPLAINS: Final = re.compile(r"\s*EXPLAIN\s+(?:(?:EXTENDED|FORMATTED|COST|CODEGEN)\s+)?(?=SELECT|WITH)", re.IGNORECASE)
 
 
 class NotConfinedError(Exception):
@@ -31,18 +44,28 @@ class NotConfinedError(Exception):
 
 
 def confined_query(spark: SparkSession, query: str) -> pa.Table:
-    """Run a query of tables and views.
+    """Run a query of tables and views, explain one, or describe or list tables.
 
     Raises:
-        NotConfinedError: It calls Java, starts a program, or describes a table by its path.
+        NotConfinedError: It calls Java, starts a program, or reads a path.
         Exception: Spark refuses it (``job_errors``), also because it is a command, or names a file.
     """
-    # Text in a literal that looks so is refused, too: where a literal ends depends on settings of Spark.
-    if _CALL.search(query) or _PROGRAM.search(query) or _OF_PATHS.match(query):
-        raise NotConfinedError
     with changed_settings(spark, _TABLES_ONLY):
-        if not _READS.match(query):
-            # Only a query can stand in parentheses. Spark carries commands out as soon as it has read them.
-            inner = query.rstrip().rstrip(";")
-            spark.sql(f"SELECT * FROM (\n{inner}\n) LIMIT 0").schema  # noqa: B018, S608 - analyzes the user's own query
+        if not _DESCRIBES.fullmatch(query):
+            explained = _EXPLAINS.match(query)
+            _refuse_more(spark, query[explained.end() :] if explained else query)
         return spark.sql(query).toArrow()
+
+
+def _refuse_more(spark: SparkSession, query: str) -> None:
+    """Refuse all but queries of tables, by Spark's own plan.
+
+    A pattern over the text would have to read comments, literals, and names as Spark does. A plan shows literals, too,
+    so that a text that looks like a call is refused.
+    """
+    # Only a query can stand in parentheses. Spark carries commands out as soon as it has read them.
+    inner = query.rstrip().rstrip(";")
+    spark.sql(f"SELECT * FROM (\n{inner}\n) LIMIT 0").schema  # noqa: B018, S608 - analyzes the user's own query
+    plan = spark.sql(f"EXPLAIN EXTENDED\n{inner}").collect()[0][0]
+    if _NOT_PLANNED in plan or _REFUSED.search(plan):
+        raise NotConfinedError

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+MANY_FIELDS = ", ".join(f"'a{number}', {number}" for number in range(60))
+
 
 def ask(spark: Any, query: str) -> list[dict[str, Any]]:
     from spark_log_analytics.confined import confined_query
@@ -23,10 +25,22 @@ def ask(spark: Any, query: str) -> list[dict[str, Any]]:
         ("WITH a AS (SELECT 1 x) SELECT y FROM a JOIN seen USING (x) -- joined", [{"y": "a"}]),
         ("SELECT transform(array(1, 2), v -> v + 1) AS more", [{"more": [2, 3]}]),
         ("SELECT y FROM seen WHERE y = 'b' /* the second */", [{"y": "b"}]),
+        ("SELECT x FROM IDENTIFIER('seen') LIMIT 1", [{"x": 1}]),
+        ("SHOW COLUMNS IN seen", [{"col_name": "x"}, {"col_name": "y"}]),
+        ("DESCRIBE seen", [{"col_name": "x", "data_type": "int"}, {"col_name": "y", "data_type": "string"}]),
     ],
 )
 def test_a_query_of_tables_is_run(spark: Any, query: str, expected: list[dict[str, Any]]) -> None:
-    assert ask(spark, query) == expected
+    assert [{name: row[name] for name in one} for row, one in zip(ask(spark, query), expected, strict=True)] == expected
+
+
+def test_a_query_is_explained(spark: Any) -> None:
+    (row,) = ask(spark, "EXPLAIN SELECT x FROM seen")
+    assert "Physical Plan" in row["plan"]
+
+
+def test_many_comments_take_no_time_of_their_own(spark: Any) -> None:
+    assert ask(spark, f"SELECT 1 AS one {'/**/' * 2_000}") == [{"one": 1}]
 
 
 @pytest.mark.parametrize(
@@ -47,6 +61,17 @@ def test_a_query_of_tables_is_run(spark: Any, query: str, expected: list[dict[st
         "SELECT * FROM table_changes_by_path('{secret}', 0)",
         "DESCRIBE /* a */ DETAIL '{secret}'",
         "DESC HISTORY delta.`{secret}`",
+        "DESC --x\\\ny\n DETAIL '{secret}'",
+        "SELECT IDENTIFIER('ref' || 'lect')('java.lang.System', 'getenv', 'HOME')",
+        "SELECT * FROM IDENTIFIER('table_changes_' || 'by_path')('{secret}', 0)",
+        "SELECT TRANSFORM(x) USING --x\\\ny\n'touch {out}' FROM seen",
+        "SELECT TRANSFORM(x) USING /* /* */ */ 'touch {out}' FROM seen",
+        "SELECT reflect--x\\\ny\n('java.lang.System', 'getenv', 'HOME')",
+        "SELECT reflect/* /* */ */('java.lang.System', 'getenv', 'HOME')",
+        "WITH a AS (SELECT x, reflect/* /* */ */('java.lang.System', 'getenv', y) FROM seen) SELECT 1",
+        "SELECT named_struct({many}, 'z', reflect/* /* */ */('java.lang.System', 'getenv', 'HOME'))",
+        "EXPLAIN SELECT reflect/* /* */ */('java.lang.System', 'getenv', 'HOME')",
+        "SHOW --x\\\ny\n CREATE TABLE text.`{secret}`",
     ],
 )
 def test_nothing_else_is_read_or_started(spark: Any, query: str, tmp_path: Path) -> None:
@@ -56,7 +81,7 @@ def test_nothing_else_is_read_or_started(spark: Any, query: str, tmp_path: Path)
     secret, out = tmp_path / "secret.txt", tmp_path / "out"
     secret.write_text("hidden\n")
     with pytest.raises((NotConfinedError, *job_errors())):
-        ask(spark, query.format(secret=secret, out=out))
+        ask(spark, query.format(secret=secret, out=out, many=MANY_FIELDS))
     assert not out.exists()
 
 

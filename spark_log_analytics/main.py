@@ -24,6 +24,7 @@ from eosctl.model.log_tables import PUBLISHED
 from eosctl.model.period import Period
 from eosctl.model.redaction import redact_text
 from eosctl.text import count_text
+from spark_log_analytics.earlier_results import foreign_verdict
 from spark_log_analytics.incidents import explain_judging, incident_of, judge_events
 from spark_log_analytics.job import (
     SMALL_FILE_EVENTS,
@@ -81,6 +82,9 @@ def main(arguments: Sequence[str]) -> int:
         return 2
     try:
         verdict = verdict_file(folder, INCIDENTS)
+        if verdict is not None and (foreign := foreign_verdict(verdict, Incident._fields)):
+            report_problem(foreign)
+            return 2
         if folder is not None:
             options.out = str(folder)
         if verdict is not None:

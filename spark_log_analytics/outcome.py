@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from eosctl.model.redaction import redact_text
+from eosctl.whole_file import whole_file
 from spark_log_analytics.storage_problems import storage_reason
 
 PROBLEMS: Final = "EOSCTL_JOB_PROBLEMS"
@@ -73,10 +74,5 @@ def write_json(file: Path, value: object) -> None:
         OSError: The file cannot be written.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
-    temporary = file.with_name(f"{file.name}.tmp")
-    try:
-        temporary.write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
-        temporary.replace(file)
-    except OSError:
-        temporary.unlink(missing_ok=True)
-        raise
+    with whole_file(file, is_private=False) as target:
+        target.write(json.dumps(value, indent=2).encode() + b"\n")

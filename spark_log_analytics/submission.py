@@ -23,7 +23,7 @@ class Submission(NamedTuple):
         paths: The inputs, under the same names on every executor.
         out: Directory of the result.
         settings: Spark settings as ``name=value``.
-        job_options: Further options of the job.
+        job_options: Further options of the job, as ``name=value``.
         main: The job's program.
         archives: Archives that each executor unpacks, as ``FILE#NAME``.
         jars: Jar files for the driver and the executors.
@@ -75,7 +75,9 @@ def connect_command(submission: Submission) -> list[str]:
 
 
 def _job_words(submission: Submission) -> list[str]:
-    return [*submission.paths, "--out", submission.out, *submission.job_options]
+    options = (f"out={submission.out}", *submission.job_options)
+    # An input or a value is not taken for an option, also if it begins with a dash.
+    return [*(f"--{option}" for option in options), "--", *submission.paths]
 
 
 def _program(path: Path) -> Path | None:

@@ -126,12 +126,12 @@ def submit_scan(request: ScanJobRequest, callbacks: Callbacks = SILENT) -> JobRe
     settings = settings_of(request.master, request.deploy_mode, list(request.settings))
     if request.explain:
         return _planned(request)
-    options = ["--format", request.event_format.value, "--split-bytes", str(request.split_mb * 1024 * 1024)]
-    options += [] if request.baseline is None else ["--baseline", request.baseline]
-    options += [] if find_zone(request.zone) is None else ["--zone", str(request.zone)]
-    options += [] if request.period.from_ms is None else ["--from-ms", str(request.period.from_ms)]
-    options += [] if request.period.until_ms is None else ["--until-ms", str(request.period.until_ms)]
-    options += ["--pattern", str(request.pattern)] if layouts_of(request.pattern) else []
+    options = [f"format={request.event_format.value}", f"split-bytes={request.split_mb * 1024 * 1024}"]
+    options += [] if request.baseline is None else [f"baseline={request.baseline}"]
+    options += [] if find_zone(request.zone) is None else [f"zone={request.zone}"]
+    options += [] if request.period.from_ms is None else [f"from-ms={request.period.from_ms}"]
+    options += [] if request.period.until_ms is None else [f"until-ms={request.period.until_ms}"]
+    options += [f"pattern={request.pattern}"] if layouts_of(request.pattern) else []
     is_far = request.deploy_mode is DeployMode.CLUSTER
     files = (list(request.paths), request.connection, callbacks.remark)
     with handed_over(*files, is_far=is_far, is_shown_only=request.dry_run) as paths:
@@ -189,8 +189,8 @@ def submit_data(request: DataJobRequest, callbacks: Callbacks = SILENT) -> JobRe
     paths = [str(on_this_machine(path)) for path in request.paths]
     settings = settings_of(request.master, request.deploy_mode, list(request.settings))
     check_business_key(request.business_key)
-    options = [part for name in request.topics for part in ("--topic", name)]
-    options += [] if request.business_key is None else ["--business-key", request.business_key]
+    options = [f"topic={name}" for name in request.topics]
+    options += [] if request.business_key is None else [f"business-key={request.business_key}"]
     job = data_job(paths, str(out), request.master, request.deploy_mode, settings, options)
     return _run(job, callbacks, dry_run=request.dry_run)
 

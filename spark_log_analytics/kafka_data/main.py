@@ -12,7 +12,9 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Final
 
+from eosctl.model.kafka_data import DataSummary
 from eosctl.text import count_text
+from spark_log_analytics.earlier_results import foreign_tables, foreign_verdict
 from spark_log_analytics.kafka_data.environment import enter_environment
 from spark_log_analytics.outcome import failure_line, job_errors, report_problem, write_json
 from spark_log_analytics.session import session
@@ -24,7 +26,8 @@ def main(arguments: Sequence[str]) -> int:
     """Run the job.
 
     Returns:
-        0 if everything was read, 1 if something could not be read, 2 if no partition was found.
+        0 if everything was read, 1 if something could not be read, 2 if no partition was found, or a file has the name
+        of a part of the result.
     """
     options = _parse(arguments)
     summary_file = Path(options.out) / SUMMARY
@@ -42,14 +45,16 @@ def main(arguments: Sequence[str]) -> int:
         if len(plan.cluster_ids) > 1:
             report_problem(f"The directories belong to several clusters: {', '.join(sorted(plan.cluster_ids))}.")
             return 2
+        tables = {kind: Path(options.out) / f"{kind}-v{SCHEMA_VERSION}" for kind in KINDS if kind != "tally"}
+        if foreign := foreign_verdict(summary_file, DataSummary._fields) or foreign_tables(tables.values()):
+            report_problem(foreign)
+            return 2
         try:
             # An old summary next to new facts, or without facts, would be inconsistent.
             summary_file.unlink(missing_ok=True)
             facts = facts_frame(spark, plan, options.business_key).persist()
-            for kind in KINDS:
-                if kind != "tally":
-                    target = f"{options.out}/{kind}-v{SCHEMA_VERSION}"
-                    facts.where(f"{kind} is not null").select(f"{kind}.*").write.mode("overwrite").parquet(target)
+            for kind, folder in tables.items():
+                facts.where(f"{kind} is not null").select(f"{kind}.*").write.mode("overwrite").parquet(str(folder))
             summary = summarize_frame(facts, plan, with_keys=options.business_key is not None)
             facts.unpersist()
         except job_errors() as error:

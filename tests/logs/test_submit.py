@@ -23,10 +23,10 @@ def test_a_dry_run_shows_the_command_and_no_secret(tmp_path: Path, capsys: pytes
     assert command[0].endswith("spark-submit")
     assert command[command.index("--master") + 1] == "yarn"
     assert "spark.ssl.keyPassword=[hidden]" in command
-    assert command[command.index("--zone") + 1] == "Europe/Berlin"
+    assert "--zone=Europe/Berlin" in command
     job = next(part for part in command if part.endswith("main.py"))
     assert Path(job).is_file()
-    assert command[command.index(job) + 1] == "/logs"
+    assert command[-2:] == ["--", "/logs"]
 
 
 def settings_shown(options: list[str], capsys: pytest.CaptureFixture[str]) -> list[str]:
@@ -105,8 +105,7 @@ def test_jars_packages_and_the_pattern_reach_spark(tmp_path: Path, capsys: pytes
     command = shlex.split(capsys.readouterr().out)
     assert command[command.index("--jars") + 1] == "a.jar,b.jar"
     assert command[command.index("--packages") + 1] == "io.delta:delta-spark_2.13:4.3.0"
-    assert command[command.index("--pattern") + 1] == pattern
-    assert command[command.index("--baseline") + 1] == "/yesterday"
+    assert {f"--pattern={pattern}", "--baseline=/yesterday"} < set(command)
 
 
 def test_a_job_for_a_connect_server_is_shown_without_its_token(
@@ -118,7 +117,8 @@ def test_a_job_for_a_connect_server_is_shown_without_its_token(
     assert "sesame" not in out
     remote, *command = shlex.split(out)
     assert remote == "SPARK_REMOTE=sc://host:443/;use_ssl=true;token=[hidden]"
-    assert command[1:4] == ["-m", "spark_log_analytics.main", "/logs"]
+    assert command[1:3] == ["-m", "spark_log_analytics.main"]
+    assert command[-2:] == ["--", "/logs"]
 
 
 def test_what_a_connect_server_needs_here_is_named(
@@ -168,3 +168,22 @@ def test_a_java_that_is_too_old_is_named(
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     assert main(["logs", "report", str(FIXTURES), "--engine", "spark"]) == 1
     assert "is Java 11" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("command", "program"), [("submit", "main"), ("submit-data", "kafka_data")])
+def test_names_that_begin_with_dashes_are_names(
+    command: str, program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from spark_log_analytics import main as scan
+    from spark_log_analytics.kafka_data import main as data
+
+    monkeypatch.chdir(tmp_path)
+    for name in ("--until-ms=1", "-x.log", "--"):
+        Path(name).write_text("x")
+    given = ["./--until-ms=1", "./-x.log", "./--"]
+    assert main(["logs", command, *given, "--out", "./-out", "--dry-run"]) == 0
+    words = shlex.split(capsys.readouterr().out)
+    job = next(place for place, word in enumerate(words) if word.endswith(("/main.py", "main.py")))
+    read = (scan._parse if program == "main" else data._parse)(words[job + 1 :])
+    assert [Path(path).name for path in read.paths] == ["--until-ms=1", "-x.log", "--"]
+    assert Path(read.out).name == "-out"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from eosctl.model.kafka_data import DataSummary
 from spark_log_analytics.kafka_data.business_key import parse_business_key
 from spark_log_analytics.kafka_data.environment import build_environment
 from spark_log_analytics.kafka_data.job import facts_frame, summarize_frame
@@ -51,7 +53,7 @@ def test_a_failed_job_reports_it_and_leaves_no_summary(
         raise PySparkException("Job aborted.\nCaused by: java.io.IOException: No space left on device")
 
     summary = tmp_path / "summary.json"
-    summary.write_text("{}")  # of an earlier run
+    summary.write_text(json.dumps(dict.fromkeys(DataSummary._fields)))
     (tmp_path / "file").write_text("")
     monkeypatch.setattr("spark_log_analytics.kafka_data.job.summarize_frame", fail)
     assert main([str(DATA), "--out", str(tmp_path)]) == 1
@@ -60,6 +62,22 @@ def test_a_failed_job_reports_it_and_leaves_no_summary(
     assert not summary.exists()
     assert main([str(DATA), "--out", str(tmp_path / "file" / "below")]) == 1
     assert "its result is not complete" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("spark")
+def test_what_an_earlier_job_did_not_write_stays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from spark_log_analytics.kafka_data.main import main
+
+    notes = tmp_path / "partition_transaction-v1" / "notes.md"
+    notes.parent.mkdir()
+    for file in (notes, tmp_path / "summary.json"):
+        file.write_text("precious")
+        assert main([str(DATA), "--out", str(tmp_path)]) == 2
+        assert str(file) in capsys.readouterr().err
+        assert file.read_text() == "precious"
+        file.unlink()
+    assert main([str(DATA), "--out", str(tmp_path)]) == 0
+    assert main([str(DATA), "--out", str(tmp_path)]) == 0
 
 
 def unpack(archive: Path, folder: Path) -> None:

@@ -25,6 +25,7 @@ from eosctl.client.sasl import Exchange, authenticate
 from eosctl.errors import AuthenticationFailed, ClusterUnreachable, EosctlError, RequestTimedOut
 from eosctl.model.client_config import ClientConfig, Endpoint, SaslConfig
 from eosctl.model.snapshot import ApiRange, Certificate
+from eosctl.waiting_threads import started
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.codec import AnyRequest, versions
 from eosctl.wire.error_codes import ErrorCode
@@ -327,7 +328,7 @@ async def _advance(exchange: Exchange, sasl: SaslConfig, received: bytes | None,
         return advance()
     try:
         async with asyncio.timeout_at(deadline.at):
-            return await asyncio.to_thread(advance)
+            return await started(advance)
     except TimeoutError:
         raise AuthenticationFailed(
             f"The login with {sasl.mechanism.value} did not end in time.",

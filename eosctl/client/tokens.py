@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import threading
 import time
 import urllib.error
@@ -17,6 +18,7 @@ from eosctl.errors import AuthenticationFailed
 from eosctl.model.client_config import CloudLogin, TokenRequest
 from eosctl.model.redaction import redact_address, redact_text
 from eosctl.model.secret import Secret
+from eosctl.waiting_threads import within
 
 TIMEOUT_S: Final = 10
 _SHORTEST_USE_S: Final = 30
@@ -24,6 +26,7 @@ _SHORTEST_USE_S: Final = 30
 _LONGEST_USE_S: Final = 30 * 86_400
 _LARGEST_REPLY: Final = 1 << 20
 
+_TOKEN: Final = re.compile(r"[\x21-\x7e]+")
 _kept: dict[TokenRequest | CloudLogin, Token] = {}
 _lock = threading.Lock()
 
@@ -38,8 +41,23 @@ def fetch_token(source: TokenRequest | CloudLogin) -> Secret:
     with _lock:
         kept = _kept.get(source)
         if kept is None or kept.expires_at < time.time() + _SHORTEST_USE_S:
-            kept = _kept[source] = _of_issuer(source) if isinstance(source, TokenRequest) else fetch_cloud_token(source)
+            kept = _kept[source] = _fetched(source)
         return kept.text
+
+
+def _fetched(source: TokenRequest | CloudLogin) -> Token:
+    """Return a new token. The limit is for the whole reply: a host that sends a byte now and then meets any other."""
+    where = source.url if isinstance(source, TokenRequest) else source.provider.value
+    try:
+        return within(
+            TIMEOUT_S, lambda: _of_issuer(source) if isinstance(source, TokenRequest) else fetch_cloud_token(source)
+        )
+    except TimeoutError as error:
+        raise _refused(where, f"It does not answer: {error}.") from error
+
+
+def _asked(source: TokenRequest | CloudLogin) -> Token:
+    return _of_issuer(source) if isinstance(source, TokenRequest) else fetch_cloud_token(source)
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
@@ -73,8 +91,8 @@ def _of_issuer(wanted: TokenRequest) -> Token:
     except (ValueError, RecursionError) as error:
         raise _refused(wanted.url, "It did not answer with JSON.") from error
     text = body.get("access_token") if isinstance(body, dict) else None
-    if not isinstance(text, str) or not text:
-        raise _refused(wanted.url, "Its answer has no access_token.")
+    if not isinstance(text, str) or not _TOKEN.fullmatch(text):
+        raise _refused(wanted.url, "Its answer has no access_token of printable ASCII.")
     return Token(Secret(text), time.time() + _lifetime_s(body.get("expires_in")))
 
 

@@ -7,13 +7,12 @@ the threads end with the process.
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Final, Generic, TypeVar
 
 from eosctl.errors import EosctlError
 from eosctl.text import count_text
+from eosctl.waiting_threads import started
 
 #: Calls that run together; the others wait.
 CONCURRENT_CALLS: Final = 8
@@ -44,7 +43,7 @@ class Calls(Generic[_T]):
             async with deadline:
                 await self._places.acquire()
                 is_running = True
-                return await self._started(work)
+                return await started(work, self._places.release)
         except TimeoutError:
             if not deadline.expired():
                 raise
@@ -58,29 +57,3 @@ class Calls(Generic[_T]):
                 f"{count_text(self._together, 'call')} before it did not end, and may block.",
                 "Restart the server.",
             ) from None
-
-    def _started(self, work: Callable[[], _T]) -> asyncio.Future[_T]:
-        """Start the thread of a call; its place is free when it ends."""
-        loop = asyncio.get_running_loop()
-        answer: asyncio.Future[_T] = loop.create_future()
-
-        def settle(result: _T | None, error: BaseException | None) -> None:
-            self._places.release()
-            if answer.done():
-                return  # overdue
-            if error is None:
-                answer.set_result(result)  # type: ignore[arg-type]
-            else:
-                answer.set_exception(error)
-
-        def run() -> None:
-            result, failed = None, None
-            try:
-                result = work()
-            except BaseException as error:  # noqa: BLE001 - the caller gets it
-                failed = error
-            with suppress(RuntimeError):  # The server has ended.
-                loop.call_soon_threadsafe(settle, result, failed)
-
-        threading.Thread(target=run, name="call", daemon=True).start()
-        return answer

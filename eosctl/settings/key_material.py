@@ -11,6 +11,7 @@ from eosctl.input_file import open_input
 from eosctl.model.client_config import TlsConfig
 from eosctl.settings.lookup import Lookup
 
+_IDENTIFICATION: Final = "ssl.endpoint.identification.algorithm"
 _JKS_MAGIC: Final = (b"\xfe\xed\xfe\xed", b"\xce\xce\xce\xce")  # JKS and JCEKS
 
 
@@ -18,9 +19,8 @@ def parse_tls(lookup: Lookup) -> TlsConfig:
     """Read ``ssl.*`` into a :class:`TlsConfig`.
 
     Raises:
-        ConfigFileError: A store is in Java's own format, which nothing but Java reads.
+        ConfigFileError: A store is in Java's own format, which nothing but Java reads, or an algorithm is not known.
     """
-    algorithm = lookup.text("ssl.endpoint.identification.algorithm")
     truststore = _store_path(lookup, "ssl.truststore")
     keystore = _store_path(lookup, "ssl.keystore")
     return TlsConfig(
@@ -33,7 +33,25 @@ def parse_tls(lookup: Lookup) -> TlsConfig:
         key_file=lookup.text("ssl.key.location"),
         key_password=lookup.secret("ssl.key.password"),
         key_pem=lookup.secret("ssl.keystore.key"),
-        verify_hostname=algorithm is None or algorithm.lower() == "https",
+        verify_hostname=_verifies_hostname(lookup),
+    )
+
+
+def _verifies_hostname(lookup: Lookup) -> bool:
+    """Return whether the broker's name is compared with its certificate.
+
+    Kafka does not with an empty value, librdkafka with ``none``. Java fails each handshake with an unknown value
+    (`X509TrustManagerImpl`), so a misspelled one does not turn the comparison off.
+    """
+    algorithm = lookup.text(_IDENTIFICATION)
+    if algorithm is None or algorithm.lower() in ("https", "ldaps"):
+        return True
+    if algorithm.lower() in ("", "none"):
+        return False
+    raise ConfigFileError(
+        f"{lookup.origin(_IDENTIFICATION)}: {_IDENTIFICATION}={algorithm} is not allowed.",
+        "It is https, or empty to leave the broker's name unchecked.",
+        "Correct the value, or remove it: https is the default.",
     )
 
 

@@ -22,6 +22,7 @@ ADAPTERS = {
     "eosctl/lab/apache/node.py": "waits for real processes",
     "eosctl/sandbox/cluster.py": "the cluster on real sockets: gives its core the time of day",
     "eosctl/services/callbacks.py": "the default clock of every service",
+    "eosctl/client/scram.py": "the default nonce of a login: a broker must not be able to predict it",
     "eosctl/sandbox/process": "the detached process: gives its core a clock and a seed",
 }
 # A default generator of a parameter.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import socket
 import sys
 import time
 from collections.abc import Mapping
@@ -153,3 +154,19 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "aws_msk_iam_sasl_signer.MSKAuthTokenProvider", None)
     with pytest.raises(UsageError, match="extra aws"):
         fetch_cloud_token(CloudLogin(CloudProvider.AWS, "b", "eu"))
+
+
+def test_an_issuer_that_never_ends_its_answer_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tokens, "TIMEOUT_S", 0.05)
+    with socket.create_server(("127.0.0.1", 0)) as never:
+        source = TokenRequest(f"http://127.0.0.1:{never.getsockname()[1]}/token", "ops", Secret("word"), "")
+        for _ in range(2):  # The first is still stuck, and the second does not wait for it.
+            with pytest.raises(AuthenticationFailed) as caught:
+                fetch_token(source)
+            assert "does not answer: no answer within 0.05 seconds" in caught.value.why
+
+
+@pytest.mark.parametrize("text", ["\ud800", "a b", "a\nb", "\u00e9", "\x01"])
+def test_only_a_text_that_can_be_sent_is_a_token(text: str) -> None:
+    with issuer({"access_token": text}) as server, pytest.raises(AuthenticationFailed, match="No token was issued"):
+        fetch_token(request_to(server))

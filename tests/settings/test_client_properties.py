@@ -55,6 +55,21 @@ def test_a_java_client_file_becomes_the_typed_configuration(tmp_path: Path) -> N
     assert resolved.warnings == ("client.properties:10: group.id has no effect on eosctl.",)
 
 
+@pytest.mark.parametrize(("algorithm", "is_verified"), [("https", True), ("HTTPS", True), ("", False), ("none", False)])
+def test_host_names_are_checked_unless_the_file_says_not(algorithm: str, is_verified: bool, tmp_path: Path) -> None:
+    text = f"bootstrap.servers=b:9092\nssl.endpoint.identification.algorithm={algorithm}\n"
+    file = write(tmp_path / "c.properties", text)
+    assert resolve_client({}, command_config=file).config.tls.verify_hostname is is_verified
+
+
+@pytest.mark.parametrize("algorithm", ["htps", "foo", '"https"', "false"])
+def test_a_misspelled_algorithm_turns_no_check_off(algorithm: str, tmp_path: Path) -> None:
+    text = f"bootstrap.servers=b:9092\nssl.endpoint.identification.algorithm={algorithm}\n"
+    file = write(tmp_path / "c.properties", text)
+    with pytest.raises(ConfigFileError, match=r"c\.properties:2: .* is not allowed"):
+        resolve_client({}, command_config=file)
+
+
 def test_no_output_of_the_result_holds_the_password(tmp_path: Path) -> None:
     file = write(
         tmp_path / "c.properties",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, Protocol
 
@@ -15,6 +16,7 @@ SCRAM_TYPES: Mapping[int, str] = {1: SCRAM_SHA_256, 2: SCRAM_SHA_512}
 MIN_ITERATIONS = 4096
 MAX_ITERATIONS = 16384
 BY_DELEGATION = "tokenauth"
+_SASL_NAME = re.compile(r"(?:[^=,\x00\x80-\U0010ffff]|=2C|=3D)+")
 
 
 class ScramCredential(NamedTuple):
@@ -121,7 +123,7 @@ class ScramServer:
         self._is_3_9 = is_3_9
         self._has_token = False
         self._expires_ms: int | None = None
-        self._claimed = ""
+        self._claimed = self._name = ""
         self._first = True
         self._exchange = ScramMechanism(mechanism).make_server(self._keys, s_nonce=nonce)
         self.user: str | None = None
@@ -135,7 +137,7 @@ class ScramServer:
             text = token.decode()
             if self._first:
                 self._first = False
-                plain, bare, extensions = split_extensions(text)
+                plain, bare, self._name, extensions = split_first(text)
                 self._has_token = extensions.get(BY_DELEGATION) == "true"
                 if self._is_3_9 and set(extensions) - {BY_DELEGATION}:
                     raise ValueError(f"unknown extensions: {', '.join(extensions)}")
@@ -154,7 +156,8 @@ class ScramServer:
             ) from None
         return str(answer).encode()
 
-    def _keys(self, user: str) -> tuple[bytes, bytes, bytes, int]:
+    def _keys(self, _: str) -> tuple[bytes, bytes, bytes, int]:
+        user = self._name
         if self._has_token:
             token = self._find_token(self._mechanism, user)
             if token is None:
@@ -168,17 +171,23 @@ class ScramServer:
         return found
 
 
-def split_extensions(text: str) -> tuple[str, str, dict[str, str]]:
-    """Return a client's first message without its extensions, its signed part, and the extensions.
+def split_first(text: str) -> tuple[str, str, str, dict[str, str]]:
+    """Return a client's first message without extensions and name, its signed part, the name, and the extensions.
+
+    A name is not prepared (SASLprep), as it is by the library, and consists of ASCII (`ScramMessages`).
 
     Raises:
-        ValueError: It has no signed part.
+        ValueError: It has no signed part, or no valid name.
     """
     header, channel, bare = text.split(",", 2)
     parts = bare.split(",")
     attributes = [part for part in parts if len(part.partition("=")[0]) == 1]
     extensions = dict(part.split("=", 1) for part in parts if part not in attributes)
-    return ",".join((header, channel, *attributes)), bare, extensions
+    names = [part.removeprefix("n=") for part in attributes if part.startswith("n=")]
+    if len(names) != 1 or not _SASL_NAME.fullmatch(names[0]):
+        raise ValueError(f"no valid name: {names}")
+    plain = ["n=user" if part.startswith("n=") else part for part in attributes]
+    return ",".join((header, channel, *plain)), bare, names[0].replace("=2C", ",").replace("=3D", "="), extensions
 
 
 def scram_credential(mechanism: str, password: bytes, salt: bytes, iterations: int) -> ScramCredential:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from eosctl.sandbox.core import ClusterShape
 from eosctl.sandbox.security.delegation_tokens import hmac_of
-from eosctl.sandbox.security.mechanisms import split_extensions
+from eosctl.sandbox.security.mechanisms import split_first
 from eosctl.testing import SandboxThread
 from eosctl.wire.messages.internal.metadata.delegation_token_record import DelegationTokenRecord
 from tests.sandbox.harness import START_MS, Harness
@@ -85,6 +85,6 @@ def test_extensions_are_separated_in_any_order(extensions: dict[str, str], order
     attributes = ["n=user", "r=nonce"]
     given_parts = [*attributes, *(f"{name}={value}" for name, value in extensions.items())]
     bare = ",".join(given_parts[at] for at in order if at < len(given_parts))
-    plain, signed, found = split_extensions(f"n,,{bare}")
-    assert (signed, found) == (bare, extensions)
+    plain, signed, name, found = split_first(f"n,,{bare}")
+    assert (signed, name, found) == (bare, "user", extensions)
     assert sorted(plain.removeprefix("n,,").split(",")) == attributes

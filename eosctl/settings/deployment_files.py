@@ -26,7 +26,7 @@ from eosctl.settings.compose_bases import bases_elsewhere, with_bases
 from eosctl.settings.compose_variables import interpolated, with_env_files, with_services
 from eosctl.settings.detection import sources_of
 from eosctl.settings.documents import format_of, is_piece_of_json, parse_documents, starts_programs
-from eosctl.settings.environments import of_environment, over_base, profile_of
+from eosctl.settings.environments import of_environment, over_base, with_profiles
 from eosctl.settings.file_texts import files_of, holds_kafka, is_of_others, is_template, mentions_kafka, read_text
 from eosctl.settings.files_read import MARK, FilesRead
 from eosctl.settings.includes import includes_missing
@@ -48,9 +48,9 @@ from eosctl.settings.resolution import UNKNOWN, resolve
 from eosctl.settings.shared_environments import with_shared_environments
 from eosctl.settings.sources import Releases, Source
 from eosctl.settings.spring_environments import with_spring_environments
-from eosctl.settings.templates import chart_values, fills_templates, places_of_values, without_templates
+from eosctl.settings.templates import Filling, fillings_of, fills_templates, places_of_values, without_templates
 from eosctl.settings.terraform_variables import refers_to_variables, with_variables
-from eosctl.settings.tree import Branch, Leaf, Node
+from eosctl.settings.tree import Branch, Node
 from eosctl.settings.unread_lines import lines_not_read, names_setting
 from eosctl.settings.workloads import (
     Workload,
@@ -222,8 +222,9 @@ def _read_any(file: str, text: str, role: Role | None, *, is_named: bool, withou
         variants = variants_of(file, text, without)
         if variants:
             return _of_variants([(one, _read(file, one.text, role)) for one in variants])
-        values = chart_values(file) if is_template(text) else {}
-        return _of_chart(file, text, values, role) if values else _read(file, text, role)
+        fillings = fillings_of(file, text) if is_template(text) else []
+        is_of_chart = any(one.values for one in fillings)
+        return _of_chart(file, text, fillings, role) if is_of_chart else _read(file, text, role)
     except ConfigFileError:
         if is_named and format_of(file) is None:
             raise
@@ -232,16 +233,22 @@ def _read_any(file: str, text: str, role: Role | None, *, is_named: bool, withou
         if is_about and not is_template(text):
             raise
     try:
-        return _of_chart(file, text, chart_values(file), role) if is_template(text) else _NOTHING
+        return _of_chart(file, text, fillings_of(file, text), role) if is_template(text) else _NOTHING
     except ConfigFileError:
         return _NOTHING
 
 
-def _of_chart(file: str, text: str, values: Mapping[str, Leaf], role: Role | None) -> _File:
+def _of_chart(file: str, text: str, fillings: Iterable[Filling], role: Role | None) -> _File:
     """Return what a template configures with the values of its chart, each at its line in the file of values."""
-    read = _read(file, without_templates(text, values), role)
-    places = places_of_values(text, values)
-    return read._replace(sources=[replace(one, values=_at_variables(one.values, places)) for one in read.sources])
+    parts = list[_File]()
+    for values, environment in fillings:
+        read, places = _read(file, without_templates(text, values), role), places_of_values(text, values)
+        found = [replace(one, values=_at_variables(one.values, places)) for one in read.sources]
+        parts.append(read._replace(sources=[of_environment(one, environment) if environment else one for one in found]))
+    return parts[0]._replace(
+        sources=[one for part in parts for one in part.sources],
+        workloads=[one for part in parts for one in part.workloads],
+    )
 
 
 def _of_variants(variants: list[tuple[Variant, _File]]) -> _File:
@@ -336,7 +343,7 @@ def _of_documents(documents: Sequence[Node], file: str, role: Role | None = None
     workloads = [workload for document in documents for workload in workloads_of(document, file)]
     generated = {name: held for document in documents for name, held in generated_by(document, file).items()}
     is_plain = bool(documents) and all(has_no_place(document, file) for document in documents)
-    sources = counted_by_hosts(_over_base(sources), list(documents), file)
+    sources = counted_by_hosts(with_profiles(sources), list(documents), file)
     maps = {key: value for document in documents for key, value in config_map_values(document, file).items()}
     named = [(file, release) for document in documents if (release := release_in(document))]
     bases = frozenset[str]().union(*(bases_elsewhere(document, file) for document in documents))
@@ -374,19 +381,6 @@ def _related(given: Sequence[_File]) -> list[Source]:
         for file in given
         for source in file.sources
         if not bases or source.part_of not in bases
-    ]
-
-
-def _over_base(sources: list[Source]) -> list[Source]:
-    """Lay the documents of a Spring file that hold for a profile over the one that always holds."""
-    base = next((source for source in sources if source.role is Role.SPRING), None)
-    if base is None:
-        return sources
-    return [
-        of_environment(replace(source, values={**base.values, **source.values}), profile)
-        if source.role is Role.SPRING and (profile := profile_of(source.values))
-        else source
-        for source in sources
     ]
 
 

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from eosctl.errors import ConfigFileError
-from eosctl.model.deployment import Value
+from eosctl.model.deployment import Role, Value
 from eosctl.settings.documents import parse_documents
 from eosctl.settings.file_texts import holds_kafka, read_text
 from eosctl.settings.sources import Source
@@ -98,6 +98,19 @@ def _base_of(layers: _Layers, path: Path) -> Path | None:
     if path.name in layers.bases or not (is_of_chart or holds_kafka(path)):
         return None
     return next((base for name in layers.bases if (base := path.parent / name).is_file()), None)
+
+
+def with_profiles(sources: list[Source]) -> list[Source]:
+    """Lay the documents of a Spring file that hold for a profile over the one that always holds."""
+    base = next((source for source in sources if source.role is Role.SPRING), None)
+    if base is None:
+        return sources
+    return [
+        of_environment(replace(source, values={**base.values, **source.values}), profile)
+        if source.role is Role.SPRING and (profile := profile_of(source.values))
+        else source
+        for source in sources
+    ]
 
 
 def profile_of(values: Mapping[str, Value]) -> str:

@@ -33,6 +33,7 @@ from eosctl.settings.kafka_commands import altered_entity
 from eosctl.settings.logstash_file import PIPELINE
 from eosctl.settings.nomad_jobs import TextOfFile, files_of_tasks
 from eosctl.settings.own_prefixes import own_prefixes, sources_under
+from eosctl.settings.own_references import with_own_values
 from eosctl.settings.pipeline_services import is_pipeline, pipeline_scripts, pipeline_services, without_services
 from eosctl.settings.process_counts import counted_around
 from eosctl.settings.recognition import PREFIXED, decide
@@ -102,8 +103,7 @@ def _islands(node: Node, file: str, hints: tuple[str, ...], key: str = "") -> It
         yield from _members(node, file, hints, key)
     if not isinstance(node, Branch):
         return
-    nested = find_sources(node, file) if node.text("connector.class") is not None else None
-    if nested is not None:
+    if node.text("connector.class") is not None and (nested := find_sources(node, file)) is not None:
         yield from nested
         return
     if (special := _of_its_form(node, file, hints, key)) is not None:
@@ -347,12 +347,12 @@ def _file_within(leaf: Leaf, file: str, hints: tuple[str, ...], name: str = "") 
         documents = () if inner.endswith(".properties") else parse_within(inner, leaf.text, leaf.line)
     except ConfigFileError:
         documents = ()  # a block of some other text
-    mappings = [document for document in documents if isinstance(document, Branch)]
+    mappings = [with_own_values(document) for document in documents if isinstance(document, Branch)]
     if found := [source for one in mappings for source in counted_around(sources_within(one, file, hints), one, file)]:
         yield from (replace(source, label=source.label or label) for source in found)
         return
     try:
-        tree = parse_properties_tree(file, leaf.text, leaf.line)
+        tree = with_own_values(parse_properties_tree(file, leaf.text, leaf.line))
     except ConfigFileError:
         return  # a block of some other text
     if jobs := flink_jobs(tree, file):

@@ -25,8 +25,11 @@ def with_own_references(document: Node) -> Node:
 
     A value of an application's own that is used so counts where it is used, and is left out where it stands.
     """
-    if not isinstance(document, Branch):
-        return document
+    return with_own_values(document) if isinstance(document, Branch) else document
+
+
+def with_own_values(document: Branch) -> Branch:
+    """Return a mapping with the values of its own keys in the place of references to them."""
     leaves = list(flatten(document))
     known = {key: leaf.text for key, leaf in leaves if leaf.text and "${" not in leaf.text and "\n" not in leaf.text}
     named = (match[1] for _, leaf in leaves for match in _REFERENCE.finditer(leaf.text or ""))
@@ -34,7 +37,8 @@ def with_own_references(document: Node) -> Node:
     if not used:
         return document
     own = {name for name in used if not name.startswith(_OF_FRAMEWORKS)}
-    return _filled(document, known, own, "") or document
+    found = _filled(document, known, own, "")
+    return found if isinstance(found, Branch) else document
 
 
 def _filled(node: Node, known: dict[str, str], own: set[str], path: str) -> Node | None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from eosctl.errors import ConfigFileError
 from eosctl.model.deployment import Place
@@ -31,6 +31,8 @@ _FILTERS: Final = r"s?quote|int(?:64)?|float64|toString|trim|default[ \t]+[\w.\"
 _VALUE: Final = re.compile(rf"\{{\{{-?[ \t]*\.Values\.([\w.-]+?)(?:[ \t]*\|[ \t]*(?:{_FILTERS}))*[ \t]*-?\}}\}}")
 _HEAD: Final = r"(?P<head>[ \t]*(?:-[ \t]+)*(?:[\w./-]+:[ \t]+)?)"
 _ENTRY: Final = re.compile(rf"^{_HEAD}(?P<rest>[^\n]*\{{\{{[^\n]*)$", re.MULTILINE)
+_MOST_ENVIRONMENTS: Final = 6
+"""Files of values that a template is filled with, next to the chart's own."""
 
 
 def without_templates(text: str, values: Mapping[str, Leaf] | None = None) -> str:
@@ -50,19 +52,45 @@ def without_templates(text: str, values: Mapping[str, Leaf] | None = None) -> st
     return _ENTRY.sub(_quoted, plain)
 
 
-def chart_values(file: str) -> Mapping[str, Leaf]:
-    """Return the default values of the chart that a template belongs to; nothing where it belongs to none."""
-    folder = next((parent for parent in Path(file).parents if parent.name == "templates"), None)
-    path = None if folder is None else folder.parent / "values.yaml"
-    if path is None or not path.is_file():
-        return {}
+class Filling(NamedTuple):
+    """The values that a template is filled with; ``environment`` is the file over the chart's own, if there is one."""
+
+    values: Mapping[str, Leaf]
+    environment: str = ""
+
+
+def fillings_of(file: str, text: str) -> list[Filling]:
+    """Return what a chart fills a template with: its default values, and those of each environment that differ.
+
+    Args:
+        file: The template.
+        text: What stands in it.
+    """
+    folder = next((parent.parent for parent in Path(file).parents if parent.name == "templates"), None)
+    own = {} if folder is None else _values_of(folder / "values.yaml")
+    if folder is None or not own:
+        return [Filling({})]
+    used = {match[1] for match in _VALUE.finditer(text)}
+    files = sorted(folder.glob("values[-._]?*.y*ml"))[:_MOST_ENVIRONMENTS] if used else []
+    others = [(str(path), _values_of(path)) for path in files]
+    return [
+        Filling(own),
+        *(Filling({**own, **values}, path) for path, values in others if _differs(values, own, used)),
+    ]
+
+
+def _differs(values: Mapping[str, Leaf], own: Mapping[str, Leaf], used: set[str]) -> bool:
+    return any(key in values and (key not in own or values[key].text != own[key].text) for key in used)
+
+
+def _values_of(path: Path) -> Mapping[str, Leaf]:
     try:
-        return _values_in(str(path), read_text(path))
+        return _values_in(str(path), read_text(path)) if path.is_file() else {}
     except ConfigFileError:
         return {}  # reported where the file itself is read
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=16)
 def _values_in(path: str, text: str) -> Mapping[str, Leaf]:
     """Return the values in the text of a chart's file, which are parsed once for all templates of the chart."""
     documents = parse_documents(path, text)

@@ -80,3 +80,52 @@ extraConfig: |
 def test_one_broker_of_a_chart_needs_one_copy(controllers: int, brokers: int, is_right: bool, tmp_path: Path) -> None:
     text = BITNAMI.format(controllers=controllers, brokers=brokers)
     assert (not lint(tmp_path, {"values.yaml": text}).found) is is_right
+
+
+APPLICATION = """\
+kind: ConfigMap
+metadata: {name: pay}
+data:
+  application.yaml: |
+    spring:
+      application: {name: pay}
+      kafka:
+        bootstrap-servers: k:1
+        producer:
+          transaction-id-prefix: ${spring.application.name}-
+          acks: {{ .Values.acks | quote }}
+"""
+STARTED = """\
+kind: Deployment
+metadata: {name: pay}
+spec:
+  replicas: {{ .Values.replicaCount }}
+  selector: {}
+  template:
+    spec:
+      containers: [{name: pay, image: "o/pay:1", envFrom: [{configMapRef: {name: pay}}]}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("others", "expected"),
+    [
+        ({}, set()),
+        ({"values-prod.yaml": "replicaCount: 3\n"}, {("EOS-CFG-072", "configmap.yaml", 10)}),
+        ({"values.prod.yaml": "acks: 1\n"}, {("EOS-CFG-011", "values.prod.yaml", 1)}),
+        ({"values-dev.yaml": "replicaCount: 1\nacks: all\n"}, set()),
+    ],
+)
+def test_a_template_has_the_values_of_each_environment(
+    others: dict[str, str], expected: set[tuple[str, str, int]], tmp_path: Path
+) -> None:
+    files = {
+        "Chart.yaml": "name: pay\n",
+        "values.yaml": "replicaCount: 1\nacks: all\n",
+        "templates/configmap.yaml": APPLICATION,
+        "templates/deployment.yaml": STARTED,
+        **others,
+    }
+    found = lint(tmp_path, files).found
+    facts = ((one.check_id, dict(one.facts)) for one in found)
+    assert {(check, Path(str(own["file"])).name, own["line"]) for check, own in facts} == expected

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from typing import Final, NamedTuple
 
-from eosctl.checks.configuration.clients import transactional_producers, transactional_producers_near
+from eosctl.checks.configuration.clients import is_transactional, transactional_producers, transactional_producers_near
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.configuration.topics import Topics, topics_of
 from eosctl.checks.declaration import Area, Case, Problem, check
@@ -16,13 +17,15 @@ from eosctl.model.verdict import Confidence
 
 _BEGINNING: Final = re.compile(r"\^?((?:[\w-]|\\?\.(?![*+]))+)\.[*+]\$?")
 """A pattern of topics that begin alike: ``payments\\..*``."""
-_WRITERS: Final = (None, Role.SPRING, Role.FLINK, Role.STREAMS)
+_APPLICATIONS: Final = (None, Role.SPRING, Role.FLINK, Role.STREAMS)
+_BY_NAMES: Final = (Role.FLINK, Role.STREAMS)
+"""Whose readers are related by the names of topics alone: files of several jobs share a folder."""
 
 
 def _readers(deployment: Deployment) -> Iterator[Component]:
     """Yield the consumers whose default is read_uncommitted; a sink connector has one where it does not override it."""
     for consumer in deployment.of(Role.CONSUMER):
-        if consumer.inside in (None, Role.SPRING) and consumer.value("isolation.level").word == "read_uncommitted":
+        if consumer.inside in _APPLICATIONS and consumer.value("isolation.level").word == "read_uncommitted":
             yield consumer
     workers = [one for one in deployment.of(Role.CONSUMER) if one.inside is Role.CONNECT_WORKER]
     if any((worker.word("isolation.level") or "") == "read_committed" for worker in workers):
@@ -33,8 +36,8 @@ def _readers(deployment: Deployment) -> Iterator[Component]:
 
 
 def _shown(reader: Component) -> tuple[Value, ...]:
-    """Return what stands for a consumer inside a file of Spring: its topic or its group."""
-    named = (reader.value(name) for name in ("topic", "group.id")) if reader.inside is Role.SPRING else ()
+    """Return what stands for a consumer inside the file of a framework: its topic or its group."""
+    named = (reader.value(name) for name in ("topic", "group.id")) if reader.inside is not None else ()
     return tuple(value for value in named if value.is_given)[:1]
 
 
@@ -61,7 +64,8 @@ def reader_of_transactions_by_default(case: Case) -> Iterator[Problem]:
         applications' own (app.topics.orders), or begin with the topic.prefix of an exactly-once source connector.
         Topics that are known on both sides and differ clear a consumer. A consumer of the transactional application
         itself has a rule of its own. An application that reads, too, and names several topics without saying which of
-        them it writes, may only read the topic: this is information.
+        them it writes, may only read the topic: this is information for Kafka Streams, where something else writes the
+        topic, and where the reader does not say either that it reads it.
 
     Why it matters for exactly-once:
         Records of aborted transactions are processed as if they were committed.
@@ -75,9 +79,11 @@ def reader_of_transactions_by_default(case: Case) -> Iterator[Problem]:
     Verify:
         eosctl config lint reports it no longer.
     """
-    producers = [p for p in transactional_producers(case.deployment) if p.inside in _WRITERS]
+    producers = [p for p in transactional_producers(case.deployment) if p.inside in _APPLICATIONS]
     sources = _exactly_once_sources(case.deployment)
     writers = _Writers(_client(case.deployment, one) for one in (*producers, *sources))
+    plain = (one for one in case.deployment.of(Role.PRODUCER) if not is_transactional(one))
+    others_write = {topic for one in plain if writers.any for topic in topics_of(case.deployment, one).own}
     for reader in _readers(case.deployment) if writers.any else ():
         level = reader.value("isolation.level")
         if level.is_given or transactional_producers_near(case.deployment, reader):
@@ -97,7 +103,7 @@ def reader_of_transactions_by_default(case: Case) -> Iterator[Problem]:
             (level, *_shown(reader)),
             f"isolation.level is not set, and {place} {'writes' if is_certain else 'may write'} in transactions"
             + (f" to {', '.join(sorted(named))}." if named else "."),
-            severity=None if is_certain else Severity.INFO,
+            severity=None if is_certain or _is_likely(writer, read, others_write) else Severity.INFO,
             confidence=Confidence.CERTAIN if named else Confidence.LIKELY,
             impact="Records of aborted transactions are read as if they were committed.",
             remedy=_remedy(reader),
@@ -172,12 +178,20 @@ def _is_related(writer: _Client, reader: _Client) -> bool:
         return True
     if (writer.topics.own and reader.topics.own) or is_streams:
         return False
-    return reader.component.role is not Role.SINK_CONNECTOR and writer.folder == reader.folder
+    is_named = reader.component.role is Role.SINK_CONNECTOR or reader.component.inside in _BY_NAMES
+    return not is_named and writer.folder == reader.folder
 
 
 def _may_be_related(writer: _Client, reader: _Client) -> bool:
     """Return whether a topic of a reader is among those that an application names for what it reads or writes."""
     return not writer.topics.named.isdisjoint(reader.topics.likely)
+
+
+def _is_likely(writer: _Client, reader: _Client, others_write: AbstractSet[str]) -> bool:
+    """Return whether a reader's own topic has no writer but an application that names it, and may as well read it."""
+    return writer.component.inside is not Role.STREAMS and bool(
+        (writer.topics.named & reader.topics.own) - others_write
+    )
 
 
 def _is_matched(writer: _Client, reader: _Client) -> bool:

@@ -17,6 +17,8 @@ from eosctl.model.deployment import Client, Role
 from eosctl.settings.build_files import BUILD_FILES, clients_release
 from eosctl.settings.client_family import client_of
 from eosctl.settings.file_texts import read_text
+from eosctl.settings.library_releases import PINNED, library_release
+from eosctl.settings.pipelines import TITLES
 from eosctl.settings.sources import Source
 
 _MANIFESTS: Final = (
@@ -45,21 +47,27 @@ class Libraries:
 
     def __init__(self, paths: Iterable[Path]) -> None:
         self._paths = tuple(paths)
-        self._found: dict[tuple[Path, Path], frozenset[str]] = {}
+        self._lists: dict[tuple[Path, Path], tuple[str, ...]] = {}
         self._releases: dict[tuple[Path, Path], str] = {}
         self._names = cache(_names)
 
     def given_to(self, sources: Iterable[Source], file: Path) -> list[Source]:
         """Return sources with the client library of the project, where they are taken for clients of Java by default.
 
-        Clients of Java have the release that the nearest build file names, where their surroundings name none.
+        Clients of Java have the release that the nearest build file names, where their surroundings name none; clients
+        of librdkafka and of Python the one that the list pins.
 
         Args:
             sources: What a file configures.
             file: The file.
         """
         given = [self._of_library(one, file) if _is_java_by_default(one) else one for one in sources]
+        given = [self._pinned(one, file) if _is_of_project(one) else one for one in given]
         return [self._of_release(one, file) if _is_of_java(one) else one for one in given]
+
+    def _pinned(self, source: Source, file: Path) -> Source:
+        release = library_release(source.client, self._lists_for(file))
+        return source if release is None else replace(source, library_release=release)
 
     def _of_release(self, source: Source, file: Path) -> Source:
         place = (file.parent, self._root(file))
@@ -72,18 +80,27 @@ class Libraries:
         return next((named for named in self._paths if named in file.parents), file.parent)
 
     def _of_library(self, source: Source, file: Path) -> Source:
-        place = (file.parent, self._root(file))
-        if place not in self._found:
-            self._found[place] = frozenset(_libraries(*place, self._names))
-        libraries = self._found[place]
+        found = {match.lower() for text in self._lists_for(file) for match in _LIBRARY.findall(text)}
+        libraries = {_SPELLED.get(name, name) for name in found}
         if len(libraries) != 1:
             return source
         names = {name: value.key for name, value in source.values.items()}
         return replace(source, client=client_of(names, (*source.hints, *libraries)))
 
+    def _lists_for(self, file: Path) -> tuple[str, ...]:
+        place = (file.parent, self._root(file))
+        if place not in self._lists:
+            self._lists[place] = tuple(_dependencies(*place, self._names))
+        return self._lists[place]
+
 
 def _is_java_by_default(source: Source) -> bool:
     return source.role in (Role.PRODUCER, Role.CONSUMER) and source.client is Client.JAVA and not source.framework
+
+
+def _is_of_project(source: Source) -> bool:
+    """Return whether a client is a program's of the project, and not that of a tool such as Vector."""
+    return source.client in PINNED and TITLES.isdisjoint(source.hints)
 
 
 def _is_of_java(source: Source) -> bool:
@@ -104,18 +121,15 @@ def _releases(folder: Path, root: Path, names_in: Callable[[Path], frozenset[str
             yield clients_release(map(_text, (*found, *(path for path in (one / _CATALOG,) if path.is_file()))))
 
 
-def _libraries(folder: Path, root: Path, names_in: Callable[[Path], frozenset[str]]) -> set[str]:
-    """Return the libraries in the nearest list of dependencies; nothing in a project that has Java code, too."""
+def _dependencies(folder: Path, root: Path, names_in: Callable[[Path], frozenset[str]]) -> Iterator[str]:
+    """Yield the texts of the nearest lists of dependencies; nothing in a project that has Java code, too."""
     for place in _folders(folder, root):
         names = names_in(place)
         found = [place / name for name in _MANIFESTS if name in names]
         found += [place / name for name in islice(sorted(one for one in names if one.endswith(_PROJECT)), 3)]
-        if not names.isdisjoint(_JAVA):
-            return set()
-        if found:
-            named = {match.lower() for path in found for match in _LIBRARY.findall(_text(path))}
-            return {_SPELLED.get(name, name) for name in named}
-    return set()
+        if found or not names.isdisjoint(_JAVA):
+            yield from map(_text, found if names.isdisjoint(_JAVA) else ())
+            return
 
 
 def _names(folder: Path) -> frozenset[str]:

@@ -155,6 +155,10 @@ COLLECTOR: Final = Tool(
         },
     },
 )
+TITLES: Final = frozenset(
+    tool.title.lower() for tool in (LOGSTASH, FLUENT_BIT, VECTOR, TELEGRAF, CONNECT_SARAMA, BEATS, COLLECTOR)
+)
+"""What the surroundings of tools' clients are called; their libraries are those of the tools."""
 _CONNECT: Final = {
     **dict.fromkeys(("kafka",), CONNECT_SARAMA),
     **dict.fromkeys(

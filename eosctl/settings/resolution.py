@@ -76,9 +76,9 @@ def resolve(source: Source, releases: Releases = UNKNOWN) -> tuple[Component, ..
 def _release_of(source: Source, releases: Releases) -> tuple[Release | None, Release]:
     """Return the release that is said to hold, and the newest of the same software; a file may name one of Kafka."""
     if source.client is Client.LIBRDKAFKA and source.role in (Role.PRODUCER, Role.CONSUMER):
-        return releases.librdkafka, load_tables()["librdkafka"].last
+        return releases.librdkafka or source.library_release, load_tables()["librdkafka"].last
     if source.client in PYTHON_CLIENTS:
-        return None, load_tables()[source.client.value].last
+        return source.library_release, load_tables()[source.client.value].last
     if source.client not in (None, *TABULATED):
         return None, load_tables()["broker"].last
     own = releases.kafka if source.role in _OF_BROKERS else releases.clients or releases.kafka

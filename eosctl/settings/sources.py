@@ -42,6 +42,7 @@ class Source(msgspec.Struct, frozen=True):
         role: What it is, when its surroundings say so.
         client: Whose client, when its surroundings say so.
         version: The Kafka release that the surroundings name (an image tag, ``spec.kafka.version``), or empty.
+        library_release: The release of the client library that its project pins; None where it pins none.
         application: What it is a part of within the file; its label when None.
         framework: Defaults that a framework sets over the client's own, where there is no role for it.
         cluster: The cluster that it configures as a whole, where one thing stands for all its brokers; else empty.
@@ -66,6 +67,7 @@ class Source(msgspec.Struct, frozen=True):
     role: Role | None = None
     client: Client | None = None
     version: str = ""
+    library_release: Release | None = None
     hints: tuple[str, ...] = ()
     application: str | None = None
     framework: Mapping[str, str | None] = msgspec.field(default_factory=dict)

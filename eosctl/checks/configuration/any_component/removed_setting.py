@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Role, Value
+from eosctl.model.parameter import relaxed
 from eosctl.model.severity import Severity
 from eosctl.text import release_text
 
@@ -67,4 +68,4 @@ def removed_setting(case: Case) -> Iterator[Problem]:
 
 def is_own(value: Value, name: str) -> bool:
     """Return whether it was written for this component, and did not merely reach it."""
-    return value.key == name or value.key.endswith(f".{name}") or "." not in value.key
+    return value.key == name or "." not in value.key or relaxed(value.key).endswith(relaxed(name))

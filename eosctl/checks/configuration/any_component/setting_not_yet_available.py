@@ -8,10 +8,12 @@ from typing import Final
 from eosctl.checks.configuration.any_component.removed_setting import is_own
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.model.deployment import Client, Component, Deployment
+from eosctl.model.deployment import PYTHON_CLIENTS, Client, Component, Deployment
 from eosctl.model.severity import Severity
 from eosctl.text import release_text
 
+_REFUSE: Final = (Client.LIBRDKAFKA, *PYTHON_CLIENTS)
+"""The clients that are not created with a setting that they do not know."""
 _ALWAYS_READ: Final = frozenset({"config.providers"})
 """What ``AbstractConfig`` reads itself, also where the component's own definition does not list it yet."""
 
@@ -31,12 +33,12 @@ def setting_not_yet_available(case: Case) -> Iterator[Problem]:
 
     What it checks:
         Written settings against the table of their component, where the release is named by the file or the user
-        (--kafka-version, --client-version, --librdkafka-version). What another part of the same application knows in
-        that release is left to it.
+        (--kafka-version, --client-version, --librdkafka-version), or pinned by the project's list of dependencies. What
+        another part of the same application knows in that release is left to it.
 
     Why it matters for exactly-once:
-        Java clients and brokers ignore what they do not know, so the protection is not there; librdkafka refuses to
-        make a client.
+        Java clients and brokers ignore what they do not know, so the protection is not there; librdkafka and
+        Python's clients refuse to make a client.
 
     Example:
         transactional.id with librdkafka 1.3; exactly.once.source.support on a worker of 3.2.
@@ -61,7 +63,7 @@ def setting_not_yet_available(case: Case) -> Iterator[Problem]:
                 or _is_known_nearby(case.deployment, component, name)
             ):
                 continue
-            refused = component.client is Client.LIBRDKAFKA
+            refused = component.client in _REFUSE
             yield problem(
                 component,
                 (value,),

@@ -35,12 +35,15 @@ _SINK_KEYS: Final = {
     "transactionalidprefix": _PREFIX,
     "sinktransactionalidprefix": _PREFIX,
 }
+_GUARANTEE_KEYS: Final = frozenset({"guarantee", "sinkguarantee", "semantic", "sinksemantic", "deliverysemantic"})
+"""What programs call the guarantee, and others call other things: the value decides."""
+_GUARANTEES: Final = frozenset({"exactly-once", "at-least-once"})
 _CHECKPOINTS: Final = re.compile(
     r"checkpoint(?:ing|s)?(?:config)?(?P<name>interval|timeout|mode)(?P<unit>ms|millis\w*|s|sec\w*|m|min\w*)?$"
 )
 _SOURCE: Final = re.compile(r"source|consumer|input", re.IGNORECASE)
 _FLINKS: Final = re.compile(r"flink|checkpoint|sink|\bjobs?\b", re.IGNORECASE)
-_OPTION_ENDS: Final = ("guarantee", "prefix")
+_OPTION_ENDS: Final = ("guarantee", "semantic", "prefix")
 _MOST_PARTS: Final = 12
 """More parts than the name of any setting or option has."""
 _TIMEOUT: Final = "transaction.timeout.ms"
@@ -68,9 +71,23 @@ def flink_jobs(document: Node, file: str) -> list[Source] | None:
     inside = {id(found.node) for found in sinks}
     sources = _prefixed_sources(document, file, sinks) if in_properties else _sources(document, (file,), inside)
     found = [_sink(one, file) for one in sinks]
+    if in_properties and len(found) == 1:
+        found = [_with_timeout(found[0], document, file)]
     found += [_source(one, file) for one in sources]
     cluster = _checkpoints(document, file)
     return [*found, cluster] if cluster is not None else found
+
+
+def _with_timeout(sink: Source, document: Branch, file: str) -> Source:
+    """Return the one sink of a file without mappings with the timeout of transactions under another beginning."""
+    name = f"properties.{_TIMEOUT}"
+    named = ((key, leaf) for one, key, leaf in _settings(document) if one == _TIMEOUT and not _SOURCE.search(key))
+    key, leaf = next(named, ("", None))
+    if leaf is None or name in sink.values:
+        return sink
+    milliseconds = duration_ms(leaf.text)
+    text = leaf.text if milliseconds is None else str(milliseconds)
+    return replace(sink, values={**sink.values, name: value_of(key, replace(leaf, text=text), file, name)})
 
 
 def sink_of_program(document: Branch, file: str) -> list[Source]:
@@ -122,7 +139,9 @@ def _prefixed_sinks(document: Branch, file: str) -> list[_Found]:
         return []
     begins = dict.fromkeys(begin for key, _ in document.entries if (begin := _before_option(key)))
     found = (_under(begin, document, file) for begin in begins)
-    return [one for one in found if _PREFIX in _options(one.node) or _mentions_kafka(one.node, one.path)]
+    return [
+        one for one in found if (own := _options(one.node)) and (_PREFIX in own or _mentions_kafka(one.node, one.path))
+    ]
 
 
 def _before_option(key: str) -> str:
@@ -135,7 +154,8 @@ def _before_option(key: str) -> str:
         return ""
     parts = key.split(".")
     lengths = range(len(parts) - 1, max(0, len(parts) - _MOST_PARTS), -1)
-    options = (first for first in lengths if relaxed(".".join(parts[first:])) in _SINK_KEYS)
+    known = _SINK_KEYS.keys() | _GUARANTEE_KEYS
+    options = (first for first in lengths if relaxed(".".join(parts[first:])) in known)
     first = next(options, 0)
     return ".".join(parts[:first]) + "." if first else ""
 
@@ -170,13 +190,21 @@ def _sinks(node: Node, path: tuple[str, ...]) -> Iterator[_Found]:
 
 
 def _options(node: Branch) -> set[str]:
-    leaves = (key for key, child in node.entries if isinstance(child, Leaf))
-    return {option for key in leaves if (option := _SINK_KEYS.get(relaxed(key)))}
+    leaves = ((key, child) for key, child in node.entries if isinstance(child, Leaf))
+    return {option for key, leaf in leaves if (option := _option(key, leaf))}
+
+
+def _option(key: str, node: Node) -> str | None:
+    """Return the option of the SQL connector that a key of a sink stands for."""
+    name, text = relaxed(key), node.text if isinstance(node, Leaf) else None
+    if name in _GUARANTEE_KEYS and (text or "").lower().replace("_", "-") in _GUARANTEES:
+        return _GUARANTEE
+    return _SINK_KEYS.get(name)
 
 
 def _is_flinks(sink: _Found) -> bool:
     """Return whether a mapping is a Flink sink by its own keys, or by what it stands under."""
-    options = {_SINK_KEYS.get(relaxed(key)) for key, _ in sink.node.entries}
+    options = {_option(key, child) for key, child in sink.node.entries}
     return (
         _GUARANTEE in options or _PREFIX in dict(sink.node.entries) or _FLINKS.search(" ".join(sink.path)) is not None
     )
@@ -229,7 +257,7 @@ def _setting(key: str) -> str | None:
 def _sink(found: _Found, file: str) -> Source:
     values: dict[str, Value] = {}
     for key, leaf in flatten(found.node):
-        option = _SINK_KEYS.get(relaxed(key))
+        option = _option(key, leaf)
         if option == _GUARANTEE and not key.endswith(_GUARANTEE):
             leaf = replace(leaf, text=(leaf.text or "").lower().replace("_", "-"))
         if option is not None or key in ("topic", "connector"):

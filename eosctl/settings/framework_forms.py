@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Final
 
+from msgspec.structs import replace
+
 from eosctl.model.deployment import Place, Role
 from eosctl.settings.flink_jobs import FLINK_SOURCE
 from eosctl.settings.setting_names import CHANNEL, KAFKA_CONNECTORS
@@ -23,6 +25,8 @@ _CLUSTER: Final = frozenset({"jobmanager.rpc.address", "taskmanager.numberOfTask
 _CHECKPOINTING: Final = "execution.checkpointing."
 _KIND: Final = "kind"
 _DEPLOYMENT: Final = "FlinkDeployment"
+_JOBS: Final = (_DEPLOYMENT, "FlinkSessionJob")
+_UPGRADES: Final = ("spec", "job", "upgradeMode")
 
 
 def channels_of(node: Branch, leaves: list[tuple[str, Leaf]], file: str, hints: tuple[str, ...]) -> Source | None:
@@ -86,15 +90,28 @@ def flink_cluster(leaves: list[tuple[str, Leaf]], file: str, hints: tuple[str, .
     return Source(place, values_of(own, file), role=Role.FLINK, hints=hints, recognized_by=own[0][0])
 
 
-def flink_deployment(document: Node, file: str) -> list[Source]:
-    """Return a FlinkDeployment of Flink's operator that sets nothing about checkpoints: a cluster as well."""
+def with_flink_deployment(found: list[Source], document: Node, file: str) -> list[Source]:
+    """Return what a document configures, with how Flink's operator upgrades the job.
+
+    A FlinkDeployment that sets nothing about checkpoints is a cluster as well.
+    """
     kind = document.get(_KIND) if isinstance(document, Branch) else None
-    if not isinstance(kind, Leaf) or kind.text != _DEPLOYMENT:
-        return []
-    if any(_CHECKPOINTING in f"{name} {leaf.text}" for name, leaf in flatten(document)):
-        return []  # read where it stands, or in a form that is not known
-    values = values_of([(_KIND, kind)], file)
-    return [Source(Place(file, kind.line), values, role=Role.FLINK, recognized_by=f"{_KIND}: {_DEPLOYMENT}")]
+    if not isinstance(kind, Leaf) or not isinstance(document, Branch) or kind.text not in _JOBS:
+        return found
+    mode, first = document.get(*_UPGRADES), next((one for one in found if _is_of_flink(one)), None)
+    upgrades = values_of([("job.upgradeMode", mode)], file) if isinstance(mode, Leaf) else {}
+    if first is not None:
+        own = replace(first, values={**first.values, **upgrades})
+        return [own if one is first else one for one in found]
+    if kind.text != _DEPLOYMENT or any(_CHECKPOINTING in f"{name} {leaf.text}" for name, leaf in flatten(document)):
+        return found  # read where it stands, or in a form that is not known
+    values = {**values_of([(_KIND, kind)], file), **upgrades}
+    shown = f"{_KIND}: {_DEPLOYMENT}"
+    return [*found, Source(Place(file, kind.line), values, role=Role.FLINK, recognized_by=shown)]
+
+
+def _is_of_flink(source: Source) -> bool:
+    return source.role is Role.FLINK or any(name.startswith(_CHECKPOINTING) for name in source.values)
 
 
 def is_flink_cluster(names: Collection[str]) -> bool:

@@ -25,8 +25,8 @@ from eosctl.settings.framework_forms import (
     alpakka_client,
     channels_of,
     flink_cluster,
-    flink_deployment,
     flink_table,
+    with_flink_deployment,
     without_channels,
 )
 from eosctl.settings.kafka_commands import altered_entity
@@ -79,7 +79,7 @@ def sources_within(node: Node, file: str, hints: tuple[str, ...]) -> list[Source
     )
     scripts = _of_scripts(list(scripts_within(node)), file, hints, found)
     found = [*found, *scripts, *_of_texts(files_in_variables(node), file, hints), *arguments_of_jobs(node, file)]
-    return found if any(one.role is Role.FLINK for one in found) else [*found, *flink_deployment(node, file)]
+    return with_flink_deployment(found, node, file)
 
 
 def _of_texts(found: Iterator[TextOfFile], file: str, hints: tuple[str, ...]) -> Iterator[Source]:

@@ -107,6 +107,10 @@ class Recognition(NamedTuple):
     others: tuple[Role, ...] = ()
 
 
+_ADDRESS: Final = frozenset({"bootstrap.servers"})
+"""What a mapping of an application's own may hold next to one with the settings."""
+
+
 def recognize(values: Mapping[str, Value], hints: Iterable[str] = ()) -> Recognition | None:
     """Return what a set of settings configures; None when Kafka has none of the keys.
 
@@ -124,7 +128,8 @@ def recognize(values: Mapping[str, Value], hints: Iterable[str] = ()) -> Recogni
         of_others = frozenset()
     values = {key: value for key, value in values.items() if not _is_of_others(key, value) and key not in of_others}
     scores = {role: 0 if _cannot_be(role, values, words) else _score(role, values, words) for role in _SCORED}
-    if exclusive(Role.STREAMS).isdisjoint(values) and not is_named(Role.STREAMS, words):
+    is_streams = is_named(Role.STREAMS, words) and not values.keys() <= _ADDRESS
+    if exclusive(Role.STREAMS).isdisjoint(values) and not is_streams:
         scores[Role.STREAMS] = 0  # a client next to the factor of topics that it makes, or of another program's
     best = max(scores, key=lambda role: scores[role])
     if scores[best] == 0:

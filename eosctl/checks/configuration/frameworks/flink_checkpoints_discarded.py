@@ -7,13 +7,14 @@ from typing import Final
 
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.model.deployment import Role
+from eosctl.model.deployment import Component, Role
 from eosctl.model.severity import Severity
 
 NAMES: Final = (
     "execution.checkpointing.externalized-checkpoint-retention",
     "execution.checkpointing.externalized-checkpoint",
 )
+_UPGRADES: Final = "job.upgradeMode"
 DISCARDING: Final = frozenset({"DELETE_ON_CANCELLATION", "NO_EXTERNALIZED_CHECKPOINTS"})
 
 
@@ -26,6 +27,7 @@ DISCARDING: Final = frozenset({"DELETE_ON_CANCELLATION", "NO_EXTERNALIZED_CHECKP
     reads=(
         "execution.checkpointing.externalized-checkpoint-retention",
         "sink.delivery-guarantee",
+        "job.upgradeMode",
     ),
     references=("FLINK-37282",),
 )
@@ -34,7 +36,8 @@ def flink_checkpoints_discarded(case: Case) -> Iterator[Problem]:
 
     What it checks:
         execution.checkpointing.externalized-checkpoint-retention (or its older and newer names) of
-        DELETE_ON_CANCELLATION or NO_EXTERNALIZED_CHECKPOINTS with an exactly-once sink.
+        DELETE_ON_CANCELLATION or NO_EXTERNALIZED_CHECKPOINTS with an exactly-once sink; upgradeMode stateless of a job
+        of Flink's operator whose sink is exactly-once.
 
     Why it matters for exactly-once:
         The ids of transactions that are prepared but not committed are known to the checkpoint alone. When it is
@@ -44,7 +47,7 @@ def flink_checkpoints_discarded(case: Case) -> Iterator[Problem]:
         DELETE_ON_CANCELLATION copied from a job without Kafka.
 
     Fix:
-        Set RETAIN_ON_CANCELLATION, and stop jobs with a savepoint.
+        Set RETAIN_ON_CANCELLATION, and stop jobs with a savepoint. Set upgradeMode to savepoint or last-state.
 
     Verify:
         eosctl config lint reports it no longer.
@@ -62,3 +65,20 @@ def flink_checkpoints_discarded(case: Case) -> Iterator[Problem]:
                     impact="After a cancel, prepared transactions are lost and hold readers until their timeout.",
                     remedy="Set RETAIN_ON_CANCELLATION.",
                 )
+    yield from _stateless(case, exact)
+
+
+def _stateless(case: Case, exact: list[Component]) -> Iterator[Problem]:
+    """Yield the jobs that each upgrade starts without state, where their sink is exactly-once."""
+    jobs = [one for one in case.deployment.of(Role.FLINK) if one.has(_UPGRADES)]
+    for job in jobs:
+        mode, files = job.value(_UPGRADES), {one.place.file for one in exact}
+        is_own = job.place.file in files or (len(jobs) == 1 and bool(exact))
+        if is_own and (mode.word or "").lower() == "stateless":
+            yield problem(
+                job,
+                (mode,),
+                "upgradeMode is stateless, and the sink is exactly-once.",
+                impact="Each upgrade starts without the last checkpoint: its prepared transactions are not committed.",
+                remedy="Set upgradeMode to savepoint or last-state.",
+            )

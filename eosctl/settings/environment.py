@@ -108,7 +108,6 @@ def container_environment(
                     pairs.append((key, _from_elsewhere(source, member.line)))
     lines = [leaf for command in commands if command is not None for leaf in _texts(command)]
     starts_shipped = any(_SHIPPED_START.search(leaf.text or "") for leaf in lines)
-    lines += [leaf for key, leaf in pairs if _JAVA_OPTIONS.search(key)]
     options = dict(option for leaf in lines for option in options_in(leaf.text or "", leaf.line))
     found = variables_of(expanded(pairs), image, name, file, 1 if node is None else node.line)
     if starts_shipped:
@@ -168,13 +167,21 @@ def variables_of(pairs: Iterable[tuple[str, Leaf]], image: str, name: str, file:
         file: The file's name.
         line: Where they begin, for variables whose values all stand in another file.
     """
+    given = list(pairs)
+    lines = (leaf for key, leaf in given if _JAVA_OPTIONS.search(key))
+    options = dict(option for leaf in lines for option in options_in(leaf.text or "", leaf.line))
+    found = _variables(given, image, name, file, line)
+    return with_options(found, options, name, file, (name.lower(), image.lower()))
+
+
+def _variables(pairs: Iterable[tuple[str, Leaf]], image: str, name: str, file: str, line: int) -> list[Source]:
     given, left = split_unread(unpacked(pairs), image, file)
     if left:
-        kept = variables_of(given, image, name, file, line) or [Source(Place(file, line), {}, name, Role.BROKER)]
+        kept = _variables(given, image, name, file, line) or [Source(Place(file, line), {}, name, Role.BROKER)]
         return [replace(kept[0], unread=left), *kept[1:]]
     if packed := dotnet_sources(given, name, file):
         read = {value.key for source in packed for value in source.values.values()}
-        return [*packed, *variables_of((pair for pair in given if pair[0] not in read), image, name, file, line)]
+        return [*packed, *_variables((pair for pair in given if pair[0] not in read), image, name, file, line)]
     begin = Place(file, line)
     version = release_of_image(image)
     if any(key.upper().replace(".", "_").startswith(_SPRING_VARIABLES) for key, _ in given):

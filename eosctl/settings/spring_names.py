@@ -57,6 +57,8 @@ _TOPIC_KEY: Final = re.compile(
     r"\.properties(?:\.|(?=\[))(.+)$",
     re.IGNORECASE,
 )
+_TRANSACTIONS: Final = "spring.cloud.stream.kafka.binder.transaction.producer.configuration."
+"""Where a transactional binder has the settings of the producer of all bindings."""
 TOPIC_PROPERTY: Final = "topic.properties."
 """Before a setting of a topic that the binder creates (``KafkaTopicProperties``): its place, a slash, and its name."""
 
@@ -126,6 +128,7 @@ def spring_settings(values: Mapping[str, Value]) -> SpringSettings:
         topics = ",".join(value.text for value in written if value.text)
         given[Role.PRODUCER]["topic"] = replace(written[0], name="topic", text=topics)
     is_transactional = any(name.startswith("binder.transaction.transactionidprefix") for name in named)
+    left += _ignored_by_transactions(values, given[Role.PRODUCER]) if is_transactional else ()
     return SpringSettings(
         named=named,
         clients=given,
@@ -134,6 +137,21 @@ def spring_settings(values: Mapping[str, Value]) -> SpringSettings:
         defaults={"acks": "1"} if is_transactional else {},
         unread=tuple(left),
     )
+
+
+def _ignored_by_transactions(values: Mapping[str, Value], producer: Mapping[str, Value]) -> tuple[Value, ...]:
+    """Return what output bindings set otherwise than the one producer of a transactional binder, which ignores it."""
+    found: list[Value] = []
+    for key, value in values.items():
+        match = _BINDING_KEY.match(key)
+        is_producers = match is not None and _is_output(match[1]) and match[2].lower().startswith("producer.")
+        inner = _BINDER_MAP.search(match[2]) if match is not None and is_producers else None
+        name = inner[1].replace("[", "").replace("]", "") if inner else ""
+        other = producer.get(name)
+        is_same = value.flag is True if other is None else value.text == other.text
+        if name in CLIENT_SETTINGS and not is_same:
+            found.append(replace(value, name=f"{_TRANSACTIONS}{name}"))
+    return tuple(found)
 
 
 def _topic_properties(values: Mapping[str, Value]) -> dict[str, Value]:

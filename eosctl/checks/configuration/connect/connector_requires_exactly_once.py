@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
+
+_WITHOUT_PROMISE: Final = frozenset({"io.confluent.connect.jdbc.JdbcSourceConnector"})
+"""Classes that do not implement ``SourceConnector.exactlyOnceSupport``: Connect takes that for no support."""
 
 
 @check(
@@ -19,7 +23,7 @@ from eosctl.model.severity import Severity
         Role.SOURCE_CONNECTOR,
         Role.CONNECT_WORKER,
     ),
-    reads=("exactly.once.support", "exactly.once.source.support"),
+    reads=("exactly.once.support", "exactly.once.source.support", "connector.class"),
     references=("KIP-618",),
 )
 def connector_requires_exactly_once(case: Case) -> Iterator[Problem]:
@@ -27,7 +31,8 @@ def connector_requires_exactly_once(case: Case) -> Iterator[Problem]:
 
     What it checks:
         exactly.once.support=required of a source connector, against exactly.once.source.support=enabled of the
-        workers given.
+        workers given, and against the connector's class where that does not say whether it supports exactly-once
+        (JdbcSourceConnector).
 
     Why it matters for exactly-once:
         The worker answers that it does not have exactly-once source support enabled, and the connector is not
@@ -37,7 +42,8 @@ def connector_requires_exactly_once(case: Case) -> Iterator[Problem]:
         A connector that was tested on a cluster with exactly-once, deployed to one without.
 
     Fix:
-        Set exactly.once.source.support=preparing on every worker, then enabled in a second rolling restart.
+        Set exactly.once.source.support=preparing on every worker, then enabled in a second rolling restart. A connector
+        whose class makes no promise runs with exactly.once.support=requested.
 
     Verify:
         eosctl config lint reports it no longer.
@@ -47,6 +53,16 @@ def connector_requires_exactly_once(case: Case) -> Iterator[Problem]:
         support = connector.value("exactly.once.support")
         if not support.is_given or (support.word or "").lower() != "required":
             continue
+        name = connector.value("connector.class")
+        if name.word in _WITHOUT_PROMISE:
+            short = name.word.rpartition(".")[2]
+            yield problem(
+                connector,
+                (support, name),
+                f"{support.key} is required; {short} does not say that it supports exactly-once.",
+                impact="The worker refuses to create the connector.",
+                remedy="Set exactly.once.support=requested, and remove duplicates behind it.",
+            )
         for worker in workers:
             offered = worker.value("exactly.once.source.support")
             if offered.word is not None and offered.word.lower() != "enabled":

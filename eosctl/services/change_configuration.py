@@ -75,8 +75,8 @@ class Fixed(NamedTuple):
         repairs: Each repair, with what prevents it; empty if nothing does. Rounds, then files and lines, order them.
         before: The text of each file with repairs, by its name.
         after: The same with the repairs made; a file whose repairs would cause another error keeps its text.
-        left: What the rules find in the changed files afterwards, at warning level or above.
-        exit_code: 2 when a file cannot be read, 3 when files differ and were not written or have errors left, else 0.
+        left: What the rules find afterwards: errors in any file, and warnings in the changed ones.
+        exit_code: 2 when a file cannot be read, 3 when files differ and were not written or errors are left, else 0.
     """
 
     repairs: tuple[tuple[Repair, str], ...]
@@ -168,7 +168,7 @@ def fix_configuration(request: FixRequest, callbacks: Callbacks = SILENT) -> Fix
         finding
         for finding in findings_of(judge(files.deployment))
         if finding.severity.at_least(Severity.WARNING)
-        and _file(finding) in changed
+        and (_file(finding) in changed or finding.severity.at_least(Severity.ERROR))
         and (finding.check_id, _place(finding)) not in accepted_in(files.marked, after)
     )
     for refused in unread.values():
@@ -176,7 +176,7 @@ def fix_configuration(request: FixRequest, callbacks: Callbacks = SILENT) -> Fix
     _report_gaps(files, callbacks)
     _conclude(request, {name: before[name] for name in changed}, after, left, callbacks)
     has_errors = any(finding.severity.at_least(Severity.ERROR) for finding in left)
-    is_open = bool(changed) and (not request.write or has_errors)
+    is_open = has_errors or (bool(changed) and not request.write)
     code = ExitCode.BAD_INPUT if files.unreadable or unread else ExitCode.FINDINGS if is_open else ExitCode.DONE
     return Fixed(tuple(repairs), before, after, left, code)
 

@@ -94,5 +94,15 @@ def _words_of_file(name: str, letters: str, word: str, *, by_library: bool) -> t
         return turned(_READS_ALL)
     if name == "acks":
         found = next((words for words in _ACKS if word in words), {})
+        found = found or next(
+            (_in_style_of(word, words) for words in _ACKS if relaxed(word) in map(relaxed, words)), {}
+        )
         return turned(found or (_NUMBERED if by_library and word in ("0", "1") else {}))
     return turned(_LEVELS) if name == "isolation.level" and word in _LEVELS else ()
+
+
+def _in_style_of(word: str, words: Mapping[str, str]) -> dict[str, str]:
+    """Return a library's words as a file joins them: ``wait_for_all`` next to ``wait_for_local``."""
+    joint = next((letter for letter in "_-" if letter in word), "")
+    spelled = (joint.join(re.findall(r"[A-Z]+(?![a-z])|[A-Z][a-z]+|[a-z]+", name)) for name in words)
+    return {(one.lower() if word.islower() else one): meant for one, meant in zip(spelled, words.values(), strict=True)}

@@ -51,7 +51,12 @@ _USE: Final = re.compile(r"\$\{?(\w+)\}?")
 
 
 def with_named_release(sources: list[Source], document: Node) -> list[Source]:
-    """Return the sources, brokers and topics with the one release that the document names and they do not."""
+    """Return the sources, brokers and topics with the one release that the document names and they do not.
+
+    A resource of Confluent's operator names the image of its own server: ksqlDB's, or that of a worker, too.
+    """
+    if isinstance(document, Branch) and (own := _of_confluent(document)):
+        return [source if source.version else replace(source, version=own) for source in sources]
     if not any(_lacks_release(source) for source in sources):
         return sources
     release = release_in(document)
@@ -120,8 +125,7 @@ def _lacks_release(source: Source) -> bool:
 def _releases(document: Node) -> Iterator[str]:
     if not isinstance(document, Branch):
         return
-    if document.text("kind") == "Kafka":
-        yield release_of_image(document.text("spec", "image", "application") or "")
+    yield _of_confluent(document)
     for chart in (document, *(child for key, child in document.entries if "kafka" in key.lower())):
         if isinstance(chart, Branch) and (image := chart.branch("image")) is not None:
             yield _of_chart(image)
@@ -130,6 +134,12 @@ def _releases(document: Node) -> Iterator[str]:
         for one in path:
             if match := _RELEASE.match(document.text(*one) or ""):
                 yield match[1]
+
+
+def _of_confluent(document: Branch) -> str:
+    """Return the release of the server that a resource of Confluent's operator starts."""
+    is_its = (document.text("apiVersion") or "").startswith("platform.confluent.io/")
+    return release_of_image(document.text("spec", "image", "application") or "") if is_its else ""
 
 
 def _of_chart(image: Branch) -> str:

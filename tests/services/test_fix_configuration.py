@@ -53,7 +53,8 @@ def test_no_repair_of_the_corpus_causes_another_finding(tmp_path: Path) -> None:
         spoiled += [(str(case), text) for _, text in fixed.repairs if "another error" in text]
         spoiled += [(str(case), found) for found in errors(folder) - before if case.check_id in found]
         if fixed.repairs:
-            assert fix_configuration(FixRequest((folder,))).exit_code.value == 0, case
+            again = fix_configuration(FixRequest((folder,)))
+            assert {name: again.after[name] for name in again.before} == again.before, case
     assert spoiled == []
     assert repaired > 30
 
@@ -107,6 +108,15 @@ def test_what_is_left_is_named(tmp_path: Path) -> None:
     fixed = fix_configuration(FixRequest((path,), write=True))
     assert [finding.check_id for finding in fixed.left] == ["EOS-CFG-088"]
     assert fixed.exit_code.value == 3
+
+
+@pytest.mark.parametrize("write", [True, False])
+def test_errors_without_a_repair_fail(tmp_path: Path, write: bool) -> None:
+    path = tmp_path / "producer.properties"
+    path.write_text("transactional.id=a\nbatch.size=many\n", "utf-8")
+    fixed = fix_configuration(FixRequest((path,), write=write))
+    assert [finding.check_id for finding in fixed.left] == ["EOS-CFG-088"]
+    assert (fixed.exit_code.value, fixed.repairs) == (3, ())
 
 
 @pytest.mark.parametrize("name", ["other.json", "notes.txt"])

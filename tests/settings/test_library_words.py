@@ -26,6 +26,8 @@ FRANZ = "kgo:\n  transactional_id: a-1\n  required_acks: %s\n"
     [
         ("app.yaml", SARAMA, "WaitForLocal", "WaitForAll"),
         ("app.yaml", SARAMA, "1", "-1"),
+        ("app.yaml", SARAMA, "wait_for_local", "wait_for_all"),
+        ("app.yaml", FRANZ, "leader-ack", "all-isr-acks"),
         ("app.yaml", "sarama:\n  producer: {idempotent: true}\n  net:\n    max_open_requests: %s\n", "5", "1"),
         ("app.json", KAFKAJS, "1", "-1"),
         ("appsettings.json", NET, "Leader", "All"),

@@ -119,3 +119,14 @@ def test_flink_properties_of_an_image_are_a_cluster() -> None:
     (cluster,) = read_components("compose.yml", text)
     interval = cluster.value("execution.checkpointing.interval")
     assert (cluster.role, interval.text, interval.place) == (Role.FLINK, "20 min", Place("compose.yml", 7))
+
+
+def test_a_resource_of_confluents_operator_has_its_image() -> None:
+    text = """apiVersion: platform.confluent.io/v1beta1
+kind: KsqlDB
+metadata: {name: k}
+spec:
+  image: {application: "confluentinc/cp-ksqldb-server:7.5.0"}
+  configOverrides: {server: [ksql.streams.processing.guarantee=exactly_once_v2]}
+"""
+    assert {one.release for one in read_components("ksqldb.yaml", text)} == {(3, 5)}

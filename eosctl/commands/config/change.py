@@ -61,8 +61,7 @@ def fix(
     """Fix configuration files, or show the patch.
 
     Only findings with exactly one correct fix are changed. Comments and the order of settings are kept, and the result
-    is checked again. Exit codes: 0 nothing to fix, or the files were written; 3 fixes are available, or errors remain
-    in a written file.
+    is checked again. Exit codes: 0 nothing to fix, or the files were written; 3 fixes are available, or errors remain.
 
     Examples:
         eosctl config fix conf/

@@ -32,6 +32,7 @@ from eosctl.settings.files_read import MARK, FilesRead
 from eosctl.settings.includes import includes_missing
 from eosctl.settings.jinja_branches import Condition
 from eosctl.settings.kustomizations import Builds, Resource, build
+from eosctl.settings.kustomize_generators import merges_generated, with_generated
 from eosctl.settings.manifests import Libraries
 from eosctl.settings.mounted_secrets import with_secrets
 from eosctl.settings.named_releases import release_in, release_in_text, with_releases_of_projects
@@ -325,6 +326,8 @@ def _documents(file: str, text: str) -> tuple[Node, ...]:
         parsed = tuple(map(with_services, parsed))
     if "extends:" in text:
         parsed = tuple(with_bases(document, file) for document in parsed)
+    if merges_generated(text):
+        parsed = tuple(with_generated(document, file) for document in parsed)
     if "env_file" in text:
         parsed = tuple(with_env_files(document, file) for document in parsed)
     if "$" in text and "services" in text:

@@ -274,3 +274,45 @@ def test_a_replaced_file_counts_where_another_overlay_keeps_it(tmp_path: Path) -
 def test_a_long_chain_of_kustomizations_ends(tmp_path: Path) -> None:
     chain = {f"k{n}/kustomization.yaml": f"resources: [../k{n + 1}]\n" for n in range(400)}
     assert unseen(tmp_path, {**BASE, **chain, "k400/kustomization.yaml": "resources: [../base]\n"})
+
+
+BASE_MAP = """configMapGenerator:
+  - name: pay
+    envs: [pay.env]
+    literals: [SPRING_KAFKA_STREAMS_PROPERTIES_COMMIT_INTERVAL_MS=100]
+"""
+BASE_ENV = """SPRING_KAFKA_STREAMS_APPLICATION_ID=pay
+SPRING_KAFKA_STREAMS_PROPERTIES_PROCESSING_GUARANTEE=exactly_once_v2
+"""
+
+
+@pytest.mark.parametrize(
+    ("behavior", "interval", "expected"),
+    [
+        ("merge", 30000, {("EOS-CFG-001", "over/kustomization.yaml", 5)}),
+        ("merge", 200, set()),
+        ("replace", 30000, set()),
+    ],
+)
+def test_an_overlay_merges_its_literals_into_the_base(
+    behavior: str, interval: int, expected: set[tuple[str, str, int]], tmp_path: Path
+) -> None:
+    own = f"""resources: [../base]
+configMapGenerator:
+  - name: pay
+    behavior: {behavior}
+    literals: [SPRING_KAFKA_STREAMS_PROPERTIES_COMMIT_INTERVAL_MS={interval}]
+"""
+    files = {"base/kustomization.yaml": BASE_MAP, "base/pay.env": BASE_ENV, "over/kustomization.yaml": own}
+    assert {one for one in found(tmp_path, files) if one[0] == "EOS-CFG-001"} == expected
+
+
+def test_generators_that_merge_into_each_other_end(tmp_path: Path) -> None:
+    own = """resources: [../%s, ../%s]
+configMapGenerator:
+  - name: pay
+    behavior: merge
+    literals: [KAFKA_GROUP_ID=%s]
+"""
+    files = {f"{one}/kustomization.yaml": own % (other, other, one) for one, other in (("a", "b"), ("b", "a"))}
+    assert found(tmp_path, files) is not None

@@ -35,7 +35,8 @@ def connector_transaction_outlives_timeout(case: Case) -> Iterator[Problem]:
     What it checks:
         With transaction.boundary=interval: transaction.boundary.interval.ms, else the worker's
         offset.flush.interval.ms where a worker is given, against producer.override.transaction.timeout.ms (60,000 ms
-        by default). Equal values fail. Connect's plain defaults are equal: information.
+        by default). A longer interval is an error, an equal one a warning. Connect's plain defaults are equal:
+        information.
 
     Why it matters for exactly-once:
         A transaction lasts for the interval and the time to flush. One that is meant to last for its timeout is
@@ -66,7 +67,14 @@ def connector_transaction_outlives_timeout(case: Case) -> Iterator[Problem]:
                 connector,
                 tuple(v for v in (interval, timeout) if v.is_given) or (connector.value("transaction.boundary"),),
                 f"A transaction lasts for {minutes(interval_ms)}, its timeout is {minutes(timeout_ms)}.",
-                severity=None if interval.is_given or timeout.is_given else Severity.INFO,
+                severity=_severity(interval_ms > timeout_ms, is_given=interval.is_given or timeout.is_given),
                 impact="The coordinator aborts transactions that the task is about to commit.",
                 remedy=f"Set transaction.boundary.interval.ms={timeout_ms // 3}.",
             )
+
+
+def _severity(is_longer: bool, *, is_given: bool) -> Severity | None:
+    """Return None, the check's own severity, for an interval that someone has made equal to the timeout."""
+    if is_longer:
+        return Severity.ERROR
+    return None if is_given else Severity.INFO

@@ -46,7 +46,8 @@ def consumer_reads_uncommitted(case: Case) -> Iterator[Problem]:
 
     What it checks:
         isolation.level=read_uncommitted written down; and the Java default (read_uncommitted) in an application
-        that writes in transactions itself. The default of librdkafka and KafkaJS is read_committed. Written down, it is
+        that writes in transactions itself. The default of librdkafka and KafkaJS is read_committed, and the
+        transactional source of Alpakka and Pekko sets it. Written down, it is
         an error where the input writes a topic of the consumer in transactions, a warning where it writes others, and
         else information.
 
@@ -71,6 +72,8 @@ def consumer_reads_uncommitted(case: Case) -> Iterator[Problem]:
         if level.word is None or level.word.lower() != "read_uncommitted":
             continue
         writers = transactional_producers_near(case.deployment, consumer)
+        if not level.is_given and any(writer.has("eos-commit-interval") for writer in writers):
+            continue  # Transactional.source sets it
         # In Connect the producers are the source tasks', the consumers the sink tasks'.
         if level.is_given or (writers and consumer.inside is not Role.CONNECT_WORKER):
             subject = level.key if level.is_given else "isolation.level is not set, and its default"

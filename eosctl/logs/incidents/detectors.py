@@ -9,6 +9,7 @@ from eosctl.logs.incidents.members.empty_assignments import find_empty_assignmen
 from eosctl.logs.incidents.members.evictions import find_evicted_members, find_silent_members
 from eosctl.logs.incidents.members.missed_rejoins import find_missed_rejoins
 from eosctl.logs.incidents.members.rebalance_loops import find_rebalance_loops
+from eosctl.logs.incidents.members.restless_members import find_restless_members
 from eosctl.logs.incidents.producers.fencing import find_fenced_producers
 from eosctl.logs.incidents.producers.lost_commits import find_lost_commits
 from eosctl.logs.incidents.producers.markers import find_refused_markers
@@ -81,6 +82,7 @@ def find_incidents(timeline: LogTimeline) -> Iterator[Incident]:
     yield from find_evicted_members(timeline)
     yield from find_silent_members(timeline)
     yield from find_rebalance_loops(timeline)
+    yield from find_restless_members(timeline)
     yield from find_missed_rejoins(timeline)
     yield from find_empty_assignments(timeline)
     yield from find_short_connections(timeline)

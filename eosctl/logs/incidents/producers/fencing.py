@@ -27,6 +27,7 @@ from eosctl.logs.incidents.producers.not_open import empty_transaction, not_open
 from eosctl.logs.incidents.producers.outlived import expirations_of, outlived
 from eosctl.logs.incidents.producers.overcome import overcame, own_renewal
 from eosctl.logs.incidents.producers.refused_appends import refused_appends, write_refused
+from eosctl.logs.incidents.producers.refused_bumps import INITIALIZES, bump_refused, own_bumps
 from eosctl.logs.incidents.producers.refused_producers import had_trouble
 from eosctl.logs.incidents.producers.rivals import TURN_MS, Excerpts, fenced_in_turn, rivals_in
 from eosctl.logs.incidents.producers.timeout_verdicts import expired_by_client, stood_still, timed_out, unanswered
@@ -62,8 +63,6 @@ _ENDS: Final = re.compile(
     r"Failed to end transaction|\bEndTxn\b|\b[Cc]ommit(?:ting)?[ _]?(?:the )?[Tt](?:xn|ransaction)\b"
 )
 """Words of clients and programs about the request that ends a transaction."""
-_INITIALIZES: Final = re.compile(r"acquire transactional PID|\bInitProducerId")
-"""A client's words about the request that initializes its producer."""
 OWN_MS: Final = 120_000
 """Maximum time from a request that timed out to the answer that fences its client; twice the default max.block.ms."""
 _STALLED: Final = re.compile(r"session timed out|due to request timeout|UNKNOWN_MEMBER_ID|member id \S+ is not valid")
@@ -262,6 +261,8 @@ def _ended_or_displaced(timeline: LogTimeline, transactional_id: str, burst: Seq
         yield stood_still(timeline, transactional_id, [*stalled, *burst])
     elif renewal := own_renewal(timeline, burst):
         yield overcame(timeline, transactional_id, burst, renewal)
+    elif requests := own_bumps(timeline, burst):
+        yield bump_refused(timeline, transactional_id, requests, burst)
     elif attempts := _own_attempts(timeline, burst):
         yield refused_after_own_attempt(timeline, transactional_id, attempts, burst)
     elif had_trouble(timeline, first, time_of(first), UNANSWERED):
@@ -276,7 +277,7 @@ def _own_attempts(timeline: LogTimeline, burst: Sequence[LogEvent]) -> Sequence[
     The coordinator raises the epoch for the first attempt, and answers CONCURRENT_TRANSACTIONS until the transaction is
     aborted. An attempt with the former epoch is then refused like one of an older producer.
     """
-    if not any(_INITIALIZES.search(event.message) for event in burst):
+    if not any(INITIALIZES.search(event.message) for event in burst):
         return ()
     first = burst[0]
     near = timeline.log_between(

@@ -1,6 +1,7 @@
 """Name the program of an incident by its own records, where the subject has only the name of a file.
 
 Syslog puts the program in front of each record, Logstash its pipeline, and programs in Rust their process and module.
+Flink names the job in each change of its state, and the tasks with their sinks.
 """
 
 from __future__ import annotations
@@ -24,14 +25,16 @@ _OTHER_WORDS: Final = re.compile(
 _COMPONENTS: Final = (
     re.compile(r"\[output:kafka:(?P<name>[\w.-]{1,60})\]|\boutput=(?P<other>[\w.-]{1,60})"),
     re.compile(r'"kind": ?"(?:exporter|receiver)"[^\n]{0,200}?"name": ?"(?P<name>[\w./-]{1,60})"'),
-    re.compile(r"\bSink: (?P<name>[\w.-]{1,60}): (?:Writer|Committer)\b"),
+    re.compile(r"(?:^|\bSink: |-> )(?P<name>\w(?:[\w. -]{0,58}\w)?): (?:Writer|Committer)\b"),
     re.compile(r"\b[Ss]ink (?P<name>(?=\w*\d)[\w.-]{1,60}) "),
     re.compile(r"^#\d{1,3} \[(?P<name>[A-Za-z][\w.-]{0,60})\] |\bplugin_id=\"(?P<other>(?!object:)[\w.-]{1,60})\""),
 )
 """Where Fluent Bit names its output, the OpenTelemetry Collector its exporter, Flink and Materialize their sinks, and
 Fluentd its plugin."""
-_TELEGRAF: Final = re.compile(r"(?:in|out)puts\.kafka\w*(?:::[\w.-]{1,60})?")
-"""The logger of a plugin of Telegraf, with its alias."""
+_PLUGIN: Final = re.compile(r"(?:logstash\.)?(?:in|out)puts\.kafka\w*(?:::[\w.-]{1,60})?")
+"""The logger of a plugin of Logstash, or of one of Telegraf, with its alias."""
+_JOB: Final = re.compile(r"\bJob (?P<name>[^\n]{1,200}?) \([\da-f]{32}\) switched from state \w")
+"""Flink's words about a job that changes its state."""
 _SYSLOGS: Final = frozenset({"syslog", "syslog-iso"})
 _LOGSTASH: Final = "logstash."
 
@@ -50,6 +53,7 @@ def name_programs(timeline: LogTimeline, incidents: Iterable[Incident]) -> Itera
             one = one._replace(subject={**one.subject, "component": pipelines})
         idents = ["" if _SYSLOGS.isdisjoint(layouts.get(event.file, ())) else event.logger for event in events]
         program = _all_equal(idents) or _all_equal([_beginning(event) for event in events], LEAST)
+        program = program or _job_of(timeline, events)
         component = one.subject.get("component", "")
         file = Path(events[0].file.replace("\\", "/")).name
         if program:
@@ -67,7 +71,7 @@ def _with_component(timeline: LogTimeline, one: Incident) -> Incident:
     events = [event for event in timeline.evidence(one) if event.application not in timeline.servers()]
     found = [match for event in events for text in _COMPONENTS for match in text.finditer(event.message)]
     names = {match["name"] or match.groupdict().get("other") or "" for match in found}
-    names |= {event.logger for event in events if _TELEGRAF.fullmatch(event.logger)}
+    names |= {event.logger for event in events if _PLUGIN.fullmatch(event.logger)}
     return one._replace(subject={**one.subject, "component": names.pop()}) if len(names) == 1 else one
 
 
@@ -84,6 +88,13 @@ def _all_equal(names: Sequence[str], least: int = 1) -> str:
 def _beginning(event: LogEvent) -> str:
     found = None if event.logger else _PROGRAM.match(event.message)
     return "" if found is None or _OTHER_WORDS.fullmatch(found["program"]) else found["program"]
+
+
+def _job_of(timeline: LogTimeline, events: Sequence[LogEvent]) -> str:
+    """Return the only job of Flink that the log of some records names; empty if it names several, or none."""
+    jobs = (_JOB.search(event.message) for event in timeline.log_with(events[-1]) if event.category == "JOB_RESTARTED")
+    names = {job["name"] for job in jobs if job is not None}
+    return names.pop() if len(names) == 1 else ""
 
 
 def _of_component(one: Incident, file: str, component: str) -> Incident:

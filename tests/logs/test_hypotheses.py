@@ -183,10 +183,21 @@ def test_alternatives_name_known_observations() -> None:
     assert named == OBSERVATIONS.keys()
 
 
-OF_SUBJECTS = {"broker-address", "is-fatal", "metadata-offset", "topic", "topic-partition", "who"}
+OF_SUBJECTS = {"broker-address", "connector-tasks", "is-fatal", "metadata-offset", "topic", "topic-partition", "who"}
 OBSERVED = {
     *("answer", "answers", "coordinator", "feature", "idle", "isr", "isr-size", "least", "level", "min.isr", "most"),
-    *("running-at", "served-at", "slow-at", "used-at", "when", "stopped-at", "closed-at"),
+    *(
+        "running-at",
+        "served-at",
+        "slow-at",
+        "used-at",
+        "when",
+        "stopped-at",
+        "closed-at",
+        "back-at",
+        "lasted",
+        "losses",
+    ),
 }
 
 

@@ -322,6 +322,26 @@ def test_every_category_explains_itself() -> None:
         ("assigned legs.raw[0], legs.raw[1]", "ASSIGNMENT_CHANGE"),
         ('booking.changed published {"booking":88120,"ms":143}', "WORK_DONE"),
         ("exported 12 product groups in 331 ms", "WORK_DONE"),
+        ("[output:kafka:kafka.1] message delivered (431 bytes, partition 4)", "WORK_DONE"),
+        ("Failed to get records for spark-executor-g t 1 8 after polling for 512", "QUERY_NOT_SERVED"),
+        ("Cannot fetch record for offset 9 in 512 milliseconds", "QUERY_NOT_SERVED"),
+        ("Got wrong record for g t 1 even after seeking to offset 9", "QUERY_NOT_SERVED"),
+        (
+            "b-1:9092/1: Connection setup timed out in state CONNECT (after 30021ms in state CONNECT)",
+            "BROKERS_UNREACHED",
+        ),
+        ("[Connection] Connection error: socket hang up", "NETWORK_DISCONNECT"),
+        ("error writing messages to t (partition 1, attempt 0): EOF", "NETWORK_DISCONNECT"),
+        ("flush failed: kafka write errors (1/4)", "RECORDS_DROPPED"),
+        ("Failed to read response while authenticating with SASL to broker b-1:9096: EOF", "AUTHENTICATION_FAILED"),
+        ("client has run out of available brokers to talk to: EOF", "BOOTSTRAP_DISCONNECTED"),
+        ("client has run out of available brokers to talk to: dial tcp: lookup b-1: no such host", "HOST_NOT_RESOLVED"),
+        ("Sending batch to Kafka failed. Will retry after a delay.", "SEND_REPEATED"),
+        ('Group "gauges" is rebalancing in state up (join-state started)', "REBALANCE_TRIGGER"),
+        (
+            "Failed to flush WorkerSourceTask{id=g-0}, timed out while waiting for producer to flush outstanding 3",
+            "CONNECT_OFFSETS_NOT_FLUSHED",
+        ),
     ],
 )
 def test_lines_of_the_catalog(message: str, category: str) -> None:

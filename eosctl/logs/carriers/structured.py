@@ -46,7 +46,7 @@ _STACK: Final = (
     *("throwable", "error", "err", "full_message"),
 )
 _FAILURE: Final = (
-    *("error", "err", "exception", "cause", "reason", "detail", "error_message", "errorMessage", "error.message"),
+    *("error", "err", "e", "exception", "cause", "reason", "detail", "error_message", "errorMessage", "error.message"),
     *("err.message", "exception.message", "exc.message"),
 )
 """Names for the description of an error, if the message has only the attempted operation."""

@@ -1,7 +1,7 @@
-"""Join a partition of __transaction_state that refuses writes with its effects: its coordinator cannot store anything.
+"""Join what a coordinator's log shows with its effects: its clients wait, and report that their transactions timed out.
 
-The coordinator answers COORDINATOR_NOT_AVAILABLE to each request that it would have to write
-(``TransactionStateManager``). Clients wait and report that their transactions timed out.
+A coordinator whose partition of __transaction_state refuses writes answers COORDINATOR_NOT_AVAILABLE to each request
+that it would have to write (``TransactionStateManager``). A node of Redpanda without the coordinator answers the same.
 """
 
 from __future__ import annotations
@@ -28,21 +28,27 @@ _NOT_REACHED: Final = "brokers-not-reached"
 _EFFECTS: Final = kinds_with("needs_transaction_coordinator")
 _REJECTED: Final = "commit-rejected-again-and-again"
 """The cause for which a coordinator of Redpanda cannot end a transaction, and initialize its id."""
+_ABSENT: Final = "node-does-not-coordinate"
+"""The cause for which a node of Redpanda refuses what its coordinator would do."""
+_REFUSED: Final = _EFFECTS | kinds_with("needs_group_coordinator")
 
 
 def join_coordinator_logs(timeline: LogTimeline, incidents: Sequence[Incident]) -> Iterator[Incident]:
     """Yield incidents; what clients report of a coordinator that cannot write is a part of the reason."""
     causes = [one for one in incidents if one.kind in _KINDS and _partition_of(one).startswith(_TOPIC)]
     rejected = [one for one in incidents if one.root_cause == _REJECTED]
+    absent = [one for one in incidents if one.root_cause == _ABSENT]
     failed = {id(cause): _failed_writes(timeline, cause) for cause in causes}
 
     def home_of(one: Incident) -> Incident | None:
         if home := next((cause for cause in rejected if _waits_for(one, cause)), None):
             return home
+        if home := next((cause for cause in absent if _is_refused(timeline, one, cause)), None):
+            return home
         return next((cause for cause in causes if _is_effect(timeline, one, cause, failed[id(cause)])), None)
 
     for one, effects in gathered(incidents, home_of):
-        if effects and one.root_cause == _REJECTED:
+        if effects and one.root_cause in (_REJECTED, _ABSENT):
             yield _with_clients(one, effects)
         else:
             yield _with_effects(one, failed[id(one)], effects) if id(one) in failed else one
@@ -54,6 +60,20 @@ def _waits_for(one: Incident, cause: Incident) -> bool:
     if one.kind != _NO_ID or not named or named != cause.subject.get("transactional.id"):
         return False
     return cause.t_start_ms - BEFORE_MS <= one.t_end_ms and one.t_start_ms <= cause.t_end_ms + LATE_MS
+
+
+def _is_refused(timeline: LogTimeline, one: Incident, cause: Incident) -> bool:
+    """Return whether a client was answered that it has no coordinator while a node refused such requests."""
+    if one is cause or one.kind not in _REFUSED or one.root_cause in (_NOT_REACHED, _ABSENT):
+        return False
+    ids = one.subject.get("transactional.id"), cause.subject.get("transactional.id")
+    if all(ids) and ids[0] != ids[1]:
+        return False
+    if not cause.t_start_ms - BEFORE_MS <= one.t_start_ms <= cause.t_end_ms + LATE_MS:
+        return False
+    own = [event for event in timeline.evidence(one) if event.application not in timeline.servers()]
+    since_ms = cause.t_start_ms - BEFORE_MS
+    return bool(own) and bool(timeline.log_between(own[0], since_ms, time_of(own[-1]), ("COORDINATOR_UNAVAILABLE",)))
 
 
 def _with_clients(cause: Incident, effects: Sequence[Incident]) -> Incident:

@@ -65,6 +65,23 @@ _NOT_CONNECTED: Final = Follows(
     "its requests timed out at {at}, because it has no connection to a broker.",
     ("INIT_PRODUCER_ID", "REBALANCE_DONE", "SEND_RECOVERED", "TXN_RETRIED"),
 )
+_WITHOUT_BROKER: Final = Follows(
+    frozenset({"brokers_not_reached"}),
+    "a send got no metadata at {at}, because the client has no connection to a broker.",
+    ("INIT_PRODUCER_ID", "REBALANCE_DONE", "SEND_RECOVERED", "TXN_RETRIED"),
+)
+_WITHOUT_TOPIC: Final = Follows(
+    frozenset({"invalid_topic", "topic_authorization", "topic_not_found"}),
+    "a send got no metadata of the topic at {at}, and failed.",
+    within_ms=300_000,
+)
+_WITHOUT_COORDINATOR: Final = Follows(
+    frozenset({"coordinator_unavailable"}),
+    "what the client had asked its coordinator for timed out at {at}.",
+    ("INIT_PRODUCER_ID", "REBALANCE_DONE", "TXN_RETRIED"),
+    within_ms=300_000,
+)
+"""A client asks for its coordinator again and again, until the call of the program times out."""
 _NOT_WRITABLE: Final = frozenset({"not_enough_replicas", "partition_offline", "partition_without_leader"})
 """Faults of partitions that a client retries to write until one of its own timeouts ends."""
 _NOT_WRITTEN: Final = Follows(
@@ -143,8 +160,13 @@ _UNSTABLE: Final = Follows(
 )
 FOLLOWS: Final[Mapping[str, tuple[Follows, ...]]] = {
     **dict.fromkeys(kinds_with("waits"), (_NOT_ADMITTED, _NOT_CONNECTED, _NOT_WRITTEN)),
+    "metadata_timeout": (_NOT_ADMITTED, _NOT_CONNECTED, _WITHOUT_BROKER, _WITHOUT_TOPIC, _NOT_WRITTEN),
     "consumer_ended": (_CONSUMER_ENDED,),
-    "consumer_offsets_timeout": (_NOT_ADMITTED, _NOT_CONNECTED, _UNSTABLE),
+    **dict.fromkeys(
+        ("init_producer_id_timeout", "transaction_end_timeout", "transaction_offsets_timeout"),
+        (_NOT_ADMITTED, _NOT_CONNECTED, _NOT_WRITTEN, _WITHOUT_COORDINATOR),
+    ),
+    "consumer_offsets_timeout": (_NOT_ADMITTED, _NOT_CONNECTED, _UNSTABLE, _WITHOUT_COORDINATOR),
     "producer_fenced": (_REFUSED_LATE, _FENCED_AFTER_TROUBLE),
     "invalid_producer_epoch": (_REFUSED_LATE,),
     "commit_lost": (_RESTORED_LATE, _OVER_BEFORE_COMMIT),
@@ -168,6 +190,14 @@ FOLLOWS: Final[Mapping[str, tuple[Follows, ...]]] = {
             "the program dropped records at {at}, because the buffer of its output was full: the output does not keep "
             "up, which also explains why the consumer waits. Write the records again from their source.",
             text=re.compile(r"(?i:\bbuffer overflow)"),
+        ),
+    ),
+    "send_repeated": (
+        Follows(
+            _REFUSED,
+            "the program could not write a batch at {at} and repeats it: what comes after that batch waits.",
+            within_ms=600_000,
+            roots=frozenset({"unexplained"}),
         ),
     ),
     "producer_buffer_full": (

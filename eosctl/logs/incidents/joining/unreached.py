@@ -7,7 +7,7 @@ initialization of its producer. These reports name no cause.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from eosctl.logs.incidents.joining.absorbing import worst_of
@@ -19,8 +19,8 @@ from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.text import time_text
 
-BEFORE_MS: Final = 300_000
-"""Maximum time from a failed connection to what the client gave up: more than twice delivery.timeout.ms (2 min)."""
+BEFORE_MS: Final = 360_000
+"""Maximum time from a failed connection to what the client gave up: above message.timeout.ms of librdkafka (5 min)."""
 LEAST: Final = 2
 """A single failed connection may be a broker that restarts, unless the thread that made it timed out next."""
 NAMED: Final = 0.8
@@ -33,14 +33,19 @@ _RESOLVE: Final = (
 _KINDS: Final = (
     *("send_timeout", "init_producer_id_timeout", "transaction_end_timeout", "transaction_offsets_timeout"),
     *("metadata_timeout", "consumer_offsets_timeout", "connector_offsets_not_stored", "send_repeated"),
-    *("client_gave_up", "host_not_resolved", "brokers_not_reached", "producer_error"),
+    *("client_gave_up", "host_not_resolved", "brokers_not_reached", "producer_error", "consumer_ended"),
 )
 """Kinds of requests that timed out, the one that names the fault best first."""
 _CONNECTING: Final = frozenset({"host_not_resolved", "brokers_not_reached"})
-_GIVEN_UP: Final = frozenset({"client_gave_up", "send_repeated"})
+_GIVEN_UP: Final = frozenset({"client_gave_up", "send_repeated", "consumer_ended"})
 """Kinds of reports that also have other causes: connections must have failed before them."""
-_PRODUCER: Final = "producer_error"
-_TIMED_OUT: Final = re.compile(r"(?i:timed[_ ]?out)")
+_REASONS: Final[Mapping[str, re.Pattern[str]]] = {
+    "producer_error": re.compile(r"(?i:timed[_ ]?out)"),
+    "consumer_ended": re.compile(
+        r"\bCrash: \w{0,60}(?:NumberOfRetriesExceeded|Connection\w{0,20}Error|RequestTimeout)"
+    ),
+}
+"""Words in the records of kinds that have any reason, where that is a connection."""
 _ATTEMPTS: Final[tuple[EventCategory, ...]] = ("BROKERS_UNREACHED", "HOST_NOT_RESOLVED")
 _DROPPED: Final = ("records_dropped", "handler-continues-after-a-failed-write")
 _FAILED: Final = re.compile(r"(?i:timed ?out|refused|no route|unreachable|i/o timeout)")
@@ -84,7 +89,8 @@ def _failed_before(timeline: LogTimeline, one: Incident) -> Sequence[LogEvent]:
     if one.kind not in _KINDS:
         return ()
     own = [event for event in timeline.evidence(one) if event.application not in timeline.servers()]
-    if not own or (one.kind == _PRODUCER and not any(_TIMED_OUT.search(event.message) for event in own)):
+    reason = _REASONS.get(one.kind)
+    if not own or (reason is not None and not any(reason.search(event.message) for event in own)):
         return ()
     first = min(own, key=time_of)
     near = timeline.log_between(first, time_of(first) - BEFORE_MS, one.t_end_ms, _ATTEMPTS)

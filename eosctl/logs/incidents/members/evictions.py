@@ -18,7 +18,6 @@ from eosctl.logs.incidents.timeline.times import by_key, episodes, time_of
 from eosctl.model.event_names import EventField
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
-from eosctl.model.severity import Severity
 from eosctl.text import duration_text, time_text
 
 _RESUMED_MS: Final = 600_000
@@ -98,7 +97,6 @@ def _silent(timeline: LogTimeline, silent: Sequence[LogEvent], burst: Sequence[L
         "Find what stopped the process or its network before that: a long call in the thread that sends heartbeats, "
         "its garbage collector's log, a stopped container, CPU throttling."
         + (" Restart the program: it does not rejoin by itself." if is_out else ""),
-        severity=Severity.ERROR if committed or rejoined is None else Severity.WARNING,
         confidence=0.8,
     )
 

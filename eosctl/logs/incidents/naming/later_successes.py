@@ -29,7 +29,8 @@ FLUSHED_MS: Final = 10_000
 STOPS_MS: Final = 60_000
 """Maximum time from the stop of a connector task to the failure of its last commit of offsets."""
 _OFFSETS: Final = "connector_offsets_not_stored"
-_ENDED: Final = "consumer_ended"
+_RENEWED: Final = frozenset({"consumer_ended", "member_evicted"})
+"""Kinds that a client overcomes by itself, if it joins its group again."""
 _SLOW: Final = "slow-processing"
 _REJOINED: Final[tuple[EventCategory, ...]] = ("REBALANCE_DONE",)
 _DUPLICATE: Final = "duplicate-transactional-id"
@@ -132,8 +133,8 @@ def _of_member(timeline: LogTimeline, one: Incident, last: LogEvent) -> Iterator
         return
     for event in timeline.log_between(last, one.t_end_ms + 1, until, ("REBALANCE_DONE", "ASSIGNMENT_CHANGE")):
         if event.fields.get("group", group) == group and not TAKEN_AWAY.search(event.message):
-            # The client itself has started the consumer again.
-            left = Severity.WARNING if one.kind == _ENDED else None
+            # The client itself has started the consumer again, or joined its group; no record is lost.
+            left = Severity.WARNING if one.kind in _RENEWED else None
             yield LaterSuccess(event, f"A member rejoined at {time_text(time_of(event))}.", left)
 
 

@@ -15,6 +15,7 @@ from eosctl.logs.classifier.catalog import CatalogedIncident
 from eosctl.logs.files.applications import is_named_after_file
 from eosctl.logs.incidents.kinds import kinds_with
 from eosctl.logs.incidents.programs.streams_names import StreamsNames
+from eosctl.logs.incidents.remaining.attempts import EPISODE_MS, attempts_of
 from eosctl.logs.incidents.remaining.lasting import REPEATED, gave_up, has_just_begun, has_lasted, is_fault
 from eosctl.logs.incidents.remaining.observations import is_harmless, judged_by_evidence
 from eosctl.logs.incidents.remaining.sentences import (
@@ -32,19 +33,13 @@ from eosctl.logs.incidents.timeline.index import within
 from eosctl.logs.incidents.timeline.program_names import MADE_NAME, opening, program_of
 from eosctl.logs.incidents.timeline.second_categories import category_of_cause, is_outside_kafka
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
-from eosctl.logs.incidents.timeline.times import by_key, episodes, time_of
+from eosctl.logs.incidents.timeline.times import by_key, time_of
 from eosctl.model.event_names import EventCategory, EventField
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.model.severity import Severity
 from eosctl.text import count_text
 
-EPISODE_MS: Final = 600_000
-"""A fault that repeats within ten minutes has not ended."""
-LASTING_MS: Final = 3_600_000
-"""A client that retries for hours may wait longer after each attempt."""
-GROWTH: Final = 4
-"""Maximum ratio of a pause between attempts to the longest one before it: clients double their backoff, with jitter."""
 ATTEMPTS: Final = 3
 """Minimum number of failed attempts of a pipeline that show that its fault lasts."""
 UNFINISHED: Final = 0.5
@@ -66,6 +61,7 @@ _VAGUE: Final[Mapping[EventCategory, frozenset[EventCategory]]] = {
     "COORDINATOR_UNAVAILABLE": frozenset({"PEER_SILENT"}),
     # A transaction that failed is still open when the program begins the next one.
     "PRODUCER_MISUSED": frozenset({"COORDINATOR_UNAVAILABLE", "BROKERS_UNREACHED"}),
+    "NOT_LEADER": frozenset({"BROKERS_UNREACHED"}),
     "TASK_CORRUPTED": frozenset({"CHANGELOG_OUT_OF_RANGE"}),
     "COMMIT_FAILED": frozenset({"GROUP_FENCED", "STATIC_MEMBER_FENCED"}),
     "BOOTSTRAP_DISCONNECTED": frozenset({"AUTHENTICATION_FAILED", "CERTIFICATE_EXPIRED", "TLS_FAILED"}),
@@ -79,6 +75,8 @@ _VAGUE: Final[Mapping[EventCategory, frozenset[EventCategory]]] = {
     ),
 }
 """Categories of records that repeat a more precise one of the same program: the reason is in its exception."""
+_OF_ABSENCE: Final[frozenset[EventCategory]] = frozenset({"NOT_LEADER"})
+"""Categories of what a client also meets while it reaches no broker: that is their reason, and they are not its."""
 _AFTERMATH: Final[frozenset[EventCategory]] = frozenset({"RECORDS_DROPPED"})
 """Categories of what a program gives up in the end: what it reports before is not their echo, but their reason."""
 _OF_QUORUM: Final = frozenset({"CONTROLLER_RESIGNED"})
@@ -98,8 +96,6 @@ _OF_READERS: Final = frozenset({"HANGING_TXN_HINT"})
 """Categories of faults that a reader reports: its own transactional id is not that of the cause."""
 _OF_CLIENT: Final = frozenset({"OFFSET_OUT_OF_RANGE"})
 """Categories of faults that one client reports of several partitions together."""
-_OF_CONNECTIONS: Final = frozenset({"BOOTSTRAP_DISCONNECTED", "BROKERS_UNREACHED", "HOST_NOT_RESOLVED"})
-"""Categories of attempts to connect, which a client repeats after a backoff."""
 _OF_PRODUCER: Final = frozenset({"COORDINATOR_REFUSED"})
 """Categories of faults of a producer's open transaction, whose records name its id or a partition."""
 _RETRIED: Final = "Nothing: clients repeat such requests by themselves."
@@ -137,7 +133,7 @@ def find_cataloged(
     named = (_with_partition(_by_cause(one, known), topics) for one in records)
     timed = sorted((one for one in named if one.time_ms is not None and one.category in known), key=time_of)
     groups = by_key((_owner(timeline, one, known[one.category]), one) for one in timed).values()
-    spans = [span for events in groups for span in _episodes(events, known[events[0].category])]
+    spans = [span for events in groups for span in attempts_of(timeline, events, known[events[0].category])]
     faults: list[Sequence[LogEvent]] = [span for span in spans if is_fault(timeline, span, known[span[0].category])]
     faults.extend(spread(timeline, spans, known))
     faults.extend(continued(timeline, spans, faults, known))
@@ -171,30 +167,6 @@ def _with_partition(event: LogEvent, topics: Mapping[str, str]) -> LogEvent:
     if index := event.fields.get("partition_index"):
         fields["partition"] = f"{topic}-{index}"
     return event._replace(fields=fields)
-
-
-def _episodes(events: Sequence[LogEvent], known: CatalogedIncident) -> Iterator[Sequence[LogEvent]]:
-    if events[0].category in _OF_CONNECTIONS:
-        return _retried(events)
-    return episodes(events, max(LASTING_MS if known.lasting_s > 0 else EPISODE_MS, known.renewed_s * 1000))
-
-
-def _retried(events: Sequence[LogEvent]) -> Iterator[list[LogEvent]]:
-    """Split records of a fault that clients retry at each pause that is too long for the next attempt.
-
-    A connection that is lost every 45 minutes is not one that is away for hours.
-    """
-    for part in episodes(events, LASTING_MS):
-        current: list[LogEvent] = []
-        longest_ms = 0
-        for event in part:
-            pause_ms = time_of(event) - time_of(current[-1]) if current else 0
-            if pause_ms > EPISODE_MS and pause_ms > GROWTH * longest_ms:
-                yield current
-                current, pause_ms, longest_ms = [], 0, 0
-            longest_ms = max(longest_ms, pause_ms)
-            current.append(event)
-        yield current
 
 
 def _by_cause(event: LogEvent, known: Mapping[EventCategory, CatalogedIncident]) -> LogEvent:
@@ -236,7 +208,8 @@ def _joined(
     ranked = sorted(
         faults,
         key=lambda events: (
-            known[events[0].category].is_echo,
+            known[events[0].category].is_echo or events[0].category in _OF_ABSENCE,
+            events[0].category in _OF_ABSENCE,
             _vagueness(events[0]),
             known[events[0].category].severity.rank,
             known[events[0].category].cause == UNEXPLAINED,

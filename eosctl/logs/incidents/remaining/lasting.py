@@ -48,7 +48,7 @@ _GAVE_UP: Final = re.compile(
     r"[Nn]o (?:more )?retries\b|\b[Rr]etries (?:are |were )?exhausted|RetriesExceeded\b|\bService call failed\. "
     r"|[Ff]ailed to deliver \d+ messages?|\b(?:Rejecting|Dropping) data\b|[Mm]essage delivery failed"
     r"|\b[Dd]elivery failed\b|failed to flush the buffer|\bGiving up\b|\bgave up\b|[Cc]ould not find the leader"
-    r"|Problem getting partitions during startup|\bHandler for \S+ failed with\b"
+    r"|\brun out of available brokers\b|Problem getting partitions during startup|\bHandler for \S+ failed with\b"
 )
 _FAILED: Final = re.compile(
     r"\b(?:[Pp]roduce|[Pp]ublish|[Ss]end|[Cc]ommit)(?:ing)?(?: of \w{1,20})? failed\b"
@@ -121,6 +121,11 @@ def _ends_without_brokers(timeline: LogTimeline, events: Sequence[LogEvent]) -> 
     is_last = timeline.log_end_ms(events[-1]) - time_of(events[-1]) <= SAME_MOMENT_MS
     texts = [event.message for event in events[-EXCERPT_RECORDS - 1 :]] if is_last else []
     return any(map(_ALL_DOWN.search, texts)) and any(map(_NO_ANSWER.search, texts))
+
+
+def reports_no_broker(event: LogEvent) -> bool:
+    """Return whether a client reports that none of its brokers is left."""
+    return _ALL_DOWN.search(event.message) is not None
 
 
 def ends_excerpt(timeline: LogTimeline, events: Sequence[LogEvent], known: CatalogedIncident) -> bool:

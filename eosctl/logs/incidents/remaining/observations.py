@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 from eosctl.logs.classifier.catalog import Alternative, CatalogedIncident
 from eosctl.logs.incidents.timeline.index import within
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
-from eosctl.logs.incidents.timeline.times import time_of
+from eosctl.logs.incidents.timeline.times import episodes, time_of
 from eosctl.model.event_names import EventCategory
 from eosctl.model.log_event import ERROR_LEVELS, LogEvent
 from eosctl.model.severity import Severity
@@ -37,6 +37,11 @@ CLOSED_MS: Final = 300_000
 """Maximum time from the last attempt of such a client until it is closed: one that runs on misses its server."""
 WAITED_MS: Final = 120_000
 """Twice the default ``throttled.unprocessed-record-max-age.ms``, after which SmallRye reports a record."""
+LOSSES: Final = 2
+LOST_MS: Final = 30_000
+"""Records of a lost coordinator that are further apart are of another loss."""
+BACK_MS: Final = 60_000
+"""Maximum time from a loss of the coordinator until its client works with one again."""
 _SOCKETS: Final = "[SocketServer "
 """The beginning of what a broker's network layer logs."""
 _USUAL_REPLICAS: Final = 3
@@ -59,6 +64,13 @@ _LEVELS: Final = re.compile(
     r"[^\n]{0,80} only supports versions (?P<least>\d{1,6})-(?P<most>\d{1,6})"
 )
 _OF_COORDINATOR: Final = re.compile(r"\bTxnCoordinator/(?P<node>\d{1,10}): Broker: (?P<answer>[^:\n]{1,80})")
+_ABSENT: Final = re.compile(r"(?i:not coordinator|coordinator not available|coordinator load)")
+"""Answers of a broker that the transactions of the client have no coordinator, or none that is ready."""
+_JOINED: Final[tuple[EventCategory, ...]] = ("INIT_PRODUCER_ID", "REBALANCE_DONE")
+"""Records of a client after an answer of its coordinator."""
+_NONE_LEFT: Final = re.compile(r"run out of available brokers|NoBrokersAvailable\b|Unable to bootstrap from ")
+_SINK: Final = "WorkerSinkTask{"
+_OF_CLIENTS: Final = ("org.apache.kafka.common.errors.", "org.apache.kafka.clients.")
 _FENCED: Final = (".ProducerFencedException", ".InvalidProducerEpochException")
 _ENDED_EARLY: Final = re.compile(r"terminated during authentication|Bootstrap broker [^\n]{1,200} disconnected")
 
@@ -147,7 +159,7 @@ def _is_answered_by_coordinator(timeline: LogTimeline, events: Sequence[LogEvent
     first, last = events[0], events[-1]
     near = timeline.log_between(first, time_of(first) - NEAR_MS, time_of(last), ("COORDINATOR_UNAVAILABLE",))
     answers = [found for event in near if (found := _OF_COORDINATOR.search(event.message))]
-    if not answers:
+    if all(_ABSENT.search(one["answer"]) for one in answers):
         return None
     answer = answers[-1]
     return {"coordinator": answer["node"], "answer": answer["answer"].strip(), "answers": f"{len(answers):,}"}
@@ -249,6 +261,34 @@ def _is_table_of_host_full(_: LogTimeline, events: Sequence[LogEvent]) -> Mappin
     return {} if any(event.fields.get("os_error") for event in events) else None
 
 
+def _is_found_each_time(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Observe a client that works with a coordinator again soon after each time that it lost one."""
+    losses = list(episodes(events, LOST_MS))
+    ends_ms = [time_of(one[0]) for one in losses[1:]] + [time_of(events[-1]) + BACK_MS]
+    if len(losses) < LOSSES or any(time_of(one[-1]) - time_of(one[0]) >= LOST_MS for one in losses):
+        return None
+    back_ms = 0
+    for one, end_ms in zip(losses, ends_ms, strict=True):
+        own = timeline.log_between(one[-1], time_of(one[-1]), min(end_ms, time_of(one[-1]) + BACK_MS), _JOINED)
+        if not own:
+            return None
+        back_ms = time_of(own[0])
+    lasted = duration_text(time_of(events[-1]) - time_of(events[0]))
+    return {"losses": str(len(losses)), "lasted": lasted, "back-at": time_text(back_ms)}
+
+
+def _is_without_broker(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Observe a client that gave up because no broker of its list is left, not because of a coordinator or leader."""
+    return {} if any(_NONE_LEFT.search(event.message) for event in events) else None
+
+
+def _is_of_sink(_: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Observe sink tasks whose connector, and not Kafka, refused the commit of their offsets."""
+    chains = [event.exception.chain for event in events if event.exception is not None]
+    is_of_kafka = any(name.startswith(_OF_CLIENTS) for chain in chains for name in chain)
+    return {} if chains and not is_of_kafka and all(_SINK in event.message for event in events) else None
+
+
 def _is_before(event: LogEvent, first: LogEvent) -> bool:
     return event.file == first.file and time_of(first) - STOPPING_MS <= time_of(event) <= time_of(first)
 
@@ -257,10 +297,13 @@ OBSERVATIONS: Final[Mapping[str, Observation]] = {
     "admitted-otherwise": _is_admitted_otherwise,
     "answered-by-coordinator": _is_answered_by_coordinator,
     "feature-unsupported": _is_feature_unsupported,
+    "found-each-time": _is_found_each_time,
     "files-of-the-host": _is_table_of_host_full,
     "handshake-in-passing": _is_handshake_in_passing,
     "lock-released": _is_lock_released,
     "minimum-above-replicas": _is_minimum_above_replicas,
+    "no-broker-left": _is_without_broker,
+    "of-a-sink": _is_of_sink,
     "producer-fenced": _is_producer_fenced,
     "server-stopped-on-purpose": _is_server_stopped,
     "slow-work": _is_slow_work,

@@ -54,7 +54,11 @@ _NAMED: Final[Mapping[EventField, tuple[re.Pattern[str], ...]]] = {
         ),
         re.compile(r"\b[Cc]onsumer group [\"'`](?P<name>[\w.-]{1,255})[\"'`]"),
         re.compile(r"[\"'`](?P<name>[\w.-]{1,255})[\"'`] consumer group\b"),
-        re.compile(r"\b(?:[Cc]onsumer|[Jj]oin(?:ed|ing)) group (?P<name>(?=\w*[-_.\d])[\w.-]{1,254}\w)(?=[\s,;:)]|$)"),
+        re.compile(
+            r"\b(?:[Cc]onsumer|[Jj]oin(?:ed|ing)) group (?P<name>(?=\w*[-_.\d])[\w.-]{1,254}\w)(?=[\s,;:)]|$)"
+            # MirrorMaker asks a cluster for the offsets of the groups of others.
+            r"(?! on cluster\b)"
+        ),
     ),
     "topic": (
         re.compile(

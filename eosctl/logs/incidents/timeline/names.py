@@ -16,6 +16,8 @@ _END: Final = re.compile(r'[\s,;"]')
 
 _TASK: Final = re.compile(r"([\w.-]{1,255})\|task-(\d{1,9})(?:\||$)")
 """The context of a connector's records (KIP-449), such as `orders|task-0|offsets`."""
+_TASK_THREAD: Final = re.compile(r"task-thread-(\S{1,255}-\d{1,9})")
+"""The thread that runs a task of Connect."""
 PROCESS: Final = r"-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 """The random part of Streams' name for a process of an application."""
 _TRANSACTIONAL: Final = re.compile(rf"{PROCESS}-\d+$")
@@ -44,6 +46,8 @@ def complete_names(events: Sequence[LogEvent]) -> Iterator[LogEvent]:
         whole = _partition_of(event) if "partition_index" in event.fields else {}
         if "|task-" in event.thread and (task := _TASK.match(event.thread)) and "connector_task" not in event.fields:
             whole["connector_task"] = f"{task[1]}-{task[2]}"
+        elif "task-thread-" in event.thread and (task := _TASK_THREAD.fullmatch(event.thread)):
+            whole["connector_task"] = event.fields.get("connector_task") or task[1]
         for name, found in cut:
             beginning = event.fields.get(name, "")
             if beginning in found and (full := found[beginning].longest_in(event.message)):

@@ -1,0 +1,152 @@
+"""Flink, Spark, Connect, and Logstash around a client, and what groups overcome or repeat without an end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from eosctl.model.incident import Incident
+from eosctl.model.severity import Severity
+from tests.logs.judging import judge
+
+FLINK = "2026-03-02 07:{:02d}:{:02d},100 {:5} org.apache.{} [] - {}\n"
+JOB = "flink.runtime.executiongraph.ExecutionGraph"
+CONNECT = "[2026-03-02 07:{:02d}:{:02d},100] {} {} ({})\n"
+LOGSTASH = "[2026-03-02T07:10:{:02d},{}][{:5}][{}] {}\n"
+PYTHON = "2026-03-02 07:{:02d}:{:02d},100 {} aiokafka.consumer.group_coordinator {}\n"
+
+
+def found(folder: Path, text: str, name: str = "gauges.log") -> Sequence[Incident]:
+    return judge(folder, {name: text})
+
+
+def test_a_job_and_its_sink_name_the_program_of_flink(tmp_path: Path) -> None:
+    task = (
+        "Source: gauges -> clean -> gauges-clean: Writer -> gauges-clean: Committer (1/2) (4c1f_0_0) switched from {}"
+    )
+    refused = (
+        "INITIALIZING to FAILED\norg.apache.kafka.common.KafkaException: Unexpected error in InitProducerIdResponse; "
+        "The transaction timeout is larger than the maximum value allowed by the broker (as configured by "
+        "transaction.max.timeout.ms)."
+    )
+    ended = "Job gauge-cleaner (5b1f0c3e9a7d4420b6fd1a2f8c3e7712) switched from state RUNNING to FAILING."
+    text = FLINK.format(10, 1, "WARN", JOB, task.format(refused)) + FLINK.format(10, 2, "INFO", JOB, ended)
+    (one,) = found(tmp_path, text)
+    assert (one.subject["application"], one.subject["component"]) == ("gauge-cleaner", "gauges-clean")
+    assert one.explanation.startswith("gauge-cleaner asks for")
+
+
+def test_ended_connections_explain_missing_metadata(tmp_path: Path) -> None:
+    client = "[Producer clientId=producer-7]"
+    network = "kafka.clients.NetworkClient"
+    gone = f"{client} Bootstrap broker kb-1.int:9093 (id: -1 rack: null) disconnected"
+    tries = "".join(FLINK.format(10, at, "WARN", network, gone) for at in range(0, 60, 5))
+    failed = (
+        "switched from RUNNING to FAILED\norg.apache.kafka.common.errors.TimeoutException: Topic gauges not present"
+    )
+    end = FLINK.format(11, 0, "WARN", "flink.runtime.taskmanager.Task", f"{failed} in metadata after 60000 ms.")
+    (one,) = found(tmp_path, tries + end)
+    assert one.kind == "brokers_not_reached"
+    assert "Effect (metadata_timeout)" in one.explanation
+
+
+def test_a_missing_topic_explains_missing_metadata(tmp_path: Path) -> None:
+    client = "[Producer clientId=gauges-1, transactionalId=gauges-1]"
+    unknown = f"{client} Error while fetching metadata with correlation id 9 : {{gauges=UNKNOWN_TOPIC_OR_PARTITION}}"
+    tries = "".join(FLINK.format(10, at, "WARN", "kafka.clients.NetworkClient", unknown) for at in range(0, 60, 9))
+    ended = (
+        f"{client} Transiting to abortable error state due to org.apache.kafka.common.errors.TimeoutException: Topic"
+    )
+    manager = "kafka.clients.producer.internals.TransactionManager"
+    end = FLINK.format(11, 0, "INFO", manager, f"{ended} gauges not present in metadata after 60000 ms.")
+    (one,) = found(tmp_path, tries + end)
+    assert one.kind == "topic_not_found"
+    assert "Effect (metadata_timeout)" in one.explanation
+
+
+def test_a_batch_that_logstash_repeats_has_its_reason(tmp_path: Path) -> None:
+    retry = "Sending batch to Kafka failed. Will retry after a delay. {:batch_size=>4, :failures=>4, :sleep=>0.01}"
+    large = (
+        "KafkaProducer.send() failed: org.apache.kafka.common.errors.RecordTooLargeException: The message is 7204511 "
+        "bytes when serialized which is larger than the maximum request size you have configured with the "
+        "max.request.size configuration."
+    )
+    plugin = "logstash.outputs.kafka"
+    retries = [LOGSTASH.format(at, 200, "INFO", plugin, retry) for at in range(1, 9)]
+    reasons = [LOGSTASH.format(at, 100, "DEBUG", plugin, large) for at in range(4, 9)]
+    (one,) = found(tmp_path / "both", "".join(sorted([*retries, *reasons])))
+    assert one.kind == "record_too_large"
+    assert one.subject["component"] == plugin
+    (alone,) = found(tmp_path / "without", "".join(retries))
+    assert alone.kind == "send_repeated"
+
+
+def test_a_sink_that_cannot_flush_does_not_blame_brokers(tmp_path: Path) -> None:
+    task = "WorkerSinkTask{id=gauges-to-es-2} Offset commit failed, rewinding to last committed offsets"
+    worker = "org.apache.kafka.connect.runtime.WorkerSinkTask"
+    outside = "org.apache.kafka.connect.errors.ConnectException: Flush timeout expired with unflushed records: 40\n"
+    rewound = CONNECT.format(10, 0, "ERROR", task, worker)
+    (one,) = found(tmp_path / "target", (rewound + outside) * 2)
+    assert (one.kind, one.root_cause) == ("connector_offsets_not_stored", "target-not-written-in-time")
+    source = rewound.replace("WorkerSinkTask", "WorkerSourceTask")
+    (other,) = found(tmp_path / "source", (source + outside) * 2)
+    assert other.root_cause == "producer-not-flushed-in-time"
+
+
+def test_records_that_spark_does_not_get_are_a_fault(tmp_path: Path) -> None:
+    lost = (
+        "26/03/02 07:10:{:02d} WARN TaskSetManager: Lost task 3.{} in stage 40.0 (TID 9, w-4): "
+        "java.lang.AssertionError: assertion failed: Failed to get records for spark-executor-gauges "
+        "gauges.raw 12 8841 after polling for 512\n"
+    )
+    (one,) = found(tmp_path, "".join(lost.format(at, at) for at in range(1, 5)))
+    assert one.kind == "records_not_fetched"
+    assert (one.subject["topic-partition"], one.subject["group"]) == ("gauges.raw-12", "spark-executor-gauges")
+
+
+def test_a_query_about_a_group_does_not_name_the_client(tmp_path: Path) -> None:
+    admin = (
+        "[AdminClient clientId=adminclient-4] Connection to node 2 (kb-2.int/10.1.7.5:9092) could not be established."
+    )
+    network = "org.apache.kafka.clients.NetworkClient"
+    query = "Error querying offsets for consumer group gauge-report on cluster east."
+    asked = CONNECT.format(12, 0, "ERROR", query, "org.apache.kafka.connect.mirror.MirrorCheckpointTask")
+    tries = "".join(CONNECT.format(minute, 0, "WARN", admin, network) for minute in (10, 11, 12, 13))
+    thrown = "org.apache.kafka.common.errors.TimeoutException: Call(callName=findCoordinator) timed out\n"
+    first = found(tmp_path, tries + asked + thrown)[0]
+    assert first.kind == "brokers_not_reached"
+    assert "gauge-report" not in first.explanation.partition(".")[0]
+
+
+def test_a_member_that_joins_again_has_overcome_its_removal(tmp_path: Path) -> None:
+    words = [
+        (1, "WARNING", "Heartbeat failed: local member_id was not recognized; resetting and re-joining group"),
+        (1, "ERROR", "Heartbeat session expired - marking coordinator dead"),
+        (
+            2,
+            "ERROR",
+            "OffsetCommit failed for group gauges due to group error ([Error 25] UnknownMemberIdError: gauges)",
+        ),
+    ]
+    refused = "".join(PYTHON.format(10, at, level, text) for at, level, text in words)
+    joined = PYTHON.format(10, 5, "INFO", "Joined group 'gauges' (generation 7) with member_id aiokafka-0.8.1-4c1f")
+    (back,) = found(tmp_path / "back", refused + joined)
+    assert (back.kind, back.severity) == ("member_evicted", Severity.WARNING)
+    (out,) = found(tmp_path / "out", refused)
+    assert out.severity is Severity.ERROR
+
+
+def test_a_coordinator_that_is_found_each_time_is_not_away(tmp_path: Path) -> None:
+    group = "[Consumer clientId=gauges-1, groupId=gauges]"
+    logger = "org.apache.kafka.clients.consumer.internals.AbstractCoordinator"
+    dead = f"{group} Marking the coordinator kb-2.int:9092 (id: 2147483645 rack: null) dead"
+    lost = [CONNECT.format(minute, 0, "INFO", dead, logger) for minute in (10, 14, 21)]
+    joined = [
+        CONNECT.format(minute, 3, "INFO", f"{group} Successfully joined group with generation {minute}", logger)
+        for minute in (10, 14, 21)
+    ]
+    (each,) = found(tmp_path / "each", "".join(text for pair in zip(lost, joined, strict=True) for text in pair))
+    assert (each.root_cause, each.severity) == ("lost-again-and-again", Severity.WARNING)
+    assert "3 times" in each.explanation
+    (never,) = found(tmp_path / "never", "".join(lost))
+    assert never.root_cause == "coordinator-away-for-longer-than-a-move"

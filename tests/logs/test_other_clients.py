@@ -1,0 +1,137 @@
+"""Clients without Java, and the pipelines that use them: the reason that a record names, and what they overcome."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from eosctl.model.incident import Incident
+from eosctl.model.severity import Severity
+from tests.logs.judging import judge
+
+FLUENT = "[2026/03/02 07:{:02d}:{:02d}] [{}] [output:kafka:kafka.2] {}\n"
+DOWN = "fluent-bit#producer-3: [thrd:ssl://kb-1.int:9094/bootstrap]: 3/3 brokers are down"
+DELIVERED = "message delivered (431 bytes, partition 4)"
+SARAMA = "2026-03-02T07:10:{:02d}Z D! [sarama] {}\n"
+GO = 'time="2026-03-02T07:{:02d}:00Z" level={} msg="{}" app=gauge-feed\n'
+LIBRARY = "%{}|{:.3f}|{}|rdkafka#producer-4| [thrd:main]: {}\n"
+START = 1_772_435_400.0
+
+
+def found(folder: Path, text: str, name: str = "gauge-feed.log") -> Sequence[Incident]:
+    return judge(folder, {name: text})
+
+
+def test_idle_connections_next_to_deliveries_are_harmless(tmp_path: Path) -> None:
+    rounds = [(minute, FLUENT.format(minute, 9, "error", DOWN)) for minute in (1, 2, 4, 9, 14)]
+    sent = [FLUENT.format(minute, 30, "debug", DELIVERED) for minute, _ in rounds]
+    working = "".join(text + after for (_, text), after in zip(rounds, sent, strict=True))
+    assert found(tmp_path / "idle", working) == []
+    (one,) = found(tmp_path / "away", "".join(text for _, text in rounds))
+    assert one.kind == "brokers_not_reached"
+
+
+def test_a_connection_set_up_in_vain_explains_lost_messages(tmp_path: Path) -> None:
+    vain = "[thrd:kb-1.int:9092/1]: kb-1.int:9092/1: Connection setup timed out in state CONNECT (after 30021ms in {})"
+    tries = "".join(FLUENT.format(minute, 0, "error", vain.format("state CONNECT")) for minute in (1, 2, 3))
+    lost = FLUENT.format(6, 1, " warn", "message delivery failed: Local: Message timed out") * 2
+    (one,) = found(tmp_path, tries + lost)
+    assert (one.kind, one.root_cause) == ("send_timeout", "brokers-not-reached")
+    assert one.t_start_ms % 3_600_000 == 60_000
+    assert "kb-1.int:9092" in one.subject["servers"]
+
+
+def test_an_end_during_authentication_is_a_refusal(tmp_path: Path) -> None:
+    ended = "Failed to read response while authenticating with SASL to broker kb-1.int:9096: EOF"
+    metadata = "client/metadata got error from broker -1 while fetching metadata: EOF"
+    text = "".join(SARAMA.format(at, ended) + SARAMA.format(at, metadata) for at in range(1, 5))
+    (one,) = found(tmp_path, text)
+    assert one.kind == "authentication_failed"
+    assert one.subject["server"] == "kb-1.int:9096"
+
+
+@pytest.mark.parametrize(
+    ("reason", "kind", "cause"),
+    [
+        (
+            ": 2 errors occurred: * dial tcp: lookup kb-1.int on 10.1.0.2:53: no such host",
+            "host_not_resolved",
+            "name-without-an-address",
+        ),
+        (
+            ": 2 errors occurred: * dial tcp 10.1.7.4:9092: connect: connection refused",
+            "brokers_not_reached",
+            "connections-fail",
+        ),
+        (": EOF", "brokers_not_reached", "connection-ended-by-the-broker"),
+        (" (Is your cluster reachable?)", "client_gave_up", "no-broker-usable"),
+    ],
+)
+def test_the_reason_of_each_broker_is_that_of_the_client(tmp_path: Path, reason: str, kind: str, cause: str) -> None:
+    text = f"kafka: client has run out of available brokers to talk to{reason}"
+    entries = [{"level": "error", "ts": f"2026-03-02T07:10:{at}Z", "msg": text} for at in (10, 40)]
+    (one,) = found(tmp_path, "".join(f"{json.dumps(entry)}\n" for entry in entries))
+    assert (one.kind, one.root_cause) == (kind, cause)
+    assert "__transaction_state" not in one.next_step
+
+
+def test_writes_that_end_with_a_connection_are_lost(tmp_path: Path) -> None:
+    tried = "error writing messages to gauges.raw (partition 2, attempt 0): EOF"
+    text = GO.format(1, "error", tried) + GO.format(1, "error", "flush failed: kafka write errors (1/1)")
+    (one,) = found(tmp_path, text + GO.format(4, "info", "312 gauges written"))
+    assert one.kind == "records_dropped"
+
+
+def test_empty_fetches_of_a_reader_are_harmless(tmp_path: Path) -> None:
+    empty = "the kafka reader got an unknown error reading partition 5 of gauges.raw at offset 71: unexpected EOF"
+    text = "".join(GO.format(at, "error", empty) + GO.format(at, "info", "processed 9 gauges") for at in range(1, 9))
+    assert found(tmp_path, text) == []
+
+
+def test_a_node_without_the_coordinator_and_its_client_are_one(tmp_path: Path) -> None:
+    node = "WARN  2026-03-02 07:10:{:02d},200 [shard 1] kafka - server.cc:1132 - failed to allocate pid, ec: {}\n"
+    client = LIBRARY.format(
+        4,
+        START,
+        "GETPID",
+        "Failed to acquire transactional PID from broker TxnCoordinator/0: Broker: Coordinator not available: retrying",
+    )
+    nodes = "".join(node.format(at, "tx_errc::coordinator_not_available") for at in range(1, 6))
+    clients = "".join(client.replace("|1772435400.000|", f"|{START + at:.3f}|") for at in range(1, 6))
+    ended = "2026-03-02T07:11:05Z ERROR init_transactions failed: Local: Timed out\n"
+    (whole,) = judge(tmp_path / "both", {"rp-1.log": nodes, "gauge-feed.log": clients + ended})
+    assert whole.root_cause == "node-does-not-coordinate"
+    (alone,) = judge(tmp_path / "client", {"gauge-feed.log": clients + ended})
+    assert alone.kind == "coordinator_unavailable"
+    assert "Effect (init_producer_id_timeout)" in alone.explanation
+
+
+def test_a_size_in_an_error_of_one_letter_is_read(tmp_path: Path) -> None:
+    text = (
+        'time=2026-03-02T07:10:01Z level=debug msg="lines not written" e="Kafka { source: KafkaError (Message '
+        'production error: MessageSizeTooLarge (Broker: Message size too large)) }" target="gauges::write"\n'
+    )
+    (one,) = found(tmp_path, text * 2)
+    assert one.kind == "record_too_large"
+
+
+def test_a_crash_of_a_consumer_begins_with_its_connection(tmp_path: Path) -> None:
+    def entry(at: float, text: str, **values: object) -> str:
+        stamp = f"2026-03-02T07:10:{at:06.3f}Z"
+        whole = {"level": "ERROR", "timestamp": stamp, "logger": "kafkajs", "message": text, **values}
+        return f"{json.dumps(whole)}\n"
+
+    refused = "connect ECONNREFUSED 10.1.7.4:9092"
+    tries = [entry(at, f"[Connection] Connection error: {refused}", broker="10.1.7.4:9092") for at in (2, 4, 9)]
+    crash = "[Consumer] Crash: KafkaJSNumberOfRetriesExceeded: Connection error: "
+    ended = entry(20, f"{crash}{refused}", groupId="gauges")
+    joined = entry(48, "[ConsumerGroup] Consumer has joined the group", groupId="gauges").replace("ERROR", "INFO")
+    (one,) = found(tmp_path / "away", "".join([*tries, ended, joined]))
+    assert (one.kind, one.root_cause, one.severity) == ("consumer_ended", "brokers-not-reached", Severity.WARNING)
+    assert one.t_start_ms % 60_000 == 2_000
+    other = entry(20, "[Consumer] Crash: TypeError: Cannot read properties of undefined", groupId="gauges")
+    kinds = [one.root_cause for one in found(tmp_path / "own", "".join([*tries, other, joined]))]
+    assert "brokers-not-reached" not in kinds

@@ -22,13 +22,13 @@ class SandboxLogsRequest(NamedTuple):
 
     Attributes:
         name: The sandbox.
-        node: The id of one broker or controller; None for all.
+        node: The id or name of one broker or controller, `2` or `broker-2`; None for all.
         lines: How many of the last records.
         follow: Whether to continue with what is added, as long as the sandbox runs.
     """
 
     name: str = DEFAULT_NAME
-    node: int | None = None
+    node: str | None = None
     lines: int = 50
     follow: bool = False
 
@@ -50,7 +50,7 @@ def read_sandbox_logs(request: SandboxLogsRequest, stopwatch: Stopwatch = SYSTEM
             f"{paths.logs_dir(data_dir)} is empty.",
             "Start it with: eosctl sandbox up; if that fails, see: eosctl sandbox logs --process",
         )
-    chosen = nodes if node is None else [one for one in nodes if one.rpartition("-")[2] == str(node)]
+    chosen = nodes if node is None else [one for one in nodes if node in _names_of(one)]
     if not chosen:
         raise UsageError(f"The sandbox {name!r} has no node {node}.", f"It has: {', '.join(nodes)}.", "Choose one.")
     reader = LogReader(paths.logs_dir(data_dir), chosen)
@@ -61,6 +61,12 @@ def read_sandbox_logs(request: SandboxLogsRequest, stopwatch: Stopwatch = SYSTEM
         now = manage.find(name)
         runs = now is not None and now.running
         yield tuple(reader.read())
+
+
+def _names_of(node: str) -> tuple[str, str, str]:
+    """Return the names by which faults take a node as well."""
+    number = node.rpartition("-")[2]
+    return node, number, f"node-{number}"
 
 
 def read_process_output(name: str = DEFAULT_NAME, lines: int = 50) -> str:

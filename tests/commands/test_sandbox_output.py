@@ -28,11 +28,14 @@ def test_logs_of_all_nodes_of_one_and_of_the_process(running: None) -> None:
     assert all(line.startswith("[20") for line in one.splitlines())
     assert "[KafkaRaftServer nodeId=2] Kafka Server started" in one
     assert "Kafka version: 3.9.2" in one
+    for name in ("broker-2", "node-2"):
+        assert eosctl("sandbox", "logs", "--broker", name, "-n", "1000").out == one
     assert eosctl("sandbox", "logs", "-n", "1").out.count("\n") == 1
     assert eosctl("sandbox", "logs", "--process").code == 0
-    unknown = eosctl("sandbox", "logs", "--broker", "7")
-    assert (unknown.code, unknown.out) == (2, "")
-    assert "broker-1, broker-2, controller-100" in unknown.err
+    for name in ("7", "controller-2"):
+        unknown = eosctl("sandbox", "logs", "--broker", name)
+        assert (unknown.code, unknown.out) == (2, "")
+        assert "broker-1, broker-2, controller-100" in unknown.err
 
 
 def test_following_ends_with_the_sandbox_and_has_its_last_words(running: None) -> None:

@@ -62,7 +62,7 @@ def show_sandboxes(
 def show_logs(
     name: Name = DEFAULT_NAME,
     broker: Annotated[
-        int | None, typer.Option("--broker", metavar="ID", help="Node id; controllers have ids from 100 on.")
+        str | None, typer.Option("--broker", metavar="NODE", help="Broker or controller, e.g. 2 or controller-100.")
     ] = None,
     lines: Annotated[int, typer.Option("--lines", "-n", min=1, help="Number of recent records.")] = 50,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Follow new records until Ctrl-C.")] = False,

@@ -8,6 +8,7 @@ from functools import cache
 from importlib import resources
 from typing import NamedTuple
 
+BROKER_SCOPE = "broker"
 INT32_MAX = 0x7FFF_FFFF
 INT64_MAX = 0x7FFF_FFFF_FFFF_FFFF
 
@@ -67,6 +68,20 @@ class Setting(NamedTuple):
     def synonyms(self) -> tuple[str, ...]:
         """Return the broker settings that provide a topic setting's default."""
         return tuple(name for name in self.detail.split(",") if name)
+
+    @property
+    def documentation(self) -> str:
+        """Return the facts of the setting as its description for clients. Kafka's own text is not in the table."""
+        facts = [f"Type: {self.type.name.lower()}"]
+        if self.default is not None and self.type is not ConfigType.PASSWORD:
+            facts.append(f"Default: {self.default or 'an empty text'}")
+        if self.valid:
+            facts.append(f"Valid values: {self.valid}")
+        if self.scope == BROKER_SCOPE:
+            facts.append(f"Update mode: {self.detail}")
+        elif self.synonyms:
+            facts.append(f"Without a value of its own: {', '.join(self.synonyms)} of the broker")
+        return "; ".join(facts)
 
     def check(self, value: str) -> None:
         """Reject a value of the wrong type or outside the bounds, with the message of Kafka's `ConfigDef`."""

@@ -1,7 +1,7 @@
 """DescribeConfigs (key 32, versions 1 to 4; 3.9 serves 0 to 4): settings and sources (KIP-133, KIP-226, KIP-569).
 
 - A broker describes only itself among the brokers; the empty name is the cluster's dynamic defaults.
-- Synonyms are returned on request; documentation is always null.
+- Synonyms and documentation are returned on request; the documentation has the facts of the settings table.
 - Groups have settings that override the broker's (KIP-848). Client metrics have settings of their own.
 - Broker loggers have levels instead of settings.
 """
@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -38,25 +39,38 @@ UNTYPED = 0
 Configs = list[DescribeConfigsResourceResult]
 
 
+class Details(NamedTuple):
+    """What a client requests of each setting."""
+
+    synonyms: bool = False
+    documentation: bool = False
+
+
+NO_DETAILS = Details()
+
+
 def handle(broker: BrokerServices, context: RequestContext, request: DescribeConfigsRequest) -> None:
     """Describe every resource independently."""
-    results = [_describe(broker, resource, request.include_synonyms) for resource in request.resources]
+    results = [
+        _describe(broker, resource, Details(request.include_synonyms, request.include_documentation))
+        for resource in request.resources
+    ]
     context.reply(DescribeConfigsResponse(0, results))
 
 
-def _describe(broker: BrokerServices, resource: DescribeConfigsResource, synonyms: bool) -> DescribeConfigsResult:
+def _describe(broker: BrokerServices, resource: DescribeConfigsResource, details: Details) -> DescribeConfigsResult:
     kind, name = resource.resource_type, resource.resource_name
     found: Configs | Refusal
     if kind == image.TOPIC_RESOURCE:
-        found = _describe_topic(broker, resource, synonyms)
+        found = _describe_topic(broker, resource, details)
     elif kind == image.BROKER_RESOURCE:
-        found = _describe_broker(broker, resource, synonyms)
+        found = _describe_broker(broker, resource, details)
     elif kind == LOGGER_RESOURCE:
         found = describe_loggers(broker, name, resource.configuration_keys)
     elif kind == image.GROUP_RESOURCE and not broker.emulation.is_3_9:
-        found = _group_configs(broker, resource, synonyms) if name else _unnamed("Group name")
+        found = _group_configs(broker, resource, details) if name else _unnamed("Group name")
     elif kind == CLIENT_METRICS_RESOURCE:
-        found = _client_metrics(broker, resource, synonyms) if name else _unnamed("Client metrics subscription name")
+        found = _client_metrics(broker, resource, details) if name else _unnamed("Client metrics subscription name")
     else:
         found = ErrorCode.INVALID_REQUEST, kafka_text(ErrorCode.INVALID_REQUEST)
     if isinstance(found, list):
@@ -68,21 +82,21 @@ def _unnamed(what: str) -> Refusal:
     return ErrorCode.INVALID_REQUEST, f"{what} must not be empty"
 
 
-def _describe_topic(broker: BrokerServices, resource: DescribeConfigsResource, synonyms: bool) -> Configs | Refusal:
+def _describe_topic(broker: BrokerServices, resource: DescribeConfigsResource, details: Details) -> Configs | Refusal:
     problem = topic_name_problem(resource.resource_name)
     if problem is not None:
         return ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic name is invalid: {problem}"
     if resource.resource_name not in broker.metadata.topics:
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ""
-    return _topic_configs(broker, resource, synonyms)
+    return _topic_configs(broker, resource, details)
 
 
-def _describe_broker(broker: BrokerServices, resource: DescribeConfigsResource, synonyms: bool) -> Configs | Refusal:
+def _describe_broker(broker: BrokerServices, resource: DescribeConfigsResource, details: Details) -> Configs | Refusal:
     name = resource.resource_name
     if not name:
-        return _cluster_defaults(broker, resource, synonyms)
+        return _cluster_defaults(broker, resource, details)
     if name == str(broker.node_id):
-        return _broker_configs(broker, resource, synonyms)
+        return _broker_configs(broker, resource, details)
     text = (
         f"Unexpected broker id, expected {broker.node_id} or empty string, but received {name}"
         if is_integer(name)
@@ -96,7 +110,7 @@ def _wanted(resource: DescribeConfigsResource, names: Iterable[str]) -> list[str
     return sorted(name for name in names if not keys or name in keys)
 
 
-def _topic_configs(broker: BrokerServices, resource: DescribeConfigsResource, synonyms: bool) -> Configs:
+def _topic_configs(broker: BrokerServices, resource: DescribeConfigsResource, details: Details) -> Configs:
     overrides = broker.metadata.config(image.TOPIC_RESOURCE, resource.resource_name)
     table = broker.config.table.topic
     found = []
@@ -107,11 +121,11 @@ def _topic_configs(broker: BrokerServices, resource: DescribeConfigsResource, sy
         entries = broker.config.topic_entries(overrides, name)
         value = broker.config.topic_value(overrides, name)
         source = entries[0].source if entries else ConfigSource.DEFAULT
-        found.append(_result(setting, ConfigEntry(name, value, source), False, entries if synonyms else ()))
+        found.append(_result(setting, ConfigEntry(name, value, source), False, entries, details))
     return found
 
 
-def _broker_configs(broker: BrokerServices, resource: DescribeConfigsResource, synonyms: bool) -> Configs:
+def _broker_configs(broker: BrokerServices, resource: DescribeConfigsResource, details: Details) -> Configs:
     table = broker.config.table.broker
     names = {name for name, setting in table.items() if not setting.internal}
     names |= set(broker.metadata.config(image.BROKER_RESOURCE, resource.resource_name))
@@ -121,37 +135,40 @@ def _broker_configs(broker: BrokerServices, resource: DescribeConfigsResource, s
         entries = broker.config.entries(name)
         entry = entries[0] if entries else ConfigEntry(name, None, ConfigSource.DEFAULT)
         read_only = setting is not None and not setting.is_dynamic
-        found.append(_result(setting, entry, read_only, entries if synonyms else ()))
+        found.append(_result(setting, entry, read_only, entries, details))
     return found
 
 
-def _cluster_defaults(broker: BrokerServices, resource: DescribeConfigsResource, synonyms: bool) -> Configs:
+def _cluster_defaults(broker: BrokerServices, resource: DescribeConfigsResource, details: Details) -> Configs:
     values = broker.metadata.config(image.BROKER_RESOURCE, "")
     table = broker.config.table.broker
     found = []
     for name in _wanted(resource, values):
         entry = ConfigEntry(name, values[name], ConfigSource.DYNAMIC_DEFAULT_BROKER)
-        found.append(_result(table.get(name), entry, False, (entry,) if synonyms else ()))
+        found.append(_result(table.get(name), entry, False, (entry,), details))
     return found
 
 
-def _client_metrics(broker: BrokerServices, resource: DescribeConfigsResource, synonyms: bool) -> Configs:
+def _client_metrics(broker: BrokerServices, resource: DescribeConfigsResource, details: Details) -> Configs:
     own = broker.metadata.config(resource.resource_type, resource.resource_name)
     if broker.emulation.is_3_9:  # All settings, without defaults, types, and synonyms.
         entries = [ConfigEntry(name, value, ConfigSource.DYNAMIC_CLIENT_METRICS) for name, value in sorted(own.items())]
-        return [replace(_result(SETTINGS[entry.name], entry, False, ()), config_type=UNTYPED) for entry in entries]
+        return [
+            replace(_result(SETTINGS[entry.name], entry, False, (), NO_DETAILS), config_type=UNTYPED)
+            for entry in entries
+        ]
     found = []
     for name in _wanted(resource, SETTINGS):
         setting = SETTINGS[name]
         if name in own:
             entry = ConfigEntry(name, _parsed(setting, own[name]), ConfigSource.DYNAMIC_CLIENT_METRICS)
-            found.append(_result(setting, entry, False, (entry,) if synonyms else ()))
+            found.append(_result(setting, entry, False, (entry,), details))
         else:
-            found.append(_result(setting, ConfigEntry(name, setting.default, ConfigSource.DEFAULT), False, ()))
+            found.append(_result(setting, ConfigEntry(name, setting.default, ConfigSource.DEFAULT), False, (), details))
     return found
 
 
-def _group_configs(broker: BrokerServices, resource: DescribeConfigsResource, synonyms: bool) -> Configs:
+def _group_configs(broker: BrokerServices, resource: DescribeConfigsResource, details: Details) -> Configs:
     own = broker.metadata.config(image.GROUP_RESOURCE, resource.resource_name)
     found = []
     for name in known_names(resource.configuration_keys, broker.config.table.broker):
@@ -163,7 +180,7 @@ def _group_configs(broker: BrokerServices, resource: DescribeConfigsResource, sy
         if name in own:
             entries.insert(0, ConfigEntry(name, _parsed(setting, own[name]), ConfigSource.DYNAMIC_GROUP))
         entry = ConfigEntry(name, entries[0].value, entries[0].source)
-        found.append(_result(setting, entry, False, entries if synonyms else ()))
+        found.append(_result(setting, entry, False, entries, details))
     return found
 
 
@@ -174,7 +191,7 @@ def _parsed(setting: Setting, value: str) -> str:
 
 
 def _result(
-    setting: Setting | None, entry: ConfigEntry, read_only: bool, synonyms: Iterable[ConfigEntry]
+    setting: Setting | None, entry: ConfigEntry, read_only: bool, entries: Iterable[ConfigEntry], details: Details
 ) -> DescribeConfigsResourceResult:
     sensitive = setting is None or setting.type is ConfigType.PASSWORD
     kind = setting.type if setting is not None else 0
@@ -186,10 +203,11 @@ def _result(
         config_source=entry.source,
         is_sensitive=sensitive,
         synonyms=[
-            DescribeConfigsSynonym(other.name, None if sensitive else other.value, other.source) for other in synonyms
+            DescribeConfigsSynonym(other.name, None if sensitive else other.value, other.source)
+            for other in (entries if details.synonyms else ())
         ],
         config_type=kind,
-        documentation=None,
+        documentation=setting.documentation if details.documentation and setting is not None else None,
     )
 
 

@@ -49,6 +49,11 @@ def scanned(text: str, folder: Path) -> tuple[LogEvent, ...]:
         "send succeeded on attempt 3",
         "silo producer: UP",
         "consumer caught up",
+        "routed load 88120 -> silo.out",
+        "sent truck #77131 to silo.out/4",
+        "load L-7120 persisted",
+        "batch 2026-W18 committed",
+        "load 9 has been uploaded",
     ],
 )
 def test_work_in_a_programs_words_is_reported(words: str, tmp_path: Path) -> None:
@@ -70,6 +75,8 @@ def test_work_in_a_programs_words_is_reported(words: str, tmp_path: Path) -> Non
         "stopped",
         "started",
         "dropped 12 loads",
+        "could not send load 9",
+        "load 9 was not sent",
     ],
 )
 def test_other_words_are_not_work(words: str, tmp_path: Path) -> None:
@@ -102,6 +109,38 @@ def test_a_client_that_is_only_ready_proves_little(tmp_path: Path) -> None:
     text = after_fault(LINE.format("08:11:00", "INFO", "kafka producer was recreated"), tmp_path).explanation
     assert "was ready again at 2026-05-04T08:11:00.000Z" in text
     assert "no later record shows that it works" in text
+
+
+def test_a_producer_in_british_words_is_ready(tmp_path: Path) -> None:
+    one = after_fault(LINE.format("08:11:00", "INFO", f"transactions initiali{'s'}ed for silo-4"), tmp_path)
+    assert "A new producer was initialized at 2026-05-04T08:11:00.000Z (silo.log:3)." in one.explanation
+
+
+SET = (
+    "2026-05-04 {},000 INFO [Producer clientId=mill-{n}, transactionalId=mill-{n}] ProducerId set to {id} with epoch "
+    "{e}\n"
+)
+REFUSED = (
+    "2026-05-04 {},000 ERROR [Producer clientId=mill-0, transactionalId=mill-0] Transiting to fatal error state due to "
+    "org.apache.kafka.common.errors.ProducerFencedException: There is a newer producer with the same transactionalId\n"
+)
+
+
+def test_a_fenced_program_continues_with_another_id(tmp_path: Path) -> None:
+    other = {"mill-b.log": SET.format("08:05:00", n=0, id=71, e=5)}
+    first = SET.format("08:00:00", n=0, id=71, e=4) + REFUSED.format("08:05:04")
+    next_id = SET.format("08:05:06", n=1, id=90, e=0)
+    worked = LINE.format("08:05:07", "INFO", "sent sack 12 to flour.out")
+    (one,) = judge(tmp_path, {"mill-a.log": first + next_id + worked, **other})
+    assert "again by the program of mill-b.log (epoch 5)" in one.explanation
+    assert (
+        "continued with the producer of mill-1 at 2026-05-04T08:05:06.000Z (mill-a.log:3), and worked"
+        in one.explanation
+    )
+    assert one.severity is Severity.ERROR
+    again = REFUSED.format("08:06:00").replace("mill-0", "mill-1")
+    for one in judge(tmp_path, {"mill-a.log": first + next_id + worked + again, **other}):
+        assert "The fenced program continued" not in one.explanation
 
 
 def test_another_subject_does_not_recover_it(tmp_path: Path) -> None:

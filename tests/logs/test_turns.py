@@ -91,6 +91,24 @@ def test_commits_after_the_rollback_are_one_loss(tmp_path: Path) -> None:
     assert found.subject["transactional.ids"] == names and "2 h before" in found.explanation
 
 
+def test_a_loss_without_an_id_is_that_of_its_producer(tmp_path: Path) -> None:
+    fenced = (
+        "2026-04-02 12:58:59,990 INFO  org.apache.kafka.clients.producer.internals.TransactionManager [] - [Producer "
+        "clientId=producer-sink-0-9, transactionalId=sink-0-9] Transiting to fatal error state due to "
+        "org.apache.kafka.common.errors.ProducerFencedException: There is a newer producer with the same "
+        "transactionalId which fences the current one.\n"
+    )
+    lost = NOT_COMMITTED.format("").replace(
+        "CommitRequestImpl{committable=KafkaCommittable{producerId=70, epoch=0, transactionalId=}, state=RECEIVED}",
+        "org.apache.flink.CommitRequestImpl@6f1c",
+    )
+    (found,) = judge(
+        tmp_path, {"server.log": ROLLED_BACK.format("sink-0-9"), "tm.log": fenced + lost.replace("13:00", "12:59")}
+    )
+    assert (found.root_cause, found.subject["transactional.id"]) == ("aborted-before-its-commit", "sink-0-9")
+    assert "another job" not in found.next_step
+
+
 @pytest.mark.parametrize(("topic", "cause"), [("bids", "partition-without-leader"), ("asks", "markers-not-written")])
 def test_a_partition_without_a_leader_holds_its_transaction(topic: str, cause: str, tmp_path: Path) -> None:
     found = judge(tmp_path, {"commands.txt": DESCRIBED.format(topic)})

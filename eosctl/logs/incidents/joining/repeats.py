@@ -10,7 +10,7 @@ from typing import Final
 from eosctl.logs.incidents.joining.absorbing import Subject, start_of, worst_of
 from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT, joined_evidence
 from eosctl.model.incident import Incident
-from eosctl.text import count_text
+from eosctl.text import count_text, time_text
 
 PAUSE_MS: Final = 600_000
 """A fault that returns within ten minutes has not ended."""
@@ -109,7 +109,8 @@ def _spans(ordered: Sequence[Incident]) -> Iterator[list[Incident]]:
 def _joined_equal(ones: Sequence[Incident]) -> Incident:
     certain = max(ones, key=lambda one: one.confidence)
     apart = [name for one in ones for name in one.subject if one.subject[name] != ones[0].subject.get(name)]
-    text = f"{certain.explanation} This happened {count_text(len(ones), 'time')}."
+    last = time_text(max(one.t_start_ms for one in ones))
+    text = f"{certain.explanation} It began {count_text(len(ones), 'time')}, last at {last}."
     return _union(ones, _subject_of(ones, tuple(dict.fromkeys(apart))), text)
 
 

@@ -21,6 +21,7 @@ from typing import Final
 
 from eosctl.logs.incidents.kinds import kinds_with
 from eosctl.logs.incidents.naming.later_successes import later_success
+from eosctl.logs.incidents.naming.other_producers import other_producer
 from eosctl.logs.incidents.naming.resumed_work import (
     Failures,
     Resumed,
@@ -117,7 +118,9 @@ def settle_outcomes(timeline: LogTimeline, incidents: Iterable[Incident]) -> Ite
         is_lasting = one.root_cause == _DUPLICATE and one.confidence > _POSSIBLE
         resumed = resumed_after(timeline, one, failures) if failures and not is_lasting else Resumed()
         settled = _settled(timeline, one, events, resumed)
-        if failures:
+        if failures and is_lasting and (other := other_producer(timeline, one, failures)):
+            yield _with(one, other.event, other.text, one.severity)
+        elif failures:
             yield _with_end(timeline, one, settled, failures, resumed)
         elif one.kind in _ENDS_SERVER and settled is one and (served := served_again(timeline, events)):
             yield _with(one, served, f"The server served again at {time_text(time_of(served))}.", one.severity)

@@ -65,6 +65,8 @@ _ENDS: Final = re.compile(
 """Words of clients and programs about the request that ends a transaction."""
 OWN_MS: Final = 120_000
 """Maximum time from a request that timed out to the answer that fences its client; twice the default max.block.ms."""
+MOMENT_MS: Final = 1_000
+"""Maximum time from a client's refusal to the record in which its program reports it."""
 _STALLED: Final = re.compile(r"session timed out|due to request timeout|UNKNOWN_MEMBER_ID|member id \S+ is not valid")
 """The first errors of a client after a stall: others have given it up."""
 
@@ -231,7 +233,7 @@ def _guess(timeline: LogTimeline, transactional_id: str, burst: Sequence[LogEven
         # An id that contains the random name of a process belongs to that process alone.
         if first.category != "TASK_MIGRATED":
             yield stood_still(timeline, transactional_id, [*refused_appends(timeline, burst), *burst])
-    elif any(event.category == "COMMIT_LOST" for event in burst):
+    elif _loses_commit(timeline, burst):
         # Flink names both causes itself. What counts is that the records of a checkpoint are gone.
         return
     elif expired := _reported_expiry(timeline, burst):
@@ -293,12 +295,17 @@ def _own_attempts(timeline: LogTimeline, burst: Sequence[LogEvent]) -> Sequence[
 def _refused_at_work(timeline: LogTimeline, burst: Sequence[LogEvent]) -> Sequence[LogEvent]:
     """Return the leaders' records of refused appends, if nothing shows a stall or the end of the transaction."""
     refused = refused_appends(timeline, burst)
-    if not refused or any(event.category == "COMMIT_LOST" for event in burst):
+    if not refused or _loses_commit(timeline, burst):
         return ()
     first = burst[0]
     has_stalled = bool(pauses_before(timeline, first)) or bool(_stalls_before(timeline, first))
     is_over = bool(_reported_expiry(timeline, burst)) or overdue_before(timeline, first) is not None
     return () if has_stalled or is_over else refused
+
+
+def _loses_commit(timeline: LogTimeline, burst: Sequence[LogEvent]) -> bool:
+    """Return whether the refused request was the commit of a sink, which its program reports without the id."""
+    return bool(timeline.log_between(burst[0], time_of(burst[0]), time_of(burst[-1]) + MOMENT_MS, ("COMMIT_LOST",)))
 
 
 def _stalls_before(timeline: LogTimeline, victim: LogEvent) -> Sequence[LogEvent]:

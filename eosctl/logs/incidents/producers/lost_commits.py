@@ -21,18 +21,18 @@ def find_lost_commits(timeline: LogTimeline) -> Iterator[Incident]:
     lost = [one for one in timeline.client_events("COMMIT_LOST") if _rollbacks(timeline, one)]
     for events in by_key((timeline.log_of(one), one) for one in lost).values():
         for burst in episodes(events, _BURST_MS):
-            yield _aborted(burst, [one for event in burst for one in _rollbacks(timeline, event)])
+            yield _aborted(timeline, burst, [one for event in burst for one in _rollbacks(timeline, event)])
 
 
 def _rollbacks(timeline: LogTimeline, event: LogEvent) -> Sequence[LogEvent]:
     """Return the last rollback of the transaction that a sink could not commit; empty if no log has one."""
-    named = event.fields.get("transactional_id", "")
+    named = timeline.transactional_id(event)
     aborts = timeline.server_events_about(named, "TXN_TIMEOUT_ABORT") if named else ()
     return [one for one in aborts if time_of(one) <= time_of(event)][-1:]
 
 
-def _aborted(lost: Sequence[LogEvent], rollbacks: Sequence[LogEvent]) -> Incident:
-    ids = tuple(sorted({one.fields["transactional_id"] for one in lost}))
+def _aborted(timeline: LogTimeline, lost: Sequence[LogEvent], rollbacks: Sequence[LogEvent]) -> Incident:
+    ids = tuple(sorted({timeline.transactional_id(one) for one in lost}))
     waited_ms = time_of(lost[0]) - max(map(time_of, rollbacks))
     return incident(
         "commit_lost",

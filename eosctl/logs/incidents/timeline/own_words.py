@@ -17,9 +17,9 @@ from eosctl.model.log_event import LogEvent
 
 _DONE: Final = r"(?:ok|OK|done|complete|completed|succeeded|successful|finished|ready)\b"
 _INITIALIZED: Final = re.compile(
-    rf"\b[Ii]nit(?:ialize)?_?[Tt]ransactions(?:\(\))?[ :,]{{1,2}}{_DONE}|\b[Tt]ransactions initialized\b"
+    rf"\b[Ii]nit(?:ialize)?_?[Tt]ransactions(?:\(\))?[ :,]{{1,2}}{_DONE}|\b[Tt]ransactions initiali[sz]ed\b"
     r"|\bDiscovered coordinator \S+ for transactional id\b"
-    r"|\bproducer id acquired\b|\b[Pp]roducer (?:is |was )?(?:ready|initialized)\b"
+    r"|\bproducer id acquired\b|\b[Pp]roducer (?:is |was )?(?:ready|initiali[sz]ed)\b"
 )
 _STATED: Final[tuple[EventCategory, ...]] = ("METADATA_RECEIVED", "TRANSACTIONAL_ID_NAMED")
 _COMMITTED: Final[tuple[EventCategory, ...]] = ("TXN_COMMITTED",)

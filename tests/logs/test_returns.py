@@ -51,3 +51,22 @@ def test_a_log_without_successes_cannot_miss_one(tmp_path: Path) -> None:
     assert "no success" not in without[0].explanation
     known = judge(tmp_path / "known", {"app.log": RENEWED.format(minute="01", id="inv-0") + expired(2) + expired(14)})
     assert ", and no success is logged in between." in known[0].explanation
+
+
+def night(day: int, *, works: bool = False) -> str:
+    at = f"2026-03-{day:02} 02:00:0"
+    client = "INFO [Producer clientId=loader-tx, transactionalId=loader-tx]"
+    refused = (
+        f"{at}1,000 {client} Transiting to fatal error state due to org.apache.kafka.common.errors."
+        "TransactionalIdAuthorizationException: Transactional Id authorization failed.\n"
+    )
+    return f"{at}0,000 {client} Instantiated a transactional producer.\n" + (
+        f"{at}2,000 INFO loader: 210 rows written\n" if works else refused
+    )
+
+
+def test_a_permission_that_is_missing_each_night_is_one_fault(tmp_path: Path) -> None:
+    (one,) = judge(tmp_path, {"loader.log": night(3) + night(4) + night(5)})
+    assert "The fault returned until 2026-03-05T02:00:01.000Z" in one.explanation
+    apart = judge(tmp_path / "apart", {"loader.log": night(3) + night(4, works=True) + night(5)})
+    assert [one.t_start_ms // 86_400_000 for one in apart] == [20_515, 20_517]

@@ -29,9 +29,16 @@ LOOP_GAP_MS: Final = 3_600_000
 """The same for faults that a program repeats in rounds of its own, which can be as long as an hour."""
 STUCK_GAP_MS: Final = 5_400_000
 """The same for a producer whose sequence a partition refuses: it stays refused until it gets a new producer id."""
+RUNS_GAP_MS: Final = 7 * 86_400_000
+"""The same for a missing permission and a wrong setting: a program that runs once a day or a week fails each time.
+
+Slices of logs that are too large for one task (``slicing``) report it once each.
+"""
 COMPARED: Final = 32
 """Maximum number of open faults of one kind and program that another one is compared with."""
 _STAYS: Final = kinds_with("stays")
+_UNTIL_CHANGED: Final = kinds_with("until_changed")
+"""Kinds that return at each run of a program, e.g. every night, until a person changes a setting or a permission."""
 _LOOPS: Final = kinds_with("loops")
 _IN_SYNC: Final[tuple[EventCategory, ...]] = (*SUCCESSES, "ISR_EXPAND")
 """Records after which partitions have enough in-sync replicas again."""
@@ -82,15 +89,28 @@ def _returned(timeline: LogTimeline, before: Sequence[Incident], one: Incident, 
     """Return whether an incident is about the fault of others, which had not ended."""
     end_ms = max(part.t_end_ms for part in before)
     is_loop = one.kind in _LOOPS
-    gap_ms = LOOP_GAP_MS if is_loop else STUCK_GAP_MS if all(map(_is_stuck, (*before, one))) else GAP_MS
-    if one.t_start_ms - end_ms > gap_ms or not all(_is_alike(part, one) for part in before):
+    if one.t_start_ms - end_ms > _gap_ms(before, one) or not all(_is_alike(part, one) for part in before):
         return False
     if (one.kind == _STUCK or is_loop) and any(part.root_cause != one.root_cause for part in before):
         return False
     if one.root_cause == _UNEXPLAINED and not all(_has_same_words(timeline, part, one) for part in before):
         return False
     of_logs = {timeline.log_of(event): event for event in events}.values()
+    if one.t_start_ms - end_ms > GAP_MS and any(
+        any(map(is_work, timeline.log_between(event, end_ms + 1, one.t_start_ms - 1, WORK))) for event in of_logs
+    ):
+        return False
     return not any(_successes_in(timeline, one, event, end_ms + 1, one.t_start_ms - 1) for event in of_logs)
+
+
+def _gap_ms(before: Sequence[Incident], one: Incident) -> float:
+    """Return the longest pause within a fault."""
+    if one.kind in _LOOPS:
+        return LOOP_GAP_MS
+    is_same = all(part.root_cause == one.root_cause for part in before) and one.root_cause != _UNEXPLAINED
+    if one.kind in _UNTIL_CHANGED and is_same and any(_names_both(before[0], one)):
+        return RUNS_GAP_MS
+    return STUCK_GAP_MS if all(map(_is_stuck, (*before, one))) else GAP_MS
 
 
 def _successes_in(timeline: LogTimeline, one: Incident, event: LogEvent, start_ms: float, end_ms: float) -> bool:
@@ -123,8 +143,13 @@ def _is_stuck(one: Incident) -> bool:
 
 
 def _is_alike(one: Incident, other: Incident) -> bool:
+    return all(_names_both(one, other))
+
+
+def _names_both(one: Incident, other: Incident) -> Iterator[bool]:
+    """Yield, for each name that the subjects of two incidents have, whether it has the same value."""
     pairs = ((one.subject.get(name), other.subject.get(name)) for name in _IDENTITIES)
-    return all(left == right for left, right in pairs if left and right)
+    return (left == right for left, right in pairs if left and right)
 
 
 def _union(parts: Sequence[Incident], logs_successes: bool) -> Incident:

@@ -9,6 +9,7 @@ from eosctl.logs.classifier.catalog import acting_categories, load_incidents
 from eosctl.logs.incidents.detectors import find_incidents
 from eosctl.logs.incidents.explained import BEFORE_MS, Causes, spans_of
 from eosctl.logs.incidents.joining.abandoned import join_abandoned
+from eosctl.logs.incidents.joining.absent_brokers import name_absent_brokers
 from eosctl.logs.incidents.joining.advertised import name_advertised
 from eosctl.logs.incidents.joining.blocked_threads import name_blocked_threads
 from eosctl.logs.incidents.joining.broker_faults import join_broker_faults
@@ -58,6 +59,7 @@ from eosctl.logs.incidents.test_runs import TestRuns, without_tests
 from eosctl.logs.incidents.timeline.announced import GUESSED
 from eosctl.logs.incidents.timeline.restated import restate
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
+from eosctl.logs.incidents.timeline.titles import is_title
 from eosctl.model.any_program import names_kafka, shows_kafka
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import UNCLASSIFIED, LogEvent, SourceSummary
@@ -108,6 +110,7 @@ _NAMING: Final[tuple[_Step, ...]] = (
 )
 #: The steps for all incidents, those of unknown errors too.
 _ENDING: Final[tuple[_Step, ...]] = (
+    name_absent_brokers,
     join_server_ends,
     join_broker_faults,
     join_process_ends,
@@ -141,6 +144,7 @@ def judge_logs(events: Sequence[LogEvent], sources: Sequence[SourceSummary]) -> 
 def judge_timeline(timeline: LogTimeline, events: Sequence[LogEvent]) -> Judgment:
     """Find the incidents of a timeline; ``events`` are those that it was made of."""
     known, acting = load_incidents(), acting_categories()
+    events = [timeline.by_place.get((one.file, one.offset), one) if is_title(one) else one for one in events]
     # What any program may log is not a fault of Kafka where nothing shows one: it is left as records to judge.
     is_of_kafka = shows_kafka(events) or any(names_kafka(one.beginning) for one in timeline.sources)
     found = [_doubted(one, timeline.guessed_ids) for one in find_incidents(timeline)] if is_of_kafka else []

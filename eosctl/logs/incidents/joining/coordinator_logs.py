@@ -16,7 +16,7 @@ from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
-from eosctl.text import count_text, time_text
+from eosctl.text import time_text
 
 BEFORE_MS: Final = 5_000
 LATE_MS: Final = 180_000
@@ -119,7 +119,7 @@ def _with_effects(cause: Incident, failed: Sequence[LogEvent], effects: Sequence
     named: dict[str, str | tuple[str, ...]] = {"transactional.ids": ids[:MAX_EVIDENCE_COUNT]} if ids else {}
     if len(ids) == 1:
         named = {"transactional.id": ids[0]}
-    writes = f" It refused {count_text(len(failed), 'write')} of the coordinator." if failed else ""
+    writes = f" It refused writes of the coordinator from {time_text(time_of(failed[0]))} on." if failed else ""
     texts = [
         f"Effect ({one.kind}), at {time_text(one.t_start_ms)}: the transaction of a client failed; abort it and "
         "repeat its work."

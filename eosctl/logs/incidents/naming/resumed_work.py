@@ -250,7 +250,7 @@ def resumed_text(resumed: Resumed) -> str:
     if resumed.work is not None:
         return f"Its program continued its work at {_quoted(resumed.work)}, and the fault did not return."
     if resumed.ready is not None:
-        return f"Its program was ready again at {_quoted(resumed.ready)}; no later record shows that it works."
+        return f"Its program was ready again at {_quoted(resumed.ready)}; no later record is recognized as its work."
     return ""
 
 

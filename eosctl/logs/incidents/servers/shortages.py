@@ -25,6 +25,8 @@ FELT_MS = 60_000
 _OF_REFUSALS: Final = "fewer-replicas-in-sync-than-min-isr"
 _OUT_OF_SYNC: Final = "replicas-out-of-sync"
 """The cause where replicas left the ISR and no record shows that their brokers were down."""
+WITHOUT_CAUSE: Final = frozenset({_OF_REFUSALS})
+"""Causes that name no broker."""
 NAMED_PARTITIONS: Final = 10
 """Maximum number of partitions that a subject names; of more, it names the topics."""
 LEFT_MS = 3_600_000
@@ -34,6 +36,7 @@ _CATCH_UP: Final = (
     "Find which replicas are out of sync, and whether their brokers run: no log here shows one that is down. A broker "
     "that runs may be slow, or cut off from the leader."
 )
+_THEN: Final = " Waiting transactions then end by themselves; those that timed out were aborted."
 
 
 def find_shortages(timeline: LogTimeline, outages: Sequence[Outage]) -> Iterator[Incident]:
@@ -88,8 +91,7 @@ def find_shortages(timeline: LogTimeline, outages: Sequence[Outage]) -> Iterator
             f"{what} had fewer in-sync replicas than min.insync.replicas"
             + (f": {name_some('broker', brokers)} down." if brokers else f"{_lost_replicas(timeline, left)}.")
             + _expired(felt),
-            (_RESTART if brokers else _CATCH_UP)
-            + " Waiting transactions then end by themselves; those that timed out were aborted.",
+            (_RESTART if brokers else _CATCH_UP) + (_THEN if any(map(_is_transactional, (*episode, *felt))) else ""),
             confidence=0.95 if crashed else 0.9 if causes else 0.8 if left else 0.6,
             # A broker that has long been down was not missed before.
             t_start_ms=min([start, *(ms for ms in lost_ms if start - ms <= LEFT_MS)]),
@@ -193,6 +195,11 @@ def _nodes_that_left(left: Iterable[LogEvent]) -> tuple[str, ...]:
         after = set(event.fields.get("isr_after", "").split(","))
         nodes |= set(event.fields.get("isr_before", "").split(",")) - after
     return tuple(sorted(nodes - {""}))
+
+
+def _is_transactional(event: LogEvent) -> bool:
+    """Return whether a record shows transactions that wait for a partition."""
+    return bool(event.fields.get("transactional_id")) or _topic(event) == "__transaction_state"
 
 
 def _expired(felt: Sequence[LogEvent]) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 
 from eosctl.logs.incidents.timeline.index import grouped
+from eosctl.logs.incidents.timeline.titles import demoted
 from eosctl.model.log_event import CALM_LEVELS, LogEvent, SourceSummary
 
 PLACE = attrgetter("time_ms", "file", "offset")
@@ -39,7 +40,8 @@ def timed(events: Iterable[LogEvent], sources: Sequence[SourceSummary]) -> Itera
             near = ((abs(one.line - event.line), time_of(one)) for one in known[max(place - 1, 0) : place + 1])
             _, time_ms = min(near, default=(0, starts.get(file)))
             if event.time_ms is not None or time_ms is not None:
-                yield event if event.time_ms is not None else event._replace(time_ms=time_ms, time_assumed=True)
+                is_dated = event.time_ms is not None
+                yield event if is_dated else demoted(event, known)._replace(time_ms=time_ms, time_assumed=True)
 
 
 def episodes(events: Sequence[LogEvent], gap_ms: int) -> Iterator[list[LogEvent]]:

@@ -80,7 +80,9 @@ def plan_positions(snapshot: ClusterSnapshot, group_id: str) -> OffsetPlan:
     """
     group = next((g for g in snapshot.groups if g.group_id == group_id), None)
     if group is None:
-        raise UsageError(f"Unknown group {group_id!r}.", "No coordinator lists it.", "List: eosctl group lag")
+        hidden = [gap.next_step for gap in snapshot.gaps if gap.kind is EvidenceKind.GROUPS]
+        why = "An authorizer may also hide it from this principal." if hidden else "No coordinator lists it."
+        raise UsageError(f"Unknown group {group_id!r}.", why, next(iter(hidden), "List: eosctl group lag"))
     if group.members or group.state not in EMPTY_STATES:
         raise PlanRefused(
             f"Group {group_id} is {group.state} with {count_text(len(group.members), 'member')}: nothing was changed.",
@@ -96,6 +98,10 @@ def plan_positions(snapshot: ClusterSnapshot, group_id: str) -> OffsetPlan:
         )
     moves = positions_out_of_range(snapshot, group)
     if not moves:
+        for gap in snapshot.gaps:
+            if gap.kind in (EvidenceKind.TOPICS, EvidenceKind.OFFSETS, EvidenceKind.GROUP_OFFSETS):
+                why = gap.error or gap.detail or gap.reason.value
+                raise PlanRefused(f"Not every position of group {group_id} was read.", why, gap.next_step)
         raise PlanRefused(
             f"No position of group {group_id} is out of range: nothing was changed.",
             "Every committed offset lies within its log.",

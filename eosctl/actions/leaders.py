@@ -15,6 +15,7 @@ from eosctl.client.outcome import error_for_code
 from eosctl.collect.cluster import collect_shape
 from eosctl.collect.reader import ReadOnly
 from eosctl.errors import PlanRefused
+from eosctl.model.evidence import EvidenceKind
 from eosctl.model.plan import ChangeOutcome
 from eosctl.model.snapshot import ClusterSnapshot, PartitionInfo
 from eosctl.model.transaction import TopicPartition
@@ -46,10 +47,14 @@ async def prepare_election(cluster: Cluster, topic: str = "") -> ElectionPlan:
     """Collect evidence and plan a preferred election for a topic, or for all topics if it is empty.
 
     Raises:
-        PlanRefused: Every partition is led by its preferred replica, or that one is out of sync.
+        PlanRefused: Every visible partition is led by its preferred replica, or that one is out of sync.
     """
-    plan = plan_election(await cluster.collect(frozenset()), topic)
+    snapshot = await cluster.collect(frozenset())
+    plan = plan_election(snapshot, topic)
     if not plan.partitions:
+        for gap in snapshot.gaps:
+            if gap.kind is EvidenceKind.TOPICS:
+                raise PlanRefused("No election is planned: topics may be hidden.", gap.detail, gap.next_step)
         raise PlanRefused(
             "No election is needed.",
             "Every partition is led by its first replica, or that one is out of sync.",

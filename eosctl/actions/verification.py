@@ -61,7 +61,10 @@ def plan_verification(snapshot: ClusterSnapshot) -> VerificationPlan:
         raise PlanRefused(
             "No broker reports that partition verification is off: nothing was changed.",
             "It is on everywhere, or the brokers do not report it.",
-            "See what they report: eosctl check run EOS-BRK-002.",
+            next(
+                (gap.next_step for gap in snapshot.gaps if gap.kind is EvidenceKind.BROKER_CONFIGS),
+                "See what they report: eosctl check run EOS-BRK-002.",
+            ),
         )
     own = [node_id for node_id in found if _source(snapshot, node_id) is SettingSource.DYNAMIC_BROKER]
     if own:

@@ -12,6 +12,7 @@ from eosctl.client.deadline import Deadline
 from eosctl.client.destinations import Role
 from eosctl.client.metadata import TopicMetadata
 from eosctl.client.outcome import error_for_code
+from eosctl.errors import AuthorizationDenied
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.create_topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
@@ -48,6 +49,12 @@ async def ensure_topic(
         request = CreateTopicsRequest([CreatableTopic(name, partition_count, replicas, configs=configs)])
         response = await client.request(Role.CONTROLLER, ApiKey.CREATE_TOPICS, request)
         result = response.topics[0]
+        if result.error_code == ErrorCode.TOPIC_AUTHORIZATION_FAILED:
+            raise AuthorizationDenied(
+                f"Creating the topic {name}: TOPIC_AUTHORIZATION_FAILED",
+                "The principal lacks Create on the topic and on the cluster.",
+                "Grant it (kafka-acls), or create the topic, and try again.",
+            )
         if result.error_code not in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS):
             raise error_for_code(result.error_code, f"Creating the topic {name}", result.error_message)
     return await _wait_for_leaders(client, name)

@@ -94,7 +94,7 @@ APPLICATION_PROBES: Final = (
     ProbeKind(
         name="replicas",
         about="Describe the replicas of one broker.",
-        kinds=frozenset(),
+        kinds=frozenset({EvidenceKind.TOPICS}),
         facts={
             "count": "replicas that are placed on it",
             "in_sync": "those in sync",

@@ -86,6 +86,7 @@ class Run:
         self._decision: _Decision | None = None
         self._asserted: list[Assert] = []
         self._planned: dict[str, object] = {}
+        self._unread = ""  # the first gap of the last reading
 
     @property
     def is_dry(self) -> bool:
@@ -179,7 +180,7 @@ class Run:
         facts = await self._within(step.timeout, self._facts(step.run, step.arguments))
         self._position.known[step.id] = facts
         self.write("facts", step.id, facts=dict(facts))
-        self.show(step, "" if facts[COMPLETE] else "Some evidence is missing, so there may be more.")
+        self.show(step, "" if facts[COMPLETE] else f"Some evidence is missing, so there may be more.{self._unread}")
 
     def _decide(self, step: Probe) -> str:
         target = self._target(step, self._position.known)
@@ -201,7 +202,9 @@ class Run:
             facts = await self._facts(step.run, step.arguments)
             known = self._position.known | {step.id: facts}
             if not evaluate(step.until, known):
-                return Ending(Outcome.PLANNED, f"It would wait up to {step.within} here.", step.id)
+                return Ending(Outcome.PLANNED, f"It would wait up to {step.within} here.{self._unread}", step.id)
+            if not facts[COMPLETE]:
+                return self._stopped(step, f"Some evidence is missing, so the wait cannot end.{self._unread}")
             self._position.known = known
             return self.book.after(step)
         holds, facts = await self._until(step.id, step.run, step.arguments, step.until, step.within)
@@ -211,7 +214,7 @@ class Run:
         target = self.book.after(step) if holds else step.otherwise
         self._decision, self._asserted = _Decision(step, target), []
         if target == Outcome.BLOCKED:
-            return self._stopped(step, f"Not within {step.within}: {step.until}.")
+            return self._stopped(step, f"Not within {step.within}: {step.until}.{self._unread}")
         return target
 
     async def _keep(self, step: Evidence) -> str:
@@ -310,12 +313,15 @@ class Run:
                 "The address leads to another cluster.",
                 "Check --bootstrap-server.",
             )
+        missing = kind.missing(snapshot)
+        self._unread = f" Missing: {missing[0].kind.value}. {missing[0].next_step}" if missing else ""
         return kind.facts_of(snapshot, self._filled(arguments, self._position.known))
 
     def _arrived(self, step: Step, outcome: Outcome) -> Ending:
         last = self._decision.step.id if self._decision else ""
         if outcome is not Outcome.BLOCKED and not self._position.known.get(last, {}).get(COMPLETE, True):
-            return self._stopped(step, "Some evidence is missing, so nothing is called healthy: see eosctl doctor.")
+            missing = f"Some evidence is missing, so nothing is called healthy.{self._unread}"
+            return self._stopped(step, f"{missing} See all of it: eosctl doctor")
         if outcome is Outcome.BLOCKED:
             return self._stopped(step, self._text(step.say))
         if outcome is Outcome.NO_ACTION and self._position.acted:

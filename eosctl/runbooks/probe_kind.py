@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from eosctl.errors import UsageError
-from eosctl.model.evidence import LISTED_BY, EvidenceKind, GapReason
+from eosctl.model.evidence import LISTED_BY, EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.runbook import Value
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.runbooks.readings import Arguments, Facts
@@ -47,7 +47,7 @@ class ProbeKind(msgspec.Struct, frozen=True):
     Attributes:
         name: As runbooks call it.
         about: What it reports, in one sentence.
-        kinds: The evidence that it reads; brokers and topics always are.
+        kinds: The evidence that it reads; brokers always are.
         facts: What it returns, with a word on each. Every probe also returns ``complete``: nothing of its evidence is
             missing.
         read: From the snapshot and the arguments to the facts.
@@ -64,10 +64,13 @@ class ProbeKind(msgspec.Struct, frozen=True):
     def facts_of(self, snapshot: ClusterSnapshot, arguments: Arguments) -> Facts:
         """Return the facts, ``complete`` among them."""
         given = with_defaults(self.name, self.parameters, arguments)
+        return self.read(snapshot, given) | {COMPLETE: not self.missing(snapshot)}
+
+    def missing(self, snapshot: ClusterSnapshot) -> tuple[EvidenceGap, ...]:
+        """Return the gaps in its evidence."""
         lists = {listed for kind in self.kinds for listed in LISTED_BY.get(kind, ())}
-        missing = [
+        return tuple(
             gap
             for gap in snapshot.gaps
             if gap.kind in self.kinds or (gap.kind in lists and gap.reason is GapReason.HIDDEN)
-        ]
-        return self.read(snapshot, given) | {COMPLETE: not missing}
+        )

@@ -120,7 +120,7 @@ PROBES: Final = (
     ProbeKind(
         name="brokers",
         about="List brokers that are silent, fenced, or gone while replicas are still placed on them.",
-        kinds=frozenset(),
+        kinds=frozenset({EvidenceKind.TOPICS}),
         facts={
             "count": "brokers known by name or by a replica",
             "silent": "silent, fenced or gone",
@@ -133,7 +133,7 @@ PROBES: Final = (
     ProbeKind(
         "coordinators",
         "Describe the distribution of the transaction log's partitions.",
-        frozenset({EvidenceKind.TRANSACTIONS}),
+        frozenset({EvidenceKind.TOPICS, EvidenceKind.TRANSACTIONS}),
         {
             "exists": "whether __transaction_state exists",
             "partitions": "how many partitions it has",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -22,7 +22,7 @@ from eosctl.findings.grade import grade
 from eosctl.findings.linted import Linted
 from eosctl.findings.summary import summarize
 from eosctl.model.deployment import Role
-from eosctl.model.evidence import EvidenceKind
+from eosctl.model.evidence import EvidenceGap, EvidenceKind
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.collect_evidence import EvidenceRequest, collect_evidence
 from eosctl.services.connection import Connection
@@ -36,6 +36,8 @@ from eosctl.settings.piped import with_pipes
 from eosctl.settings.sources import Releases
 
 KINDS: Final = frozenset({EvidenceKind.BROKER_CONFIGS, EvidenceKind.TOPIC_CONFIGS, EvidenceKind.API_VERSIONS})
+
+GAPS_NAMED: Final = 5
 
 
 class LintRequest(msgspec.Struct, frozen=True):
@@ -98,8 +100,11 @@ def lint_configuration(request: LintRequest, callbacks: Callbacks = SILENT) -> L
     for remark in without_evidence(printed):
         callbacks.remark(remark)
     deployment = files.deployment
+    gaps: tuple[EvidenceGap, ...] = ()
     if request.with_cluster:
         evidence = collect_evidence(EvidenceRequest(request.connection, request.snapshot_file, KINDS), callbacks)
+        gaps = tuple(gap for gap in evidence.gaps if gap.kind in KINDS or gap.kind is EvidenceKind.TOPICS)
+        _remark_gaps(gaps, callbacks)
         running = (*broker_components(evidence), *topic_components(evidence))
         deployment = deployment.joined_by(running)
     shown = judge_printed(printed, texts)
@@ -107,7 +112,7 @@ def lint_configuration(request: LintRequest, callbacks: Callbacks = SILENT) -> L
     now_ms = callbacks.now_ms()
     inline = read_inline_suppressions(files.marked, request.texts)
     gate = gate._replace(suppressions=(*inline.suppressions, *gate.suppressions))
-    everything = Diagnosis("", now_ms, results, grade(results), summary=summarize(results), remarks=inline.remarks)
+    everything = Diagnosis("", now_ms, results, grade(results), gaps, summarize(results), remarks=inline.remarks)
     linted = Linted(
         diagnosis=without_suppressed(everything, gate, now_ms),
         undecided=undecided(deployment),
@@ -125,6 +130,15 @@ def lint_configuration(request: LintRequest, callbacks: Callbacks = SILENT) -> L
     outputs = frozenset(one.file for one in printed.outputs)
     verdict = judge_run(linted.diagnosis, gate.gate)
     return LintResult(linted, everything.findings, _exit_code(linted, request, verdict, outputs))
+
+
+def _remark_gaps(gaps: Sequence[EvidenceGap], callbacks: Callbacks) -> None:
+    """Name what was not read from the cluster, and so judged by no rule."""
+    for gap in gaps[:GAPS_NAMED]:
+        why = (gap.error or gap.detail or gap.reason.value).rstrip(".")
+        callbacks.remark(f"incomplete: {gap.kind.value} of {gap.subject}: {why}. {gap.next_step}")
+    if len(gaps) > GAPS_NAMED:
+        callbacks.remark(f"incomplete: and {len(gaps) - GAPS_NAMED:,} more")
 
 
 def _exit_code(linted: Linted, request: LintRequest, verdict: Verdict, outputs: frozenset[str]) -> ExitCode:

@@ -100,7 +100,10 @@ def run_canary(
         seed=chance.getrandbits(64),
     )
     anomalies = asyncio.run(_run(canary, request, render, callbacks))
-    is_clean = canary.numbers.outcomes["committed"] > 0
+    # Without a completed round, nothing that was written has been read again.
+    is_clean = canary.numbers.outcomes["committed"] > 0 and canary.numbers.round_count > 0
+    if not is_clean and canary.last_error is not None:
+        callbacks.report_error(canary.last_error)
     verdict = Verdict.ANOMALIES if anomalies else Verdict.CLEAN if is_clean else Verdict.UNDECIDED
     return CanaryEnded(verdict, canary.numbers, anomalies)
 

@@ -14,6 +14,7 @@ from eosctl.errors import UsageError
 from eosctl.findings.judged import Judged
 from eosctl.lab.history.elle import encode_elle
 from eosctl.lab.history.events import History
+from eosctl.lab.verify.plan import RUN_PREFIX
 from eosctl.lab.verify.play import NemesisKind, Order, Played, play
 from eosctl.lab.verify.report import VerifyReport, judge
 from eosctl.lab.verify.runs import RunRecord, load_run, save_run
@@ -140,7 +141,7 @@ def replay(
             profile=where.get("profile"),
         )
     order = Order(
-        dataclasses.replace(record.plan, prefix=f"eosctl-verify-{callbacks.now_ms()}"),
+        dataclasses.replace(record.plan, prefix=f"{RUN_PREFIX}-{callbacks.now_ms()}"),
         nemeses,
         Path(program) if program else None,
         faults=record.faults,

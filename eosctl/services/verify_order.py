@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
 from eosctl.errors import UsageError
-from eosctl.lab.verify.plan import ClientKind, VerifyPlan, Workload
+from eosctl.lab.verify.plan import RUN_PREFIX, ClientKind, VerifyPlan, Workload
 from eosctl.lab.verify.play import NemesisKind, Order
 from eosctl.lab.verify.targets import EngineOrder
 from eosctl.model.emulation import NEWEST
@@ -114,7 +114,7 @@ def run_order(work: Work, faults: Faults, arguments: tuple[str, ...], now_ms: in
         UsageError: A name is not known.
     """
     plan = VerifyPlan(
-        prefix=work.prefix or f"eosctl-verify-{now_ms}",
+        prefix=work.prefix or f"{RUN_PREFIX}-{now_ms}",
         seed=now_ms % _SEEDS if work.seed is None else work.seed,
         workloads=tuple(_choose(Workload, name, "--workload") for name in work.workloads) or tuple(Workload),
         clients=_choose(ClientKind, work.clients, "--clients"),

@@ -14,10 +14,11 @@ from eosctl.client.offsets import committed_offsets
 from eosctl.client.ports import WallClock
 from eosctl.client.producer import OutgoingRecord, TransactionalProducer
 from eosctl.client.producer_errors import ProducerFenced
-from eosctl.errors import EosctlError, UsageError
+from eosctl.errors import AuthorizationDenied, EosctlError, UsageError
 from eosctl.lab.history.events import Outcome
 from eosctl.lab.history.feed import Expected, Fact, FedRecord, Feed, SeenRecord, ShownOffset, is_behind, missing_count
 from eosctl.lab.verify.conduct import Progress
+from eosctl.lab.verify.plan import RUN_PREFIX
 from eosctl.lab.verify.scene import ClientFactory
 from eosctl.lab.verify.tags import TagFinder, fill_template
 from eosctl.lab.workloads.transactional import Fate, attempt_transaction
@@ -52,7 +53,7 @@ class AppPlan(AppWork, frozen=True, kw_only=True):
     @property
     def transactional_id(self) -> str:
         """Return the transactional id of the inputs."""
-        return f"eosctl-verify-{self.run}"
+        return f"{RUN_PREFIX}-{self.run}"
 
     @property
     def outputs(self) -> tuple[str, ...]:
@@ -123,7 +124,9 @@ async def _places(client: Client, topic: str) -> tuple[TopicPartition, ...]:
     found = (await client.refresh_metadata([topic])).topic(topic)
     if found is None or found.error is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION or not found.partitions:
         raise UsageError(
-            f"Unknown topic {topic!r}.", "It must exist before the test.", "Create it, or correct the name."
+            f"Unknown topic {topic!r}.",
+            "It must exist before the test, or this principal may not describe it.",
+            "Create it, correct the name, or grant the rights that eosctl check acl verify-app prints.",
         )
     return tuple(partition.partition for partition in found.partitions)
 
@@ -251,6 +254,8 @@ async def _watch(
             for group in plan.groups:
                 try:
                     offsets = await committed_offsets(client, group, places)
+                except AuthorizationDenied:
+                    raise
                 except EosctlError:
                     continue  # Pending offsets, or a moving coordinator: retry at the next poll.
                 for place, offset in offsets.items():

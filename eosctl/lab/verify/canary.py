@@ -150,6 +150,7 @@ class Canary:
         plan.check()
         self.plan = plan
         self.numbers = CanaryNumbers()
+        self.last_error: EosctlError | None = None
         self._connect = connect
         self._now_ms = now_ms
         self._elapsed_ms = elapsed_ms
@@ -177,7 +178,8 @@ class Canary:
         while not stop.is_set():
             try:
                 anomalies = await self._rounds(stop)
-            except EosctlError:
+            except EosctlError as error:
+                self.last_error = error
                 self.numbers.is_up = False
                 await _pause(stop, 1.0)
                 continue
@@ -242,8 +244,12 @@ class Canary:
         places = self._chance.sample(sorted(self._positions), k=min(2, len(self._positions)))
 
         async def work() -> None:
-            for index, place in enumerate(places):
-                await producer.send_value(place, f"{name}/{index}", size_bytes=self.plan.record_bytes)
+            try:
+                for index, place in enumerate(places):
+                    await producer.send_value(place, f"{name}/{index}", size_bytes=self.plan.record_bytes)
+            except EosctlError as error:
+                self.last_error = error
+                raise
 
         return await producer.attempt(name, work, aborts=aborts)
 

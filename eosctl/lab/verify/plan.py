@@ -11,6 +11,9 @@ from typing import Final, NamedTuple
 
 from eosctl.client.transactions import TV1, TV2, Bounds, TransactionDialect
 
+RUN_PREFIX: Final = "eosctl-verify"
+"""Begins every topic, group, and transactional id of a run without a prefix of its own."""
+
 
 class Workload(StrEnum):
     """An application with a checked history."""

@@ -20,7 +20,7 @@ from eosctl.analysis.coordinators import CONSUMER_OFFSETS_TOPIC
 from eosctl.client import Client, connect
 from eosctl.client.access import program_access
 from eosctl.client.metadata import parse_metadata
-from eosctl.client.outcome import Failure
+from eosctl.client.outcome import Failure, error_for_code
 from eosctl.client.ports import WallClock
 from eosctl.client.sockets import SocketConnector
 from eosctl.errors import UsageError
@@ -43,6 +43,7 @@ from eosctl.lab.verify.targets import Target, speaks_end_txn_5
 from eosctl.model.client_config import ClientConfig
 from eosctl.model.evidence import GapReason
 from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.internal.partitioner import partition_for
 from eosctl.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 
@@ -252,6 +253,9 @@ async def coordinator_view(client: Client, group_id: str) -> tuple[int, int] | N
     """Return the leader of a group's offsets and its epoch, None while brokers differ, are silent or know none.
 
     A broker to which no connection can be made is not counted: it answers for no group either.
+
+    Raises:
+        AuthorizationDenied: The principal may not describe the topic of the groups.
     """
     request = MetadataRequest([MetadataRequestTopic(name=CONSUMER_OFFSETS_TOPIC)], allow_auto_topic_creation=False)
     answers = await client.fan_out(
@@ -268,6 +272,8 @@ async def coordinator_view(client: Client, group_id: str) -> tuple[int, int] | N
 
 def _leader(answer: Any, group_id: str) -> tuple[int, int] | None:
     topic = parse_metadata(answer).topic(CONSUMER_OFFSETS_TOPIC)
+    if topic is not None and topic.error is ErrorCode.TOPIC_AUTHORIZATION_FAILED:
+        raise error_for_code(topic.error, f"Metadata of {CONSUMER_OFFSETS_TOPIC}")
     if topic is None or not topic.partitions:
         return None
     found = topic.partitions[partition_for(group_id, len(topic.partitions))]

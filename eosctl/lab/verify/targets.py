@@ -27,7 +27,7 @@ from eosctl.lab.verify.nemesis import (
     process_ranges,
     sandbox_ranges,
 )
-from eosctl.lab.verify.plan import ClientKind, FaultRange
+from eosctl.lab.verify.plan import RUN_PREFIX, ClientKind, FaultRange
 from eosctl.model.client_config import ClientConfig, Endpoint
 from eosctl.model.emulation import NEWEST
 from eosctl.model.emulation import RELEASES as EMULATED
@@ -237,7 +237,7 @@ async def speaks_end_txn_5(client: Client, clients: ClientKind) -> bool:
         UsageError: The cluster does not support the request.
     """
     # The first request on a new cluster waits until the transaction log is created.
-    (found,) = (await client.find_coordinators(CoordinatorKind.TRANSACTION, ["eosctl-verify"])).values()
+    (found,) = (await client.find_coordinators(CoordinatorKind.TRANSACTION, [RUN_PREFIX])).values()
     if isinstance(found, Failure):
         raise found.error
     level = dialect_of(await client.versions(found))

@@ -88,6 +88,7 @@ MODULES: Final = (
     "groups",
     "timeline",
     "snapshots",
+    "argument_access",
     "plan_access",
     "locate_coordinator",
     "decode_logs",

@@ -7,7 +7,8 @@ since then WRITE on any topic.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
 import msgspec
@@ -17,7 +18,10 @@ from eosctl.model.cluster_state import AccessRule, AccessRules
 
 CLUSTER: Final = "kafka-cluster"
 IDEMPOTENT_WRITE_UNTIL: Final = (2, 7)
-_IMPLY_DESCRIBE: Final = frozenset({"Read", "Write", "Delete", "Alter"})
+IMPLYING: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {"Describe": ("Read", "Write", "Delete", "Alter"), "DescribeConfigs": ("AlterConfigs",)}
+)
+"""The operations of Kafka's authorizer that imply another one."""
 
 
 TRANSACTIONAL: Final = (ApplicationKind.PRODUCER, ApplicationKind.PROCESSOR, ApplicationKind.STREAMS)
@@ -113,15 +117,15 @@ def state_of(needed: NeededRule, principal: str, rules: Sequence[AccessRule]) ->
     concerned = [
         rule for rule in rules if rule.principal in (principal, "User:*") and rule.resource_type == needed.resource_type
     ]
-    denying = (
-        ("All", needed.operation, "Describe") if needed.operation in _IMPLY_DESCRIBE else ("All", needed.operation)
-    )
+    implied = (operation for operation, implying in IMPLYING.items() if needed.operation in implying)
+    denying = ("All", needed.operation, *implied)
+    allowing = ("All", needed.operation, *IMPLYING.get(needed.operation, ()))
     if any(
         rule.permission == "Deny" and rule.operation in denying and _touches(rule, needed.name) for rule in concerned
     ):
         return RuleState.DENIED
     for rule in concerned:
-        allows = rule.permission == "Allow" and rule.operation in ("All", needed.operation) and rule.host == "*"
+        allows = rule.permission == "Allow" and rule.operation in allowing and rule.host == "*"
         if allows and _includes(rule, needed.name):
             return RuleState.PRESENT
     return RuleState.MISSING

@@ -30,6 +30,7 @@ from eosctl.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicS
 from eosctl.wire.messages.describe_producers import DescribeProducersRequest, TopicRequest
 
 PARTITIONS_PER_BROKER: Final = 12
+TRIAL_PREFIX: Final = "eosctl-calibrate"
 _PROFILES: Final = {
     TrialProfile.TV1: Profile.TV1,
     TrialProfile.TV2: Profile.TV2,
@@ -41,7 +42,7 @@ _ENDED_MS: Final = 600_000
 #: The shapes differ in every parameter of the formulas.
 TRIALS: Final = (
     Trial(
-        name="eosctl-calibrate-tv1",
+        name=f"{TRIAL_PREFIX}-tv1",
         profile=TrialProfile.TV1,
         id_count=6,
         transactions_per_id=40,
@@ -49,7 +50,7 @@ TRIALS: Final = (
         value_bytes=100,
     ),
     Trial(
-        name="eosctl-calibrate-tv1-many-partitions",
+        name=f"{TRIAL_PREFIX}-tv1-many-partitions",
         profile=TrialProfile.TV1,
         id_count=3,
         transactions_per_id=30,
@@ -57,7 +58,7 @@ TRIALS: Final = (
         value_bytes=1_000,
     ),
     Trial(
-        name="eosctl-calibrate-tv2",
+        name=f"{TRIAL_PREFIX}-tv2",
         profile=TrialProfile.TV2,
         id_count=10,
         transactions_per_id=30,
@@ -65,7 +66,7 @@ TRIALS: Final = (
         value_bytes=10,
     ),
     Trial(
-        name="eosctl-calibrate-tv2-large",
+        name=f"{TRIAL_PREFIX}-tv2-large",
         profile=TrialProfile.TV2,
         id_count=4,
         transactions_per_id=25,
@@ -73,7 +74,7 @@ TRIALS: Final = (
         value_bytes=20_000,
     ),
     Trial(
-        name="eosctl-calibrate-offsets-tv1",
+        name=f"{TRIAL_PREFIX}-offsets-tv1",
         profile=TrialProfile.TV1_OFFSETS,
         id_count=5,
         transactions_per_id=40,
@@ -81,7 +82,7 @@ TRIALS: Final = (
         value_bytes=250,
     ),
     Trial(
-        name="eosctl-calibrate-offsets-tv2",
+        name=f"{TRIAL_PREFIX}-offsets-tv2",
         profile=TrialProfile.TV2_OFFSETS,
         id_count=8,
         transactions_per_id=30,

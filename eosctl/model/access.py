@@ -39,6 +39,21 @@ class ApplicationKind(StrEnum):
     TIMELINE = "timeline"
     TOP = "top"
     EXPORTER = "exporter"
+    RUNBOOK_RUN = "runbook-run"
+    CHECKLIST_RUN = "checklist-run"
+    CONFIG_LINT = "config-lint"
+    CHECK_ACL = "check-acl"
+    CAPACITY_OBSERVE = "capacity-observe"
+    CAPACITY_CALIBRATE = "capacity-calibrate"
+    DECODE_SEGMENT = "decode-segment"
+    MCP = "mcp"
+    VERIFY_RUN = "verify-run"
+    VERIFY_REPLAY = "verify-replay"
+    VERIFY_CANARY = "verify-canary"
+    VERIFY_APP = "verify-app"
+    VERIFY_DLQ = "verify-dlq"
+    PROFILE_ADD = "profile-add"
+    SANDBOX_PROXY = "sandbox-proxy"
 
     @property
     def is_own(self) -> bool:

@@ -18,8 +18,12 @@ from eosctl.actions.leaders import ELECTION, ElectionPlan, prepare_election
 from eosctl.actions.marker import MARKER
 from eosctl.actions.protocol import Action, Cluster
 from eosctl.actions.verification import VERIFICATION, VerificationPlan, prepare_verification
+from eosctl.analysis.minimal_access import Application, plan_access
+from eosctl.analysis.own_access import EVERY_NAME, cluster_rule, own_rules, reading_rules
 from eosctl.collect.audit_file import identify_fence
 from eosctl.errors import unknown_name
+from eosctl.model.access import ApplicationKind, NeededRule
+from eosctl.model.evidence import EvidenceKind
 from eosctl.model.plan import FenceOutcome, FencePlan, MarkerPlan
 from eosctl.model.runbook import Value
 from eosctl.model.transaction import TopicPartition
@@ -63,6 +67,7 @@ class ChangeKind(msgspec.Struct, Generic[P, R], frozen=True):
         prepare: Plans it; raises PlanRefused where the state does not allow it.
         summary: Says what a plan would do, after "It would".
         action: How a plan is sent and verified.
+        access: The ACLs that it needs, with those of the evidence that a plan requires.
         parameters: Its arguments.
         identify: Returns what identifies the change in the cluster, for the audit file.
     """
@@ -74,6 +79,7 @@ class ChangeKind(msgspec.Struct, Generic[P, R], frozen=True):
     prepare: Callable[[Cluster, Arguments], Awaitable[P]]
     summary: Callable[[P], str]
     action: Action[P, R]
+    access: tuple[NeededRule, ...]
     parameters: Mapping[str, Parameter] = msgspec.field(default_factory=dict)
     identify: Callable[[R], Mapping[str, Value]] | None = None
 
@@ -164,6 +170,7 @@ CHANGES: Final[tuple[ChangeKind[Any, Any], ...]] = (
         prepare=_abort,
         summary=_marker,
         action=MARKER,
+        access=own_rules(ApplicationKind.TXN_ABORT),
         parameters=_TRANSACTION,
     ),
     ChangeKind(
@@ -174,6 +181,7 @@ CHANGES: Final[tuple[ChangeKind[Any, Any], ...]] = (
         prepare=_complete,
         summary=_marker,
         action=MARKER,
+        access=own_rules(ApplicationKind.TXN_COMPLETE),
         parameters=_TRANSACTION,
     ),
     ChangeKind(
@@ -184,6 +192,7 @@ CHANGES: Final[tuple[ChangeKind[Any, Any], ...]] = (
         prepare=_fence,
         summary=lambda plan: f"fence {plan.transaction.transactional_id}: {plan.consequence}",
         action=Action(_transaction_of, FENCE.send),
+        access=own_rules(ApplicationKind.TXN_FENCE),
         parameters={"transactional_id": Parameter("The id")},
         identify=_fence_identity,
     ),
@@ -195,6 +204,7 @@ CHANGES: Final[tuple[ChangeKind[Any, Any], ...]] = (
         prepare=_elect,
         summary=lambda plan: f"elect the preferred leaders of {count_text(len(plan.partitions), 'partition')}",
         action=ELECTION,
+        access=(*reading_rules({EvidenceKind.TOPICS}), cluster_rule("Alter", "ElectLeaders")),
         parameters={"topic": Parameter("Only this topic", "")},
     ),
     ChangeKind(
@@ -205,6 +215,7 @@ CHANGES: Final[tuple[ChangeKind[Any, Any], ...]] = (
         prepare=_raise_feature,
         summary=lambda plan: f"raise {plan.feature} from {plan.level_before} to {plan.level}",
         action=FEATURE,
+        access=(cluster_rule("Alter", "UpdateFeatures"),),
         parameters={"feature": Parameter("Its name"), "level": Parameter("The level", is_number=True)},
     ),
     ChangeKind(
@@ -216,6 +227,7 @@ CHANGES: Final[tuple[ChangeKind[Any, Any], ...]] = (
         prepare=_enable_verification,
         summary=_verification,
         action=VERIFICATION,
+        access=(cluster_rule("AlterConfigs", "IncrementalAlterConfigs"),),
     ),
     ChangeKind(
         name="group.move",
@@ -225,6 +237,7 @@ CHANGES: Final[tuple[ChangeKind[Any, Any], ...]] = (
         prepare=_move_positions,
         summary=_moves,
         action=GROUP_OFFSETS,
+        access=plan_access(Application(ApplicationKind.CONSUMER, "", group=EVERY_NAME, reads=(EVERY_NAME,))),
         parameters={"group": Parameter("The group's id")},
     ),
 )

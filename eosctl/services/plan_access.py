@@ -25,6 +25,7 @@ from eosctl.findings.bootstrap import bootstrap_of, connection_words
 from eosctl.model.access import ApplicationKind, Name, NeededRule, RuleState
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.services.argument_access import TESTING, Given, argument_rules
 from eosctl.services.callbacks import SILENT, Callbacks
 from eosctl.services.collect_evidence import EvidenceRequest, collect_evidence
 from eosctl.services.connection import Connection
@@ -39,6 +40,7 @@ class AccessRequest(msgspec.Struct, frozen=True):
 
     Attributes:
         kind: What the application does.
+        name: The runbook that `runbook-run` runs.
         principal: Its principal, e.g. ``User:orders``; empty for ``User:eosctl`` with commands of eosctl.
         transactional_id: Its transactional id.
         group: Its group; for a source connector, ``group.id`` of the workers.
@@ -55,6 +57,7 @@ class AccessRequest(msgspec.Struct, frozen=True):
     """
 
     kind: ApplicationKind
+    name: str | None = None
     principal: str = ""
     transactional_id: str | None = None
     group: str | None = None
@@ -109,6 +112,8 @@ def plan_access_rules(request: AccessRequest, callbacks: Callbacks = SILENT) -> 
         snapshot = collect_evidence(EvidenceRequest(connection, request.snapshot_file, KINDS), callbacks)
         release = release or oldest_release(snapshot)
     needed = _needed(request, release)
+    if not needed:
+        callbacks.remark(f"{request.kind.value} sends no request of its own to a cluster, and needs no right.")
     known = None if snapshot is None else snapshot.access_rules
     address = "HOST:PORT" if snapshot is None else bootstrap_of(snapshot)
     if connection.bootstrap is not None:
@@ -125,10 +130,12 @@ def plan_access_rules(request: AccessRequest, callbacks: Callbacks = SILENT) -> 
 
 
 def _needed(request: AccessRequest, release: Release | None) -> tuple[NeededRule, ...]:
-    if request.kind.is_own:
-        return own_rules(request.kind, release)
     reads = tuple(_name("--read", one) for one in request.reads or ())
     writes = tuple(_name("--write", one) for one in request.writes or ())
+    if request.kind.is_own:
+        group = None if request.group is None else _name("--group", request.group)
+        given = Given(request.name or "", reads, writes, group, release)
+        return own_rules(request.kind, release) or argument_rules(request.kind, given)
     if request.connector is not None:
         source = ConnectSource(
             group_id=_whole("--group", request.group or ""),
@@ -178,6 +185,7 @@ def _refuse_half(request: AccessRequest) -> None:
     """Refuse an application that lacks an option of its kind, or has an option of another kind."""
     kind = request.kind
     given: Mapping[str, str | Sequence[str] | None] = {
+        "NAME": request.name,
         "--transactional-id": request.transactional_id,
         "--write": request.writes,
         "--group": request.group,
@@ -190,15 +198,19 @@ def _refuse_half(request: AccessRequest) -> None:
     }
     streams = kind is ApplicationKind.STREAMS
     connect = kind is ApplicationKind.CONNECT_SOURCE
+    tested = kind in TESTING
     wanted = {
+        "NAME": kind is ApplicationKind.RUNBOOK_RUN,
         "--transactional-id": kind in TRANSACTIONAL and not streams,
-        "--write": kind is not ApplicationKind.CONSUMER and not kind.is_own,
+        "--write": tested or (kind is not ApplicationKind.CONSUMER and not kind.is_own),
         "--group": (kind in READING and not streams) or connect,
         "--application-id": streams,
-        "--read": kind in READING,
+        "--read": tested or kind in READING or kind is ApplicationKind.DECODE_SEGMENT,
     }
     for option, value in given.items():
         needed = wanted.get(option, connect)
+        if option == "--group" and tested:
+            continue
         if bool(value) != needed:
             said = "is required for" if needed else "does not apply to"
             raise UsageError(

@@ -23,6 +23,7 @@ AccessOptions = Annotated[
     AccessRequest,
     options(
         kind=typer.Argument(metavar="KIND", help="Kind of application."),
+        name=typer.Argument(metavar="[NAME]", help="Runbook of runbook-run."),
         transactional_id=_option("--transactional-id", metavar="ID", help="Its id."),
         group=_option("--group", metavar="GROUP", help="Its group."),
         reads=_option("--read", metavar="TOPIC", help="Topic that the application reads; repeatable."),
@@ -49,8 +50,8 @@ def acl(invocation: Invocation, request: AccessOptions, result: ResultOptions) -
     idempotent-producer, consumer, processor (reads and writes in transactions), streams (Kafka Streams with
     exactly-once), connect-source (an exactly-once source connector and the Connect workers that run it; --group is
     their group.id), doctor (eosctl itself, to read a cluster completely), repair (also txn abort, complete, and fence),
-    or one command, such as txn-hanging. A name that ends in * matches every name with that prefix. For eosctl's own
-    commands, the rules are also printed as a KafkaUser of Strimzi and as Terraform.
+    or one command, such as txn-hanging or runbook-run with NAME. A name that ends in * matches every name with that
+    prefix. For eosctl's own commands, the rules are also printed as a KafkaUser of Strimzi and as Terraform.
 
     With a cluster or a snapshot, the rules there are compared with the required ones. Exit codes: 0 all rules are
     present, 3 a rule is missing or denied, 4 the cluster's rules could not be read.
@@ -58,7 +59,7 @@ def acl(invocation: Invocation, request: AccessOptions, result: ResultOptions) -
     Examples:
         eosctl check acl producer --principal User:orders --transactional-id orders --write orders
         eosctl check acl processor --principal User:app --group app --read in --write out --transactional-id app
-        eosctl check acl group-lag --principal User:eosctl
+        eosctl check acl runbook-run hanging-transaction
     """
     plan = perform(plan_access_rules, request, invocation)
     found = (plan.rules, plan.principal, plan.address, plan.snapshot)

@@ -26,7 +26,7 @@ ARGUMENTS: Final[dict[str, tuple[str, ...]]] = {
     "top": ("--count", "1", "-o", "json"),
     "exporter": ("--once",),
 }
-#: They read what their arguments name, and need the rights of that: files, a record, a runbook, a checklist, a run.
+#: Their rights follow from their arguments (`test_argument_rights`).
 OF_THEIR_ARGUMENTS: Final = frozenset(
     {
         "capacity calibrate", "capacity observe", "check acl", "checklist run", "config lint", "decode segment", "mcp",

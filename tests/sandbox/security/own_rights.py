@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 from typing import Any, Final
@@ -20,6 +21,8 @@ from tests.sandbox.security.authorization_cases import replace_acls
 from tests.sandbox.security.wire_client import WireClient
 
 Rule = dict[str, Any]
+
+_WORD: Final = re.compile("(?<=[a-z])(?=[A-Z])")
 
 #: The cluster that both authorizers guard has these settings; its user alice gets the rules.
 SETTINGS: Final = {"offsets.topic.num.partitions": "1", "transaction.state.log.num.partitions": "1"}
@@ -64,7 +67,7 @@ def grant(bootstrap: str, admin_password: str, rules: list[Rule]) -> None:
             PatternType[item["pattern_type"].upper()],
             item["principal"],
             "*",
-            AclOperation[{"DescribeConfigs": "DESCRIBE_CONFIGS"}.get(item["operation"], item["operation"].upper())],
+            AclOperation[_WORD.sub("_", item["operation"]).upper()],
             Permission.ALLOW,
         )
         for item in rules

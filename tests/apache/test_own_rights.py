@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import uuid
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -10,11 +13,16 @@ from eosctl.errors import ExitCode
 from eosctl.services.connection import Connection
 from eosctl.services.event_loop import run
 from tests.apache.test_authorization import LOGIN, PASSWORDS, guarded_broker
-from tests.commands.conftest import eosctl, own_home
+from tests.apache.test_healthy_releases import ALL
+from tests.commands.conftest import eosctl, own_home, run_scenario
+from tests.lab.scenarios.stage.hanging import run_hanging
 from tests.sandbox.security.command_rights import commands, is_complete, rules_of, run_command
 from tests.sandbox.security.own_rights import RULES, SETTINGS, grant, names_right, run_doctor, use_everything
 
 __all__ = ["own_home"]
+
+#: The last release in which only brokers may write markers, and the first ones since KIP-1037.
+MARKERS: Final = {"3.7.2": "ClusterAction", "3.8.1": "Alter", "4.3.1": "Alter"}
 
 
 def client_settings(folder: Path, user: str) -> Path:
@@ -65,3 +73,29 @@ def test_the_rights_of_doctor_are_sufficient_and_necessary(tmp_path: Path, own_h
     (found,) = report.json["incidents"]
     assert (found["kind"], found["severity"]) == ("observation_denied", "info")
     assert found["subject"]["principal"] == "User:alice"
+
+
+@pytest.mark.skipif(not os.environ.get(ALL), reason="played by make prove incidents")
+@pytest.mark.parametrize("version", MARKERS)
+def test_markers_need_the_right_of_their_release(version: str, tmp_path: Path, own_home: Path) -> None:
+    alice = client_settings(tmp_path, "alice")
+    off = SETTINGS | {"transaction.partition.verification.enable": "false"}
+    topic = f"orders-{uuid.uuid4().hex[:8]}"
+    with guarded_broker(tmp_path / "kafka", PASSWORDS, off, version) as broker:
+        found = run_scenario(broker.open_to_all, lambda stage: run_hanging(stage, topic=topic, patience_ms=10_000))
+        planned = eosctl(
+            "check", "acl", "txn-abort", "-b", broker.open_to_all, "--principal", "User:alice", "-o", "json"
+        )
+        rules = planned.json["items"]
+        (writes,) = (rule for rule in rules if rule["resource_type"] == "Cluster")
+        assert writes["operation"] == MARKERS[version]
+        target = ("--topic", topic, "--partition", str(found.partition.partition), "--yes")
+        other = writes | {"operation": "Describe" if writes["operation"] == "Alter" else "Alter"}
+        sets = [[rule for rule in rules if rule is not left_out] for left_out in rules]
+        for fewer in (*sets, [other if rule is writes else rule for rule in rules]):
+            grant(broker.with_login, PASSWORDS["admin"], fewer)
+            done = eosctl("txn", "abort", *target, "-b", broker.with_login, "--command-config", alice)
+            assert not is_complete(done), (fewer, done.out, done.err)
+        grant(broker.with_login, PASSWORDS["admin"], rules)
+        done = eosctl("txn", "abort", *target, "-b", broker.with_login, "--command-config", alice)
+        assert is_complete(done), done.out + done.err

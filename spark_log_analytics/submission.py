@@ -70,8 +70,11 @@ def submit_command(program: Path, archive: Path, submission: Submission) -> list
 
 
 def connect_command(submission: Submission) -> list[str]:
-    """Return the command line of a job on the Spark Connect server that ``SPARK_REMOTE`` names."""
-    return [sys.executable, "-m", "spark_log_analytics.main", *_job_words(submission)]
+    """Return the command line of a job on the Spark Connect server that ``SPARK_REMOTE`` names.
+
+    Modules of the current directory do not take the place of its own (``-P``).
+    """
+    return [sys.executable, "-P", "-m", "spark_log_analytics.main", *_job_words(submission)]
 
 
 def _job_words(submission: Submission) -> list[str]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -61,3 +63,20 @@ def test_publishing_has_the_right_to_identify_itself_alone(project_root: Path) -
     # An expression in a script would run text that the author of a tag has written.
     scripts = [step.get("run", "") for job in release["jobs"].values() for step in job["steps"]]
     assert not any("${{" in script for script in scripts)
+
+
+def test_a_module_of_the_judged_repository_does_not_run(project_root: Path, tmp_path: Path) -> None:
+    for name in ("pip.py", "eosctl.py", "logging.py"):
+        (tmp_path / name).write_text("print('OWNED')\n")
+    steps = load(project_root / "action.yml")["runs"]["steps"]
+    (script,) = [step["run"] for step in steps if step["name"] == "Install eosctl"]
+    done = subprocess.run(
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script],
+        cwd=tmp_path,
+        env={**os.environ, "VERSION": "--help"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "OWNED" not in done.stdout
+    assert "pip install" in done.stdout

@@ -117,7 +117,7 @@ def test_a_job_for_a_connect_server_is_shown_without_its_token(
     assert "sesame" not in out
     remote, *command = shlex.split(out)
     assert remote == "SPARK_REMOTE=sc://host:443/;use_ssl=true;token=[hidden]"
-    assert command[1:3] == ["-m", "spark_log_analytics.main"]
+    assert command[1:4] == ["-P", "-m", "spark_log_analytics.main"]
     assert command[-2:] == ["--", "/logs"]
 
 

@@ -65,7 +65,8 @@ def test_a_spark_job_gets_urls_as_they_are() -> None:
     url = "s3a://bucket/dt=2026-11-*/host={a,b}"
     done = eosctl("logs", "submit", url, "file:///var/my%20logs", "--out", "gs://bucket/out", "--dry-run")
     assert (done.code, done.err) == (0, "")
-    assert f"main.py '{url}' '/var/my logs' --out gs://bucket/out" in done.out
+    assert "main.py --out=gs://bucket/out " in done.out
+    assert done.out.endswith(f" -- '{url}' '/var/my logs'\n")
 
 
 def test_a_failed_job_over_urls_does_not_name_local_commands() -> None:

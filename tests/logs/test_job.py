@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import os
+import resource
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -65,14 +66,16 @@ def test_a_failing_job_reports_its_root_cause_without_verdict(
 def test_half_a_file_of_incidents_is_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def full(path: Path, text: str, encoding: str) -> int:
-        path.write_bytes(text.encode()[:1])
-        raise OSError(28, os.strerror(28))
-
     monkeypatch.setattr(job, "_scan_and_save", lambda *_: job.Done(run_of_nothing(), True, 0, ()))
-    monkeypatch.setattr(Path, "write_text", full)
-    assert run(tmp_path) == 1
-    assert "No space left on device" in capsys.readouterr().err
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1, before[1]))
+    try:
+        assert run(tmp_path) == 1
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, ignored)
+    assert "File too large" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
 

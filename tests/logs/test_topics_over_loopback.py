@@ -331,7 +331,7 @@ def test_a_submitted_command_shows_no_secrets(tmp_path: Path, capsys: pytest.Cap
     assert "sesame" not in out
     assert "'kafka://127.0.0.1:1/t?start=earliest&config=eosctl_topics_0.json'" in out
     assert main([*submit, "kafka://127.0.0.1:1/t"]) == 0
-    assert "kafka://127.0.0.1:1/t --out" in capsys.readouterr().out
+    assert capsys.readouterr().out.endswith(" -- kafka://127.0.0.1:1/t\n")
     assert main([*submit, "kafka://127.0.0.1:1/t?x=1"]) == 2
     far = ("--master", "yarn", "--deploy-mode", "cluster", "-X", "client.id=me")
     assert main([*submit, url, *far]) == 2

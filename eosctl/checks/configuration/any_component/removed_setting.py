@@ -68,4 +68,4 @@ def removed_setting(case: Case) -> Iterator[Problem]:
 
 def is_own(value: Value, name: str) -> bool:
     """Return whether it was written for this component, and did not merely reach it."""
-    return value.key == name or "." not in value.key or relaxed(value.key).endswith(relaxed(name))
+    return relaxed(value.key).endswith(relaxed(name))

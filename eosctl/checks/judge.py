@@ -64,9 +64,29 @@ def _only_if(finding: Finding, condition: str) -> Finding:
 
 
 def _each_once(result: CheckResult) -> CheckResult:
-    """Return the result with one finding for each line and message: many hosts may have what one template says."""
-    kept = {_identity(one): one for one in reversed(result.findings)}
+    """Return the result with one finding for each line and message: many hosts may have what one template says.
+
+    The longer key of a line stays: a file is read as mappings on its own, and by whole paths below an environment's.
+    """
+    groups: dict[tuple[object, ...], list[Finding]] = {}
+    for one in result.findings:
+        groups.setdefault((*_identity(one)[:2], _unqualified(one)), []).append(one)
+    left_out = {id(one) for found in groups.values() for one in found if any(_is_end_of(one, other) for other in found)}
+    kept = {_identity(one): one for one in reversed(result.findings) if id(one) not in left_out}
     return replace(result, findings=tuple(reversed(kept.values()))) if len(kept) < len(result.findings) else result
+
+
+def _is_end_of(one: Finding, other: Finding) -> bool:
+    """Return whether the key of a finding is the end of another one's, as if its file began further down."""
+    return str(dict(other.facts)["keys"]).split(",")[0].endswith(f".{str(dict(one.facts)['keys']).split(',')[0]}")
+
+
+def _unqualified(finding: Finding) -> str:
+    """Return a finding's message with the last part of each key alone."""
+    message = str(finding.message)
+    for key in sorted(str(dict(finding.facts)["keys"]).split(","), key=len, reverse=True):
+        message = message.replace(key, key.rpartition(".")[2])
+    return message
 
 
 def _without_doubles(result: CheckResult) -> CheckResult:

@@ -335,7 +335,8 @@ def _is_worker(names: Iterable[str]) -> bool:
     tables = load_tables()
     clients = {name for role in (Role.PRODUCER, Role.CONSUMER) for name in tables[role.value].parameters}
     worker = tables[Role.CONNECT_WORKER.value].parameters
-    return any(name in worker or _WORKER_CLIENT.sub("", name) in clients for name in names)
+    own = (name for name in names if name != "client.id")  # OAuth has clients, too
+    return any(name in worker or _WORKER_CLIENT.sub("", name) in clients for name in own)
 
 
 def _is_clients(names: Iterable[str]) -> bool:

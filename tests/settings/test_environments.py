@@ -111,3 +111,13 @@ def test_the_environment_of_a_verdict_is_named(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text, "utf-8")
     names = {one.recognized_by.partition(" ")[2] for one in read_deployment([tmp_path]).deployment.components}
     assert "with application-prod.yml" in names
+
+
+def test_a_setting_below_an_environment_is_found_once(tmp_path: Path) -> None:
+    base = "shop:\n  kafka:\n    client-id: shop\n    producer:\n      retries: 0\n      bootstrap-servers: k:1\n"
+    (tmp_path / "application.yml").write_text(base)
+    (tmp_path / "application-prod.yml").write_text("shop:\n  kafka:\n    client-id: shop-prod\n")
+    found = findings_of(judge(read_deployment([tmp_path]).deployment))
+    assert [(one.check_id, dict(one.facts)["keys"]) for one in found] == [
+        ("EOS-CFG-012", "shop.kafka.producer.retries")
+    ]

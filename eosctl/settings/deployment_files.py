@@ -37,6 +37,7 @@ from eosctl.settings.manifests import Libraries
 from eosctl.settings.mounted_secrets import with_secrets
 from eosctl.settings.named_releases import release_in, release_in_text, with_releases_of_projects
 from eosctl.settings.node_config import names_variables, with_variables_named
+from eosctl.settings.openshift_templates import objects_of
 from eosctl.settings.own_references import has_own_references, with_own_references
 from eosctl.settings.plain_resources import has_no_place, has_no_setting
 from eosctl.settings.referred_values import (
@@ -354,8 +355,10 @@ def _of_documents(documents: Sequence[Node], file: str, role: Role | None = None
 
 
 def _members(document: Node) -> Iterator[Node]:
-    """Yield the resources of a Kubernetes list, and any other document as it is."""
-    if isinstance(document, Branch) and document.text("kind") == "List" and document.text("apiVersion") is not None:
+    """Yield the resources of a Kubernetes list or of an OpenShift template, and any other document as it is."""
+    if (objects := objects_of(document)) is not None:
+        yield from objects
+    elif isinstance(document, Branch) and document.text("kind") == "List" and document.text("apiVersion") is not None:
         yield from document.items("items")
     else:
         yield document

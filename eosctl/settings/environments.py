@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from eosctl.errors import ConfigFileError
 from eosctl.model.deployment import Role, Value
+from eosctl.model.parameter import relaxed
 from eosctl.settings.documents import parse_documents
 from eosctl.settings.file_texts import holds_kafka, read_text
 from eosctl.settings.sources import Source
@@ -100,13 +101,19 @@ def _base_of(layers: _Layers, path: Path) -> Path | None:
     return next((base for name in layers.bases if (base := path.parent / name).is_file()), None)
 
 
+def laid_over(values: Mapping[str, Value], others: Mapping[str, Value]) -> dict[str, Value]:
+    """Return values with others over them: Spring takes a name in any of its spellings for the same one."""
+    taken = {relaxed(name) for name in others}
+    return {name: value for name, value in values.items() if relaxed(name) not in taken} | dict(others)
+
+
 def with_profiles(sources: list[Source]) -> list[Source]:
     """Lay the documents of a Spring file that hold for a profile over the one that always holds."""
     base = next((source for source in sources if source.role is Role.SPRING), None)
     if base is None:
         return sources
     return [
-        of_environment(replace(source, values={**base.values, **source.values}), profile)
+        of_environment(replace(source, values=laid_over(base.values, source.values)), profile)
         if source.role is Role.SPRING and (profile := profile_of(source.values))
         else source
         for source in sources

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from eosctl.model.deployment import Role
 from eosctl.settings.application_files import project_of, words_of
-from eosctl.settings.environments import profile_of
+from eosctl.settings.environments import laid_over, profile_of
 from eosctl.settings.readers import is_read
 from eosctl.settings.sources import Source
 from eosctl.settings.workloads import Workload
@@ -38,7 +38,7 @@ def with_spring_environments(sources: Sequence[Source], workloads: Iterable[Work
         if len({one.held_by or one.place.file for one in own}) != len(own):
             continue  # several documents of one file: which of them holds is decided elsewhere
         values = {name: value for one in own for name, value in one.values.items()}
-        found[number] = replace(source, values={**values, **source.values})
+        found[number] = replace(source, values=laid_over(values, source.values))
         joined += own
     gone = {id(one) for one in joined}
     return _over_own_files([one for one in found if id(one) not in gone])
@@ -59,7 +59,9 @@ def _over_own_files(sources: list[Source]) -> list[Source]:
         if file is None or sum(other is file for other in owners.values()) > 1:
             continue  # variables of several environments: each of them holds elsewhere
         own = found[id(file)]
-        found[id(file)] = replace(own, values={**own.values, **one.values}, instances=own.instances or one.instances)
+        found[id(file)] = replace(
+            own, values=laid_over(own.values, one.values), instances=own.instances or one.instances
+        )
         del found[id(one)]
     return list(found.values())
 

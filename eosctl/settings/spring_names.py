@@ -57,6 +57,10 @@ _TOPIC_KEY: Final = re.compile(
     r"\.properties(?:\.|(?=\[))(.+)$",
     re.IGNORECASE,
 )
+_BINDER_ENVIRONMENT: Final = re.compile(
+    r"^spring\.cloud\.stream\.binders\.[\w-]+\.environment\.(spring\..+)$", re.IGNORECASE
+)
+"""A setting of one binder among several, over those of the application."""
 _TRANSACTIONS: Final = "spring.cloud.stream.kafka.binder.transaction.producer.configuration."
 """Where a transactional binder has the settings of the producer of all bindings."""
 TOPIC_PROPERTY: Final = "topic.properties."
@@ -91,6 +95,7 @@ class SpringSettings(NamedTuple):
 
 def spring_settings(values: Mapping[str, Value]) -> SpringSettings:
     """Return what Spring Boot's and Spring Cloud Stream's names mean, in any of their relaxed spellings."""
+    values = _of_binders(values)
     named = _topic_properties(values)
     given: dict[Role, dict[str, Value]] = {Role.PRODUCER: {}, Role.CONSUMER: {}, Role.STREAMS: {}}
     shared: dict[str, Value] = {}
@@ -152,6 +157,16 @@ def _ignored_by_transactions(values: Mapping[str, Value], producer: Mapping[str,
         if name in CLIENT_SETTINGS and not is_same:
             found.append(replace(value, name=f"{_TRANSACTIONS}{name}"))
     return tuple(found)
+
+
+def _of_binders(values: Mapping[str, Value]) -> Mapping[str, Value]:
+    """Return values with the environments of named binders as settings of the application; not where these differ."""
+    found: dict[str, list[Value]] = {}
+    for key, value in values.items():
+        if match := _BINDER_ENVIRONMENT.match(key):
+            found.setdefault(match[1], []).append(value)
+    alike = {key: own[0] for key, own in found.items() if len({value.text for value in own}) == 1}
+    return {**alike, **values} if alike else values
 
 
 def _topic_properties(values: Mapping[str, Value]) -> dict[str, Value]:

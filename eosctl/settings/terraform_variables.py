@@ -1,8 +1,8 @@
 """Variables and locals of a Terraform module, in the place of references to them.
 
 Known are defaults of variables, literals of ``locals``, and the files that Terraform loads by itself
-(``terraform.tfvars``, ``*.auto.tfvars``). Where another ``.tfvars`` of the module gives a different value, a count is
-the highest of them, and any other value stays unknown.
+(``terraform.tfvars``, ``*.auto.tfvars``), and the only other ``.tfvars`` for a variable without a default. Where
+another one gives a different value, a count is the highest of them, and any other value stays unknown.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def _versions(folder: Path) -> Iterator[tuple[Path, int]]:
 def _module(folder: Path, versions: tuple[tuple[Path, int], ...]) -> _Module:
     """Return what the files of a module define together: each of its files refers to all of it."""
     names: dict[str, Node] = {}
-    loaded, sensitive = set[str](), set[str]()
+    loaded, sensitive, declared = set[str](), set[str](), set[str]()
     others: dict[str, list[Node]] = {}
     for path, changed_ns in versions:
         given = _parsed(path, changed_ns)
@@ -90,6 +90,7 @@ def _module(folder: Path, versions: tuple[tuple[Path, int], ...]) -> _Module:
             continue
         if path.name.endswith(".tf"):
             names |= _definitions(given, str(path))
+            declared |= _declared(given)
             sensitive |= _sensitive(given)
             continue
         for name, node in given.entries:
@@ -97,7 +98,7 @@ def _module(folder: Path, versions: tuple[tuple[Path, int], ...]) -> _Module:
             if path.parent == folder and _LOADED.search(path.name):
                 names[f"var.{name}"] = own
                 loaded.add(f"var.{name}")
-            elif f"var.{name}" in names:
+            elif f"var.{name}" in declared:
                 others.setdefault(f"var.{name}", []).append(own)
     return _Module(names, frozenset(loaded), frozenset(sensitive), others)
 
@@ -106,7 +107,11 @@ def _undecided(names: _Names, others: Mapping[str, Iterable[Node]]) -> dict[str,
     """Return what stands for variables that several environments set: the highest number, marked as one for counts."""
     found: dict[str, Node] = {}
     for name, nodes in others.items():
-        given = [node for node in (names[name], *nodes) if isinstance(node, Leaf)]
+        if name not in names and len(only := list(nodes)) == 1:
+            found[name] = only[0]  # without a default, it is the file that is meant to be given
+            continue
+        own = (names[name],) if name in names else ()
+        given = [node for node in (*own, *nodes) if isinstance(node, Leaf)]
         if len({node.text for node in given}) == 1 and len(given) > len(list(nodes)):
             continue
         numbers = [node for node in given if (node.text or "").isdecimal()]
@@ -130,6 +135,12 @@ def _definitions(document: Branch, file: str) -> dict[str, Node]:
         elif key == "locals":
             found |= {f"local.{name}": placed(node, file, node.line) for name, node in block.entries}
     return found
+
+
+def _declared(document: Branch) -> set[str]:
+    """Return the variables that a file declares."""
+    blocks = (block for key, block in document.entries if key == "variable" and isinstance(block, Branch))
+    return {f"var.{name}" for block in blocks for name, _ in block.entries}
 
 
 def _sensitive(document: Branch) -> set[str]:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from eosctl.model.deployment import Role
+from eosctl.checks.judge import judge
+from eosctl.findings.linted import findings_of
+from eosctl.knowledge.parameter_tables import load_tables
+from eosctl.model.deployment import Deployment, Role
 from eosctl.settings.deployment_files import read_components
 
 VARIABLES = '{name: KAFKA_TRANSACTIONAL_ID, value: p}, {name: KAFKA_BOOTSTRAP_SERVERS, value: "k:9092"}'
@@ -102,3 +105,35 @@ STACK = """Resources:
 def test_a_platform_shows_the_number_of_processes(file: str, text: str, count: str | None) -> None:
     (producer,) = (one for one in read_components(file, text) if one.role is Role.PRODUCER)
     assert (producer.instances.text if producer.instances else None) == count
+
+
+TEMPLATE = """apiVersion: template.openshift.io/v1
+kind: Template
+parameters:
+  - {name: COUNT, value: "%s"}
+  - {name: PREFIX, value: pay-}
+  - {name: SUFFIX, generate: expression}
+objects:
+  - kind: Deployment
+    metadata: {name: pay}
+    spec:
+      replicas: ${{COUNT}}
+      selector: {}
+      template:
+        spec:
+          containers:
+            - name: pay
+              image: o/pay:1
+              env:
+                - {name: KAFKA_TRANSACTIONAL_ID, value: "%s"}
+"""
+
+
+@pytest.mark.parametrize(
+    ("count", "value", "is_found"),
+    [("3", "${PREFIX}tx", True), ("1", "${PREFIX}tx", False), ("3", "${PREFIX}${SUFFIX}", False)],
+)
+def test_parameters_of_a_template_are_filled_in(count: str, value: str, is_found: bool) -> None:
+    components = read_components("template.yaml", TEMPLATE % (count, value))
+    found = findings_of(judge(Deployment(tuple(components), load_tables())))
+    assert ["EOS-CFG-147"] * is_found == [one.check_id for one in found]

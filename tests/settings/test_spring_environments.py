@@ -113,3 +113,61 @@ def test_variables_of_two_environments_lie_over_no_file() -> None:
     texts = {f"{name}/compose.yml": COMPOSE % ("bookkeeper", "bookkeeper") for name in ("dev", "prod")}
     producers = read_texts({"application.yml": FILE, **texts})
     assert [one.word("acks") for one in producers if one.has("transactional.id")] == ["all"]
+
+
+OWN = """\
+spring:
+  application: {name: pay}
+  kafka:
+    bootstrap-servers: k:1
+    producer: {acks: all, transaction-id-prefix: "pay-${HOSTNAME}-"}
+    consumer: {group-id: pay, isolation-level: read_committed, enable-auto-commit: false}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("SPRING_KAFKA_CONSUMER_ENABLE_AUTO_COMMIT", "true", {"EOS-CFG-021"}),
+        ("SPRING_KAFKA_CONSUMER_ENABLEAUTOCOMMIT", "true", {"EOS-CFG-021"}),
+        ("SPRING_KAFKA_CONSUMER_ISOLATION_LEVEL", "read_uncommitted", {"EOS-CFG-020"}),
+        ("SPRING_KAFKA_CONSUMER_ENABLE_AUTO_COMMIT", "false", set()),
+    ],
+)
+def test_a_variable_in_any_spelling_lies_over_a_file(name: str, value: str, expected: set[str], tmp_path: Path) -> None:
+    pod = POD.replace("SPRING_KAFKA_PRODUCER_ACKS", name).replace('"1"', f'"{value}"') % ("c", "e")
+    for file, text in {"src/main/resources/application.yml": OWN, "deploy/deployment.yaml": pod}.items():
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text(text, "utf-8")
+    assert {one.check_id for one in lint_configuration(LintRequest((tmp_path,))).found} == expected
+
+
+def test_a_profile_lies_over_another_spelling_of_a_name(tmp_path: Path) -> None:
+    profile = """\
+---
+spring.config.activate.on-profile: prod
+spring.kafka.consumer.enableAutoCommit: true
+"""
+    (tmp_path / "application.yml").write_text(OWN + profile, "utf-8")
+    assert [one.check_id for one in lint_configuration(LintRequest((tmp_path,))).found] == ["EOS-CFG-021"]
+
+
+BINDER = """\
+spring:
+  cloud:
+    stream:
+      bindings: {out-out-0: {destination: t, binder: %s}}
+      binders:
+        one:
+          type: kafka
+          environment.spring.cloud.stream.kafka.binder: {transaction.transaction-id-prefix: a-, required-acks: "%s"}
+        two:
+          type: rabbit
+          environment: {spring.rabbitmq.host: r}
+"""
+
+
+@pytest.mark.parametrize(("acks", "expected"), [("1", {"EOS-CFG-011"}), ("all", set())])
+def test_the_environment_of_a_binder_is_the_applications(acks: str, expected: set[str], tmp_path: Path) -> None:
+    (tmp_path / "application.yml").write_text(BINDER % ("one", acks), "utf-8")
+    assert {one.check_id for one in lint_configuration(LintRequest((tmp_path,))).found} == expected

@@ -152,3 +152,31 @@ def test_sensitive_variables_are_not_shown(tmp_path: Path) -> None:
     (tmp_path / "terraform.tfvars").write_text('pw = "hunter2"\n')
     document = parse_documents("main.tf", TOPIC % config)[0]
     assert "hunter2" not in str(with_variables(document, str(tmp_path / "main.tf")))
+
+
+ISR = """variable "topics" { type = map(object({ isr = number })) }
+resource "kafka_topic" "t" {
+  for_each           = var.topics
+  name               = each.key
+  replication_factor = 3
+  partitions         = 3
+  config             = { "min.insync.replicas" = each.value.isr, "unclean.leader.election.enable" = "false" }
+}
+"""
+RISKY = 'topics = {\n  "a" = { isr = 1 }\n  "b" = { isr = 2 }\n}\n'
+WRITER = "transactional.id=w-1\ntopic=a\n"
+
+
+@pytest.mark.parametrize(
+    ("others", "expected"),
+    [
+        ({"prod.tfvars": RISKY}, {("EOS-CFG-158", "prod.tfvars", 2)}),
+        ({"env/prod.tfvars": RISKY}, {("EOS-CFG-158", "env/prod.tfvars", 2)}),
+        ({"prod.tfvars": RISKY, "dev.tfvars": RISKY}, set()),
+        ({"prod.tfvars": RISKY.replace("isr = 1", "isr = 2")}, set()),
+    ],
+)
+def test_the_only_file_of_variables_gives_what_has_no_default(
+    others: Mapping[str, str], expected: set[tuple[str, str, int]], tmp_path: Path
+) -> None:
+    assert found(tmp_path, {"main.tf": ISR, "app/producer.properties": WRITER, **others}) == expected

@@ -40,14 +40,21 @@ def is_only_broker(deployment: Deployment, broker: Component) -> bool:
 
 
 def wants_more_brokers(deployment: Deployment, broker: Component) -> tuple[Value, ...]:
-    """Return the settings of internal topics that need more brokers than the only one.
+    """Return the settings of internal topics that need more brokers than the cluster has.
 
     A file that stands alone shows one broker if no other machine can reach its quorum or its listeners.
     """
-    if not is_only_broker(deployment, broker) and not _is_on_its_own(deployment, broker):
-        return ()
-    values = (broker.value(name) for name in OF_INTERNAL_TOPICS)
-    return tuple(value for value in values if value.number is not None and value.number > 1)
+    count = number_of_brokers(deployment, broker)
+    values = (broker.value(name) for name in OF_INTERNAL_TOPICS if count)
+    return tuple(value for value in values if value.number is not None and value.number > count)
+
+
+def number_of_brokers(deployment: Deployment, broker: Component) -> int:
+    """Return how many brokers a cluster has: one that is alone, or those of a platform's resource; 0 if unknown."""
+    if is_only_broker(deployment, broker) or _is_on_its_own(deployment, broker):
+        return 1
+    is_whole = bool(broker.cluster) and broker.instances is not None and is_broker(broker)
+    return (broker.instances.number or 0) if is_whole and broker.instances is not None else 0
 
 
 def _is_on_its_own(deployment: Deployment, broker: Component) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from eosctl.checks.configuration.broker_clusters import OF_INTERNAL_TOPICS, wants_more_brokers
+from eosctl.checks.configuration.broker_clusters import OF_INTERNAL_TOPICS, number_of_brokers, wants_more_brokers
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Role, Value
@@ -17,7 +17,7 @@ _OFFSETS: Final = "offsets.topic.replication.factor"
 
 @check(
     "EOS-CFG-149",
-    "One broker cannot hold the replicas of internal topics",
+    "Too few brokers for the replicas of internal topics",
     Area.CONFIGURATION,
     Severity.ERROR,
     roles=(Role.BROKER,),
@@ -26,13 +26,13 @@ _OFFSETS: Final = "offsets.topic.replication.factor"
     references=("KIP-98",),
 )
 def one_broker_needs_more(case: Case) -> Iterator[Problem]:
-    """Find clusters of one broker whose internal topics are to have several replicas.
+    """Find clusters whose internal topics are to have more replicas than there are brokers.
 
     What it checks:
         transaction.state.log.replication.factor, transaction.state.log.min.isr, and offsets.topic.replication.factor
         above 1, written or by default, where the platform starts one broker in all: one service of Compose, one
         replica in Kubernetes. A file that stands alone shows that by its quorum (or ZooKeeper) and its listeners, if
-        all of them are on the local host.
+        all of them are on the local host. Likewise above the number of brokers of an operator's resource.
 
     Why it matters for exactly-once:
         __transaction_state cannot be created: InitProducerId is answered with COORDINATOR_NOT_AVAILABLE until the
@@ -43,7 +43,8 @@ def one_broker_needs_more(case: Case) -> Iterator[Problem]:
         is 3.
 
     Fix:
-        Give the three settings the value 1 while the cluster has one broker. Production needs three brokers.
+        Give the three settings the value 1 while the cluster has one broker, or start more brokers. Production needs
+        three.
 
     Verify:
         eosctl config lint reports it no longer.
@@ -51,11 +52,13 @@ def one_broker_needs_more(case: Case) -> Iterator[Problem]:
     for broker in case.deployment.of(Role.BROKER):
         if too_many := wants_more_brokers(case.deployment, broker):
             names = ", ".join(f"{value.name} ({value.number})" for value in too_many)
-            one = f"While the cluster has one broker, give {_named(too_many)} the value 1."
+            count = number_of_brokers(case.deployment, broker)
+            brokers = "one broker" if count == 1 else f"{count} brokers"
+            one = f"While the cluster has {brokers}, give {_named(too_many)} the value {count}."
             yield problem(
                 broker,
                 too_many,
-                f"The cluster has one broker, and more are asked for: {names}.",
+                f"The cluster has {brokers}, and more are asked for: {names}.",
                 impact=_impact(too_many),
                 remedy=f"{one} Production needs three brokers.",
             )

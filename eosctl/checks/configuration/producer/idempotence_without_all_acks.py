@@ -60,11 +60,13 @@ def idempotence_without_all_acks(case: Case) -> Iterator[Problem]:
             continue
         if demands_idempotence(producer):
             key = acks.key if acks.is_given else OWN_NAMES.get(producer.inside or producer.role, "acks")
-            setting = acks.key if acks.is_given else f"{producer.inside or 'the tool'} sets acks"
+            setting = f"{acks.key}={acks.word}"
+            if not acks.is_given:
+                setting = f"acks={acks.word}, the default of {(producer.inside or 'the tool').capitalize()},"
             yield problem(
                 producer,
                 (acks, producer.value("transactional.id"), producer.value("enable.idempotence")),
-                f"{setting}={acks.word} contradicts idempotence, which needs acks=all.",
+                f"{setting} contradicts idempotence, which needs acks=all.",
                 impact=_IMPACTS.get(producer.client, "The producer does not start."),
                 remedy=f"Set {key}=all.",
             )

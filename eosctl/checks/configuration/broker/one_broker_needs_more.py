@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from eosctl.checks.configuration.broker_clusters import OF_INTERNAL_TOPICS, number_of_brokers, wants_more_brokers
+from eosctl.checks.configuration.clients import has_transactions
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.model.deployment import Role, Value
+from eosctl.model.deployment import Deployment, Role, Value
 from eosctl.model.severity import Severity
 
 _MINIMUM: Final = "transaction.state.log.min.isr"
@@ -32,7 +33,8 @@ def one_broker_needs_more(case: Case) -> Iterator[Problem]:
         transaction.state.log.replication.factor, transaction.state.log.min.isr, and offsets.topic.replication.factor
         above 1, written or by default, where the platform starts one broker in all: one service of Compose, one
         replica in Kubernetes. A file that stands alone shows that by its quorum (or ZooKeeper) and its listeners, if
-        all of them are on the local host. Likewise above the number of brokers of an operator's resource.
+        all of them are on the local host. Likewise above the number of brokers of an operator's resource. Defaults for
+        transactions are information next to applications that do not write in transactions.
 
     Why it matters for exactly-once:
         __transaction_state cannot be created: InitProducerId is answered with COORDINATOR_NOT_AVAILABLE until the
@@ -59,9 +61,17 @@ def one_broker_needs_more(case: Case) -> Iterator[Problem]:
                 broker,
                 too_many,
                 f"The cluster has {brokers}, and more are asked for: {names}.",
+                severity=Severity.INFO if _is_of_no_use(case.deployment, too_many) else None,
                 impact=_impact(too_many),
                 remedy=f"{one} Production needs three brokers.",
             )
+
+
+def _is_of_no_use(deployment: Deployment, too_many: Sequence[Value]) -> bool:
+    """Return whether only defaults for transactions are meant, and no application of the input writes in any."""
+    has_clients = bool(deployment.of(Role.PRODUCER, Role.CONSUMER))
+    of_transactions = not any(value.is_given or value.name == _OFFSETS for value in too_many)
+    return of_transactions and has_clients and not has_transactions(deployment)
 
 
 def _impact(too_many: Sequence[Value]) -> str:

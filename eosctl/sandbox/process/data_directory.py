@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from eosctl import __version__
 from eosctl.errors import EosctlError, UsageError
-from eosctl.sandbox.process.own_files import Written, own_files
+from eosctl.sandbox.process.own_files import SHARED_FOLDERS, Written, own_files
 from eosctl.storage.atomic import replace_file
 
 LOCK_NAME: Final = ".eosctl-lock"
@@ -213,15 +213,17 @@ def _remove_marked(path: Path) -> None:
     marker = _marker(path)
     if marker is None:
         return
+    written = _written(marker)
     folders = set()
-    for file in list(own_files(path, _written(marker))):
+    for file in list(own_files(path, written)):
         with suppress(OSError):
             file.unlink()
-        folders |= set(file.relative_to(path).parents)
+        folders |= set(file.parents) - {path, *path.parents}
+    # A process that was killed while it deleted its files has left folders without any.
+    folders |= {Path(folder) for own in (*written.nodes, *SHARED_FOLDERS) for folder, _, _ in os.walk(path / own)}
     for folder in sorted(folders, key=lambda folder: len(folder.parts), reverse=True):
-        if folder.parts:
-            with suppress(OSError):  # Not empty: it contains files of other programs.
-                (path / folder).rmdir()
+        with suppress(OSError):  # Not empty: it contains files of other programs.
+            folder.rmdir()
     for name in (MARKER_NAME, LOCK_NAME):
         (path / name).unlink(missing_ok=True)
     if marker.get("is_directory_created") is True:

@@ -38,6 +38,8 @@ _LOG_DIRECTORY: Final = {
     META_PROPERTIES, LOCK, CLEAN_SHUTDOWN, RECOVERY_POINT_CHECKPOINT, LOG_START_CHECKPOINT, HIGH_WATERMARK_CHECKPOINT,
     CLEANER_CHECKPOINT, BOOTSTRAP_SNAPSHOT,
 }  # fmt: skip
+SHARED_FOLDERS: Final = ("logs", "security")
+"""Folders of all nodes, next to those of each one."""
 _PARTITION: Final = {PARTITION_METADATA, LEADER_EPOCH_CHECKPOINT, QUORUM_STATE}
 _HOME: Final = {"server.properties", "node.pid"}
 _LOG_FILE: Final = re.compile(
@@ -109,7 +111,7 @@ def own_files(path: Path, written: Written) -> Iterator[Path]:
 
 def _security_names(users: Iterable[str]) -> set[str]:
     stems = ("client", *users)
-    names = {"users.json", "users.tmp", "broker.pem", "broker.tmp", "ca.pem"}
+    names = {"users.json", "users.tmp", "broker.pem", "broker.tmp", "ca.pem", "names.txt"}
     return names | {f"{stem}{end}" for stem in stems for end in (".properties", ".tmp")}
 
 

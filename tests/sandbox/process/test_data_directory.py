@@ -242,6 +242,14 @@ def test_files_of_a_killed_ephemeral_sandbox_are_removed(data: Path) -> None:
     assert files(data) == {"ledger.txt"}
 
 
+def test_a_removal_continues_after_a_kill(data: Path) -> None:
+    run_once(data)
+    for name in files(data) - {MARKER_NAME, LOCK_NAME}:
+        (data / name).unlink()
+    remove_data(data)
+    assert not data.exists()
+
+
 def test_nothing_is_removed_without_a_marker_or_while_in_use(data: Path) -> None:
     before = without_marker(data)
     remove_data(data)

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from eosctl.sandbox.runtime import Timers
+from eosctl.sandbox.runtime import InThread, Timers
 from eosctl.sandbox.ticks import Handle, Loop, Ticks
 
 _STEPS_IN_A_ROW: Final = 100
@@ -60,10 +60,12 @@ class AdjustableClock:
         loop: Loop,
         work_ns: Callable[[], int] = time.perf_counter_ns,
         token_bytes: Callable[[int], bytes] = secrets.token_bytes,
+        in_thread: InThread | None = None,
     ) -> None:
         self._loop = loop
         self.work_ns = work_ns  # A clock for the time that work takes.
         self.token_bytes = token_bytes  # What only this process may foresee, such as the nonces of a login.
+        self.in_thread = in_thread  # Runs what no turn can interrupt; None in a simulation.
         self._loop_time = loop.time
         self._ahead_s = 0.0
         self._skipped_s = 0.0

@@ -85,7 +85,7 @@ class Cluster:
             inter_broker_listener=spec.inter_broker_listener,
             cluster_id=spec.cluster_id,
         )
-        self._clock = clock = AdjustableClock(loop)
+        self._clock = clock = AdjustableClock(loop, in_thread=loop.run_in_executor)
         core = ClusterCore(shape, Path(spec.data_dir), clock, time.time() * 1000 - loop.time() * 1000)
         self._core = core
         self._faults = FaultEngine(self)

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from asyncio import Future
+from collections.abc import Callable, Generator
 from functools import partial
 from math import ceil
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from eosctl.sandbox.logging.event_log import NO_LOG, EventLog
 from eosctl.sandbox.logging.logger_levels import LoggerLevels
 from eosctl.sandbox.ticks import Handle, Loop, Ticks
 from eosctl.sandbox.timing_wheel import Pace, TimingWheel, WheelTimer
+from eosctl.sandbox.turns import Wait
+
+Result = TypeVar("Result")
+InThread = Callable[[None, Callable[[], Any]], Future[Any]]
+"""`run_in_executor` of an event loop."""
 
 ROUNDING_MS: Final = 1e-3  # Rounding error of seconds times 1000.
 LATE_MS: Final = 10  # A timer that fires later than this was delayed by a lack of CPU time or a long turn.
@@ -140,7 +146,7 @@ class NodeRuntime:
     `wall_base_ms` is the wall clock (ms since the epoch) at the loop's time 0. `skew_ms` is added for this node alone
     and may change while the node runs. `log` receives the node's log lines; `loggers` has their levels. `work_ns` is a
     clock for the time that work takes, which is none in a simulation. `token_bytes` gives nonces and salts, which
-    nothing sent before reveals, but in a simulation.
+    nothing sent before reveals, but in a simulation. A simulation has no threads, whose order is never the same.
     """
 
     def __init__(self, loop: Loop, ticks: Ticks, wall_base_ms: float, seed: int = 0) -> None:
@@ -155,6 +161,7 @@ class NodeRuntime:
         self.loggers = LoggerLevels()
         self.work_ns: Callable[[], int] = getattr(loop, "work_ns", _take_no_time)
         self.token_bytes: Callable[[int], bytes] = getattr(loop, "token_bytes", self.random.randbytes)
+        self.in_thread: InThread | None = getattr(loop, "in_thread", None)
         self.stopped = False
 
     def now_ms(self) -> int:
@@ -184,6 +191,15 @@ class NodeRuntime:
     def _run(self, call: Callable[[], None]) -> None:
         if not self.stopped:
             call()
+
+    def compute(self, work: Callable[[], Result]) -> Generator[Wait | None, None, Result]:
+        """Compute a value in another thread, and wait for it; in a simulation, compute it in this turn."""
+        if self.in_thread is None:
+            return work()
+        future = self.in_thread(None, work)
+        yield lambda call: future.add_done_callback(lambda _: self.call_later(0, call))
+        result: Result = future.result()
+        return result
 
     def call_at_lull(self, call: Callable[[], None]) -> None:
         """Run `call` in this turn once no other work is left, including work that is posted meanwhile."""

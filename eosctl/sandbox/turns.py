@@ -19,12 +19,28 @@ Result = TypeVar("Result")
 SLICE: Final = 500
 """Entries of one turn, which take some 10 ms."""
 
+Wait = Callable[[Callable[[], None]], None]
+"""Runs what it is given in a turn after something has happened elsewhere."""
 
-def in_turns(runtime: Runtime, steps: Iterator[None]) -> None:
-    """Take the first step of some work, and each following one in a turn of its own."""
-    for _ in steps:
-        runtime.call_later(0, partial(in_turns, runtime, steps))
+Background = Callable[[Callable[[], Result]], Generator[Wait | None, None, Result]]
+"""Computes a value, in another thread if the loop has some; the steps before its end wait for it."""
+
+
+def in_turns(runtime: Runtime, steps: Iterator[Wait | None]) -> None:
+    """Take the first step of some work, and each following one in a turn of its own, or after what a step waits for."""
+    for wait in steps:
+        following = partial(in_turns, runtime, steps)
+        if wait is None:
+            runtime.call_later(0, following)
+        else:
+            wait(following)
         return
+
+
+def in_place(work: Callable[[], Result]) -> Generator[Wait | None, None, Result]:
+    """Compute a value in this turn."""
+    return work()
+    yield  # A generator without a step.
 
 
 def in_slices(items: Iterable[Item]) -> Generator[None, None, list[Item]]:

@@ -24,13 +24,13 @@ from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.coordinator.transaction.add_partitions_to_txn_manager import produce_error
 from eosctl.sandbox.log.message_formats import batch_of
-from eosctl.sandbox.log.validation import SLICE_RECORDS, RecordsCheck, Refusal, check_request_batch
+from eosctl.sandbox.log.validation import SLICE_RECORDS, RecordsCheck, Refusal, check_request_batch, is_large
 from eosctl.sandbox.ports import AppendResult, RequestContext
 from eosctl.sandbox.replication.appends import ClientBatch, append_client_batch, begin_check, refused_batch
 from eosctl.sandbox.replication.partition import Partition
 from eosctl.sandbox.replication.purgatory import ReplicationWait
 from eosctl.sandbox.security.access import Access
-from eosctl.sandbox.turns import SLICE, in_turns
+from eosctl.sandbox.turns import SLICE, Wait, in_turns
 from eosctl.wire.error_codes import NO_ERROR, ErrorCode
 from eosctl.wire.messages.produce import (
     BatchIndexAndErrorMessage,
@@ -177,11 +177,14 @@ class Produce:
     def _append(self, slot: Slot, target: TopicPartition, given: ClientBatch) -> None:
         """Append a batch in this turn, or in a later one if the request has had its records for one turn."""
         self._records_left -= given.header.records_count
-        if self._records_left < 0:
+        if self._records_left >= 0 and not is_large(given.header):
+            self._append_now(slot, target, given)
+        else:
             self._queue.append((slot, target, given))
             if len(self._queue) == 1:
                 self._broker.runtime.call_later(0, partial(in_turns, self._broker.runtime, self._queued()))
-            return
+
+    def _append_now(self, slot: Slot, target: TopicPartition, given: ClientBatch) -> None:
         broker = self._broker
         partition = broker.replicas.leader(target)
         if isinstance(partition, ErrorCode):
@@ -210,25 +213,24 @@ class Produce:
         broker.replicas.deadlines.add(wait)
         partition.wait_for(wait)
 
-    def _queued(self) -> Iterator[None]:
+    def _queued(self) -> Iterator[Wait | None]:
         """Check and append the queued batches, a slice of records in each step."""
         left = SLICE_RECORDS
         while self._queue:
             slot, target, given = self._queue[0]  # The batch stays first until it is done.
             count = given.header.records_count
             if left < min(count, SLICE_RECORDS):
-                yield
+                yield None
                 left = SLICE_RECORDS
             left -= count
-            check = self._begin_check(target, given) if count > SLICE_RECORDS else None
+            check = self._begin_check(target, given) if is_large(given.header) else None
             refusal = None if check is None else (yield from check)
             partition = self._broker.replicas.leader(target)
             if refusal is not None and isinstance(partition, Partition):
                 self._reject(slot, partition, given, refusal)
             else:
                 given.has_valid_records = check is not None and refusal is None
-                self._records_left = count
-                self._append(slot, target, given)
+                self._append_now(slot, target, given)
             self._queue.popleft()
             self._maybe_reply()
 
@@ -237,7 +239,8 @@ class Produce:
         partition = self._broker.replicas.leader(target)
         if isinstance(partition, ErrorCode) or (self._request.acks == ACKS_ALL and partition.is_below_min_isr):
             return None
-        return begin_check(partition, given, self._broker.runtime.now_ms())
+        runtime = self._broker.runtime
+        return begin_check(partition, given, runtime.now_ms(), runtime.compute)
 
     def _reject(self, slot: Slot, partition: Partition, given: ClientBatch, refusal: Refusal) -> None:
         rejected = refused_batch(given.header, refusal.message)

@@ -7,12 +7,14 @@ of bounds, and compressed batches. They are checked in slices, since a batch of 
 from __future__ import annotations
 
 from collections.abc import Generator
+from functools import partial
 from typing import Final, NamedTuple
 
 from eosctl.sandbox.log.topic_settings import TopicSettings
+from eosctl.sandbox.turns import Background, Wait, in_place
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.errors import WireError
-from eosctl.wire.records.batch import BatchHeader, check_crc, decode_header, iter_records
+from eosctl.wire.records.batch import BatchHeader, RecordsSection, check_crc, decode_header, records_section, slices_of
 from eosctl.wire.records.header import CODEC_MASK, HEADER_BYTES
 from eosctl.wire.records.record import Record
 from eosctl.wire.records.walk import LENGTH_VARINT, walk_records
@@ -46,8 +48,10 @@ length of more than five bytes in a plain batch.
 """
 _CODEC_FIELDS: Final = ("attributes", "records")
 NO_TIMESTAMP: Final = -1
-SLICE_RECORDS: Final = 4096
+SLICE_RECORDS: Final = 2048
 """Number of records checked in one turn: some milliseconds, in which other clients wait."""
+LARGE_COMPRESSED_BYTES: Final = 256 << 10
+"""Size from which compressed records are not unpacked in a turn."""
 _ZSTD: Final = 4
 _ZSTD_MIN_PRODUCE_VERSION: Final = 7
 
@@ -120,15 +124,27 @@ def _check_end(batch: bytes, position: int) -> Refusal | None:
     return None if position == len(batch) else _INVALID_IN_LOG
 
 
-RecordsCheck = Generator[None, None, Refusal | None]
+RecordsCheck = Generator[Wait | None, None, Refusal | None]
+
+
+def is_large(header: BatchHeader) -> bool:
+    """Return whether the check of a batch takes longer than a turn."""
+    is_compressed = header.attributes & CODEC_MASK != 0
+    return header.records_count > SLICE_RECORDS or (is_compressed and header.size_bytes > LARGE_COMPRESSED_BYTES)
 
 
 def check_records(
-    batch: bytes, header: BatchHeader, settings: TopicSettings, now_ms: int, partition: object
+    batch: bytes,
+    header: BatchHeader,
+    settings: TopicSettings,
+    now_ms: int,
+    partition: object,
+    background: Background[RecordsSection] = in_place,
 ) -> RecordsCheck:
     """Check the records of a client's batch, and return the reason for rejecting it.
 
-    It yields after the batch is decompressed and after each slice of records.
+    It yields after the batch is decompressed and after each slice of records. No step can end the decompression of a
+    batch early, so a large one belongs into another thread.
     """
     keyless: list[RecordError] = []
     out_of_range: list[RecordError] = []
@@ -138,10 +154,11 @@ def check_records(
         if refusal is not None or not reads_records(header, settings, now_ms):
             return refusal
     try:
-        slices = iter_records(batch, header, SLICE_RECORDS)
+        unpack = partial(records_section, batch, header)
+        section = (yield from background(unpack)) if is_compressed else unpack()
         if is_compressed:
             yield
-        for records in slices:
+        for records in slices_of(section, header, SLICE_RECORDS):
             if is_compressed and any(record.offset != offset for offset, record in enumerate(records, first)):
                 return _UNEXPECTED
             if settings.is_compacted:

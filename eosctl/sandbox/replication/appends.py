@@ -24,8 +24,9 @@ from eosctl.sandbox.replication.partition import Partition
 from eosctl.sandbox.replication.purgatory import Deadlines, ReplicationWait
 from eosctl.sandbox.replication.verification import NOT_VERIFIED, VerificationPolicy
 from eosctl.sandbox.runtime import NodeRuntime
+from eosctl.sandbox.turns import Background
 from eosctl.wire.error_codes import NO_ERROR, ErrorCode
-from eosctl.wire.records.batch import BatchHeader, encode_entries, with_append_time, with_offset
+from eosctl.wire.records.batch import BatchHeader, RecordsSection, encode_entries, with_append_time, with_offset
 from eosctl.wire.records.control import EndTxnMarker, encode_marker_batch
 from eosctl.wire.records.header import TRANSACTIONAL
 
@@ -47,12 +48,14 @@ class ClientBatch:
         self.has_valid_records = False
 
 
-def begin_check(partition: Partition, given: ClientBatch, now_ms: int) -> RecordsCheck | None:
+def begin_check(
+    partition: Partition, given: ClientBatch, now_ms: int, background: Background[RecordsSection]
+) -> RecordsCheck | None:
     """Begin the check of a batch's records; None if the batch is rejected before."""
     header, settings = given.header, partition.log.settings
     if check_client_batch(given.batch, header, settings, now_ms, partition.partition) is not None:
         return None
-    return check_records(given.batch, header, settings, now_ms, partition.partition)
+    return check_records(given.batch, header, settings, now_ms, partition.partition, background)
 
 
 def append_client_batch(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 import google_crc32c
 
@@ -159,15 +159,44 @@ def iter_records(
     Raises:
         WireError: The batch is cut off or damaged. The slices before the damage have been yielded.
     """
-    section, origin = _section(buffer, header, position, _end(buffer, header, position), MAX_DECOMPRESSED_BYTES)
+    return slices_of(records_section(buffer, header, position), header, slice_count)
+
+
+class RecordsSection(NamedTuple):
+    """The uncompressed records of a batch.
+
+    Attributes:
+        data: The records and nothing else.
+        origin: The position that errors count from.
+    """
+
+    data: bytes
+    origin: int
+
+
+def records_section(buffer: ByteSource, header: BatchHeader, position: int = 0) -> RecordsSection:
+    """Return the uncompressed records of the batch of magic 2 at a position of a buffer.
+
+    Raises:
+        WireError: The batch is cut off, its codec is unknown, or its records are damaged or too many.
+    """
+    return _section(buffer, header, position, _end(buffer, header, position), MAX_DECOMPRESSED_BYTES)
+
+
+def slices_of(section: RecordsSection, header: BatchHeader, slice_count: int) -> Iterator[list[Record]]:
+    """Decode the records of a batch, in lists of at most `slice_count`.
+
+    Raises:
+        WireError: The batch is damaged. The slices before the damage have been yielded.
+    """
     return decode_slices(
-        section,
+        section.data,
         header.records_count,
         slice_count,
         base_offset=header.base_offset,
         base_timestamp=header.base_timestamp,
         append_timestamp=header.max_timestamp if header.attributes & LOG_APPEND_TIME else None,
-        origin=origin,
+        origin=section.origin,
     )
 
 
@@ -178,15 +207,14 @@ def _end(buffer: ByteSource, header: BatchHeader, position: int) -> int:
     return end
 
 
-def _section(buffer: ByteSource, header: BatchHeader, position: int, end: int, max_bytes: int) -> tuple[bytes, int]:
-    """Return the uncompressed records of a batch, and the position that errors count from."""
+def _section(buffer: ByteSource, header: BatchHeader, position: int, end: int, max_bytes: int) -> RecordsSection:
     origin = position + HEADER_BYTES
     section = bytes(buffer[origin:end])
     if not header.attributes & CODEC_MASK:
-        return section, origin
+        return RecordsSection(section, origin)
     try:
         expected_bytes = header.records_count * _TINY_RECORD_BYTES
-        return decompress(header.attributes & CODEC_MASK, section, max_bytes, expected_bytes), 0
+        return RecordsSection(decompress(header.attributes & CODEC_MASK, section, max_bytes, expected_bytes), 0)
     except WireError as error:
         raise WireError(error.what, error.field, origin + error.offset) from None
 

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from functools import partial
+from pathlib import Path
+from random import Random
+from typing import Any
 
+import google_crc32c
 import pytest
 
-from eosctl.sandbox.log.validation import SLICE_RECORDS
+from eosctl.sandbox.log.validation import LARGE_COMPRESSED_BYTES, SLICE_RECORDS
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.metadata import MetadataRequest
 from eosctl.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from eosctl.wire.records.batch import encode_batch
 from eosctl.wire.records.compression import Compression
+from eosctl.wire.records.header import CRC_START
 from eosctl.wire.records.record import Record
 from tests.sandbox.eos_client import EosClient
 from tests.sandbox.harness import Harness, Pending
@@ -77,3 +83,52 @@ def test_a_bad_record_of_any_slice_is_named(harness: Harness, keyless: int) -> N
     assert refused.error_code == ErrorCode.INVALID_RECORD
     assert [error.batch_index for error in refused.record_errors] == [keyless]
     assert refused.log_start_offset == 0
+
+
+class OtherThread:
+    """A thread that does its work when the test says so."""
+
+    def __init__(self) -> None:
+        self.work: Callable[[], Any] | None = None
+        self._future: Future[Any] = Future()
+
+    def run(self, _: None, work: Callable[[], Any]) -> Future[Any]:
+        self.work = work
+        return self._future
+
+    def finish(self) -> None:
+        assert self.work is not None
+        try:
+            self._future.set_result(self.work())
+        except ValueError as error:
+            self._future.set_exception(error)
+
+
+MANY_RECORDS = [Record(0, 1_790_000_000_000, None, b"")] * COUNT
+MANY_BYTES = [Record(0, 1_790_000_000_000, None, Random(1).randbytes(LARGE_COMPRESSED_BYTES))] * 2
+DAMAGED_BYTES = 200
+
+
+@pytest.mark.parametrize("records", [MANY_RECORDS, MANY_BYTES], ids=["many records", "many bytes"])
+@pytest.mark.parametrize("is_damaged", [False, True], ids=["whole", "damaged"])
+def test_a_large_batch_is_unpacked_in_a_thread(tmp_path: Path, records: list[Record], is_damaged: bool) -> None:
+    harness, thread = Harness(tmp_path), OtherThread()
+    EosClient(harness).create_topic("orders")
+    harness.core.broker(1).runtime.in_thread = thread.run
+    batch = encode_batch(records, codec=Compression.GZIP)
+    if is_damaged:
+        damaged = batch[CRC_START:-DAMAGED_BYTES] + bytes(DAMAGED_BYTES)
+        batch = batch[: CRC_START - 4] + google_crc32c.value(damaged).to_bytes(4, "big") + damaged
+    data = [PartitionProduceData(0, batch)]
+    large = harness.client().send(
+        ApiKey.PRODUCE, 8, ProduceRequest(None, -1, 1000, [TopicProduceData("orders", b"", data)])
+    )
+    harness.run_until(lambda: thread.work is not None)
+    small = harness.client().send(ApiKey.METADATA, 9, MetadataRequest([], False))
+    harness.run_until(lambda: small.is_over)
+    assert not large.is_over
+    thread.finish()
+    harness.run_until(lambda: large.is_over)
+    error = large.response.responses[0].partition_responses[0].error_code
+    assert error == (ErrorCode.UNKNOWN_SERVER_ERROR if is_damaged else ErrorCode.NONE)
+    harness.close()

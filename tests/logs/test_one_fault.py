@@ -127,3 +127,17 @@ def test_a_sink_and_its_client_report_one_refusal(tmp_path: Path) -> None:
     (one,) = judge(tmp_path, {"taskmanager.log": text})
     assert one.kind == "commit_lost"
     assert "unless it was empty" in one.explanation
+
+
+def test_a_transaction_that_was_aborted_is_not_called_open(tmp_path: Path) -> None:
+    aborted = SARAMA.format(
+        "debug",
+        5,
+        "txnmgr/transition [tiles-txn] transition from ProducerTxnStateEndTransaction|"
+        "ProducerTxnStateAbortingTransaction to ProducerTxnStateInitializing",
+    )
+    (one, *_) = judge(tmp_path / "open", {"cut.log": GAVE_UP + NOT_BEGUN})
+    assert "the application did not abort" in one.explanation
+    (one, *_) = judge(tmp_path / "aborted", {"cut.log": GAVE_UP + aborted + NOT_BEGUN})
+    assert "did not abort" not in one.explanation
+    assert "the transaction was aborted, but the producer begins no further one" in one.explanation

@@ -11,6 +11,7 @@ from eosctl.logs.incidents.explained import BEFORE_MS, Causes, spans_of
 from eosctl.logs.incidents.joining.abandoned import join_abandoned
 from eosctl.logs.incidents.joining.absent_brokers import name_absent_brokers
 from eosctl.logs.incidents.joining.advertised import name_advertised
+from eosctl.logs.incidents.joining.affected_tasks import name_affected_tasks
 from eosctl.logs.incidents.joining.blocked_threads import name_blocked_threads
 from eosctl.logs.incidents.joining.broker_faults import join_broker_faults
 from eosctl.logs.incidents.joining.consequences import fold_consequences, fold_records
@@ -111,6 +112,7 @@ _NAMING: Final[tuple[_Step, ...]] = (
 #: The steps for all incidents, those of unknown errors too.
 _ENDING: Final[tuple[_Step, ...]] = (
     name_absent_brokers,
+    name_affected_tasks,
     join_server_ends,
     join_broker_faults,
     join_process_ends,

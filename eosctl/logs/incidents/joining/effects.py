@@ -43,11 +43,18 @@ _PRODUCER_OF_TASK: Final = "connector-producer-"
 
 
 class _Effect(NamedTuple):
-    """The record of an effect, its sentence with ``who``, and its severity."""
+    """The record of an effect, its sentence with ``who``, and its severity.
+
+    Attributes:
+        refuted_by: A record between the fault and the effect that refutes the sentence; None if none can.
+        instead: The sentence then.
+    """
 
     record: re.Pattern[str]
     sentence: str
     severity: Severity
+    refuted_by: re.Pattern[str] | None = None
+    instead: str = ""
 
 
 _EFFECTS: Final = (
@@ -73,6 +80,11 @@ _EFFECTS: Final = (
         ),
         "Effect: the application did not abort after the error, so no further transaction begins until it does.",
         Severity.ERROR,
+        re.compile(
+            r"\bAbortingTransaction\b|ProducerTxnStateAbortingTransaction|ABORTING_TRANSACTION"
+            r"|(?i:\btransaction (?:was )?aborted\b)"
+        ),
+        "Effect: the transaction was aborted, but the producer begins no further one: replace it by a new producer.",
     ),
     _Effect(
         re.compile(r"[Qq]ueue (?:is )?full\b|_QUEUE_FULL\b|BufferExhausted"),
@@ -129,6 +141,13 @@ class _Logs:
             own = self._timeline.log_with(last)
             self._effects[key] = [event for event in own if effect.record.search(event.message)]
         return within(self._effects[key], one.t_start_ms - _BEFORE_MS, one.t_end_ms + _AFTER_MS)
+
+    def refutes(self, one: Incident, effect: _Effect, felt: LogEvent) -> bool:
+        """Return whether a log has a record between an incident's start and an effect that refutes its sentence."""
+        if effect.refuted_by is None:
+            return False
+        own = self._timeline.log_between(felt, one.t_start_ms, time_of(felt))
+        return any(effect.refuted_by.search(event.message) for event in own)
 
     def taken_over(self, ended: LogEvent, task: str) -> LogEvent | None:
         """Return the initialization of a task's producer by another worker shortly before its old copy ended."""
@@ -195,9 +214,10 @@ def _with_effects(one: Incident, logs: _Logs) -> Incident:
                 evidence=joined_evidence(one.evidence, places_of([*found, moved])),
             )
             continue
+        sentence = effect.instead if logs.refutes(one, effect, found[0]) else effect.sentence
         one = one._replace(
             severity=min(one.severity, effect.severity, key=lambda severity: severity.rank),
-            explanation=f"{one.explanation} {effect.sentence.format(who=f'task {task}' if task else 'the task')}",
+            explanation=f"{one.explanation} {sentence.format(who=f'task {task}' if task else 'the task')}",
             t_end_ms=max(one.t_end_ms, time_of(found[0])),
             evidence=joined_evidence(one.evidence, places_of(found)),
         )

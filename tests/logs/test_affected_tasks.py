@@ -39,3 +39,24 @@ def test_a_failure_long_after_the_fault_is_not_its_effect(tmp_path: Path) -> Non
     log = REFUSALS + NOT_STORED.format(at="40:19", name="meters")
     for one in judge(tmp_path, {"connect.log": log}):
         assert one.kind != "not_enough_replicas" or "connector.task" not in one.subject
+
+
+SINK = (
+    "[2026-07-03 04:00:12,000] INFO [vault-sink|task-1] [Consumer clientId=connector-consumer-vault-sink-1, "
+    "groupId=connect-vault-sink] Adding newly assigned partitions: syslog-4 "
+    "(org.apache.kafka.clients.consumer.internals.ConsumerRebalanceListenerInvoker)\n"
+)
+OWN = SINK.replace("vault-sink|task-1", "meters|task-0").replace("vault-sink", "meters")
+
+
+def test_the_group_of_another_connector_is_not_named(tmp_path: Path) -> None:
+    log = SINK + NOT_STORED.format(at="00:19", name="meters") + NOT_STORED.format(at="01:19", name="meters")
+    (one,) = judge(tmp_path, {"connect.log": log})
+    assert one.subject["connector.task"] == "meters-0"
+    assert "group" not in one.subject
+
+
+def test_the_group_of_its_own_connector_is_named(tmp_path: Path) -> None:
+    log = SINK + OWN + NOT_STORED.format(at="00:19", name="meters") + NOT_STORED.format(at="01:19", name="meters")
+    (one,) = judge(tmp_path, {"connect.log": log})
+    assert one.subject["group"] == "connect-meters"

@@ -48,3 +48,25 @@ def test_a_removal_without_a_pause_has_no_such_cause(pause: str, before: str, tm
 def test_other_members_and_earlier_refusals_are_not_joined(minute: int, client: str, tmp_path: Path) -> None:
     found = judge(tmp_path, {"server.log": REMOVED, "app.log": REFUSED.format(minute, client)})
     assert {one.kind for one in found} & {"member_evicted"} == set()
+
+
+SILENT = (
+    "2026-05-06 07:00:{:02},000 WARNING kafka.coordinator Heartbeat session expired, marking coordinator dead\n"
+    "2026-05-06 07:00:{:02},100 WARNING kafka.coordinator Heartbeat: local member_id was not recognized; this consumer "
+    "needs to re-join\n"
+)
+NOT_STORED = (
+    "2026-05-06 07:00:33,000 ERROR kafka.coordinator.consumer Offset commit failed: likely to cause duplicate "
+    "message delivery\nkafka.errors.CommitFailedError: CommitFailedError: Commit cannot be completed since the group "
+    "has already rebalanced and assigned the partitions to another member.\n"
+)
+JOINED = "2026-05-06 07:{}:00,000 INFO kafka.coordinator Successfully joined group ledger with generation 8\n"
+WROTE = "2026-05-06 07:{}:05,000 INFO ledger.job wrote 12 rows\n"
+
+
+@pytest.mark.parametrize(("minute", "severity"), [("01", "warning"), ("09", "error")])
+def test_a_member_that_soon_works_again_needs_no_action(minute: str, severity: str, tmp_path: Path) -> None:
+    text = JOINED.format("00") + SILENT.format(30, 30) + NOT_STORED + JOINED.format(minute) + WROTE.format(minute)
+    (one,) = judge(tmp_path, {"ledger.log": text})
+    assert (one.kind, one.severity) == ("member_evicted", severity)
+    assert "continued its work" in one.explanation

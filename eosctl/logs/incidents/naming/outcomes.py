@@ -27,6 +27,7 @@ from eosctl.logs.incidents.naming.resumed_work import (
     Resumed,
     can_resume,
     failures_of,
+    is_overcome,
     place_text,
     resumed_after,
     resumed_text,
@@ -143,7 +144,7 @@ def _with_end(timeline: LogTimeline, before: Incident, one: Incident, failures: 
         return one
     if resumed.work is not None:
         severity = Severity.ERROR if one.severity is Severity.CRITICAL else one.severity
-        severity = Severity.WARNING if one.kind in _CONNECTIONS else severity
+        severity = Severity.WARNING if one.kind in _CONNECTIONS or is_overcome(one, resumed.work) else severity
         return _with(one, resumed.work, resumed_text(resumed), severity)
     if len(one.evidence) > len(before.evidence) or any(map(is_ready, later)):
         return one

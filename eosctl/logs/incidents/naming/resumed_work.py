@@ -30,6 +30,9 @@ WITHIN_MS: Final = 1_800_000
 """Maximum time from a fault to the work that shows its end; with ``QUIET_MS``, a slice's margin (``MARGIN_MS``)."""
 QUIET_MS: Final = 600_000
 """A fault that returns later than this after the work is another one."""
+OVERCOME_MS: Final = 60_000
+"""Maximum time from the removal of a member to its next work for a fault that needs no action."""
+_REMOVED: Final = "member_evicted"
 SEARCHED: Final = 2_000
 """Maximum number of records that are searched for one incident."""
 _ROUNDS: Final = 50
@@ -238,6 +241,11 @@ class _Workers:
 
 def _thread_of(event: LogEvent) -> str:
     return event.fields.get("stream_thread") or ("" if event.fields.get("stream_client") else event.thread)
+
+
+def is_overcome(one: Incident, work: LogEvent) -> bool:
+    """Return whether a member that was removed worked again soon: it reads its records again, and loses none."""
+    return one.kind == _REMOVED and time_of(work) - one.t_start_ms <= OVERCOME_MS
 
 
 def place_text(event: LogEvent) -> str:

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from operator import attrgetter
+from typing import Final
 
 from eosctl.logs.incidents.timeline.announced import (
     Announcements,
@@ -38,6 +39,9 @@ _OF_ANY_PRODUCER = frozenset({"OUT_OF_ORDER_SEQUENCE", "SEQUENCE_RESET", "TIMEOU
 """Categories of errors that producers without transactions have, too."""
 SAME_MOMENT_MS = 200
 """Records about a failure: those of a client, and those of its program."""
+
+_ALL: Final = "\0"
+"""Not the name of a task: the values of a whole log."""
 
 
 class LogTimeline:
@@ -78,7 +82,7 @@ class LogTimeline:
         self._files: dict[str, frozenset[str]] = {}
         self._first_named: dict[str, dict[str, int]] = {}
         self._groups: dict[str, str] = {}
-        self._values: dict[tuple[str, EventField], frozenset[str]] = {}
+        self._values: dict[tuple[str, EventField], Mapping[str, frozenset[str]]] = {}
         self._nodes: dict[str, str] = {}
         self._roles: dict[str, str] = {}
         self._signs: dict[str, list[int]] = {}
@@ -320,15 +324,25 @@ class LogTimeline:
         values = self.values_in_log(event, name)
         if values:
             return next(iter(values)) if len(values) == 1 else self._writers.only(event, name)
+        if name == "group" and event.fields.get("connector_task"):
+            return ""
         return "" if event.application in self._servers else self.announcements.value(self.log_of(event), name)
 
     def values_in_log(self, event: LogEvent, name: EventField) -> frozenset[str]:
-        """Return the values of a field in the events of an event's log."""
+        """Return the values of a field in the events of an event's log; a worker's other tasks have their own."""
         key = self.log_of(event), name
         if key not in self._values:
-            values = (one.fields.get(name) for one in self.log_with(event))
-            self._values[key] = frozenset(value for value in values if value)
-        return self._values[key]
+            found: dict[str, set[str]] = defaultdict(set)
+            for one in self.log_with(event):
+                if value := one.fields.get(name):
+                    found[one.fields.get("connector_task", "")].add(value)
+            of_tasks = {task: frozenset(values) for task, values in found.items()}
+            self._values[key] = {**of_tasks, _ALL: frozenset[str]().union(*of_tasks.values())}
+        of_tasks = self._values[key]
+        if task := event.fields.get("connector_task"):
+            shared = of_tasks.get("", frozenset()) if name != "group" else frozenset()
+            return of_tasks.get(task, frozenset()) | shared
+        return of_tasks[_ALL]
 
     def is_of_library(self, event: LogEvent) -> bool:
         """Return whether the Java client or librdkafka wrote some events of an event's log."""

@@ -47,7 +47,7 @@ def replaced(timeline: LogTimeline, transactional_id: str, events: Sequence[LogE
     who = "an earlier producer" if program == transactional_id else program
     is_of_same_log = timeline.log_of(foreign) == timeline.log_of(victim)
     is_other = foreign.application not in (victim.application, *timeline.servers())
-    by_whom = f" by {_apart_from(victim, foreign, program_of(timeline, foreign))}" if is_other else ""
+    by_whom = f" by {_apart_from(events, foreign, program_of(timeline, foreign))}" if is_other else ""
     again = f"was initialized again{by_whom}{f' (epoch {epoch})' if epoch else ''}"
     commits = commits_in_words(timeline, foreign, time_of(foreign), inf, transactional_id)[:1] if is_other else ()
     earlier = _created_before(timeline, foreign, events)
@@ -76,10 +76,12 @@ def replaced(timeline: LogTimeline, transactional_id: str, events: Sequence[LogE
     return found._replace(evidence=joined_evidence(found.evidence, evidence_of(commits)))
 
 
-def _apart_from(victim: LogEvent, foreign: LogEvent, name: str) -> str:
+def _apart_from(events: Sequence[LogEvent], foreign: LogEvent, name: str) -> str:
     """Return the name of another program, and its file if the name is the client.id of both: copies share one."""
-    is_shared = name in (victim.fields.get("client_id"), victim.fields.get("rdkafka_client", "").partition("#")[0])
-    return f"the program of {PurePath(foreign.file.replace(chr(92), '/')).name}" if is_shared else name
+    own = (event for event in events if event is not foreign and event.application != foreign.application)
+    if all(name != event.fields.get("client_id") for event in own):
+        return name
+    return f"the program of {PurePath(foreign.file.replace(chr(92), '/')).name}"
 
 
 def _created_before(timeline: LogTimeline, foreign: LogEvent, events: Sequence[LogEvent]) -> str:

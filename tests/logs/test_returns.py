@@ -70,3 +70,16 @@ def test_a_permission_that_is_missing_each_night_is_one_fault(tmp_path: Path) ->
     assert "The fault returned until 2026-03-05T02:00:01.000Z" in one.explanation
     apart = judge(tmp_path / "apart", {"loader.log": night(3) + night(4, works=True) + night(5)})
     assert [one.t_start_ms // 86_400_000 for one in apart] == [20_515, 20_517]
+
+
+def test_a_denied_topic_is_one_fault_although_the_producer_has_its_id(tmp_path: Path) -> None:
+    client = "INFO [Producer clientId=mill, transactionalId=mill-0]"
+    hours = "".join(
+        f"2026-03-03 {hour}:00:03,000 {client} ProducerId set to 301 with epoch {hour}\n"
+        f"2026-03-03 {hour}:00:04,000 ERROR [Producer clientId=mill, transactionalId=mill-0] Topic authorization failed "
+        "for topics [flour.out]\n"
+        for hour in (10, 11, 12)
+    )
+    (one,) = judge(tmp_path, {"mill.log": hours})
+    assert one.subject["topic"] == "flour.out"
+    assert "The fault returned until 2026-03-03T12:00:04.000Z" in one.explanation

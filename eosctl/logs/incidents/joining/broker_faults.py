@@ -19,6 +19,7 @@ from eosctl.logs.incidents.timeline.index import within
 from eosctl.logs.incidents.timeline.program_names import program_of
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import by_key, time_of
+from eosctl.logs.incidents.timeline.trouble import DISCONNECTS
 from eosctl.model.event_names import EventCategory
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import FATAL_LEVELS, LogEvent
@@ -26,6 +27,8 @@ from eosctl.model.severity import Severity
 from eosctl.text import time_text
 
 BEFORE_MS: Final = 5_000
+MOMENT_MS: Final = 1_000
+"""The kernel's stamps may be in whole seconds."""
 LATE_MS: Final = 1_800_000
 """Maximum time from the last record of a fault to an effect; clients retry for some minutes before they report."""
 _OPEN_FILES: Final = ("limit-of-open-files", "open-files-of-the-host")
@@ -74,7 +77,7 @@ def join_broker_faults(timeline: LogTimeline, incidents: Sequence[Incident]) -> 
     noted = {(place.file, place.offset) for one in incidents for place in one.evidence} if faults else set()
     felt = {id(fault.incident): _requests_without_answer(timeline, fault, noted) for fault in faults}
     for one, effects in gathered(sorted(incidents, key=lambda one: one.t_start_ms), home_of):
-        whole = _with_effects(one, effects) if effects else one
+        whole = _with_effects(_with_node(timeline, one), effects) if effects else one
         yield _with_requests(timeline, whole, felt[id(one)]) if felt.get(id(one)) else whole
 
 
@@ -110,13 +113,38 @@ def _with_requests(timeline: LogTimeline, one: Incident, events: Sequence[LogEve
 def _fault_of(timeline: LogTimeline, one: Incident) -> _Fault | None:
     """Return a fault that the records of one broker report."""
     events = [event for event in timeline.evidence(one) if event.application in timeline.servers()]
-    if one.kind not in _FAULTS or not events or one.severity.rank > Severity.WARNING.rank:
+    if one.kind not in _FAULTS or one.severity.rank > Severity.WARNING.rank:
         return None
+    if not events:
+        return _Fault(one, lost, frozenset(), "") if (lost := _lost_with(timeline, one)) else None
     node = str(one.subject.get("broker", "")) or timeline.node_of(events[0].application)
     hosts = frozenset(name.lower() for event in events for name in (event.host, event.application) if name)
     text = "\n".join(event.message for event in events)
     nodes = _other_nodes(one, events) or {node} - {""}
     return _Fault(one, frozenset(nodes), hosts, text)
+
+
+def _lost_with(timeline: LogTimeline, one: Incident) -> frozenset[str]:
+    """Return the node to which other servers lost their connections as a process was killed, if it is a single one.
+
+    The kernel names the process and its machine, not the broker that it was.
+    """
+    if one.kind not in _SILENT or "java" not in str(one.subject.get("process", "")):
+        return frozenset()
+    near = within(timeline.server_events(*DISCONNECTS), one.t_start_ms - MOMENT_MS, one.t_start_ms + BEFORE_MS)
+    found = frozenset(node for event in near for node in _nodes_in(event.message))
+    return found if len(found) == 1 else frozenset()
+
+
+def _with_node(timeline: LogTimeline, one: Incident) -> Incident:
+    """Return the incident of a killed process with the broker that it most likely was."""
+    if any(event.application in timeline.servers() for event in timeline.evidence(one)):
+        return one
+    if not (lost := _lost_with(timeline, one)):
+        return one
+    node = next(iter(lost))
+    text = f"Most likely it was broker {node}: the others lost their connections to it at that moment."
+    return one._replace(subject={**one.subject, "broker": node}, explanation=f"{one.explanation} {text}")
 
 
 def _other_nodes(one: Incident, events: Sequence[LogEvent]) -> set[str]:

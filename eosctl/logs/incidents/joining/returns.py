@@ -42,6 +42,7 @@ _UNTIL_CHANGED: Final = kinds_with("until_changed")
 _LOOPS: Final = kinds_with("loops")
 _IN_SYNC: Final[tuple[EventCategory, ...]] = (*SUCCESSES, "ISR_EXPAND")
 """Records after which partitions have enough in-sync replicas again."""
+_OF_PRODUCERS: Final = kinds_with("of_producer")
 _STUCK: Final = "out_of_order_sequence"
 _UNEXPLAINED: Final = "unexplained"
 _DIGITS: Final = re.compile(r"\d+")
@@ -96,10 +97,6 @@ def _returned(timeline: LogTimeline, before: Sequence[Incident], one: Incident, 
     if one.root_cause == _UNEXPLAINED and not all(_has_same_words(timeline, part, one) for part in before):
         return False
     of_logs = {timeline.log_of(event): event for event in events}.values()
-    if one.t_start_ms - end_ms > GAP_MS and any(
-        any(map(is_work, timeline.log_between(event, end_ms + 1, one.t_start_ms - 1, WORK))) for event in of_logs
-    ):
-        return False
     return not any(_successes_in(timeline, one, event, end_ms + 1, one.t_start_ms - 1) for event in of_logs)
 
 
@@ -115,8 +112,11 @@ def _gap_ms(before: Sequence[Incident], one: Incident) -> float:
 
 def _successes_in(timeline: LogTimeline, one: Incident, event: LogEvent, start_ms: float, end_ms: float) -> bool:
     """Return whether the program of an event logged in a period that what failed works again."""
-    if one.kind in _LOOPS:
-        return any(map(is_work, timeline.log_between(event, start_ms, end_ms, WORK)))
+    if one.kind in _LOOPS or (one.kind in _UNTIL_CHANGED and end_ms - start_ms > GAP_MS):
+        works = any(map(is_work, timeline.log_between(event, start_ms, end_ms, WORK)))
+        # A producer that gets its id lacks none of the permissions for it, but may lack that for a topic.
+        done = ("INIT_PRODUCER_ID",) if one.kind in _OF_PRODUCERS else ()
+        return works or bool(done and timeline.log_between(event, start_ms, end_ms, done))
     wanted = _IN_SYNC if one.kind == "not_enough_replicas" else SUCCESSES
     return bool(timeline.log_between(event, start_ms, end_ms, wanted))
 

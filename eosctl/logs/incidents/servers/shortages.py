@@ -48,7 +48,7 @@ def find_shortages(timeline: LogTimeline, outages: Sequence[Outage]) -> Iterator
         for outage in outages
         if outage.is_broker
     )
-    for episode in episodes(events, SHORTAGE_GAP_MS):
+    for episode in _without_return(timeline, episodes(events, SHORTAGE_GAP_MS)):
         start, end = time_of(episode[0]), time_of(episode[-1])
         away = sorted(brokers_away.touching(start, end), key=lambda outage: order[id(outage)])
         # A broker that returned earlier may still have to catch up; a broker that was down is the likelier cause.
@@ -77,6 +77,7 @@ def find_shortages(timeline: LogTimeline, outages: Sequence[Outage]) -> Iterator
             "brokers-down-below-min-isr" if brokers else _OUT_OF_SYNC if left else _OF_REFUSALS,
             {
                 "brokers": brokers,
+                "out-of-sync": _nodes_that_left(one for last in left for one in _in_a_row(timeline, last)),
                 "topics": tuple(topics),
                 "topic-partition": only,
                 "topic-partitions": tuple(sorted(partitions)) if 1 < len(partitions) <= NAMED_PARTITIONS else (),
@@ -97,6 +98,30 @@ def find_shortages(timeline: LogTimeline, outages: Sequence[Outage]) -> Iterator
             t_start_ms=min([start, *(ms for ms in lost_ms if start - ms <= LEFT_MS)]),
             t_end_ms=max([end, *map(time_of, felt)]),
         )
+
+
+def _without_return(timeline: LogTimeline, found: Iterable[Sequence[LogEvent]]) -> Iterator[Sequence[LogEvent]]:
+    """Yield episodes of refusals; those of one partition whose replicas did not come back in between are one.
+
+    A producer retries seldom once it backs off, so the refusals of one shortage can be minutes apart.
+    """
+    current: list[LogEvent] = []
+    for episode in found:
+        if current and not _lasts(timeline, current, episode):
+            yield current
+            current = []
+        current.extend(episode)
+    if current:
+        yield current
+
+
+def _lasts(timeline: LogTimeline, before: Sequence[LogEvent], after: Sequence[LogEvent]) -> bool:
+    """Return whether a partition's replicas had left the ISR before some refusals, and not come back before others."""
+    partitions = {event.fields.get("partition", "") for event in (*before, *after)}
+    if len(partitions) > 1:
+        return False
+    left = _left_before(timeline, partitions, time_of(before[0]))
+    return bool(left) and left == _left_before(timeline, partitions, time_of(after[0]))
 
 
 def name_lagging(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iterator[Incident]:

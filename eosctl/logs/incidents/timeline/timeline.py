@@ -336,8 +336,8 @@ class LogTimeline:
             for one in self.log_with(event):
                 if value := one.fields.get(name):
                     found[one.fields.get("connector_task", "")].add(value)
-            of_tasks = {task: frozenset(values) for task, values in found.items()}
-            self._values[key] = {**of_tasks, _ALL: frozenset[str]().union(*of_tasks.values())}
+            named = {task: frozenset(values) for task, values in found.items()}
+            self._values[key] = {**named, _ALL: frozenset[str]().union(*named.values())}
         of_tasks = self._values[key]
         if task := event.fields.get("connector_task"):
             shared = of_tasks.get("", frozenset()) if name != "group" else frozenset()

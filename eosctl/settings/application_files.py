@@ -18,7 +18,8 @@ from eosctl.model.deployment import Role, Value
 from eosctl.settings.environment import CLIENT_ROLES
 from eosctl.settings.process_counts import CHART, WITHOUT_NUMBER
 from eosctl.settings.sources import Source
-from eosctl.settings.workloads import Workload, filled_by, merged, with_instances
+from eosctl.settings.workload import Workload, filled_by, merged
+from eosctl.settings.workloads import with_instances
 
 _APPLICATIONS: Final = (*CLIENT_ROLES, Role.SPRING)
 _FOLDERS: Final = frozenset(

@@ -10,7 +10,7 @@ from eosctl.model.deployment import Place, Role
 from eosctl.settings.kafka_commands import part_of_one
 from eosctl.settings.readers import is_read
 from eosctl.settings.sources import Source
-from eosctl.settings.workloads import Workload
+from eosctl.settings.workload import Workload
 
 
 def with_overridden(sources: Iterable[Source], workloads: Iterable[Workload]) -> list[Source]:

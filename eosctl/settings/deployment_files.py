@@ -54,8 +54,8 @@ from eosctl.settings.templates import Filling, fillings_of, fills_templates, pla
 from eosctl.settings.terraform_variables import refers_to_variables, with_variables
 from eosctl.settings.tree import Branch, Node
 from eosctl.settings.unread_lines import lines_not_read, names_setting
+from eosctl.settings.workload import Workload
 from eosctl.settings.workloads import (
-    Workload,
     generated_by,
     unseen_by,
     with_instances,

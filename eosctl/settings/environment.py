@@ -54,9 +54,11 @@ _STREAMS_VARIABLE: Final = re.compile(
 )
 CLIENT_ROLES: Final = (Role.PRODUCER, Role.CONSUMER, Role.STREAMS)
 _JAVA_OPTIONS: Final = re.compile(r"(?:JAVA|JDK|JVM).*OPT", re.IGNORECASE)
+_SHORT_IDS: Final = ("TX_ID", "TXN_ID", "TRANSACTION_ID")
+"""What applications call transactional ids in variables, where these name Kafka."""
 _OWN_VARIABLE: Final = re.compile(
     r"^(?!FAUST_)(?:[A-Z0-9]+_)*?(?P<name>TRANSACTIONAL_ID|GROUP_INSTANCE_ID|ISOLATION_LEVEL|ENABLE_IDEMPOTENCE|ENABLE_AUTO_COMMIT"
-    r"|TRANSACTION_TIMEOUT_MS|PROCESSING_GUARANTEE|ACKS)$"
+    r"|TRANSACTION_TIMEOUT_MS|PROCESSING_GUARANTEE|ACKS|(?:TX|TXN|TRANSACTION)_ID)$"
 )
 # KAFKA_HOST and KAFKA_PORT are where an application finds its brokers.
 _OF_EVERY_SERVER: Final = frozenset({"port", "host.name"})
@@ -293,8 +295,9 @@ def _own_variables(given: Iterable[tuple[str, Leaf]], file: str) -> dict[str, Va
     found: dict[str, Value] = {}
     for key, leaf in given:
         match = _OWN_VARIABLE.match(key)
-        if match is not None and (match["name"] != "ACKS" or "KAFKA" in key or "PRODUCER" in key):
-            setting = setting_of(match["name"])
+        is_common = match is not None and (match["name"] == "ACKS" or match["name"].endswith(_SHORT_IDS))
+        if match is not None and (not is_common or "KAFKA" in key or "PRODUCER" in key):
+            setting = "transactional.id" if match["name"].endswith(_SHORT_IDS) else setting_of(match["name"])
             found[setting] = value_of(key, leaf, file, setting)
     return found
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from eosctl.settings.readers import is_read
 from eosctl.settings.sources import Source
-from eosctl.settings.workloads import Workload
+from eosctl.settings.workload import Workload
 
 _KIND: Final = "Secret "
 

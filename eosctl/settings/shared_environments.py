@@ -17,7 +17,8 @@ from eosctl.settings.program_files import IMAGE
 from eosctl.settings.readers import is_read
 from eosctl.settings.resolution import application_of
 from eosctl.settings.sources import Source
-from eosctl.settings.workloads import Workload, service_name
+from eosctl.settings.workload import Workload
+from eosctl.settings.workloads import service_name
 
 _ROLES: Final = (*CLIENT_ROLES, Role.BROKER)
 _UNIT: Final = ".service"

@@ -15,7 +15,7 @@ from eosctl.settings.application_files import project_of, words_of
 from eosctl.settings.environments import laid_over, profile_of
 from eosctl.settings.readers import is_read
 from eosctl.settings.sources import Source
-from eosctl.settings.workloads import Workload
+from eosctl.settings.workload import Workload
 
 
 def with_spring_environments(sources: Sequence[Source], workloads: Iterable[Workload]) -> list[Source]:

@@ -6,7 +6,6 @@ Kubernetes' controllers with their autoscalers, kustomizations, Strimzi's node p
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -17,6 +16,7 @@ from eosctl.model.deployment import Place, Role, Unseen, Value
 from eosctl.settings.container_files import containers_of, kafka_files, overrides_of
 from eosctl.settings.documents import parse_within, starts_programs
 from eosctl.settings.kafka_commands import CONFIGURATION
+from eosctl.settings.pm2_file import NAMES as PM2_FILES
 from eosctl.settings.pod_storage import lost_storage
 from eosctl.settings.pod_variables import pod_variables
 from eosctl.settings.process_counts import (
@@ -27,10 +27,12 @@ from eosctl.settings.process_counts import (
     WITHOUT_NUMBER,
     chart_count,
     knative_count,
+    process_counts,
 )
 from eosctl.settings.readers import Readers, is_read
 from eosctl.settings.sources import Source, value_of
 from eosctl.settings.tree import Branch, Leaf, Node, Row
+from eosctl.settings.workload import Workload, filled_by, merged
 
 _CONTROLLERS: Final[Mapping[str, tuple[str, ...]]] = {
     "Deployment": ("spec", "replicas"),
@@ -57,31 +59,6 @@ GENERATED: Final[Mapping[str, str]] = {"configMapGenerator": "ConfigMap", "secre
 """What generators of kustomizations make."""
 _PATCHES: Final = ("patches", "patchesJson6902", "patchesStrategicMerge")
 _POOL: Final = "KafkaNodePool "
-_REFERENCE: Final = re.compile(r"\$\{([A-Za-z_]\w*)(?::[^}]*)?\}")
-
-
-class Workload(NamedTuple):
-    """Processes that a platform starts alike.
-
-    Attributes:
-        name: Its kind and its name: ``Deployment settlement``.
-        processes: How many there are; None where this part of the description does not name it.
-        reads: The resources (``ConfigMap settlement``) and the files and folders that each of them reads.
-        variables: Its environment, as far as it is written down.
-        is_whole: Whether this is the whole description; an overlay and a scaler have a part of it.
-        kafka_files: The configurations of Kafka that its containers read.
-        overrides: The settings that a command lays over the file of a broker.
-        images: The images of its containers.
-    """
-
-    name: str
-    processes: Value | None
-    reads: frozenset[str] = frozenset()
-    variables: Mapping[str, str] = {}
-    is_whole: bool = False
-    kafka_files: tuple[Unseen, ...] = ()
-    overrides: Mapping[str, Value] = {}
-    images: tuple[str, ...] = ()
 
 
 def workloads_of(document: Node, file: str) -> list[Workload]:
@@ -90,12 +67,22 @@ def workloads_of(document: Node, file: str) -> list[Workload]:
         return []
     if isinstance(services := document.get("services"), Branch):
         return list(_services(document, services, file))
+    if posixpath.basename(file) in PM2_FILES:
+        return list(_programs(document, file))
     if CHART_FILES.search(file) and (count := chart_count(document, file)) is not None:
         return [Workload(f"{CHART}{posixpath.dirname(file)}", count, images=_image_of_chart(document))]
     generates = any(document.get(key) is not None for key in GENERATED)
     if generates or (document.text("kind") or "Kustomization") == "Kustomization":
         return list(_kustomization(document, file))
     return list(_resource(document, file))
+
+
+def _programs(document: Branch, file: str) -> Iterator[Workload]:
+    """Yield the programs that PM2 starts; each is described by its name, as it has no image."""
+    for app in document.items("apps"):
+        name, count = app.text("name") if isinstance(app, Branch) else None, next(process_counts(app, file), None)
+        if name and count is not None:
+            yield Workload(f"program {name}", count.processes, images=(name,))
 
 
 def with_instances(sources: Iterable[Source], workloads: Iterable[Workload]) -> list[Source]:
@@ -170,19 +157,6 @@ def _of_file(file: str, counts: list[Value]) -> list[Value]:
     return [count for count in counts if count.file == file] or counts
 
 
-def filled_by(values: Mapping[str, Value], variables: Mapping[str, str]) -> dict[str, Value]:
-    """Return the values with the variables of the one workload that reads them in the place of references."""
-
-    def filled(value: Value) -> Value:
-        if value.resolved or value.text is None:
-            return value
-        text = _REFERENCE.sub(lambda match: variables.get(match[1], match[0]), value.text)
-        is_filled = _REFERENCE.search(text) is None and not {"{", "("} & {*text}
-        return replace(value, text=text, resolved=is_filled)
-
-    return {name: filled(value) for name, value in values.items()}
-
-
 def _total(counts: list[Value]) -> Value | None:
     """Return how many processes several counts make; the place is that of the largest."""
     if len(counts) < 2:
@@ -190,21 +164,6 @@ def _total(counts: list[Value]) -> Value | None:
     largest = max(counts, key=lambda one: one.number or 0)
     total = sum(one.number or 0 for one in counts)
     return largest if largest.text in WITHOUT_NUMBER else replace(largest, text=str(total))
-
-
-def merged(workloads: Iterable[Workload]) -> dict[str, Workload]:
-    """Join the parts of each workload; of several counts the highest holds: it is the one that some environment has."""
-    found: dict[str, Workload] = {}
-    for one in workloads:
-        other = found.get(one.name)
-        counts = [count for count in (one.processes, other.processes if other else None) if count is not None]
-        count = max(counts, key=lambda value: value.number or 0) if counts else None
-        reads = one.reads | (other.reads if other else frozenset())
-        variables = {**(other.variables if other else {}), **one.variables}
-        overrides = {**(other.overrides if other else {}), **one.overrides}
-        images = one.images or (other.images if other else ())
-        found[one.name] = Workload(one.name, count, reads, variables, overrides=overrides, images=images)
-    return found
 
 
 def _resource(document: Branch, file: str) -> Iterator[Workload]:

@@ -351,3 +351,30 @@ def test_values_given_one_by_one_are_those_of_a_chart(
 def test_a_script_starts_processes_in_the_background(script: str, expected: list[str], tmp_path: Path) -> None:
     found = [one for one in lint(tmp_path, {"run.sh": script}).found if one.check_id == "EOS-CFG-147"]
     assert [one.message.partition("is the id of ")[2].rstrip(".") for one in found] == expected
+
+
+PROGRAM = 'module.exports = { apps: [{ name: "cart", script: "main.js", instances: %s }] };\n'
+CART = (
+    '{"kafka": {"clientId": "cart", "producer": {"transactionalId": %s, "idempotent": true, "maxInFlightRequests": 1}}}'
+)
+
+
+@pytest.mark.parametrize(
+    ("count", "identity", "expected"),
+    [("4", '"cart"', ["EOS-CFG-147"]), ('"max"', '"cart"', ["EOS-CFG-147"]), ("1", '"cart"', []), ("4", '"${ID}"', [])],
+)
+def test_programs_of_pm2_share_the_file_next_to_them(
+    count: str, identity: str, expected: list[str], tmp_path: Path
+) -> None:
+    files = {"ecosystem.config.js": PROGRAM % count, "config/default.json": CART % identity}
+    assert [one.check_id for one in lint(tmp_path, files).found] == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "is_found"),
+    [("KAFKA_TX_ID", True), ("PRODUCER_TRANSACTION_ID", True), ("KAFKA_TXN_ID", True), ("ORDER_TX_ID", False)],
+)
+def test_short_names_of_transactional_ids_count_next_to_kafka(name: str, is_found: bool, tmp_path: Path) -> None:
+    service = "services:\n  pay:\n    image: o/pay:1\n    deploy: {replicas: 3}\n    environment:\n"
+    result = lint(tmp_path, {"compose.yaml": f"{service}      KAFKA_BROKERS: k:1\n      {name}: pay\n"})
+    assert ["EOS-CFG-147"] * is_found == [one.check_id for one in result.found]

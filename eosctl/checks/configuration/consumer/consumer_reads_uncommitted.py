@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from eosctl.checks.configuration.clients import (
     has_transactions,
@@ -13,8 +14,10 @@ from eosctl.checks.configuration.clients import (
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.configuration.topics import topics_of
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.model.deployment import Component, Deployment, Role
+from eosctl.model.deployment import Client, Component, Deployment, Role, Value
 from eosctl.model.severity import Severity
+
+_ASSUMED: Final = "This holds for a client of Java, kafka-python, or aiokafka; nothing shows the library."
 
 
 def _severity(deployment: Deployment, consumer: Component, *, is_near: bool) -> Severity | None:
@@ -24,6 +27,17 @@ def _severity(deployment: Deployment, consumer: Component, *, is_near: bool) -> 
     if is_near or any(not read.isdisjoint(topics) for topics in written):
         return None
     return Severity.WARNING if has_transactions(deployment) else Severity.INFO
+
+
+def _is_assumed(consumer: Component) -> bool:
+    """Return whether nothing shows the client library: variables have the names of the application's own."""
+    return (
+        consumer.inside is None and consumer.client is Client.JAVA and all(map(_is_variable, consumer.given.values()))
+    )
+
+
+def _is_variable(value: Value) -> bool:
+    return value.key == value.key.upper()
 
 
 def _remedy(consumer: Component) -> str:
@@ -49,7 +63,7 @@ def consumer_reads_uncommitted(case: Case) -> Iterator[Problem]:
         that writes in transactions itself. The default of librdkafka and KafkaJS is read_committed, and the
         transactional source of Alpakka and Pekko sets it. Written down, it is
         an error where the input writes a topic of the consumer in transactions, a warning where it writes others, and
-        else information.
+        else information. The default is information for variables that do not show the client library.
 
     Why it matters for exactly-once:
         Records of aborted transactions are processed as if they were committed: the chain is no longer exactly-once
@@ -82,7 +96,10 @@ def consumer_reads_uncommitted(case: Case) -> Iterator[Problem]:
                 (level, *(producer.value("transactional.id") for producer in writers[:1])),
                 f"{subject} is read_uncommitted"
                 + (", in an application that writes in transactions." if writers else "."),
+                cause="" if level.is_given or not _is_assumed(consumer) else _ASSUMED,
                 impact="Records of aborted transactions are read as if they were committed.",
                 remedy=_remedy(consumer),
-                severity=_severity(case.deployment, consumer, is_near=bool(writers)),
+                severity=Severity.INFO
+                if not level.is_given and _is_assumed(consumer)
+                else _severity(case.deployment, consumer, is_near=bool(writers)),
             )

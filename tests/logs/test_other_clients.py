@@ -135,3 +135,48 @@ def test_a_crash_of_a_consumer_begins_with_its_connection(tmp_path: Path) -> Non
     other = entry(20, "[Consumer] Crash: TypeError: Cannot read properties of undefined", groupId="gauges")
     kinds = [one.root_cause for one in found(tmp_path / "own", "".join([*tries, other, joined]))]
     assert "brokers-not-reached" not in kinds
+
+
+def test_a_shipper_that_writes_nothing_names_the_partition(tmp_path: Path) -> None:
+    lines = [
+        "[error]: #2 Timed out while writing to gauges/{part} on kb-3.int:9092 (node_id=3)",
+        "[error]: #2 Failed to send all messages; keeping remaining messages in buffer",
+        "[warn]: #2 Send exception occurred: Failed to send messages to gauges/{part}, gauges/7",
+    ]
+    rounds = [f"2026-03-02 07:10:{at:02d} +0000 {line}\n" for at in (2, 4, 8, 16) for line in lines]
+    (one,) = found(tmp_path / "all", "".join(rounds).format(part=4))
+    assert (one.kind, one.subject["topic-partition"]) == ("send_repeated", "gauges-4")
+    assert "Timed out while writing to gauges/4" in one.explanation
+    sent = "2026-03-02 07:10:{:02d} +0000 [info]: #2 Sending 2 messages to kb-3.int:9092 (node_id=3)\n"
+    later = "".join(sent.format(at) for at in range(20, 60, 5))
+    assert found(tmp_path / "once", "".join(rounds[:2]).format(part=4) + later) == []
+
+
+def test_members_that_rejoin_name_the_group_in_their_tags(tmp_path: Path) -> None:
+    line = '{{"level":"{}","message":"[[gauge-readers] {{}}:] {}","timestamp":"2026-03-02T07:10:{:02d}Z"}}\n'
+    rounds = [
+        line.format(level, text, at)
+        for at in (5, 20, 35, 50)
+        for level, text in (
+            ("ERROR", "Error sending heartbeat: Kafka::UnknownMemberId"),
+            ("ERROR", "Failed to join group; resetting member id and retrying in 1s..."),
+            ("INFO", "Joined group `gauge-readers` with member id `m`"),
+        )
+    ]
+    (one,) = found(tmp_path, "".join(rounds))
+    assert (one.kind, one.subject["group"]) == ("group_not_stable", "gauge-readers")
+
+
+@pytest.mark.parametrize(
+    ("reason", "setting"),
+    [
+        ("unknown/unsupported kafka version '4.4.0' accessing 'output.kafka'", "version"),
+        ("missing required field accessing 'output.kafka.hosts'", "output.kafka.hosts"),
+    ],
+)
+def test_a_beat_that_refuses_its_output_has_no_client(tmp_path: Path, reason: str, setting: str) -> None:
+    text = "2026-03-02T07:10:01.318Z\tINFO\tinstance/beat.go:636\tSetup Beat: filebeat\n"
+    ended = "2026-03-02T07:10:01.402Z\tCRIT\tinstance/beat.go:956\tExiting: error initializing publisher: "
+    (one,) = found(tmp_path, f"{text}{ended}{reason} (source:'/etc/filebeat/beat.yml')\n")
+    assert one.kind == "client_setting_refused"
+    assert f"the setting {setting}" in one.explanation

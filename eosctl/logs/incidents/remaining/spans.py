@@ -111,7 +111,7 @@ def continued(
             repeated[timeline.log_of(one[0])].append(one)
     taken = {id(one) for one in faults}
     for span in spans if repeated else ():
-        if id(span) not in taken and known[span[0].category].unfinished and span[0].category != REPEATED:
+        if id(span) not in taken and known[span[0].category].at_least > 1 and span[0].category != REPEATED:
             begin, end = time_of(span[0]), time_of(span[-1])
             loops = repeated.get(timeline.log_of(span[0]), ())
             if any(time_of(one[0]) - ECHO_MS <= end and begin <= time_of(one[-1]) + ECHO_MS for one in loops):

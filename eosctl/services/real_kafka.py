@@ -32,6 +32,7 @@ class RealKafkaRequest(NamedTuple):
     settings: tuple[tuple[str, str], ...]
     ephemeral: bool
     ttl_ms: int | None
+    racks: tuple[str, ...] = ()
 
 
 def start_real_kafka(
@@ -67,6 +68,7 @@ def start_real_kafka(
         settings=request.settings,
         ephemeral=request.ephemeral,
         ttl_ms=request.ttl_ms,
+        racks=request.racks,
         kafka=release.version,
     )
     return manage.start(spec, program=PROGRAM, timeout_s=START_TIMEOUT_S)

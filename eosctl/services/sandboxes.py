@@ -41,7 +41,7 @@ class OwnFeatures(NamedTuple):
     Attributes:
         controllers: How many controllers vote on who leads: 1 or 3.
         log_dirs: How many log directories each broker has.
-        racks: Racks, which the brokers take in turn.
+        racks: Racks, which the brokers take in turn; real ones as well.
         emulate: The release to behave as.
         fast: Whether timeouts are short.
         metrics_port: The first port of Prometheus endpoints.
@@ -126,7 +126,7 @@ def start_sandbox(request: SandboxRequest, callbacks: Callbacks = SILENT) -> San
     settings = tuple(map(parse_setting, request.settings))
     data_dir = request.data_dir or paths.default_data_dir(request.name)
     if request.engine is EngineChoice.APACHE:
-        _refuse_own_features(request.own)
+        _refuse_own_features(request.own._replace(racks=()))
         order = RealKafkaRequest(
             name=request.name,
             data_dir=data_dir,
@@ -137,6 +137,7 @@ def start_sandbox(request: SandboxRequest, callbacks: Callbacks = SILENT) -> San
             settings=settings,
             ephemeral=request.ephemeral,
             ttl_ms=request.ttl_ms,
+            racks=request.own.racks,
         )
         return _item(Found(start_real_kafka(order, callbacks), running=True))
     if request.kafka is not None:

@@ -42,6 +42,7 @@ class ApacheCluster:
             transaction_version=spec.transaction_version,
             settings=dict(spec.settings),
             port_base=spec.port_base,
+            racks=spec.racks,
         )
         self._engine = ApacheNodes(config, self._directory, rng)
         self._faults: ProcessFaults | None = None

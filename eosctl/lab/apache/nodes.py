@@ -49,6 +49,7 @@ class ApacheConfig:
         start_timeout_ms: Maximum start-up time of all nodes together.
         cache_dir: Where the jars are kept; by default the user's cache directory.
         port_base: Port of the first broker, with the others on the next ports; by default free ports.
+        racks: Racks, which the brokers take in turn.
     """
 
     version: str = "4.3.1"
@@ -60,6 +61,13 @@ class ApacheConfig:
     start_timeout_ms: int = 90_000
     cache_dir: Path | None = None
     port_base: int | None = None
+    racks: tuple[str, ...] = ()
+
+    def settings_of(self, node_id: int) -> Mapping[str, str]:
+        """Return the settings of a node in addition to those of a loopback cluster."""
+        if not self.racks:
+            return self.settings
+        return {"broker.rack": self.racks[(node_id - 1) % len(self.racks)], **self.settings}
 
 
 class ApacheNodes:
@@ -205,7 +213,8 @@ class ApacheNodes:
             home = self._directory / f"node-{address.node_id}"
             node = KafkaNode(runtime, address, home, heap_bytes=config.heap_bytes, jvm_options=config.jvm_options)
             end_recorded(node.files.record, patience_ms=10_000)
-            properties = render_properties(node_settings(address, cluster, node.files.data_dir, config.settings))
+            own = config.settings_of(address.node_id)
+            properties = render_properties(node_settings(address, cluster, node.files.data_dir, own))
             self._format_like_the_first(node, cluster_id)
             node.prepare(properties, cluster_id, config.transaction_version)
             nodes[address.node_id] = node

@@ -51,6 +51,13 @@ def test_three_nodes_replicate_the_transaction_log() -> None:
     assert settings["transaction.state.log.min.isr"] == "3"  # the user's choice wins
 
 
+def test_brokers_take_racks_in_turn() -> None:
+    config = ApacheConfig(settings={"num.partitions": "4"}, racks=("a", "b"))
+    assert [config.settings_of(node)["broker.rack"] for node in (1, 2, 3)] == ["a", "b", "a"]
+    assert config.settings_of(1)["num.partitions"] == "4"
+    assert "broker.rack" not in ApacheConfig().settings_of(1)
+
+
 @given(st.dictionaries(st.text(min_size=1, max_size=10), st.text(max_size=20), max_size=5))
 def test_properties_are_read_back_as_they_were(settings: dict[str, str]) -> None:
     assert javaproperties.loads(render_properties(settings)) == settings

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -18,6 +19,8 @@ ENGINES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType({"sandbox": SAN
 #: Longer than any suite; a cluster of an interrupted run ends on its own.
 TTL: Final = "2h"
 HOST: Final = "127.0.0.1"
+#: The variable that names the client's properties in programs of `eosctl sandbox exec`.
+CLIENT_FILE: Final = "KAFKA_CLIENT_CONFIG"
 
 
 class ClusterPlan(NamedTuple):
@@ -27,11 +30,17 @@ class ClusterPlan(NamedTuple):
         port: Port of the first broker; the others have the next ones.
         brokers: Number of brokers: 1 or 3.
         settings: Broker settings.
+        racks: Racks of the brokers in turn.
+        options: Further options of the command that starts it.
+        user: User that logs in, if the options require a login.
     """
 
     port: int
     brokers: int = 1
     settings: Mapping[str, str] = MappingProxyType({})
+    racks: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    user: str | None = None
 
     @property
     def bootstrap(self) -> str:
@@ -42,9 +51,12 @@ class ClusterPlan(NamedTuple):
 def command_up(plan: ClusterPlan, engine: str) -> tuple[str, ...]:
     """Return the command that starts a cluster."""
     settings = [word for name, value in plan.settings.items() for word in ("--config", f"{name}={value}")]
+    racks = [word for rack in plan.racks for word in ("--rack", rack)]
+    user = () if plan.user is None else ("--user", plan.user)
     return (
         *(sys.executable, "-m", "eosctl", "sandbox", "up", "--name", name_of(plan), "--ephemeral", "--ttl", TTL),
-        *("--brokers", str(plan.brokers), "--port-base", str(plan.port), *ENGINES[engine], *settings),
+        *("--brokers", str(plan.brokers), "--port-base", str(plan.port), *ENGINES[engine]),
+        *(*settings, *racks, *plan.options, *user),
     )
 
 
@@ -76,6 +88,42 @@ def running(plan: ClusterPlan, engine: str, state: Path) -> Iterator[ClusterPlan
         yield plan
     finally:
         subprocess.run(command_down(plan), env=environment, check=True, stdout=subprocess.DEVNULL)
+
+
+class Login(NamedTuple):
+    """What a client needs to log in to a running cluster.
+
+    Attributes:
+        authority: The PEM file with the authority of the brokers' certificates.
+    """
+
+    user: str
+    password: str
+    authority: Path
+
+
+def login_of(plan: ClusterPlan, state: Path) -> Login:
+    """Return the login of the plan's user.
+
+    Raises:
+        subprocess.CalledProcessError: The cluster does not run.
+    """
+    command = (
+        sys.executable,
+        "-m",
+        "eosctl",
+        "sandbox",
+        "exec",
+        "--name",
+        name_of(plan),
+        "--",
+        "printenv",
+        CLIENT_FILE,
+    )
+    shown = subprocess.run(command, env=cluster_environment(state), check=True, stdout=subprocess.PIPE, text=True)
+    folder = Path(shown.stdout.strip()).parent
+    words = re.findall(r'(\w+)="([^"]*)"', (folder / f"{plan.user}.properties").read_text("utf-8"))
+    return Login(dict(words)["username"], dict(words)["password"], folder / "ca.pem")
 
 
 def cluster_environment(state: Path) -> dict[str, str]:

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from scripts.client_suites.clusters import ClusterPlan, run_limited
-from scripts.client_suites.outcomes import Outcome, Outcomes, chosen, completed, names_with, read_go
+from scripts.client_suites.clusters import ClusterPlan, cluster_environment, name_of, run_limited
+from scripts.client_suites.kafka_scripts import write_kafka_scripts
+from scripts.client_suites.outcomes import Outcome, Outcomes, chosen, completed, read_go, unfinished_go
+from scripts.client_suites.stand_ins import compose
 from scripts.client_suites.stand_ins.toxiproxy import serving_proxies
 from scripts.client_suites.suite import Place
 
-TEST_LIMIT_S: Final = 300
 PROGRAM: Final = "suite.test"
 
 
@@ -31,7 +32,7 @@ class GoSuite:
         tags: Build tags.
         selected: Pattern of the source lines of tests that use a cluster; the others are left out.
         limit_s: Maximum time of the whole suite.
-        needs_proxies: Whether the suite controls its brokers' addresses by Toxiproxy's API.
+        in_containers: Whether the suite expects brokers of Docker Compose, and Toxiproxy before them.
     """
 
     name: str
@@ -43,7 +44,7 @@ class GoSuite:
     tags: str = ""
     files: str = "*_test.go"
     limit_s: int = 1800
-    needs_proxies: bool = False
+    in_containers: bool = False
     arguments: tuple[str, ...] = field(default=())
 
     def build(self, place: Place) -> None:
@@ -56,30 +57,52 @@ class GoSuite:
         subprocess.run(command, cwd=place.source, env=os.environ | go, check=True)
 
     def run(self, place: Place, tests: Sequence[str] | None) -> Outcomes:
-        """Run the tests; those without a result run again on their own."""
+        """Run the tests; those behind one that ended the program run in another one."""
         wanted = tuple(tests) if tests is not None else self._tests(place)
-        if not self.needs_proxies:
+        if not self.in_containers:
             return self._run_all(place, wanted)
         with serving_proxies() as address:
-            return self._run_all(place, wanted, {"TOXIPROXY_ADDR": address})
+            return self._run_all(place, wanted, {"TOXIPROXY_ADDR": address, **self._compose(place)})
+
+    def _compose(self, place: Place) -> Mapping[str, str]:
+        """Write the command `docker`; return the variables with which it finds the cluster."""
+        write_kafka_scripts(place.work / "kafka")
+        tools = place.work / "tools"
+        tools.mkdir(exist_ok=True)
+        docker = tools / "docker"
+        docker.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m {compose.__name__} "$@"\n', "utf-8")
+        docker.chmod(0o755)
+        return cluster_environment(place.work / "state") | {
+            "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}",
+            "PYTHONPATH": str(Path(__file__).parents[2]),
+            compose.CLUSTER: name_of(self.cluster),
+            compose.BOOTSTRAP: self.cluster.bootstrap,
+            compose.SCRIPTS: str(place.work / "kafka"),
+        }
 
     def _run_all(
         self, place: Place, wanted: Sequence[str], added: Mapping[str, str] = MappingProxyType({})
     ) -> Outcomes:
-        outcomes = dict(completed(wanted, self._run_program(place, wanted, self.limit_s, added)))
-        missing = names_with(outcomes, Outcome.NOT_RUN)
-        if len(missing) > 1:  # One test ended the program.
-            for name in missing:
-                outcomes |= self._run_program(place, [name], TEST_LIMIT_S, added)
-        return outcomes
+        outcomes: dict[str, Outcome] = {}
+        left = tuple(wanted)
+        while left:
+            found, culprit = self._run_program(place, left, self.limit_s, added)
+            outcomes |= found
+            outcomes |= {culprit: Outcome.NOT_RUN} if culprit else {}
+            remaining = tuple(name for name in left if name not in outcomes)
+            left = remaining if len(remaining) < len(left) else ()
+        return completed(wanted, outcomes)
 
-    def _run_program(self, place: Place, tests: Sequence[str], limit_s: int, added: Mapping[str, str]) -> Outcomes:
+    def _run_program(
+        self, place: Place, tests: Sequence[str], limit_s: int, added: Mapping[str, str]
+    ) -> tuple[Outcomes, str | None]:
+        """Return the results, and the test that ended the program before its others ran."""
         pattern = f"^({'|'.join(tests)})$"
         command = [str(place.work / PROGRAM), "-test.v", f"-test.timeout={limit_s}s", f"-test.run={pattern}"]
         environment = dict(self.environment) | dict(added)
         directory = place.source / self.package
         output = run_limited([*command, *self.arguments], directory, environment, limit_s + 30, place.log(self.name))
-        return chosen(read_go(output), tests)
+        return chosen(read_go(output), tests), unfinished_go(output)
 
     def _tests(self, place: Place) -> tuple[str, ...]:
         """Return the tests of the files."""
@@ -128,20 +151,14 @@ SARAMA: Final = GoSuite(
     cluster=ClusterPlan(
         29091,
         brokers=3,
+        racks=("1", "2", "3"),
         settings={
             "auto.create.topics.enable": "false",
             "default.replication.factor": "2",
+            "group.initial.rebalance.delay.ms": "0",
             "replica.selector.class": "org.apache.kafka.common.replica.RackAwareReplicaSelector",
         },
     ),
     environment={"KAFKA_VERSION": "4.3.1"},
-    needs_proxies=True,
+    in_containers=True,
 )
-
-
-def copied(source: Path, work: Path) -> Path:
-    """Return a copy of a fetched source, in which its build may write."""
-    target = work / "source"
-    if not target.exists():
-        shutil.copytree(source, target, symlinks=True)
-    return target

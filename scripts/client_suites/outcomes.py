@@ -23,6 +23,7 @@ class Outcome(StrEnum):
 Outcomes = Mapping[str, Outcome]
 
 _GO_RESULT: Final = re.compile(r"^--- (?P<state>PASS|FAIL|SKIP): (?P<test>\S+) \(", re.MULTILINE)
+_GO_BEGIN: Final = re.compile(r"^=== RUN +(\w+)$", re.MULTILINE)
 _GO_STATES: Final = {"PASS": Outcome.PASSED, "FAIL": Outcome.FAILED, "SKIP": Outcome.SKIPPED}
 _CARGO_RESULT: Final = re.compile(r"^test (?P<test>\S+)(?: - .*?)? \.\.\. (?P<state>ok|FAILED|ignored)", re.MULTILINE)
 _CARGO_STATES: Final = {"ok": Outcome.PASSED, "FAILED": Outcome.FAILED, "ignored": Outcome.SKIPPED}
@@ -36,6 +37,17 @@ def read_go(output: str) -> Outcomes:
     {'TestA': <Outcome.PASSED: 'passed'>, 'TestB': <Outcome.SKIPPED: 'skipped'>}
     """
     return {found["test"]: _GO_STATES[found["state"]] for found in _GO_RESULT.finditer(output)}
+
+
+def unfinished_go(output: str) -> str | None:
+    """Return the last test of `go test -v` that began and has no result, if there is one.
+
+    >>> unfinished_go("=== RUN   TestA\\n--- PASS: TestA (0.1s)\\n=== RUN   TestB\\n=== RUN   TestB/part\\npanic: b")
+    'TestB'
+    """
+    done = read_go(output)
+    begun = [name for name in _GO_BEGIN.findall(output) if name not in done]
+    return begun[-1] if begun else None
 
 
 def read_cargo(output: str) -> Outcomes:
@@ -62,12 +74,12 @@ def read_junit(path: Path) -> Outcomes:
 
 
 def read_librdkafka(path: Path) -> Outcomes:
-    """Return the results of librdkafka's report (`TEST_REPORT`), by the number of each test."""
+    """Return the results of librdkafka's report (`TEST_REPORT`), by the number and name of each test."""
     if not path.exists():
         return {}
     tests = json.loads(path.read_text("utf-8", errors="replace"))["tests"]
     return {
-        name[:4]: _LIBRDKAFKA_STATES.get(result["state"], Outcome.NOT_RUN)
+        name: _LIBRDKAFKA_STATES.get(result["state"], Outcome.NOT_RUN)
         for name, result in tests.items()
         if name[:4].isdigit()
     }

@@ -8,8 +8,17 @@ from pathlib import Path
 
 from scripts.client_suites.clusters import ClusterPlan, command_up
 from scripts.client_suites.compare import Comparison, compare
-from scripts.client_suites.native import list_librdkafka
-from scripts.client_suites.outcomes import Outcome, Outcomes, read_cargo, read_go, read_junit, read_librdkafka
+from scripts.client_suites.librdkafka import Entry, list_librdkafka
+from scripts.client_suites.outcomes import (
+    Outcome,
+    Outcomes,
+    read_cargo,
+    read_go,
+    read_junit,
+    read_librdkafka,
+    unfinished_go,
+)
+from scripts.client_suites.results import SuiteResult, keep_result, kept_result
 
 PASSED, FAILED, SKIPPED, NOT_RUN = Outcome.PASSED, Outcome.FAILED, Outcome.SKIPPED, Outcome.NOT_RUN
 
@@ -67,6 +76,18 @@ def test_whole_tests_of_go_are_read() -> None:
     assert read_go(text) == {"TestA": FAILED, "TestB": PASSED, "TestC": SKIPPED}
 
 
+def test_the_test_that_ended_a_go_program_is_known() -> None:
+    lines = ["=== RUN   TestA", "--- PASS: TestA (0s)", "=== RUN   TestB", "=== RUN   TestB/part", "panic: closed"]
+    assert unfinished_go("\n".join(lines)) == "TestB"
+    assert unfinished_go("\n".join(lines[:2])) is None
+
+
+def test_results_are_kept_for_a_later_run(tmp_path: Path) -> None:
+    result = SuiteResult("c0ffee", "2026-11-30T07:00:00+00:00", compare(Engine(a=[PASSED]), Engine()))
+    assert kept_result(tmp_path) is None
+    assert keep_result(tmp_path, result) == kept_result(tmp_path) == result
+
+
 def test_tests_of_cargo_are_read() -> None:
     lines = ["running 3 tests", "test a::b ... ok", "test c - should panic ... FAILED", "test d ... ignored"]
     text = "\n".join([*lines, "test result: FAILED. 1 passed"])
@@ -86,19 +107,23 @@ def test_a_test_of_librdkafka_without_verdict_has_not_run(tmp_path: Path) -> Non
     path = tmp_path / "report.json"
     states = {"0001_a": "PASSED", "0002_b": "FAILED", "0003_c": "RUNNING", "<MAIN>": "FAILED"}
     path.write_text(json.dumps({"tests": {name: {"state": state} for name, state in states.items()}}), "utf-8")
-    assert read_librdkafka(path) == {"0001": PASSED, "0002": FAILED, "0003": NOT_RUN}
+    assert read_librdkafka(path) == {"0001_a": PASSED, "0002_b": FAILED, "0003_c": NOT_RUN}
 
 
 def test_tests_of_librdkafka_without_a_cluster_are_left_out() -> None:
     table = "#define _TEST(NAME, FLAGS, ...)\n    _TEST(0001_a, 0),\n    _TEST(0002_b,\n          TEST_F_LOCAL),\n"
-    assert list_librdkafka(f"{table}    _TEST(0003_c,\n          0,\n    _TEST(8000_d, TEST_F_MANUAL),\n") == (
-        "0001",
-        "0003",
+    rest = (
+        '    _TEST(0003_c,\n          0,\n          .scenario = "noautocreate"),\n    _TEST(8000_d, TEST_F_MANUAL),\n'
     )
+    assert list_librdkafka(table + rest) == (Entry("0001_a", ("default",)), Entry("0003_c", ("noautocreate",)))
 
 
 def test_both_engines_run_the_same_release_and_settings() -> None:
     plan = ClusterPlan(9392, brokers=3, settings={"num.partitions": "4"})
     ours, real = command_up(plan, "sandbox"), command_up(plan, "kafka")
     assert set(ours) ^ set(real) == {"--emulate", "4.3", "--engine", "apache", "--kafka-version", "4.3.1"}
+    assert command_up(plan._replace(racks=("a", "b"), user="alice"), "kafka")[-6:] == (
+        *("--rack", "a", "--rack", "b"),
+        *("--user", "alice"),
+    )
     assert plan.bootstrap == "127.0.0.1:9392,127.0.0.1:9393,127.0.0.1:9394"

@@ -49,6 +49,8 @@ _SERVER_THREAD: Final = re.compile(
 """Names of a server's threads, and Redpanda's shards; those with a node id name their own node."""
 _MODULE: Final = re.compile(r"kafka\.(?:coordinator|cluster)(?:\.[a-z_]+)*")
 """Loggers of kafka-python. Those of Kafka end with a class."""
+_LABEL: Final = "[SocketServer "
+"""Before what classes that clients have, too, log in a server."""
 _OWN_FIELDS = frozenset({"broker", "controller"})
 
 
@@ -83,8 +85,10 @@ def servers_among(events: Iterable[LogEvent]) -> set[str]:
 
 
 def is_of_server(event: LogEvent) -> bool:
-    """Return whether a broker or controller wrote an event, by its logger, thread, or (without a logger) fields."""
+    """Return whether a broker or controller wrote an event: by its logger, thread, label, or own fields."""
     if _is_server_writer(event.logger, event.thread) or "coordinator_partition" in event.fields:
+        return True
+    if event.message.startswith(_LABEL):
         return True
     return not event.logger and not _OWN_FIELDS.isdisjoint(event.fields)
 

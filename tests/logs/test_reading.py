@@ -402,6 +402,10 @@ def test_every_category_explains_itself() -> None:
             "Failed to flush WorkerSourceTask{id=g-0}, timed out while waiting for producer to flush outstanding 3",
             "CONNECT_OFFSETS_NOT_FLUSHED",
         ),
+        ("routed parcel 881014 -> parcels.eu", "WORK_DONE"),
+        ("parcel P-7120 has been dispatched", "WORK_DONE"),
+        ("kafka.conn Connect attempt to <BrokerConnection node_id=2> returned error 111", "BROKERS_UNREACHED"),
+        ("kafka.conn <BrokerConnection node_id=2 host=kb2:9092 <connected>>: socket disconnected", "CONNECTIONS_LOST"),
     ],
 )
 def test_lines_of_the_catalog(message: str, category: str) -> None:

@@ -36,6 +36,7 @@ from eosctl.logs.incidents.joining.server_ends import join_server_ends
 from eosctl.logs.incidents.joining.short_targets import name_short_targets
 from eosctl.logs.incidents.joining.slow_loads import name_slow_loads
 from eosctl.logs.incidents.joining.triggers import name_triggers
+from eosctl.logs.incidents.joining.two_sides import join_two_sides
 from eosctl.logs.incidents.joining.unclean_elections import join_unclean_elections
 from eosctl.logs.incidents.joining.unreached import join_unreached, name_unreached_drops
 from eosctl.logs.incidents.joining.waiting_servers import join_waiting_servers
@@ -86,6 +87,7 @@ _JOINING: Final[tuple[_Step, ...]] = (
     join_failed_loads,
     join_unclean_elections,
     join_reported_again,
+    join_two_sides,
     join_group_transactions,
 )
 #: The steps that complete an incident: its subject, cause, repetitions, outcome, and what its program said.

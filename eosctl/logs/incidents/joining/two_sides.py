@@ -1,0 +1,58 @@
+"""Join a fault with its report by the other side: the broker that refuses a login, the JobManager of a failed task.
+
+Both log the same moment, the other side without the names of the client: no transactional id, group, or task. Only a
+single fault of that kind at that moment can be the same one.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from eosctl.logs.incidents.joining.absorbing import absorb, with_parts
+from eosctl.logs.incidents.timeline.timeline import LogTimeline
+from eosctl.model.incident import Incident
+
+MOMENT_MS: Final = 2_000
+"""Maximum time between the two reports: clocks of hosts differ by less as a rule."""
+_LOGIN: Final = "authentication_failed"
+_NAMES: Final = ("transactional.id", "group", "client.id", "connector.task", "producerId", "principal")
+_OF_JOBS: Final = ("org.apache.flink.runtime.executiongraph.", "org.apache.flink.runtime.jobmaster.", "o.a.f.r.e.")
+
+
+def join_two_sides(timeline: LogTimeline, incidents: Sequence[Incident]) -> Iterator[Incident]:
+    """Yield incidents; the report of the other side is a part of the fault of the client that names itself."""
+    named: dict[tuple[str, str], list[Incident]] = defaultdict(list)
+    for one in incidents:
+        if not _is_other_side(timeline, one) and any(one.subject.get(name) for name in _NAMES):
+            named[one.kind, one.root_cause].append(one)
+
+    def home_of(one: Incident) -> Incident | None:
+        if not named or not _is_other_side(timeline, one):
+            return None
+        near = [other for other in named[one.kind, one.root_cause] if _is_of_moment(one, other)]
+        return near[0] if len(near) == 1 else None
+
+    return absorb(incidents, home_of, _whole)
+
+
+def _is_other_side(timeline: LogTimeline, one: Incident) -> bool:
+    """Return whether only brokers report a refused login, or only a JobManager reports a fault of a task."""
+    if any(one.subject.get(name) for name in _NAMES):
+        return False
+    events = timeline.evidence(one)
+    servers = timeline.servers()
+    if one.kind == _LOGIN and all(event.application in servers for event in events):
+        return bool(events)
+    return bool(events) and all(event.logger.startswith(_OF_JOBS) for event in events)
+
+
+def _is_of_moment(one: Incident, other: Incident) -> bool:
+    is_at_start = abs(one.t_start_ms - other.t_start_ms) <= MOMENT_MS
+    return is_at_start and abs(one.t_end_ms - other.t_end_ms) <= MOMENT_MS
+
+
+def _whole(one: Incident, parts: Sequence[Incident]) -> Incident:
+    subject = {**{name: value for part in parts for name, value in part.subject.items() if name == "broker"}}
+    return with_parts(one, parts, subject={**subject, **one.subject})

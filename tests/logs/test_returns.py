@@ -76,8 +76,8 @@ def test_a_denied_topic_is_one_fault_although_the_producer_has_its_id(tmp_path: 
     client = "INFO [Producer clientId=mill, transactionalId=mill-0]"
     hours = "".join(
         f"2026-03-03 {hour}:00:03,000 {client} ProducerId set to 301 with epoch {hour}\n"
-        f"2026-03-03 {hour}:00:04,000 ERROR [Producer clientId=mill, transactionalId=mill-0] Topic authorization failed "
-        "for topics [flour.out]\n"
+        f"2026-03-03 {hour}:00:04,000 ERROR [Producer clientId=mill, transactionalId=mill-0] Topic authorization "
+        "failed for topics [flour.out]\n"
         for hour in (10, 11, 12)
     )
     (one,) = judge(tmp_path, {"mill.log": hours})

@@ -17,7 +17,10 @@ from eosctl.lab.history.anomaly import Anomaly
 from eosctl.lab.simulation import simulate
 from eosctl.lab.verify.canary import Canary, CanaryPlan
 from eosctl.lab.virtual_loop import run_virtual
+from eosctl.model.verification import CanaryItem
 from eosctl.monitoring.endpoint import plain_page, serve
+from eosctl.render.page import Line
+from eosctl.render.verify.canary import canary_blocks
 from eosctl.sandbox.core import ClusterShape
 from eosctl.sandbox.ports import Emulation
 from eosctl.testing import SandboxThread
@@ -134,3 +137,11 @@ def test_a_page_is_served_as_it_is_at_that_moment() -> None:
             return [await asyncio.to_thread(get), await asyncio.to_thread(get)]
 
     assert asyncio.run(scenario()) == ["one 1\n", "one 2\n"]
+
+
+def test_a_canary_that_ended_too_early_shows_no_latency() -> None:
+    nothing = canary_blocks(CanaryItem("undecided", 0, {}, 0.0, 0.0, 0.0, {}, ()))
+    assert nothing == [Line("undecided: 0 rounds, and no transaction ended: let it run longer (--duration)")]
+    (first, second, *_) = canary_blocks(CanaryItem("clean", 2, {"committed": 4}, 1.0, 2.0, 3.0, {}, ()))
+    assert first == Line("clean: 2 rounds, transactions 4 committed")
+    assert second == Line("visible after 1 ms (P50), 2 ms (P99), 3 ms at most")

@@ -191,7 +191,7 @@ def test_the_rules_of_other_commands_are_exact(
 
 def test_the_rules_of_a_canary_are_exact(changeable: SandboxThread, own_home: Path) -> None:
     topics = (f"eosctl-canary-{number}" for number in count())
-    words = ("verify", "canary", "--duration", "2s", "--rate", "10", "--round", "3", "--partitions", "1", "--topic")
+    words = ("verify", "canary", "--duration", "8s", "--rate", "10", "--round", "3", "--partitions", "1", "--topic")
     each_is_needed(
         changeable,
         planned("verify-canary"),

@@ -23,6 +23,7 @@ from eosctl.logs.incidents.producers.fencing_verdicts import (
     replaced,
     unexplained,
 )
+from eosctl.logs.incidents.producers.lost_commits import loses_commit
 from eosctl.logs.incidents.producers.not_open import empty_transaction, not_open
 from eosctl.logs.incidents.producers.outlived import expirations_of, outlived
 from eosctl.logs.incidents.producers.overcome import overcame, own_renewal
@@ -30,6 +31,7 @@ from eosctl.logs.incidents.producers.refused_appends import refused_appends, wri
 from eosctl.logs.incidents.producers.refused_bumps import INITIALIZES, bump_refused, own_bumps
 from eosctl.logs.incidents.producers.refused_producers import had_trouble
 from eosctl.logs.incidents.producers.rivals import TURN_MS, Excerpts, fenced_in_turn, rivals_in
+from eosctl.logs.incidents.producers.rollbacks import decided_before
 from eosctl.logs.incidents.producers.timeout_verdicts import expired_by_client, stood_still, timed_out, unanswered
 from eosctl.logs.incidents.timeline.announced import GUESSED
 from eosctl.logs.incidents.timeline.durations import SOON_MS, begun_in_time, is_stated, overdue_before, paused_too_long
@@ -65,8 +67,6 @@ _ENDS: Final = re.compile(
 """Words of clients and programs about the request that ends a transaction."""
 OWN_MS: Final = 120_000
 """Maximum time from a request that timed out to the answer that fences its client; twice the default max.block.ms."""
-MOMENT_MS: Final = 1_000
-"""Maximum time from a client's refusal to the record in which its program reports it."""
 _STALLED: Final = re.compile(r"session timed out|due to request timeout|UNKNOWN_MEMBER_ID|member id \S+ is not valid")
 """The first errors of a client after a stall: others have given it up."""
 
@@ -153,13 +153,15 @@ def _judge(timeline: LogTimeline, transactional_id: str, burst: Sequence[LogEven
     until = time_of(first) + CLOCK_SLACK_MS + BURST_MS
     since = time_of(first) - LOOK_BACK_MS
     about = _decisions_about(timeline, transactional_id)
-    server = within(about, since, until)
+    server = [*decided_before(timeline, about, first, since), *within(about, since, until)]
     slack_ms = CLOCK_SLACK_MS if timeline.own_inits(first).events else UNKNOWN_CLOCK_MS
     before = [event for event in server if time_of(event) <= time_of(first) + slack_ms]
     rollback = next((one for one in reversed(before) if one.category == "TXN_TIMEOUT_ABORT"), None)
     if rollback is not None and rollback.file == first.file and time_of(rollback) > time_of(first):
         rollback = None  # One clock: it came later.
     foreign = _last_foreign_init(timeline, transactional_id, first, before)
+    if rollback is not None and loses_commit(timeline, burst):
+        return  # Reported with the commit that is lost.
     if rollback is not None and not (foreign and time_of(foreign) < time_of(rollback)):
         again = within(about, time_of(rollback) + 1, time_of(burst[-1]))
         late = [event for event in again if event.category == "TXN_TIMEOUT_ABORT"]
@@ -233,7 +235,7 @@ def _guess(timeline: LogTimeline, transactional_id: str, burst: Sequence[LogEven
         # An id that contains the random name of a process belongs to that process alone.
         if first.category != "TASK_MIGRATED":
             yield stood_still(timeline, transactional_id, [*refused_appends(timeline, burst), *burst])
-    elif _loses_commit(timeline, burst):
+    elif loses_commit(timeline, burst):
         # Flink names both causes itself. What counts is that the records of a checkpoint are gone.
         return
     elif expired := _reported_expiry(timeline, burst):
@@ -295,17 +297,12 @@ def _own_attempts(timeline: LogTimeline, burst: Sequence[LogEvent]) -> Sequence[
 def _refused_at_work(timeline: LogTimeline, burst: Sequence[LogEvent]) -> Sequence[LogEvent]:
     """Return the leaders' records of refused appends, if nothing shows a stall or the end of the transaction."""
     refused = refused_appends(timeline, burst)
-    if not refused or _loses_commit(timeline, burst):
+    if not refused or loses_commit(timeline, burst):
         return ()
     first = burst[0]
     has_stalled = bool(pauses_before(timeline, first)) or bool(_stalls_before(timeline, first))
     is_over = bool(_reported_expiry(timeline, burst)) or overdue_before(timeline, first) is not None
     return () if has_stalled or is_over else refused
-
-
-def _loses_commit(timeline: LogTimeline, burst: Sequence[LogEvent]) -> bool:
-    """Return whether the refused request was the commit of a sink, which its program reports without the id."""
-    return bool(timeline.log_between(burst[0], time_of(burst[0]), time_of(burst[-1]) + MOMENT_MS, ("COMMIT_LOST",)))
 
 
 def _stalls_before(timeline: LogTimeline, victim: LogEvent) -> Sequence[LogEvent]:

@@ -14,6 +14,8 @@ from eosctl.model.severity import Severity
 from eosctl.text import count_text, duration_text
 
 _BURST_MS: Final = 30_000
+MOMENT_MS: Final = 1_000
+"""Maximum time from a client's refusal to the record in which its program reports it."""
 
 
 def find_lost_commits(timeline: LogTimeline) -> Iterator[Incident]:
@@ -22,6 +24,12 @@ def find_lost_commits(timeline: LogTimeline) -> Iterator[Incident]:
     for events in by_key((timeline.log_of(one), one) for one in lost).values():
         for burst in episodes(events, _BURST_MS):
             yield _aborted(timeline, burst, [one for event in burst for one in _rollbacks(timeline, event)])
+
+
+def loses_commit(timeline: LogTimeline, refusals: Sequence[LogEvent]) -> bool:
+    """Return whether refusals ended the commit of a sink, which its program reports without the id."""
+    start_ms, end_ms = time_of(refusals[0]), time_of(refusals[-1]) + MOMENT_MS
+    return bool(timeline.log_between(refusals[0], start_ms, end_ms, ("COMMIT_LOST",)))
 
 
 def _rollbacks(timeline: LogTimeline, event: LogEvent) -> Sequence[LogEvent]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from eosctl.logs.incidents.timeline.evidence import incident
-from eosctl.logs.incidents.timeline.index import within
+from eosctl.logs.incidents.timeline.index import last_before, within
 from eosctl.logs.incidents.timeline.restated import has_failed
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import by_key, episodes, time_of
@@ -38,6 +38,26 @@ def find_rollbacks(timeline: LogTimeline, refused: Sequence[Incident]) -> Iterat
     for transactional_id, events in by_key((_owner(timeline, one), one) for one in rollbacks).items():
         for burst in episodes(events, _BURST_MS):
             yield _rolled_back(timeline, transactional_id, burst)
+
+
+def decided_before(
+    timeline: LogTimeline, decisions: Sequence[LogEvent], victim: LogEvent, since_ms: int
+) -> Sequence[LogEvent]:
+    """Return the rollback with which a coordinator's decisions about an id end before a period; empty without one.
+
+    A client that stands still for an hour is refused with its first request after it, unless it has a new epoch since.
+
+    Args:
+        timeline: The logs.
+        decisions: What coordinators logged about the id, in order of time.
+        victim: The refusal.
+        since_ms: The beginning of the period.
+    """
+    last = last_before(decisions, since_ms)
+    if last is None or last.category != "TXN_TIMEOUT_ABORT":
+        return ()
+    own = timeline.own_inits(victim).until(time_of(victim))
+    return () if any(time_of(event) > time_of(last) for event in own) else (last,)
 
 
 def _owner(timeline: LogTimeline, event: LogEvent) -> str:

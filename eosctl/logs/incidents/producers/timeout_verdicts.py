@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from eosctl.logs.incidents.producers.refused_producers import (
     TROUBLE_MS,
@@ -20,6 +21,9 @@ from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.model.severity import Severity
 from eosctl.text import count_text, duration_text, time_text
+
+_LONG_S: Final = 600
+"""Times from here on are shown in their largest units."""
 
 
 def timed_out(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent], rollback_ms: int) -> Incident:
@@ -39,7 +43,7 @@ def timed_out(timeline: LogTimeline, transactional_id: str, events: Sequence[Log
         subject_of(timeline, transactional_id, victim),
         [*pauses, *events],
         f"The coordinator rolled back the open transaction of {transactional_id} because it timed out; {who} resumed "
-        f"{waited_s:.0f} s later and was refused. No other producer had taken the id.{repeated}{paused_text(pauses)}",
+        f"{_age(waited_s)} later and was refused. No other producer had taken the id.{repeated}{paused_text(pauses)}",
         "Find what fills the heap, or use a collector with shorter pauses; raise transaction.timeout.ms above them."
         if is_of_collector
         else "Find what stopped the process or made its work slow (GC, a stopped container, a slow call); raise "
@@ -47,6 +51,11 @@ def timed_out(timeline: LogTimeline, transactional_id: str, events: Sequence[Log
         confidence=0.65 if is_doubtful else 0.9,
         t_start_ms=min(map(time_of, events)),
     )
+
+
+def _age(seconds: float) -> str:
+    """Return a time as text."""
+    return f"{seconds:.0f} s" if seconds < _LONG_S else duration_text(round(seconds * 1000))
 
 
 def stood_still(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:

@@ -6,13 +6,16 @@ import platform
 from collections.abc import Callable, Mapping
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as version_of
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from eosctl import __version__
+import eosctl
 from eosctl.capacity.workload_json_schema import describe_workload_files
 from eosctl.collect.bundles.snapshot_file import snapshot_json_schema
+from eosctl.text import count_text
 
 LIBRARIES: Final = ("confluent-kafka", "google-crc32c", "cramjam", "msgspec", "uvloop", "pyspark", "jmxquery")
+_COMPILED: Final = (".so", ".pyd")
 
 
 class FileSchema(NamedTuple):
@@ -42,9 +45,19 @@ class ComponentVersion(NamedTuple):
 
 
 def list_versions() -> tuple[ComponentVersion, ...]:
-    """Return the versions of eosctl, Python, and the libraries that matter."""
-    own = (ComponentVersion("eosctl", __version__), ComponentVersion("python", platform.python_version()))
+    """Return the versions of eosctl, Python, and the libraries that matter, and whether hot modules are compiled."""
+    own = (
+        ComponentVersion("eosctl", eosctl.__version__),
+        ComponentVersion("build", _build()),
+        ComponentVersion("python", platform.python_version()),
+    )
     return (*own, *(ComponentVersion(library, _installed(library)) for library in LIBRARIES))
+
+
+def _build() -> str:
+    """Return how many modules are compiled (mypyc)."""
+    compiled = [path for path in Path(eosctl.__file__).parent.rglob("*") if path.suffix in _COMPILED]
+    return count_text(len(compiled), "compiled module") if compiled else "pure Python"
 
 
 def _installed(library: str) -> str:

@@ -66,6 +66,10 @@ def build_editable(directory, config_settings=None, metadata_directory=None):
         for name, text in files.items():
             wheel.writestr(name, text)
     return "tiny-1-py3-none-any.whl"
+def build_wheel(directory, config_settings=None, metadata_directory=None):
+    with open("built", "a") as file:
+        file.write(os.environ.get("EOSCTL_COMPILED", "pure") + " ")
+    return build_editable(directory)
 """
 
 #: A Python that links the pip of this environment into a new one: to unpack and compile it takes five seconds.
@@ -168,6 +172,25 @@ def test_the_codec_is_regenerated_when_nothing_else_has_changed(tiny: Path) -> N
     (tiny / "scripts" / "generate_wire.py").write_text("raise SystemExit('line 3: no such type')", "utf-8")
     refused = bootstrap(tiny)
     assert (refused.returncode, refused.stderr) == (1, "line 3: no such type\n")
+
+
+def test_a_compiled_copy_is_made_again_when_a_source_changes(tiny: Path) -> None:
+    module = tiny / "eosctl" / "hot.py"
+    module.parent.mkdir()
+    module.write_text("a = 1", "utf-8")
+    check = ("--compiled", "--check")
+    missing = bootstrap(tiny, *check)
+    assert (missing.returncode, missing.stdout, missing.stderr) == (1, "", "")
+    made = bootstrap(tiny, "--compiled", "dev")
+    assert made.returncode == 0, made.stderr
+    assert (tiny / "built").read_text("utf-8") == "1 "
+    assert not (tiny / ".venv").exists()
+    assert bootstrap(tiny, *check).returncode == bootstrap(tiny, "--compiled").returncode == 0
+    assert (tiny / "built").read_text("utf-8") == "1 "
+    module.write_text("a = 2", "utf-8")
+    assert bootstrap(tiny, *check).returncode == 1
+    assert bootstrap(tiny, "--compiled").returncode == 0
+    assert (tiny / "built").read_text("utf-8") == "1 1 "
 
 
 def test_an_environment_of_another_python_is_remade(tiny: Path, tmp_path: Path) -> None:

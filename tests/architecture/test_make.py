@@ -9,7 +9,7 @@ from pathlib import Path
 COMMANDS = (
     *("demo", "test", "coverage", "static", "lint", "test-kafka", "transcripts", "prove", "bench", "docs"),
     *("diagnosis-matrix", "logs-matrix", "mutate-checks", "differential", "book", "test-lowest", "dist", "audit"),
-    *("test-compiled", "environment", "absorb", "wheels", "test-slow", "slow-tests"),
+    *("test-compiled", "environment", "absorb", "wheels", "test-slow", "slow-tests", "compiled"),
 )
 
 

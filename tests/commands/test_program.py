@@ -27,6 +27,16 @@ def test_version(option: str) -> None:
     assert eosctl(option) == (0, f"eosctl {__version__}\n", "")
 
 
+def test_the_version_names_the_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("eosctl.__file__", str(tmp_path / "__init__.py"))
+    (tmp_path / "sandbox").mkdir()
+    for names, build in (((), "pure Python"), (("log.cpython-313.so", "core.pyd"), "2 compiled modules")):
+        for name in names:
+            (tmp_path / "sandbox" / name).touch()
+        items = eosctl("version", "-o", "json").json["items"]
+        assert {"component": "build", "version": build} in items
+
+
 def test_help_shows_the_panels_in_the_order_of_the_work() -> None:
     done = eosctl("--help")
     assert done.code == 0

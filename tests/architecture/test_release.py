@@ -26,6 +26,7 @@ from scripts.book.licenses import UNNAMED, dependencies, licenses_page
 from scripts.release.archives import LEFT_OUT, build_archives
 from scripts.release.audit import judge_audit
 from scripts.release.compiled import compiled_modules, pure_modules
+from scripts.release.formula import write_formula
 from scripts.release.lowest import lowest_constraints, requirements
 from scripts.release.parts import complete_parts
 
@@ -102,6 +103,22 @@ def test_the_list_of_parts_has_the_version_and_digest(project_root: Path, tmp_pa
     assert "scripts.release.parts" in (project_root / "scripts/list-parts").read_text("utf-8")
     with pytest.raises(ValueError, match="the wheel is"):
         complete_parts(json.dumps(listed), wheel.rename(tmp_path / "other-1.0-py3-none-any.whl"))
+
+
+def test_the_formula_names_its_archive(tmp_path: Path) -> None:
+    archive = tmp_path / "eosctl-1.2.3.tar.gz"
+    archive.write_bytes(b"sources")
+    lines = [line.strip() for line in write_formula(archive).splitlines()]
+    assert f'url "{archive.as_uri()}"' in lines
+    assert 'version "1.2.3"' in lines
+    assert f'sha256 "{hashlib.sha256(b"sources").hexdigest()}"' in lines
+    assert 'url "https://example.org/v1/eosctl-1.2.3.tar.gz"' in write_formula(
+        archive, "https://example.org/v1/eosctl-1.2.3.tar.gz"
+    )
+    with pytest.raises(ValueError, match="is not an address"):
+        write_formula(archive, 'https://example.org/#{system("rm")}.tar.gz')
+    with pytest.raises(ValueError, match="is not a source archive"):
+        write_formula(archive.rename(tmp_path / "eosctl-1.2.3-py3-none-any.whl"))
 
 
 def test_a_compiled_wheel_lacks_no_hot_module(project_root: Path, tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def test_a_killed_process_is_the_broker_that_was_lost(tmp_path: Path) -> None:
     assert "in sync again at 2026-04-22T07:16:31.440Z" in one.explanation
 
 
-def test_another_killed_process_is_no_broker(tmp_path: Path) -> None:
+def test_another_killed_process_is_not_a_broker(tmp_path: Path) -> None:
     found = judge(tmp_path, {"journal.log": KILLED.format("python3"), "kafka-1.log": LOST + SHORT})
     assert {one.kind: one.subject.get("broker") for one in found if one.kind == "out_of_memory"} == {
         "out_of_memory": None

@@ -72,7 +72,7 @@ def test_a_permission_that_is_missing_each_night_is_one_fault(tmp_path: Path) ->
     assert [one.t_start_ms // 86_400_000 for one in apart] == [20_515, 20_517]
 
 
-def test_a_denied_topic_is_one_fault_although_the_producer_has_its_id(tmp_path: Path) -> None:
+def test_a_denied_topic_is_one_fault_with_each_new_epoch(tmp_path: Path) -> None:
     client = "INFO [Producer clientId=mill, transactionalId=mill-0]"
     hours = "".join(
         f"2026-03-03 {hour}:00:03,000 {client} ProducerId set to 301 with epoch {hour}\n"

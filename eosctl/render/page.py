@@ -76,8 +76,10 @@ def _without_controls(block: Block) -> Block:
             return replace(block, text=visible(text))
         case Field(label, text):
             return replace(block, label=visible(label), text=visible(text))
-        case Grid(rows):
-            return replace(block, rows=tuple(tuple(visible(cell) for cell in row) for row in rows))
+        case Grid(rows, header):
+            # The columns of a query have names of its author.
+            shown = tuple(tuple(visible(cell) for cell in row) for row in rows)
+            return replace(block, rows=shown, header=tuple(visible(name) for name in header))
 
 
 def _plain(block: Block) -> str:

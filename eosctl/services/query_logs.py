@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from enum import StrEnum
 from importlib.util import find_spec
@@ -99,7 +99,8 @@ class QueryAnswer(NamedTuple):
 
     Attributes:
         columns: The names of the columns.
-        rows: The values: text, numbers, truth values, lists, and objects by name; times in RFC 3339.
+        rows: The values: text, numbers, truth values, lists, and objects by name; times in RFC 3339, and differences of
+            times in seconds.
         run_id: The run that was queried.
         gap: Why the run may miss incidents; empty if all of its input was read.
     """
@@ -352,8 +353,10 @@ def _plain(value: Any) -> Any:
         case datetime():
             moment = value.replace(tzinfo=UTC) if value.tzinfo is None else value
             return time_text(round(moment.timestamp() * 1000))
-        case date():
+        case date() | time():
             return value.isoformat()
+        case timedelta():
+            return value.total_seconds()
         case Decimal():
             return int(value) if value == value.to_integral_value() else float(value)
         case bytes():
@@ -362,8 +365,10 @@ def _plain(value: Any) -> Any:
             return {str(name): _plain(part) for name, part in value.items()}
         case list() | tuple():
             return [_plain(part) for part in value]
-        case _:
+        case None | bool() | int() | float() | str():
             return value
+        case _:
+            return str(value)  # such as a UUID
 
 
 def _columns_in(database: DuckDBPyConnection, files: Sequence[str]) -> frozenset[str]:

@@ -6,7 +6,7 @@ import re
 from itertools import chain
 from typing import Final
 
-from eosctl.model.deployment import JOINED_BY, Component, Deployment, Role, Value
+from eosctl.model.deployment import JOINED_BY, Component, Deployment, Role, Value, ValueSource
 
 OF_INTERNAL_TOPICS: Final = (
     "transaction.state.log.replication.factor",
@@ -47,6 +47,14 @@ def wants_more_brokers(deployment: Deployment, broker: Component) -> tuple[Value
     count = number_of_brokers(deployment, broker)
     values = (broker.value(name) for name in OF_INTERNAL_TOPICS if count)
     return tuple(value for value in values if value.number is not None and value.number > count)
+
+
+def comes_with_image(deployment: Deployment, broker: Component, value: Value) -> bool:
+    """Return whether an image's own file has a value that several brokers run with; for the first of them alone."""
+    if value.source is not ValueSource.FRAMEWORK or value.number is None:
+        return False
+    brokers = [one for one in deployment.same_cluster(broker) if is_broker(one)]
+    return len(brokers) > 1 and next(one for one in brokers if not one.has(value.name)) is broker
 
 
 def number_of_brokers(deployment: Deployment, broker: Component) -> int:

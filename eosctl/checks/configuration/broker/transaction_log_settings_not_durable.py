@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.broker_clusters import is_broker, is_only_broker, wants_more_brokers
+from eosctl.checks.configuration.broker_clusters import (
+    comes_with_image,
+    is_broker,
+    is_only_broker,
+    wants_more_brokers,
+)
 from eosctl.checks.configuration.problem import problem
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.deployment import Role
@@ -26,7 +31,8 @@ def transaction_log_settings_not_durable(case: Case) -> Iterator[Problem]:
 
     What it checks:
         transaction.state.log.replication.factor below 3 and transaction.state.log.min.isr below 2, where they were
-        written down; the defaults are 3 and 2. Both count only when the topic is created. Nothing
+        written down, or where the image of several brokers has them in its own file (Bitnami's); Kafka's defaults are 3
+        and 2. Both count only when the topic is created. Nothing
         is reported where the platform starts one broker in all: more replicas have no place there.
 
     Why it matters for exactly-once:
@@ -51,11 +57,13 @@ def transaction_log_settings_not_durable(case: Case) -> Iterator[Problem]:
             continue  # EOS-CFG-149
         for name, least in (("transaction.state.log.replication.factor", 3), ("transaction.state.log.min.isr", 2)):
             value = broker.value(name)
-            if value.is_given and value.number is not None and value.number < least:
+            is_shown = value.is_given or comes_with_image(case.deployment, broker, value)
+            if is_shown and value.number is not None and value.number < least:
+                whose = "" if value.is_given else " in the image's own file"
                 yield problem(
                     broker,
                     (value,),
-                    f"{name} is {value.number}; at least {least} is needed to survive the loss of a broker.",
+                    f"{name} is {value.number}{whose}; at least {least} is needed to survive the loss of a broker.",
                     impact="One lost broker stops transactions or loses their outcomes.",
                     remedy=f"Set {name}={least} on a cluster of three brokers or more.",
                 )

@@ -24,6 +24,7 @@ LATE_MS: Final = 180_000
 _KINDS: Final = frozenset({"not_enough_replicas", "partition_offline", "partition_without_leader"})
 _TOPIC: Final = "__transaction_state-"
 _NO_ID: Final = "init_producer_id_timeout"
+_WITHOUT_ID: Final = "a client got no producer id, and has to initialize its producer again."
 _NOT_REACHED: Final = "brokers-not-reached"
 _EFFECTS: Final = kinds_with("needs_transaction_coordinator")
 _REJECTED: Final = "commit-rejected-again-and-again"
@@ -121,8 +122,8 @@ def _with_effects(cause: Incident, failed: Sequence[LogEvent], effects: Sequence
         named = {"transactional.id": ids[0]}
     writes = f" It refused writes of the coordinator from {time_text(time_of(failed[0]))} on." if failed else ""
     texts = [
-        f"Effect ({one.kind}), at {time_text(one.t_start_ms)}: the transaction of a client failed; abort it and "
-        "repeat its work."
+        f"Effect ({one.kind}), at {time_text(one.t_start_ms)}: "
+        + (_WITHOUT_ID if one.kind == _NO_ID else "the transaction of a client failed; abort it and repeat its work.")
         for one in effects
     ]
     whole = with_parts(

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from eosctl.logs.incidents.joining.absent_brokers import peer_of
 from eosctl.logs.incidents.joining.absorbing import worst_of
 from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT, evidence_of, joined_evidence
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
@@ -124,7 +125,7 @@ def _joined(found: Sequence[tuple[Incident, Sequence[LogEvent]]]) -> Incident:
     head = ordered[0]
     failed = sorted({(time_of(event), event.file, event.offset): event for _, part in found for event in part}.items())
     events = [event for _, event in failed]
-    peers = list(by_key((event.fields.get("peer", ""), event) for event in events if event.fields.get("peer")))
+    peers = list(by_key((peer, event) for event in events if (peer := peer_of(event))))
     named = ", ".join(peers[:_SHOWN]) + (f" and {len(peers) - _SHOWN} more" if len(peers) > _SHOWN else "")
     further = {one.kind: one for one in reversed(ordered) if one.kind not in {head.kind, *_CONNECTING}}
     effects = [f"Effect: {one.explanation}" for one in reversed(further.values())]

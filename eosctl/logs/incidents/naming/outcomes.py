@@ -362,6 +362,8 @@ def _stands_still(timeline: LogTimeline, one: Incident, events: Sequence[LogEven
         return _turns(timeline, fenced) >= TURNS
     if one.root_cause == _NOT_CREATED:
         return True
+    if one.kind in _CONNECTIONS and all(event.application in timeline.servers() for event in events):
+        return False  # A server serves its other partitions.
     has_lasted = one.t_end_ms - one.t_start_ms >= LASTED_MS or (one.kind in _STAYS and len(events) >= ATTEMPTS)
     if one.kind not in _OUTAGES or not has_lasted:
         return False

@@ -31,6 +31,13 @@ _STOPS: Final = (
     *("CLIENT_STOP", "APPLICATION_SIGNAL", "APPLICATION_STOP", "APPLICATION_KILLED"),
     *("PRODUCER_FENCED", "CLIENT_FATAL"),
 )
+_FAILURES: Final = (
+    *("TIMEOUT_INIT_PID", "TIMEOUT_COMMIT_TXN", "INVALID_PID_MAPPING", "UNKNOWN_PRODUCER_ID"),
+    "OUT_OF_ORDER_SEQUENCE",
+)
+"""Failures after which a program that lives on creates another producer."""
+FAILED_MS: Final = 60_000
+"""Maximum time from such a failure to the new producer."""
 
 
 def find_unclean_stops(timeline: LogTimeline) -> Iterator[Incident]:
@@ -152,7 +159,9 @@ class _Ends:
         """Return whether a session reports its end, or continues next to the following one."""
         name = before.fields["transactional_id"]
         stops = self._timeline.log_between(before, time_of(before), time_of(after), _STOPS)
-        if any(event.fields.get("transactional_id", name) == name for event in stops):
+        failed_ms = max(time_of(before), time_of(after) - FAILED_MS)
+        failed = self._timeline.log_between(before, failed_ms, time_of(after), _FAILURES)
+        if any(event.fields.get("transactional_id", name) == name for event in (*stops, *failed)):
             return True
         if self._timeline.log_of(before) != self._timeline.log_of(after):
             return time_of(self._timeline.log_with(before)[-1]) > time_of(after)

@@ -36,6 +36,7 @@ _CATCH_UP: Final = (
     "Find which replicas are out of sync, and whether their brokers run: no log here shows one that is down. A broker "
     "that runs may be slow, or cut off from the leader."
 )
+_STATES: Final = "__transaction_state"
 _THEN: Final = " Waiting transactions then end by themselves; those that timed out were aborted."
 
 
@@ -71,11 +72,15 @@ def find_shortages(timeline: LogTimeline, outages: Sequence[Outage]) -> Iterator
             if event.exception or event.level in ("WARN", "ERROR")
         ]
         left = () if brokers else _left_before(timeline, partitions, start)
+        # The requests of these clients wait for a coordinator that cannot write.
+        ids = {name for event in felt if (name := timeline.transactional_id(event))} if topics == [_STATES] else set()
         lost_ms = (*(outage.down_ms for outage in causes), *map(time_of, left))
         yield incident(
             "not_enough_replicas",
             "brokers-down-below-min-isr" if brokers else _OUT_OF_SYNC if left else _OF_REFUSALS,
             {
+                "transactional.id": next(iter(ids)) if len(ids) == 1 else "",
+                "transactional.ids": tuple(sorted(ids))[:NAMED_PARTITIONS] if len(ids) > 1 else (),
                 "brokers": brokers,
                 "out-of-sync": _nodes_that_left(one for last in left for one in _in_a_row(timeline, last)),
                 "topics": tuple(topics),
@@ -224,7 +229,7 @@ def _nodes_that_left(left: Iterable[LogEvent]) -> tuple[str, ...]:
 
 def _is_transactional(event: LogEvent) -> bool:
     """Return whether a record shows transactions that wait for a partition."""
-    return bool(event.fields.get("transactional_id")) or _topic(event) == "__transaction_state"
+    return bool(event.fields.get("transactional_id")) or _topic(event) == _STATES
 
 
 def _expired(felt: Sequence[LogEvent]) -> str:

@@ -58,6 +58,8 @@ def test_publishing_has_the_right_to_identify_itself_alone(project_root: Path) -
     assert release["permissions"] == {}
     assert release["jobs"]["publish"]["permissions"] == {"id-token": "write"}
     assert release["jobs"]["publish"]["environment"] == "pypi"
+    assert release["jobs"]["attach"]["permissions"] == {"contents": "write"}
+    assert "publish" in release["jobs"]["attach"]["needs"]
     text = (project_root / WORKFLOWS / "release.yml").read_text("utf-8")
     assert not re.search(r"secrets\.|password|token:", text.replace("id-token:", ""))
     # An expression in a script would run text that the author of a tag has written.

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from eosctl.logs.incidents.joining.absorbing import with_records
-from eosctl.logs.incidents.remaining.record_groups import short_text
 from eosctl.logs.incidents.remaining.unexplained import is_unknown_error
 from eosctl.logs.incidents.remaining.unknown_errors import ends_program
+from eosctl.logs.incidents.timeline.evidence import short_text
 from eosctl.logs.incidents.timeline.index import Intervals
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of

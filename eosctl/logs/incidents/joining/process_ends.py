@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from eosctl.logs.incidents.joining.absorbing import absorb, with_parts, with_records
-from eosctl.logs.incidents.remaining.record_groups import may_concern_kafka, short_text
-from eosctl.logs.incidents.timeline.evidence import incident, joined_evidence
+from eosctl.logs.incidents.remaining.record_groups import may_concern_kafka
+from eosctl.logs.incidents.timeline.evidence import incident, joined_evidence, short_text
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import by_key, is_thrown_below, time_of
 from eosctl.model.incident import Incident

@@ -33,6 +33,8 @@ _RENEWED: Final = frozenset({"consumer_ended", "member_evicted"})
 """Kinds that a client overcomes by itself, if it joins its group again."""
 _SLOW: Final = "slow-processing"
 _REJOINED: Final[tuple[EventCategory, ...]] = ("REBALANCE_DONE",)
+_INIT: Final[EventCategory] = "INIT_PRODUCER_ID"
+_FENCED: Final = "producer_fenced"
 _DUPLICATE: Final = "duplicate-transactional-id"
 """A cause that brings the fault back after each initialization."""
 _POSSIBLE: Final = 0.7
@@ -78,6 +80,10 @@ def _successes(timeline: LogTimeline, one: Incident, last: LogEvent) -> Iterator
         ready = initializations_in_words(timeline, last, one.t_end_ms + 1, inf, named)
         for event in sorted((*_inits(timeline, one, last, named), *ready), key=time_of):
             yield LaterSuccess(event, f"A new producer was initialized at {time_text(time_of(event))}.")
+        # After a takeover, the other instance may be the one that is initialized again.
+        if named and one.kind != _FENCED:
+            for event in within(timeline.server_events_about(named, _INIT), one.t_end_ms + 1, inf):
+                yield LaterSuccess(event, f"The coordinator initialized {named} again at {time_text(time_of(event))}.")
     if one.kind in _OF_MEMBERS:
         yield from _of_member(timeline, one, last)
     if one.kind in _OF_PRODUCERS or one.kind in _OF_MEMBERS or one.kind in _OF_WRITES:
@@ -86,9 +92,9 @@ def _successes(timeline: LogTimeline, one: Incident, last: LogEvent) -> Iterator
 
 def _inits(timeline: LogTimeline, one: Incident, last: LogEvent, named: str) -> Sequence[LogEvent]:
     """Return the later initializations of an id by any client, and those of the same program that name none."""
-    of_log = timeline.log_between(last, one.t_end_ms + 1, inf, ("INIT_PRODUCER_ID",))
+    of_log = timeline.log_between(last, one.t_end_ms + 1, inf, (_INIT,))
     unnamed = [event for event in of_log if not named or timeline.transactional_id(event) in ("", named)]
-    own = timeline.client_events_about(named, "INIT_PRODUCER_ID") if named else ()
+    own = timeline.client_events_about(named, _INIT) if named else ()
     return [*within(own, one.t_end_ms + 1, inf), *unnamed]
 
 

@@ -11,10 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from eosctl.logs.digest.templates import template_of
-from eosctl.logs.incidents.remaining.record_groups import short_text
 from eosctl.logs.incidents.remaining.sentences import UNEXPLAINED
 from eosctl.logs.incidents.remaining.unexplained import is_unknown_error
-from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT
+from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT, short_text
 from eosctl.logs.incidents.timeline.index import within
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 from eosctl.logs.classifier.catalog import Weight, load_catalog
 from eosctl.logs.incidents.kinds import kinds_with
 from eosctl.logs.incidents.naming.running_totals import COUNTS, RunningTotals
-from eosctl.logs.incidents.remaining.record_groups import short_text
+from eosctl.logs.incidents.timeline.evidence import short_text
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import PLACE, time_of
 from eosctl.logs.incidents.timeline.work import READY, WORK, is_ready, is_work

@@ -27,6 +27,7 @@ from eosctl.logs.incidents.producers.lost_commits import loses_commit
 from eosctl.logs.incidents.producers.not_open import empty_transaction, not_open
 from eosctl.logs.incidents.producers.outlived import expirations_of, outlived
 from eosctl.logs.incidents.producers.overcome import overcame, own_renewal
+from eosctl.logs.incidents.producers.own_clients import LOOK_BACK_MS, late_init, second_start
 from eosctl.logs.incidents.producers.refused_appends import refused_appends, write_refused
 from eosctl.logs.incidents.producers.refused_bumps import INITIALIZES, bump_refused, own_bumps
 from eosctl.logs.incidents.producers.refused_producers import had_trouble
@@ -53,7 +54,6 @@ _DECIDING: Final = ("INIT_PRODUCER_ID", "TXN_TIMEOUT_ABORT", "TXN_LATE_COMMIT")
 BURST_MS = 30_000
 CLOCK_SLACK_MS = 1_500
 """If two hosts' clocks differ by more, the order of their events is not trusted."""
-LOOK_BACK_MS = 600_000
 WOKE_MS = 10_000
 EXPIRED: Final = ("CLIENT_TXN_EXPIRED",)
 """The client itself names the timeout as the reason."""
@@ -175,7 +175,9 @@ def _judge(timeline: LogTimeline, transactional_id: str, burst: Sequence[LogEven
         )
     elif late := [event for event in server if event.category == "TXN_LATE_COMMIT"]:
         yield timed_out(timeline, transactional_id, [*late, *burst], time_of(first))
-    elif second := _second_start(timeline, transactional_id, first):
+    elif own := late_init(timeline, transactional_id, first):
+        yield replaced(timeline, transactional_id, [*before[-1:], own, *burst], own)
+    elif second := second_start(timeline, transactional_id, first):
         yield replaced(timeline, transactional_id, [*before[-1:], second, *burst], second)
     elif before and timeline.own_inits(first).events:
         if first.category != "TASK_MIGRATED":
@@ -209,21 +211,6 @@ def _decisions_about(timeline: LogTimeline, transactional_id: str) -> Sequence[L
 def _is_of_task(init: LogEvent) -> bool:
     """Return whether a worker of Connect initialized a source task's producer: it runs the task from then on."""
     return init.fields.get("client_id", "").startswith("connector-producer-")
-
-
-def _second_start(timeline: LogTimeline, transactional_id: str, victim: LogEvent) -> LogEvent | None:
-    """Return the later of two starts before a refusal, if two programs write to one log and neither had ended.
-
-    Streams restarts the producers of its threads with the same ids.
-    """
-    if is_of_streams(transactional_id):
-        return None
-    lives = timeline.client_events_about(transactional_id, "CLIENT_START", "CLIENT_STOP")
-    near = within(lives, time_of(victim) - LOOK_BACK_MS, time_of(victim))
-    own = [event for event in near if timeline.log_of(event) == timeline.log_of(victim)]
-    starts = [event for event in own if event.category == "CLIENT_START"]
-    alive = len(starts) > 1 and not any(time_of(event) <= time_of(starts[-1]) for event in own if event not in starts)
-    return starts[-1] if alive else None
 
 
 def _guess(timeline: LogTimeline, transactional_id: str, burst: Sequence[LogEvent]) -> Iterator[Incident]:

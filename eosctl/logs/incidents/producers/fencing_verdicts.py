@@ -59,7 +59,7 @@ def replaced(timeline: LogTimeline, transactional_id: str, events: Sequence[LogE
         )
     found = incident(
         "producer_fenced",
-        "duplicate-transactional-id",
+        "own-initialization-repeated" if earlier else "duplicate-transactional-id",
         subject_of(timeline, transactional_id, victim),
         events,
         f"{transactional_id} {again} while {who} was still using it; {'that' if who != program else who} was "
@@ -91,7 +91,7 @@ def _created_before(timeline: LogTimeline, foreign: LogEvent, events: Sequence[L
     own = timeline.log_between(foreign, -inf, time_of(foreign), ("CLIENT_START",))
     created = [event.fields.get("client_id", "") for event in own if event.fields.get("transactional_id")]
     later = created[created.index(taker) + 1 :] if taker in created else ()
-    return taker if any(client in fenced for client in later) else ""
+    return taker if any(client in fenced or not fenced for client in later) else ""
 
 
 def _start_of(foreign: LogEvent, refusals: Sequence[LogEvent]) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from eosctl.logs.incidents.producers.open_requests import open_requests, waited
 from eosctl.logs.incidents.producers.refused_producers import (
     TROUBLE_MS,
     had_trouble,
@@ -36,6 +37,8 @@ def timed_out(timeline: LogTimeline, transactional_id: str, events: Sequence[Log
     repeated = f" Its next ones timed out, too ({count_text(again, 'time')})." if again else ""
     is_doubtful = had_trouble(timeline, victim, rollback_ms, TROUBLE) or not timeline.is_of_library(victim)
     pauses = pauses_before(timeline, _first_of_client(timeline, events))
+    if not pauses and (waits := open_requests(timeline, events, rollback_ms)):
+        return waited(timeline, transactional_id, waits, events)
     is_of_collector = any(event.category == "GC_PAUSE" for event in pauses)
     return incident(
         "transaction_timeout",

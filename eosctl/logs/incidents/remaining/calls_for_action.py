@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
-from eosctl.logs.incidents.remaining.record_groups import QUOTED_AT_EACH_END, RecordGroup, short_text
+from eosctl.logs.incidents.remaining.record_groups import QUOTED_AT_EACH_END, RecordGroup
+from eosctl.logs.incidents.timeline.evidence import short_text
 from eosctl.model.log_event import LogEvent
 from eosctl.model.log_evidence import LoggedRecord, UnexplainedRecords
 from eosctl.model.severity import Severity

@@ -13,13 +13,13 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from eosctl.logs.digest.templates import template_of
+from eosctl.logs.incidents.timeline.evidence import short_text
 from eosctl.model.event_names import EventField
 from eosctl.model.log_event import FATAL_LEVELS, UNCLASSIFIED, LogEvent
 
 TEMPLATES_OF_A_LOGGER: Final = 20
 """Above this number, all errors of a logger form one group: its messages contain values that the template keeps."""
 QUOTED_AT_EACH_END: Final = 3
-TEXT_CHARACTERS: Final = 160
 _SUBJECTS: Final[tuple[tuple[EventField, str], ...]] = (
     ("transactional_id", "transaction"),
     ("coordinator_partition", "partition"),
@@ -135,16 +135,6 @@ def from_json(text: str) -> Iterator[RecordGroup]:
             latest=tuple(QuotedRecord(*one) for one in latest),
             names=tuple((name, tuple(values)) for name, values in names),
         )
-
-
-def short_text(message: str) -> str:
-    """Return a message on one line; one of more than ``TEXT_CHARACTERS`` is cut.
-
-    >>> short_text("Fenced by\\n  epoch 3")
-    'Fenced by epoch 3'
-    """
-    text = " ".join(message.split())
-    return f"{text[: TEXT_CHARACTERS - 1]}…" if len(text) > TEXT_CHARACTERS else text
 
 
 def subject_of(event: LogEvent) -> tuple[str, str]:

@@ -13,9 +13,9 @@ from typing import Final, NamedTuple
 
 from eosctl.logs.digest.templates import template_of
 from eosctl.logs.incidents.kinds import kinds_with
-from eosctl.logs.incidents.remaining.record_groups import may_concern_kafka, short_text
+from eosctl.logs.incidents.remaining.record_groups import may_concern_kafka
 from eosctl.logs.incidents.remaining.unexplained import is_unknown_error
-from eosctl.logs.incidents.timeline.evidence import incident
+from eosctl.logs.incidents.timeline.evidence import incident, short_text
 from eosctl.logs.incidents.timeline.index import Intervals
 from eosctl.logs.incidents.timeline.program_names import opening, program_of
 from eosctl.logs.incidents.timeline.timeline import LogTimeline

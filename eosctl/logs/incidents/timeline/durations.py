@@ -60,13 +60,13 @@ def overdue_before(timeline: LogTimeline, refusal: LogEvent) -> Overdue | None:
     stated_ms = allowed_ms(timeline, refusal)
     limit_ms = stated_ms or DEFAULT_MS
     steps = timeline.log_between(refusal, start_ms, time_of(refusal), ("SLOW_STEP",))
-    step = max(steps, key=_longest_ms, default=None)
-    if step is not None and _longest_ms(step) <= limit_ms:
+    step = max(steps, key=longest_ms, default=None)
+    if step is not None and longest_ms(step) <= limit_ms:
         step = None
     if begun := _begun_before(timeline, refusal):
         open_ms = time_of(refusal) - time_of(begun)
         return Overdue(open_ms, limit_ms, [begun], step, is_default=not stated_ms) if open_ms > limit_ms else None
-    return Overdue(_longest_ms(step), limit_ms, (), step) if step is not None and stated_ms else None
+    return Overdue(longest_ms(step), limit_ms, (), step) if step is not None and stated_ms else None
 
 
 def allowed_ms(timeline: LogTimeline, event: LogEvent) -> int:
@@ -105,7 +105,7 @@ def is_stated(overdue: Overdue) -> bool:
     return overdue.step is not None or any(event.category == "TXN_DURATION_NOTED" for event in overdue.records)
 
 
-def _longest_ms(event: LogEvent) -> int:
+def longest_ms(event: LogEvent) -> int:
     """Return the longest time that a record states, ms; plain numbers have no unit, so they are left out."""
     parts = (part for part in _DURATION.finditer(event.message) if not part["plain"])
     return max((ms for part in parts if (ms := _ms_of(part)) is not None), default=0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
 from eosctl.logs.incidents.timeline.times import PLACE, time_of
 from eosctl.model.incident import EvidenceLine, Incident
@@ -12,6 +13,8 @@ from eosctl.model.severity import Severity
 
 MAX_EVIDENCE_COUNT = 40
 """Evidence lines of one incident; the first of each file are kept."""
+TEXT_CHARACTERS: Final = 160
+"""Maximum length of a quoted message."""
 
 
 def evidence_of(events: Iterable[LogEvent]) -> tuple[EvidenceLine, ...]:
@@ -74,3 +77,13 @@ def incident(
         explanation=explanation,
         next_step=next_step,
     )
+
+
+def short_text(message: str) -> str:
+    """Return a message on one line; one of more than ``TEXT_CHARACTERS`` is cut.
+
+    >>> short_text("Fenced by\\n  epoch 3")
+    'Fenced by epoch 3'
+    """
+    text = " ".join(message.split())
+    return f"{text[: TEXT_CHARACTERS - 1]}…" if len(text) > TEXT_CHARACTERS else text

@@ -41,6 +41,7 @@ from eosctl.logs.incidents.servers.outages import find_outages, find_planned_res
 from eosctl.logs.incidents.servers.quorum import find_lost_quorums
 from eosctl.logs.incidents.servers.rolling_loops import find_rolling_loops
 from eosctl.logs.incidents.servers.shortages import find_shortages, without_shortage
+from eosctl.logs.incidents.servers.silent_leaders import find_silent_leaders
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.model.incident import Incident
 
@@ -53,7 +54,9 @@ def find_incidents(timeline: LogTimeline) -> Iterator[Incident]:
     yield from shortages
     yield from find_crashes(timeline, outages)
     yield from find_lost_quorums(timeline)
-    yield from find_stalled_brokers(timeline, outages)
+    silent = tuple(find_silent_leaders(timeline, outages))
+    yield from silent
+    yield from find_stalled_brokers(timeline, outages, silent)
     yield from find_rolling_loops(timeline)
     stepped = tuple(find_clock_steps(timeline))
     yield from stepped

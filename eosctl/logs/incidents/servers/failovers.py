@@ -118,12 +118,22 @@ def _repeated(fencings: Sequence[LogEvent]) -> str:
     return f"{count_text(len(fencings), 'time')}, every {duration_text(lasted_ms // (len(fencings) - 1))} on average"
 
 
-def find_stalled_brokers(timeline: LogTimeline, outages: Sequence[Outage]) -> Iterator[Incident]:
-    """Yield the brokers that the controller fenced although they ran on: they paused, and did not end."""
+def find_stalled_brokers(
+    timeline: LogTimeline, outages: Sequence[Outage], known: Sequence[Incident] = ()
+) -> Iterator[Incident]:
+    """Yield the brokers that the controller fenced although they ran on: they paused, and did not end.
+
+    Args:
+        timeline: The logs.
+        outages: The outages of servers.
+        known: The incidents of controllers, with the fencings that follow from them as evidence.
+    """
     away = {outage.node for outage in outages}
+    taken = {(place.file, place.offset) for one in known for place in one.evidence}
     fenced = by_key((event.fields.get("fenced_broker", ""), event) for event in timeline.of("BROKER_FENCED"))
     for node, events in fenced.items():
-        signs = ((event, silence_near(timeline, node, event)) for event in events)
+        open_ones = [event for event in events if (event.file, event.offset) not in taken]
+        signs = ((event, silence_near(timeline, node, event)) for event in open_ones)
         felt = [(event, near) for event, near in signs if ran_on(timeline, node, event)]
         if node in away or not felt:
             continue

@@ -1,20 +1,25 @@
-"""Count the expulsions of a group's member, and find those that repeat in a fixed time after each rejoin.
+"""Count the expulsions of a group's member, and find what they follow: a fixed time, or a rebalance that it missed.
 
 A client without a thread for heartbeats, as KafkaJS, cannot send them while a handler blocks its event loop. The
-coordinator then removes it after ``session.timeout.ms``; it rejoins, reads the same records, and blocks again.
+coordinator then removes it after ``session.timeout.ms``; it rejoins, reads the same records, and blocks again. A client
+that learns of a rebalance from a heartbeat joins it after its handler has returned. The coordinator removes the member
+if that takes longer than the rebalance timeout.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from math import inf
 from typing import Final
 
+from eosctl.logs.incidents.timeline.evidence import evidence_of
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import episodes, time_of
+from eosctl.model.event_names import EventCategory
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
-from eosctl.text import count_text, duration_text
+from eosctl.text import count_text, duration_text, time_text
 
 SAME_MOMENT_MS: Final = 2_000
 """A client logs one expulsion several times: the response, and what it does about it."""
@@ -26,6 +31,9 @@ SHARE: Final = 10
 """Expulsions come at a fixed time if the times since the rejoin differ by at most this part."""
 _FAULT: Final = ("member_fenced", "member-not-in-its-generation")
 _CAUSE: Final = "handler-blocks-heartbeats"
+_JOINED: Final = "REBALANCE_DONE"
+_OF_REBALANCES: Final[tuple[EventCategory, ...]] = ("REBALANCE_TRIGGER", "REBALANCE_DONE")
+_MISSED: Final = "member-does-not-rejoin"
 _TIMES: Final = re.compile(r" \(\d[\d,]* times\)")
 
 
@@ -46,6 +54,8 @@ def _counted(timeline: LogTimeline, one: Incident, first: LogEvent) -> Incident:
         return one
     times = f" ({count_text(len(moments), 'time')})" if len(moments) > 1 else ""
     text = _TIMES.sub(times, one.explanation, count=1)
+    if (missed := _missed(timeline, first, group, moments)) and all(missed):
+        return _with_rebalances(timeline, one._replace(explanation=text), refused[-1], group, missed)
     waits = _waits(timeline, first, moments)
     if len(waits) < LEAST or len(waits) != len(moments) or (max(waits) - min(waits)) * SHARE > max(waits):
         return one._replace(explanation=text)
@@ -71,3 +81,51 @@ def _waits(timeline: LogTimeline, first: LogEvent, moments: Sequence[int]) -> li
             waits.append(moment - joined[-1])
         before_ms = moment
     return waits
+
+
+def _rebalances(timeline: LogTimeline, event: LogEvent, group: str, start_ms: float, end_ms: float) -> list[LogEvent]:
+    """Return the records of rebalances and joins of a group in a period, as the program of an event logs them."""
+    found = timeline.log_between(event, start_ms, end_ms, _OF_REBALANCES)
+    return [one for one in found if timeline.group_of(one) in (group, "")]
+
+
+def _missed(timeline: LogTimeline, first: LogEvent, group: str, moments: Sequence[int]) -> list[LogEvent | None]:
+    """Return the first record of a rebalance since the last join before each expulsion; None where one is missing."""
+    known = _rebalances(timeline, first, group, timeline.log_start_ms(first), moments[-1])
+    found: list[LogEvent | None] = []
+    after_ms = timeline.log_start_ms(first) - 1
+    for moment in moments:
+        since = [event for event in known if after_ms < time_of(event) <= moment - SHORTEST_MS]
+        joined = max((place for place, event in enumerate(since) if event.category == _JOINED), default=-1)
+        found.append(next(iter(since[joined + 1 :]), None))
+        after_ms = moment
+    return found
+
+
+def _with_rebalances(
+    timeline: LogTimeline, one: Incident, last: LogEvent, group: str, missed: Sequence[LogEvent | None]
+) -> Incident:
+    """Return an incident of expulsions that each followed a rebalance which the member knew of and did not join."""
+    known = [event for event in missed if event is not None]
+    later = _rebalances(timeline, last, group, time_of(last), inf)
+    joined = max((place for place, event in enumerate(later) if event.category == _JOINED), default=-1)
+    again = later[joined + 1 :][:1]
+    end = (
+        f" At {time_text(time_of(again[0]))}, its group rebalances again, and its log ends before it has joined."
+        if again
+        else ""
+    )
+    rounds = "Each time, it" if len(known) > 1 else "It"
+    return one._replace(
+        root_cause=_MISSED,
+        confidence=max(one.confidence, 0.75),
+        t_start_ms=min(one.t_start_ms, *map(time_of, known)),
+        t_end_ms=max([one.t_end_ms, *map(time_of, again)]),
+        evidence=evidence_of([*known, *timeline.evidence(one), *again]),
+        explanation=f"{one.explanation} {rounds} had learned from a heartbeat that its group rebalances, first at "
+        f"{time_text(time_of(known[0]))}, and did not join within the rebalance timeout: most likely its handler was "
+        f"still at work. The same records are processed again.{end}",
+        next_step="Find the handler that runs that long: split its work, or hand it to another thread and pause the "
+        "consumer. Raise the rebalance timeout (rebalanceTimeout in KafkaJS, max.poll.interval.ms in Java) above the "
+        "longest work between two joins.",
+    )

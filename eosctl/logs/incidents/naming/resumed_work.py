@@ -129,7 +129,9 @@ def resumed_after(timeline: LogTimeline, one: Incident, failures: Failures) -> R
     works = [event for event in shown if totals.shows_work(event)]
     if work := _lasting(_like(failures, works), again) or _lasting(works, again):
         return Resumed(work)
-    ready = [event for event in _shown(timeline, one, last, READY, until_ms) if is_ready(event)]
+    # A client that joins before the last record of its fault is not ready after it.
+    shown = [event for event in _shown(timeline, one, last, READY, until_ms) if is_ready(event)]
+    ready = [event for event in shown if time_of(event) >= one.t_end_ms]
     return Resumed(ready=_lasting(ready, again))
 
 

@@ -44,6 +44,20 @@ class FileCoverage(NamedTuple):
     line_count: int
 
 
+class Overcome(NamedTuple):
+    """What followed the errors and warnings of programs.
+
+    Attributes:
+        program_count: The number of programs that logged any.
+        working: The first record of work after the last one of each program.
+        ready: The first record of a client that is ready after it, of each program without one of work.
+    """
+
+    program_count: int
+    working: tuple[LogEvent, ...]
+    ready: tuple[LogEvent, ...]
+
+
 class LogFindings(NamedTuple):
     """The events and incidents of a scan, read and skipped files, and unexplained records.
 
@@ -56,6 +70,7 @@ class LogFindings(NamedTuple):
         coverage: How much of each file was recognized.
         totals: The totals of all events.
         activity: When each application had problems; None without times.
+        overcome: What followed errors and warnings; None if only a part of the events is known.
     """
 
     events: Sequence[LogEvent]
@@ -66,6 +81,7 @@ class LogFindings(NamedTuple):
     coverage: Sequence[FileCoverage] = ()
     totals: EventTotals = NO_EVENTS
     activity: Activity | None = None
+    overcome: Overcome | None = None
 
     @property
     def has_records(self) -> bool:

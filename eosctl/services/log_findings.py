@@ -19,6 +19,7 @@ from eosctl.logs.digest.totals import activity_of, moments_of, total_events
 from eosctl.logs.incidents.judge import judge_logs
 from eosctl.logs.incidents.remaining.calls_for_action import Advice, describe_groups
 from eosctl.logs.incidents.remaining.record_groups import group_unexplained
+from eosctl.logs.incidents.timeline.work import find_overcome
 from eosctl.model.log_findings import LogFindings, SkippedFile
 from eosctl.model.period import ALL_TIME, Period
 from eosctl.model.severity import Severity
@@ -68,6 +69,7 @@ def judge_scan(scan: LogScan, period: Period = ALL_TIME) -> LogFindings:
         coverage=measure_coverage(scan.sources, scan.events),
         totals=totals,
         activity=activity_of(totals, moments_of(events)),
+        overcome=find_overcome(events),
     )
     return name_other_programs(findings)
 

@@ -112,16 +112,35 @@ def _verdict(findings: LogFindings) -> list[str]:
 
 
 def _tolerated(findings: LogFindings) -> Iterator[str]:
-    """Yield the number of errors, or else of warnings, that are not an incident, and the first of them."""
+    """Yield the number of errors, or else of warnings, that are not an incident, the first one, and what followed."""
     totals = findings.totals
     count, first, name = totals.error_count, totals.first_error, "error record"
     if first is None:
         count, first, name = totals.problem_count, totals.first_problem, "warning"
     if first is not None:
-        text = " ".join(first.message.split())[:QUOTED]
         are = "is of a kind" if count == 1 else "are of kinds"
         what = f"{count_text(count, name)} {are} that programs often recover from"
-        yield f"{what}; that they did was not checked. First: {first.file}:{first.line}: {text}"
+        place = f"{first.file}:{first.line}: {_quoted(first.message)}"
+        yield f"{what}; {_recovery(findings)}. First: {place}"
+
+
+def _recovery(findings: LogFindings) -> str:
+    """Return whether each program recovered from its errors and warnings, and the record that shows it."""
+    overcome = findings.overcome
+    returned = (*overcome.working, *overcome.ready) if overcome is not None else ()
+    if overcome is None or not returned:
+        return "that they did was not checked"
+    if len(returned) < overcome.program_count:
+        programs = count_text(overcome.program_count, "program")
+        return f"{len(returned)} of {programs} did, and of the others no record shows it"
+    last = max(returned, key=lambda one: one.time_ms or 0)
+    who = "their program" if overcome.program_count == 1 else f"each of {overcome.program_count} programs"
+    does = "worked" if not overcome.ready else "was ready or worked" if overcome.working else "was ready"
+    return f"{who} {does} again after its last one ({last.file}:{last.line}: {_quoted(last.message)})"
+
+
+def _quoted(message: str) -> str:
+    return " ".join(message.split())[:QUOTED]
 
 
 def _first_sentence(text: str) -> str:

@@ -7,12 +7,15 @@ partitions is only ready to work: a fault that lasts refuses its next call.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 from eosctl.logs.classifier.catalog import load_catalog
 from eosctl.logs.incidents.timeline.own_words import is_initialization
+from eosctl.logs.incidents.timeline.times import PLACE
 from eosctl.model.event_names import EventCategory
-from eosctl.model.log_event import LogEvent
+from eosctl.model.log_event import LogEvent, is_problem
+from eosctl.model.log_findings import Overcome
 
 WORK: Final[tuple[EventCategory, ...]] = (
     *("CHECKPOINT_COMPLETED", "ROUTINE", "SEND_RECOVERED", "SOURCE_RESUMED", "STREAM_STATE", "TXN_COMMITTED"),
@@ -68,3 +71,26 @@ def is_ready(event: LogEvent) -> bool:
         case "WORK_DONE":
             return not is_work(event) and not _NOTHING.search(event.message)
     return False
+
+
+def find_overcome(events: Iterable[LogEvent]) -> Overcome:
+    """Return what followed the last error or warning of each program; events without a time show nothing.
+
+    Args:
+        events: All events of a scan, in any order.
+    """
+    last: dict[str, LogEvent] = {}
+    works: dict[str, LogEvent] = {}
+    ready: dict[str, LogEvent] = {}
+    for event in sorted((one for one in events if one.time_ms is not None), key=PLACE):
+        if is_problem(event):
+            last[event.application] = event
+            works.pop(event.application, None)
+            ready.pop(event.application, None)
+        elif event.application in last and event.application not in works:
+            if is_work(event):
+                works[event.application] = event
+            elif is_ready(event):
+                ready.setdefault(event.application, event)
+    working = tuple(works[name] for name in last if name in works)
+    return Overcome(len(last), working, tuple(ready[name] for name in last if name in ready and name not in works))

@@ -73,6 +73,7 @@ def refused(node: str, host: str) -> str:
             CLUSTER.format("27:50") + "".join(UNKNOWN_HOST.format(moment, 1) for moment in TIMES) + EXPIRED,
             id="unknown name",
         ),
+        pytest.param(CONFIG.format("kb-1") + refused("1", "/127.0.0.1") + EXPIRED, id="an address without a name"),
         pytest.param(SARAMA, id="sarama"),
         pytest.param(LIBRDKAFKA.format("kb-1"), id="librdkafka"),
     ],
@@ -81,7 +82,7 @@ def test_an_advertised_address_is_the_cause(tmp_path: Path, text: str) -> None:
     (one,) = judge(tmp_path, {"tiles.log": text})
     assert one.root_cause == "advertised-address-not-reached"
     assert "bootstrap server answered" in one.explanation
-    assert "advertised.listeners" in one.next_step
+    assert "advertised.listeners" in one.next_step and one.severity == Severity.ERROR
 
 
 @pytest.mark.parametrize(

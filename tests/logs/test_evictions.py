@@ -70,3 +70,19 @@ def test_a_member_that_soon_works_again_needs_no_action(minute: str, severity: s
     (one,) = judge(tmp_path, {"ledger.log": text})
     assert (one.kind, one.severity) == ("member_evicted", severity)
     assert "continued its work" in one.explanation
+
+
+DROPPED = (
+    "2026-05-06 07:0{}:14,871 INFO [main] o.a.k.c.c.i.AbstractCoordinator - [Consumer clientId=ledger-2, "
+    "groupId={}] Attempt to heartbeat failed for since member id ledger-2-5f0c is not valid.\n"
+    "2026-05-06 07:0{}:14,910 ERROR [main] shop.Ledger - Error while processing: null\n"
+    "org.apache.kafka.clients.consumer.CommitFailedException: Commit cannot be completed since the group has already "
+    "rebalanced and assigned the partitions to another member. This means that the time between subsequent calls to "
+    "poll() was longer than the configured max.poll.interval.ms\n"
+)
+
+
+@pytest.mark.parametrize(("group", "kind"), [("ledger", "member_evicted"), ("stock", "poll_interval_exceeded")])
+def test_a_member_learns_late_of_its_removal(group: str, kind: str, tmp_path: Path) -> None:
+    dropped = DROPPED.format(0, group, 0).replace("14,", "54,")
+    assert [one.kind for one in judge(tmp_path, {"server.log": REMOVED, "app.log": dropped})] == [kind]

@@ -146,6 +146,16 @@ def test_a_producer_waits_for_a_topic_that_is_not_created(tmp_path: Path) -> Non
     assert len(judge(tmp_path / "other", files)) == 2
 
 
+@pytest.mark.parametrize(("at", "count"), [("11:0", 1), ("03:3", 1), ("11:1", 2)])
+def test_a_producer_may_wait_in_another_zone(at: str, count: int, tmp_path: Path) -> None:
+    waited = WAITED.replace(" 09:0", f" {at}")
+    files = {"server.log": NOT_CREATED.format(*["transaction_state"] * 2), "app.log": waited}
+    found = judge(tmp_path, files)
+    assert len(found) == count
+    if count == 1:
+        assert "gave up at" not in found[0].explanation and found[0].t_end_ms - found[0].t_start_ms < 60_000
+
+
 @pytest.mark.parametrize(
     ("words", "is_effect"),
     [("subscription not established after 40s, giving up", True), ("database migration failed, exiting", False)],

@@ -16,14 +16,18 @@ from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
+from eosctl.model.severity import Severity
 
 SOON_MS: Final = 5_000
 """A broker that answered this shortly before did not stop meanwhile: the address is another one."""
+SURE: Final = 0.8
+"""Confidence in an address of another place: no retry of the client can reach the broker there."""
+
 _CAUSE: Final = "advertised-address-not-reached"
 _NO_ID: Final = "init_producer_id_timeout"
 _FAILED: Final = frozenset({"BROKERS_UNREACHED", "HOST_NOT_RESOLVED"})
 _NODE: Final = re.compile(
-    r"\bto node (?P<id>-?\d{1,10}) \((?P<host>[\w.-]{1,253})[/:]"
+    r"\bto node (?P<id>-?\d{1,10}) \(/?(?P<host>[\w.-]{1,253})[/:]"
     r"|\bto node (?P<host2>[\w.-]{1,253}):\d{1,5} \(id: (?P<id2>-?\d{1,10}) rack"
     r"|\]:? (?:\w{3,20}://)?(?P<host3>[\w.-]{1,253}):\d{1,5}/(?P<id3>\d{1,10}|bootstrap)\b"
     r"|\baddr=\"?(?P<host4>[\w.-]{1,253}):\d{1,5}\"? broker=\"?(?P<id4>\d{1,10}|seed_\d{1,6})\b"
@@ -95,6 +99,8 @@ def _named(timeline: LogTimeline, one: Incident, attempts: Sequence[_Attempt]) -
     )
     return one._replace(
         root_cause=_CAUSE,
+        severity=min(one.severity, Severity.ERROR, key=lambda each: each.rank),
+        confidence=max(one.confidence, SURE),
         evidence=joined_evidence(one.evidence, evidence_of([answer] if answer else ())),
         explanation=one.explanation + text,
         next_step="Set advertised.listeners of the broker to a name or address that its clients resolve and reach; for "

@@ -20,6 +20,9 @@ LATE_MS: Final = 300_000
 """Maximum time from an attempt to create the topic until a client gives up waiting for it."""
 BEFORE_MS: Final = 60_000
 """Maximum time from a client's start to the first attempt; a throwable without a time has that of the record before."""
+ZONES_MS: Final = 24 * 3_600_000
+"""Maximum distance of two zones, and the day that a stamp without a date may be off."""
+HALF_HOUR_MS: Final = 1_800_000
 _NOT_CREATED: Final = "internal_topic_not_created"
 _NOT_REACHED: Final = "brokers-not-reached"
 _WAITING: Final[Mapping[str, frozenset[str]]] = {
@@ -46,7 +49,20 @@ def _waits_for(timeline: LogTimeline, one: Incident, cause: Incident) -> bool:
     servers = timeline.servers()
     if any(event.application in servers for event in timeline.evidence(one)):
         return False
-    return one.t_start_ms <= cause.t_end_ms + LATE_MS and one.t_end_ms >= cause.t_start_ms - BEFORE_MS
+    return any(
+        one.t_start_ms + by_ms <= cause.t_end_ms + LATE_MS and one.t_end_ms + by_ms >= cause.t_start_ms - BEFORE_MS
+        for by_ms in _zones_between(timeline, one, cause)
+    )
+
+
+def _zones_between(timeline: LogTimeline, one: Incident, cause: Incident) -> Sequence[int]:
+    """Return by how much the stamps of two programs may differ, ms: by zones, if one of them prints none.
+
+    A container prints UTC, and the test that started it the time of its machine.
+    """
+    is_open = any(event.time_assumed for incident in (one, cause) for event in timeline.evidence(incident))
+    steps = ZONES_MS // HALF_HOUR_MS
+    return (0, *(step * HALF_HOUR_MS for step in range(-steps, steps + 1))) if is_open else (0,)
 
 
 def _with_clients(timeline: LogTimeline, cause: Incident, waiting: Sequence[Incident]) -> Incident:
@@ -56,6 +72,9 @@ def _with_clients(timeline: LogTimeline, cause: Incident, waiting: Sequence[Inci
     if len(ids) == 1:
         named = {"transactional.id": ids[0]}
     ended = max((event for one in waiting for event in timeline.evidence(one)), key=time_of)
-    at = "" if is_thrown_below(ended) else f" at {time_text(max(one.t_end_ms for one in waiting))}"
+    # The clocks of a server and of a client in another zone are not one.
+    is_near = all(abs(one.t_start_ms - cause.t_start_ms) < HALF_HOUR_MS for one in waiting)
+    at = f" at {time_text(max(one.t_end_ms for one in waiting))}" if is_near and not is_thrown_below(ended) else ""
     text = effect(waiting[0].kind, f"{who} waited for the coordinator, and gave up{at}.")
-    return with_parts(cause, waiting, text, subject={**cause.subject, **named})
+    whole = with_parts(cause, waiting, text, subject={**cause.subject, **named})
+    return whole if is_near else whole._replace(t_start_ms=cause.t_start_ms, t_end_ms=cause.t_end_ms)

@@ -64,10 +64,10 @@ def _dropped_out(timeline: LogTimeline) -> Iterator[Incident]:
             around = timeline.log_between(
                 first, time_of(first) - RESTART_WITHIN_MS, time_of(first) + AROUND_MS, _REASONS
             )
-            if around:
-                continue
             streams = first.category == "TASK_MIGRATED"
             group = timeline.value_in_log(first, "group") or (names.of(episode) if streams else "")
+            if around or _is_evicted(timeline, group, first):
+                continue
             yield incident(
                 "task_migrated" if streams else "poll_interval_exceeded",
                 "slow-processing",
@@ -78,6 +78,12 @@ def _dropped_out(timeline: LogTimeline) -> Iterator[Incident]:
                 "Process fewer records per poll (max.poll.records), process faster, or raise max.poll.interval.ms.",
                 confidence=0.5,
             )
+
+
+def _is_evicted(timeline: LogTimeline, group: str, learned: LogEvent) -> bool:
+    """Return whether a coordinator's log has the removal of a member before the member learns of it."""
+    removals = [one for one in timeline.server_events("MEMBER_EVICTED") if group and one.fields.get("group") == group]
+    return bool(within(removals, time_of(learned) - RESTART_WITHIN_MS, time_of(learned) + AROUND_MS))
 
 
 def _is_fenced(event: LogEvent) -> bool:

@@ -406,6 +406,14 @@ def test_every_category_explains_itself() -> None:
         ("parcel P-7120 has been dispatched", "WORK_DONE"),
         ("kafka.conn Connect attempt to <BrokerConnection node_id=2> returned error 111", "BROKERS_UNREACHED"),
         ("kafka.conn <BrokerConnection node_id=2 host=kb2:9092 <connected>>: socket disconnected", "CONNECTIONS_LOST"),
+        (
+            "Attempting recovery for all logs in /srv/k/kafka-log4 since no clean shutdown file was found",
+            "LOG_RECOVERY",
+        ),
+        ("[ZooKeeperClient Kafka server] Initializing a new session to zk-1:2181,zk-2:2181.", "ZK_CONNECTING"),
+        ("Timed out waiting for connection to Zookeeper server [zk-1:2181/kf].", "ZK_NOT_REACHED"),
+        ("Unable to read additional data from server sessionid 0x4471, likely server has closed", "ZK_CONNECTION_LOST"),
+        ("Record in retry and not yet recovered", "LISTENER_RETRIED"),
     ],
 )
 def test_lines_of_the_catalog(message: str, category: str) -> None:

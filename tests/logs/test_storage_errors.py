@@ -107,3 +107,21 @@ def test_directories_that_fail_together_are_all_named(tmp_path: Path) -> None:
     (found,) = judge(tmp_path, {"server.log": text})
     assert found.subject["log.dirs"] == ("/data/0", "/data/1")
     assert "Permission denied" in found.explanation and "Input/output error" in found.explanation
+
+
+@pytest.mark.parametrize(
+    ("error", "thrown"),
+    [
+        ("Disk error while locking directory /data/kafka", "nio.file.AccessDeniedException: /data/kafka/.lock"),
+        ("Error while writing to checkpoint file /data/kafka/t-4/leader-epoch-checkpoint", "io.IOException: {}"),
+    ],
+)
+def test_each_record_names_the_directory_of_the_logs(error: str, thrown: str, tmp_path: Path) -> None:
+    text = (
+        f"[2026-11-20 10:00:01,101] ERROR {error} (kafka.server.LogDirFailureChannel)\n"
+        f"java.{thrown.format(os.strerror(errno.EACCES))}\n"
+        "[2026-11-20 10:00:01,150] ERROR Shutdown broker because none of the specified log dirs from /data/kafka can "
+        "be created or validated (kafka.log.LogManager)\n"
+    )
+    (found,) = judge(tmp_path, {"server.log": text})
+    assert (found.root_cause, found.subject["log.dir"]) == ("log-dir-permission-denied", "/data/kafka")

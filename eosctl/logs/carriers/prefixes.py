@@ -48,7 +48,7 @@ _NAMED: Final = re.compile(
 _KUBETAIL: Final = re.compile(
     rb"\[(?!\S*thread)([a-z0-9][a-z0-9.-]{0,251}-[a-z0-9]+)(?:[ :/][\w.-]{1,63})?\]" + PADDING + rb"?(.*)"
 )
-_HEROKU: Final = re.compile(rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S{0,16}) (?:app|heroku)\[([\w.-]{1,80})\]: (.*)")
+_HEROKU: Final = re.compile(rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S{0,16}) (?:app|heroku|kafka)\[([\w.-]{1,80})\]: (.*)")
 _PM2: Final = re.compile(rb"\d{1,4}\|([^|\s][^|\n]{0,80}?) *\| ?(.*)", re.DOTALL)
 _LOGCLI: Final = re.compile(rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S{0,16}) (\{[^}\n]{0,2000}\}) (.*)")
 _LABELS: Final = re.compile(rb'(\{\w{1,64}="[^}\n]{0,2000}"\}):? (.*)')

@@ -51,6 +51,7 @@ from eosctl.logs.incidents.naming.program_subjects import name_programs
 from eosctl.logs.incidents.naming.reasons import quote_reasons
 from eosctl.logs.incidents.naming.received_lengths import name_received_lengths
 from eosctl.logs.incidents.naming.refusal_reasons import name_refusals
+from eosctl.logs.incidents.naming.start_faults import name_start_faults
 from eosctl.logs.incidents.naming.subjects import complete_subjects
 from eosctl.logs.incidents.remaining.cataloged import find_cataloged
 from eosctl.logs.incidents.remaining.lasting import is_final
@@ -116,6 +117,7 @@ _ENDING: Final[tuple[_Step, ...]] = (
     name_absent_brokers,
     name_affected_tasks,
     join_server_ends,
+    name_start_faults,
     join_broker_faults,
     join_process_ends,
     join_pods,

@@ -47,6 +47,7 @@ _ORDINAL: Final = re.compile(r"(?:^|\D)0*(?P<node>\d+)$")
 _QUOTED: Final = re.compile(r" Its last cause: | In its words: ")
 _STORAGE_ERROR: Final = "STORAGE_ERROR"
 _SILENT: Final = kinds_with("silences_broker")
+_SESSIONS: Final = kinds_with("ends_with_pauses")
 _UNANSWERED: Final[tuple[EventCategory, ...]] = (
     "TIMEOUT_OTHER",
     "TIMEOUT_OFFSETS",
@@ -176,6 +177,9 @@ def _is_effect(timeline: LogTimeline, one: Incident, fault: _Fault) -> bool:
         return _node_of(timeline, one) in fault.nodes
     if one.kind == _SHORTAGE:
         return _lacks_replica(timeline, one, fault)
+    if one.kind in _SESSIONS:
+        # A server that does nothing any more cannot keep its session.
+        return cause.kind in _SILENT and cause.t_start_ms <= one.t_start_ms and _node_of(timeline, one) in fault.nodes
     own = [event for event in timeline.evidence(one) if event.application not in timeline.servers()]
     if not own or len(own) < len(one.evidence):
         return False

@@ -57,6 +57,8 @@ _SAME: Final[tuple[tuple[EventField, tuple[str, ...]], ...]] = (
 )
 """Fields of a record, and the names in a subject that must agree with them."""
 
+JVM_START_MS: Final = 1_000
+"""Minimum time from the end of a server to a record of its next process."""
 FLUSH_MS: Final = 10_000
 """Twice the default of Connect's offset.flush.timeout.ms."""
 _FLUSHES: Final = re.compile(r"Committing offsets for (?!0 )\d+ acknowledged messages")
@@ -159,7 +161,9 @@ def served_again(timeline: LogTimeline, events: Sequence[LogEvent]) -> LogEvent 
     """
     last = max(events, key=PLACE)
     later = timeline.log_between(last, time_of(last), time_of(last) + WITHIN_MS, _STARTS)[:SEARCHED]
-    found = next((one for one in later if PLACE(one) > PLACE(last) and _SERVES.search(one.message)), None)
+    # A broker whose start fails changes its state to STARTED as well, before it shuts down.
+    started = (one for one in later if time_of(one) - time_of(last) >= JVM_START_MS)
+    found = next((one for one in started if _SERVES.search(one.message)), None)
     if found is None:
         return None
     categories = tuple(sorted({event.category for event in events}))

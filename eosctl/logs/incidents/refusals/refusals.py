@@ -271,19 +271,19 @@ def _advice(reasons: Iterable[str]) -> tuple[str, str]:
     return f": the system reports {' and '.join(sorted(reasons))}", "; ".join(one.next for one in errors.values())
 
 
-_ENDED: Final = "all log dirs in "
+_ENDED: Final = ("all log dirs in ", "none of the specified log dirs from ")
 """The broker has no log directory left and ends."""
 
 
 def _end(events: Iterable[LogEvent]) -> str:
-    is_last = any(_ENDED in event.message for event in events)
+    is_last = any(words in event.message for event in events for words in _ENDED)
     return " It was the last one, so the broker shut down: clients cannot connect to it." if is_last else ""
 
 
 def _severity(events: Iterable[LogEvent]) -> Severity:
-    return Severity.CRITICAL if any(_ENDED in event.message for event in events) else Severity.ERROR
+    return Severity.CRITICAL if any(words in event.message for event in events for words in _ENDED) else Severity.ERROR
 
 
 def _own_words(event: LogEvent) -> bool:
-    words = ("Stopping serving", "have failed", "Error while ")
+    words = ("Stopping serving", "have failed", "Error while ", *_ENDED)
     return "LogDirFailureChannel" in event.logger or any(one in event.message for one in words)

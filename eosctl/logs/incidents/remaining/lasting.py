@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Final
 
 from eosctl.logs.classifier.catalog import CatalogedIncident
-from eosctl.logs.incidents.timeline.restorations import is_restoring_at_end
+from eosctl.logs.incidents.timeline.restorations import RESTORED_MS, is_restoring_at_end, restored_after_ms
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
 from eosctl.model.event_names import EventCategory
@@ -39,8 +39,6 @@ EXCERPT_RECORDS: Final = 2
 SAME_MOMENT_MS: Final = 1_000
 TURNS: Final = 3
 """Minimum number of addresses that fail in turn in a rolling restart."""
-RESTORED_MS: Final = 30_000
-"""A store that is restored within this time has not interrupted its task for longer than a rebalance does."""
 FOUND_MS: Final = 330_000
 """Maximum time until a consumer knows a new topic: metadata.max.age.ms (5 minutes) and a rebalance."""
 _TAKEN_AWAY: Final = re.compile(r"(?i:\brevok\w+|\blost\b|\bun-?assign)")
@@ -75,7 +73,7 @@ _LIBRARY: Final = "[thrd:"
 
 def is_fault(timeline: LogTimeline, events: Sequence[LogEvent], known: CatalogedIncident) -> bool:
     """Return whether records, in order of time, are enough for an incident."""
-    if _is_found_later(timeline, events) or _is_restored_soon(timeline, events[-1]):
+    if _is_found_later(timeline, events):
         return False
     if known.alone_from is not None:
         field, limit = known.alone_from
@@ -85,7 +83,7 @@ def is_fault(timeline: LogTimeline, events: Sequence[LogEvent], known: Cataloged
         return True
     if events[-1].category == "BROKERS_UNREACHED" and _ends_without_brokers(timeline, events):
         return True
-    if events[-1].category == "TASK_CORRUPTED" and is_restoring_at_end(timeline, events[-1]):
+    if events[-1].category == "TASK_CORRUPTED" and _is_restored_late(timeline, events):
         return True
     if len(events) >= known.at_least:
         return has_lasted(events, known) or _is_unfinished(timeline, events, known)
@@ -106,11 +104,9 @@ def _is_found_later(timeline: LogTimeline, events: Sequence[LogEvent]) -> bool:
     return any(names.search(event.message) and not _TAKEN_AWAY.search(event.message) for event in later)
 
 
-def _is_restored_soon(timeline: LogTimeline, last: LogEvent) -> bool:
-    """Return whether a store whose changelog position was gone was restored before its users could notice."""
-    if last.category != "CHANGELOG_OUT_OF_RANGE":
-        return False
-    return bool(timeline.log_between(last, time_of(last), time_of(last) + RESTORED_MS, ("STATE_RESTORE_END",)))
+def _is_restored_late(timeline: LogTimeline, events: Sequence[LogEvent]) -> bool:
+    """Return whether a corrupted task was being restored when its log ended, or for longer than a rebalance takes."""
+    return is_restoring_at_end(timeline, events[-1]) or restored_after_ms(timeline, events) >= RESTORED_MS
 
 
 def _ends_without_brokers(timeline: LogTimeline, events: Sequence[LogEvent]) -> bool:

@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 
 from eosctl.logs.classifier.catalog import Alternative, CatalogedIncident
 from eosctl.logs.incidents.timeline.index import within
+from eosctl.logs.incidents.timeline.restorations import RESTORED_MS, restored_after_ms
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import episodes, time_of
 from eosctl.model.event_names import EventCategory
@@ -293,6 +294,12 @@ def _is_before(event: LogEvent, first: LogEvent) -> bool:
     return event.file == first.file and time_of(first) - STOPPING_MS <= time_of(event) <= time_of(first)
 
 
+def _is_restored_after_long(timeline: LogTimeline, events: Sequence[LogEvent]) -> Mapping[str, str] | None:
+    """Observe corrupted tasks of one moment that were restored, but not soon."""
+    took_ms = restored_after_ms(timeline, events)
+    return {"took": duration_text(took_ms)} if took_ms >= RESTORED_MS else None
+
+
 OBSERVATIONS: Final[Mapping[str, Observation]] = {
     "admitted-otherwise": _is_admitted_otherwise,
     "answered-by-coordinator": _is_answered_by_coordinator,
@@ -305,6 +312,7 @@ OBSERVATIONS: Final[Mapping[str, Observation]] = {
     "no-broker-left": _is_without_broker,
     "of-a-sink": _is_of_sink,
     "producer-fenced": _is_producer_fenced,
+    "restored-after-long": _is_restored_after_long,
     "server-stopped-on-purpose": _is_server_stopped,
     "slow-work": _is_slow_work,
     "topic-served-later": _is_topic_served_later,

@@ -26,6 +26,7 @@ ECHOES: Final = frozenset(
         *("STREAM_CLIENT_ERROR", "STREAM_THREAD_DEATH", "TASK_MIGRATED", "TIMEOUT_ADD_OFFSETS", "TIMEOUT_COMMIT_TXN"),
         *("TIMEOUT_INIT_PID", "TIMEOUT_METADATA", "TIMEOUT_SEND", "TXN_LATE_COMMIT", "TXN_STATE_ERROR"),
         *("TXN_TIMEOUT_ABORT", "UNKNOWN_PRODUCER_ID", "ZK_SESSION", "CONCURRENT_TRANSACTIONS", "HANGING_TXN_HINT"),
+        "ZK_CONNECTION_LOST",
         *("CONTROLLER_RESIGNED", "COORDINATOR_UNAVAILABLE", "NOT_LEADER", "TXN_MARKER_RETRY"),
         *("CONNECT_OFFSETS_NOT_FLUSHED", "CONNECT_SEND_FAILED", "TXN_ABORTABLE", "TXN_OFFSETS_REFUSED"),
         *(
@@ -64,6 +65,7 @@ _OF_A_RESTART: Final = frozenset(
         *("COMMIT_FAILED", "CONCURRENT_TRANSACTIONS", "CONTROLLER_RESIGNED", "COORDINATOR_UNAVAILABLE", "GROUP_FENCED"),
         *("HANGING_TXN_HINT", "NOT_ENOUGH_REPLICAS", "NOT_LEADER", "TASK_MIGRATED", "TXN_ABORTABLE"),
         *("TXN_FENCE_NOT_WRITTEN", "TXN_MARKER_RETRY", "UNKNOWN_TOPIC", "ZK_SESSION", "BROKERS_UNREACHED"),
+        "ZK_CONNECTION_LOST",
         *("BROKER_SILENT", "MEMBER_EVICTED", "TASK_CORRUPTED"),
     }
 )
@@ -84,6 +86,12 @@ _NAMES: Final[Mapping[EventField, str]] = {
 _OWNERS: Final = frozenset({"application.id", "group"})
 _RETRIED: Final = re.compile(r"\bretrying \([1-9]\d* attempts? left\)|\brecovering and retrying\b")
 """Messages of the Java client and librdkafka about an error that they retry."""
+
+_NOT_WRITTEN: Final = re.compile(
+    r"\b(?:[Ff]ailed|[Ff]ailure|[Uu]nable|[Cc]ould not|[Cc]annot) to (?:write|store|save|send|publish|produce)\b"
+)
+"""A program's words about a write that its client did not complete."""
+_OF_PROGRAM: Final = "its program"
 
 _Key: TypeAlias = tuple[str, str]
 _CLUSTER: Final[_Key] = ("cluster", "")
@@ -138,6 +146,8 @@ class _GivenUp:
             if event.time_ms is not None and not _is_retried(event):
                 key = timeline.log_of(event), event.category, event.fields.get("partition", "")
                 self._failures.setdefault(key, []).append(event.time_ms)
+            if event.time_ms is not None and event.level in ERROR_LEVELS and _NOT_WRITTEN.search(event.message):
+                self._failures.setdefault((timeline.log_of(event), _OF_PROGRAM, ""), []).append(event.time_ms)
         for moments in self._failures.values():
             moments.sort()
 
@@ -148,7 +158,7 @@ class _GivenUp:
         log, start_ms = self._timeline.log_of(event), event.time_ms
         keys = (
             (log, category, partition)
-            for category in ("TIMEOUT_SEND", event.category)
+            for category in ("TIMEOUT_SEND", event.category, _OF_PROGRAM)
             for partition in ("", event.fields.get("partition", ""))
         )
         return any(_is_within(self._failures.get(key, ()), start_ms, start_ms + GIVE_UP_MS) for key in keys)

@@ -28,6 +28,13 @@ PLANNED_WITHIN_MS = 300_000
 JVM_START_MS = 5_000
 READY_WITHIN_MS = 120_000
 ROLLING_MS = 600_000
+_FATAL: Final = frozenset(
+    {
+        *("BROKER_ID_IN_USE", "CLUSTER_ID_MISMATCH", "DATA_DIR_LOCKED", "METADATA_NOT_APPLIED", "NODE_ID_MISMATCH"),
+        *("PORT_IN_USE", "REGISTRATION_FAILED", "SERVER_FATAL", "SERVER_START_FAILED"),
+    }
+)
+"""Categories of faults after which a server shuts itself down."""
 _WRITER: Final = re.compile(r"^\[[^\]\n]*?\b(?:id|[a-z]+Id|broker)=(\d+)")
 """The node that writes a record, in the prefix of its message."""
 
@@ -140,6 +147,7 @@ def _restarts(timeline: LogTimeline, application: str) -> Iterator[Outage]:
     roles = _roles(events)
     is_broker = "Broker" in roles or not roles
     orders_of_all = [event for event in events if event.category in ("BROKER_SIGNAL", "BROKER_STOPPED")]
+    faults = [event for event in events if event.category in _FATAL]
     node = timeline.node_of(application)
     alive_ms = 0
     for group in _starts(events):
@@ -147,6 +155,9 @@ def _restarts(timeline: LogTimeline, application: str) -> Iterator[Outage]:
         # Earlier events than the previous start belong to that start.
         since, alive_ms = max(start - PLANNED_WITHIN_MS, alive_ms), time_of(group[-1])
         orders = within(orders_of_all, since, start - 1)
+        if orders and any(time_of(event) <= time_of(orders[0]) for event in within(faults, since, start - 1)):
+            # It shut itself down after a fault, which has an incident of its own.
+            continue
         fenced = within(timeline.with_value("fenced_broker", node, "BROKER_FENCED"), since, start)
         # The new process may have written before it names itself; events before the fencing belong to the old one.
         last = timeline.last_sign_before(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
@@ -16,6 +17,8 @@ WITHIN_MS = 600_000
 """A longer restoration is not counted to its end."""
 BACK_WITHIN_MS: Final = 86_400_000
 """A program that runs only later has been started again for another reason."""
+RESTORED_MS: Final = 30_000
+"""A store that is restored within this time has not interrupted its task for longer than a rebalance does."""
 AGAIN_MS: Final = 1_000
 """Records of one corruption follow each other in this time."""
 
@@ -72,6 +75,15 @@ def return_after(timeline: LogTimeline, event: LogEvent) -> Return:
     running = next((one for one in later if one.fields.get("to_state") == "RUNNING"), None)
     before = [one for one in restored if running is None or time_of(one) <= time_of(running)]
     return Return(before[-1] if before else None, running)
+
+
+def restored_after_ms(timeline: LogTimeline, events: Sequence[LogEvent]) -> int:
+    """Return how long corrupted tasks of one moment were being restored, ms; 0 if that is unknown, or for several."""
+    last = events[-1]
+    if time_of(last) - time_of(events[0]) > AGAIN_MS:
+        return 0
+    back = return_after(timeline, last).restored
+    return time_of(back) - time_of(last) if back else 0
 
 
 class Restoration(NamedTuple):

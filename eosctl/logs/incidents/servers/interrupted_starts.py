@@ -1,0 +1,86 @@
+"""Find brokers that are stopped again and again before they have recovered their logs.
+
+After an unclean stop, a broker reads the unflushed segments of its partitions before it serves (``LogManager``).
+A probe or an operator that ends it meanwhile makes the next start begin anew.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from eosctl.logs.incidents.timeline.evidence import incident
+from eosctl.logs.incidents.timeline.timeline import LogTimeline
+from eosctl.logs.incidents.timeline.times import by_key, time_of
+from eosctl.model.event_names import EventCategory
+from eosctl.model.incident import Incident
+from eosctl.model.log_event import LogEvent
+from eosctl.text import count_text, duration_text
+
+STARTS: Final = 3
+"""Minimum number of starts with a recovery that make a loop: two may be a person's."""
+SPREAD_MS: Final = 10_000
+"""A start reports the recovery of each of its log directories within this time."""
+PAUSE_MS: Final = 3_600_000
+ROLLED_MS: Final = 120_000
+"""Maximum time between an operator's order and the end of the broker."""
+_RECOVERS: Final[tuple[EventCategory, ...]] = ("LOG_RECOVERY",)
+_UP: Final[tuple[EventCategory, ...]] = ("BROKER_START", "BROKER_ROLE", "BROKER_UNFENCED")
+_SERVES: Final = re.compile(r"\[KafkaServer id=\d+\] started|[Tt]he broker has been unfenced|STARTING to STARTED\b")
+_ORDINAL: Final = re.compile(r"(?:^|-)(\d{1,10})$")
+
+
+def find_interrupted_starts(timeline: LogTimeline) -> Iterator[Incident]:
+    """Yield the brokers whose last starts, at least ``STARTS``, each began a recovery and did not serve requests."""
+    for application, events in by_key((one.application, one) for one in timeline.server_events(*_RECOVERS)).items():
+        run: list[LogEvent] = []
+        for event in events:
+            if run and time_of(event) - time_of(run[-1]) <= SPREAD_MS:
+                continue
+            if run and (_served(timeline, run[-1], event) or time_of(event) - time_of(run[-1]) > PAUSE_MS):
+                run = []
+            run.append(event)
+        if len(run) >= STARTS:
+            yield _incident(timeline, application, run)
+
+
+def _served(timeline: LogTimeline, start: LogEvent, until: LogEvent) -> bool:
+    own = timeline.log_between(start, time_of(start), time_of(until), _UP)
+    return any(_SERVES.search(one.message) for one in own)
+
+
+def _incident(timeline: LogTimeline, application: str, run: Sequence[LogEvent]) -> Incident:
+    node = timeline.node_of(application) or next((one.fields["broker"] for one in run if one.fields.get("broker")), "")
+    signals = [
+        one for one in timeline.server_events("BROKER_SIGNAL") if one.application == application and _is_in(one, run)
+    ]
+    rolls = [one for one in _rolls(timeline, node) if _is_in(one, run)]
+    pods = {pod for one in rolls if not (pod := one.fields.get("pod", "")).isdecimal()}
+    who = f"Broker {node}" if node else "A broker"
+    how = " by a shutdown request (SIGTERM)" if len(signals) >= len(run) - 1 else ""
+    operator = " The Kubernetes operator ordered these restarts, because the broker did not answer." if rolls else ""
+    lasted = duration_text(time_of(run[-1]) - time_of(run[0]))
+    return incident(
+        "log_recovery_interrupted",
+        "restarted-before-recovery-ends",
+        {"broker": node, "pod": pods.pop() if len(pods) == 1 else "", "log.dir": run[0].fields.get("log_dir", "")},
+        [*run, *signals, *rolls],
+        f"{who} recovers its logs after an unclean stop, and was ended before the recovery was complete{how}: "
+        f"{count_text(len(run), 'start')} in {lasted}, and none of them led to a broker that serves requests. Each "
+        f"start reads the same segments again.{operator}",
+        "Let one recovery end: pause the operator's reconciliation or raise its timeout, and the timeouts of the "
+        "liveness and startup probes, above the time of a recovery. Raise num.recovery.threads.per.data.dir. Do not "
+        "delete files of the log directory.",
+        confidence=0.85,
+    )
+
+
+def _is_in(event: LogEvent, run: Sequence[LogEvent]) -> bool:
+    return time_of(run[0]) <= time_of(event) <= time_of(run[-1]) + ROLLED_MS
+
+
+def _rolls(timeline: LogTimeline, node: str) -> Sequence[LogEvent]:
+    """Return an operator's orders to restart the pod of a node, which has its number."""
+    rolled = timeline.of("POD_ROLLED")
+    return [one for one in rolled if (found := _ORDINAL.search(one.fields.get("pod", ""))) and found[1] == node]

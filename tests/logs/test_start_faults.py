@@ -1,0 +1,104 @@
+"""Why servers do not start, by the exception of their fatal record, and starts that are ended before a recovery."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from eosctl.logs.incidents.naming.start_faults import start_faults
+from eosctl.model.severity import Severity
+from tests.logs.judging import judge
+
+START = "[2025-08-19 05:40:{}] INFO {} (kafka.server.KafkaServer)\n"
+FATAL = (
+    "[2025-08-19 05:40:09,310] ERROR [KafkaServer id=6] Fatal error during KafkaServer startup. Prepare to shutdown "
+    "(kafka.server.KafkaServer)\n{}\n\tat kafka.server.KafkaServer.startup(KafkaServer.scala:301)\n"
+)
+STOPPED = START.format("09,315", "[KafkaServer id=6] shutting down")
+ZK = "kafka.zookeeper.ZooKeeperClientTimeoutException: Timed out waiting for connection while in state: CONNECTING"
+NO_AUTH = "org.apache.zookeeper.KeeperException$NoAuthException: KeeperErrorCode = NoAuth for /brokers/ids/6"
+FOREIGN = (
+    "org.apache.kafka.common.KafkaException: Found directory /srv/k/backup, 'backup' is not in the form of "
+    "topic-partition or topic-partition.uniqueId-delete (if marked for deletion)."
+)
+SETTING = (
+    "org.apache.kafka.common.config.ConfigException: Invalid value x for configuration log.retention.ms: Not a number"
+)
+UNKNOWN = "java.lang.IllegalStateException: something else"
+
+
+@pytest.mark.parametrize(
+    ("thrown", "cause", "name", "value"),
+    [
+        (ZK, "zookeeper-not-reached", "zookeeper", "zk-a:2181,zk-b:2181/kf"),
+        (NO_AUTH, "zookeeper-not-authorized", "broker", "6"),
+        (FOREIGN, "foreign-directory-in-log-dir", "directory", "/srv/k/backup"),
+        (SETTING, "setting-refused", "setting", "log.retention.ms"),
+        (
+            "java.lang.RuntimeException: No readable meta.properties files found.",
+            "storage-not-formatted",
+            "broker",
+            "6",
+        ),
+        (UNKNOWN, "unexplained", "broker", "6"),
+    ],
+)
+def test_the_exception_of_a_start_names_its_cause(
+    thrown: str, cause: str, name: str, value: str, tmp_path: Path
+) -> None:
+    log = START.format("03,100", "Connecting to zookeeper on zk-a:2181,zk-b:2181/kf") + FATAL.format(thrown) + STOPPED
+    (found,) = judge(tmp_path, {"server.log": log})
+    assert (found.kind, found.root_cause, found.severity) == ("server_ended_by_a_fault", cause, Severity.CRITICAL)
+    assert found.subject[name] == value and "topics" not in found.subject
+
+
+def test_a_fault_at_work_is_not_a_start(tmp_path: Path) -> None:
+    log = (
+        "[2025-08-19 05:40:09,310] ERROR Halting broker because dir /srv/k is offline (kafka.server.ReplicaManager)\n"
+        "java.lang.IllegalArgumentException: a\n"
+    )
+    found = judge(tmp_path, {"server.log": log})
+    assert "setting-refused" not in {one.root_cause for one in found}
+
+
+def test_each_cause_has_a_reason_and_a_step() -> None:
+    for fault in start_faults():
+        assert fault.words and fault.what and not fault.what.endswith(".") and fault.next.endswith(".")
+
+
+def test_a_server_that_ends_itself_was_not_asked_to(tmp_path: Path) -> None:
+    again = (
+        "[2025-08-19 05:40:31,000] INFO Registered kafka:type=kafka.Log4jController MBean "
+        "(kafka.utils.Log4jControllerRegistration$)\n"
+    )
+    log = FATAL.format(ZK) + STOPPED + again + START.format("35,000", "[KafkaServer id=6] started")
+    found = judge(tmp_path, {"server.log": log})
+    assert [one.kind for one in found] == ["server_ended_by_a_fault"]
+    assert "served again at 2025-08-19T05:40:35.000Z" in found[0].explanation
+
+
+RECOVERY = (
+    "2025-01-14 22:{} INFO Recovering 61 logs from /var/lib/kafka/data-0/kafka-log4 since no clean shutdown file was "
+    "found (kafka.log.LogManager) [main]\n"
+)
+SIGNAL = (
+    "2025-01-14 22:{} INFO Terminating process due to signal SIGTERM "
+    "(org.apache.kafka.common.utils.LoggingSignalHandler) [SIGTERM handler]\n"
+)
+SERVES = "2025-01-14 22:{} INFO [KafkaServer id=4] started (kafka.server.KafkaServer) [main]\n"
+
+
+@pytest.mark.parametrize(("serves", "count"), [("", 1), (SERVES, 0)])
+def test_starts_that_never_serve_are_a_loop(serves: str, count: int, tmp_path: Path) -> None:
+    one, two, three = (RECOVERY.format(f"{minute}:03,110") for minute in ("04", "11", "18"))
+    stops = [SIGNAL.format(f"{minute}:40,000") for minute in ("09", "16")]
+    log = one + stops[0] + two + serves.format("14:00,000") + stops[1] + three
+    found = [one for one in judge(tmp_path, {"kafka-4.log": log}) if one.kind == "log_recovery_interrupted"]
+    assert len(found) == count
+    if found:
+        assert found[0].subject["broker"] == "4" and "3 starts in 14 min" in found[0].explanation
+
+
+def test_one_recovery_is_not_an_incident(tmp_path: Path) -> None:
+    assert judge(tmp_path, {"kafka-4.log": RECOVERY.format("04:03,110") + SERVES.format("05:00,000")}) == []

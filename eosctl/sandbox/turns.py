@@ -39,8 +39,8 @@ def in_turns(runtime: Runtime, steps: Iterator[Wait | None]) -> None:
 
 def in_place(work: Callable[[], Result]) -> Generator[Wait | None, None, Result]:
     """Compute a value in this turn."""
+    yield from ()  # A generator without a step.
     return work()
-    yield  # A generator without a step.
 
 
 def in_slices(items: Iterable[Item]) -> Generator[None, None, list[Item]]:

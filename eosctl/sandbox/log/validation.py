@@ -157,7 +157,7 @@ def check_records(
         unpack = partial(records_section, batch, header)
         section = (yield from background(unpack)) if is_compressed else unpack()
         if is_compressed:
-            yield
+            yield None
         for records in slices_of(section, header, SLICE_RECORDS):
             if is_compressed and any(record.offset != offset for offset, record in enumerate(records, first)):
                 return _UNEXPECTED
@@ -166,7 +166,7 @@ def check_records(
             if not settings.log_append_time:
                 out_of_range += _out_of_range(records, first, settings, now_ms)
             first += len(records)
-            yield
+            yield None
     except WireError as error:
         return _UNEXPECTED if is_compressed and error.field in _CODEC_FIELDS else _INVALID_IN_LOG
     if keyless:
@@ -184,7 +184,7 @@ def _check_form_in_slices(batch: bytes, header: BatchHeader) -> RecordsCheck:
         if isinstance(reached, Refusal):
             return reached
         position = reached
-        yield
+        yield None
     return _check_end(batch, position)
 
 

@@ -115,7 +115,7 @@ def _successes_in(timeline: LogTimeline, one: Incident, event: LogEvent, start_m
     if one.kind in _LOOPS or (one.kind in _UNTIL_CHANGED and end_ms - start_ms > GAP_MS):
         works = any(map(is_work, timeline.log_between(event, start_ms, end_ms, WORK)))
         # A producer that gets its id lacks none of the permissions for it, but may lack that for a topic.
-        done = ("INIT_PRODUCER_ID",) if one.kind in _OF_PRODUCERS else ()
+        done: tuple[EventCategory, ...] = ("INIT_PRODUCER_ID",) if one.kind in _OF_PRODUCERS else ()
         return works or bool(done and timeline.log_between(event, start_ms, end_ms, done))
     wanted = _IN_SYNC if one.kind == "not_enough_replicas" else SUCCESSES
     return bool(timeline.log_between(event, start_ms, end_ms, wanted))

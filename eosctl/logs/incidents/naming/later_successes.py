@@ -11,6 +11,7 @@ from math import inf
 from typing import Final, NamedTuple
 
 from eosctl.logs.incidents.kinds import kinds_with
+from eosctl.logs.incidents.naming.resumed_work import is_overcome
 from eosctl.logs.incidents.timeline.index import within
 from eosctl.logs.incidents.timeline.own_words import initializations_in_words
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
@@ -29,8 +30,8 @@ FLUSHED_MS: Final = 10_000
 STOPS_MS: Final = 60_000
 """Maximum time from the stop of a connector task to the failure of its last commit of offsets."""
 _OFFSETS: Final = "connector_offsets_not_stored"
-_RENEWED: Final = frozenset({"consumer_ended", "member_evicted"})
-"""Kinds that a client overcomes by itself, if it joins its group again."""
+_ENDED: Final = "consumer_ended"
+"""The client itself has started this consumer again if it joins its group; no record is lost."""
 _SLOW: Final = "slow-processing"
 _REJOINED: Final[tuple[EventCategory, ...]] = ("REBALANCE_DONE",)
 _INIT: Final[EventCategory] = "INIT_PRODUCER_ID"
@@ -139,8 +140,7 @@ def _of_member(timeline: LogTimeline, one: Incident, last: LogEvent) -> Iterator
         return
     for event in timeline.log_between(last, one.t_end_ms + 1, until, ("REBALANCE_DONE", "ASSIGNMENT_CHANGE")):
         if event.fields.get("group", group) == group and not TAKEN_AWAY.search(event.message):
-            # The client itself has started the consumer again, or joined its group; no record is lost.
-            left = Severity.WARNING if one.kind in _RENEWED else None
+            left = Severity.WARNING if one.kind == _ENDED or is_overcome(one, event) else None
             yield LaterSuccess(event, f"A member rejoined at {time_text(time_of(event))}.", left)
 
 

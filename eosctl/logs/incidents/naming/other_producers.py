@@ -10,7 +10,7 @@ from math import inf
 from typing import Final, NamedTuple
 
 from eosctl.logs.incidents.naming.resumed_work import QUIET_MS, WITHIN_MS, Failures, place_text
-from eosctl.logs.incidents.remaining.record_groups import short_text
+from eosctl.logs.incidents.timeline.evidence import short_text
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import PLACE, time_of
 from eosctl.logs.incidents.timeline.work import WORK, is_work

@@ -37,16 +37,15 @@ _BEGINNINGS: Final = (
     rb"# HELP (eosctl_\w+) ",
     rb"::(?:error|warning|notice) [^\n]*title=EOS-()",
     rb"(?:# )?(?:Grade [A-F] \(|No grade)()",
-    rb"#!/bin/sh\n(?:eosctl|kafka-)()",
+    rb"#!/bin/sh\n# (eosctl [a-z][a-z -]*)\n",
     rb"PK\x03\x04.{26}snapshot\.json()",
-    # Exports for Prometheus, Grafana, and Strimzi.
-    rb"groups:\n- name: eosctl\n()",
+    # The export for Grafana.
     rb'\{\s*"uid": "eosctl-exactly-once"()',
-    rb"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: eosctl-metrics\n()",
 )
 _OWN: Final = re.compile(b"|".join(b"(?:" + one + b")" for one in _BEGINNINGS), re.DOTALL)
-# Two results of one command often begin with the same line; so do any two pages, scripts, and JSON documents.
-_COMMON: Final = (b"<", b"{", b"[", b"#!", b"---")
+# Two results of one command often begin with the same line; so do any two pages, scripts, and JSON documents, and the
+# templates that people fill in begin with a comment.
+_COMMON: Final = (b"<", b"{", b"[", b"#", b"---")
 _LINE_BYTES: Final = 16
 #: The number of the format, and what it names.
 Kind = tuple[int, bytes]

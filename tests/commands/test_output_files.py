@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from eosctl.whole_file import kind_of
 from tests.commands.conftest import eosctl
 
 SAMPLE = Path(__file__).parents[2] / "examples" / "hanging.json.gz"
@@ -95,7 +96,11 @@ def test_an_export_replaces_the_one_before(target: str, change: tuple[str, ...],
 
 
 @pytest.mark.parametrize(
-    "text", ["groups:\n- name: ours\n  rules: []\n", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ours\n"]
+    "text",
+    [
+        *(f"groups:\n- name: {name}\n  rules: []\n" for name in ("ours", "eosctl")),
+        *(f"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {name}\n" for name in ("ours", "eosctl-metrics")),
+    ],
 )
 @pytest.mark.parametrize("target", ["rules", "strimzi"])
 def test_the_rules_of_others_are_kept(target: str, text: str, tmp_path: Path) -> None:
@@ -103,3 +108,20 @@ def test_the_rules_of_others_are_kept(target: str, text: str, tmp_path: Path) ->
     path.write_text(text, "utf-8")
     assert eosctl("metrics", "export", target, "--output-file", path).code == 2
     assert path.read_text("utf-8") == text
+
+
+def test_a_template_that_was_filled_in_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "producer.properties"
+    words = ("config", "render", "producer-transactional", "--output-file", path)
+    assert eosctl(*words).code == 0
+    assert eosctl(*words).code == 0
+    filled = path.read_text("utf-8") + "my.edit=precious\n"
+    path.write_text(filled, "utf-8")
+    assert eosctl(*words).code == 2
+    assert path.read_text("utf-8") == filled
+
+
+@pytest.mark.parametrize("first", ["#!/bin/sh\nkafka-topics.sh --list\n", "#!/bin/sh\neosctl doctor -b b:9092\n"])
+def test_a_script_of_a_person_is_not_a_result(first: str) -> None:
+    assert kind_of(first.encode()) is None
+    assert kind_of(b"#!/bin/sh\n# eosctl txn script\neosctl txn fence x\n") is not None

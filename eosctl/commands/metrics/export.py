@@ -56,5 +56,8 @@ def export_metrics(
     """
     with callbacks(invocation.now_ms) as shown:
         documents = export_monitoring(target, render_yaml, targets or (), faster, runbook_url, names, shown)
-    render = render_json if target is Target.GRAFANA else render_yaml
-    write_result("---\n".join(map(render, documents)), output_file)
+    if target is Target.GRAFANA:
+        write_result("".join(map(render_json, documents)), output_file)
+        return
+    # A later export replaces a file with this line, and no other that looks alike.
+    write_result(f"# eosctl metrics export {target.value}\n" + "---\n".join(map(render_yaml, documents)), output_file)

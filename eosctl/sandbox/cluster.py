@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from eosctl.errors import EosctlError, UsageError
+from eosctl.errors import EosctlError
 from eosctl.model.emulation import NEWEST
 from eosctl.sandbox.broker.broker import Broker
 from eosctl.sandbox.clock import AdjustableClock, advance, bounded_advance_ms
@@ -27,9 +27,8 @@ from eosctl.sandbox.process.spec import SandboxSpec
 from eosctl.sandbox.process.users import register_users
 from eosctl.sandbox.profile import BoundListener
 from eosctl.sandbox.security.protocol import ADMIN_USER, ListenerSecurity
-from eosctl.sandbox.settings import InvalidSetting
+from eosctl.sandbox.starting import explain_start, not_ready
 from eosctl.sandbox.status import describe_cluster
-from eosctl.storage.errors import DamagedFile
 
 #: The first start takes half a second on an idle machine; the limit must also hold on a busy one.
 FIRST_START_TIMEOUT_S = 300.0
@@ -238,7 +237,11 @@ class Cluster:
         self.core.stop_node(broker_id, clean=True)
 
     async def start_broker(self, broker_id: int) -> None:
-        """Start a broker on its existing files and port, and wait until it serves; or start a controller."""
+        """Start a broker on its existing files and port, and wait until it serves; or start a controller.
+
+        Raises:
+            EosctlError: It runs, has no such number, or does not serve yet.
+        """
         if broker_id in self.core.nodes or broker_id not in self.core.node_ids:
             raise EosctlError(
                 f"Broker {broker_id} cannot be started.",
@@ -256,7 +259,10 @@ class Cluster:
         starting = asyncio.ensure_future(self._serve_once(ready, broker_id))
         self._starting[broker_id] = starting
         # A broker that takes longer still serves as soon as it is ready.
-        await asyncio.wait_for(asyncio.shield(starting), START_TIMEOUT_S)
+        try:
+            await asyncio.wait_for(asyncio.shield(starting), START_TIMEOUT_S)
+        except TimeoutError:
+            raise not_ready(broker_id, START_TIMEOUT_S) from None
 
     async def _serve_once(self, ready: asyncio.Event, broker_id: int) -> None:
         await ready.wait()
@@ -377,24 +383,3 @@ class EmbeddedCluster:
     def core(self) -> ClusterCore:
         """Return the cluster's nodes, for faults and inspection."""
         return self.cluster.core
-
-
-def explain_start(error: BaseException, spec: SandboxSpec, timeout_s: float) -> BaseException:
-    """Return the error to raise instead of a low-level error at the start of a cluster."""
-    if isinstance(error, TimeoutError):
-        return EosctlError(
-            f"The brokers did not get ready within {timeout_s:.0f} s.",
-            "The machine is busy, or they wait for each other.",
-            "Try again; see: eosctl sandbox logs --process.",
-        )
-    if isinstance(error, InvalidSetting):
-        return EosctlError("A broker setting is not allowed.", str(error), "Correct the --config option.")
-    if isinstance(error, DamagedFile):
-        return UsageError(f"The data in {spec.data_dir} cannot be used.", str(error), "Choose another --data-dir.")
-    if isinstance(error, OSError):
-        return EosctlError(
-            f"The data directory {spec.data_dir} cannot be used.",
-            error.strerror or str(error),
-            "Make it writable or choose another --data-dir.",
-        )
-    return error

@@ -144,7 +144,7 @@ def test_a_broker_that_gets_ready_after_the_wait_for_it_serves(tmp_path: Path, m
             address = cluster.status()["brokers"][1]["address"]
             await cluster.kill_broker(2)
             await cluster.kill_broker(100)  # no controller can unfence the broker
-            with pytest.raises(TimeoutError):
+            with pytest.raises(EosctlError, match="does not serve yet"):
                 await cluster.start_broker(2)
             await cluster.start_broker(100)
             async with asyncio.timeout(60):

@@ -379,7 +379,7 @@ class Difference(msgspec.Struct, frozen=True):
 def cluster_of(broker: Component) -> str:
     """Return which cluster a broker belongs to: the one that it stands for or joins, else that of its file."""
     if broker.cluster:
-        return broker.cluster
+        return f"{broker.described_by} {broker.cluster}" if broker.described_by else broker.cluster
     for name in JOINED_BY:
         if broker.has(name) and broker.word(name):
             joined = f"{name}={broker.word(name)}"

@@ -316,3 +316,36 @@ configMapGenerator:
 """
     files = {f"{one}/kustomization.yaml": own % (other, other, one) for one, other in (("a", "b"), ("b", "a"))}
     assert found(tmp_path, files) is not None
+
+
+STRIMZI = """apiVersion: kafka.strimzi.io/v1beta2
+kind: Kafka
+metadata: {name: k}
+spec:
+  kafka:
+    replicas: 3
+    listeners: []
+    config: {transaction.state.log.replication.factor: 3, transaction.state.log.min.isr: 2}
+"""
+SMALL = """apiVersion: kafka.strimzi.io/v1beta2
+kind: Kafka
+metadata: {name: k}
+spec:
+  kafka:
+    replicas: 1
+    config:
+      offsets.topic.replication.factor: 1
+      transaction.state.log.replication.factor: 1
+      transaction.state.log.min.isr: 1
+"""
+
+
+def test_overlays_of_one_resource_are_different_clusters(tmp_path: Path) -> None:
+    files = {
+        "base/kafka.yaml": STRIMZI,
+        "base/kustomization.yaml": "resources: [kafka.yaml]\n",
+        "dev/kustomization.yaml": "resources: [../base]\npatches: [{path: small.yaml}]\n",
+        "dev/small.yaml": SMALL,
+        "prod/kustomization.yaml": "resources: [../base]\n",
+    }
+    assert found(tmp_path, files) == set()

@@ -22,10 +22,12 @@ _ASSUMED: Final = "This holds for a client of Java, kafka-python, or aiokafka; n
 
 def _severity(deployment: Deployment, consumer: Component, *, is_near: bool) -> Severity | None:
     """Return None, the check's own severity, if a consumer reads what is written in transactions."""
-    read = topics_of(deployment, consumer).likely
-    written = (topics_of(deployment, one).likely for one in transactional_producers(deployment))
-    if is_near or any(not read.isdisjoint(topics) for topics in written):
+    read = topics_of(deployment, consumer)
+    written = [topics_of(deployment, one) for one in transactional_producers(deployment)]
+    if is_near or any(not read.likely.isdisjoint(topics.likely) for topics in written):
         return None
+    if read.own and all(topics.own for topics in written):
+        return Severity.INFO  # every file names its topics, and they are others
     return Severity.WARNING if has_transactions(deployment) else Severity.INFO
 
 
@@ -61,9 +63,9 @@ def consumer_reads_uncommitted(case: Case) -> Iterator[Problem]:
     What it checks:
         isolation.level=read_uncommitted written down; and the Java default (read_uncommitted) in an application
         that writes in transactions itself. The default of librdkafka and KafkaJS is read_committed, and the
-        transactional source of Alpakka and Pekko sets it. Written down, it is
-        an error where the input writes a topic of the consumer in transactions, a warning where it writes others, and
-        else information. The default is information for variables that do not show the client library.
+        transactional source of Alpakka and Pekko sets it. Written down, it is an error where the input writes a topic
+        of the consumer in transactions, a warning where it writes topics that no file names, and else information. The
+        default is information for variables that do not show the client library.
 
     Why it matters for exactly-once:
         Records of aborted transactions are processed as if they were committed: the chain is no longer exactly-once

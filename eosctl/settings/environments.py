@@ -53,6 +53,14 @@ _LAYERS: Final = (
 )
 
 
+_SPRINGS: Final = next(one for one in _LAYERS if one.dotted)
+_OF_APPLICATION: Final = re.compile(
+    r"(?P<name>[\w.]+(?:-[\w.]+)*)-(?:prod|production|preprod|live|stage|staging|stg|uat|qa|test|int|integration|perf|dev"
+    r"|development|local|docker|k8s|kubernetes|cloud|sandbox|demo|ci)\.(?:ya?ml|properties)"
+)
+"""What Spring's configuration server calls the files of one application: its name and a profile."""
+
+
 def is_values_of_chart(file: str) -> bool:
     """Return whether a file has the default values of a chart."""
     return file.rpartition("/")[2] == "values.yaml" and (Path(file).parent / _CHART).is_file()
@@ -66,6 +74,8 @@ def over_base(documents: Sequence[Node], file: str) -> tuple[str, tuple[Node, ..
     name = file.rpartition("/")[2]
     layers = next((one for one in _LAYERS if one.environment.match(name)), None)
     base = None if layers is None else _base_of(layers, Path(file))
+    if base is None and (base := _base_of_config_server(Path(file), documents)) is not None:
+        layers = _SPRINGS
     if layers is None or base is None or not all(isinstance(document, Branch) for document in documents):
         return file, tuple(documents)
     try:
@@ -118,6 +128,27 @@ def with_profiles(sources: list[Source]) -> list[Source]:
         else source
         for source in sources
     ]
+
+
+def _base_of_config_server(path: Path, documents: Sequence[Node]) -> Path | None:
+    """Return ``pay.yml`` for ``pay-prod.yml`` where both are files of Spring, as its configuration server has them."""
+    found = _OF_APPLICATION.fullmatch(path.name)
+    if found is None or not any(map(_is_springs, documents)):
+        return None
+    bases = (path.parent / f"{found['name']}{ending}" for ending in (".yml", ".yaml", ".properties"))
+    base = next((one for one in bases if one.is_file()), None)
+    return base if base is not None and holds_kafka(base) and any(map(_is_springs, _parsed(base))) else None
+
+
+def _parsed(path: Path) -> tuple[Node, ...]:
+    try:
+        return parse_documents(str(path), read_text(path))
+    except ConfigFileError:
+        return ()  # reported where the file itself is read
+
+
+def _is_springs(document: Node) -> bool:
+    return isinstance(document, Branch) and any(key.partition(".")[0] == "spring" for key, _ in document.entries)
 
 
 def profile_of(values: Mapping[str, Value]) -> str:

@@ -121,3 +121,28 @@ def test_a_setting_below_an_environment_is_found_once(tmp_path: Path) -> None:
     assert [(one.check_id, dict(one.facts)["keys"]) for one in found] == [
         ("EOS-CFG-012", "shop.kafka.producer.retries")
     ]
+
+
+OWN_FILE = "spring.kafka.producer: {acks: all, transaction-id-prefix: a-}\n"
+PROFILE = "spring.kafka.producer.acks: 1\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"repo/pay.yml": OWN_FILE, "repo/pay-prod.yml": PROFILE}, [("critical", "pay-prod.yml", 1)]),
+        ({"repo/pay-eu.yml": OWN_FILE, "repo/pay-eu-prod.yml": PROFILE}, [("critical", "pay-eu-prod.yml", 1)]),
+        ({"repo/pay.yml": "pay: {kafka: x}\n", "repo/pay-prod.yml": PROFILE}, [("info", "pay-prod.yml", 1)]),
+        ({"repo/pay.yml": OWN_FILE, "other/pay-prod.yml": PROFILE}, [("warning", "pay-prod.yml", 1)]),
+        ({"repo/pay.yml": OWN_FILE, "repo/pay-service.yml": PROFILE}, [("warning", "pay-service.yml", 1)]),
+    ],
+)
+def test_a_profile_of_the_configuration_server_lies_over(
+    files: Mapping[str, str], expected: list[tuple[str, str, int]], tmp_path: Path
+) -> None:
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    found = findings_of(judge(read_deployment([tmp_path]).deployment))
+    facts = [(one.severity.value, dict(one.facts)) for one in found if one.check_id == "EOS-CFG-011"]
+    assert [(severity, Path(str(own["file"])).name, own["line"]) for severity, own in facts] == expected

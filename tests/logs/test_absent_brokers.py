@@ -80,3 +80,30 @@ def test_a_title_is_not_a_record(tmp_path: Path) -> None:
 def test_a_title_without_records_of_its_fault_is_judged(tmp_path: Path) -> None:
     found = judge(tmp_path, {"gate.txt": TITLE + BEGUN + "```\n"})
     assert [one.kind for one in found] == ["producer_fenced"]
+
+
+SHRUNK = (
+    "[2026-07-03 04:00:{},100] INFO [Partition tolls-3 broker=1] Shrinking ISR from 1,7,9 to 1,9. Leader: ("
+    "highWatermark: 5, endOffset: 6). Out of sync replicas: (brokerId: 7, endOffset: 5). (kafka.cluster.Partition)\n"
+)
+TOO_FEW = (
+    "[2026-07-03 04:0{},002] ERROR [ReplicaManager broker=1] Error processing append operation on partition tolls-3 "
+    "(kafka.server.ReplicaManager)\norg.apache.kafka.common.errors.NotEnoughReplicasException: The size of the current "
+    "ISR Set(1, 9) is insufficient to satisfy the min.isr requirement of 3 for partition tolls-3\n"
+)
+
+
+def test_a_replica_that_left_and_cannot_be_reached(tmp_path: Path) -> None:
+    server = SHRUNK.format("12") + TOO_FEW.format("0:20") + TOO_FEW.format("1:30")
+    (one,) = judge(tmp_path, {"kb-1.log": server, "gate.log": unreached("gate-1") + REFUSALS + GAVE_UP})
+    assert one.subject["out-of-sync"] == ("7",)
+    assert "could not connect to node 7" in one.explanation
+    assert "most likely the replicas" not in one.explanation
+    assert "no log here shows one" not in one.next_step
+
+
+def test_another_broker_that_cannot_be_reached_is_not_named(tmp_path: Path) -> None:
+    server = SHRUNK.format("12") + TOO_FEW.format("0:20") + TOO_FEW.format("1:30")
+    other = unreached("gate-1").replace("node 7", "node 4").replace("bus-7", "bus-4")
+    for one in judge(tmp_path, {"kb-1.log": server, "gate.log": other + REFUSALS + GAVE_UP}):
+        assert "node 4" not in one.explanation or one.kind != "not_enough_replicas"

@@ -30,6 +30,8 @@ _KIND: Final = "not_enough_replicas"
 _LOST: Final = frozenset({"brokers_not_reached", "connections_lost"})
 _FAILED: Final[tuple[EventCategory, ...]] = ("BROKERS_UNREACHED",)
 _NODE: Final = re.compile(r"\b[Nn]ode (?:with id )?(\d+)\b|\(id: (\d+) rack")
+_LEFT: Final = "out-of-sync"
+"""The name in a subject of the brokers whose replicas had left the ISR."""
 _QUOTED: Final = 2
 
 
@@ -58,6 +60,7 @@ def _failed_near(timeline: LogTimeline, one: Incident) -> Sequence[LogEvent]:
         return ()
     evidence = timeline.evidence(one)
     clients = {client for event in evidence if (client := event.fields.get("client_id"))}
+    left = one.subject.get(_LEFT, ())
     answered = {node for event in evidence if (node := timeline.node_of(event.application))}
     failed = [
         event
@@ -66,6 +69,7 @@ def _failed_near(timeline: LogTimeline, one: Incident) -> Sequence[LogEvent]:
         and peer_of(event)
         and not (clients and event.fields.get("client_id", "") not in {"", *clients})
         and node_in(event) not in answered
+        and (not left or node_in(event) in {"", *left})
     ]
     return failed if 0 < len({peer_of(event) for event in failed}) <= MOST else ()
 
@@ -92,13 +96,15 @@ def _with_absent(
     since = time_text(time_of(failed[0]))
     what, dot, rest = one.explanation.partition(". ")
     on_them = "on it" if len(peers) == 1 else "on them"
+    guess = f": most likely the replicas {on_them} are the ones that were missing"
+    is_known = bool(one.subject.get(_LEFT))
     return one._replace(
         confidence=max(one.confidence, CONFIDENCE),
-        subject={**one.subject, "servers": peers, **({"out-of-sync": nodes} if nodes else {})},
+        subject={**one.subject, "servers": peers, **({_LEFT: nodes} if nodes and not is_known else {})},
         t_start_ms=min(start_of((one, *parts)), time_of(failed[0])),
         evidence=joined_evidence(evidence_of(failed)[:_QUOTED], one.evidence, *(part.evidence for part in parts)),
-        explanation=f"{what.removesuffix('.')}. {who} could not connect to {named} at {since}: most likely the "
-        f"replicas {on_them} are the ones that were missing.{dot[1:]}{rest}",
+        explanation=f"{what.removesuffix('.')}. {who} could not connect to {named} at "
+        f"{since}{'' if is_known else guess}.{dot[1:]}{rest}",
         next_step=f"Check first whether {' and '.join(peers)} can be reached again and its broker runs. Then compare "
         "the partition's in-sync replicas with min.insync.replicas.",
     )

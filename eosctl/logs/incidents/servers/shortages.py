@@ -25,8 +25,8 @@ FELT_MS = 60_000
 _OF_REFUSALS: Final = "fewer-replicas-in-sync-than-min-isr"
 _OUT_OF_SYNC: Final = "replicas-out-of-sync"
 """The cause where replicas left the ISR and no record shows that their brokers were down."""
-WITHOUT_CAUSE: Final = frozenset({_OF_REFUSALS})
-"""Causes that name no broker."""
+WITHOUT_CAUSE: Final = frozenset({_OF_REFUSALS, _OUT_OF_SYNC})
+"""Causes without a record of brokers that were down."""
 NAMED_PARTITIONS: Final = 10
 """Maximum number of partitions that a subject names; of more, it names the topics."""
 LEFT_MS = 3_600_000

@@ -403,6 +403,7 @@ def test_every_category_explains_itself() -> None:
             "CONNECT_OFFSETS_NOT_FLUSHED",
         ),
         ("routed parcel 881014 -> parcels.eu", "WORK_DONE"),
+        ("Result of znode creation at /brokers/ids/3 is: OK", "ZK_SESSION_RENEWED"),
         ("parcel P-7120 has been dispatched", "WORK_DONE"),
         ("kafka.conn Connect attempt to <BrokerConnection node_id=2> returned error 111", "BROKERS_UNREACHED"),
         ("kafka.conn <BrokerConnection node_id=2 host=kb2:9092 <connected>>: socket disconnected", "CONNECTIONS_LOST"),

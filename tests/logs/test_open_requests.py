@@ -67,3 +67,29 @@ def test_a_late_initialization_of_an_older_client(last: str, cause: str, tmp_pat
     log = starts + initialized("39,100", first, 8) + initialized("39,300", last, 9) + REFUSED
     (found,) = judge(tmp_path, {"seats.log": log})
     assert (found.kind, found.root_cause) == ("producer_fenced", cause)
+
+
+SENDER = "2026-03-02T10:{},118Z {} [net] o.a.k.c.{} - [Producer clientId=p, transactionalId=silo-4] {}\n"
+REFUSAL = (
+    "Transiting to abortable error state due to org.apache.kafka.common.errors.InvalidProducerEpochException: Producer "
+    "attempted to produce with an old epoch."
+)
+
+
+@pytest.mark.parametrize(
+    ("ended", "later", "cause"),
+    [
+        ("Disconnecting from node 2 due to request timeout.", "", "takeover-or-timeout"),
+        ("Cancelled in-flight PRODUCE request due to node 2 being disconnected", "", "takeover-or-timeout"),
+        ("Node 2 disconnected.", "", "duplicate-transactional-id"),
+        ("Disconnecting from node 2 due to request timeout.", "ok", "duplicate-transactional-id"),
+    ],
+    ids=["timed out", "canceled", "idle", "initialized again"],
+)
+def test_a_producer_that_waits_in_silence(ended: str, later: str, cause: str, tmp_path: Path) -> None:
+    log = SENDER.format("14:03", "INFO", "NetworkClient", ended)
+    if later:
+        log += SENDER.format("20:03", "INFO", "p.i.TransactionManager", "ProducerId set to 4 with epoch 2")
+    log += SENDER.format("58:40", "ERROR", "p.i.TransactionManager", REFUSAL)
+    (found,) = judge(tmp_path, {"silo.log": log})
+    assert found.root_cause == cause

@@ -25,12 +25,12 @@ from eosctl.logs.incidents.producers.fencing_verdicts import (
 )
 from eosctl.logs.incidents.producers.lost_commits import loses_commit
 from eosctl.logs.incidents.producers.not_open import empty_transaction, not_open
+from eosctl.logs.incidents.producers.open_requests import failed_requests
 from eosctl.logs.incidents.producers.outlived import expirations_of, outlived
 from eosctl.logs.incidents.producers.overcome import overcame, own_renewal
 from eosctl.logs.incidents.producers.own_clients import LOOK_BACK_MS, late_init, second_start
 from eosctl.logs.incidents.producers.refused_appends import refused_appends, write_refused
 from eosctl.logs.incidents.producers.refused_bumps import INITIALIZES, bump_refused, own_bumps
-from eosctl.logs.incidents.producers.refused_producers import had_trouble
 from eosctl.logs.incidents.producers.rivals import TURN_MS, Excerpts, fenced_in_turn, rivals_in
 from eosctl.logs.incidents.producers.rollbacks import decided_before
 from eosctl.logs.incidents.producers.timeout_verdicts import expired_by_client, stood_still, timed_out, unanswered
@@ -256,8 +256,8 @@ def _ended_or_displaced(timeline: LogTimeline, transactional_id: str, burst: Seq
         yield bump_refused(timeline, transactional_id, requests, burst)
     elif attempts := _own_attempts(timeline, burst):
         yield refused_after_own_attempt(timeline, transactional_id, attempts, burst)
-    elif had_trouble(timeline, first, time_of(first), UNANSWERED):
-        yield unanswered(timeline, transactional_id, burst)
+    elif failed := failed_requests(timeline, transactional_id, first):
+        yield unanswered(timeline, transactional_id, failed, burst)
     else:
         yield displaced(timeline, transactional_id, burst)
 

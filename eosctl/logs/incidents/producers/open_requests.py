@@ -1,4 +1,4 @@
-"""Find the requests of a client that were unanswered while the coordinator rolled its transaction back.
+"""Find the requests of a client that were unanswered while its transaction was open.
 
 librdkafka logs how long a request was in flight, and the Java client how old the batches are that it gives up. Such a
 client did not stall: it waited for a broker, and its transaction stayed open meanwhile.
@@ -6,20 +6,26 @@ client did not stall: it waited for a broker, and its transaction stayed open me
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
 from eosctl.logs.incidents.producers.refused_producers import TROUBLE_MS, subject_of
 from eosctl.logs.incidents.timeline.durations import DEFAULT_MS, OPEN_MS, allowed_ms, longest_ms
 from eosctl.logs.incidents.timeline.evidence import incident, short_text
+from eosctl.logs.incidents.timeline.index import within
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
-from eosctl.logs.incidents.timeline.trouble import UNANSWERED
+from eosctl.logs.incidents.timeline.trouble import SUCCESSES, TROUBLE, UNANSWERED
+from eosctl.logs.incidents.timeline.work import WORK
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.text import duration_text, time_text
 
 _OF_COORDINATOR: Final = ("TXN_TIMEOUT_ABORT", "TXN_LATE_COMMIT")
+_NAMED: Final = (*TROUBLE, *SUCCESSES, *WORK)
+_CANCELED: Final = re.compile(r"\bdue to request timeout|\bin-flight [A-Z_]{3,40} request\b")
+"""The Java client's words about a request that got no answer; a connection that is only idle ends without them."""
 SHARE: Final = 2
 """A request must be unanswered for at least this part of the transaction's timeout to explain it."""
 
@@ -40,6 +46,32 @@ def _open_requests(timeline: LogTimeline, last: LogEvent, rollback_ms: int) -> l
     least_ms = (allowed_ms(timeline, last) or DEFAULT_MS) / SHARE
     near = timeline.log_between(last, rollback_ms - TROUBLE_MS, time_of(last), UNANSWERED)
     return [one for one in near if least_ms <= (ms := longest_ms(one)) <= OPEN_MS and time_of(one) - ms <= rollback_ms]
+
+
+def failed_requests(timeline: LogTimeline, transactional_id: str, refusal: LogEvent) -> Sequence[LogEvent]:
+    """Return the records of a client's failed requests before its refusal, in order of time.
+
+    They count for ``TROUBLE_MS``; of a producer that logged nothing more after them, for as long as a transaction may
+    be open: its transaction stayed open, and its next request was the refused one.
+
+    Args:
+        timeline: The logs.
+        transactional_id: The id of the producer; without one, only requests near the refusal are found.
+        refusal: The first record of the refusal.
+    """
+    until_ms = time_of(refusal)
+    near = timeline.log_between(refusal, until_ms - TROUBLE_MS, until_ms, UNANSWERED)
+    if near or not transactional_id:
+        return near
+    named = within(timeline.client_events_about(transactional_id, *_NAMED), until_ms - OPEN_MS, until_ms - 1)
+    own = [one for one in named if timeline.log_of(one) == timeline.log_of(refusal)]
+    if not own or until_ms - time_of(own[-1]) < DEFAULT_MS or not _is_failed(own[-1]):
+        return []
+    return [one for one in own if _is_failed(one) and time_of(one) >= time_of(own[-1]) - TROUBLE_MS]
+
+
+def _is_failed(event: LogEvent) -> bool:
+    return event.category in UNANSWERED or _CANCELED.search(event.message) is not None
 
 
 def waited(

@@ -7,7 +7,6 @@ from typing import Final
 
 from eosctl.logs.incidents.producers.open_requests import open_requests, waited
 from eosctl.logs.incidents.producers.refused_producers import (
-    TROUBLE_MS,
     had_trouble,
     is_producer_dead,
     subject_of,
@@ -17,7 +16,7 @@ from eosctl.logs.incidents.timeline.pauses import pause_ms, paused_text, pauses_
 from eosctl.logs.incidents.timeline.program_names import opening, program_of
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import time_of
-from eosctl.logs.incidents.timeline.trouble import TROUBLE, UNANSWERED
+from eosctl.logs.incidents.timeline.trouble import TROUBLE
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.model.severity import Severity
@@ -126,10 +125,11 @@ def expired_by_client(timeline: LogTimeline, transactional_id: str, events: Sequ
     )
 
 
-def unanswered(timeline: LogTimeline, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
+def unanswered(
+    timeline: LogTimeline, transactional_id: str, failed: Sequence[LogEvent], events: Sequence[LogEvent]
+) -> Incident:
     """Return the incident of a producer that was fenced after requests of its client had failed."""
     first = events[0]
-    failed = timeline.log_between(first, time_of(first) - TROUBLE_MS, time_of(first), UNANSWERED)
     who = transactional_id or opening(program_of(timeline, first))
     is_short = all(event.category == "NOT_ENOUGH_REPLICAS" for event in failed)
     how = "been refused (NOT_ENOUGH_REPLICAS)" if is_short else "timed out"

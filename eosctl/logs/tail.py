@@ -7,7 +7,7 @@ not read again, and a truncated or replaced file is new.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import tzinfo
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -125,9 +125,13 @@ def find_ends(
     """
     now = now_ms()
     past = UnchangedFiles() if unchanged is None else unchanged
-    seen = {file.identity: file for path in find_files(paths) if (file := _look(path, now, idle_ms))}
+    given = tuple(paths)
+    seen = {file.identity: file for path in find_files(given) if (file := _look(path, now, idle_ms))}
     if sizes is not None:
         seen = {key: _cut(file, sizes[key]) for key, file in seen.items() if key in sizes}
+    else:
+        rotated = (_look(path, now, idle_ms) for path in _rotated(given, known, seen))
+        seen |= {file.identity: file for file in rotated if file is not None}
     live = {key: known[key] for key, file in seen.items() if key in known and past.continues(known[key], file)}
     ends: dict[str, Position] = {}
     moved, left = set[str](), admission
@@ -159,6 +163,16 @@ def find_ends(
                 ends[key] = away
     past.keep(ends, seen)
     return ends
+
+
+def _rotated(paths: Iterable[Path], known: Positions, seen: Mapping[str, _File]) -> Iterator[Path]:
+    """Yield the new places of files that were named and then rotated; a folder has them among its own files."""
+    folders = {path.parent for path in paths if not path.is_dir()}
+    for identity, position in known.items():
+        is_away = identity not in seen or not _continues(position, seen[identity])
+        if is_away and not position.gone_ms and Path(position.path).parent in folders:
+            path = locate(identity, position)
+            yield from () if path is None else (path,)
 
 
 class UnchangedFiles:

@@ -149,6 +149,27 @@ def test_ten_written_are_ten_delivered(
     assert Query(log.parent, state).delivered() == Counter(f"t-{number}" for number in range(10))
 
 
+@pytest.mark.parametrize("rotations", [1, 3])
+@pytest.mark.parametrize("rotate", [rename, compress, copy_and_truncate, rename_and_compress])
+def test_a_named_file_is_read_to_its_end_when_rotated(
+    tmp_path: Path, rotate: Callable[[Path], None], rotations: int
+) -> None:
+    log, state = tmp_path / "logs" / "server.log", tmp_path / "state"
+    log.parent.mkdir()
+    (log.parent / "other.log").write_text(LINE.format(59, 59, 59))
+    for number in range(0, 10 * rotations, 10):
+        written(log, number, number + 4)
+        Query(log, state).run()
+        written(log, number + 4, number + 7)
+        rotate(log)
+        written(log, number + 7, number + 10)
+        for _ in range(3):
+            Query(log, state).run()
+        with suppress(FileNotFoundError):
+            (log.parent / "server.log.1").rename(log.parent / f"server.log.{number + 2}")
+    assert Query(log, state).delivered() == Counter(f"t-{number}" for number in range(10 * rotations))
+
+
 def test_a_vanished_range_is_reported(tmp_path: Path) -> None:
     log, state = tmp_path / "logs" / "server.log", tmp_path / "state"
     log.parent.mkdir()

@@ -176,6 +176,12 @@ LAYOUTS: Final = (
         r"(?P<time>\d{4}\.\d\d\.\d\d \d\d:\d\d:\d\d\.\d{1,9}) \[ (?P<thread>\d+) \] \{[^}\n]*\} "
         rf"<(?P<level>Fatal|Critical|Error|Warning|Notice|Information|Debug|Trace|Test)> {_REST}",
     ),
+    Layout(
+        # TiDB, TiCDC, and TiKV.
+        "pingcap",
+        rf"\[(?P<time>\d{{4}}/\d\d/\d\d {_CLOCK}{_ZONE})\] \[(?P<level>{_LEVEL})\] \[(?P<logger>[\w.-]+)(?::\d+)?\] "
+        rf"{_REST}",
+    ),
     Layout("dotnet", r"(?P<level>trce|dbug|info|warn|fail|crit): (?P<logger>[\w.`+]+)\[\d+\](?P<message>\r?$)"),
     Layout("slf4j-simple", rf"{_THREAD} (?P<level>{_LEVEL}) (?P<logger>[\w.$]+) --? {_REST}"),
     Layout(

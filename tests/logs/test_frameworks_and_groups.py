@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from eosctl.model.incident import Incident
 from eosctl.model.severity import Severity
 from tests.logs.judging import judge
@@ -150,3 +152,75 @@ def test_a_coordinator_that_is_found_each_time_is_not_away(tmp_path: Path) -> No
     assert "3 times" in each.explanation
     (never,) = found(tmp_path / "never", "".join(lost))
     assert never.root_cause == "coordinator-away-for-longer-than-a-move"
+
+
+def test_a_sink_task_that_keeps_a_lost_partition_is_named(tmp_path: Path) -> None:
+    ignored = "Ignoring invalid task provided offset gauges-4/OffsetAndMetadata{offset=7, metadata=''} -- {}"
+    own = "WorkerSinkTask{id=gauges-out-0} "
+    logger = "org.apache.kafka.connect.runtime.WorkerSinkTask"
+
+    def log(reason: str, *minutes: int) -> str:
+        text = f"{own}{ignored.replace('{}', reason)}"
+        return "".join(CONNECT.format(at, 5, "WARN", text, logger) for at in minutes)
+
+    (one,) = found(tmp_path / "again", log("partition not assigned", 10, 20, 30))
+    assert (one.root_cause, one.severity) == ("partition-not-assigned-to-the-task", Severity.WARNING)
+    assert one.subject["topic-partition"] == "gauges-4"
+    assert found(tmp_path / "once", log("partition not assigned", 10)) == []
+    assert found(tmp_path / "behind", log("not yet consumed", 10, 20, 30)) == []
+
+
+def test_a_registry_names_the_replicas_that_its_topic_lacks(tmp_path: Path) -> None:
+    refused = (
+        "[Producer clientId=producer-1] Got error produce response with correlation id {} on topic-partition "
+        "_schemas-0, retrying (2147483646 attempts left). Error: NOT_ENOUGH_REPLICAS"
+    )
+    sender = "org.apache.kafka.clients.producer.internals.Sender"
+    ended = (
+        "[2026-03-02 07:11:05,100] ERROR Error starting the schema registry "
+        "(io.confluent.kafka.schemaregistry.rest.SchemaRegistryRestApplication)\n"
+        "io.confluent.kafka.schemaregistry.exceptions.SchemaRegistryInitializationException: Error initializing kafka "
+        "store while initializing schema registry\n"
+        "Caused by: io.confluent.kafka.schemaregistry.storage.exceptions.StoreException: Failed to write Noop record "
+        "to kafka store.\n"
+    )
+    text = "".join(CONNECT.format(10, at, "WARN", refused.format(at), sender) for at in (5, 6))
+    (one,) = found(tmp_path / "short", text + ended)
+    assert (one.kind, one.root_cause) == ("schema_registry_failed", "fewer-replicas-in-sync-than-min-isr")
+    assert one.subject["topic-partition"] == "_schemas-0"
+    (alone,) = found(tmp_path / "alone", ended)
+    assert alone.root_cause == "store-topic-not-usable"
+
+
+def test_one_commit_that_times_out_in_the_background_is_a_warning(tmp_path: Path) -> None:
+    own = "[Consumer clientId=gauges-1, groupId=gauges] "
+    failed = f"{own}Offset commit failed on partition gauges-4 at offset 7: The request timed out."
+    again = f"{own}Discovered group coordinator kb-2.int:9092 (id: 2147483645 rack: null)"
+    logger = "org.apache.kafka.clients.consumer.internals.AbstractCoordinator"
+    text = CONNECT.format(10, 5, "ERROR", failed, logger) + CONNECT.format(10, 6, "INFO", again, logger)
+    work = CONNECT.format(12, 0, "INFO", "14 gauges written", "com.example.Gauges")
+    (one,) = found(tmp_path / "over", text + work)
+    assert (one.kind, one.severity) == ("consumer_offsets_timeout", Severity.WARNING)
+    (one,) = found(tmp_path / "open", text)
+    assert one.severity is Severity.ERROR
+    later = CONNECT.format(11, 0, "ERROR", failed, logger)
+    (one,) = found(tmp_path / "again", text + later + work)
+    assert one.severity is Severity.ERROR
+
+
+@pytest.mark.parametrize(
+    ("innermost", "cause"),
+    [
+        ("com.example.store.StoreException: table gauges is read-only", "failure-outside-kafka"),
+        ("java.net.ConnectException: Connection refused", "unexplained"),
+    ],
+)
+def test_a_task_fails_with_the_system_inside_its_exception(tmp_path: Path, innermost: str, cause: str) -> None:
+    logger = "org.apache.kafka.connect.runtime.WorkerTask"
+    ended = "WorkerSinkTask{id=gauges-out-0} Task is being killed and will not recover until manually restarted"
+    around = (
+        "org.apache.kafka.connect.errors.ConnectException: Exiting WorkerSinkTask due to unrecoverable exception.\n"
+    )
+    text = f"{CONNECT.format(10, 5, 'ERROR', ended, logger)}{around}Caused by: {innermost}\n"
+    (one,) = found(tmp_path, text)
+    assert (one.kind, one.root_cause) == ("connect_task_failed", cause)

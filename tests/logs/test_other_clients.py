@@ -180,3 +180,42 @@ def test_a_beat_that_refuses_its_output_has_no_client(tmp_path: Path, reason: st
     (one,) = found(tmp_path, f"{text}{ended}{reason} (source:'/etc/filebeat/beat.yml')\n")
     assert one.kind == "client_setting_refused"
     assert f"the setting {setting}" in one.explanation
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "kafka.common.MessageSizeTooLargeException: Found a message larger than the maximum fetch size on topic gauges",
+        "There are some messages at {gauges-4=71} whose size is larger than the fetch size 1048576 and hence cannot be",
+    ],
+)
+def test_the_fetch_size_of_a_consumer_is_not_a_limit_of_brokers(tmp_path: Path, text: str) -> None:
+    (one,) = found(tmp_path, f"2026-03-02T07:10:02.100Z ERROR [Reader] stopped: {text}\n")
+    assert (one.kind, one.root_cause) == ("record_too_large", "record-above-fetch-limit")
+
+
+def test_a_stamp_of_a_change_feed_has_its_own_zone(tmp_path: Path) -> None:
+    line = (
+        '[2026/03/02 16:10:0{}.000 +09:00] [ERROR] [feed.go:7] ["feed failed"] [changefeed=gauge-feed] '
+        '[error="kafka: Failed to produce message to topic gauges: kafka server: Message was too large"]\n'
+    )
+    (one,) = found(tmp_path, line.format(1) + line.format(4))
+    assert one.t_start_ms == int(START * 1000) + 1_000
+    assert one.subject["component"] == "gauge-feed"
+
+
+def test_an_output_is_named_by_its_label(tmp_path: Path) -> None:
+    line = (
+        'level=error msg="Failed to send message to redpanda: UNKNOWN_TOPIC_OR_PARTITION: This server does not host '
+        'this topic-partition." @service=redpanda-connect label=gauge_out time="2026-03-02T07:10:{:02d}Z"\n'
+    )
+    (one,) = found(tmp_path, "".join(map(line.format, range(1, 50, 6))))
+    assert (one.kind, one.subject["component"]) == ("topic_not_found", "gauge_out")
+
+
+def test_a_record_given_up_names_its_place(tmp_path: Path) -> None:
+    line = "2026-03-02T07:1{}:00Z {} {} Kafka message: gauges.in/4/1207 [key=]. Error: {}\n"
+    text = line.format(0, "ERROR", "Error processing", "retriable error. Retrying...")
+    ended = line.format(3, "ERROR", "Too many failed attempts at processing", "context canceled.")
+    (one,) = found(tmp_path, f"{text}{ended}2026-03-02T07:14:00Z INFO next\n")
+    assert (one.kind, one.subject["topic-partition"]) == ("records_given_up", "gauges.in-4")

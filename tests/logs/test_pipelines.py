@@ -227,6 +227,13 @@ def test_records_of_opentelemetry_are_read(tmp_path: Path) -> None:
             ),
         ),
         (
+            "pingcap",
+            (
+                '[2026/02/03 18:00:04.123 +09:00] [ERROR] [sink.go:91] ["cut feed failed"] [changefeed=cuts] '
+                '[error="kafka: Failed to produce message to topic cuts: kafka server: Message was too large"]'
+            ),
+        ),
+        (
             "level-alone",
             "[ERROR] cannot commit; group: cutters, err: TOPIC_AUTHORIZATION_FAILED: Not authorized to access topics",
         ),

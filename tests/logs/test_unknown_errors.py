@@ -118,3 +118,13 @@ def test_layers_of_one_unknown_error_are_one_incident(tmp_path: Path) -> None:
     second = "2026-02-03 09:00:03,123 ERROR [main] c.s.Shop - the Kafka listener did not take the batch\n"
     (found,) = judge(tmp_path, {"shop.log": ERRORS["java"][0] + second + LATER["java"]})
     assert len(found.evidence) == 2
+
+
+def test_an_unknown_error_that_the_program_overcomes_is_none(tmp_path: Path) -> None:
+    failed = "2026-02-03T09:00:02Z ERROR async write of the Kafka feed failed: read tcp 10.1.7.2:91: i/o timeout{}\n"
+    again = "2026-02-03T09:00:{:02d}Z INFO Connected to broker at kb-1.int:9092 (registered as #2)\n"
+    work = "2026-02-03T09:05:00Z INFO 14 bids written\n"
+    assert judge(tmp_path / "again", {"shop.log": failed.format("") + again.format(11) + work}) == []
+    assert judge(tmp_path / "repeats", {"shop.log": failed.format(", will retry") + work}) == []
+    (one,) = judge(tmp_path / "open", {"shop.log": failed.format("") + work})
+    assert one.kind == "error_outside_catalog"

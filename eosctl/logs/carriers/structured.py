@@ -336,6 +336,9 @@ def _identities(values: Mapping[str, Any], message: str) -> str:
         error = values.get(name)
         if isinstance(error, Mapping) and str(code := error.get("code", error.get("errno", ""))).strip("-").isdecimal():
             found.setdefault("code", str(code))
+    # Redpanda Connect names its inputs and outputs by labels.
+    if "@service" in values and isinstance(label := values.get("label"), str) and label.strip():
+        found.setdefault("component_id", label.strip())
     named = values.get("group")
     if isinstance(named, str) and named.strip() and _OF_GROUPS.search(message):
         found.setdefault("group.id", named.strip())

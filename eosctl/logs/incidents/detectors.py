@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from eosctl.logs.incidents.joining.kills import find_forced_kills
 from eosctl.logs.incidents.members.empty_assignments import find_empty_assignments
+from eosctl.logs.incidents.members.endless_joins import find_endless_joins
 from eosctl.logs.incidents.members.evictions import find_evicted_members, find_silent_members
 from eosctl.logs.incidents.members.missed_rejoins import find_missed_rejoins
 from eosctl.logs.incidents.members.rebalance_loops import find_rebalance_loops
@@ -89,6 +90,7 @@ def find_incidents(timeline: LogTimeline) -> Iterator[Incident]:
     yield from find_rebalance_loops(timeline)
     yield from find_restless_members(timeline)
     yield from find_missed_rejoins(timeline)
+    yield from find_endless_joins(timeline)
     yield from find_empty_assignments(timeline)
     yield from find_short_connections(timeline)
     yield from find_failed_streams(timeline)

@@ -23,9 +23,14 @@ BEFORE_MS: Final = 120_000
 MOMENT_MS: Final = 1_000
 NAMED: Final = 0.85
 _WAITS: Final = frozenset(
-    {"connector_offsets_not_stored", "send_timeout", "transaction_end_timeout", "transaction_offsets_timeout"}
+    {
+        *("connector_offsets_not_stored", "flush_timeout", "send_timeout", "transaction_end_timeout"),
+        *("transaction_offsets_timeout",),
+    }
 )
 """Kinds of faults that a client reports because records were not written in time."""
+_REGISTRY: Final = "store-topic-not-usable"
+"""The cause of a Schema Registry that cannot write to its own topic."""
 _CAUSE: Final = "fewer-replicas-in-sync-than-min-isr"
 _NEVER_ENOUGH: Final = "min-isr-above-the-replicas"
 _WAITED: Final = re.compile(r"(?P<ms>\d{1,12}) ms has passed since (?:batch creation|last append)")
@@ -45,7 +50,7 @@ def name_short_targets(timeline: LogTimeline, incidents: Iterable[Incident]) -> 
     known = {(place.file, place.offset) for one in found if one.kind == "not_enough_replicas" for place in one.evidence}
     settings = {one.subject.get("topic-partition"): one for one in found if one.root_cause == _NEVER_ENOUGH}
     for one in found:
-        refused = _refused_before(timeline, one) if one.kind in _WAITS else ()
+        refused = _refused_before(timeline, one) if one.kind in _WAITS or one.root_cause == _REGISTRY else ()
         if not refused or any((event.file, event.offset) in known for event in refused):
             yield one
             continue

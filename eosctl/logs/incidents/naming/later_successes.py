@@ -32,6 +32,9 @@ STOPS_MS: Final = 60_000
 _OFFSETS: Final = "connector_offsets_not_stored"
 _ENDED: Final = "consumer_ended"
 """The client itself has started this consumer again if it joins its group; no record is lost."""
+_COMMITS: Final = "consumer_offsets_timeout"
+_IN_BACKGROUND: Final = re.compile(r"\bOffset commit failed on partition [^\n]{1,400}: The request timed out")
+"""An attempt of the Java client, which repeats it, or stores later offsets with its next commit."""
 _SLOW: Final = "slow-processing"
 _REJOINED: Final[tuple[EventCategory, ...]] = ("REBALANCE_DONE",)
 _INIT: Final[EventCategory] = "INIT_PRODUCER_ID"
@@ -85,6 +88,8 @@ def _successes(timeline: LogTimeline, one: Incident, last: LogEvent) -> Iterator
         if named and one.kind != _FENCED:
             for event in within(timeline.server_events_about(named, _INIT), one.t_end_ms + 1, inf):
                 yield LaterSuccess(event, f"The coordinator initialized {named} again at {time_text(time_of(event))}.")
+    if one.kind == _COMMITS and _IN_BACKGROUND.search(last.message):
+        yield from _of_commits(timeline, one, last)
     if one.kind in _OF_MEMBERS:
         yield from _of_member(timeline, one, last)
     if one.kind in _OF_PRODUCERS or one.kind in _OF_MEMBERS or one.kind in _OF_WRITES:
@@ -131,6 +136,17 @@ def _of_tasks(timeline: LogTimeline, one: Incident, last: LogEvent, tasks: Itera
         when = time_text(time_of(known[-1].event))
         text = f"All of these tasks stored their offsets again by {when}." if is_alike else known[-1].text
         yield known[-1]._replace(text=text)
+
+
+def _of_commits(timeline: LogTimeline, one: Incident, last: LogEvent) -> Iterator[LaterSuccess]:
+    """Yield the coordinator that a client found again after a commit of offsets that it repeats by itself."""
+    group = one.subject.get("group", "")
+    for event in timeline.log_between(last, one.t_end_ms, one.t_end_ms + STOPS_MS, ("COORDINATOR_DISCOVERED",)):
+        if event.fields.get("group", group) == group and timeline.log_end_ms(last) - time_of(event) >= STOPS_MS:
+            text = (
+                f"The group's coordinator was found again at {time_text(time_of(event))}, and no further commit failed."
+            )
+            yield LaterSuccess(event, text, Severity.WARNING)
 
 
 def _of_member(timeline: LogTimeline, one: Incident, last: LogEvent) -> Iterator[LaterSuccess]:

@@ -57,6 +57,8 @@ _ENDS: Final = re.compile(
     r"|expected \d+ brokers? but found)\b)"
 )
 """A program's words about an error that it does not survive."""
+_REPEATS: Final = re.compile(r"\b[Rr]etrying\b|\b[Ww]ill (?:be )?retr(?:y|ied)\b")
+"""A program's words about an error that it answers with another attempt."""
 _SUBJECT: Final[tuple[tuple[EventField, str], ...]] = (
     ("group", "group"),
     ("partition", "topic-partition"),
@@ -107,11 +109,19 @@ def find_unknown_errors(
             continue
         if is_open and (len(ordered) >= REPEATED or ends_program(last)):
             found.setdefault(log, []).append(_Unknown(ordered, True))
+        elif len(ordered) < REPEATED and _is_overcome(timeline, last):
+            continue
         elif own := [one for one in ordered if is_of_kafka(one) and not _is_near(known, one)]:
             found.setdefault(log, []).append(_Unknown(own, False))
     for ones in found.values():
         for whole in _merged(ones):
             yield _incident(timeline, whole)
+
+
+def _is_overcome(timeline: LogTimeline, event: LogEvent) -> bool:
+    """Return whether a program repeats what failed, or reports soon after it that it reaches the brokers again."""
+    again = timeline.log_between(event, time_of(event), time_of(event) + NEAR_MS, ("WORKS_AGAIN",))
+    return _REPEATS.search(event.message) is not None or bool(again)
 
 
 def is_of_kafka(event: LogEvent) -> bool:

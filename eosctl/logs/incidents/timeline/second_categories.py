@@ -36,13 +36,19 @@ def is_outside_kafka(event: LogEvent) -> bool:
     """
     if event.category not in ENDINGS or event.exception is None:
         return False
-    chain = event.exception.chain
+    inner = [name for name in event.exception.chain if name not in _WRAPPERS]
+    chain = inner if any(not name.startswith(_TRANSPORT) for name in inner) else event.exception.chain
     owners = [name for name in chain if not name.startswith(_TRANSPORT)]
     if owners and len(owners) < len(chain) and owners[-1].startswith(_KAFKA):
         return False
     return not chain[-1].startswith(_OWN_PACKAGES) and not any(name.startswith(_KAFKA) for name in chain[-2:])
 
 
+_WRAPPERS: Final = (
+    "org.apache.kafka.connect.errors.ConnectException",
+    "org.apache.kafka.connect.errors.RetriableException",
+)
+"""Exceptions that connectors put around those of their own system."""
 _KAFKA: Final = ("org.apache.kafka.", "Confluent.Kafka.", "Streamiz.Kafka.", "cimpl.Kafka", "Kafka", "Rdkafka")
 """The beginnings of the exceptions of Kafka's clients, in any language."""
 _TRANSPORT: Final = ("java.net.", "java.nio.", "java.util.concurrent.", "javax.net.", "sun.net.", "sun.nio.")

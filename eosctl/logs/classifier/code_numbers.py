@@ -40,10 +40,11 @@ _KAFKA: Final = re.compile(
 _OF_OTHERS: Final = re.compile(
     r"\b(?:exit\w*|status|https?|\w*sql\w*|g?rpc|ssl|tls|os|system|socket|curl|vendor|signal|response|return\w*|ora\w*"
     r"|postgres\w*|db|database|redis|mongo\w*|aws|s3|ftp|smtp|ldap|windows|win32)"
-    r"(?:[ :_-]{1,2}(?:with|error|err|an?))*[ :_-]*$",
+    r"(?:[ :_-]{1,2}(?:with|error|err|an?))*[ :_-]*$"
+    r"|\bcharacter ?\([^\n]{1,8}[ '\"]\($",
     re.IGNORECASE,
 )
-"""The words in front of the numbers of other systems."""
+"""The words in front of the numbers of other systems, and a character in front of its number (Jackson)."""
 _REACH: Final = 40
 """Number of characters in front of a code that are read."""
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _LOGGING: Final = Path(__file__).absolute().with_name("local-log4j2.properties")
+SAFE_PATH: Final = "PYTHONSAFEPATH"
 _JVM_END_S: Final = 60
 # sun_path of a Unix socket address holds 108 bytes with its final NUL; Spark names a socket ".UUID.sock".
 _LONGEST_SOCKET_PATH: Final = 107
@@ -86,6 +87,8 @@ def session(
     if not _submitted():
         # Otherwise Spark looks up its machine's name, which may not resolve in a container.
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        # Workers start with `python -m`: modules of the current directory would take the place of Python's own.
+        os.environ.setdefault(SAFE_PATH, "1")
         builder = builder.master(f"local[{cores}]")
         scratch = _scratch_of_jvm()
         uses_sockets = not streams and fits_sockets(scratch)

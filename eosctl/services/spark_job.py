@@ -72,7 +72,10 @@ def settings_of(master: str, deploy_mode: DeployMode, settings: list[str] | None
             "Spark runs the driver of a Python job on a standalone cluster in client mode only.",
             "Leave --deploy-mode out.",
         )
-    defaults = {"spark.log.level": "WARN", **_settings_of_machine(master), **bar_settings()}
+    from spark_log_analytics.session import SAFE_PATH
+
+    defaults = {"spark.log.level": "WARN", f"spark.executorEnv.{SAFE_PATH}": "1"}
+    defaults |= {**_settings_of_machine(master), **bar_settings()}
     # Spark takes the last of each.
     return (*(f"{name}={value}" for name, value in defaults.items()), *(settings or ()))
 
@@ -328,7 +331,10 @@ def _written_ns(file: Path) -> int:
 
 def _environment(master: str, environment: Mapping[str, str]) -> dict[str, str]:
     """Return the job's environment: this Python for the driver and, on this machine, for the workers, too."""
-    defaults = {"PYSPARK_DRIVER_PYTHON": sys.executable}
+    from spark_log_analytics.session import SAFE_PATH
+
+    # Spark starts workers with `python -m`: modules of the current directory would take the place of Python's own.
+    defaults = {"PYSPARK_DRIVER_PYTHON": sys.executable, SAFE_PATH: "1"}
     if master.startswith("local"):
         # Workers would otherwise run the first python3 on the path.
         defaults |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}

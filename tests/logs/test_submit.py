@@ -71,7 +71,8 @@ def test_a_terminal_is_shown_how_far_the_tasks_are(
     monkeypatch.setattr("sys.stderr.isatty", lambda: is_terminal)
     settings = settings_shown(["--out", str(tmp_path), "--master", "yarn", "--conf", "spark.log.level=INFO"], capsys)
     bar = ["spark.ui.showConsoleProgress=true"] if is_terminal else []
-    assert settings == ["spark.log.level=WARN", *bar, "spark.log.level=INFO"]
+    own = ["spark.log.level=WARN", "spark.executorEnv.PYTHONSAFEPATH=1"]
+    assert settings == [*own, *bar, "spark.log.level=INFO"]
 
 
 @pytest.mark.parametrize(

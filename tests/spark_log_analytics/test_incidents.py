@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -62,3 +64,22 @@ def test_the_job_writes_its_verdict_as_a_table_too(spark: Any, tmp_path: Path) -
 
 def _ms(time: str) -> int:
     return round(datetime.fromisoformat(time).timestamp() * 1000)
+
+
+HERE = """
+import sys
+from eosctl.cli import main
+sys.exit(main(["logs", "report", sys.argv[1], "--engine", "spark", "-o", "json"]))
+"""
+
+
+def test_workers_take_no_module_of_the_current_directory(tmp_path: Path) -> None:
+    for name in ("zipfile.py", "socket.py", "pyarrow.py"):
+        (tmp_path / name).write_text("raise ImportError('a module of the current directory ran')\n")
+    log = Path(__file__).parents[1] / "fixtures" / "logs" / "second-producer-392"
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", HERE, str(log)], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert "a module of the current directory ran" not in done.stderr
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["incidents"]

@@ -23,7 +23,6 @@ EXACTLY_ONCE: Final = frozenset({"exactly_once", "exactly_once_beta", "exactly_o
     reads=(
         "processing.guarantee",
         "application.id",
-        "bootstrap.servers",
     ),
     references=(
         "KIP-447",

@@ -22,6 +22,10 @@ FOREIGN = (
     "org.apache.kafka.common.KafkaException: Found directory /srv/k/backup, 'backup' is not in the form of "
     "topic-partition or topic-partition.uniqueId-delete (if marked for deletion)."
 )
+NO_ID = (
+    "java.lang.RuntimeException: The log dir Log(dir=/srv/k/tolls-2, topic=tolls, partition=2, highWatermark=0, "
+    "lastStableOffset=0) does not have a topic ID, which is not allowed when running in KRaft mode."
+)
 SETTING = (
     "org.apache.kafka.common.config.ConfigException: Invalid value x for configuration log.retention.ms: Not a number"
 )
@@ -33,6 +37,7 @@ UNKNOWN = "java.lang.IllegalStateException: something else"
     [
         (ZK, "zookeeper-not-reached", "zookeeper", "zk-a:2181,zk-b:2181/kf"),
         (NO_AUTH, "zookeeper-not-authorized", "broker", "6"),
+        (NO_ID, "partition-without-topic-id", "directory", "/srv/k/tolls-2"),
         (FOREIGN, "foreign-directory-in-log-dir", "directory", "/srv/k/backup"),
         (SETTING, "setting-refused", "setting", "log.retention.ms"),
         (

@@ -151,3 +151,14 @@ def test_a_name_with_a_blank_is_not_cut_into_another_topic(tmp_path: Path) -> No
     (found,) = judge(tmp_path, {"connect.log": text})
     assert (found.kind, found.subject["topic"]) == ("invalid_topic", "toll GATES")
     assert "2 topics" not in found.explanation
+
+
+def test_a_topic_at_the_end_of_a_sentence_has_no_point(tmp_path: Path) -> None:
+    text = (
+        "[2018-02-27 15:33:36,001] ERROR task [1_0] Error sending record to topic laps-store-changelog. No more "
+        "offsets will be recorded for this task (org.apache.kafka.streams.processor.internals.RecordCollectorImpl)\n"
+        "org.apache.kafka.common.errors.TimeoutException: Expiring 1 record(s) for laps-store-changelog-0: 30041 ms "
+        "has passed since last append\n"
+    )
+    (found,) = judge(tmp_path, {"laps.log": text})
+    assert found.subject["topic"] == "laps-store-changelog"

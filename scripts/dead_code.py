@@ -30,7 +30,7 @@ DECORATORS: Final = ["@check", "@pytest.fixture"]
 
 _CALLED_BY: Final = {
     "asyncio": (
-        *("connection_made", "get_buffer", "buffer_updated", "pause_writing", "resume_writing", "run_in_executor"),
+        *("connection_made", "get_buffer", "buffer_updated", "pause_writing", "resume_writing"),
         *("_run_once", "_timer_handle_cancelled", "_write_to_self"),
     ),
     "typer": ("format_help",),

@@ -190,6 +190,7 @@ OBSERVED = {
         "running-at",
         "served-at",
         "slow-at",
+        "took",
         "used-at",
         "when",
         "stopped-at",

@@ -91,7 +91,7 @@ def _created_before(timeline: LogTimeline, foreign: LogEvent, events: Sequence[L
     own = timeline.log_between(foreign, -inf, time_of(foreign), ("CLIENT_START",))
     created = [event.fields.get("client_id", "") for event in own if event.fields.get("transactional_id")]
     later = created[created.index(taker) + 1 :] if taker in created else ()
-    return taker if any(client in fenced or not fenced for client in later) else ""
+    return taker if any((client in fenced or not fenced) and client != taker for client in later) else ""
 
 
 def _start_of(foreign: LogEvent, refusals: Sequence[LogEvent]) -> int:

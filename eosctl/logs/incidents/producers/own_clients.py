@@ -44,6 +44,8 @@ def late_init(timeline: LogTimeline, transactional_id: str, victim: LogEvent) ->
     inits = within(timeline.own_inits(victim).events, time_of(victim) - LOOK_BACK_MS, time_of(victim))
     clients = [one.fields.get("client_id", "") for one in created]
     done = [one for one in inits if one.fields.get("client_id") and one.fields.get("producer_epoch", "-1") != "-1"]
-    taker = done[-1].fields["client_id"] if len(done) > 1 else ""
-    is_earlier = taker in clients[:-1] and done[-2].fields["client_id"] in clients[clients.index(taker) + 1 :]
+    if len(done) < 2:
+        return None
+    fenced, taker = (one.fields["client_id"] for one in done[-2:])
+    is_earlier = taker != fenced and taker in clients[:-1] and fenced in clients[clients.index(taker) + 1 :]
     return done[-1] if is_earlier else None

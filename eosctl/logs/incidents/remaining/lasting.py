@@ -39,6 +39,8 @@ EXCERPT_RECORDS: Final = 2
 SAME_MOMENT_MS: Final = 1_000
 TURNS: Final = 3
 """Minimum number of addresses that fail in turn in a rolling restart."""
+SESSION_MS: Final = 60_000
+"""Maximum time from a lost connection to ZooKeeper to the end of its session: the brokers' longest usual timeout."""
 FOUND_MS: Final = 330_000
 """Maximum time until a consumer knows a new topic: metadata.max.age.ms (5 minutes) and a rebalance."""
 _TAKEN_AWAY: Final = re.compile(r"(?i:\brevok\w+|\blost\b|\bun-?assign)")
@@ -71,9 +73,18 @@ _LIBRARY: Final = "[thrd:"
 """A thread of librdkafka, which logs every attempt; its error is final where the application reports it."""
 
 
+def in_session(timeline: LogTimeline, event: LogEvent) -> LogEvent:
+    """Return an event; a lost connection to ZooKeeper belongs to the session that ends before there is another one."""
+    if event.category != "ZK_CONNECTION_LOST" or event.time_ms is None:
+        return event
+    later = timeline.log_between(event, event.time_ms, event.time_ms + SESSION_MS, ("ZK_SESSION", "ZK_SESSION_RENEWED"))
+    is_over = bool(later) and later[0].category == "ZK_SESSION"
+    return event._replace(category="ZK_SESSION") if is_over else event
+
+
 def is_fault(timeline: LogTimeline, events: Sequence[LogEvent], known: CatalogedIncident) -> bool:
     """Return whether records, in order of time, are enough for an incident."""
-    if _is_found_later(timeline, events):
+    if _is_found_later(timeline, events) or _is_restored_soon(timeline, events[-1]):
         return False
     if known.alone_from is not None:
         field, limit = known.alone_from
@@ -102,6 +113,13 @@ def _is_found_later(timeline: LogTimeline, events: Sequence[LogEvent]) -> bool:
     names = re.compile(rf"(?<![\w.-]){re.escape(topic)}(?![\w.])")
     later = timeline.log_between(last, time_of(last), time_of(first) + FOUND_MS, ("ASSIGNMENT_CHANGE",))
     return any(names.search(event.message) and not _TAKEN_AWAY.search(event.message) for event in later)
+
+
+def _is_restored_soon(timeline: LogTimeline, last: LogEvent) -> bool:
+    """Return whether a store whose changelog position was gone was restored before its users could notice."""
+    if last.category != "CHANGELOG_OUT_OF_RANGE":
+        return False
+    return bool(timeline.log_between(last, time_of(last), time_of(last) + RESTORED_MS, ("STATE_RESTORE_END",)))
 
 
 def _is_restored_late(timeline: LogTimeline, events: Sequence[LogEvent]) -> bool:

@@ -51,7 +51,7 @@ async def ensure_topic(
         result = response.topics[0]
         if result.error_code == ErrorCode.TOPIC_AUTHORIZATION_FAILED:
             raise AuthorizationDenied(
-                f"Creating the topic {name}: TOPIC_AUTHORIZATION_FAILED",
+                f"The topic {name} cannot be created: TOPIC_AUTHORIZATION_FAILED.",
                 "The principal lacks Create on the topic and on the cluster.",
                 "Grant it (kafka-acls), or create the topic, and try again.",
             )

@@ -30,6 +30,7 @@ class ClusterPlan(NamedTuple):
         port: Port of the first broker; the others have the next ones.
         brokers: Number of brokers: 1 or 3.
         settings: Broker settings.
+        real_settings: Settings of real brokers in addition, which have no login among themselves.
         racks: Racks of the brokers in turn.
         options: Further options of the command that starts it.
         user: User that logs in, if the options require a login.
@@ -38,6 +39,7 @@ class ClusterPlan(NamedTuple):
     port: int
     brokers: int = 1
     settings: Mapping[str, str] = MappingProxyType({})
+    real_settings: Mapping[str, str] = MappingProxyType({})
     racks: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     user: str | None = None
@@ -50,7 +52,8 @@ class ClusterPlan(NamedTuple):
 
 def command_up(plan: ClusterPlan, engine: str) -> tuple[str, ...]:
     """Return the command that starts a cluster."""
-    settings = [word for name, value in plan.settings.items() for word in ("--config", f"{name}={value}")]
+    chosen = {**plan.settings, **(plan.real_settings if engine == "kafka" else {})}
+    settings = [word for name, value in chosen.items() for word in ("--config", f"{name}={value}")]
     racks = [word for rack in plan.racks for word in ("--rack", rack)]
     user = () if plan.user is None else ("--user", plan.user)
     return (

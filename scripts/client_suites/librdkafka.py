@@ -27,9 +27,9 @@ _NO_CLUSTER: Final = ("TEST_F_LOCAL", "TEST_F_MANUAL")
 _FIRST_MANUAL: Final = 1000
 DEFAULT: Final = "default"
 #: Tests that skip themselves in their quick form.
-_ONLY_WHOLE: Final = frozenset({"0082"})
+_ONLY_WHOLE: Final = frozenset({"0082", "0142"})
 #: Tests that skip themselves, or a part, without TLS and a login.
-SECURED: Final = ("0081", "0097", "0126", "0135", "0142")
+SECURED: Final = ("0081", "0097", "0135", "0142")
 #: Tests at a time in the first run; most of them wait for times of the protocol.
 CONCURRENT: Final = 4
 
@@ -176,6 +176,8 @@ _AUTHORIZER: Final = {
     "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
     "super.users": "User:admin",
 }
+#: Brokers register as this user before their controllers know any rule.
+_BETWEEN_BROKERS: Final = {"super.users": "User:admin;User:ANONYMOUS"}
 _CREATED: Final = {"auto.create.topics.enable": "true"}
 _NOT_CREATED: Final = {"auto.create.topics.enable": "false"}
 _RACKS: Final = ("RACK1", "RACK2", "RACK3")
@@ -183,8 +185,9 @@ _SECURE: Final = ("--sasl", "plain", "--tls", "--authorizer")
 
 
 def _suites(protocol: str, port: int) -> tuple[LibrdkafkaSuite, ...]:
-    plan = ClusterPlan(port, brokers=3, settings=_COMMON | _AUTHORIZER | _CREATED, racks=_RACKS)
-    without = plan._replace(port=port + 10, settings=_COMMON | _AUTHORIZER | _NOT_CREATED)
+    common = _COMMON | _AUTHORIZER
+    plan = ClusterPlan(port, 3, common | _CREATED, real_settings=_BETWEEN_BROKERS, racks=_RACKS)
+    without = plan._replace(port=port + 10, settings=common | _NOT_CREATED)
     secured = plan._replace(port=port + 20, settings=_COMMON | _CREATED, options=_SECURE, user="testuser")
     return (
         LibrdkafkaSuite(protocol, plan),

@@ -1,7 +1,7 @@
 """The commands of Docker Compose that sarama's tests call, for brokers of a cluster of eosctl.
 
-`compose stop SERVICE` and `start SERVICE` are faults, `logs --since TIME SERVICE` prints a broker's log, and
-`exec -T SERVICE SCRIPT` runs a script of Kafka. Everything else fails.
+`compose logs --since TIME SERVICE` prints a broker's log, and `exec -T SERVICE SCRIPT` runs a script of Kafka.
+Everything else fails: where a broker stops, the tests expect a proxy that still accepts connections.
 """
 
 from __future__ import annotations
@@ -26,8 +26,6 @@ _LINES: Final = "100000"
 def main(arguments: Sequence[str]) -> int:
     """Run a command; return its exit status."""
     match arguments:
-        case ["compose", "stop" | "start" as kind, service]:
-            return _change(kind, _node(service))
         case ["compose", "logs", "--since", since, service]:
             return _print_log(since, _node(service))
         case ["compose", "exec", "-T", _, script, *rest]:
@@ -37,13 +35,6 @@ def main(arguments: Sequence[str]) -> int:
         case _:
             print(f"{' '.join(arguments)} is not available", file=sys.stderr)
             return 1
-
-
-def _change(kind: str, node: str) -> int:
-    """Stop or start a broker; one that is in that state already stays as it is, as with Compose."""
-    command = _sandbox("fault", kind, f"node={node}")
-    done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    return 0 if "already" in done.stderr else done.returncode
 
 
 def _print_log(since: str, node: str) -> int:

@@ -25,7 +25,6 @@ from eosctl.render.logs.dashboard import render_dashboard
 from eosctl.render.schemas import schema_of
 from eosctl.services.query_logs import QueryAnswer, QueryEngine, QueryRequest, query_logs
 from eosctl.services.summarize_result import SummaryRequest, summarize_result
-from tests.commands.inert import acted_on
 from tests.spark_log_analytics.conftest import adaptive
 
 pytestmark = pytest.mark.spark
@@ -373,32 +372,6 @@ def test_the_dashboard_shows_causes_and_coverage(result: tuple[Path, str]) -> No
     assert "14 of 16</b> logs read in full" in render_dashboard(board._replace(statuses=statuses))
     assert all(escape(one.message) in page for one in cause.examples)
     assert page.count("<rect") == len(board.slots)
-
-
-@pytest.mark.parametrize("engine", ["duckdb", "spark"])
-def test_each_type_of_an_answer_can_be_printed(
-    engine: str, result: tuple[Path, str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    lasted = "max(ended_at) - min(started_at)"
-    query = f"SELECT {lasted} AS lasted, DATE '2026-01-02' AS day, INTERVAL '90' SECOND AS pause FROM incidents"
-    for form in ("json", "table", "yaml", "tsv"):
-        assert run_command(["logs", "sql", query, str(result[0]), "--engine", engine, "-o", form]) == 0
-        out = capsys.readouterr().out
-        if form == "json":
-            (row,) = json.loads(out)["items"]
-            assert row["lasted"] > 0
-            assert (row["day"], row["pause"]) == ("2026-01-02", 90.0)
-
-
-@pytest.mark.parametrize("engine", ["duckdb", "spark"])
-def test_the_name_of_a_column_is_text(
-    engine: str, result: tuple[Path, str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    quote = '"' if engine == "duckdb" else "`"
-    query = f"SELECT 1 AS {quote}n\x1b[32m\x1b]0;pwn\x07\u202e{quote}"
-    for form in ("table", "wide", "json", "yaml", "tsv"):
-        assert run_command(["logs", "sql", query, str(result[0]), "--engine", engine, "-o", form]) == 0
-        assert acted_on(capsys.readouterr().out, form) == []
 
 
 def test_the_commands_print_answers_and_pages(

@@ -65,6 +65,20 @@ def test_each_program_counts_in_its_own_words(text: str, expected: str, tmp_path
     assert expected in found.explanation
 
 
+def test_suppressed_losses_count_at_least_once(tmp_path: Path) -> None:
+    hidden = "component_events_dropped: Internal log [Events dropped] {}"
+    lines = (
+        VECTOR.format(100, FAILED.format("MessageSizeTooLarge"))
+        + VECTOR.format(101, DROPPED.format(7))
+        + VECTOR.format(102, hidden.format("is being suppressed to avoid flooding."))
+        + VECTOR.format(500, "service: Internal log [Service call failed.] has been suppressed 4000 times.")
+        + VECTOR.format(501, hidden.format("has been suppressed 1310 times."))
+        + VECTOR.format(502, DROPPED.format(2))
+    )
+    (found,) = judge(tmp_path, {"agent.log": lines})
+    assert "at least 1,319 events as dropped (1,312 times, 1,310 of them suppressed, last at" in found.explanation
+
+
 def test_the_partition_of_ruby_kafka_is_named(tmp_path: Path) -> None:
     (found,) = judge(tmp_path, {"fluentd.log": FLUENTD})
     assert found.subject["topic-partition"] == "web-0"

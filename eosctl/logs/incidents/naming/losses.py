@@ -39,6 +39,10 @@ _LOSSES: Final = (
     re.compile(r"\b(?i:dropped|lost|discarded)[=:] ?(?P<count>\d+)\b"),
 )
 """How programs report one loss with its number."""
+_SUPPRESSED: Final = re.compile(
+    r"\b(?i:dropp(?:ing|ed)|discard(?:ing|ed)|lost|losing)\b[^\n]{0,120}?\bsuppressed (?P<count>\d+) times?\b"
+)
+"""How Vector reports how often it did not print a loss again: each time lost one item or more."""
 _PLURALS: Final = {"batch": "batches", "entry": "entries"}
 _TOTAL: Final = re.compile(r"(?i:\btotal\b|\bso far\b|\bsince (?:the )?start|\bin all\b)")
 """A number that counts all losses until then."""
@@ -52,12 +56,16 @@ _UNITS_OF_SIGNALS: Final = (
 
 
 class _Loss(NamedTuple):
-    """A record of a loss, its number, its unit (empty if unknown), and whether the number is a total."""
+    """A record of a loss, its number, its unit (empty if unknown), and whether the number is a total.
+
+    ``suppressed`` is the number of losses that the record stands for, and that the program did not print.
+    """
 
     event: LogEvent
     number: int
     unit: str
     is_total: bool
+    suppressed: int = 0
 
 
 def sum_losses(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iterator[Incident]:
@@ -88,13 +96,15 @@ def _losses_of(timeline: LogTimeline, one: Incident, counted: set[tuple[str, int
 
 
 def _loss_in(event: LogEvent) -> _Loss | None:
-    found = next((match for text in _LOSSES if (match := text.search(event.message))), None)
+    suppressed = _SUPPRESSED.search(event.message)
+    found = suppressed or next((match for text in _LOSSES if (match := text.search(event.message))), None)
     if found is None or int(found["count"]) == 0:
         return None
     noun = found.groupdict().get("noun") or next(
         (unit for text, unit in _UNITS_OF_SIGNALS if text.search(event.message)), ""
     )
-    return _Loss(event, int(found["count"]), noun, _TOTAL.search(event.message) is not None)
+    count = int(found["count"])
+    return _Loss(event, count, noun, _TOTAL.search(event.message) is not None, count if suppressed else 0)
 
 
 def _is_repeated(before: _Loss, loss: _Loss) -> bool:
@@ -109,11 +119,15 @@ def _with_losses(one: Incident, losses: Sequence[_Loss]) -> Incident:
     units = {loss.unit.rstrip("s") for loss in losses}
     unit = losses[0].unit.rstrip("s") if len(units) == 1 and losses[0].unit else "item"
     unit = {"batche": "batch", "entrie": "entry"}.get(unit, unit)
-    times = f"{count_text(len(losses), 'time')}, " if len(losses) > 1 else ""
+    suppressed = sum(loss.suppressed for loss in losses)
+    number = suppressed + sum(not loss.suppressed for loss in losses)
+    hidden = f"{suppressed:,} of them suppressed, " if suppressed else ""
+    times = f"{count_text(number, 'time')}, {hidden}" if number > 1 else ""
     last = max(time_of(loss.event) for loss in losses)
     places = evidence_of([loss.event for loss in losses])
     kept = one.evidence[: max(MAX_EVIDENCE_COUNT // 2, MAX_EVIDENCE_COUNT - len(places))]
-    lost = count_text(count, unit, _PLURALS.get(unit))
+    least = "at least " if suppressed and not totals else ""
+    lost = f"{least}{count_text(count, unit, _PLURALS.get(unit))}"
     return one._replace(
         t_end_ms=max(one.t_end_ms, last),
         evidence=tuple(dict.fromkeys((*kept, *places)))[:MAX_EVIDENCE_COUNT],

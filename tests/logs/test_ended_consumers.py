@@ -46,6 +46,33 @@ def test_a_consumer_that_joins_again_has_recovered(error: str, tmp_path: Path) -
     assert "No record shows" not in one.explanation
 
 
+REFUSED = "[Connection] Connection error: connect ECONNREFUSED 10.1.2.3:9092"
+RETRIED = "KafkaJSNumberOfRetriesExceeded: Connection error: connect ECONNREFUSED 10.1.2.3:9092"
+
+
+@pytest.mark.parametrize("error", [CRASHES[0], CRASHES[3]])
+def test_the_last_crash_names_the_cause(error: str, tmp_path: Path) -> None:
+    text = "".join(line(f"09:10:0{second}.000", "ERROR", REFUSED) for second in range(3))
+    text += line("09:10:04.000", "ERROR", f"[Consumer] Crash: {RETRIED}")
+    text += line("09:10:04.100", "ERROR", "[Consumer] Restarting the consumer in 300ms")
+    text += line("09:10:09.000", "ERROR", f"[Consumer] Crash: {error}")
+    (one,) = judge(tmp_path, {"cutter.log": text})
+    assert (one.kind, one.root_cause) == ("consumer_ended", "error-that-is-not-retried")
+    assert one.explanation.startswith("The consumer of cutters ended with an error")
+    assert f"Its last cause: {error}" in one.explanation
+    assert "Before that, the client could not connect to 10.1.2.3:9092 from 2026-02-03T09:10:00.000Z" in one.explanation
+    assert "restart the process" in one.next_step
+
+
+def test_a_last_crash_by_a_connection_stays_its_cause(tmp_path: Path) -> None:
+    text = "".join(line(f"09:10:0{second}.000", "ERROR", REFUSED) for second in range(3))
+    text += line("09:10:04.000", "ERROR", f"[Consumer] Crash: {CRASHES[0]}")
+    text += line("09:10:09.000", "ERROR", f"[Consumer] Crash: {RETRIED}")
+    (one,) = judge(tmp_path, {"cutter.log": text})
+    assert (one.kind, one.root_cause) == ("consumer_ended", "brokers-not-reached")
+    assert f"Its last cause: {RETRIED}" in one.explanation
+
+
 def test_another_group_does_not_join_for_it(tmp_path: Path) -> None:
     text = line("09:10:01.000", "ERROR", f"[Consumer] Crash: {CRASHES[0]}")
     other = line("09:10:04.000", "INFO", JOINED).replace("cutters", "painters")

@@ -12,6 +12,7 @@ from typing import Final
 
 from eosctl.logs.incidents.joining.absent_brokers import peer_of
 from eosctl.logs.incidents.joining.absorbing import worst_of
+from eosctl.logs.incidents.kinds import kinds_with
 from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT, evidence_of, joined_evidence
 from eosctl.logs.incidents.timeline.timeline import LogTimeline
 from eosctl.logs.incidents.timeline.times import by_key, time_of
@@ -47,6 +48,7 @@ _REASONS: Final[Mapping[str, re.Pattern[str]]] = {
     ),
 }
 """Words in the records of kinds that have any reason, where that is a connection."""
+_LAST_LASTS: Final = kinds_with("last_lasts")
 _ATTEMPTS: Final[tuple[EventCategory, ...]] = ("BROKERS_UNREACHED", "HOST_NOT_RESOLVED")
 _DROPPED: Final = ("records_dropped", "handler-continues-after-a-failed-write")
 _FAILED: Final = re.compile(r"(?i:timed ?out|refused|no route|unreachable|i/o timeout)")
@@ -67,7 +69,7 @@ def join_unreached(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iter
         else:
             yield one
     for found in causes.values():
-        yield found[0][0] if found[0][0].kind in _CONNECTING and len(found) == 1 else _joined(found)
+        yield found[0][0] if found[0][0].kind in _CONNECTING and len(found) == 1 else _joined(timeline, found)
 
 
 def name_unreached_drops(timeline: LogTimeline, incidents: Iterable[Incident]) -> Iterator[Incident]:
@@ -82,7 +84,7 @@ def name_unreached_drops(timeline: LogTimeline, incidents: Iterable[Incident]) -
             first = min(own, key=time_of)
             near = timeline.log_between(first, time_of(first) - BEFORE_MS, one.t_end_ms, ("BROKERS_UNREACHED",))
             failed = [event for event in near if event.fields.get("peer") and _FAILED.search(event.message)]
-        yield _joined([(one, failed)]) if failed and time_of(failed[0]) <= one.t_start_ms else one
+        yield _joined(timeline, [(one, failed)]) if failed and time_of(failed[0]) <= one.t_start_ms else one
 
 
 def _failed_before(timeline: LogTimeline, one: Incident) -> Sequence[LogEvent]:
@@ -120,7 +122,15 @@ def _rank(one: Incident) -> tuple[int, int]:
     return _KINDS.index(one.kind) if one.kind in _KINDS else len(_KINDS), one.t_start_ms
 
 
-def _joined(found: Sequence[tuple[Incident, Sequence[LogEvent]]]) -> Incident:
+def _has_last_reason(timeline: LogTimeline, one: Incident) -> bool:
+    """Return whether a client that may have started again ended in the last place for another reason."""
+    if one.kind not in _LAST_LASTS:
+        return False
+    own = [event for event in timeline.evidence(one) if event.fields.get("thrown")]
+    return bool(own) and not _REASONS[one.kind].search(max(own, key=time_of).message)
+
+
+def _joined(timeline: LogTimeline, found: Sequence[tuple[Incident, Sequence[LogEvent]]]) -> Incident:
     ordered = sorted((one for one, _ in found), key=_rank)
     head = ordered[0]
     failed = sorted({(time_of(event), event.file, event.offset): event for _, part in found for event in part}.items())
@@ -136,12 +146,13 @@ def _joined(found: Sequence[tuple[Incident, Sequence[LogEvent]]]) -> Incident:
         subject["topic-partitions"] = tuple(sorted(partitions))
     is_nameless = all(event.category == "HOST_NOT_RESOLVED" for event in events)
     failed_to = "resolve" if is_nameless else "connect to"
+    cause = f"could not {failed_to} {named or 'brokers'} from {time_text(time_of(events[0]))} on."
+    is_before = _has_last_reason(timeline, head)
     text = (
-        f"The client could not {failed_to} {named or 'brokers'} from {time_text(time_of(events[0]))} on. "
-        f"{head.explanation}"
+        f"{head.explanation} Before that, the client {cause}" if is_before else f"The client {cause} {head.explanation}"
     )
     return head._replace(
-        root_cause=_NAMELESS if is_nameless else _CAUSE,
+        root_cause=head.root_cause if is_before else _NAMELESS if is_nameless else _CAUSE,
         severity=worst_of(ordered),
         subject=subject,
         confidence=max(head.confidence, NAMED),
@@ -149,5 +160,5 @@ def _joined(found: Sequence[tuple[Incident, Sequence[LogEvent]]]) -> Incident:
         t_end_ms=max(one.t_end_ms for one in ordered),
         evidence=joined_evidence(evidence_of(events), *(one.evidence for one in ordered)),
         explanation=" ".join([text, *effects]),
-        next_step=_RESOLVE if is_nameless else _NEXT,
+        next_step=head.next_step if is_before else _RESOLVE if is_nameless else _NEXT,
     )

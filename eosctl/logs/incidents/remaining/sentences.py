@@ -9,6 +9,7 @@ from typing import Final
 
 from eosctl.logs.classifier.catalog import CatalogedIncident
 from eosctl.logs.classifier.client_errors import category_of_error
+from eosctl.logs.incidents.kinds import kinds_with
 from eosctl.logs.incidents.programs.streams_names import StreamsNames
 from eosctl.logs.incidents.timeline.evidence import MAX_EVIDENCE_COUNT
 from eosctl.logs.incidents.timeline.roles import role_of_record
@@ -104,6 +105,7 @@ _DETAILS: Final[tuple[tuple[EventField, str], ...]] = (
     ("suppressed", "suppressed"),
 )
 """Further fields that sentences of the catalog have."""
+_LAST_LASTS: Final = kinds_with("last_lasts")
 _OPTIONAL: Final = re.compile(r"\[([^\[\]]*)\]")
 """A part of a sentence that is left out if one of its values is unknown."""
 _UNITS: Final[Mapping[int, str]] = {10: "seconds", 16: "microseconds", 19: "nanoseconds"}
@@ -216,7 +218,8 @@ def _general(name: str) -> str:
 
 def last_cause(known: CatalogedIncident, events: Sequence[LogEvent]) -> str:
     """Return a sentence with the exception of an incident; empty without one, or if the category names it."""
-    thrown = next((text for one in events if (text := one.fields.get("thrown"))), "")
+    ordered = reversed(events) if known.kind in _LAST_LASTS else events
+    thrown = next((text for one in ordered if (text := one.fields.get("thrown"))), "")
     if known.cause == UNEXPLAINED and not thrown:
         thrown = next((one.exception.root_class.rpartition(".")[2] for one in events if one.exception is not None), "")
     elif known.cause != UNEXPLAINED and thrown and _is_its_own(thrown, events[0]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -34,6 +35,7 @@ def explained(before: Sequence[str], after: Sequence[str], folder: Path) -> str:
         # It may have grown before the fault.
         (["progress: 210 cars written"], ["progress: 377 cars written"] * 2),
         ([], ["delivered 40 cars so far"] * 2),
+        (["stats: 99 cars written", "stats: 210 cars written"], ["stats: 210 cars written"]),
     ],
 )
 def test_a_total_that_stands_still_is_not_work(before: list[str], after: list[str], tmp_path: Path) -> None:
@@ -52,6 +54,29 @@ def test_a_total_that_stands_still_is_not_work(before: list[str], after: list[st
 )
 def test_counts_that_move_are_work(before: list[str], after: list[str], at: str, tmp_path: Path) -> None:
     assert f"continued its work at 2026-05-04T{at}.000Z" in explained(before, after, tmp_path)
+
+
+def named(clock: str, level: str, message: str, **values: object) -> str:
+    return json.dumps({"time": f"2026-05-04T{clock}Z", "level": level, "msg": message, **values}) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("values", "is_work"),
+    [
+        ([{"count": 210}, {"count": 210}], False),
+        ([{"count": 0}], False),
+        ([{"count": 210, "failed": 4}, {"count": 210, "failed": 9}], False),
+        ([{"count": 210}, {"count": 377}, {"count": 401}], True),
+        ([{"count": 12, "failed": 0}], True),
+        ([{}], True),
+    ],
+)
+def test_named_counts_count_as_words_do(values: list[dict[str, int]], is_work: bool, tmp_path: Path) -> None:
+    text = "".join(named(f"08:0{at}:00", "info", "cars delivered", count=count) for at, count in enumerate((99, 210)))
+    text += named("08:10:00", "error", f"{FAULT} transactional.id=ferry-4")
+    text += "".join(named(f"08:{at}:00", "info", "cars delivered", **one) for at, one in enumerate(values, 11))
+    (one,) = judge(tmp_path, {"ferry.log": text})
+    assert ("continued its work" in one.explanation) == is_work
 
 
 def progress(count: int) -> LogEvent:

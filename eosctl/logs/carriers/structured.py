@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
+from eosctl.logs.carriers.counted import with_counts
 from eosctl.logs.carriers.nesting import flattened, level_like, message_like, parsed, time_like, trace_like
 from eosctl.logs.files.hosts import host_of_values
 
@@ -149,6 +150,7 @@ def read_entry(values: Mapping[str, Any]) -> Entry:
     if words := _words_of_label(names, told_message):
         told_message = f"{told_message}: {words}"
     message, _, more = told_message.partition("\n")
+    message = with_counts(message, values)
     stack = _stack(names, message)
     texts = "\n".join((message, more, stack))
     failures = [text for text in dict.fromkeys(map(names.text, _FAILURE)) if text and text not in texts]

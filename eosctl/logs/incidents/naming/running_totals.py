@@ -42,7 +42,7 @@ class RunningTotals:
         """Return whether the next record after the fault shows more than a running total that has not changed."""
         words = _words(event)
         count = _count(event.message) if event.category in COUNTS else None
-        if count is None or not self._is_total(event.message, words):
+        if count is None or not self._is_total(event.message, words, count):
             return True
         known = self._last.get(words)
         before = self._before[words][-1] if self._before[words] else None
@@ -51,10 +51,13 @@ class RunningTotals:
             return count != known
         return before is not None and count < before
 
-    def _is_total(self, message: str, words: str) -> bool:
+    def _is_total(self, message: str, words: str, count: int) -> bool:
         if _TOTAL.search(message):
             return True
         counts = self._before[words]
+        # The same number once more is a further sign of a total that stands still, unless all are the same.
+        if counts and count == counts[-1]:
+            counts = [*counts, count]
         never_fell = all(left <= right for left, right in pairwise(counts))
         return len(counts) >= LEAST and never_fell and counts[0] < counts[-1]
 

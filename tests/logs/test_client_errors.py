@@ -44,6 +44,10 @@ def test_the_sentence_of_any_client_has_a_category() -> None:
         ('KafkaError{FATAL,code=_INCONSISTENT,val=-149,str="Unable to reconstruct"}', "CLIENT_FATAL"),
         ('KafkaError{FATAL,code=_NOT_CONFIGURED,val=-145,str="?"}', "CLIENT_FATAL"),
         ('KafkaError{FATAL,code=INVALID_TXN_STATE,val=48,str="?"}', "INVALID_TXN_STATE"),
+        (
+            'KafkaError{code=_INCONSISTENT,val=-149,str="3 message(s) failed delivery (see individual ones)"}',
+            "TXN_STATE_ERROR",
+        ),
         ("Confluent.Kafka.KafkaException: Local_MsgTimedOut", "TIMEOUT_SEND"),
         ("ErrorCode.Local_GaplessGuarantee", "CLIENT_FATAL"),
         ("ErrorCode.Local_Fenced", "PRODUCER_FENCED"),

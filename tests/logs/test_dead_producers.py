@@ -22,6 +22,26 @@ MADE = (
 )
 
 
+UNDELIVERED = "7 message(s) failed delivery (see individual delivery reports)"
+LATE = "2024-04-07 03:10:00,000 ERROR delivery to silt [3]: Local: Message timed out (_MSG_TIMED_OUT)\n"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        f'KafkaError{{code=_INCONSISTENT,val=-149,str="{UNDELIVERED}"}}',
+        f"Local: Inconsistent state: {UNDELIVERED}",
+        f"Confluent.Kafka.KafkaTxnRequiresAbortException: Local_Inconsistent: {UNDELIVERED}",
+        f"[thrd:main]: Current transaction failed in state BeginCommit: {UNDELIVERED} (_INCONSISTENT)",
+    ],
+)
+def test_an_abortable_commit_error_kills_no_producer(words: str, tmp_path: Path) -> None:
+    text = LATE + f"2024-04-07 03:10:00,100 ERROR commit of transaction silt-1 failed: {words}\n"
+    (one,) = judge(tmp_path, {"silt.log": text})
+    assert one.kind == "send_timeout"
+    assert "new producer" not in f"{one.explanation} {one.next_step}"
+
+
 @pytest.mark.parametrize("at", ["03:10:01.000", "03:55:00.000", "09:30:00.000"])
 def test_later_refusals_are_one_fault_with_it(at: str, tmp_path: Path) -> None:
     (one,) = judge(tmp_path, {"vector.log": FATAL + REFUSED.format(at)})

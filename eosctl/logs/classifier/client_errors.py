@@ -23,6 +23,8 @@ _DOTNET: Final = re.compile(r"\bLocal_((?:[A-Z][a-z]+)+)\b")
 _CAPITAL: Final = re.compile(r"(?=[A-Z])")
 _FATAL: Final = "KafkaError{FATAL,"
 """The client cannot be used any more, by any error."""
+_UNDELIVERED: Final = "message(s) failed delivery (see individual"
+"""How librdkafka's commit of a transaction reports messages that were not delivered, with the code _INCONSISTENT."""
 _ATOM: Final = re.compile(r"(?<![\w:]):([a-z]+(?:_[a-z]+)+)\b")
 """An error as clients in Erlang and Elixir name it."""
 _WORD: Final = re.compile(r"\w")
@@ -30,6 +32,8 @@ _WORD: Final = re.compile(r"\w")
 
 def category_of_error(text: str) -> EventCategory | None:
     """Return the category of the error that a text names as a client does; None if it names no relevant one."""
+    if _UNDELIVERED in text and _FATAL not in text:
+        return "TXN_STATE_ERROR"
     local = _LOCAL.search(text)
     if local is not None and is_report(text, *local.span(1)) and (category := _categories().get(local[1])):
         return category

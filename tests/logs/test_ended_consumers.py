@@ -88,3 +88,37 @@ def test_a_refused_group_keeps_its_own_cause(tmp_path: Path) -> None:
     )
     (one,) = judge(tmp_path, {"cutter.log": text})
     assert one.kind != "consumer_ended"
+
+
+REFUSALS = [
+    "kafka server: The coordinator is still loading offsets and cannot currently process requests",
+    "kafka server: Request was for a consumer group that is not coordinated by this broker",
+    "kafka server: Offset's topic has not yet been created",
+]
+FOUND = "[sarama] 2026/02/03 09:{} client/coordinator coordinator for {} is #2 (kb-2:9092)\n"
+ADDED = "[sarama] 2026/02/03 09:{} consumer/broker/2 added subscription to tiles/0\n"
+
+
+@pytest.mark.parametrize("words", ["Error from consumer: {}", "tiler: Consume: {}; stopping", "consumer error: {}"])
+@pytest.mark.parametrize("error", REFUSALS)
+def test_a_session_of_sarama_that_is_not_begun_again(words: str, error: str, tmp_path: Path) -> None:
+    text = FOUND.format("00:01", "tilers") + ADDED.format("00:02")
+    text += f"2026/02/03 09:10:00 {words.format(error)}\n2026/02/03 10:10:00 0 tiles in the last minute\n"
+    (one,) = judge(tmp_path, {"tiler.log": text})
+    assert (one.kind, one.severity, one.subject["group"]) == ("consumer_ended", Severity.ERROR, "tilers")
+    assert error in one.explanation
+    assert "No record shows that it joined its group again" in one.explanation
+
+
+@pytest.mark.parametrize("error", REFUSALS)
+def test_a_session_of_sarama_that_begins_again(error: str, tmp_path: Path) -> None:
+    text = FOUND.format("00:01", "consumergroup tilers") + f"2026/02/03 09:10:00 Error from consumer: {error}\n"
+    text += FOUND.format("10:02", "consumergroup tilers") + ADDED.format("10:05")
+    (one,) = judge(tmp_path, {"tiler.log": text})
+    assert (one.kind, one.severity, one.subject["group"]) == ("consumer_ended", Severity.WARNING, "tilers")
+    assert "A member rejoined at 2026-02-03T09:10:05.000Z" in one.explanation
+
+
+def test_an_attempt_of_sarama_itself_ends_nothing(tmp_path: Path) -> None:
+    text = f"[sarama] 2026/02/03 09:10:00 {REFUSALS[1]}\n" + FOUND.format("10:02", "tilers") + ADDED.format("10:05")
+    assert judge(tmp_path, {"tiler.log": text}) == []

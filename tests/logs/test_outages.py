@@ -256,3 +256,26 @@ def test_a_start_after_the_words_of_an_application(tmp_path: Path) -> None:
     words = "2026-11-21 09:28:01.000 WARN [main] a.Pay - Connection to node 1 could not be established\n"
     (one,) = judge(tmp_path, {"all.log": words + START})
     assert one.kind == "broker_restart" and "how it ended is not in these logs" in one.explanation
+
+
+HALT = (
+    "[2026-11-21 09:29:07,000] ERROR Error while writing a file to /k (kafka.server.LogDirFailureChannel)\n"
+    "java.io.IOException: No space left on device\n"
+    "[2026-11-21 09:29:08,000] ERROR Shutdown broker because all log dirs in /k have failed (kafka.log.LogManager)\n"
+)
+
+
+@pytest.mark.parametrize("halt", [HALT, ""])
+def test_a_halt_for_a_failed_disk_is_not_a_crash(halt: str, tmp_path: Path) -> None:
+    alive = other("[BrokerLifecycleManager id=1] The broker has been unfenced. Transitioning from RECOVERY to RUNNING.")
+    lost = other("[RaftManager id=3] Node 1 disconnected.", 9)
+    found = judge(tmp_path, {"broker-1/server.log": alive + halt + START, "broker-3/server.log": lost})
+    assert [one.kind for one in found] == (["log_dir_failure"] if halt else ["broker_crash"])
+
+
+def test_a_crash_after_a_halt_and_a_start_is_found(tmp_path: Path) -> None:
+    again = START.replace("09:29:3", "09:36:3")
+    lost = other("[RaftManager id=3] Node 1 disconnected.", 9).replace("09:29", "09:36")
+    alive = other("[BrokerLifecycleManager id=1] The broker has been unfenced.", 8).replace("09:29", "09:36")
+    found = judge(tmp_path, {"broker-1/server.log": HALT + START + alive + again, "broker-3/server.log": lost})
+    assert [one.kind for one in found] == ["log_dir_failure", "broker_crash"]

@@ -35,6 +35,8 @@ _FATAL: Final = frozenset(
     }
 )
 """Categories of faults after which a server shuts itself down."""
+_HALTS: Final = re.compile(r"\bbecause all log dirs in .* have failed\b")
+"""The last record of a broker that halts without a shutdown, because its last log directory failed (``LogManager``)."""
 _WRITER: Final = re.compile(r"^\[[^\]\n]*?\b(?:id|[a-z]+Id|broker)=(\d+)")
 """The node that writes a record, in the prefix of its message."""
 
@@ -148,12 +150,16 @@ def _restarts(timeline: LogTimeline, application: str) -> Iterator[Outage]:
     is_broker = "Broker" in roles or not roles
     orders_of_all = [event for event in events if event.category in ("BROKER_SIGNAL", "BROKER_STOPPED")]
     faults = [event for event in events if event.category in _FATAL]
+    halts = [event for event in events if event.category == "DISK_ERROR" and _HALTS.search(event.message)]
     node = timeline.node_of(application)
     alive_ms = 0
     for group in _starts(events):
         start = time_of(group[0])
         # Earlier events than the previous start belong to that start.
-        since, alive_ms = max(start - PLANNED_WITHIN_MS, alive_ms), time_of(group[-1])
+        begin_ms, since, alive_ms = alive_ms, max(start - PLANNED_WITHIN_MS, alive_ms), time_of(group[-1])
+        if within(halts, begin_ms, start - 1):
+            # The failed directory has an incident of its own.
+            continue
         orders = within(orders_of_all, since, start - 1)
         if orders and any(time_of(event) <= time_of(orders[0]) for event in within(faults, since, start - 1)):
             # It shut itself down after a fault, which has an incident of its own.
